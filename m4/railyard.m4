@@ -1,0 +1,83 @@
+# RY_CXX_FLAG(FLAG, IF-YES, IF-NO): does the C++ compiler take FLAG?
+AC_DEFUN([RY_CXX_FLAG], [
+  AS_VAR_PUSHDEF([cache], [ry_cv_cxx_flag_$1])
+  AC_CACHE_CHECK([whether $CXX takes $1], [cache], [
+    ry_saved="$CXXFLAGS"; CXXFLAGS="$CXXFLAGS $1 -Werror"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[]])], [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
+    CXXFLAGS="$ry_saved"])
+  AS_VAR_IF([cache], [yes], [$2], [$3])
+  AS_VAR_POPDEF([cache])])
+
+# RY_WARNINGS: the project's warnings in WARN_CXXFLAGS (C++) and WARN_CFLAGS (C).
+AC_DEFUN([RY_WARNINGS], [
+  WARN_CXXFLAGS=
+  m4_foreach_w([flag], [-Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast],
+    [RY_CXX_FLAG(flag, [WARN_CXXFLAGS="$WARN_CXXFLAGS flag"])
+    ])
+  WARN_CFLAGS="-Wall -Wextra -Wshadow"
+  AS_IF([test "$enable_werror" = yes], [
+    WARN_CXXFLAGS="$WARN_CXXFLAGS -Werror"
+    WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+  AC_SUBST([WARN_CXXFLAGS])
+  AC_SUBST([WARN_CFLAGS])])
+
+# RY_SANITIZER(LIST): compile and link everything of ours with -fsanitize=LIST.
+AC_DEFUN([RY_SANITIZER], [
+  AS_IF([test "$1" != no], [
+    CFLAGS="$CFLAGS -fsanitize=$1 -fno-omit-frame-pointer -fno-sanitize-recover=all"
+    CXXFLAGS="$CXXFLAGS -fsanitize=$1 -fno-omit-frame-pointer -fno-sanitize-recover=all"
+    AC_MSG_CHECKING([whether -fsanitize=$1 links and runs])
+    AC_RUN_IFELSE([AC_LANG_PROGRAM([[]])], [AC_MSG_RESULT([yes])],
+      [AC_MSG_RESULT([no]); AC_MSG_ERROR([this compiler cannot build with -fsanitize=$1])],
+      [AC_MSG_RESULT([not tried: cross compiling])])])
+  AM_CONDITIONAL([SANITIZED], [test "$1" != no])])
+
+# RY_PKG(NAME, MODULES, DEBIAN-PACKAGES): a required library with a pkg-config file.
+AC_DEFUN([RY_PKG], [
+  PKG_CHECK_MODULES([$1], [$2], [], [AC_MSG_ERROR([$2 is missing: install Debian's $3])])])
+
+# RY_HEADER(HEADER, DEBIAN-PACKAGE): a required library known by its header.
+AC_DEFUN([RY_HEADER], [
+  AC_CHECK_HEADER([$1], [], [AC_MSG_ERROR([<$1> is missing: install Debian's $2])])])
+
+# RY_BOOST(VERSION): Boost's headers; Boost.JSON is compiled into src/base, so no Boost library is linked.
+AC_DEFUN([RY_BOOST], [
+  AC_MSG_CHECKING([for Boost $1 or newer, with Asio, Beast and JSON])
+  AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+    #include <boost/version.hpp>
+    #include <boost/json/fwd.hpp>
+    #if BOOST_VERSION < ]m4_bpatsubst([$1], [\([0-9]+\)\.\([0-9]+\)], [\1 * 100000 + \2 * 100])[
+    #error too old
+    #endif]])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no]); AC_MSG_ERROR([Boost $1 is missing: install Debian's libboost1.81-dev])])])
+
+# RY_SLURM_SOURCE(DIR|no): the configured Slurm source for plugins inside slurmctld.
+# A build beside the source is found by its config.h: DIR itself or DIR/build.
+AC_DEFUN([RY_SLURM_SOURCE], [
+  AC_CHECK_HEADER([slurm/slurm_version.h])
+  ry_slurm_version=$(printf '#include <slurm/slurm_version.h>\nversion SLURM_VERSION_NUMBER' | $CC -E -P - 2>/dev/null |
+    tr -d '() ' | sed -n 's/^version//p')
+  ry_slurm_version=$(printf '#include <slurm/slurm_version.h>\nSLURM_VERSION_NUMBER' | $CC -E -P - 2>/dev/null |
+    tail -n 1 | $AWK -F'0x' '{ for (i = 2; i <= NF; i++) { split($i, h, "[[^0-9a-fA-F]]"); printf "%s%s", (i > 2 ? "." : ""), h[[1]] } }')
+  ry_slurm_src_summary="no (give --with-slurm-src=DIR; build-aux/slurm-source fetches Debian's)"
+  SLURM_SRC_CPPFLAGS=
+  AS_IF([test "$1" != no], [
+    ry_src=$(cd "$1" 2>/dev/null && pwd) || AC_MSG_ERROR([--with-slurm-src: no such directory: $1])
+    ry_build=
+    for d in "$ry_src" "$ry_src/build"; do
+      AS_IF([test -f "$d/config.h" && test -f "$d/slurm/slurm_version.h"], [ry_build="$d"; break])
+    done
+    AS_IF([test -z "$ry_build"], [AC_MSG_ERROR([--with-slurm-src: $1 is not configured (no config.h there or in its build/): run Slurm's configure first])])
+    AS_IF([test ! -f "$ry_src/src/slurmctld/slurmctld.h"], [AC_MSG_ERROR([--with-slurm-src: $1 has no src/slurmctld/slurmctld.h])])
+    ry_slurm_src_release=$(sed -n 's/^#define SLURM_VERSION_STRING "\(.*\)"/\1/p' "$ry_build/config.h")
+    SLURM_SRC_CPPFLAGS="-isystem $ry_build -isystem $ry_build/slurm -isystem $ry_src -isystem $ry_src/src/common"
+    ry_slurm_src_summary="Slurm $ry_slurm_src_release from $ry_src"])
+  AC_SUBST([SLURM_SRC_CPPFLAGS])
+  AM_CONDITIONAL([SLURM_SRC], [test -n "$SLURM_SRC_CPPFLAGS"])])
+
+# RY_OPTIONAL_GPU: CUDA and NCCL, used only by parts that need them.
+AC_DEFUN([RY_OPTIONAL_GPU], [
+  AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])
+  ry_cuda_summary="${NVCC:-not found}"
+  AC_CHECK_HEADER([nccl.h], [ry_nccl_summary="found"], [ry_nccl_summary="not found"])])

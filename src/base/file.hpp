@@ -1,0 +1,24 @@
+// Whole files, read with a bound and written so that a reader sees the old text or the new, never a part.
+#pragma once
+
+#include "base/expected.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace base {
+
+// The file's bytes; "-" is standard input. A file larger than `most` bytes is refused (Code::input).
+Expected<std::string> read_file(const std::filesystem::path& path, std::size_t most = std::size_t{1} << 30);
+
+// Writes beside the file, fsyncs, renames over it and fsyncs the directory. On any error the old file
+// stands and nothing is left beside it. The mode of an existing file is kept; a new one gets `mode`.
+Expected<void> write_file(const std::filesystem::path& path, std::string_view bytes, unsigned mode = 0644);
+
+// write_file, unless the file already holds exactly these bytes (its mtime then stays). True: written.
+Expected<bool> write_file_if_changed(const std::filesystem::path& path, std::string_view bytes,
+                                     unsigned mode = 0644);
+
+} // namespace base

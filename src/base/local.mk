@@ -1,0 +1,20 @@
+# base: what everything else stands on; includes nothing of ours.
+noinst_LTLIBRARIES += libry_base.la libry_cli.la
+libry_base_la_SOURCES = \
+	%D%/clock.cpp %D%/clock.hpp \
+	%D%/conf.cpp %D%/conf.hpp \
+	%D%/error.cpp %D%/error.hpp \
+	%D%/expected.hpp \
+	%D%/file.cpp %D%/file.hpp \
+	%D%/hostlist.cpp %D%/hostlist.hpp \
+	%D%/json.cpp %D%/json.hpp \
+	%D%/keys.cpp %D%/keys.hpp \
+	%D%/log.cpp %D%/log.hpp \
+	%D%/table.cpp %D%/table.hpp \
+	%D%/unique_fd.hpp \
+	%D%/units.cpp %D%/units.hpp
+libry_base_la_LIBADD = $(FMT_LIBS)
+
+# Command lines of programs; plugins link only libry_base.
+libry_cli_la_SOURCES = %D%/cli.cpp %D%/cli.hpp
+libry_cli_la_LIBADD = libry_base.la

@@ -1,0 +1,34 @@
+// Log lines of daemons, on standard error, one a line; under systemd with its priority prefix.
+//
+// Levels by what the reader must do: error = work was lost or will be; warning = an administrator should
+// act; info = rare, worth a line (transitions, not states); debug = for us. Libraries do not log.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace base::log {
+
+enum class Level { error, warning, info, debug };
+
+// The program's name in front of each line, and the least level that is written. Call once at start.
+void open(std::string_view program, Level least);
+
+void write(Level level, std::string_view text);
+bool enabled(Level level);
+
+template <class... Args> void error(fmt::format_string<Args...> format, Args&&... args) {
+    write(Level::error, fmt::format(format, std::forward<Args>(args)...));
+}
+template <class... Args> void warning(fmt::format_string<Args...> format, Args&&... args) {
+    write(Level::warning, fmt::format(format, std::forward<Args>(args)...));
+}
+template <class... Args> void info(fmt::format_string<Args...> format, Args&&... args) {
+    write(Level::info, fmt::format(format, std::forward<Args>(args)...));
+}
+template <class... Args> void debug(fmt::format_string<Args...> format, Args&&... args) {
+    if (enabled(Level::debug)) write(Level::debug, fmt::format(format, std::forward<Args>(args)...));
+}
+
+} // namespace base::log

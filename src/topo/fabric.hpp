@@ -1,0 +1,105 @@
+// The fabric as Railyard sees it: hosts, their HCAs by rail, switches by tier, links, and what follows from
+// them: units and pods. The file fabric.json (fabric.json(5), fabric_json.hpp) is its one stored form.
+//
+// Identity is GUID + port; names are labels. Everything refers to everything else by index into the vectors
+// of Fabric. A Fabric is a plain value: sources (ibnetdiscover.hpp, mad_discover.hpp, synth.hpp) fill hosts,
+// switches and links; derive() (derive.hpp) then fills what is marked "derived".
+//
+// Terms (IBM Blue Vela, arXiv 2407.05467): the HCA with rail index r of every host of a unit hangs on the
+// same leaf; a unit = hosts whose compute HCAs have the same vector of leaves; a pod = units whose leaves
+// share spines; above it the core.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace topo {
+
+using Guid = std::uint64_t;
+inline constexpr int none = -1;
+
+enum class Role : std::uint8_t { compute, storage };
+enum class LinkState : std::uint8_t { unknown, down, init, armed, active };
+
+struct HcaPort {
+    Guid guid = 0;
+    std::uint8_t number = 1;
+    std::uint16_t lid = 0;
+    int link = none; // derived: index into Fabric::links
+    int leaf = none; // derived: switch at the other end
+};
+
+struct Hca {
+    Guid guid = 0;          // node GUID
+    std::string device;     // "mlx5_3"
+    int rail = none;        // 0 … rails-1 for compute HCAs; none for storage
+    Role role = Role::compute;
+    std::string pci;        // "0000:18:00.0", empty when the source does not tell
+    int numa = none;
+    int gpu = none;         // index of the nearest GPU
+    std::vector<HcaPort> ports;
+};
+
+struct Host {
+    std::string name;
+    std::vector<Hca> hcas;   // in rail order, storage last
+    int unit = none;         // derived
+    std::vector<int> leaves; // derived: leaves[r] = leaf switch of rail r, or none
+};
+
+struct Switch {
+    Guid guid = 0;
+    std::string name;
+    int ports = 0;
+    int tier = none; // derived: 0 = leaf, 1 = spine, 2 = core, …
+    int pod = none;  // derived for tiers below the core
+};
+
+// One end of a link. Exactly one of host and switch_ is set.
+struct End {
+    int host = none;
+    int hca = none;      // index into Host::hcas
+    int switch_ = none;
+    std::uint8_t port = 0;
+    bool operator==(const End&) const = default;
+};
+
+struct Link {
+    End a, b;
+    std::uint8_t width = 0; // lanes: 1, 2, 4, 8, 12; 0 unknown
+    std::uint32_t mbps = 0; // signalling rate of the whole link, 10^6 bit/s: 400000 = 4X NDR; 0 unknown
+    LinkState state = LinkState::unknown;
+};
+
+struct Unit {
+    std::string name;               // "su1", numbered by first host
+    std::vector<std::uint32_t> hosts; // ascending
+    std::vector<int> leaves;        // by rail
+    int pod = none;
+};
+
+struct Pod {
+    std::string name;               // "pod1"
+    std::vector<std::uint32_t> units; // ascending
+};
+
+struct Fabric {
+    std::vector<Host> hosts; // natural order of names (base::natural_less)
+    std::vector<Switch> switches;
+    std::vector<Link> links;
+    std::vector<Unit> units; // derived; ascending by first host
+    std::vector<Pod> pods;   // derived; ascending by first unit
+    int rails = 0;           // derived: 1 + the largest rail index
+    int tiers = 0;           // derived: number of switch tiers
+    std::string source;      // where it came from, for people: "ibnetdiscover fabric.txt"
+
+    // Index of the host of that name; built by derive().
+    std::optional<std::uint32_t> find_host(std::string_view name) const;
+    std::unordered_map<std::string, std::uint32_t> host_index; // derived
+};
+
+} // namespace topo

@@ -1,0 +1,21 @@
+# The unit tests are one program; each part's fragment below adds its files to unit_sources and its libraries to unit_libs.
+check_PROGRAMS += tests/unit/unit_tests
+TESTS += tests/unit/unit_tests
+tests_unit_unit_tests_SOURCES = %D%/unit/main.cpp $(unit_sources)
+tests_unit_unit_tests_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
+tests_unit_unit_tests_LDADD = $(unit_libs)
+
+include tests/unit/base/local.mk
+include tests/unit/topo/local.mk
+include tests/unit/sched/local.mk
+include tests/unit/spank/local.mk
+include tests/unit/restart/local.mk
+include tests/unit/watch/local.mk
+include tests/unit/ckpt/local.mk
+include tests/golden/local.mk
+include tests/fuzz/local.mk
+include tests/doubles/local.mk
+include tests/apps/local.mk
+include tests/lint/local.mk
+include tests/system/local.mk
+include tests/bench/local.mk
