@@ -9,12 +9,16 @@
 
 namespace base {
 
-Cli::Cli(std::string name, std::string about, std::string manual) : app_(std::move(about)), name_(std::move(name)) {
+Cli::Cli(std::string name, std::string about, std::string manual)
+    : app_(std::move(about)), name_(std::move(name)) {
     app_.name(name_);
-    app_.set_version_flag("--version", fmt::format("{} (railyard) {}", name_, PACKAGE_VERSION), "Print the version and exit");
+    app_.set_version_flag("--version", fmt::format("{} (railyard) {}", name_, PACKAGE_VERSION),
+                          "Print the version and exit");
     app_.set_help_flag("--help", "Print this help and exit");
-    app_.footer(fmt::format("Exit status: 0 done, 1 a finding or a request that does not fit, 2 wrong usage or unreadable input.\n"
-                            "Manual: {}", manual));
+    app_.footer(fmt::format("Exit status: 0 done, 1 a finding or a request that does not fit, 2 wrong usage "
+                            "or unreadable input.\n"
+                            "Manual: {}",
+                            manual));
     app_.get_formatter()->column_width(34);
 }
 
@@ -34,7 +38,8 @@ bool Cli::parse(int argc, char** argv, int& status) {
 
 int Cli::fail(const Error& error) const {
     fmt::print(stderr, "{}: {}\n", name_, error.text);
-    const bool usage = error.code == Code::usage || error.code == Code::input || error.code == Code::not_found || error.code == Code::io;
+    const bool usage = error.code == Code::usage || error.code == Code::input ||
+                       error.code == Code::not_found || error.code == Code::io;
     return usage ? exit_usage : exit_finding;
 }
 

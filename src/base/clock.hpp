@@ -10,11 +10,17 @@ namespace base {
 using Duration = std::chrono::milliseconds;
 using Time = std::chrono::sys_time<Duration>;
 
-inline Time now() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+inline Time now() {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
 
 // Seconds since the epoch, as JSON bodies carry them.
-inline double to_seconds(Time t) { return std::chrono::duration<double>(t.time_since_epoch()).count(); }
-inline double to_seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+inline double to_seconds(Time t) {
+    return std::chrono::duration<double>(t.time_since_epoch()).count();
+}
+inline double to_seconds(Duration d) {
+    return std::chrono::duration<double>(d).count();
+}
 Time time_from_seconds(double seconds);
 Duration duration_from_seconds(double seconds);
 

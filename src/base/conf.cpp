@@ -68,7 +68,8 @@ struct ConfReader {
             if (!known.empty()) known += ", ";
             known += key.name;
         }
-        if (!known.empty()) return fmt::format("unknown key {}.{}; [{}] has {}", table_name, name, table_name, known);
+        if (!known.empty())
+            return fmt::format("unknown key {}.{}; [{}] has {}", table_name, name, table_name, known);
         for (const auto& key : keys())
             if (known.find(fmt::format("[{}]", key.table)) == std::string::npos)
                 known += fmt::format("{}[{}]", known.empty() ? "" : ", ", key.table);
@@ -83,8 +84,9 @@ struct ConfReader {
         for (const auto& [table_name, node] : parsed.table()) {
             const auto* section = node.as_table();
             if (section == nullptr)
-                return error(node, fmt::format("{} stands outside any table: put it under a line such as [restartd]",
-                                               table_name.str()));
+                return error(
+                    node, fmt::format("{} stands outside any table: put it under a line such as [restartd]",
+                                      table_name.str()));
             const bool known = std::any_of(keys().begin(), keys().end(),
                                            [&](const Key& key) { return key.table == table_name.str(); });
             if (!known) return error(node, nearest(table_name.str(), ""));
@@ -93,7 +95,8 @@ struct ConfReader {
                 if (key == nullptr) return error(member, nearest(table_name.str(), name.str()));
                 auto checked = value(*key, member);
                 if (!checked) return std::move(checked).error();
-                conf.values_.insert_or_assign(fmt::format("{}.{}", key->table, key->name), *std::move(checked));
+                conf.values_.insert_or_assign(fmt::format("{}.{}", key->table, key->name),
+                                              *std::move(checked));
             }
         }
         if (!defaults_only) conf.file_ = file;
@@ -188,7 +191,8 @@ std::string Conf::print() const {
         std::string operator()(Duration v) const { return toml_text(format_duration(v)); }
         std::string operator()(const std::vector<std::string>& v) const {
             std::string out;
-            for (const auto& text : v) out += (out.empty() ? "" : ", ") + toml_text(text);
+            for (const auto& text : v)
+                out += (out.empty() ? "" : ", ") + toml_text(text);
             return "[" + out + "]";
         }
     };

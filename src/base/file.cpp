@@ -83,7 +83,8 @@ Expected<void> write_file(const std::filesystem::path& path, std::string_view by
     return {};
 }
 
-Expected<bool> write_file_if_changed(const std::filesystem::path& path, std::string_view bytes, unsigned mode) {
+Expected<bool> write_file_if_changed(const std::filesystem::path& path, std::string_view bytes,
+                                     unsigned mode) {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path, ignored)) {
         const auto old = read_file(path);

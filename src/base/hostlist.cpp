@@ -24,10 +24,12 @@ Expected<void> expand_range(std::string_view text, std::string_view prefix, std:
     const auto dash = range.find('-');
     const auto first = range.substr(0, dash);
     const auto last = dash == std::string_view::npos ? first : range.substr(dash + 1);
-    if (first.size() > 18 || last.size() > 18) return bad(text, fmt::format("number too long in [{}]", range));
+    if (first.size() > 18 || last.size() > 18)
+        return bad(text, fmt::format("number too long in [{}]", range));
     const auto low = parse_count(first);
     const auto high = parse_count(last);
-    if (!low || !high) return bad(text, fmt::format("[{}] is not a number or a range such as 001-016", range));
+    if (!low || !high)
+        return bad(text, fmt::format("[{}] is not a number or a range such as 001-016", range));
     if (*high < *low) return bad(text, fmt::format("the range [{}] runs backwards", range));
     if (*high - *low >= most_names - std::min(names.size(), most_names - 1))
         return bad(text, fmt::format("more than {} names", most_names));
@@ -59,12 +61,14 @@ Expected<void> expand_item(std::string_view text, std::string_view item, std::ve
     const auto close = item.find(']', open);
     if (close == std::string_view::npos) return bad(text, "[ without ]");
     const auto suffix = item.substr(close + 1);
-    if (suffix.find_first_of("[]") != std::string_view::npos || item.substr(0, open).find(']') != std::string_view::npos)
+    if (suffix.find_first_of("[]") != std::string_view::npos ||
+        item.substr(0, open).find(']') != std::string_view::npos)
         return bad(text, "more than one pair of brackets in a name");
     auto ranges = item.substr(open + 1, close - open - 1);
     for (;;) {
         const auto comma = ranges.find(',');
-        if (auto done = expand_range(text, item.substr(0, open), ranges.substr(0, comma), suffix, names); !done)
+        if (auto done = expand_range(text, item.substr(0, open), ranges.substr(0, comma), suffix, names);
+            !done)
             return done;
         if (comma == std::string_view::npos) return {};
         ranges.remove_prefix(comma + 1);
@@ -80,7 +84,8 @@ struct Numbered {
 
 Numbered split_number(std::string_view name) {
     auto cut = name.size();
-    while (cut > 0 && digit(name[cut - 1]) && name.size() - cut < 18) --cut;
+    while (cut > 0 && digit(name[cut - 1]) && name.size() - cut < 18)
+        --cut;
     Numbered result{name.substr(0, cut), name.substr(cut), 0};
     if (!result.digits.empty()) result.number = *parse_count(result.digits);
     return result;
@@ -88,8 +93,8 @@ Numbered split_number(std::string_view name) {
 
 // Does `b` follow `a` directly in a folded range?
 bool follows(const Numbered& a, const Numbered& b) {
-    return !a.digits.empty() && !b.digits.empty() && a.prefix == b.prefix && a.digits.size() == b.digits.size() &&
-           b.number == a.number + 1;
+    return !a.digits.empty() && !b.digits.empty() && a.prefix == b.prefix &&
+           a.digits.size() == b.digits.size() && b.number == a.number + 1;
 }
 
 } // namespace
@@ -116,7 +121,8 @@ std::string fold_hostlist(const std::vector<std::string>& names) {
         auto j = i;
         while (j < names.size()) {
             const auto start = split_number(names[j]);
-            if (first.digits.empty() || start.prefix != first.prefix || start.digits.size() != first.digits.size())
+            if (first.digits.empty() || start.prefix != first.prefix ||
+                start.digits.size() != first.digits.size())
                 break;
             auto last = start;
             auto k = j + 1;
@@ -148,13 +154,18 @@ bool natural_less(std::string_view a, std::string_view b) {
     while (i < a.size() && j < b.size()) {
         if (digit(a[i]) && digit(b[j])) {
             auto i2 = i, j2 = j;
-            while (i2 < a.size() && a[i2] == '0') ++i2;
-            while (j2 < b.size() && b[j2] == '0') ++j2;
+            while (i2 < a.size() && a[i2] == '0')
+                ++i2;
+            while (j2 < b.size() && b[j2] == '0')
+                ++j2;
             auto i3 = i2, j3 = j2;
-            while (i3 < a.size() && digit(a[i3])) ++i3;
-            while (j3 < b.size() && digit(b[j3])) ++j3;
+            while (i3 < a.size() && digit(a[i3]))
+                ++i3;
+            while (j3 < b.size() && digit(b[j3]))
+                ++j3;
             if (i3 - i2 != j3 - j2) return i3 - i2 < j3 - j2;
-            if (const int order = a.substr(i2, i3 - i2).compare(b.substr(j2, j3 - j2)); order != 0) return order < 0;
+            if (const int order = a.substr(i2, i3 - i2).compare(b.substr(j2, j3 - j2)); order != 0)
+                return order < 0;
             i = i3;
             j = j3;
             continue;

@@ -48,7 +48,8 @@ void pretty(const json::value& value, std::string& out, std::size_t indent) {
         close('}');
     } else if (const auto* array = value.if_array(); array && !array->empty()) {
         // Arrays of plain values stay on one line.
-        const bool flat = std::none_of(array->begin(), array->end(), [](const json::value& v) { return v.is_structured(); });
+        const bool flat = std::none_of(array->begin(), array->end(),
+                                       [](const json::value& v) { return v.is_structured(); });
         if (flat) {
             out += json::serialize(*array);
             return;
@@ -86,8 +87,10 @@ Expected<json::value> parse_json(std::string_view text, std::size_t depth) {
     if (failed) {
         const auto before = text.substr(0, std::min(read, text.size()));
         const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-        const auto column = before.size() - (before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1) + 1;
-        return Error{Code::input, fmt::format("line {}, column {}: not JSON: {}", line, column, failed.message())};
+        const auto column =
+            before.size() - (before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1) + 1;
+        return Error{Code::input,
+                     fmt::format("line {}, column {}: not JSON: {}", line, column, failed.message())};
     }
     return parser.release();
 }
@@ -132,7 +135,8 @@ Expected<std::vector<Reader>> Reader::items() const {
     if (array == nullptr) return wanted("an array");
     std::vector<Reader> result;
     result.reserve(array->size());
-    for (std::size_t i = 0; i < array->size(); ++i) result.emplace_back((*array)[i], fmt::format("{}[{}]", path_, i));
+    for (std::size_t i = 0; i < array->size(); ++i)
+        result.emplace_back((*array)[i], fmt::format("{}[{}]", path_, i));
     return result;
 }
 
@@ -142,8 +146,9 @@ Expected<std::vector<std::pair<std::string, Reader>>> Reader::members() const {
     std::vector<std::pair<std::string, Reader>> result;
     for (const auto& [key, member] : *object) {
         const std::string_view name(key.data(), key.size());
-        result.emplace_back(std::string(name),
-                            Reader(member, path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name)));
+        result.emplace_back(
+            std::string(name),
+            Reader(member, path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name)));
     }
     return result;
 }
@@ -181,7 +186,8 @@ Expected<bool> Reader::boolean() const {
 }
 
 namespace {
-template <class Get> auto member(const Reader& reader, std::string_view key, Get get) -> decltype(get(reader)) {
+template <class Get>
+auto member(const Reader& reader, std::string_view key, Get get) -> decltype(get(reader)) {
     auto at = reader.at(key);
     if (!at) return std::move(at).error();
     return get(*at);

@@ -25,18 +25,19 @@ std::string to_pretty(const boost::json::value& value);
 // stands there. A Reader views the document; it must not outlive it.
 class Reader {
 public:
-    explicit Reader(const boost::json::value& value, std::string path = {}) : value_(&value), path_(std::move(path)) {}
+    explicit Reader(const boost::json::value& value, std::string path = {})
+        : value_(&value), path_(std::move(path)) {}
 
     const std::string& path() const { return path_; }
     const boost::json::value& value() const { return *value_; }
     bool has(std::string_view key) const; // an object that carries `key` with a value other than null
 
-    Expected<Reader> at(std::string_view key) const;              // a member that must be there
-    Expected<std::vector<Reader>> items() const;                  // the elements of an array
+    Expected<Reader> at(std::string_view key) const;                       // a member that must be there
+    Expected<std::vector<Reader>> items() const;                           // the elements of an array
     Expected<std::vector<std::pair<std::string, Reader>>> members() const; // of an object, in order
 
     Expected<std::string> text() const;
-    Expected<double> number() const;         // finite
+    Expected<double> number() const; // finite
     Expected<std::int64_t> integer() const;
     Expected<std::int64_t> integer_in(std::int64_t low, std::int64_t high) const;
     Expected<bool> boolean() const;

@@ -10,8 +10,8 @@ namespace base {
 enum class KeyType { text, boolean, count, number, duration, text_list };
 
 struct Key {
-    std::string_view table;        // "restartd"
-    std::string_view name;         // "listen"
+    std::string_view table; // "restartd"
+    std::string_view name;  // "listen"
     KeyType type;
     std::string_view unit;         // "" where the type says it
     std::string_view default_text; // in TOML: "\"/sys\"", "5", "true", "[]"

@@ -49,9 +49,11 @@ bool enabled(Level level) {
 
 void write(Level level, std::string_view text) {
     if (!enabled(level)) return;
-    std::string line = state.journal ? fmt::format("<{}>{}: ", priority(level), state.program)
-                                     : fmt::format("{} {}: {}: ", iso_time(now()), state.program, word(level));
-    for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c; // one event, one line
+    std::string line = state.journal
+                           ? fmt::format("<{}>{}: ", priority(level), state.program)
+                           : fmt::format("{} {}: {}: ", iso_time(now()), state.program, word(level));
+    for (const char c : text)
+        line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c; // one event, one line
     line += '\n';
     // One write a line: lines of several threads do not mix. A full or closed log never stops the daemon.
     [[maybe_unused]] const auto n = ::write(STDERR_FILENO, line.data(), line.size());

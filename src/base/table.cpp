@@ -7,8 +7,8 @@ namespace {
 
 // Columns a terminal gives to UTF-8 text without wide or combining characters.
 std::size_t width(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 } // namespace
@@ -20,7 +20,8 @@ std::string Table::print() const {
             widths[i] = std::max(widths[i], width(cells[i]));
     };
     measure(heading_);
-    for (const auto& row : rows_) measure(row);
+    for (const auto& row : rows_)
+        measure(row);
 
     std::string out;
     const auto put = [&](const std::vector<std::string>& cells) {
@@ -34,7 +35,8 @@ std::string Table::print() const {
         out += line + '\n';
     };
     put(heading_);
-    for (const auto& row : rows_) put(row);
+    for (const auto& row : rows_)
+        put(row);
     return out;
 }
 

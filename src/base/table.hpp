@@ -10,7 +10,8 @@ class Table {
 public:
     enum class Align { left, right };
 
-    explicit Table(std::vector<std::string> heading) : heading_(std::move(heading)), align_(heading_.size(), Align::left) {}
+    explicit Table(std::vector<std::string> heading)
+        : heading_(std::move(heading)), align_(heading_.size(), Align::left) {}
     void align(std::size_t column, Align align) { align_.at(column) = align; }
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
     bool empty() const { return rows_.empty(); }

@@ -38,8 +38,9 @@ Expected<std::uint64_t> parse_count(std::string_view text) {
 Expected<Duration> parse_duration(std::string_view text) {
     const auto split = text.find_first_not_of("0123456789.");
     const auto bad = [&] {
-        return Error{Code::input,
-                     fmt::format("\"{}\" is not a duration: write a number with ms, s, m, h or d, such as 5s", text)};
+        return Error{
+            Code::input,
+            fmt::format("\"{}\" is not a duration: write a number with ms, s, m, h or d, such as 5s", text)};
     };
     if (split == 0 || split == std::string_view::npos) return bad();
     const auto number = parse_number(text.substr(0, split));

@@ -1,1 +1,4 @@
-# tests/lint
+# Rules over the source tree; each is a script that exits 1 and names the places.
+lint_tests = %D%/includes %D%/text
+TESTS += $(lint_tests)
+EXTRA_DIST += $(lint_tests) %D%/manual

@@ -18,7 +18,8 @@ TEST_CASE("every key has a default of its own type") {
 }
 
 TEST_CASE("a file overrides defaults, and what is printed reads back") {
-    auto conf = Conf::from_text("[agent]\ninterval = \"250ms\"\n[restartd]\noperators = [\"ann\", \"b\\\"ob\"]\n", "f");
+    auto conf = Conf::from_text(
+        "[agent]\ninterval = \"250ms\"\n[restartd]\noperators = [\"ann\", \"b\\\"ob\"]\n", "f");
     REQUIRE(conf);
     CHECK(conf->duration("agent", "interval") == 250ms);
     CHECK(conf->text_list("restartd", "operators")[1] == "b\"ob");
@@ -35,10 +36,12 @@ TEST_CASE("a wrong file is refused with file and line") {
         return conf.error().text;
     };
     CHECK_THAT(text_of("\n[agent\n"), Catch::StartsWith("rail.conf:2: "));
-    CHECK_THAT(text_of("[agent]\nintervall = \"1s\"\n"), Catch::StartsWith("rail.conf:2: unknown key agent.intervall; [agent] has interval"));
+    CHECK_THAT(text_of("[agent]\nintervall = \"1s\"\n"),
+               Catch::StartsWith("rail.conf:2: unknown key agent.intervall; [agent] has interval"));
     CHECK_THAT(text_of("[agents]\n"), Catch::StartsWith("rail.conf:1: unknown table [agents]"));
     CHECK_THAT(text_of("[agent]\ninterval = 5\n"), Catch::Contains("agent.interval must be a duration"));
-    CHECK_THAT(text_of("[agent]\ninterval = \"5\"\n"), Catch::Contains("write a number with ms, s, m, h or d"));
+    CHECK_THAT(text_of("[agent]\ninterval = \"5\"\n"),
+               Catch::Contains("write a number with ms, s, m, h or d"));
     CHECK_THAT(text_of("interval = 5\n"), Catch::Contains("stands outside any table"));
     CHECK_THAT(text_of("[restartd]\noperators = [1]\n"), Catch::Contains("list of strings"));
     CHECK_THAT(text_of("[restartd]\nagent_uid = -1\n"), Catch::Contains("whole number"));

@@ -41,7 +41,8 @@ TEST_CASE("an unchanged file keeps its mtime") {
 
 TEST_CASE("a file that cannot be read or written is named") {
     const Folder folder;
-    CHECK_THAT(base::read_file(folder.path / "no").error().text, Catch::EndsWith("no: No such file or directory"));
+    CHECK_THAT(base::read_file(folder.path / "no").error().text,
+               Catch::EndsWith("no: No such file or directory"));
     CHECK_THAT(base::read_file(folder.path).error().text, Catch::Contains("is a directory"));
     CHECK_THAT(base::write_file(folder.path / "no" / "f", "x").error().text, Catch::Contains("No such file"));
     REQUIRE(base::write_file(folder.path / "f", "12345"));

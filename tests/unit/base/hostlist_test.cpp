@@ -16,8 +16,8 @@ TEST_CASE("a host list stands for its names in order") {
 }
 
 TEST_CASE("a broken host list is refused with its text") {
-    for (const auto* text : {"n[1-", "n]1", "n[3-1]", "n[]", "n[a]", "a,,b", ",a", "a,", "n[1][2]", "n[1-99999999]",
-                             "n[-1]", "n[1-2-3]", "n[99999999999999999999]"}) {
+    for (const auto* text : {"n[1-", "n]1", "n[3-1]", "n[]", "n[a]", "a,,b", ",a", "a,", "n[1][2]",
+                             "n[1-99999999]", "n[-1]", "n[1-2-3]", "n[99999999999999999999]"}) {
         INFO(text);
         const auto names = expand_hostlist(text);
         REQUIRE_FALSE(names);

@@ -16,7 +16,8 @@ TEST_CASE("text that is not JSON is refused with line and column") {
 }
 
 TEST_CASE("a reader names the place of what is wrong") {
-    const auto value = *base::parse_json(R"({"hosts":[{"name":"a"},{"name":7}],"n":3.5,"big":1e300,"no":null})");
+    const auto value =
+        *base::parse_json(R"({"hosts":[{"name":"a"},{"name":7}],"n":3.5,"big":1e300,"no":null})");
     const base::Reader reader(value);
     const auto hosts = *reader.at("hosts")->items();
     CHECK(*hosts[0].text("name") == "a");
