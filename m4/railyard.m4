@@ -55,11 +55,9 @@ AC_DEFUN([RY_BOOST], [
 # RY_SLURM_SOURCE(DIR|no): the configured Slurm source for plugins inside slurmctld.
 # A build beside the source is found by its config.h: DIR itself or DIR/build.
 AC_DEFUN([RY_SLURM_SOURCE], [
-  AC_CHECK_HEADER([slurm/slurm_version.h])
-  ry_slurm_version=$(printf '#include <slurm/slurm_version.h>\nversion SLURM_VERSION_NUMBER' | $CC -E -P - 2>/dev/null |
-    tr -d '() ' | sed -n 's/^version//p')
-  ry_slurm_version=$(printf '#include <slurm/slurm_version.h>\nSLURM_VERSION_NUMBER' | $CC -E -P - 2>/dev/null |
-    tail -n 1 | $AWK -F'0x' '{ for (i = 2; i <= NF; i++) { split($i, h, "[[^0-9a-fA-F]]"); printf "%s%s", (i > 2 ? "." : ""), h[[1]] } }')
+  ry_hex=$(printf '#include <slurm/slurm_version.h>\nSLURM_VERSION_NUMBER\n' | $CC -E -P - 2>/dev/null |
+    tail -n 1 | sed -n 's/^0x//p')
+  ry_slurm_version=$(printf '%d.%02d.%d' $((0x${ry_hex:-0} >> 16)) $((0x${ry_hex:-0} >> 8 & 255)) $((0x${ry_hex:-0} & 255)))
   ry_slurm_src_summary="no (give --with-slurm-src=DIR; build-aux/slurm-source fetches Debian's)"
   SLURM_SRC_CPPFLAGS=
   AS_IF([test "$1" != no], [
