@@ -1,1 +1,2 @@
-# tests/unit/ckpt
+unit_sources += %D%/interval_test.cpp
+unit_libs += libry_interval.la
