@@ -1,1 +1,10 @@
-# tests/doubles
+# Doubles of hardware this machine does not have, each with the test that holds it to a real counterpart.
+noinst_DATA += %D%/libnvidia-ml.so.1
+CLEANFILES += %D%/libnvidia-ml.so.1
+%D%/libnvidia-ml.so.1: $(srcdir)/%D%/nvml_double.c $(top_srcdir)/src/restart/watch/nvml_abi.h
+	$(AM_V_at)$(MKDIR_P) %D%
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) -I$(top_srcdir)/src $(CFLAGS) -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 \
+		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread
+
+TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py
+EXTRA_DIST += %D%/nvml_double.c %D%/gen_sysfs.py %D%/sysfs_test.py %D%/nvml_double_test.py

@@ -1,0 +1,99 @@
+/* The part of NVML's binary interface that Railyard uses, declared anew so that neither NVIDIA's header nor its
+ * library is needed to build: nodewatchd resolves these names with dlsym, tests/doubles/nvml_double.c defines them.
+ *
+ * Names, numbers and layouts are those of nvml.h, release 11.8 and later (NVML API Reference Guide; a symbol's version
+ * suffix fixes its layout for good). All calls may be made from any thread once nvmlInit_v2 has returned. */
+#ifndef RAILYARD_NVML_ABI_H
+#define RAILYARD_NVML_ABI_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct nvmlDevice_st* nvmlDevice_t;
+typedef struct nvmlEventSet_st* nvmlEventSet_t;
+typedef int nvmlReturn_t; /* an enum there; its values: */
+enum {
+    NVML_SUCCESS = 0,
+    NVML_ERROR_INVALID_ARGUMENT = 2,
+    NVML_ERROR_NOT_SUPPORTED = 3,
+    NVML_ERROR_DRIVER_NOT_LOADED = 9,
+    NVML_ERROR_TIMEOUT = 10,
+    NVML_ERROR_GPU_IS_LOST = 15,
+    NVML_ERROR_UNKNOWN = 999
+};
+
+/* nvmlDeviceGetPciInfo_v3; busId is "DDDDDDDD:BB:DD.F" in upper case, busIdLegacy has a domain of four digits. */
+typedef struct {
+    char busIdLegacy[16];
+    unsigned int domain;
+    unsigned int bus;
+    unsigned int device;
+    unsigned int pciDeviceId;
+    unsigned int pciSubSystemId;
+    char busId[32];
+} nvmlPciInfo_t;
+
+/* nvmlEventSetWait_v2; eventData is the XID for nvmlEventTypeXidCriticalError. */
+typedef struct {
+    nvmlDevice_t device;
+    unsigned long long eventType;
+    unsigned long long eventData;
+    unsigned int gpuInstanceId;
+    unsigned int computeInstanceId;
+} nvmlEventData_t;
+
+/* Event types (a mask). */
+#define NVML_EVENT_TYPE_SINGLE_BIT_ECC 0x1ULL
+#define NVML_EVENT_TYPE_DOUBLE_BIT_ECC 0x2ULL
+#define NVML_EVENT_TYPE_XID_CRITICAL 0x8ULL
+
+/* Clock event (before driver 535: throttle) reasons (a mask). */
+#define NVML_REASON_GPU_IDLE 0x1ULL
+#define NVML_REASON_APPLICATIONS_CLOCKS 0x2ULL
+#define NVML_REASON_SW_POWER_CAP 0x4ULL
+#define NVML_REASON_HW_SLOWDOWN 0x8ULL
+#define NVML_REASON_SYNC_BOOST 0x10ULL
+#define NVML_REASON_SW_THERMAL_SLOWDOWN 0x20ULL
+#define NVML_REASON_HW_THERMAL_SLOWDOWN 0x40ULL
+#define NVML_REASON_HW_POWER_BRAKE 0x80ULL
+
+/* nvmlDeviceGetTotalEccErrors: which errors, and since the driver was loaded or over the board's life. */
+enum { NVML_MEMORY_ERROR_CORRECTED = 0, NVML_MEMORY_ERROR_UNCORRECTED = 1 };
+enum { NVML_ECC_VOLATILE = 0, NVML_ECC_AGGREGATE = 1 };
+
+/* X(name, parameters): every function we use. */
+#define RAILYARD_NVML_FUNCTIONS(X)                                                                                   \
+    X(nvmlInit_v2, (void))                                                                                           \
+    X(nvmlShutdown, (void))                                                                                          \
+    X(nvmlSystemGetDriverVersion, (char* version, unsigned int length))                                              \
+    X(nvmlDeviceGetCount_v2, (unsigned int* count))                                                                  \
+    X(nvmlDeviceGetHandleByIndex_v2, (unsigned int index, nvmlDevice_t* device))                                     \
+    X(nvmlDeviceGetPciInfo_v3, (nvmlDevice_t device, nvmlPciInfo_t* pci))                                            \
+    X(nvmlDeviceGetCurrentClocksEventReasons, (nvmlDevice_t device, unsigned long long* reasons))                    \
+    X(nvmlDeviceGetCurrentClocksThrottleReasons, (nvmlDevice_t device, unsigned long long* reasons))                 \
+    X(nvmlDeviceGetTotalEccErrors, (nvmlDevice_t device, int error_type, int counter_type, unsigned long long* n))   \
+    X(nvmlDeviceGetRemappedRows, (nvmlDevice_t device, unsigned int* correctable, unsigned int* uncorrectable,       \
+                                  unsigned int* pending, unsigned int* failed))                                      \
+    X(nvmlDeviceGetCurrPcieLinkGeneration, (nvmlDevice_t device, unsigned int* generation))                          \
+    X(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t device, unsigned int* width))                                    \
+    X(nvmlDeviceGetMaxPcieLinkGeneration, (nvmlDevice_t device, unsigned int* generation))                           \
+    X(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t device, unsigned int* width))                                     \
+    X(nvmlDeviceGetPcieReplayCounter, (nvmlDevice_t device, unsigned int* replays))                                  \
+    X(nvmlEventSetCreate, (nvmlEventSet_t * set))                                                                    \
+    X(nvmlEventSetFree, (nvmlEventSet_t set))                                                                        \
+    X(nvmlDeviceRegisterEvents, (nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set))                 \
+    X(nvmlEventSetWait_v2, (nvmlEventSet_t set, nvmlEventData_t* data, unsigned int timeout_ms))
+
+/* The one that does not return nvmlReturn_t. */
+typedef const char* nvmlErrorString_fn(nvmlReturn_t result);
+
+#define RAILYARD_NVML_TYPE(name, parameters) typedef nvmlReturn_t name##_fn parameters;
+RAILYARD_NVML_FUNCTIONS(RAILYARD_NVML_TYPE)
+#undef RAILYARD_NVML_TYPE
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

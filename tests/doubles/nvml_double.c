@@ -1,0 +1,260 @@
+/* A TEST DOUBLE of NVIDIA's management library: it has NVML's soname and the functions of watch/nvml_abi.h, and its
+ * GPUs are lines of a text file. It measures nothing and must never be installed.
+ *
+ * Held to the truth by: nvml_abi.h, through which both this file and nodewatchd are compiled (a wrong signature does
+ * not compile here); tests/doubles/nvml_double_test.py, which drives it through NVIDIA's own Python bindings where
+ * they are installed, and else by the documented layouts in ctypes.
+ *
+ * The file named by RAIL_NVML_STATE is read again whenever it changes; each line is KEY=VALUE (decimal or 0x…):
+ *   count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
+ *   N.reasons=0x80     clock event reasons          N.lost=1         every call on GPU N says GPU_IS_LOST
+ *   N.xid=79           the XID that the next event carries; N.xid_seq counts events: raise it to send one
+ *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's life)
+ *   N.remap_cor N.remap_unc N.remap_pending N.remap_failed
+ *   N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
+ *   N.hang_ms=0        every call on GPU N first takes this long
+ * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8 sound GPUs.
+ * GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py. */
+#define _GNU_SOURCE
+#include "restart/watch/nvml_abi.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { max_gpus = 16, max_lines = 1024, poll_ms = 50 };
+
+struct nvmlDevice_st {
+    int index;
+};
+struct nvmlEventSet_st {
+    int registered[max_gpus];
+    unsigned long long seen[max_gpus]; /* xid_seq already told */
+};
+
+static struct nvmlDevice_st gpus[max_gpus];
+
+/* The state as last read, with what told that the file had changed. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    struct timespec mtime;
+    off_t size;
+    ino_t inode;
+    int lines;
+    struct {
+        char key[40];
+        unsigned long long value;
+    } line[max_lines];
+} state;
+
+static void read_again(void) {
+    const char* path = getenv("RAIL_NVML_STATE");
+    struct stat now;
+    if (!path || stat(path, &now) != 0) {
+        memset(&state, 0, sizeof state);
+        return;
+    }
+    if (now.st_mtim.tv_sec == state.mtime.tv_sec && now.st_mtim.tv_nsec == state.mtime.tv_nsec &&
+        now.st_size == state.size && now.st_ino == state.inode)
+        return;
+    FILE* file = fopen(path, "re");
+    if (!file) return;
+    char text[256];
+    state.lines = 0;
+    while (state.lines < max_lines && fgets(text, sizeof text, file)) {
+        char* equals = strchr(text, '=');
+        if (text[0] == '#' || !equals) continue;
+        *equals = 0;
+        if (strlen(text) >= sizeof state.line[0].key) continue;
+        strcpy(state.line[state.lines].key, text);
+        state.line[state.lines++].value = strtoull(equals + 1, NULL, 0);
+    }
+    fclose(file);
+    state.mtime = now.st_mtim;
+    state.size = now.st_size;
+    state.inode = now.st_ino;
+}
+
+/* The value of "KEY" or, for gpu >= 0, "GPU.KEY"; the last line of a key counts. */
+static unsigned long long get(int gpu, const char* key, unsigned long long otherwise) {
+    char whole[40];
+    if (gpu >= 0)
+        snprintf(whole, sizeof whole, "%d.%s", gpu, key);
+    else
+        snprintf(whole, sizeof whole, "%s", key);
+    unsigned long long value = otherwise;
+    pthread_mutex_lock(&lock);
+    read_again();
+    for (int i = 0; i < state.lines; i++)
+        if (!strcmp(state.line[i].key, whole)) value = state.line[i].value;
+    pthread_mutex_unlock(&lock);
+    return value;
+}
+
+static void sleep_ms(unsigned long long ms) {
+    struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+    nanosleep(&t, NULL);
+}
+
+/* What each call on a device begins with: SUCCESS, or why it cannot be asked. */
+static nvmlReturn_t reach(nvmlDevice_t device, const void* out) {
+    if (!device || !out) return NVML_ERROR_INVALID_ARGUMENT;
+    unsigned long long hang = get(device->index, "hang_ms", 0);
+    if (hang) sleep_ms(hang);
+    return get(device->index, "lost", 0) ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
+}
+
+static nvmlReturn_t give(nvmlDevice_t device, const char* key, unsigned long long otherwise, unsigned int* out) {
+    nvmlReturn_t result = reach(device, out);
+    if (result == NVML_SUCCESS) *out = (unsigned int)get(device->index, key, otherwise);
+    return result;
+}
+
+#define PROTOTYPE(name, parameters) nvmlReturn_t name parameters;
+RAILYARD_NVML_FUNCTIONS(PROTOTYPE)
+const char* nvmlErrorString(nvmlReturn_t result);
+
+nvmlReturn_t nvmlInit_v2(void) {
+    for (int i = 0; i < max_gpus; i++) gpus[i].index = i;
+    return (nvmlReturn_t)get(-1, "init", NVML_SUCCESS);
+}
+
+nvmlReturn_t nvmlShutdown(void) { return NVML_SUCCESS; }
+
+const char* nvmlErrorString(nvmlReturn_t result) {
+    switch (result) {
+    case NVML_SUCCESS: return "Success";
+    case NVML_ERROR_INVALID_ARGUMENT: return "Invalid Argument";
+    case NVML_ERROR_NOT_SUPPORTED: return "Not Supported";
+    case NVML_ERROR_DRIVER_NOT_LOADED: return "Driver Not Loaded";
+    case NVML_ERROR_TIMEOUT: return "Timeout";
+    case NVML_ERROR_GPU_IS_LOST: return "GPU is lost";
+    default: return "Unknown Error";
+    }
+}
+
+nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned int length) {
+    if (!version) return NVML_ERROR_INVALID_ARGUMENT;
+    snprintf(version, length, "railyard test double");
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* count) {
+    if (!count) return NVML_ERROR_INVALID_ARGUMENT;
+    unsigned long long n = get(-1, "count", 8);
+    *count = n > max_gpus ? max_gpus : (unsigned int)n;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t* device) {
+    unsigned int count;
+    nvmlDeviceGetCount_v2(&count);
+    if (!device || index >= count) return NVML_ERROR_INVALID_ARGUMENT;
+    *device = &gpus[index];
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) {
+    if (!device || !pci) return NVML_ERROR_INVALID_ARGUMENT;
+    memset(pci, 0, sizeof *pci);
+    pci->domain = (unsigned int)device->index / 8;
+    pci->bus = 0x14 + (unsigned int)device->index % 8 * 28;
+    pci->pciDeviceId = 0x233010de; /* H100 SXM */
+    snprintf(pci->busId, sizeof pci->busId, "%08X:%02X:00.0", pci->domain, pci->bus);
+    snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "%04X:%02X:00.0", pci->domain & 0xffff, pci->bus & 0xff);
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
+    nvmlReturn_t result = reach(device, reasons);
+    if (result == NVML_SUCCESS) *reasons = get(device->index, "reasons", 0);
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long* reasons) {
+    return nvmlDeviceGetCurrentClocksEventReasons(device, reasons);
+}
+
+nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, int error_type, int counter_type,
+                                         unsigned long long* n) {
+    static const char* const key[2][2] = {{"ecc_cor", "ecc_cor_life"}, {"ecc_unc", "ecc_unc_life"}};
+    if ((error_type | counter_type) & ~1) return NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t result = reach(device, n);
+    if (result == NVML_SUCCESS) *n = get(device->index, key[error_type][counter_type], 0);
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int* correctable, unsigned int* uncorrectable,
+                                       unsigned int* pending, unsigned int* failed) {
+    if (!correctable || !uncorrectable || !pending || !failed) return NVML_ERROR_INVALID_ARGUMENT;
+    nvmlReturn_t result = give(device, "remap_cor", 0, correctable);
+    if (result != NVML_SUCCESS) return result;
+    *uncorrectable = (unsigned int)get(device->index, "remap_unc", 0);
+    *pending = get(device->index, "remap_pending", 0) != 0;
+    *failed = get(device->index, "remap_failed", 0) != 0;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device, unsigned int* generation) {
+    return give(device, "pcie_gen", 5, generation);
+}
+
+nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned int* width) {
+    return give(device, "pcie_width", 16, width);
+}
+
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int* generation) {
+    return give(device, "pcie_max_gen", 5, generation);
+}
+
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int* width) {
+    return give(device, "pcie_max_width", 16, width);
+}
+
+nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int* replays) {
+    return give(device, "pcie_replay", 0, replays);
+}
+
+nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t* set) {
+    if (!set) return NVML_ERROR_INVALID_ARGUMENT;
+    *set = calloc(1, sizeof **set);
+    return *set ? NVML_SUCCESS : NVML_ERROR_UNKNOWN;
+}
+
+nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
+    free(set);
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set) {
+    const unsigned long long known =
+        NVML_EVENT_TYPE_SINGLE_BIT_ECC | NVML_EVENT_TYPE_DOUBLE_BIT_ECC | NVML_EVENT_TYPE_XID_CRITICAL;
+    nvmlReturn_t result = reach(device, set);
+    if (result != NVML_SUCCESS) return result;
+    if (types & ~known) return NVML_ERROR_NOT_SUPPORTED;
+    set->registered[device->index] = (types & NVML_EVENT_TYPE_XID_CRITICAL) != 0;
+    set->seen[device->index] = get(device->index, "xid_seq", 0);
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t* data, unsigned int timeout_ms) {
+    if (!set || !data) return NVML_ERROR_INVALID_ARGUMENT;
+    for (unsigned int waited = 0;; waited += poll_ms) {
+        for (int i = 0; i < max_gpus; i++) {
+            unsigned long long seq = set->registered[i] ? get(i, "xid_seq", 0) : 0;
+            if (seq <= set->seen[i]) continue;
+            set->seen[i] = seq;
+            memset(data, 0, sizeof *data);
+            data->device = &gpus[i];
+            data->eventType = NVML_EVENT_TYPE_XID_CRITICAL;
+            data->eventData = get(i, "xid", 79);
+            data->gpuInstanceId = data->computeInstanceId = 0xFFFFFFFF;
+            return NVML_SUCCESS;
+        }
+        if (waited >= timeout_ms) return NVML_ERROR_TIMEOUT;
+        sleep_ms(timeout_ms - waited < poll_ms ? timeout_ms - waited : poll_ms);
+    }
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The NVML double against NVIDIA's own Python bindings (pynvml, PyPI: nvidia-ml-py), whose structures and symbol
+names come from nvml.h. Skipped (77) where they are not installed; the unit tests of nodewatchd drive the double too."""
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+LIBRARY = os.path.abspath(os.environ.get('NVML_DOUBLE', 'tests/doubles/libnvidia-ml.so.1'))
+
+
+def child(state_file):
+    import pynvml as n
+
+    failed = []
+
+    def same(what, seen, want):
+        if seen != want:
+            failed.append(f'{what}: pynvml says {seen!r}, written was {want!r}')
+
+    def write(text):
+        with open(state_file + '.new', 'w') as f:
+            f.write(text)
+        os.rename(state_file + '.new', state_file)
+
+    write('count=3\n1.reasons=0xc8\n1.ecc_unc=5\n1.ecc_cor_life=7\n2.remap_pending=1\n2.remap_cor=2\n1.pcie_gen=4\n'
+          '1.pcie_width=8\n1.pcie_replay=11\n')
+    n.nvmlInit()
+    same('count', n.nvmlDeviceGetCount(), 3)
+    gpu = [n.nvmlDeviceGetHandleByIndex(i) for i in range(3)]
+    pci = n.nvmlDeviceGetPciInfo(gpu[1])
+    bus_id = pci.busId.decode() if isinstance(pci.busId, bytes) else pci.busId
+    same('busId', bus_id, '00000000:30:00.0')
+    same('bus', (pci.domain, pci.bus, pci.device, pci.pciDeviceId), (0, 0x30, 0, 0x233010de))
+    for name in ('nvmlDeviceGetCurrentClocksEventReasons', 'nvmlDeviceGetCurrentClocksThrottleReasons'):
+        same(name, getattr(n, name)(gpu[1]), 0xc8)
+    same('bits', n.nvmlClocksThrottleReasonHwPowerBrakeSlowdown | n.nvmlClocksThrottleReasonHwThermalSlowdown
+         | n.nvmlClocksThrottleReasonHwSlowdown, 0xc8)
+    same('volatile uncorrected ECC', n.nvmlDeviceGetTotalEccErrors(gpu[1], n.NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+                                                                   n.NVML_VOLATILE_ECC), 5)
+    same('aggregate corrected ECC', n.nvmlDeviceGetTotalEccErrors(gpu[1], n.NVML_MEMORY_ERROR_TYPE_CORRECTED,
+                                                                  n.NVML_AGGREGATE_ECC), 7)
+    same('remapped rows', tuple(n.nvmlDeviceGetRemappedRows(gpu[2])), (2, 0, 1, 0))
+    same('PCIe', (n.nvmlDeviceGetCurrPcieLinkGeneration(gpu[1]), n.nvmlDeviceGetCurrPcieLinkWidth(gpu[1]),
+                  n.nvmlDeviceGetMaxPcieLinkGeneration(gpu[1]), n.nvmlDeviceGetMaxPcieLinkWidth(gpu[1]),
+                  n.nvmlDeviceGetPcieReplayCounter(gpu[1])), (4, 8, 5, 16, 11))
+    events = n.nvmlEventSetCreate()
+    for g in gpu:
+        n.nvmlDeviceRegisterEvents(g, n.nvmlEventTypeXidCriticalError, events)
+    later = threading.Thread(target=lambda: (time.sleep(0.2), write('count=3\n2.xid=79\n2.xid_seq=1\n2.lost=1\n')))
+    later.start()
+    event = n.nvmlEventSetWait_v2(events, 20000)
+    later.join()
+    same('event', (event.eventType, event.eventData), (n.nvmlEventTypeXidCriticalError, 79))
+    try:
+        n.nvmlEventSetWait_v2(events, 10)
+        failed.append('a second event came from one xid_seq')
+    except n.NVMLError as e:
+        same('no event', e.value, n.NVML_ERROR_TIMEOUT)
+    try:
+        n.nvmlDeviceGetCurrentClocksEventReasons(gpu[2])
+        failed.append('a lost GPU answered')
+    except n.NVMLError as e:
+        same('lost', e.value, n.NVML_ERROR_GPU_IS_LOST)
+    same('the library says what it is', 'double' in str(n.nvmlSystemGetDriverVersion()), True)
+    print('\n'.join(failed) or f'ok: the double answers pynvml as NVML would')
+    return 1 if failed else 0
+
+
+def main():
+    if len(sys.argv) > 1:
+        return child(sys.argv[1])
+    if subprocess.run([sys.executable, '-c', 'import pynvml'], stderr=subprocess.DEVNULL).returncode != 0:
+        print('SKIP: pynvml is not installed (pip install nvidia-ml-py)')
+        return 77
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(LIBRARY), RAIL_NVML_STATE=f'{scratch}/state')
+        return subprocess.run([sys.executable, os.path.abspath(__file__), f'{scratch}/state'],
+                              env=environment).returncode
+
+
+sys.exit(main())
