@@ -1,1 +1,9 @@
-# src/restart/daemon
+# restart/daemon: restartd and railctl. libry_http is the protocol's two ends, which agents use too.
+noinst_LTLIBRARIES += libry_http.la
+libry_http_la_SOURCES = \
+	%D%/http.cpp %D%/http.hpp \
+	%D%/http_client.cpp %D%/http_client.hpp \
+	%D%/http_server.cpp %D%/http_server.hpp \
+	%D%/munge_auth.cpp %D%/munge_auth.hpp
+libry_http_la_CPPFLAGS = $(AM_CPPFLAGS) $(CRYPTO_CFLAGS)
+libry_http_la_LIBADD = libry_base.la $(MUNGE_LIBS) $(CRYPTO_LIBS) -lpthread
