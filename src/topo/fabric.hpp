@@ -34,13 +34,13 @@ struct HcaPort {
 };
 
 struct Hca {
-    Guid guid = 0;          // node GUID
-    std::string device;     // "mlx5_3"
-    int rail = none;        // 0 … rails-1 for compute HCAs; none for storage
+    Guid guid = 0;      // node GUID
+    std::string device; // "mlx5_3"
+    int rail = none;    // 0 … rails-1 for compute HCAs; none for storage
     Role role = Role::compute;
-    std::string pci;        // "0000:18:00.0", empty when the source does not tell
+    std::string pci; // "0000:18:00.0", empty when the source does not tell
     int numa = none;
-    int gpu = none;         // index of the nearest GPU
+    int gpu = none; // index of the nearest GPU
     std::vector<HcaPort> ports;
 };
 
@@ -62,7 +62,7 @@ struct Switch {
 // One end of a link. Exactly one of host and switch_ is set.
 struct End {
     int host = none;
-    int hca = none;      // index into Host::hcas
+    int hca = none; // index into Host::hcas
     int switch_ = none;
     std::uint8_t port = 0;
     bool operator==(const End&) const = default;
@@ -76,14 +76,14 @@ struct Link {
 };
 
 struct Unit {
-    std::string name;               // "su1", numbered by first host
+    std::string name;                 // "su1", numbered by first host
     std::vector<std::uint32_t> hosts; // ascending
-    std::vector<int> leaves;        // by rail
+    std::vector<int> leaves;          // by rail
     int pod = none;
 };
 
 struct Pod {
-    std::string name;               // "pod1"
+    std::string name;                 // "pod1"
     std::vector<std::uint32_t> units; // ascending
 };
 

@@ -1,0 +1,324 @@
+#include "topo/derive.hpp"
+
+#include "topo/order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace topo {
+namespace {
+
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+// Switch neighbours, one entry a link: neighbours of s are to[first[s]] … to[first[s + 1] - 1].
+struct Neighbours {
+    explicit Neighbours(const Fabric& fabric) : first(fabric.switches.size() + 1, 0) {
+        const auto between_switches = [](const Link& link) {
+            return link.a.switch_ != none && link.b.switch_ != none;
+        };
+        for (const Link& link : fabric.links) {
+            if (!between_switches(link)) continue;
+            ++first[at(link.a.switch_) + 1];
+            ++first[at(link.b.switch_) + 1];
+        }
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        to.resize(first.back());
+        auto next = first;
+        for (const Link& link : fabric.links) {
+            if (!between_switches(link)) continue;
+            to[next[at(link.a.switch_)]++] = link.b.switch_;
+            to[next[at(link.b.switch_)]++] = link.a.switch_;
+        }
+    }
+    std::size_t count(int s) const { return first[at(s) + 1] - first[at(s)]; }
+
+    template <class Visit> void each(int s, Visit visit) const {
+        for (auto i = first[at(s)]; i < first[at(s) + 1]; ++i)
+            visit(to[i]);
+    }
+
+    std::vector<std::size_t> first;
+    std::vector<int> to;
+};
+
+void derive_hosts(Fabric& fabric) {
+    fabric.host_index.clear();
+    fabric.rails = 0;
+    for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
+        Host& host = fabric.hosts[h];
+        fabric.host_index.emplace(host.name, static_cast<std::uint32_t>(h));
+        host.unit = none;
+        for (Hca& hca : host.hcas) {
+            fabric.rails = std::max(fabric.rails, hca.rail + 1);
+            for (HcaPort& port : hca.ports)
+                port.link = port.leaf = none;
+        }
+    }
+    for (std::size_t l = 0; l < fabric.links.size(); ++l) {
+        const Link& link = fabric.links[l];
+        for (const auto& [here, there] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)}) {
+            if (here->host == none) continue;
+            for (HcaPort& port : fabric.hosts[at(here->host)].hcas[at(here->hca)].ports) {
+                if (port.number != here->port) continue;
+                port.link = static_cast<int>(l);
+                port.leaf = there->switch_;
+            }
+        }
+    }
+    for (Host& host : fabric.hosts) {
+        host.leaves.assign(at(fabric.rails), none);
+        for (const Hca& hca : host.hcas) {
+            if (hca.rail == none) continue;
+            int& leaf = host.leaves[at(hca.rail)];
+            for (const HcaPort& port : hca.ports)
+                if (leaf == none) leaf = port.leaf;
+        }
+    }
+}
+
+void derive_tiers(Fabric& fabric, const Neighbours& neighbours) {
+    std::vector<std::size_t> storage(fabric.switches.size(), 0);
+    for (Switch& s : fabric.switches)
+        s.tier = s.pod = none;
+    std::vector<int> level;
+    for (const Host& host : fabric.hosts)
+        for (const Hca& hca : host.hcas)
+            for (const HcaPort& port : hca.ports) {
+                if (port.leaf == none) continue;
+                if (hca.role == Role::storage) {
+                    ++storage[at(port.leaf)];
+                } else if (fabric.switches[at(port.leaf)].tier == none) {
+                    fabric.switches[at(port.leaf)].tier = 0;
+                    level.push_back(port.leaf);
+                }
+            }
+    const auto compute_leaves = level.size();
+    std::vector<int> storage_leaves;
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        if (storage[at(s)] == 0 || fabric.switches[at(s)].tier == 0) continue;
+        bool beside_leaf = false;
+        neighbours.each(s, [&](int n) { beside_leaf = beside_leaf || fabric.switches[at(n)].tier == 0; });
+        if (compute_leaves > 0 && (beside_leaf || storage[at(s)] * 8 < storage[at(s)] + neighbours.count(s)))
+            continue;
+        storage_leaves.push_back(s);
+    }
+    for (const int s : storage_leaves) {
+        fabric.switches[at(s)].tier = 0;
+        level.push_back(s);
+    }
+    fabric.tiers = level.empty() ? 0 : 1;
+    for (int tier = 1; !level.empty(); ++tier) {
+        std::vector<int> next;
+        for (const int s : level)
+            neighbours.each(s, [&](int n) {
+                if (fabric.switches[at(n)].tier != none) return;
+                fabric.switches[at(n)].tier = tier;
+                next.push_back(n);
+            });
+        if (!next.empty()) fabric.tiers = tier + 1;
+        level = std::move(next);
+    }
+}
+
+// The leaves of all ports of all compute HCAs, each rail closed by a mark.
+std::vector<int> leaf_vector(const Host& host) {
+    std::vector<int> leaves;
+    for (const Hca& hca : host.hcas) {
+        if (hca.rail == none) continue;
+        leaves.push_back(-2 - hca.rail);
+        for (const HcaPort& port : hca.ports)
+            if (port.leaf != none) leaves.push_back(port.leaf);
+    }
+    return leaves;
+}
+
+struct LeavesHash {
+    std::size_t operator()(const std::vector<int>& leaves) const {
+        std::uint64_t hash = 14695981039346656037U;
+        for (const int leaf : leaves)
+            hash = (hash ^ static_cast<std::uint32_t>(leaf)) * 1099511628211U;
+        return hash ^ (hash >> 32);
+    }
+};
+
+// Counts what few distinct numbers were seen.
+struct Tally {
+    void add(int what) {
+        for (auto& [seen, count] : counts)
+            if (seen == what) {
+                ++count;
+                return;
+            }
+        counts.emplace_back(what, 1);
+    }
+    std::vector<std::pair<int, std::size_t>> counts;
+};
+
+void derive_units(Fabric& fabric) {
+    struct Group {
+        std::vector<int> leaves; // only real ones
+        std::vector<std::uint32_t> hosts;
+    };
+    std::vector<Group> groups;
+    std::unordered_map<std::vector<int>, std::size_t, LeavesHash> group_of;
+    for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h) {
+        auto leaves = leaf_vector(fabric.hosts[h]);
+        const auto [found, fresh] = group_of.try_emplace(leaves, groups.size());
+        if (fresh) {
+            std::erase_if(leaves, [](int leaf) { return leaf < 0; });
+            groups.push_back({std::move(leaves), {}});
+        }
+        groups[found->second].hosts.push_back(h);
+    }
+    std::erase_if(groups, [](const Group& group) { return group.leaves.empty(); });
+    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+        if (a.hosts.size() != b.hosts.size()) return a.hosts.size() > b.hosts.size();
+        return a.leaves.size() > b.leaves.size();
+    });
+
+    fabric.units.clear();
+    std::vector<int> owner(fabric.switches.size(), none);
+    for (Group& group : groups) {
+        Tally votes;
+        for (const int leaf : group.leaves)
+            if (owner[at(leaf)] != none) votes.add(owner[at(leaf)]);
+        int joined = none;
+        std::size_t best = 0;
+        for (const auto& [unit, count] : votes.counts)
+            if (count > best && count * 3 >= group.leaves.size() * 2) {
+                joined = unit;
+                best = count;
+            }
+        if (joined == none) {
+            joined = static_cast<int>(fabric.units.size());
+            fabric.units.emplace_back().leaves.assign(at(fabric.rails), none);
+        }
+        Unit& unit = fabric.units[at(joined)];
+        unit.hosts.insert(unit.hosts.end(), group.hosts.begin(), group.hosts.end());
+        // A rail that the majority lacks is learnt from a host that has it on an unclaimed leaf.
+        const Host& first = fabric.hosts[group.hosts.front()];
+        for (std::size_t r = 0; r < first.leaves.size(); ++r) {
+            const int leaf = first.leaves[r];
+            if (leaf != none && unit.leaves[r] == none &&
+                (owner[at(leaf)] == none || owner[at(leaf)] == joined || best == 0))
+                unit.leaves[r] = leaf;
+        }
+        for (const int leaf : group.leaves)
+            if (owner[at(leaf)] == none) owner[at(leaf)] = joined;
+    }
+
+    for (Unit& unit : fabric.units)
+        std::sort(unit.hosts.begin(), unit.hosts.end());
+    std::sort(fabric.units.begin(), fabric.units.end(),
+              [](const Unit& a, const Unit& b) { return a.hosts.front() < b.hosts.front(); });
+    for (std::size_t u = 0; u < fabric.units.size(); ++u) {
+        fabric.units[u].name = fmt::format("su{}", u + 1);
+        for (const auto h : fabric.units[u].hosts)
+            fabric.hosts[h].unit = static_cast<int>(u);
+    }
+}
+
+// Disjoint sets of small numbers; the representative is the least member.
+class Sets {
+public:
+    explicit Sets(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
+    int find(int x) {
+        while (parent_[at(x)] != x)
+            x = parent_[at(x)] = parent_[at(parent_[at(x)])];
+        return x;
+    }
+    void join(int a, int b) {
+        a = find(a);
+        b = find(b);
+        parent_[at(std::max(a, b))] = std::min(a, b);
+    }
+
+private:
+    std::vector<int> parent_;
+};
+
+void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
+    std::vector<int> unit_of(fabric.switches.size(), none); // by leaf
+    for (int u = 0; at(u) < fabric.units.size(); ++u)
+        for (const int leaf : fabric.units[at(u)].leaves)
+            if (leaf != none && unit_of[at(leaf)] == none) unit_of[at(leaf)] = u;
+
+    // The spines above each unit, with the number of its uplinks there. A unit that has less than a quarter
+    // of the uplinks that another has to the same spine is not counted: a crossed cable.
+    std::vector<std::vector<std::pair<int, std::size_t>>> spines(fabric.units.size());
+    std::vector<std::size_t> uplinks(fabric.units.size(), 0);
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        if (fabric.switches[at(s)].tier != 1) continue;
+        Tally units;
+        neighbours.each(s, [&](int leaf) {
+            if (unit_of[at(leaf)] != none) units.add(unit_of[at(leaf)]);
+        });
+        std::size_t most = 0;
+        for (const auto& [unit, count] : units.counts)
+            most = std::max(most, count);
+        for (const auto& [unit, count] : units.counts) {
+            if (count * 4 < most) continue;
+            spines[at(unit)].emplace_back(s, count);
+            uplinks[at(unit)] += count;
+        }
+    }
+
+    Sets units(fabric.units.size());
+    std::vector<int> claimed(fabric.switches.size(), none); // spine → first unit below it
+    for (int u = 0; at(u) < fabric.units.size(); ++u) {
+        std::unordered_map<int, std::size_t> shared; // by the other units' representative
+        for (const auto& [spine, count] : spines[at(u)])
+            if (claimed[at(spine)] != none) shared[units.find(claimed[at(spine)])] += count;
+        for (const auto& [other, count] : shared)
+            if (count * 4 >= uplinks[at(u)]) units.join(u, other);
+        for (const auto& [spine, count] : spines[at(u)])
+            if (claimed[at(spine)] == none) claimed[at(spine)] = u;
+    }
+
+    fabric.pods.clear();
+    std::vector<int> pod_of(fabric.units.size(), none); // by representative
+    for (int u = 0; at(u) < fabric.units.size(); ++u) {
+        int& pod = pod_of[at(units.find(u))];
+        if (pod == none) {
+            pod = static_cast<int>(fabric.pods.size());
+            fabric.pods.emplace_back().name = fmt::format("pod{}", pod + 1);
+        }
+        fabric.pods[at(pod)].units.push_back(static_cast<std::uint32_t>(u));
+        Unit& unit = fabric.units[at(u)];
+        unit.pod = pod;
+        for (const int leaf : unit.leaves)
+            if (leaf != none && fabric.switches[at(leaf)].pod == none) fabric.switches[at(leaf)].pod = pod;
+    }
+    // A spine belongs to the pod most of its leaves are in.
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        if (fabric.switches[at(s)].tier != 1) continue;
+        Tally votes;
+        neighbours.each(s, [&](int leaf) {
+            if (fabric.switches[at(leaf)].tier == 0 && fabric.switches[at(leaf)].pod != none)
+                votes.add(fabric.switches[at(leaf)].pod);
+        });
+        std::size_t best = 0;
+        for (const auto& [pod, count] : votes.counts)
+            if (count > best || (count == best && pod < fabric.switches[at(s)].pod)) {
+                fabric.switches[at(s)].pod = pod;
+                best = count;
+            }
+    }
+}
+
+} // namespace
+
+void derive(Fabric& fabric) {
+    put_in_order(fabric);
+    derive_hosts(fabric);
+    const Neighbours neighbours(fabric);
+    derive_tiers(fabric, neighbours);
+    derive_units(fabric);
+    derive_pods(fabric, neighbours);
+}
+
+} // namespace topo

@@ -1,0 +1,30 @@
+// InfiniBand link rates by name: "4xNDR" = 4 lanes of 100 Gbit/s.
+//
+// Rates are the signalling rates of a whole link in 10^6 bit/s, as sysfs names them ("400 Gb/sec (4X NDR)"):
+// 2500 SDR, 5000 DDR, 10000 QDR, 10300 FDR10, 14000 FDR, 25000 EDR, 50000 HDR, 100000 NDR, 200000 XDR a lane.
+// Source: InfiniBand Architecture 1.7, 14.2.5.6 PortInfo; FDR10 is given 300 more to stay distinct from QDR.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace topo {
+
+struct Rate {
+    std::uint8_t width = 0; // lanes, 0 unknown
+    std::uint32_t mbps = 0; // of the whole link, 0 unknown
+    bool operator==(const Rate&) const = default;
+};
+
+// "4xHDR", "4XHDR" and "2xNDR"; nothing when it is no such name.
+std::optional<Rate> parse_rate(std::string_view name);
+
+// The speed of one lane by its name, in 10^6 bit/s: "HDR" → 50000.
+std::optional<std::uint32_t> lane_mbps(std::string_view name);
+
+// "4xHDR"; a lane speed without a name is written in numbers: "4x (70000 Mbit/s)"; "unknown" for nothing.
+std::string format_rate(Rate rate);
+
+} // namespace topo

@@ -1,0 +1,218 @@
+#include "topo/show.hpp"
+
+#include "base/hostlist.hpp"
+#include "base/json.hpp"
+#include "topo/rate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace topo {
+namespace {
+
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+std::string counted(std::size_t n, std::string_view one, std::string_view many = {}) {
+    return n == 1         ? fmt::format("1 {}", one)
+           : many.empty() ? fmt::format("{} {}s", n, one)
+                          : fmt::format("{} {}", n, many);
+}
+
+std::string switch_name(const Fabric& fabric, int s) {
+    return s == none ? "none" : fabric.switches[at(s)].name;
+}
+
+std::string host_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
+    std::vector<std::string> names;
+    for (const auto h : hosts)
+        names.push_back(fabric.hosts[h].name);
+    return base::fold_hostlist(names);
+}
+
+std::string leaf_names(const Fabric& fabric, const Unit& unit) {
+    std::vector<std::string> names;
+    for (const int leaf : unit.leaves)
+        names.push_back(switch_name(fabric, leaf));
+    return base::fold_hostlist(names);
+}
+
+std::string switch_names(const Fabric& fabric, const std::vector<int>& switches) {
+    std::vector<std::string> names;
+    for (const int s : switches)
+        names.push_back(switch_name(fabric, s));
+    return base::fold_hostlist(names);
+}
+
+// The most common rate of host links, as "4xHDR".
+std::string host_rate(const Fabric& fabric) {
+    std::map<std::pair<std::uint32_t, std::uint8_t>, std::size_t> seen;
+    for (const Link& link : fabric.links)
+        if (link.a.host != none) ++seen[{link.mbps, link.width}];
+    const auto most = std::max_element(seen.begin(), seen.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == seen.end() ? "no links" : format_rate({most->first.second, most->first.first});
+}
+
+// What sets a host apart from its unit: rails on other leaves, rails without a link.
+std::string peculiarity(const Fabric& fabric, const Host& host) {
+    std::string text;
+    const auto& leaves = fabric.units[at(host.unit)].leaves;
+    for (std::size_t r = 0; r < leaves.size(); ++r) {
+        if (host.leaves[r] == leaves[r]) continue;
+        text += text.empty() ? "" : ", ";
+        text += host.leaves[r] == none ? fmt::format("rail {} not connected", r)
+                                       : fmt::format("rail {} on {}", r, switch_name(fabric, host.leaves[r]));
+    }
+    return text;
+}
+
+std::size_t rails_of(const Unit& unit) {
+    return unit.leaves.size() -
+           static_cast<std::size_t>(std::count(unit.leaves.begin(), unit.leaves.end(), none));
+}
+
+// Units next to each other with as many hosts and rails are shown as one.
+bool alike(const Unit& a, const Unit& b) {
+    return a.hosts.size() == b.hosts.size() && rails_of(a) == rails_of(b);
+}
+
+void show_unit(std::string& out, const Fabric& fabric, const Unit& unit) {
+    fmt::format_to(std::back_inserter(out), "  {}  {}  {}\n", unit.name, counted(unit.hosts.size(), "host"),
+                   host_names(fabric, unit.hosts));
+    for (std::size_t r = 0; r < unit.leaves.size(); ++r)
+        fmt::format_to(std::back_inserter(out), "    rail {:<3} {}\n", r,
+                       switch_name(fabric, unit.leaves[r]));
+}
+
+void show_units(std::string& out, const Fabric& fabric, const Pod& pod, bool every_unit) {
+    for (std::size_t i = 0; i < pod.units.size();) {
+        const Unit& first = fabric.units[pod.units[i]];
+        std::size_t end = i + 1;
+        while (!every_unit && end < pod.units.size() && alike(first, fabric.units[pod.units[end]]))
+            ++end;
+        if (end == i + 1) {
+            show_unit(out, fabric, first);
+        } else {
+            std::vector<std::uint32_t> hosts;
+            for (std::size_t u = i; u < end; ++u) {
+                const Unit& unit = fabric.units[pod.units[u]];
+                hosts.insert(hosts.end(), unit.hosts.begin(), unit.hosts.end());
+            }
+            const Unit& last = fabric.units[pod.units[end - 1]];
+            fmt::format_to(std::back_inserter(out), "  {} … {}  {} of {} x {}  {}\n    leaves {}{}{}\n",
+                           first.name, last.name, counted(end - i, "unit"),
+                           counted(first.hosts.size(), "host"), counted(rails_of(first), "rail"),
+                           host_names(fabric, hosts), leaf_names(fabric, first), end - i > 2 ? " … " : ", ",
+                           leaf_names(fabric, last));
+        }
+        i = end;
+    }
+}
+
+} // namespace
+
+std::string show(const Fabric& fabric, ShowOptions options) {
+    std::string out;
+    auto put = std::back_inserter(out);
+    std::size_t compute = 0, storage = 0;
+    for (const Host& host : fabric.hosts)
+        for (const Hca& hca : host.hcas)
+            ++(hca.role == Role::compute ? compute : storage);
+    fmt::format_to(put, "{}, {}, {} ({}){}; {} in {}, {}\n", counted(fabric.hosts.size(), "host"),
+                   counted(static_cast<std::size_t>(fabric.rails), "rail"), counted(compute, "compute HCA"),
+                   host_rate(fabric), storage > 0 ? fmt::format(", {}", counted(storage, "storage HCA")) : "",
+                   counted(fabric.switches.size(), "switch", "switches"),
+                   counted(static_cast<std::size_t>(fabric.tiers), "tier"),
+                   counted(fabric.links.size(), "link"));
+    if (!fabric.source.empty()) fmt::format_to(put, "from {}\n", fabric.source);
+
+    for (std::size_t p = 0; p < fabric.pods.size(); ++p) {
+        const Pod& pod = fabric.pods[p];
+        std::size_t hosts = 0;
+        for (const auto u : pod.units)
+            hosts += fabric.units[u].hosts.size();
+        std::vector<int> spines;
+        for (std::size_t s = 0; s < fabric.switches.size(); ++s)
+            if (fabric.switches[s].tier == 1 && at(fabric.switches[s].pod) == p)
+                spines.push_back(static_cast<int>(s));
+        fmt::format_to(put, "\n{}  {}, {}, {}{}\n", pod.name, counted(pod.units.size(), "unit"),
+                       counted(hosts, "host"), counted(spines.size(), "spine"),
+                       spines.empty() ? "" : fmt::format(": {}", switch_names(fabric, spines)));
+        show_units(out, fabric, pod, options.every_unit);
+    }
+
+    std::vector<int> above, unreached;
+    for (std::size_t s = 0; s < fabric.switches.size(); ++s) {
+        if (fabric.switches[s].tier >= 2) above.push_back(static_cast<int>(s));
+        if (fabric.switches[s].tier == none) unreached.push_back(static_cast<int>(s));
+    }
+    if (!above.empty())
+        fmt::format_to(put, "\ncore  {}: {}\n", counted(above.size(), "switch", "switches"),
+                       switch_names(fabric, above));
+    if (!unreached.empty()) fmt::format_to(put, "\nno host reaches  {}\n", switch_names(fabric, unreached));
+
+    std::vector<std::uint32_t> unitless;
+    std::string peculiar;
+    for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h) {
+        const Host& host = fabric.hosts[h];
+        if (host.unit == none) {
+            unitless.push_back(h);
+        } else if (const auto text = peculiarity(fabric, host); !text.empty()) {
+            peculiar += fmt::format("  {}  {}\n", host.name, text);
+        }
+    }
+    if (!unitless.empty()) fmt::format_to(put, "\nin no unit  {}\n", host_names(fabric, unitless));
+    if (!peculiar.empty())
+        fmt::format_to(put, "\nunlike their unit (railtopo check says more)\n{}", peculiar);
+    return out;
+}
+
+std::string show_json(const Fabric& fabric) {
+    namespace json = boost::json;
+    const auto names = [&](const std::vector<std::uint32_t>& hosts) {
+        json::array array;
+        for (const auto h : hosts)
+            array.emplace_back(fabric.hosts[h].name);
+        return array;
+    };
+    json::array pods, units, switches;
+    for (const Pod& pod : fabric.pods) {
+        json::array members;
+        for (const auto u : pod.units)
+            members.emplace_back(fabric.units[u].name);
+        pods.push_back(json::object{{"name", pod.name}, {"units", std::move(members)}});
+    }
+    for (const Unit& unit : fabric.units) {
+        json::array leaves;
+        for (const int leaf : unit.leaves)
+            leaves.push_back(leaf == none ? json::value(nullptr)
+                                          : json::value(fabric.switches[at(leaf)].name));
+        units.push_back(json::object{{"name", unit.name},
+                                     {"pod", fabric.pods[at(unit.pod)].name},
+                                     {"hosts", names(unit.hosts)},
+                                     {"leaves", std::move(leaves)}});
+    }
+    for (const Switch& s : fabric.switches)
+        switches.push_back(json::object{
+            {"name", s.name},
+            {"tier", s.tier == none ? json::value(nullptr) : json::value(s.tier)},
+            {"pod", s.pod == none ? json::value(nullptr) : json::value(fabric.pods[at(s.pod)].name)}});
+    json::array unitless;
+    for (const Host& host : fabric.hosts)
+        if (host.unit == none) unitless.emplace_back(host.name);
+    return base::to_pretty(json::object{{"source", fabric.source},
+                                        {"hosts", fabric.hosts.size()},
+                                        {"rails", fabric.rails},
+                                        {"tiers", fabric.tiers},
+                                        {"links", fabric.links.size()},
+                                        {"pods", std::move(pods)},
+                                        {"units", std::move(units)},
+                                        {"hosts_in_no_unit", std::move(unitless)},
+                                        {"switches", std::move(switches)}});
+}
+
+} // namespace topo

@@ -1,0 +1,19 @@
+// A fabric as text for people: pods, units and rails as a tree, equal units folded.
+#pragma once
+
+#include "topo/fabric.hpp"
+
+#include <string>
+
+namespace topo {
+
+struct ShowOptions {
+    bool every_unit = false; // do not fold; one line for each rail of each unit
+};
+
+std::string show(const Fabric& fabric, ShowOptions options = {});
+
+// Numbers, pods and units with their hosts and leaves, as `railtopo show --json` prints them.
+std::string show_json(const Fabric& fabric);
+
+} // namespace topo

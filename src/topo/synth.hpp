@@ -1,0 +1,37 @@
+// Fabrics made from a short text: rail-optimised fat trees of any size, for planning and tests.
+#pragma once
+
+#include "base/expected.hpp"
+#include "topo/fabric.hpp"
+#include "topo/rate.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace topo {
+
+// What is to be made. Leaf r of a unit carries HCA r of each of its hosts on ports 1…hosts; its uplinks
+// follow and are striped over the pod's spines; those of the spines over the cores. Where a pod has more
+// spines than a leaf has uplinks, rails are dealt to planes of spines in turn.
+struct SynthSpec {
+    int pods = 1;
+    int units = 1;            // a pod
+    int hosts = 8;            // a unit
+    int rails = 8;            // a host: one HCA each
+    int oversub = 1;          // host links to one uplink of a leaf
+    int radix = 64;           // ports of a switch, where fewer would do
+    int spines = 0;           // a pod; 0: as many as the uplinks fill, none for a single unit of one pod
+    int cores = 0;            // of the fabric; 0: as many as the uplinks fill, none for a single pod
+    std::string prefix = "n"; // hosts are prefix001, prefix002, …
+    Rate rate{4, 400000};     // of every link
+};
+
+// Words "key=value" separated by spaces, keys as above; rate=4xHDR. Errors (Code::usage) name the word and
+// what is allowed: "hosts=0: must be a number from 1 to 200".
+base::Expected<SynthSpec> parse_synth(std::string_view text);
+
+// The fabric, derived. Errors (Code::usage): a size whose switches would have more than 254 ports, which
+// the port numbers of InfiniBand do not hold, or more than 131,072 hosts.
+base::Expected<Fabric> synthesise(const SynthSpec& spec);
+
+} // namespace topo

@@ -1,0 +1,33 @@
+#include "topo/show.hpp"
+
+#include "topo/derive.hpp"
+#include "topo/synth.hpp"
+
+#include <catch2/catch.hpp>
+
+TEST_CASE("equal units are folded, unequal ones are not") {
+    auto fabric = *topo::synthesise(*topo::parse_synth("units=3 hosts=4 rails=2 rate=4xHDR"));
+    CHECK(topo::show(fabric) ==
+          "12 hosts, 2 rails, 24 compute HCAs (4xHDR); 7 switches in 2 tiers, 48 links\n"
+          "\n"
+          "pod1  3 units, 12 hosts, 1 spine: spine-pod1-1\n"
+          "  su1 … su3  3 units of 4 hosts x 2 rails  n[001-012]\n"
+          "    leaves leaf-su1-r[0-1] … leaf-su3-r[0-1]\n");
+
+    // Host 12 loses its second cable; it stays in its unit and is named.
+    std::erase_if(fabric.links, [](const topo::Link& link) { return link.a.host == 11 && link.a.hca == 1; });
+    topo::derive(fabric);
+    CHECK_THAT(
+        topo::show(fabric),
+        Catch::EndsWith("unlike their unit (railtopo check says more)\n  n012  rail 1 not connected\n"));
+    CHECK_THAT(topo::show(fabric, {true}),
+               Catch::Contains("  su2  4 hosts  n[005-008]\n    rail 0   leaf-su2-r0\n"));
+    CHECK_THAT(topo::show_json(fabric), Catch::Contains("\"leaves\": [\"leaf-su3-r0\",\"leaf-su3-r1\"]"));
+}
+
+TEST_CASE("an empty fabric can be shown") {
+    topo::Fabric fabric;
+    topo::derive(fabric);
+    CHECK_THAT(topo::show(fabric), Catch::StartsWith("0 hosts"));
+    CHECK_THAT(topo::show_json(fabric), Catch::Contains("\"units\": []"));
+}
