@@ -7,4 +7,4 @@ CLEANFILES += %D%/libnvidia-ml.so.1
 		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread
 
 TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py
-EXTRA_DIST += %D%/nvml_double.c %D%/gen_sysfs.py %D%/sysfs_test.py %D%/nvml_double_test.py
+EXTRA_DIST += %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/sysfs_test.py %D%/nvml_double_test.py

@@ -2,8 +2,8 @@
  * GPUs are lines of a text file. It measures nothing and must never be installed.
  *
  * Held to the truth by: nvml_abi.h, through which both this file and nodewatchd are compiled (a wrong signature does
- * not compile here); tests/doubles/nvml_double_test.py, which drives it through NVIDIA's own Python bindings where
- * they are installed, and else by the documented layouts in ctypes.
+ * not compile here); tests/doubles/nvml_double_test.py, which drives it through NVIDIA's own Python bindings and
+ * compares nvml_abi.h with NVIDIA's header, where these are installed.
  *
  * The file named by RAIL_NVML_STATE is read again whenever it changes; each line is KEY=VALUE (decimal or 0x…):
  *   count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
@@ -121,6 +121,10 @@ nvmlReturn_t nvmlInit_v2(void) {
     for (int i = 0; i < max_gpus; i++) gpus[i].index = i;
     return (nvmlReturn_t)get(-1, "init", NVML_SUCCESS);
 }
+
+/* What older pynvml releases begin with. */
+nvmlReturn_t nvmlInitWithFlags(unsigned int flags);
+nvmlReturn_t nvmlInitWithFlags(unsigned int flags) { return flags ? NVML_ERROR_NOT_SUPPORTED : nvmlInit_v2(); }
 
 nvmlReturn_t nvmlShutdown(void) { return NVML_SUCCESS; }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The NVML double against NVIDIA's own Python bindings (pynvml, PyPI: nvidia-ml-py), whose structures and symbol
-names come from nvml.h. Skipped (77) where they are not installed; the unit tests of nodewatchd drive the double too."""
+"""The NVML double against NVIDIA's own Python bindings (pynvml), whose structures and names come from nvml.h, and
+watch/nvml_abi.h against nvml.h itself. Each half needs its counterpart (Debian: python3-pynvml in contrib,
+libnvidia-ml-dev in non-free); without both the test is skipped (77). nodewatchd's unit tests drive the double too."""
 import os
 import subprocess
 import sys
@@ -35,7 +36,8 @@ def child(state_file):
     same('busId', bus_id, '00000000:30:00.0')
     same('bus', (pci.domain, pci.bus, pci.device, pci.pciDeviceId), (0, 0x30, 0, 0x233010de))
     for name in ('nvmlDeviceGetCurrentClocksEventReasons', 'nvmlDeviceGetCurrentClocksThrottleReasons'):
-        same(name, getattr(n, name)(gpu[1]), 0xc8)
+        if hasattr(n, name):  # the first came with release 12.2
+            same(name, getattr(n, name)(gpu[1]), 0xc8)
     same('bits', n.nvmlClocksThrottleReasonHwPowerBrakeSlowdown | n.nvmlClocksThrottleReasonHwThermalSlowdown
          | n.nvmlClocksThrottleReasonHwSlowdown, 0xc8)
     same('volatile uncorrected ECC', n.nvmlDeviceGetTotalEccErrors(gpu[1], n.NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
@@ -60,25 +62,46 @@ def child(state_file):
     except n.NVMLError as e:
         same('no event', e.value, n.NVML_ERROR_TIMEOUT)
     try:
-        n.nvmlDeviceGetCurrentClocksEventReasons(gpu[2])
+        n.nvmlDeviceGetCurrentClocksThrottleReasons(gpu[2])
         failed.append('a lost GPU answered')
     except n.NVMLError as e:
         same('lost', e.value, n.NVML_ERROR_GPU_IS_LOST)
     same('the library says what it is', 'double' in str(n.nvmlSystemGetDriverVersion()), True)
-    print('\n'.join(failed) or f'ok: the double answers pynvml as NVML would')
+    print('\n'.join(failed) or 'ok: the double answers pynvml as NVML would')
     return 1 if failed else 0
+
+
+def with_bindings():
+    """The exit status, or None where pynvml is not installed."""
+    if subprocess.run([sys.executable, '-c', 'import pynvml'], stderr=subprocess.DEVNULL).returncode != 0:
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(LIBRARY), RAIL_NVML_STATE=f'{scratch}/state')
+        return subprocess.run([sys.executable, os.path.abspath(__file__), f'{scratch}/state'],
+                              env=environment).returncode
+
+
+def with_header():
+    """The exit status, or None where nvml.h is not installed."""
+    compiler = os.environ.get('CC', 'cc').split()
+    if subprocess.run([*compiler, '-E', '-'], input=b'#include <nvml.h>', capture_output=True).returncode != 0:
+        return None
+    here = os.path.dirname(os.path.abspath(__file__))
+    status = subprocess.run([*compiler, '-std=gnu11', '-fsyntax-only', f'-I{here}/../../src',
+                             f'{here}/nvml_abi_check.c']).returncode
+    if status == 0:
+        print('ok: nvml_abi.h agrees with nvml.h')
+    return status
 
 
 def main():
     if len(sys.argv) > 1:
         return child(sys.argv[1])
-    if subprocess.run([sys.executable, '-c', 'import pynvml'], stderr=subprocess.DEVNULL).returncode != 0:
-        print('SKIP: pynvml is not installed (pip install nvidia-ml-py)')
+    results = [with_bindings(), with_header()]
+    if results == [None, None]:
+        print('SKIP: neither pynvml nor nvml.h is installed')
         return 77
-    with tempfile.TemporaryDirectory() as scratch:
-        environment = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(LIBRARY), RAIL_NVML_STATE=f'{scratch}/state')
-        return subprocess.run([sys.executable, os.path.abspath(__file__), f'{scratch}/state'],
-                              env=environment).returncode
+    return 1 if any(results) else 0
 
 
 sys.exit(main())

@@ -1,0 +1,75 @@
+/* Compiles only where watch/nvml_abi.h agrees with NVIDIA's nvml.h in every layout and number that Railyard uses
+ * (run by nvml_double_test.py where nvml.h is installed; Debian: libnvidia-ml-dev in non-free). */
+#define NVML_NO_UNVERSIONED_FUNC_DEFS
+#include <nvml.h>
+
+#include <stddef.h>
+
+/* NVIDIA's enumerators as constants of their own, before our header uses the same names. */
+enum {
+    theirs_success = NVML_SUCCESS,
+    theirs_invalid = NVML_ERROR_INVALID_ARGUMENT,
+    theirs_not_supported = NVML_ERROR_NOT_SUPPORTED,
+    theirs_not_loaded = NVML_ERROR_DRIVER_NOT_LOADED,
+    theirs_timeout = NVML_ERROR_TIMEOUT,
+    theirs_lost = NVML_ERROR_GPU_IS_LOST,
+    theirs_unknown = NVML_ERROR_UNKNOWN
+};
+#define NVML_SUCCESS ours_success
+#define NVML_ERROR_INVALID_ARGUMENT ours_invalid
+#define NVML_ERROR_NOT_SUPPORTED ours_not_supported
+#define NVML_ERROR_DRIVER_NOT_LOADED ours_not_loaded
+#define NVML_ERROR_TIMEOUT ours_timeout
+#define NVML_ERROR_GPU_IS_LOST ours_lost
+#define NVML_ERROR_UNKNOWN ours_unknown
+#define nvmlReturn_t ours_return
+#define nvmlDevice_t ours_device
+#define nvmlEventSet_t ours_event_set
+#define nvmlPciInfo_t ours_pci
+#define nvmlEventData_t ours_event
+#define nvmlDevice_st ours_device_st
+#define nvmlEventSet_st ours_event_set_st
+#include "restart/watch/nvml_abi.h"
+#undef nvmlPciInfo_t
+#undef nvmlEventData_t
+
+#define SAME(a, b) _Static_assert((a) == (b), #a " differs from nvml.h")
+#define FIELD(ours, theirs, name)                                                                                    \
+    SAME(offsetof(ours, name), offsetof(theirs, name));                                                              \
+    SAME(sizeof((ours){0}.name), sizeof((theirs){0}.name))
+
+SAME(ours_success, theirs_success);
+SAME(ours_invalid, theirs_invalid);
+SAME(ours_not_supported, theirs_not_supported);
+SAME(ours_not_loaded, theirs_not_loaded);
+SAME(ours_timeout, theirs_timeout);
+SAME(ours_lost, theirs_lost);
+SAME(ours_unknown, theirs_unknown);
+SAME(sizeof(ours_pci), sizeof(nvmlPciInfo_t));
+FIELD(ours_pci, nvmlPciInfo_t, busIdLegacy);
+FIELD(ours_pci, nvmlPciInfo_t, domain);
+FIELD(ours_pci, nvmlPciInfo_t, bus);
+FIELD(ours_pci, nvmlPciInfo_t, device);
+FIELD(ours_pci, nvmlPciInfo_t, pciDeviceId);
+FIELD(ours_pci, nvmlPciInfo_t, pciSubSystemId);
+FIELD(ours_pci, nvmlPciInfo_t, busId);
+SAME(sizeof(ours_event), sizeof(nvmlEventData_t));
+FIELD(ours_event, nvmlEventData_t, eventType);
+FIELD(ours_event, nvmlEventData_t, eventData);
+FIELD(ours_event, nvmlEventData_t, gpuInstanceId);
+FIELD(ours_event, nvmlEventData_t, computeInstanceId);
+SAME(NVML_EVENT_TYPE_SINGLE_BIT_ECC, nvmlEventTypeSingleBitEccError);
+SAME(NVML_EVENT_TYPE_DOUBLE_BIT_ECC, nvmlEventTypeDoubleBitEccError);
+SAME(NVML_EVENT_TYPE_XID_CRITICAL, nvmlEventTypeXidCriticalError);
+SAME(NVML_REASON_GPU_IDLE, nvmlClocksThrottleReasonGpuIdle);
+SAME(NVML_REASON_APPLICATIONS_CLOCKS, nvmlClocksThrottleReasonApplicationsClocksSetting);
+SAME(NVML_REASON_SW_POWER_CAP, nvmlClocksThrottleReasonSwPowerCap);
+SAME(NVML_REASON_HW_SLOWDOWN, nvmlClocksThrottleReasonHwSlowdown);
+SAME(NVML_REASON_SYNC_BOOST, nvmlClocksThrottleReasonSyncBoost);
+SAME(NVML_REASON_SW_THERMAL_SLOWDOWN, nvmlClocksThrottleReasonSwThermalSlowdown);
+SAME(NVML_REASON_HW_THERMAL_SLOWDOWN, nvmlClocksThrottleReasonHwThermalSlowdown);
+SAME(NVML_REASON_HW_POWER_BRAKE, nvmlClocksThrottleReasonHwPowerBrakeSlowdown);
+SAME(NVML_MEMORY_ERROR_CORRECTED, NVML_MEMORY_ERROR_TYPE_CORRECTED);
+SAME(NVML_MEMORY_ERROR_UNCORRECTED, NVML_MEMORY_ERROR_TYPE_UNCORRECTED);
+SAME(NVML_ECC_VOLATILE, NVML_VOLATILE_ECC);
+SAME(NVML_ECC_AGGREGATE, NVML_AGGREGATE_ECC);
