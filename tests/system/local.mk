@@ -1,1 +1,15 @@
-# tests/system
+# System tests: a real cluster on this machine (tests/system/run --help). They need root and are run by tests/run,
+# not by `make check`.
+EXTRA_DIST += \
+	%D%/run \
+	%D%/railcluster/__init__.py \
+	%D%/railcluster/agents.py \
+	%D%/railcluster/cluster.py \
+	%D%/railcluster/fabric.py \
+	%D%/railcluster/faults.py \
+	%D%/railcluster/hosts.py \
+	%D%/railcluster/plain.py \
+	%D%/railcluster/process.py \
+	%D%/railcluster/slurm.py \
+	%D%/railcluster/testing.py \
+	%D%/test_cluster.py

@@ -1,0 +1,142 @@
+"""Railyard's own part of a cluster: its configuration, plugins, daemons, and the nodes' fake hardware."""
+
+import signal
+import subprocess
+from pathlib import Path
+from typing import Optional
+
+from .process import wait_for
+
+SOURCE = Path(__file__).resolve().parents[3]
+PLUGINS = ("spank_rail.so", "select_rail.so", "job_submit_rail.so")
+PORT = 8917
+
+GEN_SYSFS = ["python3", SOURCE / "tests" / "doubles" / "gen_sysfs.py"]
+SOUND_GPUS = "count=8\n"
+
+# Nodes here fail within minutes, not years: checkpoints come every few seconds.
+SETTINGS = {
+    "restartd.observe_only": "false",
+    "restartd.max_drained_percent": "50",
+    "checkpoint.mtbf_node": '"10m"',
+    "checkpoint.min_interval": '"1s"',
+}
+
+
+class Agents:
+    """Files and daemons of Railyard in one cluster; each part is used when the build has it."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.build: Path = cluster.options.build
+        self.conf = cluster.root / "etc" / "railyard.conf"
+        self.fabric = cluster.root / "etc" / "fabric.json"
+
+    def configure(self) -> None:
+        """Writes fabric and configuration files and puts the plugins where Slurm looks for them."""
+        cluster, options = self.cluster, self.cluster.options
+        plugins = cluster.root / "plugins"
+        plugins.mkdir(exist_ok=True)
+        for name in PLUGINS:
+            built = self.build / ".libs" / name
+            if built.exists():
+                (plugins / name).symlink_to(built)
+        if (self.build / "railtopo").exists():
+            shape = f"pods=1 units={options.units} hosts={options.hosts_per_unit} rails={options.rails}"
+            subprocess.run([self.build / "railtopo", "synth", shape, "--out", self.fabric, "--ibsim",
+                            cluster.fabric.net], check=True, stdout=subprocess.DEVNULL)
+        address = cluster.yard.addresses["ctl"]
+        values = {
+            "placement.fabric": f'"{self.fabric}"',
+            "restartd.listen": f'"{address}:{PORT}"',
+            "restartd.url": f'"http://{address}:{PORT}"',
+            "restartd.journal": f'"{cluster.root}/state/journal.db"',
+            "munge.socket": f'"{cluster.root}/munge/munge.sock"',
+            **SETTINGS, **options.railyard,
+        }
+        lines, table = [], ""
+        for key, value in sorted(values.items()):
+            prefix, _, name = key.partition(".")
+            if prefix != table:
+                lines.append(f"[{prefix}]")
+                table = prefix
+            lines.append(f"{name} = {value}")
+        self.conf.write_text("\n".join(lines) + "\n")
+        self._make_hardware()
+
+    def _make_hardware(self) -> None:
+        """Each node's sysfs tree, kernel log and NVML state."""
+        makers = []
+        for node in self.cluster.nodes:
+            home = self.cluster.root / "hosts" / node
+            makers.append(subprocess.Popen([*GEN_SYSFS, home / "sys", "--hcas", str(self.cluster.options.rails),
+                                            "--host", node], stdout=subprocess.DEVNULL))
+            (home / "kmsg").write_text("")
+            (home / "nvml.state").write_text(SOUND_GPUS)
+        failed = sum(maker.wait() != 0 for maker in makers)
+        if failed:
+            raise RuntimeError(f"gen_sysfs.py failed for {failed} hosts")
+
+    def has(self, program: str) -> bool:
+        return (self.build / program).exists()
+
+    def start(self) -> Optional[bool]:
+        if not self.has("restartd"):
+            return False
+        self.start_restartd()
+        if self.has("fabricwatchd") and self.cluster.fabric.hcas:
+            self._start("ctl", "fabricwatchd", [str(self.build / "fabricwatchd")], self.cluster.fabric.environment())
+        for node in self.cluster.nodes:
+            self.start_node(node)
+        return None
+
+    def start_restartd(self) -> None:
+        self._start("ctl", "restartd", [str(self.build / "restartd")], {})
+
+    def start_node(self, node: str) -> None:
+        if not self.has("nodewatchd"):
+            return
+        home = self.cluster.root / "hosts" / node
+        double = self.build / "tests" / "doubles" / "libnvidia-ml.so.1"
+        command = [str(self.build / "nodewatchd"), "--host", node, "--sysfs", f"{home}/sys", "--nvml", str(double),
+                   "--kmsg", f"{home}/kmsg"]
+        self._start(node, "nodewatchd", command, {"RAIL_NVML_STATE": f"{home}/nvml.state"})
+
+    def _start(self, host: str, label: str, command: list[str], env: dict[str, str]) -> None:
+        self.cluster.spawn(host, label, [*command, "--config", str(self.conf)], env=env)
+
+    def set_gpu(self, node: str, gpu: int, **values) -> None:
+        """Changes what the node's NVML says of one GPU, such as reasons=0x80; other values stay."""
+        path = self.cluster.root / "hosts" / node / "nvml.state"
+        state = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
+        state.update({f"{gpu}.{key}": str(value) for key, value in values.items()})
+        scratch = path.with_suffix(".new")
+        scratch.write_text("".join(f"{key}={value}\n" for key, value in state.items()))
+        scratch.rename(path)
+
+    def set_links(self, node: str, up: bool) -> None:
+        """The node's own view of its HCAs."""
+        root = self.cluster.root / "hosts" / node / "sys"
+        sets = [f"--set=mlx5_{rail}.link={'up' if up else 'down'}" for rail in range(self.cluster.options.rails)]
+        subprocess.run([*GEN_SYSFS, root, *sets], check=True, stdout=subprocess.DEVNULL)
+
+    def restore(self) -> None:
+        """Sound hardware again, every daemon running, and a restartd that remembers nothing."""
+        for node in self.cluster.nodes:
+            (self.cluster.root / "hosts" / node / "nvml.state").write_text(SOUND_GPUS)
+        if not self.has("restartd"):
+            return
+        self.stop_restartd()
+        for path in (self.cluster.root / "state").glob("journal.db*"):
+            path.unlink()
+        self.start_restartd()
+        for node in self.cluster.nodes:
+            daemon = self.cluster.daemons.get((node, "nodewatchd"))
+            if daemon is None or not daemon.alive():
+                self.start_node(node)
+
+    def stop_restartd(self) -> None:
+        daemon = self.cluster.daemons.get(("ctl", "restartd"))
+        if daemon:
+            daemon.kill(signal.SIGTERM)
+            wait_for(lambda: not daemon.alive(), 15, "restartd to stop", [daemon.log])

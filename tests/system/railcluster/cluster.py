@@ -1,0 +1,298 @@
+"""The cluster: a controller's host and the compute nodes, and the faults one can put into it."""
+
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Callable, Optional, Union
+
+from .agents import SOURCE, Agents
+from .fabric import Fabric
+from .hosts import NETWORK, Yard, permitted
+from .plain import PlainYard, free_port
+from .process import Pid, become_subreaper, wait_for
+from .slurm import Slurm
+
+CONTROLLER = "ctl"
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+RECORD = "cluster.json"
+
+
+@dataclasses.dataclass
+class Options:
+    """What to build. `build` is Railyard's build folder; None gives stock Slurm, without a fabric."""
+
+    build: Optional[Path]
+    units: int = 2
+    hosts_per_unit: int = 8
+    rails: int = 8
+    tied: bool = True          # ends with the process that made it
+    plain: bool = False        # plain processes even where namespaces are permitted
+    slurmd_timeout: int = 300  # Slurm's own default
+    cred_expire: Optional[int] = None
+    railyard: dict[str, str] = dataclasses.field(default_factory=dict)  # "table.key" -> TOML value
+
+    def shared(self) -> list[Path]:
+        """The folders all hosts read, as if from a shared file system."""
+        return [SOURCE, *([self.build.resolve()] if self.build else [])]
+
+
+@dataclasses.dataclass
+class Daemon:
+    """One process we started; `pid` is the program itself, not what entered its host for it."""
+
+    host: str
+    label: str
+    pid: Pid
+    log: Path
+
+    def alive(self) -> bool:
+        return self.pid.alive()
+
+    def kill(self, number: int) -> None:
+        self.pid.kill(number)
+
+
+class Cluster:
+    """Made by start() or attach(); ended by close(), also as a context manager."""
+
+    def __init__(self, root: Path, options: Options, yard: Union[Yard, PlainYard]):
+        self.root, self.options, self.yard = root, options, yard
+        count = options.units * options.hosts_per_unit
+        self.nodes = [f"n{index:03d}" for index in range(1, count + 1)]
+        self.units = [self.nodes[start:start + options.hosts_per_unit]
+                      for start in range(0, count, options.hosts_per_unit)]
+        self.daemons: dict[tuple[str, str], Daemon] = {}
+        self.cut_cables: set[str] = set()
+        self.slurm: Slurm
+        self.fabric = Fabric(root)
+        self.agents = Agents(self) if options.build else None
+
+    # --- life ---
+
+    @staticmethod
+    def start(options: Options, say: Callable[[str], None] = lambda text: None) -> "Cluster":
+        """Starts everything and returns when all nodes are idle; tells how long each part took."""
+        root = Path(os.environ.get("RAIL_CLUSTER_ROOT") or tempfile.mkdtemp(prefix="rail-", dir="/var/tmp"))
+        root.mkdir(parents=True, exist_ok=True)
+        root.chmod(0o755)
+        (root / "log").mkdir(exist_ok=True)
+        (root / "etc").mkdir(exist_ok=True)
+        reason = "asked for" if options.plain else permitted()
+        if reason:
+            say(f"hosts are plain processes: {reason}")
+        cluster = Cluster(root, options, PlainYard(root) if reason else Yard(root, options.shared()))
+        try:
+            for part, step in (("hosts", cluster._start_hosts), ("munge and Slurm", cluster._start_slurm),
+                               ("fabric", cluster._start_fabric), ("agents", cluster._start_agents),
+                               ("all nodes idle", cluster._wait_idle)):
+                begin = time.monotonic()
+                if step() is not False:
+                    say(f"{part}: {time.monotonic() - begin:.1f} s")
+            cluster._record()
+        except BaseException:
+            cluster.close(keep_files="RAIL_KEEP_LOGS" in os.environ)
+            raise
+        return cluster
+
+    @staticmethod
+    def attach(root: Path) -> "Cluster":
+        """The running cluster whose root directory this is, as another process recorded it."""
+        record = json.loads((root / RECORD).read_text())
+        values = record["options"]
+        values["build"] = Path(values["build"]) if values["build"] else None
+        options = Options(**values)
+        yard = Yard(root, options.shared()) if record["namespaces"] else PlainYard(root)
+        yard.addresses = record["addresses"]
+        if isinstance(yard, Yard):
+            yard.init = Pid(*record["yard"])
+            yard.inits = {name: Pid(*pid) for name, pid in record["inits"].items()}
+        else:
+            yard.processes = {name: [Pid(*pid) for pid in pids] for name, pids in record["inits"].items()}
+        cluster = Cluster(root, options, yard)
+        cluster._configure_slurm(record["ports"])
+        for host, label, pid in record["daemons"]:
+            cluster.daemons[host, label] = Daemon(host, label, Pid(*pid), cluster.log(host, label))
+        return cluster
+
+    def _record(self) -> None:
+        values = dataclasses.asdict(self.options)
+        values["build"] = str(values["build"]) if values["build"] else None
+        yard = self.yard
+        record = {"options": values, "namespaces": yard.namespaces, "addresses": yard.addresses,
+                  "yard": yard.init if isinstance(yard, Yard) else None,
+                  "inits": yard.inits if isinstance(yard, Yard) else yard.processes, "ports": self.slurm.ports,
+                  "daemons": [(daemon.host, daemon.label, daemon.pid) for daemon in self.daemons.values()]}
+        scratch = self.root / (RECORD + ".new")
+        scratch.write_text(json.dumps(record))
+        scratch.rename(self.root / RECORD)
+
+    def close(self, keep_files: bool = False) -> None:
+        """Ends every process of the cluster and removes its root directory."""
+        self.yard.close()
+        if not keep_files:
+            shutil.rmtree(self.root, ignore_errors=True)
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *failure) -> None:
+        self.close()
+
+    # --- starting the parts ---
+
+    def _start_hosts(self) -> None:
+        names = [CONTROLLER, *self.nodes]
+        numbers = [1, *range(11, 11 + len(self.nodes))]
+        self.yard.start({name: f"{NETWORK}.{number}" for name, number in zip(names, numbers)}, self.options.tied)
+        (self.root / "gpu").mkdir(exist_ok=True)
+        for name in names:
+            self.yard.boot(name)
+
+    def _configure_slurm(self, ports: Optional[list[int]]) -> None:
+        options = self.options
+        self.slurm = Slurm(self.root, self.nodes, self.yard.namespaces, self.units,
+                           plugin_dir=self.root / "plugins" if options.build else None,
+                           slurmd_timeout=options.slurmd_timeout, cred_expire=options.cred_expire, ports=ports)
+
+    def _start_slurm(self) -> None:
+        ports = None if self.yard.namespaces else [free_port() for _ in range(len(self.nodes) + 1)]
+        self._configure_slurm(ports)
+        if self.agents:
+            self.agents.configure()
+        self.slurm.write()
+        self.spawn(CONTROLLER, "munged", self.slurm.munged())
+        socket = self.root / "munge" / "munge.sock"
+        wait_for(socket.exists, 10, "munged to listen", [self.root / "log" / "munged.log", self.log(CONTROLLER, "munged")])
+        self.start_slurmctld()
+        for node in self.nodes:
+            self.start_slurmd(node)
+
+    def start_slurmd(self, node: str) -> None:
+        self.spawn(node, "slurmd", self.slurm.slurmd(node), own_log=True)
+
+    def start_slurmctld(self) -> None:
+        daemon = self.spawn(CONTROLLER, "slurmctld", self.slurm.slurmctld(), own_log=True)
+        wait_for(lambda: "UP" in self.run("scontrol", "ping", timeout=5).stdout, 20, "slurmctld to answer",
+                 [daemon.log.with_suffix(".err"), daemon.log], needs=daemon.pid)
+
+    def _start_fabric(self) -> Optional[bool]:
+        if not self.agents or not self.fabric.net.exists():
+            return False
+        self.fabric.start(self)
+        return None
+
+    def _start_agents(self) -> Optional[bool]:
+        return self.agents.start() if self.agents else False
+
+    def _wait_idle(self) -> None:
+        def idle() -> bool:
+            return all(state == "idle" for state in self.node_states().values())
+        wait_for(idle, 60, "all nodes to be idle", [self.log(CONTROLLER, "slurmctld"), self.log(self.nodes[0], "slurmd")])
+
+    # --- running programs ---
+
+    def log(self, host: str, label: str) -> Path:
+        return self.root / "log" / f"{host}.{label}.log"
+
+    def environment(self, host: str) -> dict[str, str]:
+        """A clean environment for programs on a host."""
+        path = [str(self.options.build)] if self.options.build else []
+        values = {"PATH": ":".join([*path, PATH]), "HOME": "/root", "LANG": "C.UTF-8",
+                  "SLURM_CONF": str(self.slurm.conf(host))}
+        if self.agents:
+            values["RAILYARD_CONF"] = str(self.agents.conf)
+        return values
+
+    def spawn(self, host: str, label: str, command: list[str], env: Optional[dict[str, str]] = None,
+              stdin: int = subprocess.DEVNULL, own_log: bool = False) -> Daemon:
+        """Starts a daemon on a host; it is known as (host, label) from now on.
+
+        What it prints goes to its log; with own_log it writes that itself, and what it prints goes to a .err beside it.
+        """
+        log = self.log(host, label)
+        prefix = self.yard.prefix(host)
+        # env(1) stands between nsenter and the daemon, so that a preloaded library touches only the daemon.
+        extra = ["env", *(f"{key}={value}" for key, value in env.items())] if env else []
+        with open(log.with_suffix(".err") if own_log else log, "ab") as out:
+            process = subprocess.Popen([*prefix, *extra, *command], env=self.environment(host), cwd="/", stdin=stdin,
+                                       stdout=out, stderr=out, start_new_session=True,
+                                       preexec_fn=None if self.yard.namespaces else become_subreaper)
+        daemon = Daemon(host, label, self._program(process), log)
+        if isinstance(self.yard, PlainYard):
+            self.yard.record(host, daemon.pid)
+        self.daemons[host, label] = daemon
+        return daemon
+
+    def _program(self, process: subprocess.Popen) -> Pid:
+        """nsenter forks to enter a process namespace: its child is the program."""
+        if not self.yard.namespaces:
+            return Pid.of(process.pid)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        return Pid.of(int(wait_for(lambda: children.read_text().split(), 5, f"{process.args} to start", every=0.002)[0]))
+
+    def run(self, *command: str, host: str = CONTROLLER, timeout: float = 30, cwd: Optional[str] = None,
+            env: Optional[dict[str, str]] = None, stdin: str = "", check: bool = False) -> subprocess.CompletedProcess:
+        """Runs a command on a host and returns its output as text."""
+        # A command that hangs is ended in its host, not only its nsenter outside.
+        words = [*self.yard.prefix(host, cwd or str(self.root)), "timeout", "-k", "1", str(timeout), *command]
+        environment = {**self.environment(host), **(env or {})}
+        result = subprocess.run(words, env=environment, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, errors="replace", check=False)
+        if result.returncode == 124:
+            raise RuntimeError(f"{' '.join(command)}: no end within {timeout:g} s: {result.stdout}{result.stderr}")
+        if check and result.returncode:
+            raise RuntimeError(f"{' '.join(command)}: exit {result.returncode}: {result.stdout}{result.stderr}".strip())
+        return result
+
+    def out(self, *command: str, **options) -> str:
+        """The standard output of a command that must succeed."""
+        return self.run(*command, check=True, **options).stdout.strip()
+
+    # --- what Slurm says ---
+
+    def node_states(self) -> dict[str, str]:
+        """Slurm's word for each node, such as idle, alloc, drained, down*."""
+        lines = self.out("sinfo", "-h", "-N", "-o", "%N %T").splitlines()
+        states = dict(line.split() for line in lines)
+        if set(states) != set(self.nodes):
+            raise RuntimeError(f"sinfo names {sorted(states)}")
+        return states
+
+    # --- faults ---
+
+    def power_off(self, host: str) -> None:
+        """Cuts a host's power: every process of it dies, its links to both networks go away."""
+        self.yard.power_off(host)
+        for key in [key for key in self.daemons if key[0] == host]:
+            del self.daemons[key]
+        if self.fabric.hcas:
+            self.fabric.set_links(host, False)
+        self._record()
+
+    def power_on(self, host: str) -> None:
+        """Boots a host that is off and starts its daemons."""
+        if self.fabric.hcas:
+            self.fabric.set_links(host, True)
+        self.yard.boot(host)
+        self.start_slurmd(host)
+        if self.agents:
+            self.agents.start_node(host)
+        self._record()
+
+    def cable(self, host: str, up: bool) -> None:
+        """Pulls or plugs the host's Ethernet cable and its InfiniBand cables."""
+        self.yard.cable(host, up)
+        (self.cut_cables.discard if up else self.cut_cables.add)(host)
+        if self.fabric.hcas:
+            self.fabric.set_links(host, up)
+        if self.agents:
+            self.agents.set_links(host, up)
+
+    def power_brake(self, host: str, gpu: int, on: bool) -> None:
+        """Sets or clears the power brake of one GPU of a host."""
+        self.agents.set_gpu(host, gpu, reasons=0x80 if on else 0)

@@ -1,0 +1,92 @@
+"""The InfiniBand fabric of a cluster: ibsim carries it, opensm runs it, programs speak real MADs to it.
+
+ibsim listens on abstract sockets, which belong to a network namespace: it and its clients run on the
+controller's host. They sit on a spine switch's port 0, so that no power-off of a host cuts them off.
+ibsim serves ten clients, and one that is killed keeps its place: clients here are ended by SIGTERM.
+"""
+
+import os
+import re
+import time
+from pathlib import Path
+
+from .process import wait_for
+
+CA = re.compile(r'^Ca\s+\d+\s+"(?P<id>[^"]+)"\s+#\s+"(?P<host>\S+) (?P<device>[^"]+)"')
+SWITCH = re.compile(r'^Switch\s+\d+\s+"(?P<id>[^"]+)"')
+# ibsim's own limits are for small fabrics: nodes, switches, ports.
+LIMITS = ["-N", "4096", "-S", "512", "-P", "32768"]
+
+
+def umad2sim() -> Path:
+    for path in sorted(Path("/usr/lib").glob("*/umad2sim/libumad2sim.so")):
+        return path
+    raise FileNotFoundError("libumad2sim.so stands in no /usr/lib/*/umad2sim: install libumad2sim0")
+
+
+class Fabric:
+    """One ibsim: what it carries (read from its net file) and its console."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.net = root / "etc" / "fabric.net"
+        self.log = root / "log" / "ctl.ibsim.log"
+        self._fifo = root / "run" / "ibsim.console"
+        self.hcas: dict[str, list[str]] = {}
+        self.seat = ""
+        if self.net.exists():
+            self._read_net()
+
+    def _read_net(self) -> None:
+        for line in self.net.read_text().splitlines():
+            if match := CA.match(line):
+                self.hcas.setdefault(match["host"], []).append(match["id"])
+            elif match := SWITCH.match(line):
+                self.seat = match["id"]  # the last one is of the highest tier
+
+    def environment(self) -> dict[str, str]:
+        """What a program needs so that its MADs go to this fabric."""
+        return {"LD_PRELOAD": str(umad2sim()), "IBSIM_SOCKNAME": self.root.name, "SIM_HOST": self.seat}
+
+    def start(self, cluster) -> None:
+        """ibsim, then opensm; returns when every port has its address."""
+        self._read_net()
+        self._fifo.unlink(missing_ok=True)
+        os.mkfifo(self._fifo)
+        console = os.open(self._fifo, os.O_RDWR)  # opened for writing too: ibsim never sees its end
+        try:
+            cluster.spawn("ctl", "ibsim", ["ibsim", "-s", *LIMITS, str(self.net)],
+                          env={"IBSIM_SOCKNAME": self.root.name}, stdin=console)
+        finally:
+            os.close(console)
+        wait_for(lambda: "Network simulator ready" in self.log.read_text(errors="replace"), 20,
+                 "ibsim to carry the fabric", [self.log])
+        osm_log = self.root / "log" / "opensm.log"
+        folder = self.root / "state" / "opensm"
+        folder.mkdir(parents=True, exist_ok=True)
+        cluster.spawn("ctl", "opensm", ["opensm", "-f", str(osm_log), "-g", "0x" + self.seat.partition("-")[2]],
+                      env={**self.environment(), "OSM_TMP_DIR": f"{folder}/", "OSM_CACHE_DIR": f"{folder}/"})
+        wait_for(lambda: "SUBNET UP" in osm_log.read_text(errors="replace"), 30, "opensm to bring the subnet up",
+                 [osm_log, self.root / "log" / "ctl.opensm.log"])
+
+    def console(self, command: str) -> str:
+        """Sends one command to ibsim's console and returns what it answered."""
+        before = self.log.stat().st_size
+        fifo = os.open(self._fifo, os.O_WRONLY | os.O_NONBLOCK)
+        try:
+            os.write(fifo, (command + "\n").encode())
+        finally:
+            os.close(fifo)
+        wait_for(lambda: self.log.stat().st_size > before, 5, f"ibsim to answer {command}", [self.log], every=0.01)
+        time.sleep(0.01)  # the answer is one write; the prompt follows it
+        with open(self.log, "rb") as log:
+            log.seek(before)
+            answer = log.read().decode(errors="replace")
+        if "not found" in answer or "failed" in answer:
+            raise RuntimeError(f"ibsim: {command}: {answer.strip()}")
+        return answer
+
+    def set_links(self, host: str, up: bool) -> None:
+        """Plugs or unplugs every HCA of a host."""
+        for node in self.hcas.get(host, []):
+            self.console(f'{"ReLink" if up else "Unlink"} "{node}"[1]')

@@ -1,0 +1,37 @@
+"""Undoing every fault: a cluster that several tests share is the same for each of them."""
+
+import signal
+
+from .process import wait_for
+
+
+def restore(cluster) -> None:
+    """No jobs, every host on, plugged in and idle, sound hardware, daemons running, and no memory of incidents."""
+    for daemon in cluster.daemons.values():
+        daemon.kill(signal.SIGCONT)
+    if not alive(cluster, "ctl", "slurmctld"):
+        cluster.start_slurmctld()
+    cluster.run("scancel", "--user=root", "--quiet")
+    for name in cluster.cut_cables.copy():
+        cluster.cable(name, True)
+    for node in cluster.nodes:
+        if not cluster.yard.is_on(node):
+            cluster.power_on(node)
+        elif not alive(cluster, node, "slurmd"):
+            cluster.start_slurmd(node)
+    if cluster.agents:
+        cluster.agents.restore()
+    wait_for(lambda: not cluster.out("squeue", "-h"), 60, "the last test's jobs to be gone",
+             [cluster.log("ctl", "slurmctld")])
+
+    def idle() -> bool:
+        wrong = [node for node, state in cluster.node_states().items() if state != "idle"]
+        for node in wrong:
+            cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
+        return not wrong
+    wait_for(idle, 60, "all nodes to be idle", [cluster.log("ctl", "slurmctld")], every=0.5)
+
+
+def alive(cluster, host: str, label: str) -> bool:
+    daemon = cluster.daemons.get((host, label))
+    return daemon is not None and daemon.alive()

@@ -1,0 +1,173 @@
+"""Hosts as namespaces: names, addresses, process trees and power switches of their own.
+
+The yard is one process with a network, mount and process namespace of its own; it holds the bridge.
+Each host is a child of the yard with network, host name, process, mount and IPC namespaces. Nothing
+has a name outside: killing the yard's first process ends every host and everything that runs in one,
+and the kernel then takes back links, mounts and addresses.
+
+Powering off is SIGKILL to the host's init; cutting its cable sets the bridge's end of its link down.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Optional, Sequence
+
+from .process import Pid, children, kill_tree, wait_for
+
+NETWORK = "10.77.0"
+# Reaps what is orphaned in its process namespace; `sleep` alone would leave zombies.
+INIT = "while :; do sleep 86400; done"
+# A yard that is tied to its maker ends when the pipe on its standard input closes.
+TIED_INIT = "read -r _"
+
+
+class NotPermitted(Exception):
+    """This machine refuses namespaces; the text says which step failed."""
+
+
+class Yard:
+    """All hosts of one cluster. `init` and `inits` outlive the maker when the yard is not tied to it."""
+
+    namespaces = True
+
+    def __init__(self, root: Path, shared: Sequence[Path] = ()):
+        """Every host sees the folders `shared`, even where its own /tmp or /run would hide them."""
+        self.root = root
+        self.shared = [path for path in shared if path.is_relative_to("/tmp") or path.is_relative_to("/run")]
+        self.init = Pid(0, -1)
+        self.inits: dict[str, Pid] = {}
+        self.addresses: dict[str, str] = {}
+        self._lifeline: Optional[int] = None
+
+    # --- starting ---
+
+    def start(self, addresses: dict[str, str], tied: bool) -> None:
+        """Makes the yard with its bridge and name tables; hosts are booted one by one."""
+        self.addresses = dict(addresses)
+        etc = self.root / "etc"
+        etc.mkdir(exist_ok=True)
+        lines = ["127.0.0.1 localhost", *(f"{address} {name}" for name, address in addresses.items())]
+        (etc / "hosts").write_text("\n".join(lines) + "\n")
+        (etc / "nsswitch.conf").write_text("passwd: files\ngroup: files\nshadow: files\nhosts: files\n")
+        stdin = subprocess.DEVNULL
+        if tied:
+            stdin, self._lifeline = os.pipe()
+        script = (f"mount --bind {etc}/hosts /etc/hosts && mount --bind {etc}/nsswitch.conf /etc/nsswitch.conf && "
+                  "ip link set lo up && ip link add br0 type bridge && ip link set br0 up && "
+                  f"echo up >{self.root}/yard.up; {TIED_INIT if tied else INIT}")
+        self.init = self._unshare([], "yard", ["--net", "--mount"], script, stdin)
+        if tied:
+            os.close(stdin)
+
+    def boot(self, name: str) -> None:
+        """Powers a host on: new namespaces, a link to the bridge, its own /tmp, /run and GPU device nodes."""
+        home = self.root / "hosts" / name
+        for folder in ("tmp", "run"):  # empty after each boot
+            shutil.rmtree(home / folder, ignore_errors=True)
+        for folder in ("tmp", "run", "gpu", "spool"):
+            (home / folder).mkdir(parents=True, exist_ok=True)
+        os.chmod(home / "tmp", 0o1777)
+        binds = [f"mkdir -p {home}{path} && mount --bind {path} {home}{path}" for path in self.shared]
+        binds += [f"mount --rbind {home}/tmp /tmp", f"mount --rbind {home}/run /run"]
+        script = (f"hostname {name} && {' && '.join(binds)} && "
+                  f"mount --bind {home}/gpu {self.root}/gpu && ip link set lo up && "
+                  f"echo up >{self.root}/{name}.up; {INIT}")
+        enter = ["nsenter", "-t", str(self.init.pid), "-n", "-m", "-p", "--"]
+        init = self._unshare(enter, name, ["--net", "--uts", "--mount", "--ipc"], script, subprocess.DEVNULL)
+        self.inits[name] = init
+        self._yard("ip", "link", "add", f"v{name}", "type", "veth", "peer", "name", "eth0", "netns", self._inner(init))
+        self._yard("ip", "link", "set", f"v{name}", "master", "br0", "up")
+        for command in (f"addr add {self.addresses[name]}/24 dev eth0", "link set eth0 up"):
+            subprocess.run([*self.prefix(name), "ip", *command.split()], check=True)
+
+    def _unshare(self, enter: list[str], name: str, kinds: list[str], script: str, stdin) -> Pid:
+        """Starts the init of a set of namespaces; returns it as seen from outside."""
+        up, log = self.root / f"{name}.up", self.root / "log" / f"{name}.init.log"
+        up.unlink(missing_ok=True)
+        command = [*enter, "unshare", *kinds, "--pid", "--fork", "--mount-proc", "sh", "-c", script]
+        with open(log, "ab") as out:
+            process = subprocess.Popen(command, stdin=stdin, stdout=out, stderr=out, start_new_session=True)
+
+        def ready() -> bool:
+            if process.poll() is not None:
+                raise NotPermitted(f"namespaces are not permitted here: {log.read_text().strip()}")
+            return up.exists()
+        try:
+            wait_for(ready, 10, f"host {name} to boot", [log], every=0.01)
+        except Exception as error:
+            if process.poll() is not None:
+                raise NotPermitted(f"namespaces are not permitted here: {log.read_text().strip()}") from error
+            kill_tree(Pid.of(process.pid))
+            raise
+        up.unlink()
+        pid = process.pid
+        for _ in range(2 if enter else 1):  # nsenter → unshare → init
+            pid = children(pid)[0]
+        return Pid.of(pid)
+
+    def _inner(self, init: Pid) -> str:
+        """A host's init as the yard's own process namespace numbers it."""
+        status = Path(f"/proc/{init.pid}/status").read_text()
+        pids = next(line for line in status.splitlines() if line.startswith("NSpid:")).split()
+        return pids[-2]
+
+    def _yard(self, *command: str) -> None:
+        subprocess.run(["nsenter", "-t", str(self.init.pid), "-n", "-m", "-p", "--", *command], check=True)
+
+    # --- using ---
+
+    def prefix(self, name: str, folder: Optional[str] = None) -> list[str]:
+        """The words to put before a command so that it runs in a host."""
+        enter = ["nsenter", "-t", str(self.inits[name].pid), "-n", "-u", "-p", "-m", "-i"]
+        return [*enter, f"--wd={folder}", "--"] if folder else [*enter, "--"]
+
+    def is_on(self, name: str) -> bool:
+        return name in self.inits and self.inits[name].alive()
+
+    def power_off(self, name: str) -> None:
+        """Every process of the host dies at once and its link goes away, as if its power had been cut."""
+        init = self.inits.pop(name)
+        init.kill(signal.SIGKILL)
+        wait_for(lambda: not init.alive(), 10, f"host {name} to be off", every=0.01)
+
+    def cable(self, name: str, up: bool) -> None:
+        self._yard("ip", "link", "set", f"v{name}", "up" if up else "down")
+
+    def close(self) -> None:
+        self.init.kill(signal.SIGKILL)
+        wait_for(lambda: not self.init.alive(), 10, "the yard to end", every=0.01)
+        if self._lifeline is not None:
+            os.close(self._lifeline)
+            self._lifeline = None
+
+
+def permitted() -> Optional[str]:
+    """None where hosts can be namespaces; otherwise the reason why not."""
+    if os.geteuid() != 0:
+        return "not root"
+    for tool in ("unshare", "nsenter", "ip"):
+        if not shutil.which(tool):
+            return f"{tool} is not installed"
+    with tempfile.TemporaryDirectory(prefix="rail-probe-", dir="/var/tmp") as folder:
+        root = Path(folder)
+        (root / "log").mkdir()
+        (root / "gpu").mkdir()
+        yard = Yard(root)
+        try:
+            yard.start({"probe": f"{NETWORK}.1"}, tied=True)
+            yard.boot("probe")
+        except (NotPermitted, subprocess.CalledProcessError) as error:
+            return str(error)
+        finally:
+            if yard.init.pid:
+                yard.close()
+    return None
+
+
+if __name__ == "__main__":
+    print(permitted() or "hosts can be namespaces", file=sys.stderr)

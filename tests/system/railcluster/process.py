@@ -1,0 +1,115 @@
+"""Processes by recorded identity, and waiting with a deadline.
+
+A process is known by its pid and its start time (clock ticks since boot), so that a recorded pid
+that the kernel has given to another process is never signalled.
+"""
+
+import ctypes
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Callable, NamedTuple, Optional, Sequence, TypeVar
+
+Found = TypeVar("Found")
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Timeout(Exception):
+    """A condition did not come true before its deadline; the text says which, and ends with log tails."""
+
+
+def _stat(pid: int) -> Optional[list[str]]:
+    """The fields of /proc/PID/stat after the command name: state, parent, …; None when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return None
+
+
+class Pid(NamedTuple):
+    """One process, told apart from a later one with the same pid."""
+
+    pid: int
+    start: int
+
+    @staticmethod
+    def of(pid: int) -> "Pid":
+        fields = _stat(pid)
+        return Pid(pid, int(fields[19]) if fields else -1)
+
+    def alive(self) -> bool:
+        fields = _stat(self.pid)
+        return fields is not None and int(fields[19]) == self.start and fields[0] != "Z"
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        if self.alive():
+            try:
+                os.kill(self.pid, number)
+            except ProcessLookupError:
+                pass
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def descendants(pid: int) -> list[int]:
+    found = []
+    for child in children(pid):
+        found += [child, *descendants(child)]
+    return found
+
+
+def kill_tree(root: Pid) -> None:
+    """SIGKILL to a process and all below it: stopped first, so that none forks away meanwhile."""
+    if not root.alive():
+        return
+    root.kill(signal.SIGSTOP)
+    victims = [Pid.of(pid) for pid in descendants(root.pid)]
+    for victim in victims:
+        victim.kill(signal.SIGSTOP)
+    for victim in [*(Pid.of(pid) for pid in descendants(root.pid)), root]:
+        victim.kill(signal.SIGKILL)
+
+
+def become_subreaper() -> None:
+    """Run between fork and exec: orphans below this process become its children, not init's."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def tail(path: Path, lines: int = 15) -> str:
+    try:
+        text = path.read_text(errors="replace").splitlines()
+    except OSError as error:
+        return f"--- {path}: {error.strerror}"
+    return "\n".join([f"--- the end of {path}:", *text[-lines:]])
+
+
+def wait_for(condition: Callable[[], Found], seconds: float, what: str,
+             logs: Sequence[Path] = (), every: float = 0.1, needs: Optional[Pid] = None) -> Found:
+    """Polls until condition() is true and returns its value; Timeout names what was waited for.
+
+    An exception of the condition counts as "not yet", and its text is told if it is still there at the end.
+    `needs` is a process without which the condition cannot come true: its end ends the waiting.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        reason = ""
+        try:
+            found = condition()
+            if found:
+                return found
+        except Timeout:
+            raise
+        except Exception as error:  # noqa: BLE001: whatever a half-started daemon makes of us
+            reason = f"; last seen: {error}"
+        died = needs is not None and not needs.alive()
+        if died or time.monotonic() >= deadline:
+            tails = "".join("\n" + tail(Path(log)) for log in logs)
+            when = f"process {needs.pid} ended" if needs and died else f"not within {seconds:g} s"
+            raise Timeout(f"{when}: {what}{reason}{tails}")
+        time.sleep(every)
