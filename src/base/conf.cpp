@@ -76,28 +76,31 @@ struct ConfReader {
         return fmt::format("unknown table [{}]; there are {}", table_name, known);
     }
 
+    Expected<void> read_table(std::string_view table, const toml::node& node) {
+        const auto* members = node.as_table();
+        if (members == nullptr)
+            return error(
+                node,
+                fmt::format("{} stands outside any table: put it under a line such as [restartd]", table));
+        if (std::none_of(keys().begin(), keys().end(), [&](const Key& key) { return key.table == table; }))
+            return error(node, nearest(table, ""));
+        for (const auto& [name, member] : *members) {
+            const auto* key = find_key(table, name.str());
+            if (key == nullptr) return error(member, nearest(table, name.str()));
+            auto checked = value(*key, member);
+            if (!checked) return std::move(checked).error();
+            conf.values_.insert_or_assign(fmt::format("{}.{}", key->table, key->name), *std::move(checked));
+        }
+        return {};
+    }
+
     Expected<void> read(std::string_view text, bool defaults_only) {
         const auto parsed = toml::parse(text, file);
         if (!parsed)
             return Error{Code::input, fmt::format("{}:{}: {}", file, parsed.error().source().begin.line,
                                                   parsed.error().description())};
-        for (const auto& [table_name, node] : parsed.table()) {
-            const auto* section = node.as_table();
-            if (section == nullptr)
-                return error(
-                    node, fmt::format("{} stands outside any table: put it under a line such as [restartd]",
-                                      table_name.str()));
-            const bool known = std::any_of(keys().begin(), keys().end(),
-                                           [&](const Key& key) { return key.table == table_name.str(); });
-            if (!known) return error(node, nearest(table_name.str(), ""));
-            for (const auto& [name, member] : *section) {
-                const auto* key = find_key(table_name.str(), name.str());
-                if (key == nullptr) return error(member, nearest(table_name.str(), name.str()));
-                auto checked = value(*key, member);
-                if (!checked) return std::move(checked).error();
-                conf.values_.insert_or_assign(fmt::format("{}.{}", key->table, key->name),
-                                              *std::move(checked));
-            }
+        for (const auto& [name, node] : parsed.table()) {
+            if (auto done = read_table(name.str(), node); !done) return done;
         }
         if (!defaults_only) conf.file_ = file;
         return {};
