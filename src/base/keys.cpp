@@ -26,7 +26,7 @@ constexpr auto table = std::to_array<Key>({
     {"restartd", "observe_only", boolean, "", "true",
      "Decide and record, but neither drain nor requeue: the default for a first install."},
     {"restartd", "max_drained_percent", number, "percent", "10",
-     "No new drain while more than this share of all hosts is drained by Railyard; recoveries go on."},
+     "Railyard itself drains at most this share of all hosts, rounded up to whole hosts; recoveries go on."},
     {"restartd", "max_drained_absolute", count, "hosts", "0",
      "The same as a number of hosts; 0 sets no bound."},
     {"restartd", "max_drained_per_unit", count, "hosts", "0", "The same within one unit; 0 sets no bound."},
@@ -68,6 +68,9 @@ constexpr auto table = std::to_array<Key>({
     {"checkpoint", "save_deadline_min", duration, "", "\"5s\"", "but at least this long"},
     {"checkpoint", "save_deadline_max", duration, "", "\"10m\"",
      "and at most this long, before it is requeued from its last checkpoint."},
+
+    {"restart", "max_requeues", count, "requeues", "20", "A job that was requeued this often is held; 0 sets no bound."},
+    {"restart", "no_progress", count, "requeues", "3", "A job requeued this often in a row without a newer checkpoint is held; 0 sets no bound."},
 
     {"munge", "socket", text, "", "\"\"", "munged's socket; empty: munge's own default."},
 });

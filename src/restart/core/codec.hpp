@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/json.hpp"
 
+#include <charconv>
 #include <concepts>
 #include <limits>
 #include <map>
@@ -26,7 +27,8 @@ namespace restart::codec {
 template <class T, class Plain>
 concept Of = std::same_as<std::remove_const_t<T>, Plain>;
 
-// Names of an enumeration, by value: specialise with `static constexpr std::array<std::string_view, N> names`.
+// Names of an enumeration, by value: specialise with `static constexpr std::array<std::string_view, N>
+// names`.
 template <class T> struct Names;
 
 // No bound is meant only for what the daemon wrote itself.
@@ -47,13 +49,12 @@ public:
     static boost::json::value value(const std::string& text) { return boost::json::string(text); }
     static boost::json::value value(base::Time time) { return base::to_seconds(time); }
     static boost::json::value value(base::Duration duration) { return base::to_seconds(duration); }
+    static boost::json::value value(std::chrono::microseconds duration) { return duration.count(); }
     template <class T>
-        requires std::is_arithmetic_v<T>
-    static boost::json::value value(T number) {
-        return number;
-    }
+    requires std::is_arithmetic_v<T>
+    static boost::json::value value(T number) { return number; }
     template <class T>
-        requires std::is_enum_v<T>
+    requires std::is_enum_v<T>
     static boost::json::value value(T word) {
         return boost::json::string(Names<T>::names.at(static_cast<std::size_t>(word)));
     }
@@ -63,16 +64,26 @@ public:
     template <class T> static boost::json::value value(const std::vector<T>& list) {
         boost::json::array array;
         array.reserve(list.size());
-        for (const auto& element : list) array.push_back(value(element));
+        for (const auto& element : list)
+            array.push_back(value(element));
         return array;
     }
-    template <class T> static boost::json::value value(const std::map<std::string, T>& members) {
+    template <class T, class Less>
+    static boost::json::value value(const std::map<std::string, T, Less>& members) {
         boost::json::object object;
-        for (const auto& [key, member] : members) object[key] = value(member);
+        for (const auto& [key, member] : members)
+            object[key] = value(member);
+        return object;
+    }
+    template <std::unsigned_integral Id, class T>
+    static boost::json::value value(const std::map<Id, T>& members) {
+        boost::json::object object;
+        for (const auto& [key, member] : members)
+            object[std::to_string(key)] = value(member);
         return object;
     }
     template <class T>
-        requires std::is_class_v<T>
+    requires std::is_class_v<T>
     static boost::json::value value(const T& object) {
         Writer writer;
         fields(writer, object);
@@ -90,8 +101,10 @@ public:
     template <class T> void operator()(std::string_view key, T& member, std::size_t most = unbounded) {
         if (failed_) return;
         auto at = reader_.at(key);
-        if (!at) failed_ = std::move(at).error();
-        else if (auto taken = take(*at, member, most); !taken) failed_ = std::move(taken).error();
+        if (!at)
+            failed_ = std::move(at).error();
+        else if (auto taken = take(*at, member, most); !taken)
+            failed_ = std::move(taken).error();
     }
     template <class T> void maybe(std::string_view key, T& member, std::size_t most = unbounded) {
         if (!failed_ && reader_.has(key)) (*this)(key, member, most);
@@ -106,12 +119,17 @@ public:
         return keep(from.text(), into, [&](const std::string& text) -> base::Expected<void> {
             if (text.size() > most) return from.error("is longer than " + std::to_string(most) + " bytes");
             for (const char c : text)
-                if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return from.error("holds a control character");
+                if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+                    return from.error("holds a control character");
             return {};
         });
     }
-    static base::Expected<void> take(const base::Reader& from, bool& into, std::size_t) { return keep(from.boolean(), into); }
-    static base::Expected<void> take(const base::Reader& from, double& into, std::size_t) { return keep(from.number(), into); }
+    static base::Expected<void> take(const base::Reader& from, bool& into, std::size_t) {
+        return keep(from.boolean(), into);
+    }
+    static base::Expected<void> take(const base::Reader& from, double& into, std::size_t) {
+        return keep(from.number(), into);
+    }
     template <std::integral T>
     static base::Expected<void> take(const base::Reader& from, T& into, std::size_t) {
         constexpr auto high = std::in_range<std::int64_t>(std::numeric_limits<T>::max())
@@ -128,8 +146,14 @@ public:
     static base::Expected<void> take(const base::Reader& from, base::Duration& into, std::size_t) {
         return seconds(from, [&](double s) { into = base::duration_from_seconds(s); });
     }
+    static base::Expected<void> take(const base::Reader& from, std::chrono::microseconds& into, std::size_t) {
+        std::int64_t count = 0;
+        auto taken = take(from, count, unbounded);
+        into = std::chrono::microseconds(count);
+        return taken;
+    }
     template <class T>
-        requires std::is_enum_v<T>
+    requires std::is_enum_v<T>
     static base::Expected<void> take(const base::Reader& from, T& into, std::size_t) {
         auto word = from.text();
         if (!word) return std::move(word).error();
@@ -160,20 +184,22 @@ public:
             if (auto taken = take(item, into.emplace_back(), text_bound); !taken) return taken;
         return {};
     }
-    template <class T>
-    static base::Expected<void> take(const base::Reader& from, std::map<std::string, T>& into, std::size_t most) {
+    template <class Id, class T, class Less>
+    static base::Expected<void> take(const base::Reader& from, std::map<Id, T, Less>& into,
+                                     std::size_t most) {
         auto members = from.members();
         if (!members) return std::move(members).error();
         if (members->size() > most) return from.error("holds more than " + std::to_string(most) + " members");
         into.clear();
         for (const auto& [key, member] : *members) {
-            if (key.empty() || key.size() > 64) return from.error("a key is empty or longer than 64 bytes");
-            if (auto taken = take(member, into[key], text_bound); !taken) return taken;
+            Id id{};
+            if (!take_key(key, id)) return from.error("a key is not a name of 1 to 64 bytes or not a number");
+            if (auto taken = take(member, into[id], text_bound); !taken) return taken;
         }
         return {};
     }
     template <class T>
-        requires std::is_class_v<T>
+    requires std::is_class_v<T>
     static base::Expected<void> take(const base::Reader& from, T& into, std::size_t) {
         Taker taker(from);
         fields(taker, into);
@@ -182,6 +208,15 @@ public:
 
 private:
     static constexpr std::size_t text_bound = 4096; // of a text in a list
+
+    static bool take_key(const std::string& key, std::string& into) {
+        into = key;
+        return !key.empty() && key.size() <= 64;
+    }
+    template <std::unsigned_integral Id> static bool take_key(const std::string& key, Id& into) {
+        const auto [end, failed] = std::from_chars(key.data(), key.data() + key.size(), into);
+        return failed == std::errc{} && end == key.data() + key.size();
+    }
 
     template <class T, class Check>
     static base::Expected<void> keep(base::Expected<T> value, T& into, Check check) {
@@ -213,7 +248,8 @@ template <class T> base::Expected<T> read(std::string_view text) {
     const auto document = base::parse_json(text);
     if (!document) return document.error();
     T object;
-    if (auto taken = Taker::take(base::Reader(*document), object, unbounded); !taken) return std::move(taken).error();
+    if (auto taken = Taker::take(base::Reader(*document), object, unbounded); !taken)
+        return std::move(taken).error();
     return object;
 }
 

@@ -1,6 +1,24 @@
 # restart/core: the pure centre that decides; no I/O, no clock, no Slurm.
 noinst_LTLIBRARIES += libry_restart_core.la
 libry_restart_core_la_SOURCES = \
+	%D%/action.cpp %D%/action.hpp \
+	%D%/bounds.cpp \
 	%D%/codec.hpp \
-	%D%/report.cpp %D%/report.hpp %D%/report_fields.hpp
-libry_restart_core_la_LIBADD = libry_base.la
+	%D%/event.hpp \
+	%D%/facts.cpp \
+	%D%/findings.cpp \
+	%D%/incident.hpp \
+	%D%/intents.cpp \
+	%D%/jobs.cpp \
+	%D%/names.hpp \
+	%D%/node_loss.cpp \
+	%D%/note.hpp \
+	%D%/operator.cpp \
+	%D%/policy.cpp %D%/policy.hpp \
+	%D%/recovery.cpp \
+	%D%/report.cpp %D%/report.hpp %D%/report_fields.hpp \
+	%D%/rm_snapshot.hpp \
+	%D%/state.cpp %D%/state.hpp \
+	%D%/step.cpp %D%/step.hpp \
+	%D%/turn.hpp
+libry_restart_core_la_LIBADD = libry_base.la libry_interval.la

@@ -27,7 +27,8 @@ bool is_host(std::string_view name) {
 }
 // Rules, components and devices go into drain reasons.
 bool is_name(std::string_view name) {
-    return made_of(name, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.' || c == ':' || c == '/'; });
+    return made_of(
+        name, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.' || c == ':' || c == '/'; });
 }
 
 Error wrong(std::string field, std::string_view what) {
@@ -36,21 +37,24 @@ Error wrong(std::string field, std::string_view what) {
 
 Expected<void> check_protocol(std::string_view body_name, std::uint32_t version) {
     if (version == report_version) return {};
-    return wrong("v", fmt::format("{} is of version {}, this program speaks {}: update the older of the two", body_name,
-                                  version, report_version));
+    return wrong("v", fmt::format("{} is of version {}, this program speaks {}: update the older of the two",
+                                  body_name, version, report_version));
 }
 
 Expected<void> check(const Report& report) {
     if (!is_host(report.host)) return wrong("host", "must be a host's name: letters, digits, '-', '_', '.'");
     for (std::size_t i = 0; i < report.findings.size(); ++i) {
         const auto& finding = report.findings[i];
-        if (!is_name(finding.rule)) return wrong(fmt::format("findings[{}].rule", i), "must be a rule's name");
-        if (!is_name(finding.component)) return wrong(fmt::format("findings[{}].component", i), "must be a component's name");
+        if (!is_name(finding.rule))
+            return wrong(fmt::format("findings[{}].rule", i), "must be a rule's name");
+        if (!is_name(finding.component))
+            return wrong(fmt::format("findings[{}].component", i), "must be a component's name");
     }
     for (std::size_t i = 0; i < report.jobs.size(); ++i) {
         const auto& ckpt = report.jobs[i].ckpt;
         if (!ckpt) continue;
-        if (!ckpt->path.starts_with('/')) return wrong(fmt::format("jobs[{}].ckpt.path", i), "must be absolute");
+        if (!ckpt->path.starts_with('/'))
+            return wrong(fmt::format("jobs[{}].ckpt.path", i), "must be absolute");
         if (ckpt->cost_s < 0 || ckpt->cost_s > 1e6)
             return wrong(fmt::format("jobs[{}].ckpt.cost_s", i), "is not between 0 and 1000000 seconds");
     }
@@ -98,7 +102,8 @@ Expected<Reply> Reply::from_json(std::string_view body) {
     auto reply = read_checked<Reply>(body, "this reply");
     if (reply)
         for (std::size_t i = 0; i < reply->jobs.size(); ++i)
-            if (!(reply->jobs[i].interval_s > 0)) return wrong(fmt::format("jobs[{}].interval_s", i), "must be above 0");
+            if (!(reply->jobs[i].interval_s > 0))
+                return wrong(fmt::format("jobs[{}].interval_s", i), "must be above 0");
     return reply;
 }
 std::string Reply::to_json() const {
@@ -109,7 +114,8 @@ Expected<FabricReport> FabricReport::from_json(std::string_view body) {
     auto report = read_checked<FabricReport>(body, "this fabric report");
     if (report)
         for (const auto& [host, links] : report->hosts) {
-            if (!is_host(host)) return wrong("hosts", "a key must be a host's name: letters, digits, '-', '_', '.'");
+            if (!is_host(host))
+                return wrong("hosts", "a key must be a host's name: letters, digits, '-', '_', '.'");
             if (links.links_up > links.links_total)
                 return wrong(fmt::format("hosts.{}.links_up", host), "is more than links_total");
         }

@@ -86,8 +86,8 @@ struct Report {
     std::string boot_id; // of the kernel; a new one says the host was rebooted
     std::uint64_t seq = 0;
     base::Time time{};
-    std::map<std::string, bool> watching;  // "infiniband", "nvml", "kmsg"
-    std::vector<std::string> not_watching; // why not, a sentence each
+    std::map<std::string, bool> watching;         // "infiniband", "nvml", "kmsg"
+    std::vector<std::string> not_watching;        // why not, a sentence each
     std::optional<std::vector<LinkReport>> links; // sent when changed and every 30th time
     std::vector<GpuReport> gpus;
     std::vector<Finding> findings; // the complete set of what holds now
@@ -103,9 +103,9 @@ struct Report {
 struct JobReply {
     std::uint32_t id = 0;
     std::uint32_t epoch = 0;
-    double interval_s = 0;                // between two checkpoints
-    std::optional<base::Time> save_by;    // save now; the job is moved at this time at the latest
-    std::optional<std::string> incident;  // why
+    double interval_s = 0;               // between two checkpoints
+    std::optional<base::Time> save_by;   // save now; the job is moved at this time at the latest
+    std::optional<std::string> incident; // why
     bool operator==(const JobReply&) const = default;
 };
 

@@ -51,7 +51,8 @@ TEST_CASE("what is no credential is denied") {
     const test::PrivateMunged munged;
     NEED_MUNGED(munged);
     const MungeAuth auth(munged.socket());
-    for (const char* header : {"", "Basic cm9vdDo=", "MUNGE ", "MUNGE nonsense", "MUNGE MUNGE:AwQFAAD:", "munge x"}) {
+    for (const char* header :
+         {"", "Basic cm9vdDo=", "MUNGE ", "MUNGE nonsense", "MUNGE MUNGE:AwQFAAD:", "munge x"}) {
         INFO(header);
         const auto caller = auth.verify(header, "GET", "/", "");
         REQUIRE_FALSE(caller);

@@ -28,7 +28,8 @@ namespace {
 // Answers with what arrived.
 HttpResponse echo(const HttpRequest& request) {
     std::string text = fmt::format("{} {} [{}]", request.method, request.path, request.body);
-    for (const auto& [name, value] : request.query) text += fmt::format(" {}={}", name, value);
+    for (const auto& [name, value] : request.query)
+        text += fmt::format(" {}={}", name, value);
     return {request.path == "/missing" ? 404U : 200U, text, "text/plain"};
 }
 
@@ -47,9 +48,10 @@ struct Refusals {
 
 HttpServer serve(HttpLimits limits = {}, HttpServer::Handler handler = echo, Refusals* refusals = nullptr) {
     limits.workers = 2;
-    auto server = HttpServer::start({"127.0.0.1", 0}, limits, std::move(handler), [refusals](std::string_view reason) {
-        if (refusals != nullptr) (*refusals)(reason);
-    });
+    auto server =
+        HttpServer::start({"127.0.0.1", 0}, limits, std::move(handler), [refusals](std::string_view reason) {
+            if (refusals != nullptr) (*refusals)(reason);
+        });
     REQUIRE(server);
     return *std::move(server);
 }
@@ -140,7 +142,8 @@ TEST_CASE("a connection that the server closed is opened again") {
 TEST_CASE("a client does not wait longer than its timeout") {
     std::atomic<bool> release = false;
     auto server = serve({}, [&](const HttpRequest& request) {
-        while (!release) std::this_thread::sleep_for(5ms);
+        while (!release)
+            std::this_thread::sleep_for(5ms);
         return echo(request);
     });
     auto client = client_of(server);
@@ -165,10 +168,13 @@ TEST_CASE("oversized and malformed requests are answered and closed") {
         raw.send(text);
         return raw.rest();
     };
-    CHECK(answer_to("POST / HTTP/1.1\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'x')).starts_with("HTTP/1.1 413"));
-    CHECK(answer_to("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(2048, 'x') + "\r\n0\r\n\r\n")
+    CHECK(answer_to("POST / HTTP/1.1\r\nContent-Length: 1001\r\n\r\n" + std::string(1001, 'x'))
               .starts_with("HTTP/1.1 413"));
-    CHECK(answer_to("GET / HTTP/1.1\r\nX: " + std::string(3000, 'x') + "\r\n\r\n").starts_with("HTTP/1.1 431"));
+    CHECK(answer_to("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(2048, 'x') +
+                    "\r\n0\r\n\r\n")
+              .starts_with("HTTP/1.1 413"));
+    CHECK(
+        answer_to("GET / HTTP/1.1\r\nX: " + std::string(3000, 'x') + "\r\n\r\n").starts_with("HTTP/1.1 431"));
     CHECK(refusals.of("too_large") == 3);
     CHECK(answer_to("nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));
     CHECK(answer_to("GET nonsense HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400"));
@@ -191,7 +197,8 @@ TEST_CASE("a request sent drop by drop is closed, an idle connection too") {
     const Raw slow(server.port());
     const Raw silent(server.port());
     std::jthread drops([&](const std::stop_token& stop) {
-        for (const char c : std::string_view("GET / HTTP/1.1\r\nX-Very-Long-Header: no end to it ..............")) {
+        for (const char c :
+             std::string_view("GET / HTTP/1.1\r\nX-Very-Long-Header: no end to it ..............")) {
             if (stop.stop_requested()) return;
             slow.send({&c, 1});
             std::this_thread::sleep_for(50ms);
@@ -232,7 +239,8 @@ TEST_CASE("a stopping server finishes what it has begun") {
         auto client = client_of(server);
         answer = client.request("GET", "/slow", "", 5s);
     });
-    while (!entered) std::this_thread::sleep_for(1ms);
+    while (!entered)
+        std::this_thread::sleep_for(1ms);
     server.stop();
     asking.join();
     REQUIRE(answer);
@@ -245,7 +253,8 @@ TEST_CASE("an address in use is named") {
     const auto server = serve();
     const auto second = HttpServer::start({"127.0.0.1", server.port()}, {}, echo);
     REQUIRE_FALSE(second);
-    CHECK(second.error().text == fmt::format("127.0.0.1:{}: cannot listen: Address already in use", server.port()));
+    CHECK(second.error().text ==
+          fmt::format("127.0.0.1:{}: cannot listen: Address already in use", server.port()));
 }
 
 TEST_CASE("addresses and URLs are read strictly") {
@@ -255,7 +264,8 @@ TEST_CASE("addresses and URLs are read strictly") {
     CHECK(*restart::parse_url("http://head:8917/") == restart::HostPort{"head", 8917});
     for (const char* wrong : {"", "8917", ":8917", "a:", "a:65536", "a:-1", "::1:80", "a b:80", "a/b:80"})
         CHECK_FALSE(restart::parse_listen(wrong));
-    for (const char* wrong : {"", "head:8917", "https://head:8917", "http://head", "http://head:8917/x", "http://u@head:1"})
+    for (const char* wrong :
+         {"", "head:8917", "https://head:8917", "http://head", "http://head:8917/x", "http://u@head:1"})
         CHECK_FALSE(restart::parse_url(wrong));
     CHECK(restart::percent_encode("a b/ü~") == "a%20b%2F%C3%BC~");
 }

@@ -22,20 +22,22 @@ PrivateMunged::PrivateMunged() {
     }
     std::string key;
     std::random_device random;
-    while (key.size() < 128) key += static_cast<char>(random());
+    while (key.size() < 128)
+        key += static_cast<char>(random());
     const auto path = [this](const char* name) { return (folder_.path / name).string(); };
     if (!base::write_file(path("key"), key, 0400)) return;
     ::chmod(folder_.path.c_str(), 0755);
-    const std::string arguments[] = {"--key-file=" + path("key"),      "--socket=" + socket(),
-                                     "--pid-file=" + path("pid"),      "--seed-file=" + path("seed"),
-                                     "--log-file=" + path("log"),      "--num-threads=2"};
+    const std::string arguments[] = {"--key-file=" + path("key"), "--socket=" + socket(),
+                                     "--pid-file=" + path("pid"), "--seed-file=" + path("seed"),
+                                     "--log-file=" + path("log"), "--num-threads=2"};
     pid_ = ::fork();
     if (pid_ == 0) {
         const int null = ::open("/dev/null", O_RDWR);
         ::dup2(null, STDOUT_FILENO);
         ::dup2(null, STDERR_FILENO);
-        ::execl(program, "munged", "--foreground", arguments[0].c_str(), arguments[1].c_str(), arguments[2].c_str(),
-                arguments[3].c_str(), arguments[4].c_str(), arguments[5].c_str(), nullptr);
+        ::execl(program, "munged", "--foreground", arguments[0].c_str(), arguments[1].c_str(),
+                arguments[2].c_str(), arguments[3].c_str(), arguments[4].c_str(), arguments[5].c_str(),
+                nullptr);
         ::_exit(127);
     }
     const restart::MungeAuth auth(socket());

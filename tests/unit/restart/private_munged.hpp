@@ -30,8 +30,8 @@ private:
 } // namespace test
 
 // Ends a test case that needs munged, saying so, where there is none.
-#define NEED_MUNGED(munged)                                                                                            \
-    if (!(munged).up()) {                                                                                              \
-        WARN("SKIP: " << (munged).why());                                                                              \
-        return;                                                                                                        \
+#define NEED_MUNGED(munged)                                                                                  \
+    if (!(munged).up()) {                                                                                    \
+        WARN("SKIP: " << (munged).why());                                                                    \
+        return;                                                                                              \
     }

@@ -10,12 +10,17 @@ using restart::Report;
 
 namespace {
 
-constexpr std::string_view heartbeat = R"({"v":1,"agent":"nodewatchd","host":"n001","boot_id":"b1","seq":17,"time":1700000000.123,
+constexpr std::string_view heartbeat =
+    R"({"v":1,"agent":"nodewatchd","host":"n001","boot_id":"b1","seq":17,"time":1700000000.123,
  "watching":{"infiniband":true,"nvml":true},"not_watching":["kmsg: no such file"],
- "links":[{"device":"mlx5_0","port":1,"state":"ACTIVE","phys_state":"LinkUp","rate_gbps":400.0,"counters":{"symbol_error":3}}],
- "gpus":[{"index":3,"pci":"0000:14:00.0","reasons":128,"lost":false,"ecc_uncorrected":0,"remap_pending":false,"remap_failed":true}],
- "findings":[{"rule":"gpu.throttle.hw_power_brake","component":"gpu3","severity":"evict","since":1699999995.0,"evidence":"0x80 for 5.2 s"}],
- "jobs":[{"id":12,"epoch":1,"uid":1000,"ckpt":{"step":400,"path":"/scratch/a","committed":1700000001.5,"cost_s":0.8,"bytes":123}},
+ "links":[{"device":"mlx5_0","port":1,
+  "state":"ACTIVE","phys_state":"LinkUp","rate_gbps":400.0,"counters":{"symbol_error":3}}],
+ "gpus":[{"index":3,"pci":"0000:14:00.0","reasons":128,"lost":false,
+  "ecc_uncorrected":0,"remap_pending":false,"remap_failed":true}],
+ "findings":[{"rule":"gpu.throttle.hw_power_brake","component":"gpu3","severity":"evict",
+  "since":1699999995.0,"evidence":"0x80 for 5.2 s"}],
+ "jobs":[{"id":12,"epoch":1,"uid":1000,
+  "ckpt":{"step":400,"path":"/scratch/a","committed":1700000001.5,"cost_s":0.8,"bytes":123}},
          {"id":13,"epoch":0,"uid":1000}],
  "from_the_future":{"is":"passed over"}})";
 
@@ -35,7 +40,8 @@ template <class T> std::string refused(const std::string& body) {
 
 std::string repeated(std::string_view element, std::size_t count) {
     std::string text;
-    for (std::size_t i = 0; i < count; ++i) text.append(i == 0 ? "" : ",").append(element);
+    for (std::size_t i = 0; i < count; ++i)
+        text.append(i == 0 ? "" : ",").append(element);
     return text;
 }
 
@@ -74,64 +80,86 @@ TEST_CASE("the least heartbeat is small") {
 TEST_CASE("a bad heartbeat is refused with the field") {
     CHECK_THAT(refused<Report>("{"), Catch::StartsWith("line 1"));
     CHECK(refused<Report>("[]") == "top level: an object is wanted, not an array");
-    CHECK_THAT(refused<Report>(with("\"v\":1", "\"v\":2")), Catch::StartsWith("v: this report is of version 2"));
+    CHECK_THAT(refused<Report>(with("\"v\":1", "\"v\":2")),
+               Catch::StartsWith("v: this report is of version 2"));
     CHECK(refused<Report>(with("\"host\":\"n001\",", "")) == "host: is missing");
-    CHECK_THAT(refused<Report>(with("\"n001\"", "\"n001;reboot\"")), Catch::StartsWith("host: must be a host's name"));
-    CHECK_THAT(refused<Report>(with("\"n001\"", "\"n[1-9]\"")), Catch::StartsWith("host: must be a host's name"));
+    CHECK_THAT(refused<Report>(with("\"n001\"", "\"n001;reboot\"")),
+               Catch::StartsWith("host: must be a host's name"));
+    CHECK_THAT(refused<Report>(with("\"n001\"", "\"n[1-9]\"")),
+               Catch::StartsWith("host: must be a host's name"));
     CHECK_THAT(refused<Report>(with("\"n001\"", "\"\"")), Catch::StartsWith("host: must be"));
-    CHECK_THAT(refused<Report>(with("\"n001\"", '"' + std::string(65, 'n') + '"')), Catch::StartsWith("host: is longer than 64"));
-    CHECK(refused<Report>(with("\"evict\"", "\"explode\"")) == "findings[0].severity: must be one of info, warn, evict, fatal");
-    CHECK(refused<Report>(with("0x80 for", "0x80\\nfor")) == "findings[0].evidence: holds a control character");
-    CHECK_THAT(refused<Report>(with("gpu.throttle.hw_power_brake", "gpu throttle")), Catch::StartsWith("findings[0].rule: must be"));
-    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":-12")), Catch::StartsWith("jobs[0].id: -12 is not between"));
+    CHECK_THAT(refused<Report>(with("\"n001\"", '"' + std::string(65, 'n') + '"')),
+               Catch::StartsWith("host: is longer than 64"));
+    CHECK(refused<Report>(with("\"evict\"", "\"explode\"")) ==
+          "findings[0].severity: must be one of info, warn, evict, fatal");
+    CHECK(refused<Report>(with("0x80 for", "0x80\\nfor")) ==
+          "findings[0].evidence: holds a control character");
+    CHECK_THAT(refused<Report>(with("gpu.throttle.hw_power_brake", "gpu throttle")),
+               Catch::StartsWith("findings[0].rule: must be"));
+    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":-12")),
+               Catch::StartsWith("jobs[0].id: -12 is not between"));
     CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":4294967296")), Catch::StartsWith("jobs[0].id: "));
-    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":\"12\"")), Catch::StartsWith("jobs[0].id: a whole number"));
+    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":\"12\"")),
+               Catch::StartsWith("jobs[0].id: a whole number"));
     CHECK(refused<Report>(with("/scratch/a", "scratch/a")) == "jobs[0].ckpt.path: must be absolute");
-    CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":-1")), Catch::StartsWith("jobs[0].ckpt.cost_s: is not"));
-    CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":1e999")), Catch::Contains("number") || Catch::Contains("exponent"));
+    CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":-1")),
+               Catch::StartsWith("jobs[0].ckpt.cost_s: is not"));
+    CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":1e999")),
+               Catch::Contains("number") || Catch::Contains("exponent"));
     CHECK(refused<Report>(with("1700000000.123", "1e300")) == "time: is no time in seconds");
-    CHECK_THAT(refused<Report>(with("\"reasons\":128", "\"reasons\":1.5")), Catch::StartsWith("gpus[0].reasons: a whole number"));
+    CHECK_THAT(refused<Report>(with("\"reasons\":128", "\"reasons\":1.5")),
+               Catch::StartsWith("gpus[0].reasons: a whole number"));
 }
 
 TEST_CASE("a heartbeat's lists are bounded") {
     const auto gpu = R"({"index":3,"reasons":0,"lost":false})";
     const auto gpus = [&](std::size_t count) {
-        return R"({"v":1,"agent":"a","host":"h","boot_id":"","seq":0,"time":0,"findings":[],"gpus":[)" + repeated(gpu, count) + "]}";
+        return R"({"v":1,"agent":"a","host":"h","boot_id":"","seq":0,"time":0,"findings":[],"gpus":[)" +
+               repeated(gpu, count) + "]}";
     };
     CHECK(Report::from_json(gpus(64)));
     CHECK(refused<Report>(gpus(65)) == "gpus: holds more than 64 elements");
     CHECK(refused<Report>(with("[\"kmsg: no such file\"]", "[" + repeated("\"x\"", 33) + "]")) ==
           "not_watching: holds more than 32 elements");
-    CHECK(refused<Report>(with("0x80 for 5.2 s", std::string(513, 'x'))) == "findings[0].evidence: is longer than 512 bytes");
-    CHECK(refused<Report>(with("kmsg: no such file", std::string(5000, 'x'))) == "not_watching[0]: is longer than 4096 bytes");
+    CHECK(refused<Report>(with("0x80 for 5.2 s", std::string(513, 'x'))) ==
+          "findings[0].evidence: is longer than 512 bytes");
+    CHECK(refused<Report>(with("kmsg: no such file", std::string(5000, 'x'))) ==
+          "not_watching[0]: is longer than 4096 bytes");
     CHECK(refused<Report>(with("\"symbol_error\"", '"' + std::string(65, 'x') + '"')) ==
-          "links[0].counters: a key is empty or longer than 64 bytes");
+          "links[0].counters: a key is not a name of 1 to 64 bytes or not a number");
 }
 
 TEST_CASE("any cut heartbeat is an error, never a crash") {
     const std::string whole(heartbeat);
-    for (std::size_t length = 0; length < whole.size(); ++length) CHECK_FALSE(Report::from_json(whole.substr(0, length)));
+    for (std::size_t length = 0; length < whole.size(); ++length)
+        CHECK_FALSE(Report::from_json(whole.substr(0, length)));
 }
 
 TEST_CASE("a reply carries null where nothing is asked") {
     Reply reply;
     reply.jobs.push_back({12, 1, 37.5, std::nullopt, std::nullopt});
-    CHECK(reply.to_json() == R"({"v":1,"jobs":[{"id":12,"epoch":1,"interval_s":3.75E1,"save_by":null,"incident":null}]})");
+    CHECK(reply.to_json() ==
+          R"({"v":1,"jobs":[{"id":12,"epoch":1,"interval_s":3.75E1,"save_by":null,"incident":null}]})");
     CHECK(*Reply::from_json(reply.to_json()) == reply);
     reply.jobs[0].save_by = base::time_from_seconds(1700000009);
     reply.jobs[0].incident = "i-7";
     CHECK(*Reply::from_json(reply.to_json()) == reply);
-    CHECK_THAT(refused<Reply>(R"({"v":1,"jobs":[{"id":1,"epoch":0,"interval_s":0,"save_by":null,"incident":null}]})"),
+    CHECK_THAT(refused<Reply>(
+                   R"({"v":1,"jobs":[{"id":1,"epoch":0,"interval_s":0,"save_by":null,"incident":null}]})"),
                Catch::StartsWith("jobs[0].interval_s"));
 }
 
 TEST_CASE("a fabric report names only hosts with links missing") {
-    const auto text = R"({"v":1,"agent":"fabricwatchd","time":1.5,"hosts":{"n003":{"links_up":0,"links_total":8}},"hosts_seen":16,"complete":true})";
+    const auto text =
+        R"({"v":1,"agent":"fabricwatchd","time":1.5,
+"hosts":{"n003":{"links_up":0,"links_total":8}},"hosts_seen":16,"complete":true})";
     const auto report = FabricReport::from_json(text);
     REQUIRE(report);
     CHECK(report->hosts.at("n003").links_total == 8);
     CHECK(*FabricReport::from_json(report->to_json()) == *report);
-    CHECK(refused<FabricReport>(with("\"links_up\":0", "\"links_up\":9", text)) == "hosts.n003.links_up: is more than links_total");
+    CHECK(refused<FabricReport>(with("\"links_up\":0", "\"links_up\":9", text)) ==
+          "hosts.n003.links_up: is more than links_total");
     CHECK_THAT(refused<FabricReport>(with("n003", "n 3", text)), Catch::StartsWith("hosts: a key must be"));
-    CHECK(refused<FabricReport>(with("true", "1", text)) == "complete: true or false is wanted, not a number");
+    CHECK(refused<FabricReport>(with("true", "1", text)) ==
+          "complete: true or false is wanted, not a number");
 }

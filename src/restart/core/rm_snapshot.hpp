@@ -1,0 +1,55 @@
+// What the resource manager says about its nodes and jobs at one moment, free of any vendor's types.
+// restart/rm fills it; times are the resource manager's.
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+struct RmNode {
+    std::string name;
+    std::string state;           // in the resource manager's words, for people: "IDLE+DRAIN"
+    bool down = false;           // no job can run there and none does
+    bool drain = false;          // takes no new job
+    bool not_responding = false; // does not answer the resource manager's ping
+    bool automatic =
+        false; // down by the resource manager's own judgement (it did not respond), by nobody's decision
+    std::string reason; // of the drain or the down, empty when none
+    bool operator==(const RmNode&) const = default;
+};
+
+enum class JobPhase {
+    pending,
+    running,
+    suspended,
+    completing, // its processes are being ended; a requeued job passes through here
+    ended       // will not run again
+};
+
+struct RmJob {
+    std::uint32_t id = 0;
+    std::uint32_t uid = 0;
+    JobPhase phase = JobPhase::pending;
+    std::vector<std::string> nodes; // allocated, in the resource manager's order; empty while pending
+    std::uint32_t node_count = 0;
+    std::uint32_t restarts = 0;        // how often it was requeued: the epoch of its present start
+    base::Time start{};                // of the present or coming start
+    bool requeue = false;              // the resource manager may start it again
+    std::optional<bool> restart;       // --restart=auto is true, never is false
+    std::string ckpt_dir;              // --ckpt-dir
+    std::vector<std::string> excluded; // hosts it must not use
+    std::string why;                   // why it is pending: "Resources"
+    bool operator==(const RmJob&) const = default;
+};
+
+struct RmSnapshot {
+    std::vector<RmNode> nodes; // all
+    std::vector<RmJob> jobs;   // all that have not been forgotten
+};
+
+} // namespace restart

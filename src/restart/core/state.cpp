@@ -1,0 +1,177 @@
+#include "restart/core/state.hpp"
+
+#include "restart/core/names.hpp"
+#include "restart/core/report_fields.hpp"
+
+#include <algorithm>
+
+namespace restart {
+namespace {
+constexpr std::uint32_t state_version = 1;
+} // namespace
+
+template <class Codec> void fields(Codec& codec, codec::Of<RmNode> auto& node) {
+    codec("name", node.name);
+    codec("state", node.state);
+    codec.maybe("down", node.down);
+    codec.maybe("drain", node.drain);
+    codec.maybe("not_responding", node.not_responding);
+    codec.maybe("automatic", node.automatic);
+    codec.maybe("reason", node.reason);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
+    codec("id", job.id);
+    codec("uid", job.uid);
+    codec("phase", job.phase);
+    codec.maybe("nodes", job.nodes);
+    codec("node_count", job.node_count);
+    codec("restarts", job.restarts);
+    codec("start", job.start);
+    codec.maybe("requeue", job.requeue);
+    codec.maybe("restart", job.restart);
+    codec.maybe("ckpt_dir", job.ckpt_dir);
+    codec.maybe("excluded", job.excluded);
+    codec.maybe("why", job.why);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<Action> auto& action) {
+    codec("id", action.id);
+    codec("kind", action.kind);
+    codec.maybe("host", action.host);
+    codec.maybe("reason", action.reason);
+    codec.maybe("drain", action.drain);
+    codec.maybe("job", action.job);
+    codec.maybe("epoch", action.epoch);
+    codec.maybe("exclude", action.exclude);
+    codec.maybe("hold", action.hold);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<Intent> auto& intent) {
+    codec("action", intent.action);
+    codec("progress", intent.progress);
+    codec.maybe("next_try", intent.next_try);
+    codec.maybe("tries", intent.tries);
+    codec.maybe("seen", intent.seen);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<HurtJob> auto& job) {
+    codec("id", job.id);
+    codec("epoch", job.epoch);
+    codec("started", job.started);
+    codec("recover", job.recover);
+    codec.maybe("hold", job.hold);
+    codec.maybe("asked", job.asked);
+    codec.maybe("save_by", job.save_by);
+    codec.maybe("last", job.last);
+    codec.maybe("stopped", job.stopped);
+    codec.maybe("settled", job.settled);
+    codec.maybe("told_waiting", job.told_waiting);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<Incident> auto& incident) {
+    codec("number", incident.number);
+    codec("kind", incident.kind);
+    codec("phase", incident.phase);
+    codec("host", incident.host);
+    codec("what", incident.what);
+    codec("opened", incident.opened);
+    codec("fault", incident.fault);
+    codec.maybe("rules", incident.rules);
+    codec.maybe("jobs", incident.jobs);
+    codec.maybe("intents", incident.intents);
+    codec("next_action", incident.next_action);
+    codec.maybe("drain_decided", incident.drain_decided);
+    codec.maybe("down_decided", incident.down_decided);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host) {
+    codec.maybe("unit", host.unit);
+    codec.maybe("node", host.node);
+    codec.maybe("last_report", host.last_report);
+    codec.maybe("boot_id", host.boot_id);
+    codec.maybe("findings", host.findings);
+    codec.maybe("judged", host.judged);
+    codec.maybe("not_watching", host.not_watching);
+    codec.maybe("links", host.links);
+    codec.maybe("dark_since", host.dark_since);
+    codec.maybe("mute_since", host.mute_since);
+    codec.maybe("lost", host.lost);
+    codec.maybe("doubted", host.doubted);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) {
+    codec("rm", job.rm);
+    codec.maybe("speaks", job.speaks);
+    codec.maybe("commit", job.commit);
+    codec.maybe("cost", job.cost);
+    codec.maybe("interval", job.interval);
+    codec.maybe("ran_on", job.ran_on);
+    codec.maybe("ran_epoch", job.ran_epoch);
+    codec.maybe("ran_since", job.ran_since);
+    codec.maybe("left", job.left);
+    codec.maybe("requeues", job.requeues);
+    codec.maybe("fruitless", job.fruitless);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
+    codec("hosts", state.hosts);
+    codec("jobs", state.jobs);
+    codec("incidents", state.incidents);
+    codec("next_incident", state.next_incident);
+    codec("last_tick", state.last_tick);
+    codec("grace_until", state.grace_until);
+    codec("rm_answers", state.rm_answers);
+    codec.maybe("rm_read", state.rm_read);
+}
+
+std::string State::to_json() const {
+    codec::Writer writer;
+    writer("v", state_version);
+    fields(writer, *this);
+    return base::to_text(std::move(writer).take());
+}
+
+base::Expected<State> State::from_json(std::string_view text) {
+    const auto document = base::parse_json(text);
+    if (!document) return document.error();
+    const base::Reader reader(*document);
+    if (auto version = reader.integer_in("v", state_version, state_version); !version)
+        return std::move(version).error();
+    State state;
+    if (auto taken = codec::Taker::take(reader, state, codec::unbounded); !taken)
+        return std::move(taken).error();
+    for (const auto& [id, job] : state.jobs)
+        if (job.rm.id != id)
+            return reader.error("jobs: the entry " + std::to_string(id) + " is about another job");
+    for (const auto& [number, incident] : state.incidents)
+        if (incident.number != number || number >= state.next_incident)
+            return reader.error("incidents: the entry " + std::to_string(number) + " has another number");
+    return state;
+}
+
+bool State::knows_host(std::string_view name) const {
+    const auto found = hosts.find(name);
+    return found != hosts.end() && (found->second.node || !found->second.unit.empty());
+}
+
+const Incident* State::incident_of(std::string_view host) const {
+    for (const auto& [number, incident] : incidents)
+        if (incident.host == host && incident.kind != IncidentKind::operator_wish) return &incident;
+    return nullptr;
+}
+
+std::string_view to_string(ActionKind kind) {
+    return codec::name(kind);
+}
+std::string_view to_string(NoteKind kind) {
+    return codec::name(kind);
+}
+std::string_view to_string(IncidentKind kind) {
+    return codec::name(kind);
+}
+std::string_view to_string(Phase phase) {
+    return codec::name(phase);
+}
+
+} // namespace restart

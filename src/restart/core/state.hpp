@@ -1,0 +1,75 @@
+// All that restartd knows and intends: a plain value that step() moves along and the journal keeps.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "restart/core/incident.hpp"
+#include "restart/core/report.hpp"
+#include "restart/core/rm_snapshot.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+struct HostState {
+    std::string unit;                      // from the fabric file; empty when it is not there
+    std::optional<RmNode> node;            // as last read; absent when the resource manager does not know it
+    std::optional<base::Time> last_report; // by the daemon's clock; absent: the agent was never heard
+    std::string boot_id;
+    std::vector<Finding> findings;   // what holds now, by the agent
+    std::vector<std::string> judged; // findings already decided on, "rule@component", while they hold
+    std::vector<std::string> not_watching;
+    HostLinks links;                      // in the last complete sweep; 0/0 when all its links are up
+    std::optional<base::Time> dark_since; // all its links are down since
+    std::optional<base::Time> mute_since; // not responding to, or down in, the resource manager since
+    bool lost = false;                    // confirmed; until its agent reports again
+    bool doubted = false;                 // a suspicion was dropped; no new one until it reports again
+    bool operator==(const HostState&) const = default;
+};
+
+struct JobState {
+    RmJob rm;                         // as last read
+    bool speaks = false;              // a process of it talks to an agent in this epoch
+    std::optional<Commit> commit;     // the newest, of any epoch
+    std::chrono::microseconds cost{}; // measured blocking cost of a checkpoint; 0 until a commit was seen
+    base::Duration interval{};        // between two checkpoints, as it is told
+    std::vector<std::string> ran_on;  // the nodes of its latest start,
+    std::uint32_t ran_epoch = 0;      // which start that was,
+    base::Time ran_since{};           // when it began
+    std::optional<base::Time> left;   // and when it was first seen to have left them
+    std::uint32_t requeues = 0;       // by us
+    std::uint32_t fruitless = 0;      // of them in a row without progress in its checkpoints
+    bool operator==(const JobState&) const = default;
+};
+
+struct State {
+    std::map<std::string, HostState, std::less<>> hosts;
+    std::map<std::uint32_t, JobState> jobs;      // not ended, in the resource manager
+    std::map<std::uint64_t, Incident> incidents; // open, by number
+    std::uint64_t next_incident = 1;
+    base::Time last_tick{};
+    base::Time grace_until{}; // no host is suspected before
+    bool rm_answers = true;
+    std::optional<base::Time> rm_read; // when the resource manager was last read
+    bool operator==(const State&) const = default;
+
+    // The state as one JSON text and back. Errors (Code::input) name the field.
+    std::string to_json() const;
+    static base::Expected<State> from_json(std::string_view text);
+
+    // Whether reports of this host are believed: the resource manager or the fabric names it.
+    bool knows_host(std::string_view name) const;
+
+    // The open incident whose culprit is the host; null when there is none.
+    const Incident* incident_of(std::string_view host) const;
+};
+
+// Hosts that Railyard's drains keep out of use, by the tags in their reasons and by drains under way.
+std::size_t drained_by_us(const State& state);
+
+} // namespace restart

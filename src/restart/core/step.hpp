@@ -1,0 +1,47 @@
+// restart::step: everything the restart daemon decides, as a function from state and event to state and
+// actions. No I/O and no clock: the daemon feeds it, a simulator can too.
+//
+// The rules, in short:
+//  * A host is lost when its agent has been silent for `silent` AND a second witness says so after the
+//    silence began: the resource manager (not responding, down) or the fabric (all links down). Without a
+//    witness in `witness_wait` the suspicion is dropped. When most agents fall silent at once it is the
+//    network or this daemon: one incident that only watches.
+//  * A finding of severity evict asks the host's jobs to save, by a deadline from their measured checkpoint
+//    cost, then drains the host and requeues them without it; fatal does so at once; warn and info are noted.
+//  * Bounds stop new drains, never a recovery. A drain without our tag is another's: it is neither undone
+//    nor overwritten, and a person's resume of a host we drained is respected.
+//  * A job is requeued at most once an incident, and not at all when it makes no progress.
+//  * Each action is an intent in the state until its outcome is known; one that fails because the resource
+//    manager is away is tried again, one given before a restart is settled by the next snapshot.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "restart/core/action.hpp"
+#include "restart/core/event.hpp"
+#include "restart/core/note.hpp"
+#include "restart/core/policy.hpp"
+#include "restart/core/state.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace restart {
+
+struct Step {
+    State state;
+    std::vector<Action> actions;        // to be performed in this order, after `state` was written
+    std::vector<Note> notes;            // in order of time
+    bool durable = false;               // incidents or intents changed: write the state before going on
+    std::optional<base::Error> refused; // an operator's request that was not taken, and why
+};
+
+// Cost: O(log hosts) for a report, O(hosts + jobs) for a snapshot, a sweep and a tick. Pass the state with
+// std::move: it is not copied.
+Step step(State state, const Event& event, base::Time now, const Policy& policy);
+
+// What a reporting host's jobs are told; call it on the state after its report. Jobs whose owner is not the
+// reported uid are left out.
+Reply reply_to(const State& state, const Report& report);
+
+} // namespace restart

@@ -1,0 +1,102 @@
+// One call of step(): the state being changed, what comes out, the time and the policy; and the parts step()
+// is made of, each in the .cpp file named. Internal to restart/core.
+#pragma once
+
+#include "restart/core/step.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace restart {
+
+class Turn {
+public:
+    Turn(Step& step, base::Time at, const Policy& rules)
+        : state(step.state), now(at), policy(rules), step_(step) {}
+
+    State& state;
+    const base::Time now;
+    const Policy& policy;
+
+    void note(NoteKind kind, const Incident& incident, std::uint32_t job, std::string text) {
+        step_.notes.push_back({now, kind, incident.id(), incident.host, job, std::move(text)});
+        step_.durable = true;
+    }
+    void note_host(NoteKind kind, std::string host, std::string text) {
+        step_.notes.push_back({now, kind, {}, std::move(host), 0, std::move(text)});
+    }
+    void emit(const Action& action) {
+        step_.actions.push_back(action);
+        step_.durable = true;
+    }
+    void refuse(base::Code code, std::string text) { step_.refused = base::Error{code, std::move(text)}; }
+    void changed() { step_.durable = true; }
+
+private:
+    Step& step_;
+};
+
+// facts.cpp: what events tell, taken into the state.
+void take_report(Turn& turn, const Report& report);
+void take_sweep(Turn& turn, const FabricReport& report);
+void take_snapshot(Turn& turn, const RmSnapshot& snapshot);
+void take_units(Turn& turn, const std::map<std::string, std::string>& units);
+
+// node_loss.cpp
+void check_silence(Turn& turn); // every host
+void keep_grace(Turn& turn);    // at a Tick: after a pause of this daemon nobody is suspected for a while
+void give_grace(Turn& turn);
+
+// findings.cpp: opens or strengthens the host's incident when a finding asks for it.
+void judge(Turn& turn, const std::string& name);
+
+// recovery.cpp
+Incident& open_incident(Turn& turn, IncidentKind kind, Phase phase, std::string host, std::string what,
+                        base::Time fault);
+void move_from_lost(Turn& turn, Incident& incident); // a loss was confirmed
+void move_from_bad(Turn& turn, Incident& incident, bool at_once);
+bool advance(Turn& turn, Incident& incident); // false: it is over and may be forgotten
+void advance_all(Turn& turn);
+
+// jobs.cpp
+void gather_jobs(Turn& turn, Incident& incident); // adds jobs that the fault hurts and that are not in it yet
+base::Time save_deadline(const JobState& job, base::Time now, const Policy& policy);
+const Intent* requeue_of(const Incident& incident, std::uint32_t job);
+void settle_jobs(Turn& turn, Incident& incident); // sees which run again
+void learn_commit(JobState& job, const Commit& commit);
+void refresh_interval(JobState& job, const Policy& policy);
+
+// bounds.cpp: why the host may not be drained now; empty: it may.
+std::string drain_bound(const Turn& turn, const HostState& host);
+
+// intents.cpp
+void give(Turn& turn, Incident& incident, Action action);
+void take_outcome(Turn& turn, const ActionDone& done);
+void doubt_given(Turn& turn); // after a restart of the daemon
+void reconcile(Turn& turn);   // settles doubtful intents by the snapshot just taken
+void retry_waiting(Turn& turn, bool all_now);
+
+// operator.cpp
+void operator_drain(Turn& turn, const OperatorDrain& wish);
+void operator_resume(Turn& turn, const OperatorResume& wish);
+
+// Whose decision keeps the host out of use: ours by its tag, or another's, which is neither undone nor
+// overwritten. A host that is down by the resource manager's own judgement is neither.
+inline bool ours(const HostState& host) {
+    return host.node && host.node->drain && !owner_of(host.node->reason).empty();
+}
+inline bool anothers(const HostState& host) {
+    return host.node && (host.node->drain || (host.node->down && !host.node->automatic)) &&
+           owner_of(host.node->reason).empty();
+}
+
+// "rule@component", by which findings are told apart.
+inline std::string key_of(const Finding& finding) {
+    return finding.rule + '@' + finding.component;
+}
+
+// Text from outside as it may stand in state, notes and reasons: printable ASCII, at most `most` bytes.
+std::string printable(std::string_view text, std::size_t most = 1024);
+
+} // namespace restart

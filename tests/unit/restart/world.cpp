@@ -1,0 +1,262 @@
+#include "world.hpp"
+
+#include "base/hostlist.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using restart::ActionKind;
+using restart::JobPhase;
+
+World::World(std::size_t hosts, std::size_t per_unit)
+    : start_(base::time_from_seconds(1'700'000'000)), now_(start_) {
+    policy = restart::Policy::from(base::Conf());
+    policy.observe_only = false;
+    policy.max_drained_percent = 50;
+    restart::FabricLoaded fabric;
+    for (std::size_t i = 1; i <= hosts; ++i) {
+        const auto name = fmt::format("n{:03}", i);
+        auto& host = hosts_[name];
+        host.node.name = name;
+        host.node.state = "IDLE";
+        fabric.units[name] = fmt::format("su{}", (i - 1) / per_unit + 1);
+    }
+    tell(restart::Started{});
+    tell(fabric);
+    snapshot();
+    run(10);
+}
+
+std::uint32_t World::submit(const std::vector<std::string>& nodes, std::optional<bool> restart) {
+    const auto id = next_job_++;
+    auto& job = jobs_[id];
+    job.rm.id = id;
+    job.rm.uid = 1000;
+    job.rm.phase = JobPhase::running;
+    job.rm.nodes = nodes;
+    job.rm.node_count = static_cast<std::uint32_t>(nodes.size());
+    job.rm.start = now_;
+    job.rm.requeue = restart.value_or(false);
+    job.rm.restart = restart;
+    job.rm.ckpt_dir = "/scratch/run";
+    return id;
+}
+
+void World::tell(const restart::Event& event) {
+    auto out = restart::step(std::move(state_), event, now_, policy);
+    state_ = std::move(out.state);
+    refused = out.refused;
+    notes.insert(notes.end(), out.notes.begin(), out.notes.end());
+    for (const auto& action : out.actions) {
+        actions.push_back(action);
+        CHECK(out.durable);
+        if (!perform) continue;
+        if (!rm_answers) {
+            tell(restart::ActionDone{action.id,
+                                     base::Error{base::Code::unavailable, "slurmctld does not answer"}});
+            continue;
+        }
+        obey(action);
+        if (report_outcomes) tell(restart::ActionDone{action.id, std::nullopt});
+    }
+}
+
+void World::run(double seconds) {
+    const auto end = now_ + base::duration_from_seconds(seconds);
+    while (now_ < end) {
+        now_ += base::Duration(250);
+        const auto since = (now_ - start_).count();
+        for (auto& [id, job] : jobs_) {
+            if (job.saves_at && *job.saves_at <= now_) commit(id, job.commit ? job.commit->step + 100 : 100);
+            if (job.starts_at && *job.starts_at <= now_ && !never_restart) schedule();
+        }
+        std::int64_t offset = 0;
+        for (auto& [name, host] : hosts_) {
+            if (host.mute_at && *host.mute_at <= now_) {
+                host.node.not_responding = true;
+                host.node.state = "IDLE*";
+            }
+            if (host.agent && (since + 250 * (offset++ % 4)) % 1000 == 0) heartbeat(name, host);
+        }
+        if (since % 1000 == 500) snapshot();
+        tell(restart::Tick{});
+    }
+}
+
+void World::restart_daemon() {
+    auto state = restart::State::from_json(state_.to_json());
+    REQUIRE(state);
+    state_ = *std::move(state);
+    tell(restart::Started{});
+}
+
+void World::heartbeat(const std::string& name, Host& host) {
+    restart::Report report;
+    report.host = name;
+    report.boot_id = "b-" + name;
+    report.seq = ++host.seq;
+    report.time = now_;
+    report.findings = host.findings;
+    for (const auto& [id, job] : jobs_)
+        if (job.rm.phase == JobPhase::running && !job.rm.nodes.empty() && job.rm.nodes.front() == name)
+            report.jobs.push_back({id, job.rm.restarts, job.rm.uid, job.commit});
+    tell(restart::AgentReported{report});
+    for (const auto& told : restart::reply_to(state_, report).jobs) {
+        auto& job = jobs_.at(told.id);
+        if (told.save_by && autosave && !job.saves_at) job.saves_at = now_ + base::Duration(500);
+    }
+}
+
+void World::snapshot() {
+    if (!rm_answers) return tell(restart::RmUnavailable{"connection refused"});
+    restart::RmSnapshot snapshot;
+    for (const auto& [name, host] : hosts_)
+        snapshot.nodes.push_back(host.node);
+    for (const auto& [id, job] : jobs_)
+        snapshot.jobs.push_back(job.rm);
+    tell(restart::RmRead{snapshot});
+}
+
+// The resource manager, and what restart/rm promises: looking before acting.
+void World::obey(const restart::Action& action) {
+    performed.push_back(restart::describe(action));
+    if (action.kind == ActionKind::requeue_job || action.kind == ActionKind::update_job) {
+        const auto found = jobs_.find(action.job);
+        if (found == jobs_.end()) return;
+        auto& job = found->second;
+        if (action.kind == ActionKind::requeue_job && job.rm.restarts == action.epoch)
+            return requeue(job, action.exclude, action.hold);
+        for (const auto& host : action.exclude)
+            if (std::find(job.rm.excluded.begin(), job.rm.excluded.end(), host) == job.rm.excluded.end())
+                job.rm.excluded.push_back(host);
+        if (job.rm.phase == JobPhase::pending && !action.hold)
+            job.starts_at = now_ + base::duration_from_seconds(start_delay);
+        if (action.hold) job.starts_at.reset();
+        return;
+    }
+    auto& node = hosts_.at(action.host).node;
+    switch (action.kind) {
+    case ActionKind::drain_host:
+        node.drain = true;
+        node.reason = action.reason;
+        break;
+    case ActionKind::down_host:
+        node.down = true;
+        node.drain = node.drain || action.drain;
+        if (!action.reason.empty()) node.reason = action.reason;
+        end_jobs_on(action.host);
+        break;
+    case ActionKind::resume_host:
+        node.drain = node.down = false;
+        node.reason.clear();
+        break;
+    default: break;
+    }
+}
+
+// As Slurm does it: a job on a host that is set down is requeued, to begin much later.
+void World::end_jobs_on(const std::string& host) {
+    for (auto& [id, job] : jobs_) {
+        auto& nodes = job.rm.nodes;
+        if (std::find(nodes.begin(), nodes.end(), host) == nodes.end()) continue;
+        requeue(job, {}, false);
+        job.starts_at = now_ + base::Duration(120'000);
+    }
+}
+
+void World::requeue(Job& job, const std::vector<std::string>& exclude, bool hold) {
+    ++job.rm.restarts;
+    job.rm.phase = JobPhase::pending;
+    job.rm.nodes.clear();
+    job.saves_at.reset();
+    job.rm.excluded.insert(job.rm.excluded.end(), exclude.begin(), exclude.end());
+    job.starts_at.reset();
+    if (!hold) job.starts_at = now_ + base::duration_from_seconds(start_delay);
+}
+
+void World::schedule() {
+    std::set<std::string> busy;
+    for (const auto& [id, job] : jobs_)
+        busy.insert(job.rm.nodes.begin(), job.rm.nodes.end());
+    for (auto& [id, job] : jobs_) {
+        if (!job.starts_at || *job.starts_at > now_) continue;
+        std::vector<std::string> nodes;
+        for (const auto& [name, host] : hosts_) {
+            const auto& out = job.rm.excluded;
+            if (nodes.size() == job.rm.node_count || busy.contains(name) || host.node.drain ||
+                host.node.down || host.node.not_responding ||
+                std::find(out.begin(), out.end(), name) != out.end())
+                continue;
+            nodes.push_back(name);
+        }
+        if (nodes.size() < job.rm.node_count) continue;
+        busy.insert(nodes.begin(), nodes.end());
+        job.rm.nodes = nodes;
+        job.rm.phase = JobPhase::running;
+        job.rm.start = now_;
+        job.starts_at.reset();
+    }
+}
+
+void World::power_off(const std::string& host, double heard_for) {
+    auto& off = hosts_.at(host);
+    off.agent = false;
+    off.dead = true;
+    off.mute_at = now_ + base::duration_from_seconds(heard_for);
+}
+
+void World::stop_agent(const std::string& host) {
+    hosts_.at(host).agent = false;
+}
+
+void World::start_agent(const std::string& host) {
+    auto& on = hosts_.at(host);
+    on.agent = true;
+    on.dead = false;
+    on.mute_at.reset();
+    on.node.not_responding = false;
+}
+
+void World::find(const std::string& host, restart::Severity severity, const std::string& rule) {
+    hosts_.at(host).findings.push_back({rule, "gpu3", severity, now_, "clock event reasons 0x80 for 5.2 s"});
+}
+
+void World::clear(const std::string& host) {
+    hosts_.at(host).findings.clear();
+}
+
+void World::commit(std::uint32_t id, std::uint64_t step, double cost_s) {
+    auto& job = jobs_.at(id);
+    job.saves_at.reset();
+    job.commit = restart::Commit{step, fmt::format("/scratch/run/ckpt-{}", step), now_, cost_s, 1000};
+}
+
+void World::person_drains(const std::string& host, const std::string& reason) {
+    node(host).drain = true;
+    node(host).reason = reason;
+}
+
+void World::person_resumes(const std::string& host) {
+    node(host).drain = node(host).down = false;
+    node(host).reason.clear();
+}
+
+std::size_t World::count(ActionKind kind) const {
+    return static_cast<std::size_t>(std::count_if(actions.begin(), actions.end(),
+                                                  [&](const restart::Action& a) { return a.kind == kind; }));
+}
+
+bool World::noted(std::string_view text) const {
+    return std::any_of(notes.begin(), notes.end(),
+                       [&](const restart::Note& n) { return n.text.find(text) != std::string::npos; });
+}
+
+std::string World::story() const {
+    std::string text;
+    for (const auto& note : notes)
+        text += fmt::format("{:8.2f} {:4} {:5} {:8} {}\n", base::to_seconds(note.time - start_),
+                            note.incident, note.host, restart::to_string(note.kind), note.text);
+    return text;
+}
