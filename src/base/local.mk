@@ -10,6 +10,7 @@ libry_base_la_SOURCES = \
 	%D%/json.cpp %D%/json.hpp \
 	%D%/keys.cpp %D%/keys.hpp \
 	%D%/log.cpp %D%/log.hpp \
+	%D%/ready.cpp %D%/ready.hpp \
 	%D%/table.cpp %D%/table.hpp \
 	%D%/unique_fd.hpp \
 	%D%/units.cpp %D%/units.hpp
