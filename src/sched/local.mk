@@ -1,1 +1,14 @@
-# src/sched
+# sched: placement, pure: no I/O, no clock, no exception leaves it (plugins link it into slurmctld).
+noinst_LTLIBRARIES += libry_sched.la
+libry_sched_la_SOURCES = \
+	%D%/align.cpp %D%/align.hpp \
+	%D%/choose.cpp %D%/choose.hpp \
+	%D%/hints.cpp %D%/hints.hpp \
+	%D%/index.cpp %D%/index.hpp \
+	%D%/loads.cpp %D%/loads.hpp \
+	%D%/place.cpp %D%/place.hpp \
+	%D%/reasons.cpp %D%/reasons.hpp \
+	%D%/request.cpp %D%/request.hpp \
+	%D%/search.cpp %D%/search.hpp \
+	%D%/snapshot.cpp %D%/snapshot.hpp
+libry_sched_la_LIBADD = libry_topo.la libry_base.la

@@ -2,13 +2,16 @@
 //
 // The objective, lexicographic (most important first):
 //   1 all nodes at once; required in, excluded and unhealthy (health 0) out; the span is kept
-//   2 smallest top tier (one unit, one pod, then the fabric)   3 fewest pods   4 fewest units
-//   5 rail alignment   6 soft avoidance (sum of 1 - health)    7 least fragmentation left behind: tightest
-//   fit, whole free units are spared   8 stable order: lowest host index
-// Deterministic. Host indices are those of the fabric.
+//   2 smallest top tier (one unit, one pod, the fabric as far as links join it, then anything)
+//   3 fewest pods   4 fewest units   5 rail alignment   6 soft avoidance (sum of 1 - health, in thousandths)
+//   7 least fragmentation left behind: wholly free units are spared, then the tightest fit
+//   8 stable order: of equals the one that comes first in the fabric's order
+// Exact for 1 to 7 (bounds on broken fabrics: search.hpp, choose.hpp) and deterministic. Host indices are those
+// of the fabric. A host without a unit counts as a unit of its own (index.hpp).
 #pragma once
 
 #include "base/expected.hpp"
+#include "sched/index.hpp"
 #include "sched/request.hpp"
 #include "sched/snapshot.hpp"
 #include "topo/fabric.hpp"
@@ -20,13 +23,14 @@
 namespace sched {
 
 struct Score {
-    std::uint32_t tier = 0;          // 0 one unit, 1 one pod, 2 more
+    std::uint32_t tier = 0;          // 0 one unit, 1 one pod, 2 more, 3 parts that no link joins
     std::uint32_t pods = 0;
     std::uint32_t units = 0;
     std::uint32_t misaligned_rails = 0; // rails whose HCAs do not all meet within `tier`
     double avoidance = 0;            // sum over the hosts of 1 - health
     std::uint32_t broken_units = 0;  // wholly free units of which a part was taken
     std::uint32_t left_over = 0;     // free hosts left in the units that were touched
+    bool operator==(const Score&) const = default;
 };
 
 struct Placement {
@@ -35,8 +39,26 @@ struct Placement {
     std::vector<std::string> reasons; // why here: sentences for people
 };
 
-// Errors: Code::unfit with the sentence that says what blocks the job; Code::usage for a request that
-// contradicts itself (nodes 0, a host both required and excluded).
+// Places on one fabric again and again: works out once what depends on the fabric only. Refers to the fabric,
+// which must outlive it. Its functions are const, take no lock and throw nothing.
+class Placer {
+public:
+    explicit Placer(const topo::Fabric& fabric) : fabric_(fabric), index_(fabric) {}
+
+    // Errors: Code::unfit with the sentence that says what blocks the job, now or for ever ("can never run");
+    // Code::usage for a request that contradicts itself (nodes 0, a host both required and excluded, more
+    // hosts required than nodes) or a snapshot of another fabric; Code::internal when memory ran out.
+    // A request can be met some day exactly when it can be with Snapshot::all_free.
+    base::Expected<Placement> place(const Snapshot& snapshot, const Request& request) const;
+
+    const PlacementIndex& index() const { return index_; }
+
+private:
+    const topo::Fabric& fabric_;
+    PlacementIndex index_;
+};
+
+// Placer(fabric).place(snapshot, request).
 base::Expected<Placement> place(const topo::Fabric& fabric, const Snapshot& snapshot, const Request& request);
 
 } // namespace sched

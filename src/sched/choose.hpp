@@ -1,0 +1,48 @@
+// The exact choice of parts for one gang: the fewest groups, in them the fewest units, then least avoidance,
+// fewest broken units and least left over.
+//
+// Two uses: groups are the pods of an island, whose units may be left out one by one; or groups are units.
+// Taking the largest groups until the gang fits gives the fewest; what they hold too much, the slack, is less
+// than the smallest group taken. Every other choice as small spends slack: by exchanging a group for a
+// smaller one, by leaving a unit or a host out. So a dynamic programme over (groups exchanged, slack spent)
+// is exact and small: slack never exceeds a group's hosts.
+#pragma once
+
+#include "sched/loads.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sched {
+
+// What a choice costs, most important first.
+struct Cost {
+    std::uint32_t groups = 0;
+    std::uint32_t units = 0;
+    std::uint64_t avoidance = 0; // thousandths
+    std::uint32_t broken = 0;
+    std::uint32_t left = 0;
+    auto operator<=>(const Cost&) const = default;
+};
+
+struct Choice {
+    Cost cost;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> units; // unit and how many hosts of it, ascending
+};
+
+struct Group {
+    std::uint32_t first = 0; // units [first, first + size) of PlacementIndex::units
+    std::uint32_t size = 0;
+    std::uint32_t candidates = 0;
+    bool required = false; // holds a required host
+};
+
+// The best choice of `nodes` hosts from these groups, nullopt when they hold fewer or more are required.
+// With `single`, each group is one unit. Memory is bounded: beyond 16,384 hosts of impaired health the
+// search keeps to fewer exchanges and may miss the optimum of the terms after `units`.
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes, bool single);
+
+} // namespace sched

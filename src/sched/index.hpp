@@ -1,0 +1,64 @@
+// What placement needs of a fabric, worked out once: hosts grouped into units, pods and islands, and where
+// their rails meet. A plain value; depends on the Fabric only and is good until that changes.
+//
+// Every host has a unit here and every unit a pod: a host without one is a unit of its own, in the pod of
+// its leaves where they agree, otherwise in a pod of its own; so is a unit without a pod. An island is what
+// links join: a sound fabric is one island. Islands are numbered by first host, pods and units by the
+// fabric's order, those made up here after the fabric's.
+#pragma once
+
+#include "topo/fabric.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sched {
+
+struct PlacementIndex {
+    struct Unit {
+        std::string name;        // the fabric's, or the host's
+        std::uint32_t first = 0; // its hosts are order[first … first + size)
+        std::uint32_t size = 0;
+        std::uint32_t pod = 0;
+    };
+    struct Pod {
+        std::string name;
+        std::uint32_t first = 0; // its units are [first, first + size)
+        std::uint32_t size = 0;
+        std::uint32_t hosts = 0;
+        std::uint32_t island = 0;
+    };
+    struct Island {
+        std::uint32_t first = 0; // its pods are [first, first + size)
+        std::uint32_t size = 0;
+        std::uint32_t hosts = 0;
+    };
+
+    explicit PlacementIndex(const topo::Fabric& fabric);
+
+    // Where rail r of a host is attached, as seen from a tier: its leaf (0), the leaf's pod (1), the set of
+    // switches joined to it (2 and up). Equal numbers meet; negative: the host has no such rail.
+    int meeting(std::uint32_t host, std::uint32_t rail, std::uint32_t tier) const {
+        const auto level = tier < 2 ? tier : 2;
+        return meetings[(std::size_t{host} * 3 + level) * rails + rail];
+    }
+    // Does any rail of the host differ, at this tier, from what its unit, pod or island has?
+    bool irregular(std::uint32_t host, std::uint32_t tier) const {
+        return (irregular_at[host] >> (tier < 2 ? tier : 2) & 1) != 0;
+    }
+
+    std::vector<std::uint32_t> order;    // hosts by island, pod, unit, index: the order of ranks
+    std::vector<std::uint32_t> position; // of each host in `order`
+    std::vector<std::uint32_t> unit_of;  // by host
+    std::vector<Unit> units;             // by pod
+    std::vector<Pod> pods;               // by island
+    std::vector<Island> islands;
+    std::uint32_t rails = 0;
+    bool in_order = true;                // order is 0, 1, 2, …
+    bool regular = true;                 // no host is irregular at any tier
+    std::vector<int> meetings;           // [host][tier 0…2][rail]
+    std::vector<std::uint8_t> irregular_at; // by host; bit t: at tier t
+};
+
+} // namespace sched

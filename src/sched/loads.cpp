@@ -1,0 +1,118 @@
+#include "sched/loads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace sched {
+
+Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
+             const std::vector<std::uint8_t>* allowed)
+    : index_(index), snapshot_(snapshot), request_(request), units_(index.units.size()),
+      pod_candidates_(index.pods.size(), 0) {
+    const auto hosts = index.order.size();
+    if (!request.excluded.empty() || allowed) {
+        barred_.assign(hosts, 0);
+        for (const auto h : request.excluded) barred_[h] = 1;
+        if (allowed)
+            for (std::size_t h = 0; h < hosts; ++h)
+                if ((*allowed)[h] == 0) barred_[h] = 1;
+    }
+    if (!request.required.empty()) {
+        wanted_.assign(hosts, 0);
+        for (const auto h : request.required) {
+            required_ += wanted_[h] == 0 ? 1 : 0;
+            wanted_[h] = 1;
+        }
+        pod_required_.assign(index.pods.size(), 0);
+    }
+    const bool plain = barred_.empty() && wanted_.empty() && snapshot.health.empty();
+    for (std::uint32_t u = 0; u < units_.size(); ++u) {
+        if (plain)
+            count_plain(u);
+        else
+            count_all(u);
+        auto& load = units_[u];
+        const auto& unit = index.units[u];
+        load.whole = load.free == unit.size;
+        candidates_ += load.candidates;
+        pod_candidates_[unit.pod] += load.candidates;
+        if (required_ != 0) pod_required_[unit.pod] += load.required;
+        if (load.impaired || load.required != 0 || load.free != load.candidates) simple_ = false;
+    }
+}
+
+void Loads::count_plain(std::uint32_t unit) {
+    const auto& part = index_.units[unit];
+    const auto* states = snapshot_.states.data();
+    std::uint32_t free = 0;
+    if (index_.in_order) {
+        for (auto i = part.first; i < part.first + part.size; ++i) free += states[i] == HostState::free ? 1 : 0;
+    } else {
+        for (auto i = part.first; i < part.first + part.size; ++i)
+            free += states[index_.order[i]] == HostState::free ? 1 : 0;
+    }
+    units_[unit].free = units_[unit].candidates = free;
+}
+
+void Loads::count_all(std::uint32_t unit) {
+    const auto& part = index_.units[unit];
+    auto& load = units_[unit];
+    for (auto i = part.first; i < part.first + part.size; ++i) {
+        const auto h = index_.order[i];
+        if (!free(h)) continue;
+        ++load.free;
+        if (!candidate(h)) continue;
+        ++load.candidates;
+        if (is_required(h)) ++load.required;
+        if (avoidance(h) != 0) load.impaired = true;
+    }
+}
+
+std::uint32_t Loads::avoidance(std::uint32_t host) const {
+    if (snapshot_.health.empty()) return 0;
+    const auto health = std::clamp(snapshot_.health[host], 0.0F, 1.0F);
+    return static_cast<std::uint32_t>(std::lround((1.0F - health) * static_cast<float>(avoidance_unit)));
+}
+
+std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const {
+    std::vector<std::uint32_t> values;
+    if (!units_[unit].impaired) return values;
+    const auto& part = index_.units[unit];
+    for (auto i = part.first; i < part.first + part.size; ++i) {
+        const auto h = index_.order[i];
+        if (candidate(h) && !is_required(h) && avoidance(h) != 0) values.push_back(avoidance(h));
+    }
+    std::sort(values.begin(), values.end(), std::greater<>());
+    return values;
+}
+
+std::uint64_t Loads::total_avoidance(std::uint32_t unit) const {
+    if (!units_[unit].impaired) return 0;
+    const auto& part = index_.units[unit];
+    std::uint64_t sum = 0;
+    for (auto i = part.first; i < part.first + part.size; ++i)
+        if (const auto h = index_.order[i]; candidate(h)) sum += avoidance(h);
+    return sum;
+}
+
+void Loads::take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint32_t>& hosts) const {
+    const auto& part = index_.units[unit];
+    const auto& load = units_[unit];
+    const auto start = static_cast<std::ptrdiff_t>(hosts.size());
+    const bool choosy = load.impaired || load.required != 0;
+    for (auto i = part.first; i < part.first + part.size; ++i) {
+        const auto h = index_.order[i];
+        if (!candidate(h)) continue;
+        if (!choosy && hosts.size() - static_cast<std::size_t>(start) == count) return;
+        hosts.push_back(h);
+    }
+    if (!choosy) return;
+    const auto rank = [&](std::uint32_t h) { return is_required(h) ? 0 : 1 + avoidance(h); };
+    std::stable_sort(hosts.begin() + start, hosts.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
+    hosts.resize(static_cast<std::size_t>(start) + count);
+    std::sort(hosts.begin() + start, hosts.end());
+}
+
+} // namespace sched

@@ -1,0 +1,80 @@
+// What each unit can give to one request at one moment: the view of a Snapshot through a Request that the
+// search works on.
+#pragma once
+
+#include "sched/index.hpp"
+#include "sched/request.hpp"
+#include "sched/snapshot.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace sched {
+
+// Avoidance is kept in thousandths, so that sums do not depend on their order.
+inline constexpr std::uint32_t avoidance_unit = 1000;
+
+struct UnitLoad {
+    std::uint32_t candidates = 0; // hosts the request may take
+    std::uint32_t free = 0;       // hosts any job might take: candidates and those this request excludes
+    std::uint32_t required = 0;   // candidates that must be in
+    bool whole = false;           // every host of the unit is free
+    bool impaired = false;        // a candidate has health below 1
+};
+
+class Loads {
+public:
+    // The four are referred to and must outlive this. `allowed` (by host; null: all) narrows the candidates
+    // further without changing what is free.
+    Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
+          const std::vector<std::uint8_t>* allowed = nullptr);
+
+    const PlacementIndex& index() const { return index_; }
+    const Snapshot& snapshot() const { return snapshot_; }
+    const Request& request() const { return request_; }
+    const std::vector<UnitLoad>& units() const { return units_; }
+    const UnitLoad& unit(std::uint32_t u) const { return units_[u]; }
+
+    std::uint32_t pod_candidates(std::uint32_t pod) const { return pod_candidates_[pod]; }
+    std::uint32_t pod_required(std::uint32_t pod) const { return required_ == 0 ? 0 : pod_required_[pod]; }
+    std::uint32_t candidates() const { return candidates_; }
+    std::uint32_t required() const { return required_; }
+
+    // All candidates are sound, nothing is required, and whatever is free is a candidate: units differ by
+    // the number of their candidates and `whole` only.
+    bool simple() const { return simple_; }
+
+    bool free(std::uint32_t host) const {
+        return snapshot_.states[host] == HostState::free && (snapshot_.health.empty() || snapshot_.health[host] > 0);
+    }
+    bool candidate(std::uint32_t host) const { return free(host) && (barred_.empty() || barred_[host] == 0); }
+    bool is_required(std::uint32_t host) const { return required_ != 0 && wanted_[host] != 0; }
+    std::uint32_t avoidance(std::uint32_t host) const;
+
+    // The avoidances of the candidates of a unit that are not required, those above 0, largest first.
+    std::vector<std::uint32_t> optional_avoidances(std::uint32_t unit) const;
+    // Sum over all candidates of a unit.
+    std::uint64_t total_avoidance(std::uint32_t unit) const;
+
+    // The best `count` candidates of a unit: required, then least avoidance, then lowest index. Added to
+    // `hosts` in ascending order.
+    void take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint32_t>& hosts) const;
+
+private:
+    void count_plain(std::uint32_t unit);
+    void count_all(std::uint32_t unit);
+
+    const PlacementIndex& index_;
+    const Snapshot& snapshot_;
+    const Request& request_;
+    std::vector<std::uint8_t> barred_; // by host; empty: none
+    std::vector<std::uint8_t> wanted_; // by host; empty: none
+    std::vector<UnitLoad> units_;
+    std::vector<std::uint32_t> pod_candidates_;
+    std::vector<std::uint32_t> pod_required_;
+    std::uint32_t candidates_ = 0;
+    std::uint32_t required_ = 0;
+    bool simple_ = true;
+};
+
+} // namespace sched

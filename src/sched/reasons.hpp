@@ -1,0 +1,18 @@
+// The sentences of a placement: why here, and why not.
+#pragma once
+
+#include "base/error.hpp"
+#include "sched/search.hpp"
+#include "topo/fabric.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sched {
+
+std::vector<std::string> why_here(const topo::Fabric& fabric, const Loads& loads, const Found& found);
+
+// Code::unfit. The caller knows that the request does not fit.
+base::Error why_not(const topo::Fabric& fabric, const Loads& loads);
+
+} // namespace sched

@@ -1,0 +1,37 @@
+// From the smallest tier upwards: the best hosts for a request (the objective of place.hpp).
+#pragma once
+
+#include "sched/choose.hpp"
+#include "sched/loads.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sched {
+
+// The parts that a tier confines a gang to.
+enum Tier : std::uint32_t { one_unit = 0, one_pod = 1, one_island = 2, everywhere = 3 };
+
+// The largest tier that a span allows.
+Tier widest_tier(Span span);
+
+struct Found {
+    Tier tier = one_unit;
+    std::uint32_t pods = 0;
+    std::uint32_t units = 0;
+    std::uint32_t misaligned = 0;
+    std::uint64_t avoidance = 0; // thousandths
+    std::uint32_t broken = 0;
+    std::uint32_t left = 0;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> taken; // unit and how many hosts of it, ascending
+    std::vector<std::uint32_t> hosts;                           // in the order of PlacementIndex::order
+};
+
+// Exact; nullopt when the request does not fit. On irregular fabrics the search for aligned rails is bounded:
+// past `most_trials` narrowed searches the best found so far stands.
+std::optional<Found> search(const Loads& loads);
+
+inline constexpr std::uint32_t most_trials = 4096;
+
+} // namespace sched

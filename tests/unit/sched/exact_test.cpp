@@ -1,0 +1,144 @@
+// sched::place against the exhaustive oracle: the whole score, always.
+#include "grid.hpp"
+#include "oracle.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <random>
+
+using namespace sched;
+using namespace sched_test;
+
+namespace {
+
+std::string show(const std::optional<Terms>& t) {
+    if (!t) return "does not fit";
+    const auto& [tier, pods, units, misaligned, avoidance, broken, left] = *t;
+    return "tier " + std::to_string(tier) + " pods " + std::to_string(pods) + " units " + std::to_string(units) +
+           " misaligned " + std::to_string(misaligned) + " avoidance " + std::to_string(avoidance) + " broken " +
+           std::to_string(broken) + " left " + std::to_string(left);
+}
+
+// The placement holds what it promises, and its score is the oracle's. Empty when so.
+std::string compare(const Placer& placer, const Oracle& oracle, const Snapshot& snapshot, const Request& request) {
+    const auto best = oracle.best(request);
+    const auto placement = placer.place(snapshot, request);
+    if (!placement) {
+        if (placement.error().code != base::Code::unfit) return "error: " + placement.error().text;
+        return best ? "refused what fits: " + show(best) : std::string();
+    }
+    const auto mine = terms(placement->score);
+    if (!best) return "placed what does not fit: " + show(mine);
+    auto hosts = placement->hosts;
+    std::sort(hosts.begin(), hosts.end());
+    if (hosts.size() != request.nodes || std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end()) return "not a gang";
+    for (const auto h : hosts) {
+        if (snapshot.states[h] != HostState::free) return "a host that is not free";
+        if (std::count(request.excluded.begin(), request.excluded.end(), h) > 0) return "an excluded host";
+    }
+    for (const auto h : request.required)
+        if (!std::binary_search(hosts.begin(), hosts.end(), h)) return "a required host is missing";
+    if (oracle.score(hosts) != mine) return "score " + show(mine) + " but is " + show(oracle.score(hosts));
+    if (mine != *best) return "found " + show(mine) + " but best is " + show(best);
+    return {};
+}
+
+std::string describe(const Snapshot& snapshot, const Request& request) {
+    std::string text = std::to_string(request.nodes) + " nodes, span " + std::string(to_string(request.span)) + ", hosts ";
+    for (std::size_t h = 0; h < snapshot.states.size(); ++h) {
+        text += snapshot.states[h] == HostState::free ? 'F' : '.';
+        if (!snapshot.health.empty() && snapshot.health[h] < 1) text += "(" + std::to_string(snapshot.health[h]) + ")";
+    }
+    for (const auto h : request.required) text += " +" + std::to_string(h);
+    for (const auto h : request.excluded) text += " -" + std::to_string(h);
+    return text;
+}
+
+unsigned long seed() {
+    const char* given = std::getenv("RAIL_TEST_SEED");
+    return given ? std::strtoul(given, nullptr, 10) : 20260301;
+}
+
+} // namespace
+
+TEST_CASE("every busy pattern of every fabric of up to 3 pods of 3 units of 3 hosts, up to 12 hosts in all") {
+    for (int pods = 1; pods <= 3; ++pods)
+        for (int units = 1; units <= 3; ++units)
+            for (int hosts = 1; hosts <= 3; ++hosts) {
+                const auto count = static_cast<unsigned>(pods * units * hosts);
+                if (count > 12) continue;
+                const auto fabric = grid(pods, units, hosts);
+                const Placer placer(fabric);
+                auto snapshot = Snapshot::all_free(fabric);
+                for (unsigned busy = 0; busy < 1U << count; ++busy) {
+                    for (unsigned h = 0; h < count; ++h) snapshot.states[h] = (busy >> h & 1) != 0 ? HostState::busy : HostState::free;
+                    const Oracle oracle(fabric, snapshot);
+                    for (std::uint32_t nodes = 1; nodes <= count; ++nodes) {
+
+                        Request request;
+                        request.nodes = nodes;
+                        const auto fault = compare(placer, oracle, snapshot, request);
+                        if (fault.empty()) continue;
+                        INFO(pods << "x" << units << "x" << hosts << ": " << describe(snapshot, request));
+                        FAIL(fault);
+                    }
+                }
+            }
+}
+
+namespace {
+
+// One random case; `wild` adds crossed cables, missing rails, health, required and excluded hosts.
+void random_case(std::mt19937_64& random, bool wild) {
+    const auto upto = [&](std::uint64_t n) { return static_cast<int>(random() % n); };
+    const int pods = 1 + upto(3), units = 1 + upto(3), hosts = 1 + upto(3);
+    auto fabric = grid(pods, units, hosts, 3);
+    const auto count = fabric.hosts.size();
+    if (wild && upto(2) == 0)
+        for (int cables = upto(4); cables > 0; --cables) {
+            auto& leaf = fabric.hosts[random() % count].leaves[random() % 3];
+            leaf = upto(3) == 0 ? topo::none : upto(static_cast<std::uint64_t>(fabric.switches.size()));
+        }
+    auto snapshot = Snapshot::all_free(fabric);
+    std::size_t free = 0;
+    const auto share = 2 + random() % 6;
+    for (auto& state : snapshot.states) {
+        const bool is_free = free < 14 && random() % 8 < share;
+        state = is_free ? HostState::free : HostState::busy;
+        free += is_free ? 1 : 0;
+    }
+    if (wild && upto(2) == 0) {
+        snapshot.health.assign(count, 1);
+        for (auto& health : snapshot.health)
+            if (upto(3) == 0) health = static_cast<float>(upto(5)) / 4;
+    }
+    Request request;
+    request.nodes = 1 + static_cast<std::uint32_t>(random() % (free + 1));
+    request.span = static_cast<Span>(upto(4));
+    if (wild)
+        for (std::uint32_t h = 0; h < count; ++h) {
+            if (upto(12) == 0 && request.required.size() < request.nodes)
+                request.required.push_back(h);
+            else if (upto(12) == 0)
+                request.excluded.push_back(h);
+        }
+    const auto fault = compare(Placer(fabric), Oracle(fabric, snapshot), snapshot, request);
+    if (fault.empty()) return;
+    INFO(pods << "x" << units << "x" << hosts << ": " << describe(snapshot, request));
+    FAIL(fault);
+}
+
+} // namespace
+
+TEST_CASE("random regular fabrics of up to 27 hosts") {
+    INFO("RAIL_TEST_SEED=" << seed());
+    std::mt19937_64 random(seed());
+    for (int round = 0; round < 40000; ++round) random_case(random, false);
+}
+
+TEST_CASE("random fabrics with crossed cables, missing rails, health, required and excluded hosts") {
+    INFO("RAIL_TEST_SEED=" << seed());
+    std::mt19937_64 random(seed());
+    for (int round = 0; round < 60000; ++round) random_case(random, true);
+}
