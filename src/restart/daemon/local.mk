@@ -7,3 +7,12 @@ libry_http_la_SOURCES = \
 	%D%/munge_auth.cpp %D%/munge_auth.hpp
 libry_http_la_CPPFLAGS = $(AM_CPPFLAGS) $(CRYPTO_CFLAGS)
 libry_http_la_LIBADD = libry_base.la $(MUNGE_LIBS) $(CRYPTO_LIBS) -lpthread
+
+# What restartd is made of, beside its main.
+noinst_LTLIBRARIES += libry_daemon.la
+libry_daemon_la_SOURCES = \
+	%D%/database.cpp %D%/database.hpp \
+	%D%/journal.cpp %D%/journal.hpp \
+	%D%/metrics.cpp %D%/metrics.hpp
+libry_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
+libry_daemon_la_LIBADD = libry_http.la libry_restart_core.la $(SQLITE_LIBS)
