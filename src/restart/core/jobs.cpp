@@ -138,7 +138,7 @@ void gather_jobs(Turn& turn, Incident& incident) {
         const auto epoch = hurt_epoch(job, incident);
         if (!epoch) continue;
         if (std::any_of(incident.jobs.begin(), incident.jobs.end(),
-                        [&](const HurtJob& known) { return known.id == id; }))
+                        [&, job_id = id](const HurtJob& known) { return known.id == job_id; }))
             continue;
         HurtJob hurt;
         hurt.id = id;
