@@ -1,1 +1,2 @@
-# src/restart/rm
+# restart/rm: the resource manager as restartd sees it.
+EXTRA_DIST += %D%/rm.hpp
