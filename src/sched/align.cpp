@@ -21,9 +21,11 @@ struct Scope {
 std::vector<Scope> scopes_of(const PlacementIndex& index, Tier tier) {
     std::vector<Scope> scopes;
     if (tier == one_unit)
-        for (const auto& unit : index.units) scopes.push_back({unit.first, unit.size});
+        for (const auto& unit : index.units)
+            scopes.push_back({unit.first, unit.size});
     else if (tier == one_pod)
-        for (const auto& pod : index.pods) scopes.push_back({index.units[pod.first].first, pod.hosts});
+        for (const auto& pod : index.pods)
+            scopes.push_back({index.units[pod.first].first, pod.hosts});
     else if (tier == one_island)
         for (const auto& island : index.islands)
             scopes.push_back({index.units[index.pods[island.first].first].first, island.hosts});
@@ -44,14 +46,15 @@ struct Field {
 
 // The hosts' meeting points on one rail, numbered by first appearance: equal for rails that split the hosts
 // in the same way.
-std::vector<int> pattern(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts, std::uint32_t rail,
-                         Tier tier) {
+std::vector<int> pattern(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
+                         std::uint32_t rail, Tier tier) {
     std::map<int, int> numbers;
     std::vector<int> out;
     out.reserve(hosts.size());
     for (const auto h : hosts) {
         const int value = index.meeting(h, rail, tier);
-        out.push_back(value < 0 ? -1 : numbers.try_emplace(value, static_cast<int>(numbers.size())).first->second);
+        out.push_back(value < 0 ? -1
+                                : numbers.try_emplace(value, static_cast<int>(numbers.size())).first->second);
     }
     return out;
 }
@@ -63,7 +66,8 @@ Field field_of(const Loads& loads, const Scope& scope, Tier tier) {
         if (loads.candidate(index.order[i])) field.hosts.push_back(index.order[i]);
     std::map<std::vector<int>, std::size_t> seen;
     for (std::uint32_t rail = 0; rail < index.rails; ++rail) {
-        const auto [found, fresh] = seen.try_emplace(pattern(index, field.hosts, rail, tier), field.classes.size());
+        const auto [found, fresh] =
+            seen.try_emplace(pattern(index, field.hosts, rail, tier), field.classes.size());
         if (fresh) field.classes.emplace_back();
         field.classes[found->second].rails.push_back(rail);
     }
@@ -81,7 +85,8 @@ public:
 
     void run() {
         for (std::uint32_t dropped = 0; dropped <= found_.misaligned && trials_ < most_trials; ++dropped) {
-            for (const auto& field : fields_) choose_classes(field, 0, dropped);
+            for (const auto& field : fields_)
+                choose_classes(field, 0, dropped);
             if (!best_) continue;
             best_->misaligned = misaligned_rails(loads_.index(), best_->hosts, best_->tier);
             found_ = std::move(*best_);
@@ -128,7 +133,8 @@ private:
     void try_hosts(const std::vector<std::uint32_t>& hosts) {
         if (++trials_ > most_trials) return;
         std::vector<std::uint8_t> allowed(loads_.index().order.size(), 0);
-        for (const auto h : hosts) allowed[h] = 1;
+        for (const auto h : hosts)
+            allowed[h] = 1;
         const Loads narrowed(loads_.index(), loads_.snapshot(), loads_.request(), &allowed);
         for (const auto h : loads_.request().required)
             if (!narrowed.candidate(h)) return;
@@ -150,13 +156,14 @@ private:
 
 } // namespace
 
-std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts, Tier tier) {
+std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
+                               Tier tier) {
     std::uint32_t misaligned = 0;
     for (std::uint32_t rail = 0; rail < index.rails; ++rail) {
         const int first = index.meeting(hosts.front(), rail, tier);
         const bool aligned = first >= 0 && std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t h) {
-            return index.meeting(h, rail, tier) == first;
-        });
+                                 return index.meeting(h, rail, tier) == first;
+                             });
         if (!aligned) ++misaligned;
     }
     return misaligned;

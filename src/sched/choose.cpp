@@ -35,7 +35,7 @@ struct Plan {
     std::size_t taken = 0;     // groups in every choice
     std::size_t swaps = 0;     // most groups that can be exchanged
     std::uint32_t slack = 0;
-    std::uint32_t pivot = 0;   // candidates of the smallest group taken that is not required; 0: none
+    std::uint32_t pivot = 0; // candidates of the smallest group taken that is not required; 0: none
 };
 
 // The fewest groups that hold the gang: those with required hosts and the largest others.
@@ -49,9 +49,11 @@ std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups, s
     Plan plan;
     std::uint64_t held = 0;
     std::size_t forced = 0;
-    while (forced < groups.size() && groups[forced].required) held += groups[forced++].candidates;
+    while (forced < groups.size() && groups[forced].required)
+        held += groups[forced++].candidates;
     plan.taken = forced;
-    while (held < nodes && plan.taken < groups.size()) held += groups[plan.taken++].candidates;
+    while (held < nodes && plan.taken < groups.size())
+        held += groups[plan.taken++].candidates;
     if (held < nodes || loads.required() > nodes) return std::nullopt;
     plan.slack = static_cast<std::uint32_t>(held - nodes);
     if (plan.taken > forced) plan.pivot = groups[plan.taken - 1].candidates;
@@ -107,7 +109,8 @@ public:
 
     Choice solve() {
         table_[0] = 0;
-        for (std::size_t g = 0; g < groups_; ++g) advance(g);
+        for (std::size_t g = 0; g < groups_; ++g)
+            advance(g);
         auto choice = finish();
         std::sort(choice.units.begin(), choice.units.end());
         return choice;
@@ -116,12 +119,15 @@ public:
 private:
     std::size_t deepest_group() const {
         std::uint32_t deepest = 0;
-        for (std::size_t g = 0; g < groups_; ++g) deepest = std::max(deepest, plan_.groups[g].size);
+        for (std::size_t g = 0; g < groups_; ++g)
+            deepest = std::max(deepest, plan_.groups[g].size);
         return deepest;
     }
 
     // A row: costs by slack spent, first without a sink among the units chosen, then with one.
-    V* row(std::size_t layer, std::size_t exchanged) { return table_.data() + layer * layer_ + exchanged * 2 * width_; }
+    V* row(std::size_t layer, std::size_t exchanged) {
+        return table_.data() + layer * layer_ + exchanged * 2 * width_;
+    }
     V* step(std::size_t unit) { return steps_.data() + unit * 2 * width_; }
 
     std::uint32_t size_of(std::size_t g) const { return plan_.groups[g].candidates; }
@@ -294,7 +300,8 @@ private:
                     at = before;
                 else
                     continue;
-                if (option.drop < load.candidates) choice.units.emplace_back(u, load.candidates - option.drop);
+                if (option.drop < load.candidates)
+                    choice.units.emplace_back(u, load.candidates - option.drop);
                 break;
             }
         }
@@ -350,7 +357,8 @@ Choice drop_worst(const Loads& loads, const std::vector<Group>& groups, std::uin
     for (std::size_t i = 0; i < parts.size() && slack > 0; ++i) {
         auto& part = parts[i];
         const auto& load = loads.unit(part.unit);
-        const auto above = std::find_if(part.values.begin(), part.values.end(), [&](auto v) { return v <= least; });
+        const auto above =
+            std::find_if(part.values.begin(), part.values.end(), [&](auto v) { return v <= least; });
         part.drop = static_cast<std::uint32_t>(above - part.values.begin());
         rest -= part.drop;
         part.spared = load.whole && part.drop == 0 && load.free == load.candidates;
@@ -370,7 +378,8 @@ Choice drop_worst(const Loads& loads, const std::vector<Group>& groups, std::uin
     for (const auto& part : parts) {
         const auto& load = loads.unit(part.unit);
         choice.cost.avoidance += loads.total_avoidance(part.unit);
-        for (std::uint32_t i = 0; i < part.drop; ++i) choice.cost.avoidance -= part.values[i];
+        for (std::uint32_t i = 0; i < part.drop; ++i)
+            choice.cost.avoidance -= part.values[i];
         const auto left = part.drop + load.free - load.candidates;
         choice.cost.left += left;
         choice.cost.broken += load.whole && left > 0 ? 1 : 0;
@@ -391,7 +400,8 @@ std::vector<Group> split(const Loads& loads, const std::vector<Group>& groups) {
 
 } // namespace
 
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes, bool single) {
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes,
+                             bool single) {
     auto plan = plan_groups(loads, std::move(groups), nodes);
     if (!plan) return std::nullopt;
     if (plan->pivot == 0 && !single) { // the groups are given: only their units are to be chosen

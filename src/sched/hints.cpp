@@ -90,7 +90,9 @@ Expected<void> read_key(Hints& hints, std::string_view key, std::string_view val
     if (key == "restart") return set_hint(hints, "restart", value);
     if (key != "ckpt-dir") return {};
     const auto path = decode(value);
-    if (!path) return Error{Code::input, fmt::format("{}: % must be followed by two hexadecimal digits", shown(value))};
+    if (!path)
+        return Error{Code::input,
+                     fmt::format("{}: % must be followed by two hexadecimal digits", shown(value))};
     return set_hint(hints, "ckpt-dir", *path);
 }
 

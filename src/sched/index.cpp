@@ -10,14 +10,17 @@ namespace {
 
 using topo::none;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
 
 // Disjoint sets; the representative is the least member.
 class Sets {
 public:
     explicit Sets(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
     std::size_t find(std::size_t x) {
-        while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+        while (parent_[x] != x)
+            x = parent_[x] = parent_[parent_[x]];
         return x;
     }
     void join(std::size_t a, std::size_t b) {
@@ -77,10 +80,13 @@ struct Builder {
         const auto node = [&](const topo::End& end) {
             return end.host != none ? at(end.host) : hosts + at(end.switch_);
         };
-        for (const auto& link : fabric.links) sets.join(node(link.a), node(link.b));
+        for (const auto& link : fabric.links)
+            sets.join(node(link.a), node(link.b));
         std::map<std::uint64_t, std::size_t> first_of_pod;
-        for (std::size_t h = 0; h < hosts; ++h) sets.join(h, first_of_pod.try_emplace(pod_key[h], h).first->second);
-        for (std::size_t h = 0; h < hosts; ++h) island_key[h] = sets.find(h);
+        for (std::size_t h = 0; h < hosts; ++h)
+            sets.join(h, first_of_pod.try_emplace(pod_key[h], h).first->second);
+        for (std::size_t h = 0; h < hosts; ++h)
+            island_key[h] = sets.find(h);
     }
 
     void group() {
@@ -113,7 +119,8 @@ struct Builder {
             }
             if (new_unit) {
                 const auto pod = static_cast<std::uint32_t>(index.pods.size() - 1);
-                index.units.push_back({host.unit != none ? fabric.units[at(host.unit)].name : host.name, i, 0, pod});
+                index.units.push_back(
+                    {host.unit != none ? fabric.units[at(host.unit)].name : host.name, i, 0, pod});
                 ++index.pods.back().size;
             }
             index.unit_of[h] = static_cast<std::uint32_t>(index.units.size() - 1);
@@ -175,8 +182,10 @@ struct Builder {
                 here[2 * rails] = fabric.links.empty() ? 0 : static_cast<int>(planes.find(at(leaf)));
             }
         }
-        for (const auto& unit : index.units) mark(unit.first, unit.size, 0);
-        for (const auto& pod : index.pods) mark(index.units[pod.first].first, pod.hosts, 1);
+        for (const auto& unit : index.units)
+            mark(unit.first, unit.size, 0);
+        for (const auto& pod : index.pods)
+            mark(index.units[pod.first].first, pod.hosts, 1);
         for (const auto& island : index.islands)
             mark(index.units[index.pods[island.first].first].first, island.hosts, 2);
     }

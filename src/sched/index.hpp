@@ -55,9 +55,9 @@ struct PlacementIndex {
     std::vector<Pod> pods;               // by island
     std::vector<Island> islands;
     std::uint32_t rails = 0;
-    bool in_order = true;                // order is 0, 1, 2, …
-    bool regular = true;                 // no host is irregular at any tier
-    std::vector<int> meetings;           // [host][tier 0…2][rail]
+    bool in_order = true;                   // order is 0, 1, 2, …
+    bool regular = true;                    // no host is irregular at any tier
+    std::vector<int> meetings;              // [host][tier 0…2][rail]
     std::vector<std::uint8_t> irregular_at; // by host; bit t: at tier t
 };
 

@@ -13,7 +13,8 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
     const auto hosts = index.order.size();
     if (!request.excluded.empty() || allowed) {
         barred_.assign(hosts, 0);
-        for (const auto h : request.excluded) barred_[h] = 1;
+        for (const auto h : request.excluded)
+            barred_[h] = 1;
         if (allowed)
             for (std::size_t h = 0; h < hosts; ++h)
                 if ((*allowed)[h] == 0) barred_[h] = 1;
@@ -47,7 +48,8 @@ void Loads::count_plain(std::uint32_t unit) {
     const auto* states = snapshot_.states.data();
     std::uint32_t free = 0;
     if (index_.in_order) {
-        for (auto i = part.first; i < part.first + part.size; ++i) free += states[i] == HostState::free ? 1 : 0;
+        for (auto i = part.first; i < part.first + part.size; ++i)
+            free += states[i] == HostState::free ? 1 : 0;
     } else {
         for (auto i = part.first; i < part.first + part.size; ++i)
             free += states[index_.order[i]] == HostState::free ? 1 : 0;

@@ -45,7 +45,8 @@ public:
     bool simple() const { return simple_; }
 
     bool free(std::uint32_t host) const {
-        return snapshot_.states[host] == HostState::free && (snapshot_.health.empty() || snapshot_.health[host] > 0);
+        return snapshot_.states[host] == HostState::free &&
+               (snapshot_.health.empty() || snapshot_.health[host] > 0);
     }
     bool candidate(std::uint32_t host) const { return free(host) && (barred_.empty() || barred_[host] == 0); }
     bool is_required(std::uint32_t host) const { return required_ != 0 && wanted_[host] != 0; }

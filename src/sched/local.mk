@@ -12,3 +12,7 @@ libry_sched_la_SOURCES = \
 	%D%/search.cpp %D%/search.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp
 libry_sched_la_LIBADD = libry_topo.la libry_base.la
+
+bin_PROGRAMS += railplan
+railplan_SOURCES = %D%/railplan.cpp
+railplan_LDADD = libry_sched.la libry_cli.la

@@ -16,7 +16,9 @@ using base::Error;
 using base::Expected;
 
 Expected<void> check(const topo::Fabric& fabric, const Snapshot& snapshot, const Request& request) {
-    const auto refuse = [](std::string text) -> Expected<void> { return Error{Code::usage, std::move(text)}; };
+    const auto refuse = [](std::string text) -> Expected<void> {
+        return Error{Code::usage, std::move(text)};
+    };
     const auto hosts = fabric.hosts.size();
     if (snapshot.states.size() != hosts || (!snapshot.health.empty() && snapshot.health.size() != hosts))
         return refuse(fmt::format("the state is of {} hosts, the fabric has {}: they do not belong together",

@@ -6,8 +6,8 @@
 //   3 fewest pods   4 fewest units   5 rail alignment   6 soft avoidance (sum of 1 - health, in thousandths)
 //   7 least fragmentation left behind: wholly free units are spared, then the tightest fit
 //   8 stable order: of equals the one that comes first in the fabric's order
-// Exact for 1 to 7 (bounds on broken fabrics: search.hpp, choose.hpp) and deterministic. Host indices are those
-// of the fabric. A host without a unit counts as a unit of its own (index.hpp).
+// Exact for 1 to 7 (bounds on broken fabrics: search.hpp, choose.hpp) and deterministic. Host indices are
+// those of the fabric. A host without a unit counts as a unit of its own (index.hpp).
 #pragma once
 
 #include "base/expected.hpp"
@@ -23,13 +23,13 @@
 namespace sched {
 
 struct Score {
-    std::uint32_t tier = 0;          // 0 one unit, 1 one pod, 2 more, 3 parts that no link joins
+    std::uint32_t tier = 0; // 0 one unit, 1 one pod, 2 more, 3 parts that no link joins
     std::uint32_t pods = 0;
     std::uint32_t units = 0;
     std::uint32_t misaligned_rails = 0; // rails whose HCAs do not all meet within `tier`
-    double avoidance = 0;            // sum over the hosts of 1 - health
-    std::uint32_t broken_units = 0;  // wholly free units of which a part was taken
-    std::uint32_t left_over = 0;     // free hosts left in the units that were touched
+    double avoidance = 0;               // sum over the hosts of 1 - health
+    std::uint32_t broken_units = 0;     // wholly free units of which a part was taken
+    std::uint32_t left_over = 0;        // free hosts left in the units that were touched
     bool operator==(const Score&) const = default;
 };
 

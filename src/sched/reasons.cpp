@@ -53,9 +53,11 @@ std::string_view part_noun(Tier tier) {
 std::vector<Part> parts_of(const topo::Fabric& fabric, const PlacementIndex& index, Tier tier) {
     std::vector<Part> parts;
     if (tier == one_unit)
-        for (const auto& unit : index.units) parts.push_back({unit.name, unit.first, unit.size});
+        for (const auto& unit : index.units)
+            parts.push_back({unit.name, unit.first, unit.size});
     else if (tier == one_pod)
-        for (const auto& pod : index.pods) parts.push_back({pod.name, index.units[pod.first].first, pod.hosts});
+        for (const auto& pod : index.pods)
+            parts.push_back({pod.name, index.units[pod.first].first, pod.hosts});
     else if (tier == one_island && index.islands.size() > 1)
         for (const auto& island : index.islands) {
             const auto first = index.units[index.pods[island.first].first].first;
@@ -108,8 +110,10 @@ public:
         : fabric_(fabric), loads_(loads), request_(loads.request()), tier_(widest_tier(request_.span)),
           parts_(parts_of(fabric, loads.index(), tier_)) {
         if (!request_.excluded.empty()) excluded_.assign(fabric.hosts.size(), 0);
-        for (const auto h : request_.excluded) excluded_[h] = 1;
-        for (const auto& part : parts_) tallies_.emplace_back(loads, excluded_, part);
+        for (const auto h : request_.excluded)
+            excluded_[h] = 1;
+        for (const auto& part : parts_)
+            tallies_.emplace_back(loads, excluded_, part);
     }
 
     Error explain() const {
@@ -122,11 +126,13 @@ private:
     std::uint32_t usable(std::size_t part) const { return parts_[part].size - tallies_[part].excluded; }
     bool holds_required(std::size_t part) const { return tallies_[part].required == loads_.required(); }
     std::string flag() const {
-        return request_.span == Span::any ? std::string() : fmt::format(" with --rail-span={}", to_string(request_.span));
+        return request_.span == Span::any ? std::string()
+                                          : fmt::format(" with --rail-span={}", to_string(request_.span));
     }
     std::string names(const std::vector<std::uint32_t>& hosts) const {
         std::vector<std::string> out;
-        for (const auto h : hosts) out.push_back(fabric_.hosts[h].name);
+        for (const auto h : hosts)
+            out.push_back(fabric_.hosts[h].name);
         std::sort(out.begin(), out.end());
         out.erase(std::unique(out.begin(), out.end()), out.end());
         return listed(out);
@@ -139,22 +145,24 @@ private:
         const auto excluded = static_cast<std::size_t>(std::count(excluded_.begin(), excluded_.end(), 1));
         if (hosts - excluded < request_.nodes) {
             const auto but = excluded > 0 ? fmt::format(", {} of them excluded", excluded) : std::string();
-            return fmt::format("needs {}; this fabric has {}{}: this job can never run", plural(request_.nodes, "node"),
-                               plural(hosts, "host"), but);
+            return fmt::format("needs {}; this fabric has {}{}: this job can never run",
+                               plural(request_.nodes, "node"), plural(hosts, "host"), but);
         }
         std::size_t largest = parts_.size();
         for (std::size_t i = 0; i < parts_.size(); ++i)
             if (holds_required(i) && (largest == parts_.size() || usable(i) > usable(largest))) largest = i;
         if (largest == parts_.size())
-            return fmt::format("{} must be in and are not in one {}: {}", names(request_.required), part_noun(tier_), verdict);
+            return fmt::format("{} must be in and are not in one {}: {}", names(request_.required),
+                               part_noun(tier_), verdict);
         if (usable(largest) >= request_.nodes) return {};
         const auto& part = parts_[largest];
         const auto but = tallies_[largest].excluded > 0
                              ? fmt::format(", {} of them excluded", tallies_[largest].excluded)
                              : std::string();
         if (loads_.required() > 0)
-            return fmt::format("needs {} in one {} with {}; {} has {}{}: {}", plural(request_.nodes, "node"), part_noun(tier_),
-                               names(request_.required), part.name, plural(part.size, "host"), but, verdict);
+            return fmt::format("needs {} in one {} with {}; {} has {}{}: {}", plural(request_.nodes, "node"),
+                               part_noun(tier_), names(request_.required), part.name,
+                               plural(part.size, "host"), but, verdict);
         return fmt::format("no {} of this fabric has {} (the largest, {}, has {}{}): {}", part_noun(tier_),
                            plural(request_.nodes, "host"), part.name, part.size, but, verdict);
     }
@@ -162,17 +170,22 @@ private:
     std::string not_yet() const {
         for (const auto h : request_.required)
             if (!loads_.candidate(h))
-                return fmt::format("{} is required but is {}", fabric_.hosts[h].name, state_word(loads_.snapshot(), h));
+                return fmt::format("{} is required but is {}", fabric_.hosts[h].name,
+                                   state_word(loads_.snapshot(), h));
         std::size_t fullest = parts_.size();
         for (std::size_t i = 0; i < parts_.size(); ++i)
             if (holds_required(i) && usable(i) >= request_.nodes &&
                 (fullest == parts_.size() || tallies_[i].free > tallies_[fullest].free))
                 fullest = i;
         const auto needs = fmt::format("needs {}", plural(request_.nodes, "node"));
-        if (parts_.size() == 1) return fmt::format("{}; {} has {}", needs, parts_[0].name, tallies_[0].text());
-        const auto with = loads_.required() > 0 ? " with " + names(request_.required) : std::string();
-        return fmt::format("{} in one {}{}; the fullest, {}, has {}", needs, part_noun(tier_), with, parts_[fullest].name,
-                           tallies_[fullest].text());
+        if (parts_.size() == 1)
+            return fmt::format("{}; {} has {}", needs, parts_[0].name, tallies_[0].text());
+        const auto& name = parts_[fullest].name;
+        const auto tally = tallies_[fullest].text();
+        if (loads_.required() > 0)
+            return fmt::format("{} in one {} with {}; {} has {}", needs, part_noun(tier_),
+                               names(request_.required), name, tally);
+        return fmt::format("{} in one {}; the fullest, {}, has {}", needs, part_noun(tier_), name, tally);
     }
 
     const topo::Fabric& fabric_;
@@ -187,7 +200,8 @@ private:
 class Grounds {
 public:
     Grounds(const topo::Fabric& fabric, const Loads& loads, const Found& found)
-        : fabric_(fabric), loads_(loads), index_(loads.index()), found_(found), nodes_(loads.request().nodes) {}
+        : fabric_(fabric), loads_(loads), index_(loads.index()), found_(found),
+          nodes_(loads.request().nodes) {}
 
     std::vector<std::string> sentences() const {
         std::vector<std::string> out{where()};
@@ -218,7 +232,8 @@ private:
             do
                 count += found_.taken[i++].second;
             while (by_pod && i < found_.taken.size() && index_.units[found_.taken[i].first].pod == pod);
-            names.push_back(fmt::format("{} {}", by_pod ? index_.pods[pod].name : index_.units[unit].name, count));
+            names.push_back(
+                fmt::format("{} {}", by_pod ? index_.pods[pod].name : index_.units[unit].name, count));
         }
         return listed(names);
     }
@@ -239,7 +254,8 @@ private:
         else
             for (std::size_t p = 0; p < index_.pods.size(); ++p)
                 see(loads_.pod_candidates(static_cast<std::uint32_t>(p)), index_.pods[p].name);
-        if (most >= nodes_) return fmt::format("no {} with the required hosts has {} free nodes", noun, nodes_);
+        if (most >= nodes_)
+            return fmt::format("no {} with the required hosts has {} free nodes", noun, nodes_);
         return fmt::format("no {} has {} free nodes; the fullest, {}, has {}", noun, nodes_, name, most);
     }
 
@@ -248,47 +264,57 @@ private:
         const auto& pod = index_.pods[unit.pod];
         switch (found_.tier) {
         case one_unit:
-            return fmt::format("{} in unit {} of {}: one unit is the smallest part that holds {}", subject(), unit.name,
-                               pod.name, plural(nodes_, "free node"));
+            return fmt::format("{} in unit {} of {}: one unit is the smallest part that holds {}", subject(),
+                               unit.name, pod.name, plural(nodes_, "free node"));
         case one_pod:
-            return fmt::format("{} in {} of {} ({}): {}", subject(), plural(found_.units, "unit"), pod.name, shares(false),
-                               nothing_smaller(one_unit));
+            return fmt::format("{} in {} of {} ({}): {}", subject(), plural(found_.units, "unit"), pod.name,
+                               shares(false), nothing_smaller(one_unit));
         case one_island:
             return fmt::format("{} in {} and {} ({}): {}", subject(), plural(found_.units, "unit"),
                                plural(found_.pods, "pod"), shares(true), nothing_smaller(one_pod));
         case everywhere: break;
         }
-        return fmt::format("{} in {} and {} ({}): no part of the fabric that links join has {} free nodes", subject(),
-                           plural(found_.units, "unit"), plural(found_.pods, "pod"), shares(true), nodes_);
+        return fmt::format("{} in {} and {} ({}): no part of the fabric that links join has {} free nodes",
+                           subject(), plural(found_.units, "unit"), plural(found_.pods, "pod"), shares(true),
+                           nodes_);
     }
 
     std::string rails() const {
         const auto within = found_.tier == one_unit  ? "the unit"
                             : found_.tier == one_pod ? "the pod"
                                                      : "the fabric";
-        if (found_.misaligned == 0) return fmt::format("{} aligned within {}", index_.rails == 1 ? "the one rail is" : fmt::format("all {} rails are", index_.rails), within);
+        if (found_.misaligned == 0)
+            return fmt::format("{} aligned within {}",
+                               index_.rails == 1 ? "the one rail is"
+                                                 : fmt::format("all {} rails are", index_.rails),
+                               within);
         std::vector<std::string> off;
         for (std::uint32_t rail = 0; rail < index_.rails; ++rail)
-            if (const auto host = off_rail(rail); !host.empty()) off.push_back(fmt::format("rail {} ({})", rail, host));
-        return fmt::format("{} of {} rails are aligned within {}; not {}", index_.rails - found_.misaligned, index_.rails,
-                           within, listed(off));
+            if (const auto host = off_rail(rail); !host.empty())
+                off.push_back(fmt::format("rail {} ({})", rail, host));
+        return fmt::format("{} of {} rails are aligned within {}; not {}", index_.rails - found_.misaligned,
+                           index_.rails, within, listed(off));
     }
 
     // The first host whose HCA keeps a rail from being aligned; empty when it is.
     std::string off_rail(std::uint32_t rail) const {
         const auto meeting = [&](std::uint32_t h) { return index_.meeting(h, rail, found_.tier); };
-        const auto missing = std::find_if(found_.hosts.begin(), found_.hosts.end(), [&](auto h) { return meeting(h) < 0; });
+        const auto missing =
+            std::find_if(found_.hosts.begin(), found_.hosts.end(), [&](auto h) { return meeting(h) < 0; });
         if (missing != found_.hosts.end()) return fmt::format("{} has none", fabric_.hosts[*missing].name);
         const auto first = meeting(found_.hosts.front());
-        const auto other = std::find_if(found_.hosts.begin(), found_.hosts.end(), [&](auto h) { return meeting(h) != first; });
+        const auto other = std::find_if(found_.hosts.begin(), found_.hosts.end(),
+                                        [&](auto h) { return meeting(h) != first; });
         if (other == found_.hosts.end()) return {};
-        return fmt::format("{} and {} are apart", fabric_.hosts[found_.hosts.front()].name, fabric_.hosts[*other].name);
+        return fmt::format("{} and {} are apart", fabric_.hosts[found_.hosts.front()].name,
+                           fabric_.hosts[*other].name);
     }
 
     std::string impaired() const {
         std::vector<std::string> names;
         for (const auto h : found_.hosts)
-            if (loads_.avoidance(h) > 0) names.push_back(fmt::format("{} {:.2f}", fabric_.hosts[h].name, loads_.snapshot().health[h]));
+            if (loads_.avoidance(h) > 0)
+                names.push_back(fmt::format("{} {:.2f}", fabric_.hosts[h].name, loads_.snapshot().health[h]));
         return fmt::format("{} of reduced health in ({}): too few sound ones in so small a part",
                            plural(names.size(), "host"), listed(names));
     }
@@ -297,7 +323,8 @@ private:
         if (found_.left == 0) return "no free node is left over in the units used";
         const auto left = fmt::format("{} left over in the units used", plural(found_.left, "free node"));
         if (found_.broken == 0) return left + "; no wholly free unit is broken up";
-        return fmt::format("{}; {} broken up, as nothing else of that size fits", left, plural(found_.broken, "wholly free unit"));
+        return fmt::format("{}; {} broken up, as nothing else of that size fits", left,
+                           plural(found_.broken, "wholly free unit"));
     }
 
     const topo::Fabric& fabric_;

@@ -147,9 +147,12 @@ std::optional<Found> search_tier(const Loads& loads, Tier tier) {
     if (tier == one_unit) return in_one_unit(loads);
     if (tier == one_pod) return in_one_pod(loads);
     if (tier == everywhere)
-        return index.islands.size() > 1 ? in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier) : std::nullopt;
+        return index.islands.size() > 1
+                   ? in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier)
+                   : std::nullopt;
     std::optional<Found> best;
-    for (const auto& island : index.islands) keep_better(best, in_pods(loads, island.first, island.size, tier));
+    for (const auto& island : index.islands)
+        keep_better(best, in_pods(loads, island.first, island.size, tier));
     return best;
 }
 
@@ -167,7 +170,8 @@ std::optional<Found> search(const Loads& loads) {
 
 void fill_hosts(const Loads& loads, Found& found) {
     found.hosts.clear();
-    for (const auto& [unit, count] : found.taken) loads.take(unit, count, found.hosts);
+    for (const auto& [unit, count] : found.taken)
+        loads.take(unit, count, found.hosts);
 }
 
 } // namespace sched

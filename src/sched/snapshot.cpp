@@ -99,10 +99,10 @@ std::optional<HostState> flag_state(char flag) {
 std::optional<HostState> read_state(std::string_view text) {
     const auto end = std::min(text.find_first_of("*~#!%$@^-+"), text.size());
     std::string lower(text.substr(0, end));
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    const auto* found = std::find_if(words.begin(), words.end(), [&](const Word& w) { return w.word == lower; });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const auto* found =
+        std::find_if(words.begin(), words.end(), [&](const Word& w) { return w.word == lower; });
     if (found == words.end()) return std::nullopt;
     auto state = found->state;
     for (auto rest = text.substr(end); !rest.empty(); rest.remove_prefix(1)) {
@@ -146,7 +146,8 @@ Expected<Line> read_line(const std::vector<std::string_view>& parts) {
     if (!hosts) return std::move(hosts).error();
     line.hosts = *std::move(hosts);
     const auto state = read_state(parts[1]);
-    if (!state) return bad(fmt::format("{}: not a state of Slurm; see NODE STATE CODES in sinfo(1)", parts[1]));
+    if (!state)
+        return bad(fmt::format("{}: not a state of Slurm; see NODE STATE CODES in sinfo(1)", parts[1]));
     line.state = *state;
     if (parts.size() == 3) {
         const auto health = base::parse_number(parts[2]);

@@ -1,1 +1,4 @@
-# tests/golden
+# Golden files: what the programs print, held as transcripts of commands (tests/golden/transcript --update).
+TESTS += %D%/railplan/run
+EXTRA_DIST += %D%/transcript %D%/railplan/run %D%/railplan/place.transcript \
+	%D%/railplan/half.state %D%/railplan/health.state %D%/railplan/broken.state

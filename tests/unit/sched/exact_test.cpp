@@ -15,13 +15,14 @@ namespace {
 std::string show(const std::optional<Terms>& t) {
     if (!t) return "does not fit";
     const auto& [tier, pods, units, misaligned, avoidance, broken, left] = *t;
-    return "tier " + std::to_string(tier) + " pods " + std::to_string(pods) + " units " + std::to_string(units) +
-           " misaligned " + std::to_string(misaligned) + " avoidance " + std::to_string(avoidance) + " broken " +
-           std::to_string(broken) + " left " + std::to_string(left);
+    return "tier " + std::to_string(tier) + " pods " + std::to_string(pods) + " units " +
+           std::to_string(units) + " misaligned " + std::to_string(misaligned) + " avoidance " +
+           std::to_string(avoidance) + " broken " + std::to_string(broken) + " left " + std::to_string(left);
 }
 
 // The placement holds what it promises, and its score is the oracle's. Empty when so.
-std::string compare(const Placer& placer, const Oracle& oracle, const Snapshot& snapshot, const Request& request) {
+std::string compare(const Placer& placer, const Oracle& oracle, const Snapshot& snapshot,
+                    const Request& request) {
     const auto best = oracle.best(request);
     const auto placement = placer.place(snapshot, request);
     if (!placement) {
@@ -32,7 +33,8 @@ std::string compare(const Placer& placer, const Oracle& oracle, const Snapshot& 
     if (!best) return "placed what does not fit: " + show(mine);
     auto hosts = placement->hosts;
     std::sort(hosts.begin(), hosts.end());
-    if (hosts.size() != request.nodes || std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end()) return "not a gang";
+    if (hosts.size() != request.nodes || std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end())
+        return "not a gang";
     for (const auto h : hosts) {
         if (snapshot.states[h] != HostState::free) return "a host that is not free";
         if (std::count(request.excluded.begin(), request.excluded.end(), h) > 0) return "an excluded host";
@@ -45,13 +47,17 @@ std::string compare(const Placer& placer, const Oracle& oracle, const Snapshot& 
 }
 
 std::string describe(const Snapshot& snapshot, const Request& request) {
-    std::string text = std::to_string(request.nodes) + " nodes, span " + std::string(to_string(request.span)) + ", hosts ";
+    std::string text =
+        std::to_string(request.nodes) + " nodes, span " + std::string(to_string(request.span)) + ", hosts ";
     for (std::size_t h = 0; h < snapshot.states.size(); ++h) {
         text += snapshot.states[h] == HostState::free ? 'F' : '.';
-        if (!snapshot.health.empty() && snapshot.health[h] < 1) text += "(" + std::to_string(snapshot.health[h]) + ")";
+        if (!snapshot.health.empty() && snapshot.health[h] < 1)
+            text += "(" + std::to_string(snapshot.health[h]) + ")";
     }
-    for (const auto h : request.required) text += " +" + std::to_string(h);
-    for (const auto h : request.excluded) text += " -" + std::to_string(h);
+    for (const auto h : request.required)
+        text += " +" + std::to_string(h);
+    for (const auto h : request.excluded)
+        text += " -" + std::to_string(h);
     return text;
 }
 
@@ -72,7 +78,8 @@ TEST_CASE("every busy pattern of every fabric of up to 3 pods of 3 units of 3 ho
                 const Placer placer(fabric);
                 auto snapshot = Snapshot::all_free(fabric);
                 for (unsigned busy = 0; busy < 1U << count; ++busy) {
-                    for (unsigned h = 0; h < count; ++h) snapshot.states[h] = (busy >> h & 1) != 0 ? HostState::busy : HostState::free;
+                    for (unsigned h = 0; h < count; ++h)
+                        snapshot.states[h] = (busy >> h & 1) != 0 ? HostState::busy : HostState::free;
                     const Oracle oracle(fabric, snapshot);
                     for (std::uint32_t nodes = 1; nodes <= count; ++nodes) {
 
@@ -134,11 +141,13 @@ void random_case(std::mt19937_64& random, bool wild) {
 TEST_CASE("random regular fabrics of up to 27 hosts") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
-    for (int round = 0; round < 40000; ++round) random_case(random, false);
+    for (int round = 0; round < 40000; ++round)
+        random_case(random, false);
 }
 
 TEST_CASE("random fabrics with crossed cables, missing rails, health, required and excluded hosts") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
-    for (int round = 0; round < 60000; ++round) random_case(random, true);
+    for (int round = 0; round < 60000; ++round)
+        random_case(random, true);
 }

@@ -32,8 +32,10 @@ TEST_CASE("a bad flag names flag, value and what is allowed, and changes nothing
     CHECK(refused("ckpt-dir", "run7") == "--ckpt-dir=run7: must be an absolute path");
     CHECK(refused("ckpt-dir", "") == "--ckpt-dir=: must be an absolute path");
     CHECK(refused("ckpt-dir", "/a\nb") == "--ckpt-dir=/a?b: must not contain control characters");
-    CHECK(refused("ckpt-dir", "/" + std::string(4095, 'x')).ends_with("must be at most 4095 bytes long, has 4096"));
-    CHECK(refused("rail-spam", "x") == "--rail-spam=x: no such flag; there are rail-span, restart and ckpt-dir");
+    CHECK(refused("ckpt-dir", "/" + std::string(4095, 'x'))
+              .ends_with("must be at most 4095 bytes long, has 4096"));
+    CHECK(refused("rail-spam", "x") ==
+          "--rail-spam=x: no such flag; there are rail-span, restart and ckpt-dir");
     Hints hints;
     CHECK(set_hint(hints, "ckpt-dir", "/" + std::string(4094, 'x')));
 }
@@ -48,7 +50,8 @@ TEST_CASE("each flag has its variable") {
 TEST_CASE("a comment is written in one form and keeps an administrator's text") {
     const Hints hints{Span::unit, true, "/scratch/run7"};
     CHECK(merge_comment("", hints) == "railyard: span=unit restart=auto ckpt-dir=/scratch/run7");
-    CHECK(merge_comment("ticket 7", hints) == "ticket 7; railyard: span=unit restart=auto ckpt-dir=/scratch/run7");
+    CHECK(merge_comment("ticket 7", hints) ==
+          "ticket 7; railyard: span=unit restart=auto ckpt-dir=/scratch/run7");
     CHECK(merge_comment("ticket 7; railyard: span=pod; by kim", Hints{{}, false, {}}) ==
           "ticket 7; by kim; railyard: restart=never");
     CHECK(merge_comment("railyard: span=pod", {}).empty());
@@ -64,8 +67,8 @@ TEST_CASE("a comment without our part has no hints; unknown keys are passed over
 }
 
 TEST_CASE("a broken comment names the key") {
-    for (const auto* text : {"railyard: ckpt-dir=/a%2", "railyard: ckpt-dir=/a%zz", "railyard: ckpt-dir=/a%00",
-                             "railyard: ckpt-dir=a", "railyard: ckpt-dir="}) {
+    for (const auto* text : {"railyard: ckpt-dir=/a%2", "railyard: ckpt-dir=/a%zz",
+                             "railyard: ckpt-dir=/a%00", "railyard: ckpt-dir=a", "railyard: ckpt-dir="}) {
         INFO(text);
         const auto hints = parse_comment(text);
         REQUIRE_FALSE(hints);
@@ -85,7 +88,8 @@ TEST_CASE("hints come back from their comment") {
         if (random() % 2) hints.restart = random() % 2 == 0;
         if (random() % 2) {
             std::string path = "/";
-            for (auto i = random() % 20; i > 0; --i) path += static_cast<char>(0x20 + random() % 0x5f);
+            for (auto i = random() % 20; i > 0; --i)
+                path += static_cast<char>(0x20 + random() % 0x5f);
             if (random() % 3 == 0) path += "\xc3\xbc\xff";
             hints.ckpt_dir = path;
         }

@@ -11,21 +11,25 @@
 
 namespace sched_test {
 
-using Terms = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, long, std::uint32_t, std::uint32_t>;
+using Terms = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, long, std::uint32_t,
+                         std::uint32_t>;
 
 inline Terms terms(const sched::Score& s) {
-    return {s.tier, s.pods, s.units, s.misaligned_rails, std::lround(s.avoidance * 1000), s.broken_units, s.left_over};
+    return {s.tier,         s.pods,     s.units, s.misaligned_rails, std::lround(s.avoidance * 1000),
+            s.broken_units, s.left_over};
 }
 
 class Oracle {
 public:
-    Oracle(const topo::Fabric& fabric, const sched::Snapshot& snapshot) : fabric_(fabric), snapshot_(snapshot) {}
+    Oracle(const topo::Fabric& fabric, const sched::Snapshot& snapshot)
+        : fabric_(fabric), snapshot_(snapshot) {}
 
     // The best score for this request by trying every subset of the free hosts.
     std::optional<Terms> best(const sched::Request& request) const {
         std::vector<std::uint32_t> usable;
         for (std::uint32_t h = 0; h < fabric_.hosts.size(); ++h)
-            if (free(h) && std::count(request.excluded.begin(), request.excluded.end(), h) == 0) usable.push_back(h);
+            if (free(h) && std::count(request.excluded.begin(), request.excluded.end(), h) == 0)
+                usable.push_back(h);
         std::optional<Terms> best;
         std::vector<std::uint32_t> hosts;
         for (std::uint32_t set = 0; set < std::uint32_t{1} << usable.size(); ++set) {
@@ -33,12 +37,14 @@ public:
             hosts.clear();
             for (std::size_t i = 0; i < usable.size(); ++i)
                 if (set >> i & 1) hosts.push_back(usable[i]);
-            const bool has_required = std::all_of(request.required.begin(), request.required.end(), [&](std::uint32_t r) {
-                return std::count(hosts.begin(), hosts.end(), r) == 1;
-            });
+            const bool has_required =
+                std::all_of(request.required.begin(), request.required.end(),
+                            [&](std::uint32_t r) { return std::count(hosts.begin(), hosts.end(), r) == 1; });
             if (!has_required) continue;
             const auto score = this->score(hosts);
-            const auto widest = request.span == sched::Span::unit ? 0U : request.span == sched::Span::pod ? 1U : 2U;
+            const auto widest = request.span == sched::Span::unit  ? 0U
+                                : request.span == sched::Span::pod ? 1U
+                                                                   : 2U;
             if (std::get<0>(score) > widest) continue;
             if (!best || score < *best) best = score;
         }
@@ -62,26 +68,39 @@ public:
                 if (leaf < 0)
                     places.insert({-1, -2}); // missing: never one place
                 else
-                    places.insert(tier == 0 ? leaf : tier == 1 ? fabric_.switches[static_cast<std::size_t>(leaf)].pod : 0);
+                    places.insert(tier == 0   ? leaf
+                                  : tier == 1 ? fabric_.switches[static_cast<std::size_t>(leaf)].pod
+                                              : 0);
             }
             misaligned += places.size() != 1 ? 1 : 0;
         }
         std::uint32_t broken = 0, left = 0;
         for (const int u : units) {
             const auto& members = fabric_.units[static_cast<std::size_t>(u)].hosts;
-            const auto frees = static_cast<std::size_t>(std::count_if(members.begin(), members.end(), [&](auto h) { return free(h); }));
-            const auto taken = static_cast<std::size_t>(std::count_if(hosts.begin(), hosts.end(), [&](auto h) { return fabric_.hosts[h].unit == u; }));
+            const auto frees = static_cast<std::size_t>(
+                std::count_if(members.begin(), members.end(), [&](auto h) { return free(h); }));
+            const auto taken = static_cast<std::size_t>(std::count_if(
+                hosts.begin(), hosts.end(), [&](auto h) { return fabric_.hosts[h].unit == u; }));
             left += static_cast<std::uint32_t>(frees - taken);
             broken += frees == members.size() && taken < frees ? 1 : 0;
         }
-        return {tier, static_cast<std::uint32_t>(pods.size()), static_cast<std::uint32_t>(units.size()), misaligned, avoidance, broken, left};
+        return {tier,
+                static_cast<std::uint32_t>(pods.size()),
+                static_cast<std::uint32_t>(units.size()),
+                misaligned,
+                avoidance,
+                broken,
+                left};
     }
 
 private:
     bool free(std::uint32_t h) const {
-        return snapshot_.states[h] == sched::HostState::free && (snapshot_.health.empty() || snapshot_.health[h] > 0);
+        return snapshot_.states[h] == sched::HostState::free &&
+               (snapshot_.health.empty() || snapshot_.health[h] > 0);
     }
-    int pod_of(std::uint32_t h) const { return fabric_.units[static_cast<std::size_t>(fabric_.hosts[h].unit)].pod; }
+    int pod_of(std::uint32_t h) const {
+        return fabric_.units[static_cast<std::size_t>(fabric_.hosts[h].unit)].pod;
+    }
 
     const topo::Fabric& fabric_;
     const sched::Snapshot& snapshot_;

@@ -46,8 +46,9 @@ TEST_CASE("a gang that fits one unit goes to the tightest that is not wholly fre
     CHECK(placement->hosts == Hosts{8, 9});
     CHECK(placement->score == Score{0, 1, 1, 0, 0, 0, 0});
     CHECK(placement->reasons ==
-          std::vector<std::string>{"all 2 nodes in unit su3 of pod1: one unit is the smallest part that holds 2 free nodes",
-                                   "all 2 rails are aligned within the unit", "no free node is left over in the units used"});
+          std::vector<std::string>{
+              "all 2 nodes in unit su3 of pod1: one unit is the smallest part that holds 2 free nodes",
+              "all 2 rails are aligned within the unit", "no free node is left over in the units used"});
 }
 
 TEST_CASE("a gang that fits no unit takes the fewest units of one pod, in rank order") {
@@ -55,8 +56,8 @@ TEST_CASE("a gang that fits no unit takes the fewest units of one pod, in rank o
     REQUIRE(placement);
     CHECK(placement->hosts == Hosts{8, 9, 10, 11, 13, 14});
     CHECK(placement->score == Score{1, 1, 2, 0, 0, 0, 1});
-    CHECK(placement->reasons.front() ==
-          "all 6 nodes in 2 units of pod2 (su3 4 and su4 2): no unit has 6 free nodes; the fullest, su3, has 4");
+    CHECK(placement->reasons.front() == "all 6 nodes in 2 units of pod2 (su3 4 and su4 2): no unit has 6 "
+                                        "free nodes; the fullest, su3, has 4");
 }
 
 TEST_CASE("ranks follow units even where the hosts' names do not") {
@@ -81,7 +82,8 @@ TEST_CASE("health 0 is banned, lesser health avoided, and said") {
     const auto placement = place(fabric, snapshot, ask(3));
     REQUIRE(placement);
     CHECK(placement->score.avoidance == 0.5);
-    CHECK(placement->reasons[2] == "1 host of reduced health in (n2 0.50): too few sound ones in so small a part");
+    CHECK(placement->reasons[2] ==
+          "1 host of reduced health in (n2 0.50): too few sound ones in so small a part");
     CHECK(refusal(fabric, snapshot, ask(5)) == "needs 5 nodes; the fabric has 4 free, 1 busy, 1 unhealthy");
 }
 
@@ -91,7 +93,8 @@ TEST_CASE("a crossed cable is avoided, or named") {
     CHECK(place(fabric, states("ffff"), ask(3))->hosts == Hosts{0, 2, 3});
     const auto placement = place(fabric, states("ffbf"), ask(3));
     CHECK(placement->score.misaligned_rails == 1);
-    CHECK(placement->reasons[1] == "1 of 2 rails are aligned within the unit; not rail 0 (n1 and n2 are apart)");
+    CHECK(placement->reasons[1] ==
+          "1 of 2 rails are aligned within the unit; not rail 0 (n1 and n2 are apart)");
     fabric.hosts[1].leaves[0] = topo::none;
     CHECK(place(fabric, states("ffbf"), ask(3))->reasons[1] ==
           "1 of 2 rails are aligned within the unit; not rail 0 (n2 has none)");
@@ -113,9 +116,14 @@ TEST_CASE("parts that no link joins are not mixed while one of them holds the ga
     topo::Switch spine;
     spine.tier = 1;
     fabric.switches.push_back(spine);
-    const auto link = [&](topo::End a, topo::End b) { fabric.links.push_back({a, b, 4, 400000, topo::LinkState::active}); };
-    for (int h = 0; h < 6; ++h) link({h, 0, topo::none, 1}, {topo::none, topo::none, h / 2, static_cast<std::uint8_t>(h % 2 + 1)});
-    for (const int leaf : {0, 2}) link({topo::none, topo::none, leaf, 3}, {topo::none, topo::none, 3, static_cast<std::uint8_t>(leaf + 1)});
+    const auto link = [&](topo::End a, topo::End b) {
+        fabric.links.push_back({a, b, 4, 400000, topo::LinkState::active});
+    };
+    for (int h = 0; h < 6; ++h)
+        link({h, 0, topo::none, 1}, {topo::none, topo::none, h / 2, static_cast<std::uint8_t>(h % 2 + 1)});
+    for (const int leaf : {0, 2})
+        link({topo::none, topo::none, leaf, 3},
+             {topo::none, topo::none, 3, static_cast<std::uint8_t>(leaf + 1)});
     const auto free = Snapshot::all_free(fabric);
     CHECK(place(fabric, free, ask(4))->hosts == Hosts{0, 1, 4, 5});
     CHECK(place(fabric, free, ask(5))->score.tier == 3);
@@ -144,33 +152,38 @@ TEST_CASE("a refusal says what is missing now") {
     const auto fabric = grid(1, 3, 4);
     CHECK(refusal(fabric, states("fffd ffbb xfbb"), ask(4, Span::unit)) ==
           "needs 4 nodes in one unit; the fullest, su1, has 3 free, 1 drained");
-    CHECK(refusal(fabric, states("fffd ffbb xfbb"), ask(7)) == "needs 7 nodes; the fabric has 6 free, 4 busy, 1 drained, 1 down");
+    CHECK(refusal(fabric, states("fffd ffbb xfbb"), ask(7)) ==
+          "needs 7 nodes; the fabric has 6 free, 4 busy, 1 drained, 1 down");
     auto request = ask(3, Span::unit);
     request.required = {4};
     CHECK(refusal(fabric, states("fffd ffbb xfbb"), request) ==
-          "needs 3 nodes in one unit with n5; the fullest, su2, has 2 free, 2 busy");
+          "needs 3 nodes in one unit with n5; su2 has 2 free, 2 busy");
     request.required = {3};
     CHECK(refusal(fabric, states("fffd ffbb xfbb"), request) == "n4 is required but is drained");
     const auto two = grid(2, 1, 4);
-    CHECK(refusal(two, states("ffbb fbbb"), ask(3, Span::pod)) == "needs 3 nodes in one pod; the fullest, pod1, has 2 free, 2 busy");
+    CHECK(refusal(two, states("ffbb fbbb"), ask(3, Span::pod)) ==
+          "needs 3 nodes in one pod; the fullest, pod1, has 2 free, 2 busy");
 }
 
 TEST_CASE("a refusal says when it is for ever, and only then") {
     const auto fabric = grid(2, 2, 4);
     const auto busy = states("bbbb bbbb bbbb bbbb");
-    CHECK(refusal(fabric, busy, ask(17)) == "needs 17 nodes; this fabric has 16 hosts: this job can never run");
+    CHECK(refusal(fabric, busy, ask(17)) ==
+          "needs 17 nodes; this fabric has 16 hosts: this job can never run");
     CHECK(refusal(fabric, busy, ask(5, Span::unit)) ==
-          "no unit of this fabric has 5 hosts (the largest, su1, has 4): this job can never run with --rail-span=unit");
-    CHECK(refusal(fabric, busy, ask(9, Span::pod)) ==
-          "no pod of this fabric has 9 hosts (the largest, pod1, has 8): this job can never run with --rail-span=pod");
+          "no unit of this fabric has 5 hosts (the largest, su1, has 4): this job can never run with "
+          "--rail-span=unit");
+    CHECK(refusal(fabric, busy, ask(9, Span::pod)) == "no pod of this fabric has 9 hosts (the largest, pod1, "
+                                                      "has 8): this job can never run with --rail-span=pod");
     auto request = ask(2, Span::unit);
     request.required = {0, 15};
-    CHECK(refusal(fabric, busy, request) == "n1 and n16 must be in and are not in one unit: this job can never run with --rail-span=unit");
+    CHECK(refusal(fabric, busy, request) ==
+          "n1 and n16 must be in and are not in one unit: this job can never run with --rail-span=unit");
     request = ask(4, Span::unit);
     request.required = {0};
     request.excluded = {1};
-    CHECK(refusal(fabric, busy, request) ==
-          "needs 4 nodes in one unit with n1; su1 has 4 hosts, 1 of them excluded: this job can never run with --rail-span=unit");
+    CHECK(refusal(fabric, busy, request) == "needs 4 nodes in one unit with n1; su1 has 4 hosts, 1 of them "
+                                            "excluded: this job can never run with --rail-span=unit");
     for (std::uint32_t nodes = 1; nodes <= 17; ++nodes)
         for (const auto span : {Span::any, Span::unit, Span::pod, Span::fabric}) {
             const bool never = refusal(fabric, busy, ask(nodes, span)).find("never") != std::string::npos;
@@ -196,5 +209,6 @@ TEST_CASE("a request that contradicts itself is wrong usage") {
 }
 
 TEST_CASE("an empty fabric refuses without a stumble") {
-    CHECK(refusal(topo::Fabric{}, Snapshot{}, ask(1)) == "needs 1 node; this fabric has 0 hosts: this job can never run");
+    CHECK(refusal(topo::Fabric{}, Snapshot{}, ask(1)) ==
+          "needs 1 node; this fabric has 0 hosts: this job can never run");
 }

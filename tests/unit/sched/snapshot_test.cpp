@@ -22,15 +22,17 @@ HostState state_of(const std::string& word) {
 } // namespace
 
 TEST_CASE("Slurm's state words and flags say whether a host may be given to a job") {
-    for (const auto* word : {"idle", "IDLE", "idle~", "idle#", "powered_down"}) CHECK(state_of(word) == HostState::free);
-    for (const auto* word : {"allocated", "ALLOCATED+", "alloc", "mixed", "mix-", "completing", "comp", "reserved", "planned",
-                             "idle%", "idle!", "idle@", "idle^", "reboot", "reboot^", "idle-", "idle+", "powering_up"})
+    for (const auto* word : {"idle", "IDLE", "idle~", "idle#", "powered_down"})
+        CHECK(state_of(word) == HostState::free);
+    for (const auto* word :
+         {"allocated", "ALLOCATED+", "alloc", "mixed", "mix-", "completing", "comp", "reserved", "planned",
+          "idle%", "idle!", "idle@", "idle^", "reboot", "reboot^", "idle-", "idle+", "powering_up"})
         CHECK(state_of(word) == HostState::busy);
-    for (const auto* word : {"drained", "drain", "draining", "drng@", "maint", "idle$", "idle+drain", "IDLE+DRAIN", "mixed+drain",
-                             "failing", "fail"})
+    for (const auto* word : {"drained", "drain", "draining", "drng@", "maint", "idle$", "idle+drain",
+                             "IDLE+DRAIN", "mixed+drain", "failing", "fail"})
         CHECK(state_of(word) == HostState::drained);
-    for (const auto* word : {"down", "DOWN*", "idle*", "drained*", "unknown", "unk*", "inval", "future", "error", "maint*", "?",
-                             "down+drain"})
+    for (const auto* word : {"down", "DOWN*", "idle*", "drained*", "unknown", "unk*", "inval", "future",
+                             "error", "maint*", "?", "down+drain"})
         CHECK(state_of(word) == HostState::down);
 }
 
@@ -46,14 +48,16 @@ TEST_CASE("sinfo's output is read: padding, host lists, two partitions, comments
                                       "n5 idle 0.75",
                                       "state", fabric());
     REQUIRE(snapshot);
-    CHECK(snapshot->states == std::vector{HostState::free, HostState::drained, HostState::busy, HostState::busy, HostState::free,
-                                          HostState::busy, HostState::down, HostState::down});
+    CHECK(snapshot->states == std::vector{HostState::free, HostState::drained, HostState::busy,
+                                          HostState::busy, HostState::free, HostState::busy, HostState::down,
+                                          HostState::down});
     CHECK(snapshot->health == std::vector<float>{1, 1, 0.5F, 0.5F, 0.25F, 0.5F, 1, 1});
 }
 
 TEST_CASE("health is absent unless a line gives one; unknown hosts are named once") {
     std::vector<std::string> unknown;
-    const auto snapshot = parse_state("login idle\nn1 idle\nlogin down\nx[1-2] idle\n", "state", fabric(), &unknown);
+    const auto snapshot =
+        parse_state("login idle\nn1 idle\nlogin down\nx[1-2] idle\n", "state", fabric(), &unknown);
     REQUIRE(snapshot);
     CHECK(snapshot->health.empty());
     CHECK(unknown == std::vector<std::string>{"login", "x1", "x2"});
