@@ -1,0 +1,33 @@
+// From nodes and ports to a Fabric: which host an HCA is in, by its node description; links from both ends.
+#pragma once
+
+#include "base/expected.hpp"
+#include "topo/raw_fabric.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace topo {
+
+struct Assembly {
+    Fabric fabric;                    // with roles and rails (roles.hpp), derived
+    std::vector<std::string> missing; // sentences: parts of the fabric that were not seen
+};
+
+// Routers and aggregation nodes are left out with their links. Errors (Code::input) name source and line
+// where the text has them: a GUID in two nodes, a port beyond the node's ports, a port told twice, two ends
+// that contradict each other. Linear time.
+base::Expected<Assembly> assemble(const RawFabric& raw);
+
+// What a node description says about an HCA: "n001 mlx5_3" and "n001 HCA-1" give host and device, "n001"
+// the host alone; a maker's default ("MT4129 ConnectX7 Mellanox Technologies") gives neither.
+struct HcaName {
+    std::string_view host, device;
+};
+HcaName parse_hca_description(std::string_view description);
+
+// A managed switch's description "MF0;leaf01:MQM9700/U1" without its frame: "leaf01"; of a chassis, whose
+// parts must stay distinct, "core1/L02/U1". Any other description as it is.
+std::string switch_name(std::string_view description);
+
+} // namespace topo

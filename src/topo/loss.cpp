@@ -1,0 +1,87 @@
+#include "topo/loss.hpp"
+
+#include "base/hostlist.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+namespace topo {
+namespace {
+
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+std::uint64_t key(Guid guid, std::uint8_t port) {
+    return guid * 251 + port;
+}
+
+// The GUIDs of nodes and the ports that lead somewhere.
+struct Seen {
+    explicit Seen(const Fabric& fabric) {
+        for (const Host& host : fabric.hosts)
+            for (const Hca& hca : host.hcas)
+                nodes.insert(hca.guid);
+        for (const Switch& s : fabric.switches)
+            nodes.insert(s.guid);
+        for (const Link& link : fabric.links)
+            for (const End* end : {&link.a, &link.b})
+                ports.insert(key(guid(fabric, *end), end->port));
+    }
+    static Guid guid(const Fabric& fabric, const End& end) {
+        return end.switch_ != none ? fabric.switches[at(end.switch_)].guid
+                                   : fabric.hosts[at(end.host)].hcas[at(end.hca)].guid;
+    }
+
+    std::unordered_set<Guid> nodes;
+    std::unordered_set<std::uint64_t> ports;
+};
+
+void tell(std::vector<std::string>& sentences, const std::vector<std::string>& names, std::string_view one,
+          std::string_view many, std::string_view what) {
+    constexpr std::size_t most = 8;
+    if (names.empty()) return;
+    const std::vector<std::string> first(
+        names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most)));
+    sentences.push_back(fmt::format("{} {} {}: {}{}", names.size(), names.size() == 1 ? one : many, what,
+                                    fmt::join(first, ", "), names.size() > most ? ", …" : ""));
+}
+
+} // namespace
+
+std::vector<std::string> losses(const Fabric& before, const Fabric& after) {
+    const Seen now(after);
+    std::vector<std::string> hosts, hcas, switches, ports;
+    for (const Host& host : before.hosts) {
+        if (!after.find_host(host.name)) {
+            hosts.push_back(host.name);
+            continue;
+        }
+        for (const Hca& hca : host.hcas)
+            if (!now.nodes.contains(hca.guid)) hcas.push_back(fmt::format("{} {}", host.name, hca.device));
+    }
+    for (const Switch& s : before.switches)
+        if (!now.nodes.contains(s.guid)) switches.push_back(s.name);
+    for (const Link& link : before.links)
+        for (const End* end : {&link.a, &link.b}) {
+            const auto guid = Seen::guid(before, *end);
+            if (!now.nodes.contains(guid) || now.ports.contains(key(guid, end->port))) continue;
+            const auto name = end->switch_ != none
+                                  ? before.switches[at(end->switch_)].name
+                                  : fmt::format("{} {}", before.hosts[at(end->host)].name,
+                                                before.hosts[at(end->host)].hcas[at(end->hca)].device);
+            ports.push_back(fmt::format("{}/{}", name, end->port));
+        }
+    std::vector<std::string> sentences;
+    if (!hosts.empty())
+        sentences.push_back(fmt::format("{} {} not seen: {}", hosts.size(),
+                                        hosts.size() == 1 ? "host is" : "hosts are",
+                                        base::fold_hostlist(hosts)));
+    tell(sentences, hcas, "HCA", "HCAs", "of hosts still there not seen");
+    tell(sentences, switches, "switch", "switches", "not seen");
+    tell(sentences, ports, "port", "ports", "without the link that the file has");
+    return sentences;
+}
+
+} // namespace topo

@@ -1,0 +1,22 @@
+// The live fabric, by management datagrams through libibnetdisc.
+#pragma once
+
+#include "base/expected.hpp"
+#include "topo/raw_fabric.hpp"
+
+#include <string>
+
+namespace topo {
+
+struct MadPort {
+    std::string ca; // "mlx5_0"; empty: the first HCA with an active port
+    int port = 0;   // 0: its first active one
+};
+
+// Walks the fabric from that port. Blocks, seconds for thousands of HCAs; one call at a time in a process,
+// as libibumad keeps its state in the process. libibnetdisc prints what did not answer on standard error;
+// ports that are up but lead nowhere are told in RawFabric::missing.
+// Errors: Code::io when there is no such port or it cannot be opened (no InfiniBand, no access to umad).
+base::Expected<RawFabric> discover_live(const MadPort& from);
+
+} // namespace topo

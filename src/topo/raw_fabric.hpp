@@ -1,0 +1,49 @@
+// A fabric as the wire or a text tells it: nodes with their ports, before anyone asks which host an HCA is
+// in. Sources fill it (ibnetdiscover.hpp, mad_discover.hpp); assemble.hpp makes a Fabric of it.
+#pragma once
+
+#include "topo/fabric.hpp"
+#include "topo/rate.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace topo {
+
+struct RawPort {
+    std::uint8_t number = 0;
+    std::uint8_t peer_port = 0;
+    std::uint16_t lid = 0; // of an HCA's port
+    LinkState state = LinkState::unknown;
+    bool linked = false; // peer and peer_port say where it leads
+    Rate rate;
+    Guid guid = 0; // port GUID, 0 unknown
+    Guid peer = 0; // node GUID
+    std::uint32_t line = 0;
+};
+
+struct RawNode {
+    enum class Kind : std::uint8_t { hca, switch_, other }; // other: routers and in-network aggregation
+    Kind kind = Kind::hca;
+    Guid guid = 0;
+    int ports = 0;
+    std::string description;   // printable
+    std::vector<RawPort> seen; // ports that were told of
+    std::uint32_t line = 0;    // of the text, 0 when live
+};
+
+struct RawFabric {
+    std::vector<RawNode> nodes;
+    std::string source;               // "ibnetdiscover fabric.txt"; in front of a line number in errors
+    std::vector<std::string> missing; // sentences: what is known not to have been seen
+};
+
+// A node description as people see it: bytes that are not printable ASCII become '?', white space at the
+// ends goes.
+std::string printable(std::string_view description);
+
+// Nodes of this description are part of the network, not of a host: SHARP aggregation nodes.
+bool is_aggregation(std::string_view description);
+
+} // namespace topo

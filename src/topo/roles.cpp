@@ -1,0 +1,211 @@
+#include "topo/roles.hpp"
+
+#include "base/hostlist.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+namespace topo {
+namespace {
+
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+// An HCA's attachment: the switch and rate of its first linked port.
+struct Attachment {
+    int leaf = none;
+    std::uint32_t mbps = 0;
+};
+
+std::vector<std::vector<Attachment>> attachments(const Fabric& fabric) {
+    std::vector<std::vector<Attachment>> found(fabric.hosts.size());
+    std::vector<std::vector<std::uint8_t>> port(fabric.hosts.size());
+    for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
+        found[h].resize(fabric.hosts[h].hcas.size());
+        port[h].assign(fabric.hosts[h].hcas.size(), 255);
+    }
+    for (const Link& link : fabric.links)
+        for (const auto& [here, there] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)}) {
+            if (here->host == none || there->switch_ == none) continue;
+            auto& lowest = port[at(here->host)][at(here->hca)];
+            if (here->port >= lowest) continue;
+            lowest = here->port;
+            found[at(here->host)][at(here->hca)] = {there->switch_, link.mbps};
+        }
+    return found;
+}
+
+template <class Key> Key most_common(const std::map<Key, std::size_t>& counts) {
+    Key best{};
+    std::size_t most = 0;
+    for (const auto& [key, count] : counts)
+        if (count >= most) { // the larger key wins a tie
+            best = key;
+            most = count;
+        }
+    return best;
+}
+
+struct Device {
+    std::string name;
+    std::size_t first_class = 0; // by how common the class was that brought it
+    std::map<std::uint32_t, std::size_t> rates;
+    std::set<int> leaves;
+    std::size_t cabled = 0;
+    bool storage = false;
+    int rail = none;
+
+    std::size_t density() const { return leaves.empty() ? 0 : cabled / leaves.size(); }
+};
+
+struct Family {
+    std::vector<Device> devices;
+    std::unordered_map<std::string, std::size_t> by_name;
+
+    Device& device(const std::string& name) { return devices[by_name.at(name)]; }
+};
+
+using Names = std::vector<std::string>; // sorted, each once
+
+Names device_names(const Host& host) {
+    Names names;
+    for (const Hca& hca : host.hcas)
+        names.push_back(hca.device);
+    std::sort(names.begin(), names.end(), base::natural_less);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+// Families from classes of equal name sets, most common first. Only the first few families are compared
+// with, so that names made to differ everywhere cost no more than linear time.
+std::vector<Family> make_families(const std::vector<const Names*>& classes,
+                                  std::vector<std::size_t>& family_of) {
+    constexpr std::size_t most_compared = 16;
+    std::vector<Family> families;
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+        std::size_t chosen = families.size();
+        for (std::size_t f = 0; f < std::min(families.size(), most_compared); ++f) {
+            const auto known = std::count_if(classes[c]->begin(), classes[c]->end(), [&](const auto& name) {
+                return families[f].by_name.contains(name);
+            });
+            if (static_cast<std::size_t>(known) * 2 >= classes[c]->size()) {
+                chosen = f;
+                break;
+            }
+        }
+        if (chosen == families.size()) families.emplace_back();
+        Family& family = families[chosen];
+        for (const auto& name : *classes[c])
+            if (family.by_name.try_emplace(name, family.devices.size()).second) {
+                family.devices.emplace_back().name = name;
+                family.devices.back().first_class = c;
+            }
+        family_of.push_back(chosen);
+    }
+    return families;
+}
+
+void find_storage(Family& family) {
+    std::map<std::uint32_t, std::size_t> rates;
+    std::map<std::size_t, std::size_t> densities;
+    for (const Device& device : family.devices) {
+        if (device.cabled == 0) continue;
+        rates[most_common(device.rates)] += device.cabled;
+        densities[device.density()] += device.cabled;
+    }
+    const auto rate = most_common(rates);
+    // Of equally common densities the smaller is the rails'.
+    std::size_t density = 0, most = 0;
+    for (const auto& [value, count] : densities)
+        if (count > most) {
+            density = value;
+            most = count;
+        }
+    for (Device& device : family.devices)
+        device.storage =
+            device.cabled > 0 && (most_common(device.rates) < rate || device.density() >= 2 * density);
+}
+
+void number_rails(Family& family) {
+    std::vector<Device*> order;
+    for (Device& device : family.devices)
+        if (!device.storage) order.push_back(&device);
+    std::sort(order.begin(), order.end(), [](const Device* a, const Device* b) {
+        if (a->first_class != b->first_class) return a->first_class < b->first_class;
+        return base::natural_less(a->name, b->name);
+    });
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i]->rail = static_cast<int>(i);
+}
+
+bool named(const Host& host) {
+    return !host.hcas.empty() && !host.name.starts_with("0x");
+}
+
+// How many HCAs a compute host has: of all host sizes the one that holds most HCAs.
+std::size_t common_size(const Fabric& fabric) {
+    std::map<std::size_t, std::size_t> hcas;
+    for (const Host& host : fabric.hosts)
+        if (named(host)) hcas[host.hcas.size()] += host.hcas.size();
+    return most_common(hcas);
+}
+
+} // namespace
+
+void assign_roles(Fabric& fabric) {
+    const auto attached = attachments(fabric);
+    const auto size = common_size(fabric);
+    std::map<Names, std::vector<std::size_t>> hosts_of; // class → hosts
+    for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
+        for (Hca& hca : fabric.hosts[h].hcas) {
+            hca.role = Role::storage;
+            hca.rail = none;
+        }
+        if (named(fabric.hosts[h]) && fabric.hosts[h].hcas.size() * 2 >= size)
+            hosts_of[device_names(fabric.hosts[h])].push_back(h);
+    }
+    std::vector<const Names*> classes;
+    for (const auto& [names, hosts] : hosts_of)
+        classes.push_back(&names);
+    std::stable_sort(classes.begin(), classes.end(), [&](const Names* a, const Names* b) {
+        return hosts_of[*a].size() > hosts_of[*b].size();
+    });
+
+    std::vector<std::size_t> family_of;
+    auto families = make_families(classes, family_of);
+    const auto each_host = [&](auto visit) {
+        for (std::size_t c = 0; c < classes.size(); ++c)
+            for (const auto h : hosts_of[*classes[c]])
+                visit(families[family_of[c]], h);
+    };
+    each_host([&](Family& family, std::size_t h) {
+        for (std::size_t i = 0; i < attached[h].size(); ++i) {
+            if (attached[h][i].leaf == none) continue;
+            Device& device = family.device(fabric.hosts[h].hcas[i].device);
+            ++device.rates[attached[h][i].mbps];
+            device.leaves.insert(attached[h][i].leaf);
+            ++device.cabled;
+        }
+    });
+    for (Family& family : families) {
+        find_storage(family);
+        number_rails(family);
+    }
+    each_host([&](Family& family, std::size_t h) {
+        // Of several HCAs with one name the one with the lowest GUID is taken.
+        std::unordered_map<std::string_view, Hca*> chosen;
+        for (Hca& hca : fabric.hosts[h].hcas) {
+            auto& hold = chosen[hca.device];
+            if (hold == nullptr || hca.guid < hold->guid) hold = &hca;
+        }
+        for (auto& [name, hca] : chosen) {
+            hca->rail = family.device(hca->device).rail;
+            if (hca->rail != none) hca->role = Role::compute;
+        }
+    });
+}
+
+} // namespace topo

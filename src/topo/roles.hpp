@@ -1,0 +1,24 @@
+// Which HCAs carry the compute traffic, and on which rail.
+#pragma once
+
+#include "topo/fabric.hpp"
+
+namespace topo {
+
+// Sets role and rail of every HCA from device names, leaves and rates alone; link ends must be valid.
+//
+// Family: hosts whose device names are mostly the same. Within one, a device name means the same thing on
+// every host, so a dead HCA does not shift the others' rails. Rails are counted over the compute devices of
+// the family in natural order; a device that only less common hosts have comes after them.
+//
+// An HCA is storage (and has no rail) when
+//   1 its host has fewer than half as many HCAs as the hosts that hold most of the fabric's HCAs: a storage
+//     server, a login or management host;
+//   2 the device runs, on most hosts of the family, slower than most devices of the family; or
+//   3 the HCAs of the device crowd on leaves at least twice as densely as those of most devices: all units'
+//     storage ports meet on the same leaves, rails never do;
+//   4 its description names no host, or repeats the host and device of another HCA.
+// Where a site knows better, roles in fabric.json may be changed by hand.
+void assign_roles(Fabric& fabric);
+
+} // namespace topo
