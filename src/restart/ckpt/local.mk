@@ -1,5 +1,35 @@
 # The checkpoint contract: librailckpt and railckpt. The interval is its own library, so that librailckpt
-# carries nothing else of the restart daemon's.
-noinst_LTLIBRARIES += libry_interval.la
+# carries nothing else of the restart daemon's.  It names no other library: what links it also links
+# libry_base.la, once.
+noinst_LTLIBRARIES += libry_interval.la libry_ckpt.la
 libry_interval_la_SOURCES = src/restart/core/interval.cpp src/restart/core/interval.hpp
-libry_interval_la_LIBADD = libry_base.la
+
+libry_ckpt_la_SOURCES = \
+	%D%/agent.cpp %D%/agent.hpp \
+	%D%/c_api.cpp %D%/railckpt.h \
+	%D%/digest.cpp %D%/digest.hpp \
+	%D%/fence.cpp %D%/fence.hpp \
+	%D%/import.cpp %D%/import.hpp \
+	%D%/lock.cpp %D%/lock.hpp \
+	%D%/manifest.cpp %D%/manifest.hpp \
+	%D%/name.cpp %D%/name.hpp \
+	%D%/options.cpp %D%/options.hpp \
+	%D%/published.cpp %D%/published.hpp \
+	%D%/schedule.cpp %D%/schedule.hpp \
+	%D%/session.cpp %D%/session.hpp \
+	%D%/stage.cpp %D%/stage.hpp
+libry_ckpt_la_LIBADD = libry_interval.la libry_base.la
+
+# What a job links: nothing but railckpt_* is seen from outside.
+lib_LTLIBRARIES += librailckpt.la
+include_HEADERS += %D%/railckpt.h
+EXTRA_DIST += %D%/librailckpt.map
+librailckpt_la_SOURCES =
+nodist_EXTRA_librailckpt_la_SOURCES = force-c++-linking.cpp
+librailckpt_la_LIBADD = libry_ckpt.la
+librailckpt_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,--version-script=$(srcdir)/%D%/librailckpt.map
+EXTRA_librailckpt_la_DEPENDENCIES = $(srcdir)/%D%/librailckpt.map
+
+bin_PROGRAMS += railckpt
+railckpt_SOURCES = %D%/railckpt.cpp
+railckpt_LDADD = libry_ckpt.la libry_cli.la

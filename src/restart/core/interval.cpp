@@ -14,14 +14,16 @@ using base::Expected;
 
 Expected<void> check_cost(const char* what, Seconds value) {
     if (std::isfinite(value.count()) && value.count() >= 0) return {};
-    return Error{Code::input, fmt::format("{} of {} s: a finite number of at least 0 is wanted", what, value.count())};
+    return Error{Code::input,
+                 fmt::format("{} of {} s: a finite number of at least 0 is wanted", what, value.count())};
 }
 
 Expected<void> check(Seconds cost, Seconds mtbf) {
     if (auto ok = check_cost("checkpoint cost", cost); !ok) return ok;
     if (std::isfinite(mtbf.count()) && mtbf.count() > 0) return {};
-    return Error{Code::input,
-                 fmt::format("mean time between failures of {} s: a finite number above 0 is wanted", mtbf.count())};
+    return Error{
+        Code::input,
+        fmt::format("mean time between failures of {} s: a finite number above 0 is wanted", mtbf.count())};
 }
 
 // The root x in [0, 1) of e^(x + c) (1 - x) = 1 for c >= 0.
@@ -29,7 +31,8 @@ double exact_ratio(double c) {
     if (c >= 1) {
         // y = 1 - x = e^(y - 1 - c) contracts by y < 0.16 a round, and keeps its digits when x nears 1.
         double y = 0;
-        for (int i = 0; i < 24; ++i) y = std::exp(y - 1 - c);
+        for (int i = 0; i < 24; ++i)
+            y = std::exp(y - 1 - c);
         return 1 - y;
     }
     if (c <= 0) return 0;
@@ -74,7 +77,8 @@ Expected<double> efficiency(Seconds interval, Seconds cost, Seconds mtbf, Second
     if (auto ok = check_cost("downtime", downtime); !ok) return std::move(ok).error();
     if (auto ok = check_cost("restart time", restart); !ok) return std::move(ok).error();
     if (!std::isfinite(interval.count()) || interval.count() <= 0)
-        return Error{Code::input, fmt::format("interval of {} s: a finite number above 0 is wanted", interval.count())};
+        return Error{Code::input,
+                     fmt::format("interval of {} s: a finite number above 0 is wanted", interval.count())};
     return interval / ((mtbf + downtime) * std::exp(restart / mtbf) * std::expm1((interval + cost) / mtbf));
 }
 

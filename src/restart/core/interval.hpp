@@ -1,8 +1,8 @@
 // How long to compute between two checkpoints, from what a checkpoint costs and how often the job fails.
 //
-// Symbols: M = the job's mean time between failures, d = blocking cost of one checkpoint, t = work between the
-// end of one checkpoint and the start of the next (d is not part of t), D = downtime before a restart begins,
-// R = time the restart itself takes. Failures are exponential. All times are seconds, as a type.
+// Symbols: M = the job's mean time between failures, d = blocking cost of one checkpoint, t = work between
+// the end of one checkpoint and the start of the next (d is not part of t), D = downtime before a restart
+// begins, R = time the restart itself takes. Failures are exponential. All times are seconds, as a type.
 //
 // Errors of all functions: Code::input when M is not above zero, a cost is below zero, or a value is not
 // finite; the text names the value. All are O(1).
@@ -34,7 +34,8 @@ base::Expected<Seconds> exact_interval(Seconds cost, Seconds mtbf);
 
 // The share of time, 0..1, that is useful work when a job checkpoints every t > 0:
 // t / [(M + D) e^(R / M) (e^((t + d) / M) - 1)].
-base::Expected<double> efficiency(Seconds interval, Seconds cost, Seconds mtbf, Seconds downtime, Seconds restart);
+base::Expected<double> efficiency(Seconds interval, Seconds cost, Seconds mtbf, Seconds downtime,
+                                  Seconds restart);
 
 // Limits on the interval that a job is given; 0 <= least <= most.
 struct IntervalBounds {

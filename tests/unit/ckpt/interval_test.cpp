@@ -10,7 +10,8 @@ using namespace restart;
 TEST_CASE("Young's and Daly's intervals are those computed by hand") {
     // sqrt(2 * 50 * 10000) = 1000; sqrt(50 / 20000) = 0.05
     CHECK(young_interval(Seconds{50}, Seconds{10000})->count() == Approx(1000.0).epsilon(1e-12));
-    CHECK(daly_interval(Seconds{50}, Seconds{10000})->count() == Approx(1000 * (1 + 0.05 / 3 + 0.0025 / 9) - 50).epsilon(1e-12));
+    CHECK(daly_interval(Seconds{50}, Seconds{10000})->count() ==
+          Approx(1000 * (1 + 0.05 / 3 + 0.0025 / 9) - 50).epsilon(1e-12));
     // a day between failures, 60 s: sqrt(120 * 86400) = 3219.9378875996…
     CHECK(young_interval(Seconds{60}, Seconds{86400})->count() == Approx(3219.93788).epsilon(1e-8));
     CHECK(daly_interval(Seconds{200}, Seconds{100})->count() == 100.0); // d >= 2M
@@ -33,18 +34,23 @@ TEST_CASE("the exact interval solves e^((t+d)/M) (1 - t/M) = 1") {
 
 TEST_CASE("the exact interval agrees with Lambert's W where its value is known") {
     // c = ln 2 - 1/2: e^(x + c) (1 - x) = 1 has the root x = 1/2, for 2 e^-1/2 e^1/2 / 2 = 1.
-    CHECK(exact_interval(Seconds{(std::log(2.0) - 0.5) * 1000}, Seconds{1000})->count() == Approx(500.0).epsilon(1e-12));
+    CHECK(exact_interval(Seconds{(std::log(2.0) - 0.5) * 1000}, Seconds{1000})->count() ==
+          Approx(500.0).epsilon(1e-12));
     // c = ln 10 - 0.9: x = 0.9, on the other branch of the code.
-    CHECK(exact_interval(Seconds{(std::log(10.0) - 0.9) * 1000}, Seconds{1000})->count() == Approx(900.0).epsilon(1e-12));
+    CHECK(exact_interval(Seconds{(std::log(10.0) - 0.9) * 1000}, Seconds{1000})->count() ==
+          Approx(900.0).epsilon(1e-12));
 }
 
 TEST_CASE("no other interval is more efficient than the exact one") {
     for (const double d : {0.01, 1.0, 30.0, 600.0})
         for (const double m : {600.0, 28.8 * 3600, 285.0 * 3600}) {
-            const auto at = [&](double t) { return *efficiency(Seconds{t}, Seconds{d}, Seconds{m}, Seconds{120}, Seconds{60}); };
+            const auto at = [&](double t) {
+                return *efficiency(Seconds{t}, Seconds{d}, Seconds{m}, Seconds{120}, Seconds{60});
+            };
             const double t = exact_interval(Seconds{d}, Seconds{m})->count();
             INFO("d " << d << ", M " << m << ", t " << t);
-            for (const double f : {0.5, 0.9, 0.99, 1.01, 1.1, 2.0}) CHECK(at(t) > at(t * f));
+            for (const double f : {0.5, 0.9, 0.99, 1.01, 1.1, 2.0})
+                CHECK(at(t) > at(t * f));
             CHECK(at(t) + 1e-12 >= at(daly_interval(Seconds{d}, Seconds{m})->count()));
             CHECK(at(t) + 1e-12 >= at(young_interval(Seconds{d}, Seconds{m})->count()));
         }
@@ -67,7 +73,8 @@ TEST_CASE("efficiency at the optimum on 128 nodes is that of the published failu
         for (int i = 0; i < 5; ++i) {
             const auto t = *exact_interval(Seconds{costs[i]}, mtbf);
             INFO("M = " << mtbf.count() / 3600 << " h, d = " << costs[i] << " s");
-            CHECK(100 * *efficiency(t, Seconds{costs[i]}, mtbf, Seconds{0}, Seconds{180}) == Approx(row.percent[i]).margin(0.0101));
+            CHECK(100 * *efficiency(t, Seconds{costs[i]}, mtbf, Seconds{0}, Seconds{180}) ==
+                  Approx(row.percent[i]).margin(0.0101));
         }
     }
     // The intervals quoted with them: 41 and 58 minutes at 6.5 per 1000 node-days.
@@ -80,15 +87,20 @@ TEST_CASE("a job is given an interval within its bounds") {
     const IntervalBounds bounds{Seconds{10}, Seconds{3600}};
     CHECK(checkpoint_interval(Seconds{0.001}, Seconds{100}, bounds)->count() == 10.0);
     CHECK(checkpoint_interval(Seconds{600}, Seconds{1e7}, bounds)->count() == 3600.0);
-    CHECK(checkpoint_interval(Seconds{50}, Seconds{10000}, bounds)->count() == exact_interval(Seconds{50}, Seconds{10000})->count());
-    CHECK_THAT(checkpoint_interval(Seconds{1}, Seconds{1}, {Seconds{2}, Seconds{1}}).error().text, Catch::Contains("bounds cross"));
+    CHECK(checkpoint_interval(Seconds{50}, Seconds{10000}, bounds)->count() ==
+          exact_interval(Seconds{50}, Seconds{10000})->count());
+    CHECK_THAT(checkpoint_interval(Seconds{1}, Seconds{1}, {Seconds{2}, Seconds{1}}).error().text,
+               Catch::Contains("bounds cross"));
 }
 
 TEST_CASE("impossible costs and failure rates are refused") {
-    const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+    const double nan = std::numeric_limits<double>::quiet_NaN(),
+                 inf = std::numeric_limits<double>::infinity();
     for (const double bad : {-1.0, nan, inf}) {
-        CHECK_THAT(young_interval(Seconds{bad}, Seconds{1}).error().text, Catch::Contains("checkpoint cost of"));
-        CHECK_THAT(daly_interval(Seconds{1}, Seconds{bad}).error().text, Catch::Contains("mean time between failures of"));
+        CHECK_THAT(young_interval(Seconds{bad}, Seconds{1}).error().text,
+                   Catch::Contains("checkpoint cost of"));
+        CHECK_THAT(daly_interval(Seconds{1}, Seconds{bad}).error().text,
+                   Catch::Contains("mean time between failures of"));
         CHECK_FALSE(exact_interval(Seconds{bad}, Seconds{1}));
         CHECK_FALSE(efficiency(Seconds{bad}, Seconds{1}, Seconds{1}, Seconds{0}, Seconds{0}));
         CHECK_FALSE(efficiency(Seconds{1}, Seconds{1}, Seconds{1}, Seconds{bad}, Seconds{0}));

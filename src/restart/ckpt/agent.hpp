@@ -1,0 +1,60 @@
+// The job's end of nodewatchd's socket: one JSON object a line, a question and its answer.
+//
+//   {"op":"hello","job":12,"epoch":1,"rank":0}   {"ok":true,"interval_s":37.5,"save_by":null}
+//   {"op":"due"}                                 {"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"}
+//   {"op":"commit","step":400,"path":"…","cost_s":0.8,"bytes":123}   {"ok":true}
+//
+// An agent that is away must not slow the job down: connecting never waits, an answer is waited for briefly,
+// and after a failure the next attempt is put off: by 1 s when it was told at once (nobody listens), else by
+// times that double up to 30 s (it hangs).
+#pragma once
+
+#include "base/expected.hpp"
+#include "base/unique_fd.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace restart::ckpt {
+
+struct AgentState {
+    std::optional<double> interval_s; // null while restartd has not told the agent
+    std::optional<double> save_by_s;  // seconds since 1970: save before then, it will be requeued
+    std::string incident;             // why, "i-7"; "" when there is none
+};
+
+class Agent {
+public:
+    // `restart`: the job's restart count, by which restartd knows the incarnation.
+    Agent(std::string socket, std::int64_t job, std::uint32_t restart);
+
+    // What holds now; waits 100 ms at most. Errors: Code::unavailable (away, putting it off, or no answer in
+    // time), Code::denied (it refused), Code::input (not the protocol), Code::usage (the path is too long for
+    // a socket).
+    base::Expected<AgentState> due();
+
+    // Tells a commit; waits 1 s at most. Errors: as due.
+    base::Expected<void> committed(std::uint64_t step, const std::string& path, double cost_s,
+                                   std::uint64_t bytes);
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    base::Expected<std::string> ask(const std::string& line, Clock::time_point deadline);
+    base::Expected<void> connect(Clock::time_point deadline);
+    base::Expected<std::string> exchange(const std::string& line, Clock::time_point deadline);
+    base::Error give_up(base::Error error);
+
+    std::string socket_;
+    std::int64_t job_;
+    std::uint32_t restart_;
+    base::UniqueFd fd_;
+    std::string pending_; // bytes after the last answer's line
+    Clock::time_point asked_{}, not_before_{};
+    std::chrono::seconds pause_{1};
+    std::string last_trouble_;
+};
+
+} // namespace restart::ckpt

@@ -1,0 +1,27 @@
+#include "restart/ckpt/lock.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <thread>
+
+namespace restart::ckpt {
+
+base::Expected<FileLock> FileLock::acquire(const std::filesystem::path& file, base::Duration wait) {
+    using Clock = std::chrono::steady_clock;
+    base::UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (!fd) return base::system_error(file.string(), errno);
+    const auto deadline = Clock::now() + wait;
+    for (;;) {
+        if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return FileLock(std::move(fd));
+        if (errno == ENOSYS || errno == ENOTSUP || errno == ENOLCK || errno == EINVAL)
+            return FileLock(std::move(fd));
+        if (errno != EWOULDBLOCK && errno != EINTR) return base::system_error(file.string(), errno);
+        if (Clock::now() >= deadline)
+            return base::Error{base::Code::unavailable, file.string() + ": another process holds this lock"};
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+} // namespace restart::ckpt

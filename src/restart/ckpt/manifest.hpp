@@ -1,0 +1,45 @@
+// MANIFEST.json: what a committed checkpoint consists of.
+//
+//   {"v": 1, "step": 400, "epoch": 1, "job": 12, "time": 1700000001.5, "cost_s": 0.8,
+//    "files": [{"name": "rank-0.bin", "bytes": 4096, "xxh3_128": "…"}],
+//    "manifest_xxh3_128": "…"}
+//
+// The last line is the checksum (digest.hpp) of all bytes before it, and its form is fixed to the byte: a
+// manifest that was cut anywhere, or in which a bit flipped, is not a manifest. That is why the bytes and not
+// the values are summed: numbers need not survive being parsed and printed.
+#pragma once
+
+#include "base/expected.hpp"
+#include "restart/ckpt/name.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart::ckpt {
+
+struct ManifestFile {
+    std::string name; // relative, see check_file_name
+    std::uint64_t bytes = 0;
+    std::string xxh3_128;
+    bool operator==(const ManifestFile&) const = default;
+};
+
+struct Manifest {
+    Id id;
+    std::int64_t job = 0;            // 0: not in a job
+    double time_s = 0;               // of the commit, seconds since 1970
+    double cost_s = 0;               // from begin to the writing of the manifest, seconds
+    std::vector<ManifestFile> files; // by name
+    std::uint64_t bytes() const;     // of all files
+    bool operator==(const Manifest&) const = default;
+};
+
+std::string to_text(const Manifest& manifest);
+
+// Errors (Code::input) name the field or line. Refused beside damage: another version, names that lead out of
+// the directory, names given twice.
+base::Expected<Manifest> parse_manifest(std::string_view text);
+
+} // namespace restart::ckpt

@@ -1,0 +1,50 @@
+// What a job says about its checkpoints: given by the program or on the command line, else by the
+// environment.
+//
+//   RAIL_CKPT_DIR       checkpoint directory          RAIL_CKPT_SOCKET     nodewatchd's job socket
+//   SLURM_JOB_ID        job number                    SLURM_RESTART_COUNT  how often it was restarted
+//   RAIL_CKPT_KEEP      committed checkpoints to keep (2)
+//   RAIL_CKPT_INTERVAL  interval without an agent     RAIL_CKPT_MTBF       job MTBF without an agent (1d)
+//
+// Times are seconds ("90") or carry a unit ("90s", "2h"). An empty variable counts as unset.
+#pragma once
+
+#include "base/expected.hpp"
+#include "restart/core/interval.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace restart::ckpt {
+
+// Unset: take the environment's.
+struct Given {
+    std::optional<std::string> dir, socket;
+    std::optional<std::int64_t> job, restart;
+    std::optional<std::uint64_t> keep;
+    std::optional<Seconds> interval, mtbf;
+    bool read_only = false;
+};
+
+struct Options {
+    std::string dir;    // never ""
+    std::string socket; // "": no agent
+    std::int64_t job = 0;
+    std::uint32_t restart = 0;
+    unsigned keep = 2;
+    std::optional<Seconds> interval;
+    Seconds mtbf{86400};
+    bool read_only = false;
+};
+
+using Getenv = std::function<const char*(const char*)>;
+
+// Errors (Code::usage) name the variable, or the option by its name in railckpt_options.
+base::Expected<Options> resolve(const Given& given, const Getenv& getenv);
+
+// "90" or "1.5h", above zero. Error: Code::usage.
+base::Expected<Seconds> parse_time(std::string_view text);
+
+} // namespace restart::ckpt

@@ -1,0 +1,179 @@
+#include "restart/ckpt/published.hpp"
+
+#include "base/unique_fd.hpp"
+#include "restart/ckpt/digest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <functional>
+#include <sys/stat.h>
+#include <system_error>
+
+namespace restart::ckpt {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Expected;
+using base::UniqueFd;
+
+constexpr std::size_t largest_manifest = std::size_t{256} << 20;
+
+UniqueFd open_directory(const std::filesystem::path& path) {
+    return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// Opens the regular file `name` below `root`, following no link in any component; an errno in `failed`.
+// O_NONBLOCK: a pipe in its place must not hang us.
+UniqueFd open_beneath(int root, std::string_view name, int& failed) {
+    UniqueFd at;
+    for (;;) {
+        const auto slash = name.find('/');
+        const std::string part(name.substr(0, slash));
+        const bool last = slash == std::string_view::npos;
+        UniqueFd next(::openat(at ? at.get() : root, part.c_str(),
+                               O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY)));
+        failed = next ? 0 : errno;
+        if (last || !next) return next;
+        at = std::move(next);
+        name.remove_prefix(slash + 1);
+    }
+}
+
+Error damaged(const std::filesystem::path& path, std::string_view name, std::string_view what) {
+    return {Code::input, fmt::format("{}/{}: {}", path.string(), name, what)};
+}
+
+Error cannot_open(const std::filesystem::path& path, std::string_view name, int number) {
+    if (number == ENOENT) return damaged(path, name, "is missing");
+    if (number == ELOOP || number == ENOTDIR)
+        return damaged(path, name, "is reached through a symbolic link or a file");
+    return base::system_error((path / name).string(), number);
+}
+
+Expected<std::string> read_manifest(int root, const std::filesystem::path& path) {
+    int failed = 0;
+    const auto fd = open_beneath(root, manifest_name, failed);
+    if (!fd) return cannot_open(path, manifest_name, failed);
+    struct stat info {};
+    if (::fstat(fd.get(), &info) != 0) return base::system_error((path / manifest_name).string(), errno);
+    if (!S_ISREG(info.st_mode)) return damaged(path, manifest_name, "is not a regular file");
+    if (static_cast<std::size_t>(info.st_size) > largest_manifest)
+        return damaged(path, manifest_name, fmt::format("is larger than {} bytes", largest_manifest));
+    std::string text(static_cast<std::size_t>(info.st_size), '\0');
+    std::size_t done = 0;
+    while (done < text.size()) {
+        const auto n = ::read(fd.get(), text.data() + done, text.size() - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return base::system_error((path / manifest_name).string(), errno);
+        if (n == 0) break;
+        done += static_cast<std::size_t>(n);
+    }
+    text.resize(done);
+    return text;
+}
+
+Expected<void> verify_file(int root, const std::filesystem::path& path, const ManifestFile& file,
+                           Depth depth) {
+    int failed = 0;
+    const auto fd = open_beneath(root, file.name, failed);
+    if (!fd) return cannot_open(path, file.name, failed);
+    struct stat info {};
+    if (::fstat(fd.get(), &info) != 0) return base::system_error((path / file.name).string(), errno);
+    if (!S_ISREG(info.st_mode)) return damaged(path, file.name, "is not a regular file");
+    if (static_cast<std::uint64_t>(info.st_size) != file.bytes)
+        return damaged(path, file.name,
+                       fmt::format("has {} bytes, the manifest says {}", info.st_size, file.bytes));
+    if (depth == Depth::sizes) return {};
+    const auto found = digest_file(fd.get(), (path / file.name).string());
+    if (!found) return found.error();
+    if (found->xxh3_128 != file.xxh3_128)
+        return damaged(path, file.name, "its checksum differs from the manifest's");
+    return {};
+}
+
+} // namespace
+
+Expected<std::vector<Id>> list_published(const std::filesystem::path& dir) {
+    std::vector<Id> ids;
+    std::error_code failed;
+    for (std::filesystem::directory_iterator entry(dir, failed), end; !failed && entry != end;
+         entry.increment(failed))
+        if (const auto id = parse_name(published_prefix, entry->path().filename().string()))
+            ids.push_back(*id);
+    if (failed) return base::system_error(dir.string(), failed.value());
+    std::sort(ids.begin(), ids.end(), std::greater<>());
+    return ids;
+}
+
+Expected<Published> load_published(const std::filesystem::path& dir, const Id& id, Depth depth) {
+    auto path = dir / to_name(published_prefix, id);
+    const auto root = open_directory(path);
+    if (!root) {
+        if (errno == ELOOP || errno == ENOTDIR)
+            return Error{Code::input, path.string() + ": is not a directory"};
+        return base::system_error(path.string(), errno);
+    }
+    const auto text = read_manifest(root.get(), path);
+    if (!text) return text.error();
+    auto manifest = parse_manifest(*text);
+    if (!manifest) return std::move(manifest).error().within((path / manifest_name).string());
+    if (manifest->id != id)
+        return damaged(path, manifest_name, "belongs to another checkpoint: " + to_name("", manifest->id));
+    for (const auto& file : manifest->files)
+        if (auto ok = verify_file(root.get(), path, file, depth); !ok) return std::move(ok).error();
+    return Published{std::move(path), std::move(*manifest)};
+}
+
+Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth) {
+    const auto ids = list_published(dir);
+    if (!ids) return ids.error();
+    Latest latest;
+    for (const auto& id : *ids) {
+        auto found = load_published(dir, id, depth);
+        if (found) {
+            latest.newest = std::move(*found);
+            return latest;
+        }
+        std::error_code ignored;
+        const bool gone = !std::filesystem::exists(
+            std::filesystem::symlink_status(dir / to_name(published_prefix, id), ignored));
+        if (gone) continue;
+        latest.skipped.push_back(found.error().text);
+        latest.damaged.insert(id);
+    }
+    return latest;
+}
+
+bool remove_tree(const std::filesystem::path& path) {
+    std::error_code failed;
+    std::filesystem::remove_all(path, failed);
+    return !failed;
+}
+
+std::vector<std::string> prune(const std::filesystem::path& dir, unsigned keep, const std::set<Id>& damaged) {
+    std::vector<std::string> troubles;
+    const auto ids = list_published(dir);
+    if (!ids) return {ids.error().text};
+    unsigned whole = 0;
+    for (const auto& id : *ids) {
+        if (whole < keep) {
+            if (!damaged.contains(id) && load_published(dir, id, Depth::sizes)) ++whole;
+            continue;
+        }
+        const auto name = dir / to_name(published_prefix, id), trash = dir / to_name(trash_prefix, id);
+        std::error_code failed;
+        remove_tree(trash); // of a prune that was killed
+        std::filesystem::rename(name, trash, failed);
+        if (failed && failed.value() != ENOENT)
+            troubles.push_back(base::system_error(name.string(), failed.value()).text);
+        if (!failed && !remove_tree(trash))
+            troubles.push_back(fmt::format("{}: could not be removed whole", trash.string()));
+    }
+    return troubles;
+}
+
+} // namespace restart::ckpt

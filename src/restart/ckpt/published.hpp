@@ -1,0 +1,49 @@
+// The reading side of a checkpoint directory: which committed checkpoints are there, and are they whole?
+//
+// Entries are judged by their manifest alone; nothing is remembered between calls. Other processes may
+// publish and prune meanwhile: what vanishes while it is looked at is passed over.
+#pragma once
+
+#include "base/expected.hpp"
+#include "restart/ckpt/manifest.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace restart::ckpt {
+
+struct Published {
+    std::filesystem::path path; // DIR/ckpt-…
+    Manifest manifest;
+};
+
+// How hard to look: the manifest and the sizes of files, or also every byte of them.
+enum class Depth { sizes, checksums };
+
+// The ids of all entries named like a checkpoint, newest first. Errors: Code::io.
+base::Expected<std::vector<Id>> list_published(const std::filesystem::path& dir);
+
+// One checkpoint, if it is whole. Errors name it and the file: Code::input for damage (no or a torn manifest,
+// a missing, cut, longer or changed file, a symbolic link anywhere), Code::io.
+base::Expected<Published> load_published(const std::filesystem::path& dir, const Id& id, Depth depth);
+
+struct Latest {
+    std::optional<Published> newest;
+    std::vector<std::string> skipped; // why each newer one was passed over
+    std::set<Id> damaged;             // their ids
+};
+
+// The newest whole one; at most `depth` deep. Errors: Code::io when the directory cannot be read.
+base::Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth);
+
+// Removes committed checkpoints older than the `keep` newest whole ones (sizes), keep > 0; those in `damaged`
+// do not count as whole. Each is renamed away before its files go. Says what could not be removed.
+std::vector<std::string> prune(const std::filesystem::path& dir, unsigned keep, const std::set<Id>& damaged);
+
+// Removes a tree below `dir`, never following links. False: something is left.
+bool remove_tree(const std::filesystem::path& path);
+
+} // namespace restart::ckpt

@@ -1,0 +1,228 @@
+// railckpt: the checkpoint contract for shell scripts. Manual: railckpt(1).
+#include "base/cli.hpp"
+#include "base/json.hpp"
+#include "base/units.hpp"
+#include "restart/ckpt/import.hpp"
+#include "restart/ckpt/session.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace {
+
+using namespace restart::ckpt;
+using restart::Seconds;
+
+struct Arguments {
+    std::string dir, socket, interval, mtbf, timeout, cost, from;
+    std::vector<std::string> files;
+    std::optional<std::int64_t> job, restart;
+    std::optional<std::uint64_t> keep;
+    std::uint64_t step = 0;
+    bool json = false, verify = false, move = false;
+};
+
+void add_common(CLI::App* command, Arguments& given) {
+    command->add_option("--dir", given.dir, "Checkpoint directory [RAIL_CKPT_DIR]")->type_name("DIR");
+    command->add_option("--socket", given.socket, "nodewatchd's job socket [RAIL_CKPT_SOCKET]")
+        ->type_name("PATH");
+    command->add_option("--job", given.job, "Job number [SLURM_JOB_ID]")->type_name("N");
+    command->add_option("--restart", given.restart, "How often the job was restarted [SLURM_RESTART_COUNT]")
+        ->type_name("N");
+    command->add_flag("--json", given.json, "Print JSON");
+}
+
+void add_interval(CLI::App* command, Arguments& given) {
+    command->add_option("--interval", given.interval, "Interval without an agent [RAIL_CKPT_INTERVAL]")
+        ->type_name("TIME");
+    command
+        ->add_option("--mtbf", given.mtbf,
+                     "Mean time between failures of the job without an agent [RAIL_CKPT_MTBF]")
+        ->type_name("TIME");
+}
+
+base::Expected<std::optional<Seconds>> time_option(const char* name, const std::string& text) {
+    if (text.empty()) return std::optional<Seconds>{};
+    const auto time = parse_time(text);
+    if (!time) return base::Error(time.error()).within(name);
+    return std::optional<Seconds>(*time);
+}
+
+// A command named with --dir only looks, unless it writes: it may not be run by the job itself.
+base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
+    Given given;
+    if (!arguments.dir.empty()) given.dir = arguments.dir;
+    if (!arguments.socket.empty()) given.socket = arguments.socket;
+    given.job = arguments.job;
+    given.restart = arguments.restart;
+    given.keep = arguments.keep;
+    const auto interval = time_option("--interval", arguments.interval),
+               mtbf = time_option("--mtbf", arguments.mtbf);
+    if (!interval) return interval.error();
+    if (!mtbf) return mtbf.error();
+    given.interval = *interval;
+    given.mtbf = *mtbf;
+    auto options = resolve(given, [](const char* name) -> const char* { return std::getenv(name); });
+    if (!options) return std::move(options).error();
+    options->read_only = !writes && (options->job == 0 || !arguments.dir.empty());
+    return Session::open(*options);
+}
+
+void warn(const std::string& text) {
+    fmt::print(stderr, "railckpt: {}\n", text);
+}
+
+boost::json::object to_json(const Published& published) {
+    const auto& manifest = published.manifest;
+    return {{"path", published.path.string()}, {"step", manifest.id.step},
+            {"epoch", manifest.id.epoch},      {"job", manifest.job},
+            {"time", manifest.time_s},         {"cost_s", manifest.cost_s},
+            {"files", manifest.files.size()},  {"bytes", manifest.bytes()}};
+}
+
+boost::json::object to_json(const Verdict& verdict) {
+    boost::json::object object{{"due", verdict.due()},
+                               {"reason", to_string(verdict.reason)},
+                               {"interval_s", verdict.interval.length.count()},
+                               {"interval_from", to_string(verdict.interval.source)},
+                               {"left_s", verdict.left.count()}};
+    object["save_by"] =
+        verdict.agent.save_by_s ? boost::json::value(*verdict.agent.save_by_s) : boost::json::value();
+    object["incident"] =
+        verdict.agent.incident.empty() ? boost::json::value() : boost::json::value(verdict.agent.incident);
+    return object;
+}
+
+int print_verdict(const base::Cli& cli, const Arguments& arguments, const Session& session,
+                  const Verdict& verdict) {
+    if (!session.agent_trouble().empty()) warn(session.agent_trouble());
+    if (arguments.json)
+        fmt::print("{}\n", base::to_text(to_json(verdict)));
+    else
+        fmt::print("{}\n", to_sentence(verdict));
+    return base::finish_output(cli, verdict.due() ? base::exit_done : base::exit_finding);
+}
+
+int run_due(const base::Cli& cli, const Arguments& arguments) {
+    auto session = open_session(arguments, false);
+    if (!session) return cli.fail(session.error());
+    session->count_from_files();
+    const auto verdict = session->due();
+    return print_verdict(cli, arguments, *session, verdict);
+}
+
+int run_wait(const base::Cli& cli, const Arguments& arguments) {
+    using Clock = std::chrono::steady_clock;
+    const auto timeout = time_option("--timeout", arguments.timeout);
+    if (!timeout) return cli.fail(timeout.error());
+    auto session = open_session(arguments, false);
+    if (!session) return cli.fail(session.error());
+    const auto start = Clock::now();
+    for (;;) {
+        session->count_from_files(); // another process may have committed meanwhile
+        const auto verdict = session->due();
+        const Seconds waited = Clock::now() - start;
+        if (verdict.due() || (*timeout && waited >= **timeout))
+            return print_verdict(cli, arguments, *session, verdict);
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+}
+
+int run_latest(const base::Cli& cli, const Arguments& arguments) {
+    auto session = open_session(arguments, false);
+    if (!session) return cli.fail(session.error());
+    const auto latest = session->latest(arguments.verify ? Depth::checksums : Depth::sizes);
+    if (!latest) return cli.fail(latest.error());
+    for (const auto& damage : latest->skipped)
+        warn(damage + ": passed over");
+    if (!latest->newest) {
+        warn(session->dir().string() + ": no valid checkpoint");
+        if (arguments.json) fmt::print("null\n");
+        return base::finish_output(cli, base::exit_finding);
+    }
+    if (arguments.json) {
+        auto object = to_json(*latest->newest);
+        boost::json::array skipped(latest->skipped.begin(), latest->skipped.end());
+        object["skipped"] = std::move(skipped);
+        fmt::print("{}\n", base::to_text(object));
+    } else {
+        fmt::print("{}\n", latest->newest->path.string());
+    }
+    return base::finish_output(cli, base::exit_done);
+}
+
+int run_commit(const base::Cli& cli, const Arguments& arguments) {
+    const auto cost = time_option("--cost", arguments.cost);
+    if (!cost) return cli.fail(cost.error());
+    if (arguments.from.empty() == arguments.files.empty())
+        return cli.fail(
+            {base::Code::usage, "commit: name the files to publish, or their directory with --from DIR"});
+    auto session = open_session(arguments, true);
+    if (!session) return cli.fail(session.error());
+    const auto stage = session->begin(arguments.step);
+    if (!stage) return cli.fail(stage.error());
+    const auto how = arguments.move ? Import::link : Import::copy;
+    auto imported = arguments.from.empty() ? import_files(arguments.files, *stage, how)
+                                           : import_tree(arguments.from, *stage, how);
+    if (!imported) return cli.fail(imported.error());
+    const auto published = session->commit(cost->value_or(Seconds{0}));
+    if (!published) return cli.fail(published.error());
+    if (arguments.move)
+        for (const auto& trouble : remove_sources(*imported))
+            warn(trouble);
+    for (const auto& trouble : session->commit_troubles())
+        warn(trouble);
+    if (arguments.json)
+        fmt::print("{}\n", base::to_text(to_json(*published)));
+    else
+        fmt::print("{}\n", published->path.string());
+    return base::finish_output(cli, base::exit_done);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    base::Cli cli("railckpt",
+                  "Asks when a job's checkpoint is due, publishes checkpoints and finds the last one.",
+                  "railckpt(1)");
+    Arguments arguments;
+    cli->require_subcommand(1);
+
+    auto* due = cli->add_subcommand("due", "Exit 0 if a checkpoint is due, 1 if not yet; prints why");
+    add_common(due, arguments);
+    add_interval(due, arguments);
+
+    auto* wait = cli->add_subcommand("wait", "Wait until a checkpoint is due");
+    add_common(wait, arguments);
+    add_interval(wait, arguments);
+    wait->add_option("--timeout", arguments.timeout, "Exit 1 when none is due by then")->type_name("TIME");
+
+    auto* commit =
+        cli->add_subcommand("commit", "Publish files as the checkpoint of a step; prints its path");
+    add_common(commit, arguments);
+    commit->add_option("--step", arguments.step, "The step the files belong to")->required()->type_name("N");
+    commit->add_option("--from", arguments.from, "Publish all that stands in this directory")
+        ->type_name("DIR");
+    commit->add_option("files", arguments.files, "Files and directories to publish")->type_name("FILE");
+    commit->add_flag("--move", arguments.move,
+                     "Take the files instead of copying them (same file system: at once)");
+    commit->add_option("--cost", arguments.cost, "Time the program was blocked to write the files")
+        ->type_name("TIME");
+    commit->add_option("--keep", arguments.keep, "Committed checkpoints to keep [RAIL_CKPT_KEEP, 2]")
+        ->type_name("N");
+
+    auto* latest = cli->add_subcommand(
+        "latest", "Print the path of the newest valid checkpoint; exit 1 if there is none");
+    add_common(latest, arguments);
+    latest->add_flag("--verify", arguments.verify, "Read every file and check its checksum");
+
+    int status = 0;
+    if (!cli.parse(argc, argv, status)) return status;
+    if (*due) return run_due(cli, arguments);
+    if (*wait) return run_wait(cli, arguments);
+    if (*commit) return run_commit(cli, arguments);
+    return run_latest(cli, arguments);
+}

@@ -1,0 +1,138 @@
+/* librailckpt: the checkpoint contract between a job and Railyard. C API; see librailckpt(3).
+ *
+ * A program asks whether a checkpoint is due, writes it into a staging directory and commits it:
+ *
+ *     railckpt *ck;
+ *     if (railckpt_open(NULL, &ck) < 0) die(railckpt_message(NULL));
+ *     struct railckpt_info last = RAILCKPT_INFO_INIT;
+ *     if (railckpt_latest(ck, &last) == RAILCKPT_OK) read_state(last.path);
+ *     for (...) {
+ *         compute();
+ *         if (railckpt_due(ck) == 1) {
+ *             const char *path;
+ *             if (railckpt_begin(ck, step, &path) == RAILCKPT_OK) {
+ *                 write_state(path);            // any number of files, by any number of processes
+ *                 railckpt_commit(ck);          // checksums, fsync, manifest, one rename(2)
+ *             }
+ *         }
+ *     }
+ *     railckpt_close(ck);
+ *
+ * In a parallel program one process (rank 0) holds the handle: it asks, broadcasts the answer and the path,
+ * all write and close their files, a barrier, then it commits.
+ *
+ * Guarantees. A checkpoint is seen whole or not at all: a crash at any moment, a full disk or a failed write
+ * leaves the ones before it untouched. An incarnation of the job that was restarted elsewhere (an older
+ * restart count) cannot publish any more: it is fenced off by the file DIR/epoch.
+ *
+ * The library starts no threads, installs no signal handlers, writes nothing to the standard streams and
+ * does not end the process. Units are seconds and bytes. A handle may be used by one thread at a time;
+ * different handles are independent. Strings handed out belong to the handle and live until the next call on
+ * it. A handle does not survive fork(2) in the child.
+ */
+#ifndef RAILCKPT_H
+#define RAILCKPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct railckpt railckpt;
+
+/* What functions return. Failures are below zero; railckpt_message() then has the sentence to print. */
+enum railckpt_status {
+    RAILCKPT_OK = 0,
+    RAILCKPT_NONE = 1,       /* railckpt_latest: there is no valid checkpoint */
+    RAILCKPT_EUSAGE = -1,    /* an argument, an environment variable or the order of calls makes no sense */
+    RAILCKPT_ECORRUPT = -2,  /* a file of the directory cannot be understood */
+    RAILCKPT_ENOENT = -3,    /* the directory, or the staging directory, does not exist */
+    RAILCKPT_EFENCED = -4,   /* a later incarnation of the job owns the directory: stop */
+    RAILCKPT_EBUSY = -5,     /* another process is writing a checkpoint there; may be tried again */
+    RAILCKPT_EEXIST = -6,    /* this step has been committed before */
+    RAILCKPT_EIO = -7,       /* the operating system refused: no space, no permission, an I/O error */
+    RAILCKPT_EINTERNAL = -8  /* out of memory, or a bug */
+};
+
+struct railckpt_options {
+    size_t size;        /* sizeof(struct railckpt_options), set by RAILCKPT_OPTIONS_INIT */
+    const char *dir;    /* checkpoint directory, which must exist; NULL: RAIL_CKPT_DIR */
+    const char *socket; /* nodewatchd's job socket; "": none; NULL: RAIL_CKPT_SOCKET, none if unset */
+    int64_t job;        /* job number; -1: SLURM_JOB_ID, 0 if unset (0: not in a job) */
+    int64_t restart;    /* how often the job was restarted, 0..9999; -1: SLURM_RESTART_COUNT, 0 if unset */
+    unsigned keep;      /* committed checkpoints to keep, from 1; 0: RAIL_CKPT_KEEP, 2 if unset */
+    int read_only;      /* not 0: only look; takes no part in fencing, refuses railckpt_begin */
+    double interval_s;  /* interval without an agent, seconds; 0: RAIL_CKPT_INTERVAL, else from mtbf_s */
+    double mtbf_s;      /* mean time between failures of the job, seconds; 0: RAIL_CKPT_MTBF, else a day */
+};
+#define RAILCKPT_OPTIONS_INIT {sizeof(struct railckpt_options), NULL, NULL, -1, -1, 0, 0, 0.0, 0.0}
+
+/* Opens the directory and, unless read_only, claims it for this incarnation of the job: from then on older
+ * incarnations are fenced off. `options` may be NULL: everything from the environment. On success *out owns
+ * the handle (railckpt_close frees it); on failure *out is NULL and railckpt_message(NULL) tells why.
+ * Errors: EUSAGE, ECORRUPT (DIR/epoch), ENOENT, EFENCED, EBUSY, EIO, EINTERNAL. */
+int railckpt_open(const struct railckpt_options *options, railckpt **out);
+
+/* Frees the handle; a checkpoint begun and not committed is aborted. NULL is allowed. */
+void railckpt_close(railckpt *ck);
+
+/* 1: write a checkpoint now; 0: not yet. Cheap enough for every step: nodewatchd is asked at most each
+ * 200 ms, and waited for at most 100 ms. A request of Railyard to save makes it due at once; otherwise it is
+ * due when the interval has passed since the last commit (or since open). Without an agent the interval is
+ * interval_s, or Young's sqrt(2 cost mtbf) from the measured cost, held within 10 s and 12 h; 5 minutes
+ * until a cost is known. railckpt_message() says why. Errors: EUSAGE, EINTERNAL. */
+int railckpt_due(railckpt *ck);
+
+/* The interval that holds now, in seconds; below zero on EUSAGE. Asks nobody. */
+double railckpt_interval(const railckpt *ck);
+
+/* Starts the checkpoint of `step` (0..999999999999) and the clock that measures its cost. *path becomes the
+ * staging directory, absolute: write regular files and directories into it, none named MANIFEST.json, no
+ * links. It belongs to this checkpoint until commit or abort. What crashed checkpoints of this and older
+ * incarnations left is removed first. Errors: EUSAGE (read-only, already begun), EFENCED, EBUSY, EEXIST, EIO,
+ * EINTERNAL. */
+int railckpt_begin(railckpt *ck, uint64_t step, const char **path);
+
+/* Publishes what was begun: XXH3-128 of each file, fsync of files and directories, MANIFEST.json, rename(2)
+ * to DIR/ckpt-E<epoch>-S<step>; then older checkpoints beyond `keep` are removed and nodewatchd is told. All
+ * writers must have closed their files; on a network file system each must fsync(2) what it wrote, as one
+ * host cannot flush another's cache. Reads every byte once. On failure nothing is published and the staging
+ * directory is removed. Errors: EUSAGE (nothing begun, a link or a special file, a name that is not UTF-8),
+ * ENOENT, EFENCED, EBUSY, EEXIST, EIO, EINTERNAL. */
+int railckpt_commit(railckpt *ck);
+
+/* Removes what was begun. Without a begin it does nothing. Errors: EUSAGE, EIO (something is left behind). */
+int railckpt_abort(railckpt *ck);
+
+struct railckpt_info {
+    size_t size;       /* sizeof(struct railckpt_info), set by RAILCKPT_INFO_INIT */
+    const char *path;  /* the checkpoint's directory, absolute */
+    uint64_t step;
+    unsigned epoch;    /* incarnation that wrote it */
+    unsigned files;    /* without the manifest */
+    uint64_t bytes;    /* of all files */
+    double time_s;     /* when it was committed, seconds since 1970 */
+    double cost_s;     /* what it cost the job, seconds */
+    unsigned skipped;  /* newer ones passed over because they are damaged; railckpt_message() names them */
+};
+#define RAILCKPT_INFO_INIT {sizeof(struct railckpt_info), NULL, 0, 0, 0, 0, 0.0, 0.0, 0}
+
+/* The newest valid checkpoint: highest epoch, then highest step. The first call on a handle reads all its
+ * files and checks their checksums; later calls check the manifest and the files' sizes. Returns OK, NONE, or
+ * EUSAGE, EIO, EINTERNAL. */
+int railckpt_latest(railckpt *ck, struct railckpt_info *info);
+
+/* The sentence of the last call on this handle: an error, why a checkpoint is due, what latest passed over;
+ * "" when there is nothing to say. With NULL: why the last railckpt_open in this thread failed. */
+const char *railckpt_message(const railckpt *ck);
+
+/* A fixed short text for a status; never NULL. Thread-safe. */
+const char *railckpt_strerror(int status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,220 @@
+#include "restart/ckpt/stage.hpp"
+
+#include "base/clock.hpp"
+#include "base/unique_fd.hpp"
+#include "restart/ckpt/digest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace restart::ckpt {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::Error;
+using base::Expected;
+using base::UniqueFd;
+
+struct Tree {
+    std::vector<std::string> files;    // relative names, sorted
+    std::vector<fs::path> directories; // deepest first, the root last
+};
+
+// What stands in a staging directory. Errors: Code::usage for what a checkpoint cannot hold.
+Expected<Tree> walk(const fs::path& root) {
+    Tree tree;
+    std::error_code failed;
+    if (!fs::is_directory(fs::symlink_status(root, failed)))
+        return Error{
+            Code::not_found,
+            fmt::format(
+                "{}: the staging directory has vanished: was it removed, or taken over by a restarted job?",
+                root.string())};
+    tree.directories.push_back(root);
+    for (fs::recursive_directory_iterator entry(root, failed), end; !failed && entry != end;
+         entry.increment(failed)) {
+        const auto& path = entry->path();
+        const auto name = path.lexically_relative(root).generic_string();
+        const auto type = entry->symlink_status(failed).type();
+        if (failed) break;
+        if (auto ok = check_file_name(name); !ok)
+            return Error{Code::usage, fmt::format("{}: {}", root.string(), ok.error().text)};
+        if (name == manifest_name)
+            return Error{Code::usage,
+                         fmt::format("{}: this name is Railyard's: call your file otherwise", path.string())};
+        if (type == fs::file_type::directory)
+            tree.directories.push_back(path);
+        else if (type == fs::file_type::regular)
+            tree.files.push_back(name);
+        else
+            return Error{Code::usage,
+                         fmt::format("{}: is {}: a checkpoint holds regular files and directories only",
+                                     path.string(),
+                                     type == fs::file_type::symlink ? "a symbolic link" : "a special file")};
+    }
+    if (failed) return base::system_error(root.string(), failed.value());
+    std::sort(tree.files.begin(), tree.files.end());
+    std::reverse(tree.directories.begin(), tree.directories.end());
+    return tree;
+}
+
+UniqueFd open_to_read(const fs::path& path, int more = O_NOFOLLOW | O_NONBLOCK) {
+    return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | more));
+}
+
+Expected<void> sync_directory(const fs::path& path) {
+    const auto fd = open_to_read(path, O_DIRECTORY);
+    if (!fd || ::fsync(fd.get()) != 0) return base::system_error(path.string(), errno);
+    return {};
+}
+
+Expected<ManifestFile> seal_file(const fs::path& root, const std::string& name) {
+    const auto path = root / name;
+    const auto fd = open_to_read(path);
+    if (!fd) return base::system_error(path.string(), errno);
+    auto sum = digest_file(fd.get(), path.string());
+    if (!sum) return std::move(sum).error();
+    if (::fsync(fd.get()) != 0) return base::system_error(path.string(), errno);
+    struct stat info {};
+    if (::fstat(fd.get(), &info) != 0) return base::system_error(path.string(), errno);
+    if (static_cast<std::uint64_t>(info.st_size) != sum->bytes)
+        return Error{Code::usage,
+                     fmt::format("{}: is still being written: all writers must be done before the commit",
+                                 path.string())};
+    return ManifestFile{name, sum->bytes, std::move(sum->xxh3_128)};
+}
+
+Expected<void> write_manifest(const fs::path& path, std::string_view text) {
+    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!fd) return base::system_error(path.string(), errno);
+    while (!text.empty()) {
+        const auto n = ::write(fd.get(), text.data(), text.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return base::system_error(path.string(), errno);
+        text.remove_prefix(static_cast<std::size_t>(n));
+    }
+    if (::fsync(fd.get()) != 0) return base::system_error(path.string(), errno);
+    return {};
+}
+
+// What dead writers of this and older epochs left; see the head of stage.hpp. Best effort.
+void remove_leftovers(const fs::path& dir, std::uint32_t epoch) {
+    std::vector<fs::path> dead;
+    std::error_code failed;
+    const auto own_lock = writer_lock_file(dir, epoch).filename().string();
+    for (fs::directory_iterator entry(dir, failed), end; !failed && entry != end; entry.increment(failed)) {
+        const auto name = entry->path().filename().string();
+        auto id = parse_name(stage_prefix, name);
+        if (!id) id = parse_name(trash_prefix, name);
+        const bool old_lock =
+            name.starts_with(writer_lock_prefix) && name.size() == own_lock.size() && name < own_lock;
+        if ((id && id->epoch <= epoch) || old_lock) dead.push_back(entry->path());
+    }
+    for (const auto& path : dead)
+        remove_tree(path);
+}
+
+} // namespace
+
+Expected<Stage> Stage::open(const fs::path& dir, const Fence& fence, std::uint64_t step) {
+    const auto begun = Clock::now();
+    if (step > max_step) return Error{Code::usage, fmt::format("step {} is beyond {}", step, max_step)};
+    const Id id{fence.epoch(), step};
+    if (auto ours = fence.check(); !ours) return std::move(ours).error();
+    auto writer = FileLock::acquire(writer_lock_file(dir, id.epoch), base::Duration(0));
+    if (!writer && writer.error().code == Code::unavailable)
+        return Error{Code::unavailable,
+                     fmt::format("{}: another process is writing a checkpoint of the same job: "
+                                 "one process begins and commits, the others only write files",
+                                 dir.string())};
+    if (!writer) return std::move(writer).error();
+    remove_leftovers(dir, id.epoch);
+    if (load_published(dir, id, Depth::sizes))
+        return Error{Code::unfit,
+                     fmt::format("{}: is committed already", (dir / to_name(published_prefix, id)).string())};
+    Stage stage(dir, fence, std::move(*writer), id);
+    stage.begun_ = begun;
+    if (::mkdir(stage.path_.c_str(), 0777) != 0) {
+        const int failed = errno;
+        const auto path = std::exchange(stage.path_, {});
+        return base::system_error(path.string(), failed);
+    }
+    return stage;
+}
+
+Stage::Stage(fs::path dir, const Fence& fence, FileLock writer, Id id)
+    : dir_(std::move(dir)), path_(dir_ / to_name(stage_prefix, id)), fence_(&fence),
+      writer_(std::move(writer)), id_(id) {}
+
+Stage::~Stage() {
+    if (writer_.held() && !path_.empty()) remove_tree(path_);
+}
+
+Expected<void> Stage::remove() {
+    const auto path = std::exchange(path_, {});
+    if (path.empty() || remove_tree(path)) return {};
+    return Error{Code::io, fmt::format("{}: could not be removed whole; the next checkpoint tries again",
+                                       path.string())};
+}
+
+Expected<Published> Stage::publish(std::int64_t job, std::chrono::duration<double> already_spent) {
+    auto done = seal_and_rename(job, already_spent);
+    if (done)
+        path_.clear();
+    else
+        static_cast<void>(remove()); // the first error is the one to tell
+    return done;
+}
+
+Expected<Published> Stage::seal_and_rename(std::int64_t job, std::chrono::duration<double> already_spent) {
+    const auto tree = walk(path_);
+    if (!tree) return tree.error();
+    // All files start towards the disk before the first one is waited for.
+    for (const auto& name : tree->files)
+        if (const auto fd = open_to_read(path_ / name))
+            ::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+    Manifest manifest;
+    manifest.id = id_;
+    manifest.job = job;
+    for (const auto& name : tree->files) {
+        auto file = seal_file(path_, name);
+        if (!file) return std::move(file).error();
+        manifest.files.push_back(std::move(*file));
+    }
+    for (const auto& directory : tree->directories)
+        if (directory != path_)
+            if (auto ok = sync_directory(directory); !ok) return std::move(ok).error();
+    manifest.time_s = base::to_seconds(base::now());
+    manifest.cost_s = std::chrono::duration<double>(Clock::now() - begun_ + already_spent).count();
+    if (auto ok = write_manifest(path_ / manifest_name, to_text(manifest)); !ok) return std::move(ok).error();
+    if (auto ok = sync_directory(path_); !ok) return std::move(ok).error();
+
+    const auto lock = FileLock::acquire(lock_file(dir_), std::chrono::seconds(10));
+    if (!lock) return lock.error();
+    if (auto ours = fence_->check(); !ours) return std::move(ours).error();
+    const auto target = dir_ / to_name(published_prefix, id_);
+    if (load_published(dir_, id_, Depth::sizes))
+        return Error{Code::unfit, target.string() + ": is committed already"};
+    std::error_code ignored;
+    if (fs::exists(fs::symlink_status(target, ignored))) { // a damaged one of the same step makes room
+        const auto trash = dir_ / to_name(trash_prefix, id_);
+        remove_tree(trash);
+        if (::rename(target.c_str(), trash.c_str()) == 0) remove_tree(trash);
+    }
+    if (::rename(path_.c_str(), target.c_str()) != 0) return base::system_error(target.string(), errno);
+    if (auto ok = sync_directory(dir_); !ok) {
+        if (::rename(target.c_str(), path_.c_str()) != 0) path_ = target;
+        return std::move(ok).error();
+    }
+    return Published{target, std::move(manifest)};
+}
+
+} // namespace restart::ckpt
