@@ -37,6 +37,8 @@ constexpr auto table = std::to_array<Key>({
     {"agent", "sysfs", text, "", "\"/sys\"", "Root of the sysfs tree with class/infiniband."},
     {"agent", "nvml", text, "", "\"libnvidia-ml.so.1\"", "NVML library to load; empty: do not watch GPUs."},
     {"agent", "kmsg", text, "", "\"/dev/kmsg\"", "Kernel log to read XIDs from; empty: do not watch it."},
+    {"agent", "ignore_devices", text_list, "", "[]",
+     "HCAs not to read, such as management NICs whose counters fill the kernel log."},
     {"agent", "job_socket", text, "", "\"/run/railyard/job.sock\"",
      "Socket through which jobs talk to nodewatchd."},
 

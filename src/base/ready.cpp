@@ -27,7 +27,8 @@ void tell_systemd() {
     constexpr std::string_view text = "READY=1";
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(name));
     if (fd)
-        ::sendto(fd.get(), text.data(), text.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), size);
+        ::sendto(fd.get(), text.data(), text.size(), MSG_NOSIGNAL,
+                 reinterpret_cast<const sockaddr*>(&address), size);
 }
 
 } // namespace
@@ -41,7 +42,8 @@ Expected<void> tell_ready(int fd) {
     const auto n = ::write(fd, text.data(), text.size());
     const auto number = errno;
     std::signal(SIGPIPE, before);
-    if (n != static_cast<ssize_t>(text.size())) return system_error("--ready-fd " + std::to_string(fd), number);
+    if (n != static_cast<ssize_t>(text.size()))
+        return system_error("--ready-fd " + std::to_string(fd), number);
     return {};
 }
 

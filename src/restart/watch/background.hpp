@@ -1,0 +1,85 @@
+// A thread for work that can hang in a driver, and the mailbox it leaves its results in.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace restart {
+
+// Runs `body` until it returns; it should, soon after its token asks. Destruction asks and waits for a
+// second; a body that hangs in the kernel by then is left behind and ends with the process. What the body
+// uses it must therefore own (shared pointers), not borrow.
+class Background {
+public:
+    explicit Background(std::function<void(std::stop_token)> body) : state_(std::make_shared<State>()) {
+        thread_ = std::thread([state = state_, body = std::move(body)] {
+            body(state->stop.get_token());
+            const std::lock_guard lock(state->mutex);
+            state->ended = true;
+            state->end.notify_all();
+        });
+    }
+    Background(const Background&) = delete;
+    Background& operator=(const Background&) = delete;
+    ~Background() {
+        state_->stop.request_stop();
+        std::unique_lock lock(state_->mutex);
+        const bool ended = state_->end.wait_for(lock, std::chrono::seconds(1), [&] { return state_->ended; });
+        lock.unlock();
+        if (ended)
+            thread_.join();
+        else
+            thread_.detach();
+    }
+
+private:
+    struct State {
+        std::stop_source stop;
+        std::mutex mutex;
+        std::condition_variable end;
+        bool ended = false;
+    };
+    std::shared_ptr<State> state_;
+    std::thread thread_;
+};
+
+// Sleeps, or less when asked to stop: then false.
+template <class Rep, class Period> bool pause(std::stop_token stop, std::chrono::duration<Rep, Period> time) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    wake.wait_for(lock, stop, time, [] { return false; });
+    return !stop.stop_requested();
+}
+
+// The newest value of something, with its number (from 1) and the time it came.
+template <class T> class Latest {
+public:
+    struct Entry {
+        T value;
+        std::uint64_t number;
+        std::chrono::steady_clock::time_point came;
+    };
+    void put(T value) {
+        const std::lock_guard lock(mutex_);
+        const auto number = entry_ ? entry_->number + 1 : 1;
+        entry_.emplace(Entry{std::move(value), number, std::chrono::steady_clock::now()});
+    }
+    std::optional<Entry> get() const {
+        const std::lock_guard lock(mutex_);
+        return entry_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::optional<Entry> entry_;
+};
+
+} // namespace restart

@@ -1,0 +1,205 @@
+#include "restart/watch/job_socket.hpp"
+
+#include "restart/watch/job_session.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <list>
+#include <map>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+namespace restart {
+namespace {
+
+constexpr std::size_t most_unread = 64 * 1024; // answers a client may leave unread, bytes
+
+struct Client {
+    base::UniqueFd fd;
+    std::uint32_t uid;
+    JobSession session;
+    std::string in, out;
+    bool gone = false;
+};
+
+// As much of `out` as the client takes now.
+void flush(Client& client) {
+    while (!client.out.empty()) {
+        const auto n =
+            ::send(client.fd.get(), client.out.data(), client.out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n > 0) {
+            client.out.erase(0, static_cast<std::size_t>(n));
+        } else if (!(n < 0 && errno == EINTR)) {
+            if (n < 0 && errno != EAGAIN) client.gone = true;
+            break;
+        }
+    }
+    if (client.out.size() > most_unread) client.gone = true;
+}
+
+// What the client has sent, a bounded part of it, so that nobody keeps the thread to themselves.
+void receive(Client& client) {
+    std::array<char, 16384> block;
+    const auto n = ::recv(client.fd.get(), block.data(), block.size(), MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        client.gone = true;
+        return;
+    }
+    if (n < 0) return;
+    client.in.append(block.data(), static_cast<std::size_t>(n));
+    std::size_t begin = 0;
+    for (std::size_t end; (end = client.in.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        const auto line = std::string_view(client.in).substr(begin, end - begin);
+        if (line.size() > JobSession::longest_line) {
+            client.gone = true;
+            return;
+        }
+        client.out += client.session.answer(line, base::now());
+        if (client.session.hopeless()) {
+            flush(client);
+            client.gone = true;
+            return;
+        }
+    }
+    client.in.erase(0, begin);
+    if (client.in.size() > JobSession::longest_line) client.gone = true;
+    flush(client);
+}
+
+base::Expected<sockaddr_un> address_of(const std::filesystem::path& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const auto& text = path.native();
+    if (text.empty() || text.size() >= sizeof address.sun_path)
+        return base::Error{base::Code::input,
+                           fmt::format("{}: a socket's path has 1 to {} bytes; choose another for "
+                                       "[agent] job_socket",
+                                       text, sizeof address.sun_path - 1)};
+    std::memcpy(address.sun_path, text.c_str(), text.size() + 1);
+    return address;
+}
+
+base::UniqueFd stream_socket() {
+    return base::UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+// Whether the place may be taken: nothing there, or a socket nobody listens on.
+base::Expected<void> check_free(const std::filesystem::path& path, const sockaddr_un& address) {
+    struct stat about {};
+    if (::lstat(path.c_str(), &about) != 0) return {};
+    if (!S_ISSOCK(about.st_mode))
+        return base::Error{base::Code::io, path.string() + ": is there and is no socket; move it away"};
+    const auto probe = stream_socket();
+    if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+        errno == EAGAIN)
+        return base::Error{base::Code::unavailable, path.string() +
+                                                        ": another nodewatchd serves it; stop that one, or "
+                                                        "set another [agent] job_socket"};
+    return {};
+}
+
+} // namespace
+
+base::Expected<std::unique_ptr<JobSocket>> JobSocket::open(const std::filesystem::path& path, JobBook& book,
+                                                           std::function<void()> on_news) {
+    auto address = address_of(path);
+    if (!address) return std::move(address).error();
+    if (::mkdir(path.parent_path().c_str(), 0755) == 0)
+        ::chmod(path.parent_path().c_str(), 0755); // umask aside
+    if (auto free = check_free(path, *address); !free) return std::move(free).error();
+
+    // Bound beside the place and renamed over it: a client finds the old socket or a listening one.
+    const std::filesystem::path beside = path.native() + "~";
+    auto beside_address = address_of(beside);
+    if (!beside_address) return std::move(beside_address).error();
+    ::unlink(beside.c_str());
+    auto listener = stream_socket();
+    auto stop = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!listener || !stop) return base::system_error("socket", errno);
+    if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&*beside_address), sizeof *beside_address) !=
+        0)
+        return base::system_error(path.string(), errno);
+    if (::chmod(beside.c_str(), 0666) != 0 || ::listen(listener.get(), 512) != 0 ||
+        ::rename(beside.c_str(), path.c_str()) != 0) {
+        const auto number = errno;
+        ::unlink(beside.c_str());
+        return base::system_error(path.string(), number);
+    }
+    return std::unique_ptr<JobSocket>(
+        new JobSocket(path, std::move(listener), std::move(stop), book, std::move(on_news)));
+}
+
+JobSocket::JobSocket(std::filesystem::path path, base::UniqueFd listener, base::UniqueFd stop, JobBook& book,
+                     std::function<void()> on_news)
+    : path_(std::move(path)), listener_(std::move(listener)), stop_(std::move(stop)), book_(book),
+      on_news_(std::move(on_news)), thread_([this] { serve(); }) {}
+
+JobSocket::~JobSocket() {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto n = ::write(stop_.get(), &one, sizeof one);
+    thread_.join();
+    ::unlink(path_.c_str());
+}
+
+void JobSocket::serve() {
+    std::list<Client> clients;
+    std::map<std::uint32_t, std::size_t> of_uid;
+
+    const auto admit = [&](base::UniqueFd fd) {
+        ucred peer{};
+        socklen_t size = sizeof peer;
+        if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
+        if (clients.size() >= most_clients || of_uid[peer.uid] >= most_clients_a_uid) {
+            constexpr std::string_view full = "{\"ok\":false,\"error\":\"too many connections\"}\n";
+            ::send(fd.get(), full.data(), full.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            return;
+        }
+        ++of_uid[peer.uid];
+        clients.push_back({std::move(fd), peer.uid, JobSession(book_, peer.uid), {}, {}});
+    };
+
+    std::vector<pollfd> watched;
+    for (bool accepting = true;;) {
+        watched.assign({{stop_.get(), POLLIN, 0}, {accepting ? listener_.get() : -1, POLLIN, 0}});
+        for (const auto& client : clients)
+            watched.push_back(
+                {client.fd.get(), static_cast<short>(client.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+        // Out of descriptors, the listener would be ready for ever: leave it alone for a moment.
+        if (::poll(watched.data(), watched.size(), accepting ? -1 : 200) < 0 && errno != EINTR) return;
+        accepting = true;
+        if (watched[0].revents != 0) return;
+
+        bool news = false;
+        std::size_t i = 2;
+        for (auto client = clients.begin(); client != clients.end(); ++i) {
+            const auto events = watched[i].revents;
+            if ((events & POLLOUT) != 0) flush(*client);
+            if ((events & (POLLIN | POLLHUP | POLLERR)) != 0 && !client->gone) receive(*client);
+            news = client->session.news() || news;
+            if (client->gone) {
+                if (--of_uid[client->uid] == 0) of_uid.erase(client->uid);
+                client = clients.erase(client);
+            } else {
+                ++client;
+            }
+        }
+        if ((watched[1].revents & POLLIN) != 0) {
+            for (int taken = 0; taken < 64; ++taken) {
+                base::UniqueFd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+                if (!fd) {
+                    accepting = errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS;
+                    break;
+                }
+                admit(std::move(fd));
+            }
+        }
+        if (news && on_news_) on_news_();
+    }
+}
+
+} // namespace restart

@@ -1,0 +1,47 @@
+// The Unix stream socket through which jobs talk to nodewatchd (job_session.hpp says what).
+//
+// Every user may connect (mode 0666); who speaks is learnt from the kernel (SO_PEERCRED), never from the
+// message. One thread serves all clients without ever waiting for one: who does not read its answers, sends
+// lines without end or too many wrong ones is dropped; a user has a bounded share of the connections.
+#pragma once
+
+#include "base/expected.hpp"
+#include "base/unique_fd.hpp"
+#include "restart/watch/job_book.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <thread>
+
+namespace restart {
+
+class JobSocket {
+public:
+    static constexpr std::size_t most_clients = 4096;
+    static constexpr std::size_t most_clients_a_uid = 1024;
+
+    // Listens at `path` and starts serving. A file that a dead server left there is replaced; a missing last
+    // directory is made (mode 0755). `on_news` is called from the serving thread when restartd should hear of
+    // something soon. Errors: Code::unavailable when another server answers there; Code::io with the path and
+    // the reason; Code::input for a path that is too long for a socket.
+    static base::Expected<std::unique_ptr<JobSocket>> open(const std::filesystem::path& path, JobBook& book,
+                                                           std::function<void()> on_news);
+
+    JobSocket(const JobSocket&) = delete;
+    JobSocket& operator=(const JobSocket&) = delete;
+    ~JobSocket(); // drops every client and removes the file
+
+private:
+    JobSocket(std::filesystem::path path, base::UniqueFd listener, base::UniqueFd stop, JobBook& book,
+              std::function<void()> on_news);
+    void serve();
+
+    std::filesystem::path path_;
+    base::UniqueFd listener_, stop_;
+    JobBook& book_;
+    std::function<void()> on_news_;
+    std::thread thread_;
+};
+
+} // namespace restart

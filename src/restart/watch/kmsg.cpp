@@ -1,0 +1,122 @@
+#include "restart/watch/kmsg.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace restart {
+namespace {
+
+constexpr std::size_t largest_record = 8192; // CONSOLE_EXT_LOG_MAX
+constexpr int most_records = 10'000;         // a call; a flood must not hold up the agent
+constexpr std::size_t most_text = 200;       // of a driver's explanation
+
+bool is_pci(std::string_view text) {
+    return text.size() >= 7 && text.size() <= 16 && std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
+                      c == ':' || c == '.';
+           });
+}
+
+std::string printable(std::string_view text) {
+    std::string clean(text.substr(0, most_text));
+    std::replace_if(
+        clean.begin(), clean.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, ' ');
+    return clean;
+}
+
+} // namespace
+
+std::optional<XidEvent> parse_xid(std::string_view line) {
+    constexpr std::string_view mark = "NVRM: Xid (";
+    const auto found = line.find(mark);
+    if (found == std::string_view::npos) return std::nullopt;
+    line.remove_prefix(found + mark.size());
+    if (line.starts_with("PCI:")) line.remove_prefix(4);
+    const auto close = line.find("): ");
+    if (close == std::string_view::npos || !is_pci(line.substr(0, close))) return std::nullopt;
+    XidEvent event;
+    event.pci = line.substr(0, close);
+    std::transform(event.pci.begin(), event.pci.end(), event.pci.begin(),
+                   [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+    line.remove_prefix(close + 3);
+    const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), event.code);
+    if (failed != std::errc{} || event.code == 0 || event.code > 9999) return std::nullopt;
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    if (line.starts_with(", ")) line.remove_prefix(2);
+    event.text = printable(line.substr(0, line.find('\n')));
+    return event;
+}
+
+base::Expected<Kmsg> Kmsg::open(const std::filesystem::path& path) {
+    base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!fd) {
+        const auto number = errno;
+        auto error = base::system_error(path.string(), number);
+        if (number == EPERM || number == EACCES)
+            error.text += " (reading the kernel log needs root or CAP_SYSLOG)";
+        return error;
+    }
+    struct stat about {};
+    if (::fstat(fd.get(), &about) != 0) return base::system_error(path.string(), errno);
+    const bool device = S_ISCHR(about.st_mode);
+    if (!device && !S_ISREG(about.st_mode))
+        return base::Error{base::Code::io,
+                           fmt::format("{}: neither a kernel log device nor a file", path.string())};
+    Kmsg kmsg(std::move(fd), device);
+    if (device && ::lseek(kmsg.fd_.get(), 0, SEEK_END) < 0) return base::system_error(path.string(), errno);
+    if (!device) kmsg.offset_ = about.st_size;
+    return kmsg;
+}
+
+std::vector<XidEvent> Kmsg::drain() {
+    std::vector<XidEvent> events;
+    if (device_)
+        drain_device(events);
+    else
+        drain_file(events);
+    return events;
+}
+
+void Kmsg::drain_device(std::vector<XidEvent>& into) {
+    std::array<char, largest_record> record;
+    for (int i = 0; i < most_records; ++i) {
+        const auto n = ::read(fd_.get(), record.data(), record.size());
+        if (n > 0) {
+            if (auto event = parse_xid({record.data(), static_cast<std::size_t>(n)}))
+                into.push_back(*std::move(event));
+        } else if (n < 0 && errno == EPIPE) {
+            ++lost_; // the ring went round; the next read is of the oldest record that is left
+        } else if (!(n < 0 && errno == EINTR)) {
+            return; // EAGAIN: that was all
+        }
+    }
+}
+
+void Kmsg::drain_file(std::vector<XidEvent>& into) {
+    struct stat about {};
+    if (::fstat(fd_.get(), &about) == 0 && about.st_size < offset_) { // cut off: begin at its new start
+        offset_ = 0;
+        partial_.clear();
+        ++lost_;
+    }
+    std::array<char, 65536> block;
+    for (int i = 0; i < most_records; ++i) {
+        const auto n = ::pread(fd_.get(), block.data(), block.size(), offset_);
+        if (n <= 0) return;
+        offset_ += n;
+        partial_.append(block.data(), static_cast<std::size_t>(n));
+        std::size_t begin = 0;
+        for (std::size_t end; (end = partial_.find('\n', begin)) != std::string::npos; begin = end + 1)
+            if (auto event = parse_xid(std::string_view(partial_).substr(begin, end - begin)))
+                into.push_back(*std::move(event));
+        partial_.erase(0, begin);
+        if (partial_.size() > largest_record) partial_.clear(); // no line of a kernel
+    }
+}
+
+} // namespace restart

@@ -1,0 +1,46 @@
+// GPUs through NVML, loaded at run time: a host without a GPU, a driver or the library runs nodewatchd all
+// the same. Only names of nvml_abi.h are used; NVIDIA renamed throttle reasons to event reasons with driver
+// 535.54.03, so both names are tried.
+//
+// NVML can hang in the driver: call from threads that may wait. sample() and wait_xids() may run at the same
+// time in two threads.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "restart/watch/sample.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+class NvmlGpus {
+public:
+    // Loads `library` (a name for the dynamic linker, or a path) and starts NVML. Errors: Code::not_found
+    // when there is no such library; Code::unavailable when it lacks what is needed or NVML does not start,
+    // with its number and words ("NVML: Driver Not Loaded (9)").
+    static base::Expected<NvmlGpus> open(const std::string& library);
+
+    NvmlGpus(NvmlGpus&&) noexcept;
+    NvmlGpus& operator=(NvmlGpus&&) noexcept;
+    ~NvmlGpus();
+
+    // Every GPU there was at open, by index. A GPU that is lost keeps its place.
+    std::vector<GpuSample> sample();
+
+    // Waits at most `longest` for XIDs. Empty at the timeout, and at once when this driver has no events: see
+    // tells_xids.
+    std::vector<XidEvent> wait_xids(base::Duration longest);
+    bool tells_xids() const;
+
+    const std::string& driver_version() const;
+
+private:
+    struct Library;
+    explicit NvmlGpus(std::unique_ptr<Library> library);
+    std::unique_ptr<Library> library_;
+};
+
+} // namespace restart

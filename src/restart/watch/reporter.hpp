@@ -1,0 +1,57 @@
+// Carries reports to restartd over one kept-open connection, in a thread of its own: a restartd that is slow,
+// away or refuses never holds up sampling. Only the newest report waits; what a replaced one alone carried
+// (link counters) moves into it, and checkpoints stay in the book until restartd has taken them.
+//
+// Logs when the answer changes its kind: reached, unreachable, refused. Retries with a jittered delay that
+// doubles up to `longest_delay`, which stays below the silence after which restartd suspects a host.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "restart/core/report.hpp"
+#include "restart/watch/background.hpp"
+#include "restart/watch/job_book.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace restart {
+
+class Reporter {
+public:
+    static constexpr base::Duration longest_delay{2'000};
+    static constexpr base::Duration timeout{2'000}; // of one report
+
+    struct Target {
+        std::string url;          // "http://host:port"
+        std::string munge_socket; // empty: munge's own
+        bool operator==(const Target&) const = default;
+    };
+
+    // Errors: Code::input for a URL of another form.
+    static base::Expected<std::unique_ptr<Reporter>> start(Target target, std::shared_ptr<JobBook> book);
+
+    // The newest report. Never waits.
+    void offer(Report report);
+
+    // Where to report from now on. Errors as start; the old target then stands.
+    base::Expected<void> retarget(Target target);
+
+    // Waits, at most so long, until restartd knows every checkpoint. True: it does.
+    bool flush(base::Duration longest);
+
+private:
+    struct Work;
+    explicit Reporter(std::shared_ptr<Work> work);
+    std::shared_ptr<Work> work_;
+    Background thread_;
+};
+
+// The delay before attempt `failures` + 1: 100 ms doubled up to `longest`, then between half and the whole of
+// that by `random` in [0, 1), so that a thousand hosts do not come back in one instant. Pure.
+base::Duration retry_delay(unsigned failures, base::Duration longest, double random);
+
+} // namespace restart

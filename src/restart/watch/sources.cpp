@@ -1,0 +1,209 @@
+#include "restart/watch/sources.hpp"
+
+#include "base/units.hpp"
+#include "restart/watch/kmsg.hpp"
+#include "restart/watch/nvml_gpus.hpp"
+#include "restart/watch/rules.hpp"
+#include "restart/watch/sysfs_ib.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <fmt/format.h>
+
+namespace restart {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// A driver may be loaded, a log may appear, after we have started.
+constexpr base::Duration look_again = 30s;
+
+// A source that has not answered for this long is said not to be watched.
+base::Duration patience(base::Duration interval) {
+    return std::max<base::Duration>(15s, 5 * interval);
+}
+
+std::string age(Clock::time_point came) {
+    return base::human_duration(std::chrono::duration_cast<base::Duration>(Clock::now() - came));
+}
+
+std::string no_ports(const SourceSettings& settings) {
+    return fmt::format("infiniband: no ports under {}", (settings.sysfs / "class/infiniband").string());
+}
+
+constexpr std::string_view switched_off = "switched off by the configuration";
+
+} // namespace
+
+struct Sources::Ib {
+    SysfsIb sysfs; // the thread's
+    base::Duration interval;
+    Latest<IbSample> latest;
+    std::atomic<bool> want_full{true};
+
+    void run(std::stop_token stop) {
+        do {
+            const auto depth = want_full.exchange(false) ? SysfsIb::Depth::all : SysfsIb::Depth::judged;
+            latest.put(sysfs.sample(depth));
+        } while (pause(stop, interval));
+    }
+};
+
+struct Sources::Gpu {
+    std::string library;
+    base::Duration interval;
+    Latest<std::vector<GpuSample>> latest;
+    std::mutex mutex; // of all below
+    std::shared_ptr<NvmlGpus> gpus;
+    std::optional<std::string> failure; // why `gpus` is not there
+    std::vector<XidEvent> xids;
+
+    std::shared_ptr<NvmlGpus> opened() {
+        const std::lock_guard lock(mutex);
+        return gpus;
+    }
+
+    void open() {
+        auto fresh = NvmlGpus::open(library);
+        const std::lock_guard lock(mutex);
+        if (fresh)
+            gpus = std::make_shared<NvmlGpus>(*std::move(fresh));
+        else
+            failure = fresh.error().text;
+    }
+
+    void run_sampler(std::stop_token stop) {
+        for (;;) {
+            if (!opened()) open();
+            const auto at_hand = opened();
+            if (at_hand) latest.put(at_hand->sample());
+            if (!pause(stop, at_hand ? interval : look_again)) return;
+        }
+    }
+
+    void run_events(std::stop_token stop) {
+        for (;;) {
+            const auto began = Clock::now();
+            const auto at_hand = opened();
+            const auto fresh = at_hand ? at_hand->wait_xids(500ms) : std::vector<XidEvent>{};
+            if (!fresh.empty()) {
+                const std::lock_guard lock(mutex);
+                xids.insert(xids.end(), fresh.begin(), fresh.end());
+            }
+            // Where waiting fails at once (no GPUs yet, a lost one), wait here instead.
+            const bool waited = Clock::now() - began > 100ms || !fresh.empty();
+            if (!pause(stop, waited ? 0ms : 500ms)) return;
+        }
+    }
+};
+
+struct Sources::Log {
+    std::optional<Kmsg> kmsg;
+    std::string failure;
+    Clock::time_point next_try{};
+};
+
+Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_(std::make_unique<Log>()) {
+    ib_ = std::shared_ptr<Ib>(new Ib{
+        SysfsIb(settings_.sysfs, judged_counters(), settings_.ignored_devices), settings_.interval, {}, {}});
+    threads_.push_back(std::make_unique<Background>([ib = ib_](std::stop_token stop) { ib->run(stop); }));
+    gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}});
+    if (settings_.nvml.empty()) return;
+    threads_.push_back(
+        std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_sampler(stop); }));
+    threads_.push_back(
+        std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_events(stop); }));
+}
+
+Sources::~Sources() = default;
+
+void Sources::ask_full() {
+    ib_->want_full = true;
+}
+
+void Sources::await_first(base::Duration longest) {
+    const auto told = [&] {
+        if (!ib_->latest.get()) return false;
+        if (settings_.nvml.empty() || gpu_->latest.get()) return true;
+        const std::lock_guard lock(gpu_->mutex);
+        return gpu_->failure.has_value();
+    };
+    for (const auto end = Clock::now() + longest; !told() && Clock::now() < end;)
+        std::this_thread::sleep_for(5ms);
+}
+
+void Sources::read_ib(Reading& into) {
+    auto& watching = into.watching["infiniband"] = false;
+    auto entry = ib_->latest.get();
+    if (!entry) {
+        into.not_watching.emplace_back("infiniband: not read yet");
+        return;
+    }
+    if (Clock::now() - entry->came > patience(settings_.interval)) {
+        into.not_watching.push_back("infiniband: reading has hung for " + age(entry->came));
+        return;
+    }
+    for (const auto& why : entry->value.left_out)
+        into.not_watching.push_back("infiniband: " + why);
+    had_ports_ = had_ports_ || !entry->value.ports.empty();
+    if (!had_ports_) into.not_watching.push_back(no_ports(settings_));
+    watching = had_ports_;
+    into.sample.ib = std::move(entry->value);
+}
+
+void Sources::read_gpus(Reading& into) {
+    auto& watching = into.watching["nvml"] = false;
+    if (settings_.nvml.empty()) {
+        into.not_watching.push_back(fmt::format("nvml: {}", switched_off));
+        return;
+    }
+    auto entry = gpu_->latest.get();
+    const std::lock_guard lock(gpu_->mutex);
+    std::swap(into.sample.xids, gpu_->xids);
+    if (!entry) {
+        into.not_watching.push_back("nvml: " + gpu_->failure.value_or("not read yet"));
+        return;
+    }
+    if (Clock::now() - entry->came > patience(settings_.interval)) {
+        into.not_watching.push_back("nvml: has not answered for " + age(entry->came));
+        return;
+    }
+    if (!gpu_->gpus->tells_xids())
+        into.not_watching.emplace_back("nvml: this driver tells no XIDs; the kernel log may");
+    watching = true;
+    into.sample.gpus = std::move(entry->value);
+}
+
+void Sources::read_log(Reading& into) {
+    auto& watching = into.watching["kmsg"] = false;
+    if (settings_.kmsg.empty()) {
+        into.not_watching.push_back(fmt::format("kmsg: {}", switched_off));
+        return;
+    }
+    if (!log_->kmsg && Clock::now() >= log_->next_try) {
+        log_->next_try = Clock::now() + look_again;
+        if (auto opened = Kmsg::open(settings_.kmsg))
+            log_->kmsg = *std::move(opened);
+        else
+            log_->failure = opened.error().text;
+    }
+    if (!log_->kmsg) {
+        into.not_watching.push_back("kmsg: " + log_->failure);
+        return;
+    }
+    watching = true;
+    auto xids = log_->kmsg->drain();
+    into.sample.xids.insert(into.sample.xids.end(), xids.begin(), xids.end());
+}
+
+Reading Sources::read(base::Time now) {
+    Reading reading;
+    reading.sample.now = now;
+    read_ib(reading);
+    read_gpus(reading);
+    read_log(reading);
+    return reading;
+}
+
+} // namespace restart

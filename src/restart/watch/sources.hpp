@@ -1,0 +1,67 @@
+// All that a host tells of itself, gathered: InfiniBand and GPUs in threads of their own, since a sick device
+// makes its driver hang, the kernel log between two looks. A source that is missing or does not answer is
+// said so; it never holds up the others.
+#pragma once
+
+#include "restart/watch/background.hpp"
+#include "restart/watch/sample.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+struct SourceSettings {
+    std::filesystem::path sysfs = "/sys";
+    std::vector<std::string> ignored_devices;
+    std::string nvml = "libnvidia-ml.so.1"; // empty: do not watch
+    std::string kmsg = "/dev/kmsg";         // empty: do not watch
+    base::Duration interval{1'000};
+    bool operator==(const SourceSettings&) const = default;
+};
+
+// One look. `sample.now` is the caller's.
+struct Reading {
+    Sample sample;
+    std::map<std::string, bool> watching;  // "infiniband", "nvml", "kmsg"
+    std::vector<std::string> not_watching; // why not, and devices left out; a sentence each
+};
+
+class Sources {
+public:
+    explicit Sources(SourceSettings settings);
+    ~Sources();
+    Sources(const Sources&) = delete;
+    Sources& operator=(const Sources&) = delete;
+
+    // What is known now; takes the XIDs since the last call. Never waits.
+    Reading read(base::Time now);
+
+    // Waits, at most so long, until each thread has something to tell.
+    void await_first(base::Duration longest);
+
+    // The next InfiniBand sample shall have every counter.
+    void ask_full();
+
+private:
+    struct Ib;
+    struct Gpu;
+    struct Log;
+    void read_ib(Reading& into);
+    void read_gpus(Reading& into);
+    void read_log(Reading& into);
+
+    SourceSettings settings_;
+    bool had_ports_ = false;
+    std::unique_ptr<Log> log_;
+    // Shared with the threads, which may outlive us while a driver holds them.
+    std::shared_ptr<Ib> ib_;
+    std::shared_ptr<Gpu> gpu_;
+    std::vector<std::unique_ptr<Background>> threads_;
+};
+
+} // namespace restart

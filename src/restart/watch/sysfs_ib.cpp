@@ -1,0 +1,176 @@
+#include "restart/watch/sysfs_ib.hpp"
+
+#include "base/hostlist.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fcntl.h>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace restart {
+namespace {
+
+namespace fs = std::filesystem;
+
+base::UniqueFd open_file(const fs::path& path) {
+    return base::UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+// The first line of an open file, from its beginning; absent when it cannot be read (ENODEV: the device is
+// gone).
+std::optional<std::string> first_line(int fd) {
+    std::array<char, 128> text{};
+    ssize_t n = 0;
+    do
+        n = ::pread(fd, text.data(), text.size(), 0);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0) return std::nullopt;
+    const std::string_view all(text.data(), static_cast<std::size_t>(n));
+    return std::string(all.substr(0, all.find('\n')));
+}
+
+std::optional<std::string> first_line(const fs::path& path) {
+    const auto fd = open_file(path);
+    if (!fd) return std::nullopt;
+    return first_line(fd.get());
+}
+
+// "4: ACTIVE" -> "ACTIVE".
+std::string state_word(const std::string& line) {
+    const auto colon = line.find(": ");
+    auto word = colon == std::string::npos ? line : line.substr(colon + 2);
+    std::replace_if(
+        word.begin(), word.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+    word.resize(std::min<std::size_t>(word.size(), 32));
+    return word;
+}
+
+// "400 Gb/sec (4X NDR)" -> 400.
+double rate_gbps(std::string_view line) {
+    double rate = 0;
+    const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), rate);
+    const std::string_view rest(end, static_cast<std::size_t>(line.data() + line.size() - end));
+    return failed == std::errc{} && rest.starts_with(" Gb/sec") && rate >= 0 && rate < 1e6 ? rate : 0;
+}
+
+std::optional<std::uint64_t> count(std::string_view line) {
+    std::uint64_t value = 0;
+    const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), value);
+    if (failed != std::errc{} || end != line.data() + line.size()) return std::nullopt;
+    return value;
+}
+
+// Names go into reports and drain reasons.
+bool is_name(std::string_view name) {
+    return !name.empty() && name.size() <= 60 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+               c == '_' || c == '.';
+    });
+}
+
+std::vector<std::string> entries(const fs::path& directory) {
+    std::vector<std::string> names;
+    std::error_code failed;
+    for (fs::directory_iterator at(directory, failed), end; !failed && at != end; at.increment(failed))
+        names.push_back(at->path().filename().string());
+    std::sort(names.begin(), names.end(), base::natural_less);
+    return names;
+}
+
+constexpr std::array counter_folders{"counters", "hw_counters"};
+
+} // namespace
+
+SysfsIb::SysfsIb(fs::path root, std::vector<std::string> judged, std::vector<std::string> ignored)
+    : class_(std::move(root) / "class" / "infiniband"), judged_(std::move(judged)),
+      ignored_(std::move(ignored)) {}
+
+void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
+    auto& ports = devices_[device];
+    for (const auto& name : entries(path / "ports")) {
+        const auto number = count(name);
+        if (!number || *number == 0 || *number > 255) continue;
+        Port port;
+        port.device = device;
+        port.number = static_cast<std::uint32_t>(*number);
+        port.path = path / "ports" / name;
+        if (const auto layer = first_line(port.path / "link_layer"); layer && *layer != "InfiniBand") {
+            left_out_[device] = device + ": link layer " + state_word(*layer);
+            continue;
+        }
+        port.state = open_file(port.path / "state");
+        port.phys_state = open_file(port.path / "phys_state");
+        port.rate = open_file(port.path / "rate");
+        if (!port.state) continue; // going away, or not there yet: the next sample looks again
+        for (const auto& counter : judged_)
+            for (const auto* folder : counter_folders)
+                if (auto fd = open_file(port.path / folder / counter)) {
+                    port.judged.push_back({counter, std::move(fd)});
+                    break;
+                }
+        ports.push_back(std::move(port));
+    }
+}
+
+void SysfsIb::look_around(IbSample& into) {
+    const auto present = entries(class_);
+    const std::set<std::string, std::less<>> names(present.begin(), present.end());
+    std::erase_if(devices_, [&](const auto& device) { return !names.contains(device.first); });
+    std::erase_if(left_out_, [&](const auto& device) { return !names.contains(device.first); });
+    for (const auto& device : present) {
+        if (!is_name(device)) continue;
+        if (std::find(ignored_.begin(), ignored_.end(), device) != ignored_.end())
+            left_out_[device] = device + ": ignored by the configuration";
+        else if (const auto known = devices_.find(device);
+                 (known == devices_.end() || known->second.empty()) && !left_out_.contains(device))
+            open_ports(device, class_ / device);
+    }
+    for (const auto& [device, why] : left_out_)
+        into.left_out.push_back(why);
+}
+
+bool SysfsIb::read_port(const Port& port, Depth depth, PortSample& into) const {
+    const auto state = first_line(port.state.get());
+    if (!state) return false;
+    into.device = port.device;
+    into.port = port.number;
+    into.state = state_word(*state);
+    if (port.phys_state) into.phys_state = state_word(first_line(port.phys_state.get()).value_or(""));
+    if (port.rate) into.rate_gbps = rate_gbps(first_line(port.rate.get()).value_or(""));
+    for (const auto& counter : port.judged)
+        if (const auto line = first_line(counter.fd.get()))
+            if (const auto value = count(*line)) into.counters[counter.name] = *value;
+    if (depth == Depth::judged) return true;
+    for (const auto* folder : counter_folders)
+        for (const auto& name : entries(port.path / folder))
+            if (is_name(name) && !into.counters.contains(name))
+                if (const auto line = first_line(port.path / folder / name))
+                    if (const auto value = count(*line)) into.counters[name] = *value;
+    return true;
+}
+
+IbSample SysfsIb::sample(Depth depth) {
+    IbSample taken;
+    taken.full = depth == Depth::all;
+    look_around(taken);
+    for (auto& [device, ports] : devices_) {
+        for (const auto& port : ports) {
+            PortSample read;
+            if (!read_port(port, depth, read)) { // gone while its entry is still there: open anew next time
+                ports.clear();
+                break;
+            }
+            taken.ports.push_back(std::move(read));
+        }
+    }
+    std::sort(taken.ports.begin(), taken.ports.end(), [](const PortSample& a, const PortSample& b) {
+        return a.device == b.device ? a.port < b.port : base::natural_less(a.device, b.device);
+    });
+    return taken;
+}
+
+} // namespace restart

@@ -1,0 +1,55 @@
+// InfiniBand ports as the kernel shows them: ROOT/class/infiniband/DEVICE/ports/N (Documentation/ABI/stable/
+// sysfs-class-infiniband). Reading a port counter costs the HCA's firmware a command, so between full samples
+// only the counters that rules judge are read; their files are kept open.
+//
+// A read can block for as long as the firmware does: call from a thread that may wait.
+#pragma once
+
+#include "base/unique_fd.hpp"
+#include "restart/watch/sample.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+class SysfsIb {
+public:
+    // `root`: "/sys" or a tree of that shape. `judged`: counter files read every time. Devices named in
+    // `ignored` are left out. Nothing is read yet.
+    SysfsIb(std::filesystem::path root, std::vector<std::string> judged,
+            std::vector<std::string> ignored = {});
+
+    enum class Depth { judged, all };
+
+    // Looks anew which devices exist, then reads each InfiniBand port. Never fails: no class directory means
+    // no ports; a device that goes away in between is left out, a counter that cannot be read likewise.
+    IbSample sample(Depth depth);
+
+private:
+    struct Counter {
+        std::string name;
+        base::UniqueFd fd;
+    };
+    struct Port {
+        std::string device;
+        std::uint32_t number = 0;
+        std::filesystem::path path;
+        base::UniqueFd state, phys_state, rate;
+        std::vector<Counter> judged;
+    };
+    void look_around(IbSample& into);
+    void open_ports(const std::string& device, const std::filesystem::path& path);
+    bool read_port(const Port& port, Depth depth, PortSample& into) const;
+
+    std::filesystem::path class_;
+    std::vector<std::string> judged_;
+    std::vector<std::string> ignored_;
+    // By device; a device stays while its entry in the class directory does.
+    std::map<std::string, std::vector<Port>, std::less<>> devices_;
+    std::map<std::string, std::string, std::less<>> left_out_; // device -> why
+};
+
+} // namespace restart

@@ -1,0 +1,56 @@
+// From readings to reports: judges each reading and makes the heartbeat that restartd gets.
+#pragma once
+
+#include "base/clock.hpp"
+#include "restart/core/report.hpp"
+#include "restart/watch/job_book.hpp"
+#include "restart/watch/rules.hpp"
+#include "restart/watch/sources.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace restart {
+
+// What changed from one report to the next, for the log: a line each.
+struct Transitions {
+    std::vector<Finding> began, ended;
+    std::vector<std::string> watching_again;
+    std::vector<std::string> not_watching; // with the reason
+};
+
+class Watcher {
+public:
+    Watcher(std::string host, std::string boot_id, Limits limits, Sources& sources, const JobBook& book)
+        : host_(std::move(host)), boot_id_(std::move(boot_id)), judge_(std::move(limits)), sources_(sources),
+          book_(book) {}
+
+    void set_limits(Limits limits) { judge_.set_limits(std::move(limits)); }
+
+    // The next report. `steady` is now on a clock that never steps (windows are measured on it), `wall` what
+    // clocks on walls show (reports carry it). Link states and counters go along when a state has changed and
+    // every 30th time.
+    std::pair<Report, Transitions> next(base::Time steady, base::Time wall);
+
+private:
+    void add_links(Report& report, const IbSample& ib);
+    Transitions compare(const Report& report);
+
+    static constexpr std::uint64_t reports_a_full = 30;
+
+    std::string host_, boot_id_;
+    Judge judge_;
+    Sources& sources_;
+    const JobBook& book_;
+    std::uint64_t seq_ = 0;
+    base::Duration wall_offset_{}; // of the wall's clock from the steady one
+    bool full_due_ = true;
+    std::map<std::pair<std::string, std::string>, Finding> findings_; // of the last report
+    std::map<std::string, bool> watching_;
+    std::map<PortName, std::string> states_; // as last reported
+};
+
+} // namespace restart

@@ -1,0 +1,53 @@
+#include "restart/watch/window.hpp"
+
+#include <algorithm>
+
+namespace restart {
+
+namespace {
+// Growth is kept at a 64th of the period, so a counter that grows at every look needs little memory.
+constexpr int steps_a_period = 64;
+} // namespace
+
+void Hold::look(base::Time now, bool present, base::Duration window, base::Duration clear,
+                base::Duration longest_step) {
+    const auto passed =
+        looked_ ? std::clamp(now - last_look_, base::Duration{0}, longest_step) : base::Duration{0};
+    if (looked_) level_ = present_ ? level_ + passed : level_ - passed;
+    level_ = std::clamp(level_, base::Duration{0}, window);
+    if (present && level_ == base::Duration{0} && !present_ && !firing_) since_ = now;
+    if (present) last_present_ = now;
+    present_ = present;
+    last_look_ = now;
+    looked_ = true;
+
+    if (!firing_ && present && level_ >= window) firing_ = true;
+    if (firing_ && !present && now - last_present_ >= clear) {
+        firing_ = false;
+        level_ = base::Duration{0};
+    }
+}
+
+std::uint64_t Growth::take(base::Time now, std::uint64_t value) {
+    const auto grown = !last_ ? 0 : value >= *last_ ? value - *last_ : value;
+    last_ = value;
+    if (grown > 0) {
+        if (!steps_.empty() && now - steps_.back().first < period_ / steps_a_period)
+            steps_.back().second += grown;
+        else
+            steps_.emplace_back(now, grown);
+        sum_ += grown;
+    }
+    while (!steps_.empty() && now - steps_.front().first >= period_) {
+        sum_ -= steps_.front().second;
+        steps_.pop_front();
+    }
+    return sum_;
+}
+
+std::optional<base::Time> Growth::since() const {
+    if (steps_.empty()) return std::nullopt;
+    return steps_.front().first;
+}
+
+} // namespace restart

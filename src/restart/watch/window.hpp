@@ -1,0 +1,59 @@
+// Time in rules: how long a condition holds, and how much a counter has grown lately. Pure.
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+
+namespace restart {
+
+// A condition with a window before it counts and a time of absence before it ends.
+//
+// Presence fills, absence drains at the same speed, between 0 and `window`; full means firing. So a condition
+// that is always there fires after exactly `window`, one that flickers with four samples of five after 5/3 of
+// it, one that is there half of the time never. Firing ends only after `clear` without a single presence.
+class Hold {
+public:
+    // One look. Time between two looks counts as the older look says, but at most `longest_step` of it: what
+    // happened while nobody looked is not known.
+    void look(base::Time now, bool present, base::Duration window, base::Duration clear,
+              base::Duration longest_step);
+
+    bool firing() const { return firing_; }
+    // When the presence began that led here; meaningful while firing or filling.
+    base::Time since() const { return since_; }
+    base::Time last_present() const { return last_present_; }
+
+private:
+    base::Duration level_{0};
+    base::Time since_{};
+    base::Time last_look_{};
+    base::Time last_present_{};
+    bool present_ = false;
+    bool firing_ = false;
+    bool looked_ = false;
+};
+
+// How much a counter grew within the last `period`. The first value is where counting begins. A value below
+// the last one means that somebody reset the counter (perfquery -R, a driver reload): what it shows now came
+// after that. InfiniBand's error counters saturate, they do not wrap (IBTA 16.1.3.5).
+class Growth {
+public:
+    explicit Growth(base::Duration period) : period_(period) {}
+
+    // Takes a new lifetime value; returns the growth within the period that ends now.
+    std::uint64_t take(base::Time now, std::uint64_t value);
+    // The first growth within that period.
+    std::optional<base::Time> since() const;
+
+private:
+    base::Duration period_;
+    std::optional<std::uint64_t> last_;
+    std::uint64_t sum_ = 0;
+    std::deque<std::pair<base::Time, std::uint64_t>> steps_; // growth by time, at most `most_steps`
+};
+
+} // namespace restart
