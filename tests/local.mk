@@ -19,3 +19,4 @@ include tests/apps/local.mk
 include tests/lint/local.mk
 include tests/system/local.mk
 include tests/bench/local.mk
+EXTRA_DIST += tests/run tests/stages.py

@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%D%/run \
 	%D%/railcluster/__init__.py \
 	%D%/railcluster/agents.py \
+	%D%/railcluster/build.py \
 	%D%/railcluster/cluster.py \
 	%D%/railcluster/fabric.py \
 	%D%/railcluster/faults.py \

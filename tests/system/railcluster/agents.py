@@ -2,16 +2,19 @@
 
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Optional
 
 from .process import wait_for
 
 SOURCE = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(SOURCE / "tests" / "doubles"))
+import gen_sysfs  # noqa: E402
 PLUGINS = ("spank_rail.so", "select_rail.so", "job_submit_rail.so")
 PORT = 8917
 
-GEN_SYSFS = ["python3", SOURCE / "tests" / "doubles" / "gen_sysfs.py"]
+LINK_GBPS = 400
 SOUND_GPUS = "count=8\n"
 
 # Nodes here fail within minutes, not years: checkpoints come every few seconds.
@@ -66,16 +69,12 @@ class Agents:
 
     def _make_hardware(self) -> None:
         """Each node's sysfs tree, kernel log and NVML state."""
-        makers = []
         for node in self.cluster.nodes:
             home = self.cluster.root / "hosts" / node
-            makers.append(subprocess.Popen([*GEN_SYSFS, home / "sys", "--hcas", str(self.cluster.options.rails),
-                                            "--host", node], stdout=subprocess.DEVNULL))
+            for rail in range(self.cluster.options.rails):
+                gen_sysfs.make_hca(str(home / "sys"), rail, node, LINK_GBPS)
             (home / "kmsg").write_text("")
             (home / "nvml.state").write_text(SOUND_GPUS)
-        failed = sum(maker.wait() != 0 for maker in makers)
-        if failed:
-            raise RuntimeError(f"gen_sysfs.py failed for {failed} hosts")
 
     def has(self, program: str) -> bool:
         return (self.build / program).exists()
@@ -117,8 +116,8 @@ class Agents:
     def set_links(self, node: str, up: bool) -> None:
         """The node's own view of its HCAs."""
         root = self.cluster.root / "hosts" / node / "sys"
-        sets = [f"--set=mlx5_{rail}.link={'up' if up else 'down'}" for rail in range(self.cluster.options.rails)]
-        subprocess.run([*GEN_SYSFS, root, *sets], check=True, stdout=subprocess.DEVNULL)
+        for rail in range(self.cluster.options.rails):
+            gen_sysfs.assign(str(root), f"mlx5_{rail}.link={'up' if up else 'down'}", LINK_GBPS)
 
     def restore(self) -> None:
         """Sound hardware again, every daemon running, and a restartd that remembers nothing."""

@@ -64,7 +64,8 @@ class Fabric:
         osm_log = self.root / "log" / "opensm.log"
         folder = self.root / "state" / "opensm"
         folder.mkdir(parents=True, exist_ok=True)
-        cluster.spawn("ctl", "opensm", ["opensm", "-f", str(osm_log), "-g", "0x" + self.seat.partition("-")[2]],
+        # -d2: each line of the log is written at once.
+        cluster.spawn("ctl", "opensm", ["opensm", "-d2", "-f", str(osm_log), "-g", "0x" + self.seat.partition("-")[2]],
                       env={**self.environment(), "OSM_TMP_DIR": f"{folder}/", "OSM_CACHE_DIR": f"{folder}/"})
         wait_for(lambda: "SUBNET UP" in osm_log.read_text(errors="replace"), 30, "opensm to bring the subnet up",
                  [osm_log, self.root / "log" / "ctl.opensm.log"])
@@ -82,7 +83,7 @@ class Fabric:
         with open(self.log, "rb") as log:
             log.seek(before)
             answer = log.read().decode(errors="replace")
-        if "not found" in answer or "failed" in answer:
+        if "# nodeid" in answer:
             raise RuntimeError(f"ibsim: {command}: {answer.strip()}")
         return answer
 

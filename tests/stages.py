@@ -1,0 +1,257 @@
+"""The stages of tests/run, with true counts: each Catch2 test case, script and system test is one test.
+
+Usage: tests/run [--quick] [--only PATTERN] [--build DIR]
+
+--quick leaves out the sanitizer stage; --only runs the tests whose stage or name holds PATTERN (unit tests: Catch2's
+own matching by *PATTERN*). Each stage writes its output to BUILD/logs and shows it when something fails.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import xml.etree.ElementTree
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parent
+sys.path.insert(0, str(HERE / "system"))
+
+from railcluster import build as builder  # noqa: E402
+from railcluster.process import tail  # noqa: E402
+
+SANITIZERS = "address,undefined"
+# Tracked files that a release does not carry.
+NOT_RELEASED = (".gitignore", ".ci/", ".git")
+
+
+class Results:
+    """What passed, failed and was skipped, in the order it happened."""
+
+    def __init__(self):
+        self.passed = 0
+        self.failed = []
+        self.skipped = []
+
+    def add(self, outcome, name, why=""):
+        if outcome == "pass":
+            self.passed += 1
+        elif outcome == "skip":
+            self.skipped.append(f"{name}: {why}")
+        else:
+            self.failed.append(f"{name}: {why}" if why else name)
+
+    def summary(self):
+        text = f"{self.passed} passed, {len(self.failed)} failed"
+        return f"{text}, {len(self.skipped)} skipped" if self.skipped else text
+
+
+def say(text):
+    print(f"    {text}", flush=True)
+
+
+class Stages:
+    def __init__(self, args):
+        self.args = args
+        self.build = args.build.resolve()
+        self.asan = self.build.with_name(self.build.name + "-asan")
+        self.results = Results()
+
+    def wants(self, *names):
+        """Whether --only lets one of these names through."""
+        return not self.args.only or any(self.args.only in name for name in names)
+
+    # --- building ---
+
+    def build_all(self):
+        builder.configure(self.build, ["--enable-werror"], say)
+        builder.make(self.build, ["all"], say)
+        builder.make(self.build, ["check", "TESTS="], say, "make check programs")
+
+    # --- unit tests ---
+
+    def unit(self, build=None, stage="unit", env=None):
+        binary = (build or self.build) / "tests" / "unit" / "unit_tests"
+        report = (build or self.build) / "logs" / f"{stage}.xml"
+        log = report.with_suffix(".log")
+        report.parent.mkdir(parents=True, exist_ok=True)
+        pattern = [f"*{self.args.only}*"] if self.args.only and self.args.only not in stage else []
+        with open(log, "wb") as out:
+            status = subprocess.run([binary, "-r", "xml", "-o", report, *pattern], stdin=subprocess.DEVNULL, stdout=out,
+                                    stderr=out, env={**os.environ, **(env or {})}, cwd=build or self.build,
+                                    check=False).returncode
+        try:
+            cases = xml.etree.ElementTree.parse(report).getroot().iter("TestCase")
+            outcomes = [(case.get("name"), case.find("OverallResult").get("success") == "true", case) for case in cases]
+        except (OSError, xml.etree.ElementTree.ParseError, AttributeError) as error:
+            print(tail(log, 40), flush=True)
+            self.results.add("fail", f"{stage}: unit_tests", f"exit status {status}, no full report ({error})")
+            return
+        failures = [(name, case) for name, success, case in outcomes if not success]
+        for name, success, _ in outcomes:
+            self.results.add("pass" if success else "fail", f"{stage}: {name}")
+        for name, case in failures:
+            print(f"--- {stage}: {name}")
+            print("\n".join(line.strip() for line in case.itertext() if line.strip()), flush=True)
+        if status and not failures:
+            print(tail(log, 40), flush=True)
+            self.results.add("fail", f"{stage}: unit_tests", f"exit status {status} though no test case failed")
+
+    # --- lints, golden files, doubles: every other script of make check ---
+
+    def scripts(self):
+        listing = subprocess.run(["make", "-s", "-f", "-", "list"], cwd=self.build, text=True, capture_output=True,
+                                 input="include Makefile\nlist:\n\t@echo $(TESTS)\n", check=True,
+                                 env={**os.environ, "MAKEFLAGS": ""})
+        return [name for name in listing.stdout.split() if name != "tests/unit/unit_tests"]
+
+    def check(self):
+        scripts = [name for name in self.scripts() if self.wants("check", name)]
+        if not scripts:
+            return
+        log = self.build / "logs" / "check.log"
+        try:
+            builder.run_step("make check", ["make", "check", "-k", "-j2", "TESTS=" + " ".join(scripts)], log, self.build,
+                             say, {"MAKEFLAGS": ""})
+        except builder.Failed:
+            pass  # each script's own result tells
+        for name in scripts:
+            base = self.build / name
+            trs, output = base.with_suffix(".trs"), base.with_suffix(".log")
+            if not trs.exists():
+                trs, output = Path(f"{base}.trs"), Path(f"{base}.log")
+            found = [line.split(":", 2)[2].split(None, 1)[0] for line in trs.read_text().splitlines()
+                     if line.startswith(":test-result:")] if trs.exists() else []
+            if not found:
+                self.results.add("fail", f"check: {name}", "it left no result")
+            for result in found:
+                if result in ("PASS", "XFAIL"):
+                    self.results.add("pass", f"check: {name}")
+                elif result == "SKIP":
+                    reasons = output.read_text(errors="replace").strip().splitlines() or ["no reason given"]
+                    self.results.add("skip", f"check: {name}", reasons[-1 if len(reasons) == 1 else -2])
+                else:
+                    self.results.add("fail", f"check: {name}", result)
+                    print(tail(output, 40), flush=True)
+
+    # --- system tests ---
+
+    def system(self):
+        if os.geteuid() != 0:
+            self.results.add("skip", "system", "not root: the cluster's hosts and its Slurm need it")
+            return
+        report = self.build / "logs" / "system.results"
+        report.unlink(missing_ok=True)
+        only = [] if self.args.only in "system" else ["--only", self.args.only.removeprefix("system: ")]
+        process = subprocess.run([sys.executable, "-B", HERE / "system" / "run", "--build", self.build, "--results",
+                                  report, *only], stdin=subprocess.DEVNULL, check=False)
+        lines = report.read_text().splitlines() if report.exists() else []
+        for line in lines:
+            outcome, name, *why = line.split(" ", 2)
+            self.results.add(outcome, f"system: {name}", *why)
+        if process.returncode not in (0, 1) or (process.returncode == 1 and not any(
+                line.startswith("fail") for line in lines)):
+            self.results.add("fail", "system", f"the runner ended with status {process.returncode}")
+
+    # --- sanitizers ---
+
+    def sanitizers(self):
+        builder.configure(self.asan, ["--enable-werror", f"--enable-sanitizer={SANITIZERS}", "CXXFLAGS=-O1 -g1"], say)
+        builder.make(self.asan, ["tests/unit/unit_tests"], say, "make with sanitizers")
+        self.unit(self.asan, "sanitizers", {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"})
+
+    # --- the release ---
+
+    def release(self):
+        """make dist carries every tracked file, configures read-only, and make install fills a DESTDIR."""
+        tracked = subprocess.run(["git", "-C", SOURCE, "ls-files"], capture_output=True, text=True, check=False)
+        if tracked.returncode:
+            self.results.add("skip", "release: tarball", "this is no git checkout: there is no list to compare with")
+            return
+        builder.run_step("make dist", ["make", "dist"], self.build / "logs" / "dist.log", self.build, say,
+                         {"MAKEFLAGS": ""})
+        tarball = max(self.build.glob("railyard-*.tar.xz"), key=lambda path: path.stat().st_mtime)
+        with tempfile.TemporaryDirectory(dir=self.build) as scratch:
+            folder = Path(scratch)
+            with tarfile.open(tarball) as archive:
+                released = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+                archive.extractall(folder, filter="data")
+            tarball.unlink()
+            absent = [name for name in tracked.stdout.splitlines()
+                      if name not in released and not name.startswith(NOT_RELEASED) and (SOURCE / name).exists()]
+            self.results.add("fail" if absent else "pass", "release: tarball",
+                             f"not in it (add to EXTRA_DIST): {' '.join(absent)}" if absent else "")
+            top = next(folder.iterdir())
+            subprocess.run(["chmod", "-R", "a-w", top], check=True)
+            try:
+                (folder / "out").mkdir()
+                builder.run_step("configure the tarball", [top / "configure", *builder.compilers()],
+                                 self.build / "logs" / "dist-configure.log", folder / "out", say)
+                builder.run_step("build of the tarball", ["make", "libry_base.la"], self.build / "logs" /
+                                 "dist-make.log", folder / "out", say, {"MAKEFLAGS": ""})
+                self.results.add("pass", "release: builds from the tarball")
+            except builder.Failed as error:
+                print(error, flush=True)
+                self.results.add("fail", "release: builds from the tarball", str(error).splitlines()[0])
+            subprocess.run(["chmod", "-R", "u+w", top], check=True)
+            self.install(folder / "root")
+
+    def install(self, root):
+        builder.run_step("make install", ["make", "install", f"DESTDIR={root}"], self.build / "logs" / "install.log",
+                         self.build, say, {"MAKEFLAGS": ""})
+        installed = {path.name for path in root.rglob("*") if path.is_file()}
+        built = {path.name for path in self.build.iterdir() if path.is_file() and path.name.startswith("rail")
+                 and os.access(path, os.X_OK)}
+        absent = sorted(built - installed)
+        self.results.add("fail" if absent or not built else "pass", "release: make install",
+                         f"not installed: {' '.join(absent) or 'no program was built'}")
+
+    # --- all ---
+
+    def run(self):
+        stages = [("unit", self.unit), ("check", self.check), ("system", self.system), ("release", self.release)]
+        if not self.args.quick:
+            stages.append(("sanitizers", self.sanitizers))
+        total = time.monotonic()
+        for name, stage in [("build", self.build_all), *stages]:
+            if name in ("release", "sanitizers") and not self.wants(name):
+                continue
+            print(f"=== {name}", flush=True)
+            begin = time.monotonic()
+            before = self.results.passed, len(self.results.failed), len(self.results.skipped)
+            try:
+                stage()
+            except (builder.Failed, subprocess.CalledProcessError, OSError) as error:
+                print(error, flush=True)
+                self.results.add("fail", name, str(error).splitlines()[0])
+            after = self.results.passed, len(self.results.failed), len(self.results.skipped)
+            counts = [new - old for new, old in zip(after, before)]
+            words = ", ".join(f"{count} {word}" for count, word in zip(counts, ("passed", "failed", "skipped")) if count)
+            print(f"=== {name}: {words + ', ' if words else ''}{time.monotonic() - begin:.0f} s", flush=True)
+            if name == "build" and self.results.failed:
+                break
+        if self.args.quick:
+            self.results.add("skip", "sanitizers", "left out by --quick")
+        print(f"=== all: {time.monotonic() - total:.0f} s")
+        for line in self.results.skipped:
+            print(f"SKIP {line}")
+        for line in self.results.failed:
+            print(f"FAIL {line}")
+        print(self.results.summary(), flush=True)
+        return 1 if self.results.failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="tests/run", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="leave out the sanitizer stage")
+    parser.add_argument("--only", default="", metavar="PATTERN", help="only what holds this text")
+    parser.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR")
+    return Stages(parser.parse_args()).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
