@@ -39,6 +39,7 @@ struct RmJob {
     std::uint32_t node_count = 0;
     std::uint32_t restarts = 0;        // how often it was requeued: the epoch of its present start
     base::Time start{};                // of the present or coming start
+    base::Time begin{};                // a pending job starts no sooner
     bool requeue = false;              // the resource manager may start it again
     std::optional<bool> restart;       // --restart=auto is true, never is false
     std::string ckpt_dir;              // --ckpt-dir

@@ -28,6 +28,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec("node_count", job.node_count);
     codec("restarts", job.restarts);
     codec("start", job.start);
+    codec.maybe("begin", job.begin);
     codec.maybe("requeue", job.requeue);
     codec.maybe("restart", job.restart);
     codec.maybe("ckpt_dir", job.ckpt_dir);

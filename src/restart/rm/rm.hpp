@@ -1,7 +1,8 @@
 // The resource manager as restartd sees it. One implementation a product: slurm_rm.hpp.
 //
-// Calls block for as long as the resource manager's own time limits allow and are made by one thread at a
-// time, in the order in which their results are told to step() (event.hpp).
+// Calls block, for milliseconds when all is well and for tens of seconds when slurmctld is gone, and are made
+// by one thread at a time, in the order in which their results are told to step() (event.hpp): a thread of
+// their own, never one that serves agents.
 #pragma once
 
 #include "base/expected.hpp"
@@ -17,12 +18,16 @@ class ResourceManager {
 public:
     virtual ~ResourceManager() = default;
 
-    // All nodes and jobs at one moment. Error: Code::unavailable when it does not answer.
+    // All nodes and jobs at one moment; cheap when nothing has changed since the last call. Error:
+    // Code::unavailable when it does not answer.
     virtual base::Expected<RmSnapshot> read() = 0;
 
-    // Does the action, or finds that it has been done before (action.hpp). Errors: Code::unavailable when it
-    // does not answer, Code::not_found when host or job are not there any more, Code::denied when a person's
-    // drain stands in the way or this process has no right to do it.
+    // Does the action, or finds that it has been done before: a host that is drained by our tag is not
+    // drained again, a job that is past the action's epoch is only updated. What a job's user excluded stays
+    // excluded, and a host that its user named but that is excluded is no longer asked for. Errors:
+    // Code::unavailable when it does not answer, Code::not_found when host or job are not there any more,
+    // Code::denied when a person's drain stands in the way or this process has no right to do it, Code::unfit
+    // with its own words when it refuses for another reason.
     virtual base::Expected<void> perform(const Action& action) = 0;
 
     // The user the resource manager runs as, who may do all that restartd may (Slurm: SlurmUser); none when

@@ -1,0 +1,187 @@
+#include "restart/rm/slurm_reading.hpp"
+
+#include "base/hostlist.hpp"
+#include "sched/hints.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace restart {
+namespace {
+
+using base::Code;
+
+std::string text_of(const char* text) {
+    return text == nullptr ? std::string() : std::string(text);
+}
+
+base::Time time_of(time_t seconds) {
+    return base::Time(std::chrono::seconds(seconds));
+}
+
+std::string_view base_word(std::uint32_t state) {
+    switch (state & NODE_STATE_BASE) {
+    case NODE_STATE_DOWN: return "DOWN";
+    case NODE_STATE_IDLE: return "IDLE";
+    case NODE_STATE_ALLOCATED: return "ALLOCATED";
+    case NODE_STATE_ERROR: return "ERROR";
+    case NODE_STATE_MIXED: return "MIXED";
+    case NODE_STATE_FUTURE: return "FUTURE";
+    default: return "UNKNOWN";
+    }
+}
+
+// As scontrol writes it: "IDLE*+DRAIN".
+std::string state_words(std::uint32_t state) {
+    std::string words(base_word(state));
+    if (state & NODE_STATE_NO_RESPOND) words += '*';
+    const std::array<std::pair<std::uint32_t, std::string_view>, 4> flags{
+        {{NODE_STATE_DRAIN, "+DRAIN"},
+         {NODE_STATE_FAIL, "+FAIL"},
+         {NODE_STATE_COMPLETING, "+COMPLETING"},
+         {NODE_STATE_MAINT, "+MAINT"}}};
+    for (const auto& [flag, word] : flags)
+        if (state & flag) words += word;
+    return words;
+}
+
+// Reasons that slurmctld gives a node it sets down itself (src/slurmctld/node_mgr.c, ping_nodes.c).
+bool is_slurmctlds_own(std::string_view reason) {
+    return reason.empty() || reason.starts_with("Not responding") ||
+           reason.starts_with("Node unexpectedly rebooted") || reason.starts_with("Slurmd not responding") ||
+           reason.starts_with("ResumeTimeout");
+}
+
+// The words of squeue for what a job waits for; the rare others stay numbers.
+std::string reason_words(const job_info_t& job) {
+    constexpr std::array<std::string_view, 18> words{"None",
+                                                     "Priority",
+                                                     "Dependency",
+                                                     "Resources",
+                                                     "PartitionNodeLimit",
+                                                     "PartitionTimeLimit",
+                                                     "PartitionDown",
+                                                     "PartitionInactive",
+                                                     "JobHeldAdmin",
+                                                     "BeginTime",
+                                                     "Licenses",
+                                                     "AssociationJobLimit",
+                                                     "AssociationResourceLimit",
+                                                     "AssociationTimeLimit",
+                                                     "Reservation",
+                                                     "ReqNodeNotAvail",
+                                                     "JobHeldUser",
+                                                     "FrontEndDown"};
+    if (job.state_desc != nullptr && job.state_desc[0] != '\0') return job.state_desc;
+    if (job.state_reason < words.size()) return std::string(words[job.state_reason]);
+    return fmt::format("Slurm's reason {}", job.state_reason);
+}
+
+JobPhase phase_of(std::uint32_t state) {
+    const auto word = state & JOB_STATE_BASE;
+    if (word == JOB_PENDING)
+        return (state & (JOB_COMPLETING | JOB_REQUEUE)) != 0 ? JobPhase::completing : JobPhase::pending;
+    if (word == JOB_RUNNING) return (state & JOB_CONFIGURING) != 0 ? JobPhase::pending : JobPhase::running;
+    if (word == JOB_SUSPENDED) return JobPhase::suspended;
+    return JobPhase::ended;
+}
+
+std::vector<std::string> names_of(const char* list) {
+    auto names = base::expand_hostlist(text_of(list));
+    return names ? *std::move(names) : std::vector<std::string>();
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+} // namespace
+
+RmNode read_node(const node_info_t& node) {
+    const auto state = node.node_state;
+    RmNode read;
+    read.name = text_of(node.name);
+    read.state = state_words(state);
+    read.down = (state & NODE_STATE_BASE) == NODE_STATE_DOWN;
+    read.drain = (state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0;
+    read.not_responding = (state & NODE_STATE_NO_RESPOND) != 0;
+    read.reason = text_of(node.reason);
+    read.automatic = read.down && !read.drain && is_slurmctlds_own(read.reason);
+    return read;
+}
+
+RmJob read_job(const job_info_t& job) {
+    RmJob read;
+    read.id = job.job_id;
+    read.uid = job.user_id;
+    read.phase = phase_of(job.job_state);
+    // While a requeued job's processes are being ended its old nodes still stand in the record.
+    if (read.phase != JobPhase::completing) read.nodes = names_of(job.nodes);
+    read.node_count = read.nodes.empty() ? job.num_nodes : static_cast<std::uint32_t>(read.nodes.size());
+    read.restarts = job.restart_cnt;
+    read.start = time_of(job.start_time);
+    read.begin = time_of(job.eligible_time);
+    read.requeue = job.requeue != 0 && job.batch_flag != 0;
+    read.excluded = names_of(job.exc_nodes);
+    if (read.phase == JobPhase::pending || read.phase == JobPhase::completing) read.why = reason_words(job);
+    // Another's comment that merely looks like ours says nothing.
+    if (const auto hints = sched::parse_comment(text_of(job.admin_comment))) {
+        read.restart = hints->restart;
+        read.ckpt_dir = hints->ckpt_dir.value_or("");
+    }
+    return read;
+}
+
+base::Error slurm_error(std::string_view what, int number) {
+    auto code = Code::unfit;
+    switch (number) {
+    case SLURM_COMMUNICATIONS_CONNECTION_ERROR:
+    case SLURM_COMMUNICATIONS_SEND_ERROR:
+    case SLURM_COMMUNICATIONS_RECEIVE_ERROR:
+    case SLURM_COMMUNICATIONS_SHUTDOWN_ERROR:
+    case SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR:
+    case SLURMCTLD_COMMUNICATIONS_SEND_ERROR:
+    case SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR:
+    case SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR:
+    case SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH:
+    case SLURM_PROTOCOL_SOCKET_IMPL_NEGATIVE_RECV_LENGTH:
+    case SLURM_PROTOCOL_SOCKET_IMPL_NOT_ALL_DATA_SENT:
+    case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
+    case SLURM_PROTOCOL_AUTHENTICATION_ERROR: // munged is away on either side
+    case ESLURM_AUTH_CRED_INVALID:
+    case ESLURM_AUTH_NET_ERROR:
+    case ESLURM_IN_STANDBY_MODE:
+    case ESLURM_IN_STANDBY_USE_BACKUP: code = Code::unavailable; break;
+    case ESLURM_INVALID_JOB_ID:
+    case ESLURM_ALREADY_DONE:
+    case ESLURM_INVALID_NODE_NAME: code = Code::not_found; break;
+    case ESLURM_ACCESS_DENIED:
+    case ESLURM_USER_ID_MISSING: code = Code::denied; break;
+    default: break;
+    }
+    // Anything a socket says below Slurm's own numbers is a peer that is away.
+    if (number > 0 && number < 1000) code = Code::unavailable;
+    return {code, fmt::format("{}: {}", what, slurm_strerror(number))};
+}
+
+std::optional<std::string> merged_exclusion(std::string_view before, const std::vector<std::string>& more) {
+    const auto known = base::expand_hostlist(before);
+    if (!known) return fmt::format("{},{}", before, base::fold_hostlist(more));
+    auto names = *known;
+    for (const auto& name : more)
+        if (!contains(names, name)) names.push_back(name);
+    if (names.size() == known->size()) return {};
+    return base::fold_hostlist(names);
+}
+
+std::optional<std::string> rewritten_requirement(std::string_view before,
+                                                 const std::vector<std::string>& excluded) {
+    auto names = base::expand_hostlist(before);
+    if (!names || std::erase_if(*names, [&](const auto& name) { return contains(excluded, name); }) == 0)
+        return {};
+    return base::fold_hostlist(*names);
+}
+
+} // namespace restart

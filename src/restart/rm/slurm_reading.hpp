@@ -1,0 +1,32 @@
+// From libslurm's records to ours: pure, so that it is tested without a cluster. Only slurm_*.cpp files and
+// their tests include this.
+#pragma once
+
+#include "base/error.hpp"
+#include "restart/core/rm_snapshot.hpp"
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+RmNode read_node(const node_info_t& node);
+RmJob read_job(const job_info_t& job);
+
+// Slurm's error number as ours: "slurm_update_node n003: Invalid node name specified".
+base::Error slurm_error(std::string_view what, int number);
+
+// The exclusion list with `more` in it, folded; nothing when it holds all of them already. A list that cannot
+// be read is kept in front as it is.
+std::optional<std::string> merged_exclusion(std::string_view before, const std::vector<std::string>& more);
+
+// The required list without `excluded`; nothing when it names none of them. An empty text clears it.
+std::optional<std::string> rewritten_requirement(std::string_view before,
+                                                 const std::vector<std::string>& excluded);
+
+} // namespace restart

@@ -1,0 +1,264 @@
+// The order of a recovery, found on Slurm 22.05 and 24.11's sources:
+//  * Dead host: DRAIN first, then DOWN. A drain flag survives the down, so that no moment is left in which
+//    ReturnToService=2 could bring the host back; the down ends its jobs and requeues those that may be, at
+//    once and without waiting for the dead slurmd.
+//  * A requeued job may not begin before its old credential has expired (121 s by default, set when its last
+//    process was seen to end) unless begin_time is changed after that moment, or lies in the future then.
+
+#include "restart/rm/slurm_rm.hpp"
+
+#include "restart/rm/slurm_reading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <thread>
+#include <unistd.h>
+
+namespace restart {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Expected;
+using namespace std::chrono_literals;
+
+// How long a change of a job waits for the job's processes to end before it leaves the rest to a later one.
+constexpr auto settle_time = 400ms;
+constexpr auto settle_pause = 20ms;
+
+struct FreeNodes {
+    void operator()(node_info_msg_t* message) const { slurm_free_node_info_msg(message); }
+};
+struct FreeJobs {
+    void operator()(job_info_msg_t* message) const { slurm_free_job_info_msg(message); }
+};
+using Nodes = std::unique_ptr<node_info_msg_t, FreeNodes>;
+using Jobs = std::unique_ptr<job_info_msg_t, FreeJobs>;
+
+// libslurm answers -1 and errno, or in later releases the error itself.
+int number_of(int answer) {
+    return answer > 0 ? answer : errno;
+}
+
+class SlurmRm final : public ResourceManager {
+public:
+    Expected<RmSnapshot> read() override {
+        if (auto read = read_nodes(); !read) return std::move(read).error();
+        if (auto read = read_jobs(); !read) return std::move(read).error();
+        RmSnapshot snapshot;
+        snapshot.nodes.reserve(nodes_->record_count);
+        for (std::uint32_t i = 0; i < nodes_->record_count; ++i)
+            if (nodes_->node_array[i].name != nullptr)
+                snapshot.nodes.push_back(read_node(nodes_->node_array[i]));
+        snapshot.jobs.reserve(jobs_->record_count);
+        for (std::uint32_t i = 0; i < jobs_->record_count; ++i) {
+            auto job = read_job(jobs_->job_array[i]);
+            if (job.phase != JobPhase::ended) snapshot.jobs.push_back(std::move(job));
+        }
+        return snapshot;
+    }
+
+    Expected<void> perform(const Action& action) override {
+        switch (action.kind) {
+        case ActionKind::drain_host: return drain(action.host, action.reason);
+        case ActionKind::down_host: return down(action.host, action.reason, action.drain);
+        case ActionKind::resume_host: return resume(action.host);
+        case ActionKind::requeue_job: return requeue(action.job, action.epoch, action.exclude, action.hold);
+        case ActionKind::update_job: break;
+        }
+        return begin_now(action.job, action.exclude, true);
+    }
+
+    std::optional<std::uint32_t> owner() override {
+        if (owner_) return owner_;
+        slurm_conf_t* conf = nullptr;
+        if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS || conf == nullptr) return {};
+        owner_ = conf->slurm_user_id;
+        slurm_free_ctl_conf(conf);
+        return owner_;
+    }
+
+private:
+    Expected<void> drain(const std::string& host, const std::string& reason) {
+        const auto node = load_node(host);
+        if (!node) return node.error();
+        if (node->drain) {
+            if (owner_of(node->reason) == owner_of(reason)) return {};
+            return Error{Code::denied, fmt::format("{} is drained already: {}", host, node->reason)};
+        }
+        return update_node(host, NODE_STATE_DRAIN, reason);
+    }
+
+    Expected<void> down(const std::string& host, const std::string& reason, bool drain) {
+        const auto node = load_node(host);
+        if (!node) return node.error();
+        const bool theirs = node->drain && owner_of(node->reason).empty();
+        const auto& text = theirs ? std::string() : reason;
+        if (drain && !node->drain)
+            if (auto done = update_node(host, NODE_STATE_DRAIN, text); !done) return done;
+        if (node->down) return {};
+        return update_node(host, NODE_STATE_DOWN, text);
+    }
+
+    Expected<void> resume(const std::string& host) {
+        const auto node = load_node(host);
+        if (!node) return node.error();
+        if (!node->drain && !node->down) return {};
+        if (owner_of(node->reason).empty())
+            return Error{Code::denied, fmt::format("{} was not drained by Railyard: {}", host, node->reason)};
+        return update_node(host, NODE_RESUME, {});
+    }
+
+    Expected<void> requeue(std::uint32_t job, std::uint32_t epoch, const std::vector<std::string>& exclude,
+                           bool hold) {
+        auto record = load_job(job);
+        if (!record) return std::move(record).error();
+        const auto read = read_job((*record)->job_array[0]);
+        if (read.restarts <= epoch && read.phase != JobPhase::pending) {
+            auto text = std::to_string(job);
+            errno = 0;
+            const int answer = slurm_requeue2(text.data(), hold ? JOB_REQUEUE_HOLD : 0, nullptr);
+            if (answer != SLURM_SUCCESS)
+                return slurm_error(fmt::format("requeue of job {}", job), number_of(answer));
+        } else if (hold && read.phase != JobPhase::running) {
+            if (auto held = hold_job(job); !held) return held;
+        }
+        return begin_now(job, exclude, !hold);
+    }
+
+    Expected<void> read_nodes() {
+        node_info_msg_t* fresh = nullptr;
+        errno = 0;
+        const int answer = slurm_load_node(nodes_ ? nodes_->last_update : 0, &fresh, SHOW_ALL);
+        Nodes owned(fresh);
+        if (answer != SLURM_SUCCESS)
+            return number_of(answer) == SLURM_NO_CHANGE_IN_DATA && nodes_
+                       ? Expected<void>()
+                       : slurm_error("reading nodes", number_of(answer));
+        nodes_ = std::move(owned);
+        return {};
+    }
+
+    Expected<void> read_jobs() {
+        job_info_msg_t* fresh = nullptr;
+        errno = 0;
+        const int answer = slurm_load_jobs(jobs_ ? jobs_->last_update : 0, &fresh, SHOW_ALL);
+        Jobs owned(fresh);
+        if (answer != SLURM_SUCCESS)
+            return number_of(answer) == SLURM_NO_CHANGE_IN_DATA && jobs_
+                       ? Expected<void>()
+                       : slurm_error("reading jobs", number_of(answer));
+        jobs_ = std::move(owned);
+        return {};
+    }
+
+    static Expected<RmNode> load_node(const std::string& host) {
+        node_info_msg_t* fresh = nullptr;
+        auto name = host;
+        errno = 0;
+        const int answer = slurm_load_node_single(&fresh, name.data(), SHOW_ALL);
+        const Nodes owned(fresh);
+        if (answer != SLURM_SUCCESS)
+            return slurm_error(fmt::format("reading node {}", host), number_of(answer));
+        for (std::uint32_t i = 0; i < owned->record_count; ++i)
+            if (owned->node_array[i].name != nullptr && host == owned->node_array[i].name)
+                return read_node(owned->node_array[i]);
+        return Error{Code::not_found, fmt::format("node {} does not exist", host)};
+    }
+
+    // The record of a job that may still run.
+    static Expected<Jobs> load_job(std::uint32_t job) {
+        job_info_msg_t* fresh = nullptr;
+        errno = 0;
+        const int answer = slurm_load_job(&fresh, job, SHOW_ALL);
+        Jobs owned(fresh);
+        if (answer != SLURM_SUCCESS)
+            return slurm_error(fmt::format("reading job {}", job), number_of(answer));
+        if (owned->record_count == 0 || read_job(owned->job_array[0]).phase == JobPhase::ended)
+            return Error{Code::not_found, fmt::format("job {} has ended", job)};
+        return owned;
+    }
+
+    static Expected<void> update_node(const std::string& host, std::uint32_t state,
+                                      const std::string& reason) {
+        update_node_msg_t change;
+        slurm_init_update_node_msg(&change);
+        auto name = host;
+        auto why = reason;
+        change.node_names = name.data();
+        change.node_state = state;
+        if (!why.empty()) {
+            change.reason = why.data();
+            change.reason_uid = getuid();
+        }
+        errno = 0;
+        const int answer = slurm_update_node(&change);
+        if (answer != SLURM_SUCCESS)
+            return slurm_error(fmt::format("changing node {}", host), number_of(answer));
+        return {};
+    }
+
+    static Expected<void> hold_job(std::uint32_t job) {
+        job_desc_msg_t change;
+        slurm_init_job_desc_msg(&change);
+        change.job_id = job;
+        change.priority = 0;
+        return update_job(job, change);
+    }
+
+    static Expected<void> update_job(std::uint32_t job, job_desc_msg_t& change) {
+        errno = 0;
+        const int answer = slurm_update_job(&change);
+        if (answer != SLURM_SUCCESS)
+            return slurm_error(fmt::format("changing job {}", job), number_of(answer));
+        return {};
+    }
+
+    static Expected<void> begin_now(std::uint32_t job, const std::vector<std::string>& exclude, bool begin) {
+        const auto give_up = std::chrono::steady_clock::now() + settle_time;
+        for (;;) {
+            const auto record = load_job(job);
+            if (!record) return record.error();
+            const auto& raw = (*record)->job_array[0];
+            const auto phase = read_job(raw).phase;
+            if (phase != JobPhase::pending && phase != JobPhase::completing) return {};
+            const bool last = phase == JobPhase::pending || std::chrono::steady_clock::now() >= give_up;
+
+            job_desc_msg_t change;
+            slurm_init_job_desc_msg(&change);
+            change.job_id = job;
+            auto excluded = merged_exclusion(raw.exc_nodes == nullptr ? "" : raw.exc_nodes, exclude);
+            auto required = rewritten_requirement(raw.req_nodes == nullptr ? "" : raw.req_nodes, exclude);
+            if (excluded) change.exc_nodes = excluded->data();
+            if (required) change.req_nodes = required->data();
+            // A begin that lies ahead when the job's last process ends is kept; one that does not is put off.
+            const auto now = std::time(nullptr);
+            if (begin) change.begin_time = phase == JobPhase::pending ? now : now + 2;
+            if (excluded || required || begin)
+                if (auto done = update_job(job, change); !done) return done;
+            if (last) return {};
+            std::this_thread::sleep_for(settle_pause);
+        }
+    }
+
+    Nodes nodes_;
+    Jobs jobs_;
+    std::optional<std::uint32_t> owner_;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<ResourceManager>> make_slurm_rm(const std::filesystem::path& conf) {
+    const char* named = conf.empty() ? std::getenv("SLURM_CONF") : conf.c_str();
+    if (named != nullptr && access(named, R_OK) != 0) return base::system_error(named, errno);
+    slurm_init(named);
+    return std::unique_ptr<ResourceManager>(std::make_unique<SlurmRm>());
+}
+
+} // namespace restart

@@ -1,0 +1,15 @@
+// Slurm through libslurm (22.05 and later). The library keeps its configuration process-wide: make one.
+#pragma once
+
+#include "restart/rm/rm.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace restart {
+
+// `conf` is slurm.conf; empty: $SLURM_CONF or Slurm's own default. Must run as root or SlurmUser to change
+// anything. Errors (Code::input) when the file cannot be read: libslurm would end the process over it.
+base::Expected<std::unique_ptr<ResourceManager>> make_slurm_rm(const std::filesystem::path& conf = {});
+
+} // namespace restart

@@ -1,0 +1,122 @@
+#include "restart/rm/slurm_reading.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+
+using restart::JobPhase;
+
+namespace {
+
+restart::RmNode node(std::uint32_t state, const char* reason = nullptr) {
+    node_info_t raw;
+    std::memset(&raw, 0, sizeof raw);
+    std::string name = "n001", why = reason == nullptr ? "" : reason;
+    raw.name = name.data();
+    raw.node_state = state;
+    if (reason != nullptr) raw.reason = why.data();
+    return restart::read_node(raw);
+}
+
+job_info_t blank_job() {
+    job_info_t raw;
+    std::memset(&raw, 0, sizeof raw);
+    raw.job_id = 12;
+    return raw;
+}
+
+JobPhase phase(std::uint32_t state) {
+    auto raw = blank_job();
+    raw.job_state = state;
+    return restart::read_job(raw).phase;
+}
+
+} // namespace
+
+TEST_CASE("a node's state is read as scontrol writes it") {
+    CHECK(node(NODE_STATE_IDLE).state == "IDLE");
+    CHECK(node(NODE_STATE_ALLOCATED | NODE_STATE_NO_RESPOND | NODE_STATE_DRAIN).state == "ALLOCATED*+DRAIN");
+    CHECK(node(NODE_STATE_IDLE | NODE_STATE_NO_RESPOND).not_responding);
+    CHECK_FALSE(node(NODE_STATE_IDLE | NODE_STATE_NO_RESPOND).down);
+    CHECK(node(NODE_STATE_IDLE | NODE_STATE_FAIL).drain);
+    CHECK(node(NODE_STATE_DOWN | NODE_STATE_DRAIN, "railyard[i-7]: host lost").drain);
+}
+
+TEST_CASE("a node that slurmctld set down itself is nobody's decision") {
+    CHECK(node(NODE_STATE_DOWN, "Not responding").automatic);
+    CHECK(node(NODE_STATE_DOWN, "Node unexpectedly rebooted").automatic);
+    CHECK_FALSE(node(NODE_STATE_DOWN, "fan, ticket 7").automatic);
+    CHECK_FALSE(node(NODE_STATE_DOWN | NODE_STATE_DRAIN, "Not responding").automatic);
+    CHECK_FALSE(node(NODE_STATE_IDLE).automatic);
+}
+
+TEST_CASE("a job's phase follows state and flags") {
+    CHECK(phase(JOB_PENDING) == JobPhase::pending);
+    CHECK(phase(JOB_PENDING | JOB_COMPLETING) == JobPhase::completing);
+    CHECK(phase(JOB_RUNNING) == JobPhase::running);
+    CHECK(phase(JOB_RUNNING | JOB_CONFIGURING) == JobPhase::pending);
+    CHECK(phase(JOB_SUSPENDED) == JobPhase::suspended);
+    CHECK(phase(JOB_COMPLETE | JOB_COMPLETING) == JobPhase::ended);
+    CHECK(phase(JOB_NODE_FAIL) == JobPhase::ended);
+}
+
+TEST_CASE("a job carries its nodes, its restarts and what its user asked of us") {
+    auto raw = blank_job();
+    std::string nodes = "n[003-004,007]", excluded = "n009",
+                comment = "keep this; railyard: span=unit restart=auto ckpt-dir=/s/r%207";
+    raw.user_id = 1000;
+    raw.job_state = JOB_RUNNING;
+    raw.nodes = nodes.data();
+    raw.exc_nodes = excluded.data();
+    raw.admin_comment = comment.data();
+    raw.restart_cnt = 2;
+    raw.requeue = 1;
+    raw.batch_flag = 1;
+    raw.start_time = 1'700'000'000;
+    auto job = restart::read_job(raw);
+    CHECK(job.nodes == std::vector<std::string>{"n003", "n004", "n007"});
+    CHECK(job.node_count == 3);
+    CHECK(job.restarts == 2);
+    CHECK(job.excluded == std::vector<std::string>{"n009"});
+    CHECK(job.restart == true);
+    CHECK(job.requeue);
+    CHECK(job.ckpt_dir == "/s/r 7");
+    CHECK(job.start == base::time_from_seconds(1'700'000'000));
+
+    SECTION("an interactive job cannot be requeued") {
+        raw.batch_flag = 0;
+        CHECK_FALSE(restart::read_job(raw).requeue);
+    }
+    SECTION("a requeued job that is still being ended is on no node") {
+        raw.job_state = JOB_PENDING | JOB_COMPLETING;
+        CHECK(restart::read_job(raw).nodes.empty());
+    }
+    SECTION("another's comment says nothing") {
+        comment = "ask bob";
+        raw.admin_comment = comment.data();
+        CHECK_FALSE(restart::read_job(raw).restart.has_value());
+    }
+}
+
+TEST_CASE("exclusions are merged and requirements rewritten") {
+    CHECK(restart::merged_exclusion("", {"n003"}) == "n003");
+    CHECK(restart::merged_exclusion("n[001-002]", {"n003"}) == "n[001-003]");
+    CHECK_FALSE(restart::merged_exclusion("n[001-004]", {"n003"}).has_value());
+    CHECK(restart::merged_exclusion("n[1", {"n003"}) == "n[1,n003");
+    CHECK(restart::rewritten_requirement("n[001-003]", {"n002"}) == "n[001,003]");
+    CHECK(restart::rewritten_requirement("n002", {"n002"}) == "");
+    CHECK_FALSE(restart::rewritten_requirement("n001", {"n002"}).has_value());
+    CHECK_FALSE(restart::rewritten_requirement("", {"n002"}).has_value());
+}
+
+TEST_CASE("Slurm's errors say whether to try again") {
+    CHECK(restart::slurm_error("x", SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR).code ==
+          base::Code::unavailable);
+    CHECK(restart::slurm_error("x", SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT).code == base::Code::unavailable);
+    CHECK(restart::slurm_error("x", ECONNREFUSED).code == base::Code::unavailable);
+    CHECK(restart::slurm_error("x", ESLURM_INVALID_JOB_ID).code == base::Code::not_found);
+    CHECK(restart::slurm_error("x", ESLURM_ACCESS_DENIED).code == base::Code::denied);
+    CHECK(restart::slurm_error("requeue of job 7", ESLURM_JOB_HELD).code == base::Code::unfit);
+    CHECK_THAT(restart::slurm_error("requeue of job 7", ESLURM_JOB_HELD).text,
+               Catch::StartsWith("requeue of job 7: "));
+}
