@@ -2,6 +2,8 @@
 noinst_LTLIBRARIES += libry_watch.la
 libry_watch_la_SOURCES = \
 	%D%/background.hpp \
+	%D%/delivery.cpp %D%/delivery.hpp \
+	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
 	%D%/job_book.cpp %D%/job_book.hpp \
 	%D%/job_session.cpp %D%/job_session.hpp \
 	%D%/job_socket.cpp %D%/job_socket.hpp \
@@ -11,6 +13,7 @@ libry_watch_la_SOURCES = \
 	%D%/print.cpp %D%/print.hpp \
 	%D%/reporter.cpp %D%/reporter.hpp \
 	%D%/rules.cpp %D%/rules.hpp %D%/rules_table.cpp \
+	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
 	%D%/signals.cpp %D%/signals.hpp \
 	%D%/sources.cpp %D%/sources.hpp \
@@ -18,8 +21,10 @@ libry_watch_la_SOURCES = \
 	%D%/watcher.cpp %D%/watcher.hpp \
 	%D%/window.cpp %D%/window.hpp \
 	%D%/xid_table.cpp %D%/xid_table.hpp
-libry_watch_la_LIBADD = libry_restart_core.la libry_http.la libry_base.la -ldl -lpthread
+libry_watch_la_LIBADD = libry_restart_core.la libry_http.la libry_topo.la libry_base.la -ldl -lpthread
 
-sbin_PROGRAMS += nodewatchd
+sbin_PROGRAMS += nodewatchd fabricwatchd
 nodewatchd_SOURCES = %D%/nodewatchd.cpp
 nodewatchd_LDADD = libry_watch.la libry_topo.la libry_cli.la
+fabricwatchd_SOURCES = %D%/fabricwatchd.cpp
+fabricwatchd_LDADD = libry_watch.la libry_mad_discover.la libry_topo.la libry_cli.la

@@ -105,7 +105,7 @@ base::Expected<Limits> limits_of(const base::Conf& conf, const std::string& host
     return limits;
 }
 
-Reporter::Target target_of(const base::Conf& conf) {
+Delivery::Target target_of(const base::Conf& conf) {
     return {conf.text("restartd", "url"), conf.text("munge", "socket")};
 }
 

@@ -1,66 +1,47 @@
 #include "restart/watch/reporter.hpp"
 
 #include "base/log.hpp"
-#include "restart/daemon/http_client.hpp"
 
 #include <algorithm>
 #include <random>
 
 namespace restart {
 
-namespace log = base::log;
 using namespace std::chrono_literals;
 
 base::Duration retry_delay(unsigned failures, base::Duration longest, double random) {
     const auto doubled = base::Duration(100ms) * (std::int64_t{1} << std::min(failures, 20U));
-    const auto whole = std::min(doubled, longest);
-    return base::Duration(
-        static_cast<base::Duration::rep>(static_cast<double>(whole.count()) * (0.5 + random / 2)));
+    const auto whole = static_cast<double>(std::min(doubled, longest).count());
+    return base::Duration(static_cast<base::Duration::rep>(whole * (0.5 + random / 2)));
 }
 
 struct Reporter::Work {
-    std::mutex mutex;
+    std::mutex mutex; // of what both sides touch
     std::condition_variable_any wake;
     std::optional<Report> waiting;
-    Target target;
-    bool retargeted = true;
+    std::optional<Delivery> next_delivery; // after a change of the target
+    Delivery::Target target;
     std::shared_ptr<JobBook> book;
 
     // The thread's own.
-    std::optional<HttpClient> client;
-    std::string url;
-    std::string trouble = "not asked yet"; // what was last logged; empty: all is well
+    std::optional<Delivery> delivery;
     unsigned failures = 0;
     std::minstd_rand random{std::random_device{}()};
 
     void run(std::stop_token stop);
-    // A sentence when the report was not taken.
-    std::optional<std::string> deliver(const Report& report);
-    void tell(const std::optional<std::string>& failure);
+    bool deliver(const Report& report);
 };
 
-std::optional<std::string> Reporter::Work::deliver(const Report& report) {
-    const auto answer = client->request("POST", "/v1/report", report.to_json(), timeout);
-    if (!answer) return answer.error().text;
-    if (answer->status != 200)
-        return fmt::format("{}: refuses reports: {} {}", url, answer->status, answer->body.substr(0, 300));
-    const auto reply = Reply::from_json(answer->body);
-    if (!reply) return fmt::format("{}: answers what is no reply: {}", url, reply.error().text);
+bool Reporter::Work::deliver(const Report& report) {
+    const auto answer = delivery->post("/v1/report", report.to_json());
+    if (!answer) return false;
+    const auto reply = Reply::from_json(*answer);
+    if (!reply) {
+        if (failures == 0) base::log::error("restartd answers what is no reply: {}", reply.error().text);
+        return false;
+    }
     book->delivered(report.jobs, *reply);
-    return std::nullopt;
-}
-
-// Logged on change: "timed out" after "connection refused" is the same trouble to a reader, a refusal is not.
-void Reporter::Work::tell(const std::optional<std::string>& failure) {
-    const std::string kind = !failure                                            ? ""
-                             : failure->find("refuses reports") != failure->npos ? "refused"
-                                                                                 : "unreachable";
-    if (kind == trouble) return;
-    if (!failure)
-        log::info("reports to {}", url);
-    else
-        log::warning("{}; trying on", *failure);
-    trouble = kind;
+    return true;
 }
 
 void Reporter::Work::run(std::stop_token stop) {
@@ -70,17 +51,12 @@ void Reporter::Work::run(std::stop_token stop) {
             std::unique_lock lock(mutex);
             if (!wake.wait(lock, stop, [&] { return waiting.has_value(); })) return;
             std::swap(report, waiting);
-            if (retargeted) {
-                auto made =
-                    HttpClient::make(target.url, MungeAuth(target.munge_socket)); // was checked in retarget
-                if (made) client = *std::move(made);
-                url = target.url;
-                retargeted = false;
+            if (next_delivery) {
+                delivery = std::move(next_delivery);
+                next_delivery.reset();
             }
         }
-        const auto failure = deliver(*report);
-        tell(failure);
-        if (!failure) {
+        if (deliver(*report)) {
             failures = 0;
             continue;
         }
@@ -100,20 +76,24 @@ void Reporter::Work::run(std::stop_token stop) {
 Reporter::Reporter(std::shared_ptr<Work> work)
     : work_(std::move(work)), thread_([shared = work_](std::stop_token stop) { shared->run(stop); }) {}
 
-base::Expected<std::unique_ptr<Reporter>> Reporter::start(Target target, std::shared_ptr<JobBook> book) {
-    if (auto made = HttpClient::make(target.url); !made) return std::move(made).error();
+base::Expected<std::unique_ptr<Reporter>> Reporter::start(Delivery::Target target,
+                                                          std::shared_ptr<JobBook> book) {
+    auto delivery = Delivery::make(target);
+    if (!delivery) return std::move(delivery).error();
     auto work = std::make_shared<Work>();
     work->target = std::move(target);
+    work->next_delivery = *std::move(delivery);
     work->book = std::move(book);
     return std::unique_ptr<Reporter>(new Reporter(std::move(work)));
 }
 
-base::Expected<void> Reporter::retarget(Target target) {
-    if (auto made = HttpClient::make(target.url); !made) return std::move(made).error();
-    const std::lock_guard lock(work_->mutex);
+base::Expected<void> Reporter::retarget(Delivery::Target target) {
     if (work_->target == target) return {};
+    auto delivery = Delivery::make(target);
+    if (!delivery) return std::move(delivery).error();
     work_->target = std::move(target);
-    work_->retargeted = true;
+    const std::lock_guard lock(work_->mutex);
+    work_->next_delivery = *std::move(delivery);
     return {};
 }
 

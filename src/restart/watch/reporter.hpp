@@ -2,43 +2,37 @@
 // away or refuses never holds up sampling. Only the newest report waits; what a replaced one alone carried
 // (link counters) moves into it, and checkpoints stay in the book until restartd has taken them.
 //
-// Logs when the answer changes its kind: reached, unreachable, refused. Retries with a jittered delay that
-// doubles up to `longest_delay`, which stays below the silence after which restartd suspects a host.
+// Retries with a jittered delay that doubles up to `longest_delay`, which stays below the silence after which
+// restartd suspects a host.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "restart/core/report.hpp"
 #include "restart/watch/background.hpp"
+#include "restart/watch/delivery.hpp"
 #include "restart/watch/job_book.hpp"
 
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 
 namespace restart {
 
 class Reporter {
 public:
     static constexpr base::Duration longest_delay{2'000};
-    static constexpr base::Duration timeout{2'000}; // of one report
-
-    struct Target {
-        std::string url;          // "http://host:port"
-        std::string munge_socket; // empty: munge's own
-        bool operator==(const Target&) const = default;
-    };
 
     // Errors: Code::input for a URL of another form.
-    static base::Expected<std::unique_ptr<Reporter>> start(Target target, std::shared_ptr<JobBook> book);
+    static base::Expected<std::unique_ptr<Reporter>> start(Delivery::Target target,
+                                                           std::shared_ptr<JobBook> book);
 
     // The newest report. Never waits.
     void offer(Report report);
 
     // Where to report from now on. Errors as start; the old target then stands.
-    base::Expected<void> retarget(Target target);
+    base::Expected<void> retarget(Delivery::Target target);
 
     // Waits, at most so long, until restartd knows every checkpoint. True: it does.
     bool flush(base::Duration longest);

@@ -17,6 +17,9 @@ public:
     enum class What { nothing, stop, reload };
     What wait(base::Duration longest, int other = -1) const;
 
+    // Readable while a signal waits to be taken.
+    int fd() const { return fd_.get(); }
+
 private:
     base::UniqueFd fd_;
 };

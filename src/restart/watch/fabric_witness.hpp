@@ -1,0 +1,26 @@
+// What one sweep of the fabric says about the hosts of the fabric file. Pure.
+//
+// The witness of a dead link is the switch at its other end: a link counts as down only when that switch
+// answered and says that the port is down, and the HCA was seen nowhere else. What a sweep did not reach is
+// unknown and counts as up, so a sweep that ended early never testifies that a host is gone.
+#pragma once
+
+#include "base/clock.hpp"
+#include "restart/core/report.hpp"
+#include "topo/fabric.hpp"
+#include "topo/raw_fabric.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// `file`: the fabric as it should be, derived; `swept`: what answered. The report is complete when every
+// switch that has hosts was seen. A host's links are those the file knows. Linear time.
+FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept, base::Time now);
+
+// Sentences for the log on what changed between two reports; hosts with the same news are folded into one.
+std::vector<std::string> news(const FabricReport& before, const FabricReport& after);
+
+} // namespace restart
