@@ -6,3 +6,6 @@ tests_apps_heat2d_CXXFLAGS = $(AM_CXXFLAGS) -ffp-contract=off
 tests_apps_heat2d_LDADD = librailckpt.la $(MPI_LIBS) $(XXHASH_LIBS)
 # A real executable, not libtool's wrapper: launchers start it on other hosts.
 tests_apps_heat2d_LDFLAGS = -no-install
+
+TESTS += %D%/heat2d_restart
+EXTRA_DIST += %D%/heat2d_restart

@@ -139,10 +139,16 @@ Expected<Fence> Fence::raise(const std::filesystem::path& dir, std::int64_t job,
 Expected<void> Fence::check() const {
     const auto now = read_claims(file_);
     if (!now) return now.error();
-    if (!*now) return base::write_file(file_, to_text(claims_));
+    if (!*now) return {};
     const auto& mine = claims_.owners.back();
     if ((*now)->owners.back() == mine && (*now)->epoch == claims_.epoch) return {};
     return fenced(**now, mine.job, claims_.epoch - mine.base).within(file_.parent_path().string());
+}
+
+Expected<void> Fence::renew() const {
+    std::error_code ignored;
+    if (std::filesystem::exists(std::filesystem::symlink_status(file_, ignored))) return check();
+    return base::write_file(file_, to_text(claims_));
 }
 
 std::filesystem::path lock_file(const std::filesystem::path& dir) {

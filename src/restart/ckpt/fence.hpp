@@ -55,9 +55,12 @@ public:
 
     std::uint32_t epoch() const { return claims_.epoch; }
 
-    // Still the owner? The caller holds DIR/.lock. A file that has vanished is written again. Errors: as
-    // above.
+    // Still the owner, as far as can be seen without the lock? A file that has vanished says nothing against
+    // it. Errors: Code::denied, Code::input, Code::io.
     base::Expected<void> check() const;
+
+    // The same for good, as long as the caller holds DIR/.lock; a file that has vanished is written again.
+    base::Expected<void> renew() const;
 
 private:
     Fence(std::filesystem::path file, Claims claims) : file_(std::move(file)), claims_(std::move(claims)) {}

@@ -175,6 +175,7 @@ Expected<Published> Stage::publish(std::int64_t job, std::chrono::duration<doubl
 }
 
 Expected<Published> Stage::seal_and_rename(std::int64_t job, std::chrono::duration<double> already_spent) {
+    if (auto ours = fence_->check(); !ours) return std::move(ours).error(); // spares the reading
     const auto tree = walk(path_);
     if (!tree) return tree.error();
     // All files start towards the disk before the first one is waited for.
@@ -199,7 +200,7 @@ Expected<Published> Stage::seal_and_rename(std::int64_t job, std::chrono::durati
 
     const auto lock = FileLock::acquire(lock_file(dir_), std::chrono::seconds(10));
     if (!lock) return lock.error();
-    if (auto ours = fence_->check(); !ours) return std::move(ours).error();
+    if (auto ours = fence_->renew(); !ours) return std::move(ours).error();
     const auto target = dir_ / to_name(published_prefix, id_);
     if (load_published(dir_, id_, Depth::sizes))
         return Error{Code::unfit, target.string() + ": is committed already"};

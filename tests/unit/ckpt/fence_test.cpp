@@ -103,6 +103,8 @@ TEST_CASE("a vanished epoch file is written again, a damaged one is an error") {
     REQUIRE(fence);
     std::filesystem::remove(folder.path / "epoch");
     CHECK(fence->check());
+    CHECK_FALSE(std::filesystem::exists(folder.path / "epoch")); // not without the lock
+    CHECK(fence->renew());
     CHECK(read(folder.path / "epoch") == "2\n12 0\n");
     write(folder.path / "epoch", "2\ntorn");
     const auto torn = fence->check();

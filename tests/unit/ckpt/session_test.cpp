@@ -180,15 +180,23 @@ TEST_CASE("a restarted job fences the old incarnation off, whatever it was doing
     check_clean(folder.path);
 }
 
-TEST_CASE("a stage taken away by a later incarnation is an error, not a checkpoint") {
+TEST_CASE("a stage that is taken away is an error, not a checkpoint") {
     const Folder folder;
     auto old = open(folder.path, 0);
     const auto stage = old.begin(200);
     REQUIRE(stage);
+    fs::remove_all(*stage);
+    const auto gone = old.commit();
+    REQUIRE_FALSE(gone);
+    CHECK(gone.error().code == base::Code::not_found);
+    CHECK_THAT(gone.error().text, Catch::Contains("has vanished"));
+
+    const auto again = old.begin(200);
+    REQUIRE(again);
     auto fresh = open(folder.path, 1);
     put(fresh, 150); // removes what older epochs staged
-    CHECK_FALSE(fs::exists(*stage));
-    CHECK_THAT(old.commit().error().text, Catch::Contains("has vanished"));
+    CHECK_FALSE(fs::exists(*again));
+    CHECK(old.commit().error().code == base::Code::denied);
     CHECK(newest(fresh) == 150);
 }
 
