@@ -10,7 +10,7 @@ namespace {
 
 // A drain that an operator asked for is a person's decision and counts for none of the bounds.
 bool drained_by_incident(const HostState& host) {
-    return ours(host) && !owner_of(host.node->reason).starts_with("user:");
+    return ours(host) && host.node->drain && !owner_of(host.node->reason).starts_with("user:");
 }
 
 // A drain given and not yet seen in a snapshot.

@@ -86,9 +86,10 @@ void take_report(Turn& turn, const Report& report) {
     if (!turn.state.knows_host(report.host)) return;
     auto& host = turn.state.hosts.find(report.host)->second;
     if (host.lost && host.last_report) {
-        turn.note_host(NoteKind::outcome, report.host,
-                       fmt::format("reports again after {}; it stays drained until it is resumed",
-                                   base::human_duration(turn.now - *host.last_report)));
+        turn.note_host(
+            NoteKind::outcome, report.host,
+            fmt::format("reports again after {}; what keeps it out of use stands until it is resumed",
+                        base::human_duration(turn.now - *host.last_report)));
         turn.changed();
     }
     if (!host.boot_id.empty() && !report.boot_id.empty() && host.boot_id != report.boot_id)

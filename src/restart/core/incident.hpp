@@ -46,7 +46,7 @@ struct Intent {
     Progress progress = Progress::given;
     base::Time next_try{};
     std::uint32_t tries = 0;
-    bool seen = false; // a snapshot was taken since it was done
+    bool seen = false; // a snapshot was taken since it was settled
     bool settled() const { return progress == Progress::done || progress == Progress::failed; }
     bool operator==(const Intent&) const = default;
 };

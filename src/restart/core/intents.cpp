@@ -124,7 +124,7 @@ void doubt_given(Turn& turn) {
 
 void reconcile(Turn& turn) {
     each_intent(turn, [&](Incident& incident, Intent& intent) {
-        if (intent.progress == Progress::done) intent.seen = true;
+        if (intent.settled()) intent.seen = true;
         if (intent.progress != Progress::doubtful) return;
         if (!happened(turn, intent.action)) return give_again(turn, incident, intent);
         intent.progress = Progress::done;

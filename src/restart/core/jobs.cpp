@@ -93,6 +93,18 @@ void settle_running(Turn& turn, Incident& incident, HurtJob& hurt, const JobStat
                           job.rm.restarts, base::human_duration(began - *hurt.stopped), lost_and_kept(hurt)));
 }
 
+// A job whose processes took long to end is put off by the resource manager when they have (Slurm: until its
+// old credential has expired), after the requeue has let it begin at once.
+bool put_off(const Turn& turn, const Incident& incident, const HurtJob& hurt, const JobState& job) {
+    constexpr std::ptrdiff_t most_changes = 5;
+    const auto& intents = incident.intents;
+    const auto of_job = [&](const Intent& intent) { return intent.action.job == hurt.id; };
+    return !hurt.hold && job.rm.begin > turn.now + base::Duration(1'000) &&
+           std::none_of(intents.begin(), intents.end(),
+                        [&](const Intent& i) { return of_job(i) && !(i.settled() && i.seen); }) &&
+           std::count_if(intents.begin(), intents.end(), of_job) < most_changes;
+}
+
 void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
     const auto found = turn.state.jobs.find(hurt.id);
     if (found == turn.state.jobs.end()) {
@@ -105,6 +117,7 @@ void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
     const auto* requeue = requeue_of(incident, hurt.id);
     if (requeue == nullptr) return;
     if (hurt.hold ? requeue->settled() : requeue->progress == Progress::failed) {
+        if (!requeue->seen) return; // it may have failed because the job has just ended
         hurt.settled = true;
         turn.note(NoteKind::outcome, incident, hurt.id,
                   fmt::format("job {} {}", hurt.id,
@@ -115,7 +128,17 @@ void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
     }
     if (job.rm.phase == JobPhase::running && job.rm.restarts > hurt.epoch)
         return settle_running(turn, incident, hurt, job);
-    if (!hurt.told_waiting && job.rm.phase == JobPhase::pending && turn.now - *hurt.stopped >= long_wait) {
+    if (job.rm.phase != JobPhase::pending) return;
+    if (put_off(turn, incident, hurt, job)) {
+        Action action;
+        action.kind = ActionKind::update_job;
+        action.host = incident.host;
+        action.job = hurt.id;
+        action.epoch = hurt.epoch;
+        action.exclude = {incident.host};
+        give(turn, incident, std::move(action));
+    }
+    if (!hurt.told_waiting && turn.now - *hurt.stopped >= long_wait) {
         hurt.told_waiting = true;
         turn.note(NoteKind::outcome, incident, hurt.id,
                   fmt::format("job {} still waits: {}", hurt.id, job.rm.why));

@@ -67,6 +67,8 @@ bool mass_silence(Turn& turn) {
         turn.note(NoteKind::outcome, *open, 0,
                   fmt::format("{} of {} agents report again", quiet.agents - quiet.late, quiet.agents));
         turn.state.incidents.erase(open->number);
+        give_grace(turn); // the last of them to return are not to be blamed
+        return true;
     }
     return false;
 }

@@ -190,7 +190,7 @@ std::string closing(Turn& turn, const Incident& incident) {
             return intent.progress == Progress::done &&
                    (action.kind == ActionKind::drain_host || action.drain);
         });
-    if (ours(host)) return fmt::format("closed; {} stays drained until it is resumed", incident.host);
+    if (ours(host)) return fmt::format("closed; {} stays out of use until it is resumed", incident.host);
     if (anothers(host))
         return fmt::format("closed; {} is kept out of use by another: {}", incident.host, host.node->reason);
     if (drained_here)
@@ -264,8 +264,7 @@ bool advance(Turn& turn, Incident& incident) {
     incident.phase = Phase::verifying;
     const bool over =
         std::all_of(incident.jobs.begin(), incident.jobs.end(), [](const HurtJob& j) { return j.settled; }) &&
-        std::all_of(incident.intents.begin(), incident.intents.end(),
-                    [](const Intent& i) { return i.progress == Progress::failed || i.seen; });
+        std::all_of(incident.intents.begin(), incident.intents.end(), [](const Intent& i) { return i.seen; });
     if (over) turn.note(NoteKind::outcome, incident, 0, wish ? "closed" : closing(turn, incident));
     return !over;
 }

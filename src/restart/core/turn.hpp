@@ -84,7 +84,7 @@ void operator_resume(Turn& turn, const OperatorResume& wish);
 // Whose decision keeps the host out of use: ours by its tag, or another's, which is neither undone nor
 // overwritten. A host that is down by the resource manager's own judgement is neither.
 inline bool ours(const HostState& host) {
-    return host.node && host.node->drain && !owner_of(host.node->reason).empty();
+    return host.node && (host.node->drain || host.node->down) && !owner_of(host.node->reason).empty();
 }
 inline bool anothers(const HostState& host) {
     return host.node && (host.node->drain || (host.node->down && !host.node->automatic)) &&

@@ -70,8 +70,9 @@ void World::run(double seconds) {
         const auto since = (now_ - start_).count();
         for (auto& [id, job] : jobs_) {
             if (job.saves_at && *job.saves_at <= now_) commit(id, job.commit ? job.commit->step + 100 : 100);
-            if (job.starts_at && *job.starts_at <= now_ && !never_restart) schedule();
+            settle(job);
         }
+        if (!never_restart) schedule();
         std::int64_t offset = 0;
         for (auto& [name, host] : hosts_) {
             if (host.mute_at && *host.mute_at <= now_) {
@@ -126,15 +127,10 @@ void World::obey(const restart::Action& action) {
         const auto found = jobs_.find(action.job);
         if (found == jobs_.end()) return;
         auto& job = found->second;
-        if (action.kind == ActionKind::requeue_job && job.rm.restarts == action.epoch)
-            return requeue(job, action.exclude, action.hold);
-        for (const auto& host : action.exclude)
-            if (std::find(job.rm.excluded.begin(), job.rm.excluded.end(), host) == job.rm.excluded.end())
-                job.rm.excluded.push_back(host);
-        if (job.rm.phase == JobPhase::pending && !action.hold)
-            job.starts_at = now_ + base::duration_from_seconds(start_delay);
-        if (action.hold) job.starts_at.reset();
-        return;
+        if (action.kind == ActionKind::requeue_job && job.rm.restarts == action.epoch &&
+            job.rm.phase == JobPhase::running)
+            requeue(job);
+        return update(job, action);
     }
     auto& node = hosts_.at(action.host).node;
     switch (action.kind) {
@@ -144,6 +140,7 @@ void World::obey(const restart::Action& action) {
         break;
     case ActionKind::down_host:
         node.down = true;
+        node.automatic = false;
         node.drain = node.drain || action.drain;
         if (!action.reason.empty()) node.reason = action.reason;
         end_jobs_on(action.host);
@@ -156,24 +153,38 @@ void World::obey(const restart::Action& action) {
     }
 }
 
-// As Slurm does it: a job on a host that is set down is requeued, to begin much later.
+// As Slurm does it: a job on a host that is set down is requeued.
 void World::end_jobs_on(const std::string& host) {
     for (auto& [id, job] : jobs_) {
-        auto& nodes = job.rm.nodes;
-        if (std::find(nodes.begin(), nodes.end(), host) == nodes.end()) continue;
-        requeue(job, {}, false);
-        job.starts_at = now_ + base::Duration(120'000);
+        const auto& nodes = job.rm.nodes;
+        if (std::find(nodes.begin(), nodes.end(), host) != nodes.end()) requeue(job);
     }
 }
 
-void World::requeue(Job& job, const std::vector<std::string>& exclude, bool hold) {
+void World::requeue(Job& job) {
     ++job.rm.restarts;
-    job.rm.phase = JobPhase::pending;
+    job.rm.phase = JobPhase::completing;
     job.rm.nodes.clear();
     job.saves_at.reset();
-    job.rm.excluded.insert(job.rm.excluded.end(), exclude.begin(), exclude.end());
-    job.starts_at.reset();
-    if (!hold) job.starts_at = now_ + base::duration_from_seconds(start_delay);
+    job.ends_at = now_ + base::duration_from_seconds(end_delay);
+    job.begin_at_end = false;
+}
+
+// restart/rm waits a moment for the end of the job's processes; a later end puts the job off.
+void World::update(Job& job, const restart::Action& action) {
+    for (const auto& host : action.exclude)
+        if (std::find(job.rm.excluded.begin(), job.rm.excluded.end(), host) == job.rm.excluded.end())
+            job.rm.excluded.push_back(host);
+    if (action.hold) job.held = true;
+    if (job.rm.phase == JobPhase::pending) job.rm.begin = now_;
+    if (job.ends_at && *job.ends_at <= now_ + base::Duration(400)) job.begin_at_end = true;
+}
+
+void World::settle(Job& job) {
+    if (!job.ends_at || *job.ends_at > now_) return;
+    job.ends_at.reset();
+    job.rm.phase = JobPhase::pending;
+    job.rm.begin = job.begin_at_end ? now_ : now_ + base::Duration(121'000);
 }
 
 void World::schedule() {
@@ -181,7 +192,9 @@ void World::schedule() {
     for (const auto& [id, job] : jobs_)
         busy.insert(job.rm.nodes.begin(), job.rm.nodes.end());
     for (auto& [id, job] : jobs_) {
-        if (!job.starts_at || *job.starts_at > now_) continue;
+        if (job.rm.phase != JobPhase::pending || job.held ||
+            now_ < job.rm.begin + base::duration_from_seconds(start_delay))
+            continue;
         std::vector<std::string> nodes;
         for (const auto& [name, host] : hosts_) {
             const auto& out = job.rm.excluded;
@@ -196,7 +209,6 @@ void World::schedule() {
         job.rm.nodes = nodes;
         job.rm.phase = JobPhase::running;
         job.rm.start = now_;
-        job.starts_at.reset();
     }
 }
 
@@ -205,6 +217,24 @@ void World::power_off(const std::string& host, double heard_for) {
     off.agent = false;
     off.dead = true;
     off.mute_at = now_ + base::duration_from_seconds(heard_for);
+}
+
+void World::rm_sets_down(const std::string& host) {
+    auto& down = hosts_.at(host).node;
+    down.down = down.automatic = true;
+    down.state = "DOWN*";
+    down.reason = "Not responding";
+    end_jobs_on(host);
+}
+
+void World::add_silent_host(const std::string& host) {
+    auto& added = hosts_[host];
+    added.node.name = host;
+    added.agent = false;
+}
+
+void World::sleep(double seconds) {
+    now_ += base::duration_from_seconds(seconds);
 }
 
 void World::stop_agent(const std::string& host) {

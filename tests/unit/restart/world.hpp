@@ -25,6 +25,9 @@ public:
     // Faults. A dead host stops reporting and the resource manager stops hearing it after `heard_for`
     // seconds.
     void power_off(const std::string& host, double heard_for = 1.0);
+    void rm_sets_down(const std::string& host);    // as SlurmdTimeout does
+    void add_silent_host(const std::string& host); // with no agent
+    void sleep(double seconds); // the daemon stands still; may be negative: the clock is set back
     void stop_agent(const std::string& host);
     void start_agent(const std::string& host);
     void find(const std::string& host, restart::Severity severity,
@@ -39,7 +42,8 @@ public:
     bool perform = true;    // false: actions are lost, as when the daemon is killed before it performs them
     bool report_outcomes = true; // false: they are done, but the daemon is killed before it hears so
     bool never_restart = false;  // requeued jobs stay pending
-    double start_delay = 1.0;    // from requeue to running
+    double end_delay = 0.25;     // until a requeued job's processes have ended
+    double start_delay = 1.0;    // from then to running, when it may begin
     bool autosave = true;        // jobs answer save_by with a commit after their cost
 
     restart::RmNode& node(const std::string& host) { return hosts_.at(host).node; }
@@ -71,8 +75,10 @@ private:
     };
     struct Job {
         restart::RmJob rm;
+        bool held = false;
         std::optional<restart::Commit> commit;
-        std::optional<base::Time> starts_at;
+        std::optional<base::Time> ends_at; // its processes have ended then
+        bool begin_at_end = false;         // whether it was let begin before that
         std::optional<base::Time> saves_at;
     };
 
@@ -80,7 +86,9 @@ private:
     void snapshot();
     void obey(const restart::Action& action);
     void end_jobs_on(const std::string& host);
-    void requeue(Job& job, const std::vector<std::string>& exclude, bool hold);
+    void requeue(Job& job);
+    void update(Job& job, const restart::Action& action);
+    void settle(Job& job);
     void schedule();
 
     std::map<std::string, Host> hosts_;
