@@ -1,42 +1,14 @@
 #include "sched/choose.hpp"
 
+#include "sched/programme.hpp"
+
 #include <algorithm>
 #include <functional>
-#include <type_traits>
 
 namespace sched {
 namespace {
 
-// What the dynamic programme adds up. Narrow: the number of units, enough for simple loads, and compared
-// eight at a time. Wide: units, avoidance, broken and left in 32 bits each, compared at once.
-using Narrow = std::int16_t;
-__extension__ using Wide = unsigned __int128;
-
-template <class V> constexpr V infinite = V{1} << 126;
-template <> constexpr Narrow infinite<Narrow> = 0x3fff;
-constexpr std::size_t most_units_narrow = 16000; // sums of costs stay below infinite
-
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
-
-Wide pack(std::uint32_t units, std::uint64_t avoidance, std::uint32_t broken, std::uint32_t left) {
-    return Wide{units} << 96 | Wide{avoidance} << 64 | Wide{broken} << 32 | Wide{left};
-}
-
-// One way to use a unit: leave out `drop` of its candidates. A sink can leave out more at no cost but the
-// hosts left: it is not whole, or broken already.
-template <class V> struct Option {
-    std::uint32_t drop;
-    V cost;
-    bool sink;
-};
-
-struct Plan {
-    std::vector<Group> groups; // those that can matter: taken ones first, each part largest first
-    std::size_t taken = 0;     // groups in every choice
-    std::size_t swaps = 0;     // most groups that can be exchanged
-    std::uint32_t slack = 0;
-    std::uint32_t pivot = 0; // candidates of the smallest group taken that is not required; 0: none
-};
 
 // The fewest groups that hold the gang: those with required hosts and the largest others.
 std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes) {
@@ -66,13 +38,14 @@ std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups, s
         if (i >= plan.taken && plan.pivot - size <= plan.slack) in.push_back(plan.pivot - size);
     }
     std::reverse(out.begin(), out.end()); // both cheapest first
+    plan.cheapest = {0};
     std::uint64_t spent = 0;
-    while (plan.swaps < std::min(out.size(), in.size())) {
-        spent += out[plan.swaps] + in[plan.swaps];
+    for (std::size_t r = 0; r < std::min(out.size(), in.size()); ++r) {
+        spent += out[r] + in[r];
         if (spent > plan.slack) break;
-        ++plan.swaps;
+        plan.cheapest.push_back(plan.cheapest.back() + in[r]);
     }
-    groups.resize(plan.taken + (plan.swaps == 0 ? 0 : in.size()));
+    groups.resize(plan.taken + (plan.swaps() == 0 ? 0 : in.size()));
     plan.groups = std::move(groups);
     return plan;
 }
@@ -92,246 +65,13 @@ bool alike(const Loads& loads, const std::vector<Group>& groups) {
     });
 }
 
-template <class V> class Programme {
-public:
-    Programme(const Loads& loads, const Plan& plan, bool single)
-        : loads_(loads), plan_(plan), single_(single), dense_(loads.required() != 0),
-          width_(std::size_t{plan.slack} + 1), swaps_(plan.swaps) {
-        const auto layer_bytes = plan.groups.size() * 2 * width_ * sizeof(V);
-        if (swaps_ > 0) swaps_ = std::min(swaps_, most_bytes / std::max<std::size_t>(layer_bytes, 1));
-        if (std::is_same_v<V, Narrow> && swaps_ > 0 && alike(loads, plan.groups)) swaps_ = 0;
-        groups_ = swaps_ > 0 ? plan.groups.size() : plan.taken;
-        layer_ = (swaps_ + 1) * 2 * width_;
-        const std::size_t deepest = deepest_group();
-        steps_.resize((deepest + 1) * 2 * width_);
-        table_.assign((groups_ + 1) * layer_, infinite<V>);
-    }
-
-    Choice solve() {
-        table_[0] = 0;
-        for (std::size_t g = 0; g < groups_; ++g)
-            advance(g);
-        auto choice = finish();
-        std::sort(choice.units.begin(), choice.units.end());
-        return choice;
-    }
-
-private:
-    std::size_t deepest_group() const {
-        std::uint32_t deepest = 0;
-        for (std::size_t g = 0; g < groups_; ++g)
-            deepest = std::max(deepest, plan_.groups[g].size);
-        return deepest;
-    }
-
-    // A row: costs by slack spent, first without a sink among the units chosen, then with one.
-    V* row(std::size_t layer, std::size_t exchanged) {
-        return table_.data() + layer * layer_ + exchanged * 2 * width_;
-    }
-    V* step(std::size_t unit) { return steps_.data() + unit * 2 * width_; }
-
-    std::uint32_t size_of(std::size_t g) const { return plan_.groups[g].candidates; }
-    // The slack that leaving out a taken group, or taking another, spends.
-    std::uint32_t price(std::size_t g) const {
-        return g < plan_.taken ? size_of(g) - plan_.pivot : plan_.pivot - size_of(g);
-    }
-    bool optional(std::size_t g) const {
-        return !plan_.groups[g].required && (g >= plan_.taken || price(g) <= plan_.slack);
-    }
-
-    void find_options(std::uint32_t u) {
-        options_.clear();
-        const auto& load = loads_.unit(u);
-        const auto drop_all = Option<V>{load.candidates, V{0}, false};
-        if constexpr (std::is_same_v<V, Narrow>) {
-            options_.push_back({0, V{1}, !load.whole});
-            if (!single_) options_.push_back(drop_all);
-        } else {
-            const auto worst = loads_.optional_avoidances(u);
-            const auto extra = load.free - load.candidates;
-            const auto kept = std::max(load.required, 1U);
-            auto most = load.candidates - kept;
-            if (!dense_) most = std::min(most, static_cast<std::uint32_t>(worst.size()));
-            auto avoided = loads_.total_avoidance(u);
-            for (std::uint32_t drop = 0; drop <= std::min(most, plan_.slack); ++drop) {
-                if (drop > 0 && drop <= worst.size()) avoided -= worst[drop - 1];
-                const bool touched = drop + extra > 0;
-                options_.push_back({drop, pack(1, avoided, load.whole && touched ? 1 : 0, drop + extra),
-                                    !dense_ && (!load.whole || touched)});
-            }
-            if (!single_ && load.required == 0) options_.push_back(drop_all);
-        }
-    }
-
-    void lower(V* __restrict to, const V* __restrict from, std::size_t count, V cost) const {
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto value = static_cast<V>(from[i] + cost);
-            to[i] = value < to[i] ? value : to[i];
-        }
-    }
-
-    void apply(const V* from, V* to) const {
-        std::fill(to, to + 2 * width_, infinite<V>);
-        for (const auto& option : options_) {
-            if (option.drop >= width_) continue;
-            const auto count = width_ - option.drop;
-            lower(to + (option.sink ? width_ : 0) + option.drop, from, count, option.cost);
-            lower(to + width_ + option.drop, from + width_, count, option.cost);
-        }
-    }
-
-    // The rows after each unit of the group, into step(1) …, from `from`.
-    const V* use_group(const Group& group, const V* from) {
-        std::copy(from, from + 2 * width_, step(0));
-        std::size_t depth = 0;
-        for (auto u = group.first; u < group.first + group.size; ++u) {
-            if (loads_.unit(u).candidates == 0) continue;
-            find_options(u);
-            apply(step(depth), step(depth + 1));
-            ++depth;
-        }
-        return step(depth);
-    }
-
-    void merge(const V* from, V* to, std::uint32_t shift) const {
-        if (shift >= width_) return;
-        lower(to + shift, from, width_ - shift, V{0});
-        lower(to + width_ + shift, from + width_, width_ - shift, V{0});
-    }
-
-    bool reached(const V* values) const {
-        return std::any_of(values, values + 2 * width_, [](V v) { return v < infinite<V>; });
-    }
-
-    // Row r of a layer: r taken groups were left out and not yet made up for.
-    void advance(std::size_t g) {
-        const bool taken = g < plan_.taken;
-        for (std::size_t r = 0; r <= swaps_; ++r) {
-            const auto* from = row(g, r);
-            if (!reached(from)) continue;
-            if (!taken) merge(from, row(g + 1, r), 0);
-            if (!taken && r == 0) continue;
-            if (taken && optional(g) && r < swaps_) merge(from, row(g + 1, r + 1), price(g));
-            merge(use_group(plan_.groups[g], from), row(g + 1, taken ? r : r - 1), taken ? 0 : price(g));
-        }
-    }
-
-    Wide total(V cost, bool sink, std::uint32_t surplus) const {
-        if (cost >= infinite<V> || (dense_ && surplus > 0)) return infinite<Wide>;
-        Wide sum;
-        if constexpr (std::is_same_v<V, Narrow>)
-            sum = pack(static_cast<std::uint32_t>(cost), 0, 0, 0);
-        else
-            sum = cost;
-        return sum + pack(0, 0, surplus > 0 && !sink ? 1 : 0, surplus);
-    }
-
-    Choice finish() {
-        const auto* last = row(groups_, 0);
-        Wide best = infinite<Wide>;
-        std::size_t at = 0;
-        for (std::size_t i = 0; i < 2 * width_; ++i) {
-            const bool sink = i >= width_;
-            const auto spent = static_cast<std::uint32_t>(sink ? i - width_ : i);
-            const auto sum = total(last[i], sink, plan_.slack - spent);
-            if (sum < best) {
-                best = sum;
-                at = i;
-            }
-        }
-        Choice choice;
-        choice.cost.groups = static_cast<std::uint32_t>(plan_.taken);
-        choice.cost.units = static_cast<std::uint32_t>(best >> 96);
-        choice.cost.avoidance = static_cast<std::uint32_t>(best >> 64);
-        choice.cost.broken = static_cast<std::uint32_t>(best >> 32);
-        choice.cost.left = static_cast<std::uint32_t>(best);
-        const bool sink = at >= width_;
-        auto surplus = plan_.slack - static_cast<std::uint32_t>(sink ? at - width_ : at);
-        trace(at, choice);
-        leave_out(surplus, sink, choice);
-        return choice;
-    }
-
-    // Goes back from position `at` of row 0 behind the last group, adding the units that were used.
-    void trace(std::size_t at, Choice& choice) {
-        std::size_t r = 0;
-        for (auto g = groups_; g-- > 0;) {
-            const bool taken = g < plan_.taken;
-            const auto value = row(g + 1, r)[at];
-            const auto from_row = taken ? r : r + 1;
-            const auto shift = taken ? 0 : price(g);
-            const auto spent = at >= width_ ? at - width_ : at;
-            if (from_row <= swaps_ && spent >= shift && reached(row(g, from_row))) {
-                const auto* to = use_group(plan_.groups[g], row(g, from_row));
-                if (to[at - shift] == value) {
-                    at = trace_units(plan_.groups[g], at - shift, choice);
-                    r = from_row;
-                    continue;
-                }
-            }
-            if (taken) { // left out
-                --r;
-                at -= price(g);
-            }
-        }
-    }
-
-    // Through the steps that use_group has just filled; returns the position before the group.
-    std::size_t trace_units(const Group& group, std::size_t at, Choice& choice) {
-        std::size_t depth = 0;
-        for (auto u = group.first; u < group.first + group.size; ++u)
-            if (loads_.unit(u).candidates > 0) ++depth;
-        for (auto u = group.first + group.size; u-- > group.first;) {
-            const auto& load = loads_.unit(u);
-            if (load.candidates == 0) continue;
-            find_options(u);
-            const auto value = step(depth)[at];
-            --depth;
-            for (const auto& option : options_) {
-                const auto spent = at >= width_ ? at - width_ : at;
-                if (option.drop > spent) continue;
-                const auto before = at - option.drop;
-                const auto matches = [&](std::size_t position) {
-                    return static_cast<V>(step(depth)[position] + option.cost) == value;
-                };
-                if (at >= width_ && option.sink && matches(before - width_))
-                    at = before - width_;
-                else if ((at >= width_ || !option.sink) && matches(before))
-                    at = before;
-                else
-                    continue;
-                if (option.drop < load.candidates)
-                    choice.units.emplace_back(u, load.candidates - option.drop);
-                break;
-            }
-        }
-        return at;
-    }
-
-    // The surplus stays in one unit: a sink if there is one, else the one with most hosts.
-    void leave_out(std::uint32_t surplus, bool sink, Choice& choice) const {
-        if (surplus == 0) return;
-        std::pair<std::uint32_t, std::uint32_t>* best = nullptr;
-        for (auto& used : choice.units) {
-            const auto& load = loads_.unit(used.first);
-            const bool is_sink = !load.whole || used.second < load.free;
-            if (is_sink == sink && (!best || used.second > best->second)) best = &used;
-        }
-        if (best) best->second -= surplus;
-    }
-
-    const Loads& loads_;
-    const Plan& plan_;
-    const bool single_;
-    const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
-    const std::size_t width_;
-    std::size_t swaps_;
-    std::size_t groups_ = 0;
-    std::size_t layer_ = 0;
-    std::vector<V> table_; // [group][exchanged][sink][slack spent]
-    std::vector<V> steps_; // rows between the units of one group
-    std::vector<Option<V>> options_;
-};
+template <class V> Choice solve(const Loads& loads, const Plan& plan, bool single) {
+    auto swaps = plan.swaps();
+    while (swaps > 0 && Programme<V>::bytes(plan, swaps) > most_bytes)
+        --swaps;
+    if (std::is_same_v<V, Narrow> && swaps > 0 && alike(loads, plan.groups)) swaps = 0;
+    return Programme<V>(loads, plan, single, swaps).solve();
+}
 
 // All units are given: drops the worst hosts that are not required, from as few whole units as can be.
 Choice drop_worst(const Loads& loads, const std::vector<Group>& groups, std::uint32_t slack) {
@@ -412,8 +152,8 @@ std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std:
     }
     if (plan->pivot == 0) return drop_worst(loads, plan->groups, plan->slack);
     if (loads.simple() && loads.units().size() <= most_units_narrow)
-        return Programme<Narrow>(loads, *plan, single).solve();
-    return Programme<Wide>(loads, *plan, single).solve();
+        return solve<Narrow>(loads, *plan, single);
+    return solve<Wide>(loads, *plan, single);
 }
 
 } // namespace sched

@@ -39,7 +39,7 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
         candidates_ += load.candidates;
         pod_candidates_[unit.pod] += load.candidates;
         if (required_ != 0) pod_required_[unit.pod] += load.required;
-        if (load.impaired || load.required != 0 || load.free != load.candidates) simple_ = false;
+        if (load.impaired != 0 || load.required != 0 || load.free != load.candidates) simple_ = false;
     }
 }
 
@@ -59,27 +59,31 @@ void Loads::count_plain(std::uint32_t unit) {
 
 void Loads::count_all(std::uint32_t unit) {
     const auto& part = index_.units[unit];
+    const bool plain = snapshot_.health.empty();
     auto& load = units_[unit];
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
-        if (!free(h)) continue;
+        if (snapshot_.states[h] != HostState::free) continue;
+        const auto health = plain ? 1.0F : snapshot_.health[h];
+        if (health <= 0) continue;
         ++load.free;
-        if (!candidate(h)) continue;
+        if (!barred_.empty() && barred_[h] != 0) continue;
         ++load.candidates;
-        if (is_required(h)) ++load.required;
-        if (avoidance(h) != 0) load.impaired = true;
+        if (!wanted_.empty() && wanted_[h] != 0) ++load.required;
+        if (health < 1) ++load.impaired;
     }
 }
 
 std::uint32_t Loads::avoidance(std::uint32_t host) const {
     if (snapshot_.health.empty()) return 0;
-    const auto health = std::clamp(snapshot_.health[host], 0.0F, 1.0F);
+    if (snapshot_.health[host] >= 1) return 0; // nearly always
+    const auto health = std::max(snapshot_.health[host], 0.0F);
     return static_cast<std::uint32_t>(std::lround((1.0F - health) * static_cast<float>(avoidance_unit)));
 }
 
 std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const {
     std::vector<std::uint32_t> values;
-    if (!units_[unit].impaired) return values;
+    if (units_[unit].impaired == 0) return values;
     const auto& part = index_.units[unit];
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
@@ -90,7 +94,7 @@ std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const 
 }
 
 std::uint64_t Loads::total_avoidance(std::uint32_t unit) const {
-    if (!units_[unit].impaired) return 0;
+    if (units_[unit].impaired == 0) return 0;
     const auto& part = index_.units[unit];
     std::uint64_t sum = 0;
     for (auto i = part.first; i < part.first + part.size; ++i)
@@ -102,7 +106,7 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint3
     const auto& part = index_.units[unit];
     const auto& load = units_[unit];
     const auto start = static_cast<std::ptrdiff_t>(hosts.size());
-    const bool choosy = load.impaired || load.required != 0;
+    const bool choosy = load.impaired != 0 || load.required != 0;
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
         if (!candidate(h)) continue;

@@ -18,8 +18,8 @@ struct UnitLoad {
     std::uint32_t candidates = 0; // hosts the request may take
     std::uint32_t free = 0;       // hosts any job might take: candidates and those this request excludes
     std::uint32_t required = 0;   // candidates that must be in
+    std::uint32_t impaired = 0;   // candidates whose health is below 1
     bool whole = false;           // every host of the unit is free
-    bool impaired = false;        // a candidate has health below 1
 };
 
 class Loads {

@@ -7,6 +7,7 @@ libry_sched_la_SOURCES = \
 	%D%/index.cpp %D%/index.hpp \
 	%D%/loads.cpp %D%/loads.hpp \
 	%D%/place.cpp %D%/place.hpp \
+	%D%/programme.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \
 	%D%/request.cpp %D%/request.hpp \
 	%D%/search.cpp %D%/search.hpp \

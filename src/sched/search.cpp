@@ -33,6 +33,8 @@ Found from_choice(Choice choice, Tier tier, std::uint32_t pods) {
 
 // Sum of the least avoidances that `nodes` hosts of a unit can have.
 std::uint64_t least_avoidance(const Loads& loads, std::uint32_t unit, std::uint32_t nodes) {
+    const auto& load = loads.unit(unit);
+    if (load.required == 0 && load.candidates - load.impaired >= nodes) return 0;
     auto sum = loads.total_avoidance(unit);
     auto drop = loads.unit(unit).candidates - nodes;
     for (const auto value : loads.optional_avoidances(unit)) {
@@ -53,7 +55,7 @@ std::optional<Found> in_one_unit(const Loads& loads) {
         found.pods = found.units = 1;
         found.left = load.free - nodes;
         found.broken = load.whole && found.left > 0 ? 1 : 0;
-        if (load.impaired) found.avoidance = least_avoidance(loads, u, nodes);
+        if (load.impaired != 0) found.avoidance = least_avoidance(loads, u, nodes);
         if (best && order_of(found) >= order_of(*best)) continue;
         best = std::move(found);
         best_unit = u;

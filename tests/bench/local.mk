@@ -1,1 +1,13 @@
-# tests/bench
+# Benchmarks: `make bench` builds and runs each of bench_programs, built here or scripts of the source.
+bench_programs = tests/bench/place_bench
+EXTRA_PROGRAMS = tests/bench/place_bench
+CLEANFILES += $(EXTRA_PROGRAMS)
+tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
+tests_bench_place_bench_LDADD = libry_sched.la libry_cli.la
+
+.PHONY: bench
+bench: $(bench_programs)
+	@for program in $(bench_programs); do \
+	    test -x ./$$program || program=$(srcdir)/$$program; \
+	    echo "== $$program"; $$program || exit 1; echo; \
+	done

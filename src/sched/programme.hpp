@@ -1,0 +1,334 @@
+// The dynamic programme behind choose(): which groups to exchange and what to leave out, so that exactly the
+// slack is spent and the cost is least. Internal to src/sched.
+//
+// A row holds the least cost by slack spent, 0 … slack, in one half or two: without a sink among the units
+// chosen so far, then with one. Row r of a layer: r taken groups were left out and not yet made up for.
+// There is a layer before the first group and one behind each. Rows that cannot be reached, or from which
+// the end cannot be, are not filled.
+#pragma once
+
+#include "sched/choose.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+
+namespace sched {
+
+// What is added up. Narrow: the number of units, enough for simple loads, eight at a time. Wide: units,
+// avoidance, broken and left in 32 bits each, compared at once.
+using Narrow = std::int16_t;
+__extension__ using Wide = unsigned __int128;
+
+inline constexpr std::size_t most_units_narrow = 16000; // so that no sum reaches 0x7fff
+
+template <class V> constexpr V infinite = V{1} << 126;
+template <> inline constexpr Narrow infinite<Narrow> = 0x3fff;
+
+constexpr Wide pack(std::uint32_t units, std::uint64_t avoidance, std::uint32_t broken, std::uint32_t left) {
+    return Wide{units} << 96 | Wide{avoidance} << 64 | Wide{broken} << 32 | Wide{left};
+}
+
+// The fewest groups that hold a gang, and those they may be exchanged for.
+struct Plan {
+    std::vector<Group> groups;           // taken ones first, each part largest first
+    std::size_t taken = 0;               // groups in every choice
+    std::vector<std::uint32_t> cheapest; // [r]: least slack that making up for r groups left out spends
+    std::uint32_t slack = 0;
+    std::uint32_t pivot = 0; // candidates of the smallest group taken that is not required
+
+    std::size_t swaps() const { return cheapest.size() - 1; } // most groups that can be exchanged
+};
+
+template <class V> class Programme {
+public:
+    Programme(const Loads& loads, const Plan& plan, bool single, std::size_t swaps)
+        : loads_(loads), plan_(plan), single_(single), dense_(loads.required() != 0), swaps_(swaps),
+          groups_(swaps > 0 ? plan.groups.size() : plan.taken), width_(std::size_t{plan.slack} + 1),
+          stride_((width_ + block - 1) / block * block + block) {
+        find_halves();
+        std::size_t deepest = 0;
+        for (std::size_t g = 0; g < groups_; ++g)
+            deepest = std::max<std::size_t>(deepest, plan.groups[g].size);
+        steps_ = std::make_unique_for_overwrite<V[]>(deepest * halves_ * stride_);
+        table_ = std::make_unique_for_overwrite<V[]>((groups_ + 1) * (swaps_ + 1) * halves_ * stride_);
+        least_.assign((groups_ + 1) * (swaps_ + 1), unreached);
+        rows_.resize(deepest + 1);
+    }
+
+    // Bytes that the tables need for a number of exchanges.
+    static std::size_t bytes(const Plan& plan, std::size_t swaps) {
+        return (plan.groups.size() + 1) * (swaps + 1) * 2 * (plan.slack + 2 * block) * sizeof(V);
+    }
+
+    Choice solve() {
+        std::fill_n(row(0, 0), halves_ * stride_, infinite<V>);
+        row(0, 0)[0] = 0;
+        least(0, 0) = 0;
+        for (std::size_t g = 0; g < groups_; ++g)
+            for (std::size_t r = 0; r <= swaps_; ++r)
+                g < plan_.taken ? fill_taken(g, r) : fill_other(g, r);
+        return finish();
+    }
+
+private:
+    static constexpr std::size_t block = std::is_same_v<V, Narrow> ? 8 : 1; // values worked on at a time
+    static constexpr auto unreached = ~std::uint32_t{0};
+
+    // One way to use a unit: leave out `drop` of its candidates. A sink can leave out more at no cost but
+    // the hosts left: it is not whole, or broken already.
+    struct Option {
+        std::uint32_t drop;
+        V cost;
+        bool sink;
+    };
+    struct Position {
+        std::size_t half;
+        std::uint32_t spent;
+    };
+
+    // Where no unit is whole every choice has a sink, and with required hosts none has: one half will do.
+    void find_halves() {
+        bool whole = false;
+        for (std::size_t g = 0; g < groups_; ++g)
+            for (auto u = plan_.groups[g].first; u < plan_.groups[g].first + plan_.groups[g].size; ++u)
+                whole = whole || loads_.unit(u).whole;
+        always_sink_ = !whole && !dense_;
+        halves_ = whole && !dense_ ? 2 : 1;
+    }
+
+    V* row(std::size_t layer, std::size_t r) {
+        return table_.get() + (layer * (swaps_ + 1) + r) * halves_ * stride_;
+    }
+    std::uint32_t& least(std::size_t layer, std::size_t r) { return least_[layer * (swaps_ + 1) + r]; }
+    V value(const V* values, Position p) const { return values[p.half * stride_ + p.spent]; }
+
+    // The slack that leaving out a taken group, or taking another, spends.
+    std::uint32_t price(std::size_t g) const {
+        const auto size = plan_.groups[g].candidates;
+        return g < plan_.taken ? size - plan_.pivot : plan_.pivot - size;
+    }
+
+    void find_options(std::uint32_t u) {
+        options_.clear();
+        const auto& load = loads_.unit(u);
+        if constexpr (std::is_same_v<V, Narrow>) {
+            options_.push_back({0, V{1}, !load.whole});
+        } else {
+            const auto worst = loads_.optional_avoidances(u);
+            const auto extra = load.free - load.candidates;
+            auto most = std::min(load.candidates - std::max(load.required, 1U), plan_.slack);
+            if (!dense_) most = std::min(most, static_cast<std::uint32_t>(worst.size()));
+            auto avoided = loads_.total_avoidance(u);
+            for (std::uint32_t drop = 0; drop <= most; ++drop) {
+                if (drop > 0 && drop <= worst.size()) avoided -= worst[drop - 1];
+                const bool touched = drop + extra > 0;
+                options_.push_back({drop, pack(1, avoided, load.whole && touched ? 1 : 0, drop + extra),
+                                    !load.whole || touched});
+            }
+        }
+        const bool can_go = !single_ && load.required == 0;
+        if (can_go && load.candidates <= plan_.slack) options_.push_back({load.candidates, V{0}, false});
+    }
+
+    // Loops over whole blocks: rows end in a block of padding that may hold anything.
+    void add(V* __restrict to, const V* __restrict from, V cost) const {
+        for (std::size_t i = 0; i < width_; i += block)
+            for (std::size_t j = 0; j < block; ++j)
+                to[i + j] = static_cast<V>(from[i + j] + cost);
+    }
+    void lower(V* __restrict to, const V* __restrict from, std::size_t count, V cost) const {
+        for (std::size_t i = 0; i < count; i += block)
+            for (std::size_t j = 0; j < block; ++j) {
+                const auto sum = static_cast<V>(from[i + j] + cost);
+                to[i + j] = sum < to[i + j] ? sum : to[i + j];
+            }
+    }
+
+    // The row behind a unit; options_ are the unit's, the first of which leaves nothing out.
+    void use_unit(const V* from, V* to) const {
+        for (std::size_t half = 0; half < halves_; ++half)
+            add(to + half * stride_, from + half * stride_, options_.front().cost);
+        if (options_.front().sink && halves_ == 2) {
+            lower(to + stride_, from, width_, options_.front().cost);
+            std::fill_n(to, width_, infinite<V>);
+        }
+        for (std::size_t i = 1; i < options_.size(); ++i) {
+            const auto& option = options_[i];
+            const auto count = width_ - option.drop;
+            for (std::size_t half = 0; half < halves_; ++half) {
+                const auto into = option.sink ? halves_ - 1 : half;
+                lower(to + into * stride_ + option.drop, from + half * stride_, count, option.cost);
+            }
+        }
+    }
+
+    // Rows before and behind each unit of the group, into rows_[0], [1], … Returns their number.
+    std::size_t use_group(const Group& group, const V* from) {
+        rows_[0] = from;
+        std::size_t depth = 0;
+        for (auto u = group.first; u < group.first + group.size; ++u) {
+            if (loads_.unit(u).candidates == 0) continue;
+            find_options(u);
+            auto* to = steps_.get() + depth * halves_ * stride_;
+            use_unit(rows_[depth], to);
+            rows_[++depth] = to;
+        }
+        return depth;
+    }
+
+    // Adds a row, moved by the slack that is spent, to row r of a layer.
+    void merge(const V* from, std::uint32_t spent_before, std::uint32_t spend, std::size_t layer,
+               std::size_t r) {
+        if (std::uint64_t{spent_before} + spend > plan_.slack) return;
+        auto* to = row(layer, r);
+        if (least(layer, r) == unreached) std::fill_n(to, halves_ * stride_, infinite<V>);
+        least(layer, r) = std::min(least(layer, r), spent_before + spend);
+        for (std::size_t half = 0; half < halves_; ++half)
+            lower(to + half * stride_ + spend, from + half * stride_, width_ - spend, V{0});
+    }
+
+    // Can r groups still be made up for, behind group g?
+    bool affordable(std::size_t g, std::size_t r, std::uint32_t spent) const {
+        if (r == 0) return true;
+        if (g < plan_.taken) return spent + plan_.cheapest[r] <= plan_.slack;
+        return groups_ - 1 - g >= r && spent + r * price(g + 1) <= plan_.slack;
+    }
+
+    void fill_taken(std::size_t g, std::size_t r) {
+        if (const auto spent = least(g, r); spent != unreached && affordable(g, r, spent)) {
+            const auto depth = use_group(plan_.groups[g], row(g, r));
+            merge(rows_[depth], spent, 0, g + 1, r);
+        }
+        if (r == 0 || plan_.groups[g].required || plan_.groups[g].candidates - plan_.pivot > plan_.slack)
+            return;
+        if (const auto spent = least(g, r - 1); spent != unreached && affordable(g, r, spent + price(g)))
+            merge(row(g, r - 1), spent, price(g), g + 1, r);
+    }
+
+    void fill_other(std::size_t g, std::size_t r) {
+        if (const auto spent = least(g, r); spent != unreached && affordable(g, r, spent))
+            merge(row(g, r), spent, 0, g + 1, r);
+        if (r == swaps_) return;
+        const auto spent = least(g, r + 1);
+        if (spent == unreached || !affordable(g, r, spent + price(g))) return;
+        const auto depth = use_group(plan_.groups[g], row(g, r + 1));
+        merge(rows_[depth], spent, price(g), g + 1, r);
+    }
+
+    Wide total(V cost, bool sink, std::uint32_t surplus) const {
+        if (cost >= infinite<V> || (dense_ && surplus > 0)) return infinite<Wide>;
+        Wide sum;
+        if constexpr (std::is_same_v<V, Narrow>)
+            sum = pack(static_cast<std::uint32_t>(cost), 0, 0, 0);
+        else
+            sum = cost;
+        return sum + pack(0, 0, surplus > 0 && !sink ? 1 : 0, surplus);
+    }
+
+    Choice finish() {
+        const auto* last = row(groups_, 0);
+        Wide best = infinite<Wide>;
+        Position at{0, 0};
+        for (std::size_t half = 0; half < halves_; ++half)
+            for (std::uint32_t spent = 0; spent <= plan_.slack; ++spent) {
+                const bool sink = always_sink_ || half == 1;
+                const auto sum = total(value(last, {half, spent}), sink, plan_.slack - spent);
+                if (sum >= best) continue;
+                best = sum;
+                at = {half, spent};
+            }
+        Choice choice;
+        choice.cost.groups = static_cast<std::uint32_t>(plan_.taken);
+        choice.cost.units = static_cast<std::uint32_t>(best >> 96);
+        choice.cost.avoidance = static_cast<std::uint32_t>(best >> 64);
+        choice.cost.broken = static_cast<std::uint32_t>(best >> 32);
+        choice.cost.left = static_cast<std::uint32_t>(best);
+        const bool sink = always_sink_ || at.half == 1;
+        const auto surplus = plan_.slack - at.spent;
+        trace(at, choice);
+        leave_out(surplus, sink, choice);
+        std::sort(choice.units.begin(), choice.units.end());
+        return choice;
+    }
+
+    // Goes back from a position of row 0 behind the last group, adding the units that were used.
+    void trace(Position at, Choice& choice) {
+        std::size_t r = 0;
+        for (auto g = groups_; g-- > 0;) {
+            const bool taken = g < plan_.taken;
+            const auto goal = value(row(g + 1, r), at);
+            if (!taken && least(g, r) != unreached && value(row(g, r), at) == goal) continue;
+            const auto before = taken ? r : r + 1;
+            const auto spend = taken ? 0 : price(g);
+            if (before <= swaps_ && at.spent >= spend && least(g, before) != unreached) {
+                const auto depth = use_group(plan_.groups[g], row(g, before));
+                if (value(rows_[depth], {at.half, at.spent - spend}) == goal) {
+                    at = trace_units(plan_.groups[g], depth, {at.half, at.spent - spend}, choice);
+                    r = before;
+                    continue;
+                }
+            }
+            --r; // a taken group that was left out
+            at.spent -= price(g);
+        }
+    }
+
+    // Through the rows that use_group has just filled; returns the position before the group.
+    Position trace_units(const Group& group, std::size_t depth, Position at, Choice& choice) {
+        for (auto u = group.first + group.size; u-- > group.first;) {
+            const auto& load = loads_.unit(u);
+            if (load.candidates == 0) continue;
+            find_options(u);
+            const auto goal = value(rows_[depth], at);
+            --depth;
+            const auto came_from = [&](const Option& option, Position before) {
+                return static_cast<V>(value(rows_[depth], before) + option.cost) == goal;
+            };
+            for (const auto& option : options_) {
+                if (option.drop > at.spent) continue;
+                Position before{0, at.spent - option.drop};
+                // A sink leads into the last half from either; anything else stays in its half.
+                if (!(option.sink && at.half == halves_ - 1 && came_from(option, before))) {
+                    before.half = at.half;
+                    if ((option.sink && at.half != halves_ - 1) || !came_from(option, before)) continue;
+                }
+                if (option.drop < load.candidates)
+                    choice.units.emplace_back(u, load.candidates - option.drop);
+                at = before;
+                break;
+            }
+        }
+        return at;
+    }
+
+    // The surplus stays in one unit: a sink if there is one, else the one with most hosts.
+    void leave_out(std::uint32_t surplus, bool sink, Choice& choice) const {
+        if (surplus == 0) return;
+        std::pair<std::uint32_t, std::uint32_t>* best = nullptr;
+        for (auto& used : choice.units) {
+            const auto& load = loads_.unit(used.first);
+            const bool is_sink = !load.whole || used.second < load.free;
+            if (is_sink == sink && (!best || used.second > best->second)) best = &used;
+        }
+        if (best) best->second -= surplus;
+    }
+
+    const Loads& loads_;
+    const Plan& plan_;
+    const bool single_;
+    const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
+    const std::size_t swaps_;
+    const std::size_t groups_;
+    const std::size_t width_;  // values of a half
+    const std::size_t stride_; // from one half to the next
+    std::size_t halves_ = 1;
+    bool always_sink_ = false;
+    std::unique_ptr<V[]> table_;       // [layer][row][half][slack spent]
+    std::unique_ptr<V[]> steps_;       // rows between the units of one group
+    std::vector<std::uint32_t> least_; // [layer][row]: least slack spent, or unreached
+    std::vector<const V*> rows_;
+    std::vector<Option> options_;
+};
+
+} // namespace sched

@@ -1,0 +1,188 @@
+// B1: how long one placement takes, from 128 to 16,384 hosts, on an empty and on a half busy fabric, beside
+// a bare scan of bit masks (free hosts counted by unit, the tightest unit kept), which no placement can beat.
+//
+// Sizes of jobs are drawn log-uniformly from 1 to the free hosts, so that units, pods and the fabric are all
+// asked for. Each decision has its own state, made before the clock runs. A decision during which the kernel
+// gave the CPU to another process is taken again.
+#include "base/cli.hpp"
+#include "base/json.hpp"
+#include "base/table.hpp"
+#include "sched/place.hpp"
+#include "topo/synth.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include <sys/resource.h>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int hosts_a_unit = 32;
+constexpr int units_a_pod = 4;
+
+double micros(Clock::duration d) {
+    return std::chrono::duration<double, std::micro>(d).count();
+}
+
+// Times this thread lost the CPU against its will.
+long preemptions() {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nivcsw;
+}
+
+double quantile(std::vector<double> values, double q) {
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+struct Case {
+    sched::Snapshot snapshot;
+    std::vector<std::uint32_t> masks; // free hosts of a unit, a bit each
+    sched::Request request;
+};
+
+struct Maker {
+    const topo::Fabric& fabric;
+    std::mt19937_64& random;
+    double busy;
+    bool impaired; // one host in fifty has a health below 1
+
+    Case operator()() const {
+        Case c;
+        c.snapshot.states.resize(fabric.hosts.size(), sched::HostState::free);
+        c.masks.resize(fabric.units.size(), 0);
+        std::uint32_t free = 0;
+        for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
+            const bool is_busy = std::uniform_real_distribution<>(0, 1)(random) < busy;
+            if (is_busy) c.snapshot.states[h] = sched::HostState::busy;
+            if (!is_busy) c.masks[h / hosts_a_unit] |= 1U << h % hosts_a_unit;
+            free += is_busy ? 0 : 1;
+        }
+        if (impaired) {
+            c.snapshot.health.assign(fabric.hosts.size(), 1);
+            for (auto& health : c.snapshot.health)
+                if (random() % 50 == 0) health = static_cast<float>(random() % 100) / 100;
+            free = free * 9 / 10;
+        }
+        const double most = std::log(std::max(free, 1U));
+        c.request.nodes =
+            static_cast<std::uint32_t>(std::exp(std::uniform_real_distribution<>(0, most)(random)));
+        return c;
+    }
+};
+
+// The limit: the tightest unit by counting bits, or the number of free hosts.
+std::uint32_t bare_scan(const Case& c) {
+    std::uint32_t best = ~0U, total = 0;
+    for (const auto mask : c.masks) {
+        const auto free = static_cast<std::uint32_t>(std::popcount(mask));
+        total += free;
+        if (free >= c.request.nodes) best = std::min(best, free);
+    }
+    return best == ~0U ? total : best;
+}
+
+struct Result {
+    std::size_t hosts = 0;
+    std::string state;
+    std::vector<double> ours, by_tier[3], bare;
+    std::size_t refused = 0;
+};
+
+Result measure(const sched::Placer& placer, const Maker& maker, std::string state, std::size_t rounds) {
+    Result result;
+    result.hosts = maker.fabric.hosts.size();
+    result.state = std::move(state);
+    std::uint32_t sink = 0;
+    for (std::size_t i = 0; i < rounds + rounds / 10; ++i) { // the first tenth warms up
+        const auto c = maker();
+        const auto before = preemptions();
+        const auto start = Clock::now();
+        const auto placement = placer.place(c.snapshot, c.request);
+        const auto middle = Clock::now();
+        sink += bare_scan(c);
+        const auto end = Clock::now();
+        if (preemptions() != before) {
+            --i;
+            continue;
+        }
+        if (i < rounds / 10) continue;
+        const double took = micros(middle - start);
+        result.ours.push_back(took);
+        result.bare.push_back(micros(end - middle));
+        if (placement)
+            result.by_tier[std::min(placement->score.tier, 2U)].push_back(took);
+        else
+            ++result.refused;
+    }
+    volatile auto keep = sink; // the scan must not be optimised away
+    static_cast<void>(keep);
+    return result;
+}
+
+std::string cell(const std::vector<double>& values, double q) {
+    return values.empty() ? "-" : fmt::format("{:.2f}", quantile(values, q));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    base::Cli cli("place_bench", "Time sched::place beside a bare bit-mask scan.", "railplan(1)");
+    std::uint64_t seed = 1;
+    std::size_t rounds = 2000, most = 16384;
+    bool json = false;
+    cli->add_option("--seed", seed, "Of the random states and sizes")->capture_default_str();
+    cli->add_option("--rounds", rounds, "Decisions a row")->capture_default_str()->check(CLI::PositiveNumber);
+    cli->add_option("--most", most, "Hosts of the largest fabric")->capture_default_str();
+    cli->add_flag("--json", json, "Print JSON");
+    int status = 0;
+    if (!cli.parse(argc, argv, status)) return status;
+
+    std::mt19937_64 random(seed);
+    base::Table table({"HOSTS", "STATE", "P50 us", "P99 us", "MAX us", "UNIT p50", "POD p50", "FABRIC p50",
+                       "FABRIC p99", "BARE p50", "RATIO p50"});
+    for (std::size_t column = 2; column < 11; ++column)
+        table.align(column, base::Table::Align::right);
+    boost::json::array rows;
+    for (const int pods : {1, 4, 8, 32, 128}) {
+        topo::SynthSpec spec;
+        spec.pods = pods;
+        spec.units = units_a_pod;
+        spec.hosts = hosts_a_unit;
+        const auto hosts = static_cast<std::size_t>(pods * units_a_pod * hosts_a_unit);
+        if (hosts > most) continue;
+        const auto fabric = topo::synthesise(spec);
+        if (!fabric) return cli.fail(fabric.error());
+        const sched::Placer placer(*fabric);
+        for (const auto& [name, busy, impaired] :
+             {std::tuple("empty", 0.0, false), std::tuple("half busy", 0.5, false),
+              std::tuple("half busy, 2% impaired", 0.5, true)}) {
+            const auto result = measure(placer, Maker{*fabric, random, busy, impaired}, name, rounds);
+            const double p50 = quantile(result.ours, 0.5), bare = quantile(result.bare, 0.5);
+            table.add({std::to_string(hosts), name, fmt::format("{:.2f}", p50), cell(result.ours, 0.99),
+                       cell(result.ours, 1), cell(result.by_tier[0], 0.5), cell(result.by_tier[1], 0.5),
+                       cell(result.by_tier[2], 0.5), cell(result.by_tier[2], 0.99),
+                       fmt::format("{:.2f}", bare), fmt::format("{:.1f}", p50 / bare)});
+            rows.push_back({{"hosts", hosts},
+                            {"state", name},
+                            {"p50_us", p50},
+                            {"p99_us", quantile(result.ours, 0.99)},
+                            {"bare_p50_us", bare},
+                            {"refused", result.refused}});
+        }
+    }
+    if (json)
+        fmt::print("{}\n", base::to_text(boost::json::object{
+                               {"bench", "place"}, {"seed", seed}, {"rounds", rounds}, {"rows", rows}}));
+    else
+        fmt::print("B1 placement latency, {} decisions a row, seed {}\n{}", rounds, seed, table.print());
+    return base::finish_output(cli, base::exit_done);
+}
