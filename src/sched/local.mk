@@ -12,7 +12,8 @@ libry_sched_la_SOURCES = \
 	%D%/request.cpp %D%/request.hpp \
 	%D%/search.cpp %D%/search.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp
-libry_sched_la_LIBADD = libry_topo.la libry_base.la
+# Only the next library below: each holds the ones under it, and a plugin that got one twice would not link.
+libry_sched_la_LIBADD = libry_topo.la
 
 bin_PROGRAMS += railplan
 railplan_SOURCES = %D%/railplan.cpp
