@@ -8,6 +8,7 @@ tests_unit_unit_tests_LDADD = $(unit_libs)
 include tests/unit/base/local.mk
 include tests/unit/topo/local.mk
 include tests/unit/sched/local.mk
+include tests/unit/sched/slurm/local.mk
 include tests/unit/spank/local.mk
 include tests/unit/restart/local.mk
 include tests/unit/watch/local.mk

@@ -1,0 +1,224 @@
+#include "sched/slurm/advisor.h"
+
+#include "base/hostlist.hpp"
+#include "sched/hints.hpp"
+#include "sched/slurm/attempts.hpp"
+#include "sched/slurm/fabric_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+constexpr std::uint32_t unknown = UINT32_MAX;
+
+// One consistent view: the fabric and how Slurm's node table maps to it. Never changed once made.
+struct World {
+    std::shared_ptr<const topo::Fabric> fabric;
+    std::vector<std::uint32_t> host_of_node; // unknown: not in the fabric
+    std::vector<std::uint32_t> node_of_host; // unknown: not in Slurm
+};
+
+sched::Span span_of(rail_span span) {
+    switch (span) {
+    case RAIL_SPAN_UNIT: return sched::Span::unit;
+    case RAIL_SPAN_POD: return sched::Span::pod;
+    case RAIL_SPAN_FABRIC: return sched::Span::fabric;
+    case RAIL_SPAN_ANY: break;
+    }
+    return sched::Span::any;
+}
+
+rail_span c_span(sched::Span span) {
+    switch (span) {
+    case sched::Span::unit: return RAIL_SPAN_UNIT;
+    case sched::Span::pod: return RAIL_SPAN_POD;
+    case sched::Span::fabric: return RAIL_SPAN_FABRIC;
+    case sched::Span::any: break;
+    }
+    return RAIL_SPAN_ANY;
+}
+
+} // namespace
+
+struct rail_advisor {
+    explicit rail_advisor(rail_log to)
+        : log(to),
+          file(
+              [to](sched::FabricFile::Level level, const std::string& text) {
+                  to(level == sched::FabricFile::Level::error ? RAIL_LOG_ERROR : RAIL_LOG_INFO, text.c_str());
+              },
+              [this](topo::Fabric&& fabric) { use(std::move(fabric)); }) {}
+
+    // On the thread of `file`, which has no caller to tell: what goes wrong is logged.
+    void use(topo::Fabric&& fabric) noexcept {
+        try {
+            auto shared = std::make_shared<const topo::Fabric>(std::move(fabric));
+            const std::lock_guard lock(mutex);
+            newest = std::move(shared);
+            map();
+        } catch (const std::exception& e) {
+            log(RAIL_LOG_ERROR, e.what());
+        }
+    }
+
+    // With `mutex` held: names → hosts. Linear in nodes and hosts.
+    void map() {
+        if (!newest || names.empty()) return;
+        auto next = std::make_shared<World>();
+        next->fabric = newest;
+        next->host_of_node.assign(names.size(), unknown);
+        next->node_of_host.assign(newest->hosts.size(), unknown);
+        std::vector<std::string> strangers;
+        for (std::uint32_t node = 0; node < names.size(); ++node) {
+            if (names[node].empty()) continue;
+            if (const auto host = newest->find_host(names[node])) {
+                next->host_of_node[node] = *host;
+                next->node_of_host[*host] = node;
+            } else {
+                strangers.push_back(names[node]);
+            }
+        }
+        world = std::move(next);
+        auto folded = base::fold_hostlist(strangers);
+        if (folded == told) return;
+        told = std::move(folded);
+        if (!told.empty())
+            log(RAIL_LOG_INFO, fmt::format("{} of {} nodes are not in the fabric file and get no advice: {}",
+                                           strangers.size(), names.size(), told)
+                                   .c_str());
+    }
+
+    std::shared_ptr<const World> current() {
+        const std::lock_guard lock(mutex);
+        return world;
+    }
+
+    const rail_log log;
+    std::mutex mutex; // guards what follows
+    std::vector<std::string> names;
+    std::shared_ptr<const topo::Fabric> newest;
+    std::shared_ptr<const World> world;
+    std::string told;       // nodes outside the fabric, as last logged
+    sched::FabricFile file; // last: its thread uses the rest
+};
+
+struct rail_plan {
+    rail_plan(std::shared_ptr<const World> in, sched::Ask ask)
+        : world(std::move(in)), attempts(*world->fabric, std::move(ask)) {}
+    std::shared_ptr<const World> world;
+    sched::Attempts attempts;
+    std::vector<std::uint32_t> nodes;
+    std::string why;
+};
+
+rail_advisor* rail_advisor_open(rail_log log) {
+    try {
+        return new rail_advisor(log);
+    } catch (const std::exception& e) {
+        log(RAIL_LOG_ERROR, e.what());
+        return nullptr;
+    }
+}
+
+void rail_advisor_close(rail_advisor* advisor) {
+    delete advisor;
+}
+
+void rail_advisor_reload(rail_advisor* advisor) {
+    advisor->file.reload();
+}
+
+void rail_advisor_set_nodes(rail_advisor* advisor, const char* const* names, std::uint32_t count) {
+    try {
+        std::vector<std::string> copy(count);
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (names[i] != nullptr) copy[i] = names[i];
+        const std::lock_guard lock(advisor->mutex);
+        if (advisor->world && copy == advisor->names) return;
+        advisor->names = std::move(copy);
+        advisor->map();
+    } catch (const std::exception& e) {
+        advisor->log(RAIL_LOG_ERROR, e.what());
+    }
+}
+
+rail_span rail_span_of(const char* admin_comment, const char* const* variables, std::uint32_t count) {
+    try {
+        if (admin_comment != nullptr) {
+            const auto hints = sched::parse_comment(admin_comment);
+            if (hints && hints->span) return c_span(*hints->span);
+        }
+        const std::string name = std::string(sched::hint_variable("rail-span")) + '=';
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (std::strncmp(variables[i], name.c_str(), name.size()) != 0) continue;
+            const auto span = sched::parse_span(variables[i] + name.size());
+            return span ? c_span(*span) : RAIL_SPAN_ANY;
+        }
+    } catch (const std::exception&) { // out of memory: no span is known
+    }
+    return RAIL_SPAN_ANY;
+}
+
+rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* question) {
+    try {
+        auto world = advisor->current();
+        if (!world || world->host_of_node.size() != question->node_count) return nullptr;
+        sched::Ask ask;
+        ask.least = std::max(question->least, 1U);
+        ask.wanted = std::max(question->wanted, ask.least);
+        ask.span = span_of(question->span);
+        ask.free_at.assign(world->fabric->hosts.size(), sched::Ask::never);
+        bool any = false;
+        for (std::uint32_t node = 0; node < question->node_count; ++node) {
+            const auto host = world->host_of_node[node];
+            const bool required = question->required != nullptr && question->required[node] != 0;
+            if (host == unknown) {
+                if (required) return nullptr; // whether it lies in the span cannot be known
+                continue;
+            }
+            if (required) ask.required.push_back(host);
+            ask.free_at[host] = question->free_at[node];
+            any = any || question->free_at[node] != RAIL_NEVER;
+        }
+        if (!any) return nullptr;
+        return std::make_unique<rail_plan>(std::move(world), std::move(ask)).release();
+    } catch (const std::exception& e) {
+        advisor->log(RAIL_LOG_ERROR, e.what());
+        return nullptr;
+    }
+}
+
+void rail_plan_free(rail_plan* plan) {
+    delete plan;
+}
+
+bool rail_plan_next(rail_plan* plan, rail_attempt* attempt) {
+    try {
+        auto next = plan->attempts.next();
+        if (!next) return false;
+        plan->nodes.clear();
+        for (const auto host : next->hosts)
+            plan->nodes.push_back(plan->world->node_of_host[host]);
+        std::sort(plan->nodes.begin(), plan->nodes.end());
+        plan->why = std::move(next->why);
+        *attempt = {plan->nodes.data(), static_cast<std::uint32_t>(plan->nodes.size()), next->earliest,
+                    plan->why.c_str()};
+        return true;
+    } catch (const std::exception&) { // out of memory: no further advice
+        return false;
+    }
+}
+
+const char* rail_plan_unfit(const rail_plan* plan) {
+    return plan->attempts.unfit().c_str();
+}

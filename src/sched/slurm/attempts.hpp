@@ -1,0 +1,65 @@
+// Which host sets to offer Slurm for a gang, one after the other. Pure: no I/O, no clock, no Slurm types.
+//
+// sched::place chooses the hosts; Slurm's own plugin then has the last word on cores, memory and GRES and may
+// refuse them. So there is more than one attempt:
+//   1 the hosts place() takes from those that are free now, or else at the earliest moment at which enough
+//     of them are (a binary search over the times in `free_at`: hosts only become free);
+//   2 for a hard span, every window (unit, pod, the fabric) with enough candidates, whole, so that Slurm may
+//     take other hosts of it: earliest moment first, then the tightest, then the first.
+// A job without a span gets attempt 1 for now only: it must never wait for a better place.
+#pragma once
+
+#include "sched/request.hpp"
+#include "topo/fabric.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sched {
+
+// The question, by host index of the fabric.
+struct Ask {
+    static constexpr std::int64_t never = INT64_MAX; // not a candidate
+
+    std::uint32_t least = 1; // nodes: at least, and at best; 1 ≤ least ≤ wanted
+    std::uint32_t wanted = 1;
+    Span span = Span::any;               // other than any: hard
+    std::vector<std::int64_t> free_at;   // seconds; 0 = free now, never = not a candidate
+    std::vector<std::uint32_t> required; // hosts that must be in
+};
+
+struct Attempt {
+    std::vector<std::uint32_t> hosts; // ascending
+    std::int64_t earliest = 0;        // no start before this moment; 0 = now
+    std::string why;                  // a sentence for the log
+};
+
+class Attempts {
+public:
+    // `fabric` must outlive this. Ask::free_at has an entry for each of its hosts.
+    Attempts(const topo::Fabric& fabric, Ask ask);
+
+    // The next attempt, or nothing. Costs: the first as place(), times log2 of the distinct times when not
+    // enough hosts are free now; the windows together are linear in the hosts.
+    std::optional<Attempt> next();
+
+    // Why the hosts place() was given do not fit; empty while they do.
+    const std::string& unfit() const { return unfit_; }
+
+private:
+    std::optional<Attempt> chosen();
+    std::optional<Attempt> chosen_at(std::int64_t moment);
+    void list_windows();
+
+    const topo::Fabric& fabric_;
+    Ask ask_;
+    std::string unfit_;
+    std::vector<Attempt> windows_;
+    std::size_t next_window_ = 0;
+    bool chose_ = false, listed_ = false;
+};
+
+} // namespace sched

@@ -1,0 +1,105 @@
+#include "sched/slurm/submit.h"
+
+#include "sched/slurm/fabric_file.hpp"
+#include "sched/slurm/submission.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+struct rail_gate {
+    explicit rail_gate(rail_log to)
+        : log(to), file(
+                       [to](sched::FabricFile::Level level, const std::string& text) {
+                           // select_rail.so says what it reads; here only what goes wrong matters.
+                           if (level == sched::FabricFile::Level::error) to(RAIL_LOG_ERROR, text.c_str());
+                       },
+                       [this](topo::Fabric&& fabric) {
+                           const auto found = sched::Limits::of(fabric);
+                           const std::lock_guard lock(mutex);
+                           limits = found;
+                       }) {}
+
+    std::optional<sched::Limits> current() {
+        const std::lock_guard lock(mutex);
+        return limits;
+    }
+
+    const rail_log log;
+    std::mutex mutex; // guards limits
+    std::optional<sched::Limits> limits;
+    sched::FabricFile file; // last: its thread uses the rest
+};
+
+namespace {
+
+char* c_copy(const std::string& text) {
+    return text.empty() ? nullptr : ::strdup(text.c_str());
+}
+
+void refuse(rail_verdict& verdict, const base::Error& error) {
+    verdict.accepted = false;
+    verdict.message = c_copy(error.text);
+}
+
+} // namespace
+
+rail_gate* rail_gate_open(rail_log log) {
+    try {
+        return new rail_gate(log);
+    } catch (const std::exception& e) {
+        log(RAIL_LOG_ERROR, e.what());
+        return nullptr;
+    }
+}
+
+void rail_gate_close(rail_gate* gate) {
+    delete gate;
+}
+
+void rail_gate_submit(rail_gate* gate, const rail_submission* from, rail_verdict* verdict) {
+    *verdict = {true, false, nullptr, nullptr};
+    try {
+        sched::Submission submission;
+        for (std::uint32_t i = 0; i < from->count; ++i)
+            submission.variables.emplace_back(from->variables[i]);
+        if (from->admin_comment != nullptr) submission.admin_comment = from->admin_comment;
+        submission.nodes = from->nodes;
+        submission.batch = from->batch;
+        if (from->requeue >= 0) submission.requeue = from->requeue != 0;
+        const auto accepted = sched::judge(submission, gate->current());
+        if (!accepted) return refuse(*verdict, accepted.error());
+        verdict->set_requeue = accepted->set_requeue;
+        verdict->message = c_copy(accepted->note);
+        if (accepted->admin_comment != submission.admin_comment)
+            verdict->admin_comment = c_copy(accepted->admin_comment);
+    } catch (const std::exception& e) {
+        gate->log(RAIL_LOG_ERROR, e.what());
+    }
+}
+
+void rail_gate_change(rail_gate* gate, const rail_change* change, rail_verdict* verdict) {
+    *verdict = {true, false, nullptr, nullptr};
+    try {
+        const std::string_view before = change->before != nullptr ? change->before : "";
+        auto hints = sched::parse_comment(before);
+        if (change->after != nullptr) {
+            auto wanted = sched::parse_comment(change->after);
+            if (!wanted) return refuse(*verdict, wanted.error());
+            if (!wanted->empty()) {
+                hints = std::move(wanted);
+            } else if (hints && !hints->empty()) {
+                verdict->admin_comment = c_copy(sched::merge_comment(change->after, *hints));
+            }
+        }
+        if (!hints) return; // what stands there already is not judged
+        const auto fits = sched::judge_nodes(*hints, change->nodes, gate->current());
+        if (!fits) refuse(*verdict, fits.error());
+    } catch (const std::exception& e) {
+        gate->log(RAIL_LOG_ERROR, e.what());
+    }
+}

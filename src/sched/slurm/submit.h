@@ -1,0 +1,50 @@
+/* submission.hpp for job_submit_rail.so, in C: no Slurm type goes in, no exception comes out. */
+#ifndef RAILYARD_SCHED_SLURM_SUBMIT_H
+#define RAILYARD_SCHED_SLURM_SUBMIT_H
+
+#include "sched/slurm/advisor.h" /* rail_log */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Keeps the sizes of the fabric's units and pods; watches the file as rail_advisor does. */
+typedef struct rail_gate rail_gate;
+rail_gate* rail_gate_open(rail_log log);
+void rail_gate_close(rail_gate* gate);
+
+struct rail_submission {
+    const char* const* variables; /* "RAIL_SPAN=unit", … */
+    uint32_t count;
+    const char* admin_comment; /* NULL: none */
+    uint32_t nodes;            /* the least it asks for */
+    bool batch;
+    int requeue; /* 1 --requeue, 0 --no-requeue, -1 neither */
+};
+
+/* Strings are from malloc, for the caller to free; NULL: none. */
+struct rail_verdict {
+    bool accepted;
+    bool set_requeue;
+    char* message;       /* for the user: why not, or a note */
+    char* admin_comment; /* to be stored in place of the former; NULL: leave it */
+};
+void rail_gate_submit(rail_gate* gate, const struct rail_submission* submission,
+                      struct rail_verdict* verdict);
+
+struct rail_change {
+    const char* before; /* the job's admin_comment; NULL: none */
+    const char* after;  /* the wanted admin_comment; NULL: as before */
+    uint32_t nodes;     /* the least it will ask for */
+};
+/* An administrator's new comment without a railyard part keeps the job's; one with such a part replaces it,
+ * and is refused if it cannot be understood. */
+void rail_gate_change(rail_gate* gate, const struct rail_change* change, struct rail_verdict* verdict);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

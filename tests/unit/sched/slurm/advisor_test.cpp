@@ -1,0 +1,227 @@
+#include "sched/slurm/advisor.h"
+#include "sched/slurm/fabric_file.hpp"
+#include "sched/slurm/submit.h"
+
+#include "base/file.hpp"
+#include "topo/fabric_json.hpp"
+#include "topo/synth.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// What the plugins logged, of this process.
+std::mutex log_mutex;
+std::vector<std::string> log_lines;
+
+void keep_line(rail_level, const char* text) {
+    const std::lock_guard lock(log_mutex);
+    log_lines.emplace_back(text);
+}
+
+std::size_t lines_with(std::string_view text) {
+    const std::lock_guard lock(log_mutex);
+    std::size_t count = 0;
+    for (const auto& line : log_lines)
+        count += line.find(text) != std::string::npos;
+    return count;
+}
+
+bool soon(const auto& condition) {
+    for (int i = 0; i < 500; ++i) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(10ms);
+    }
+    return false;
+}
+
+// A railyard.conf and a fabric file of its own, named by RAILYARD_CONF as long as this lives.
+struct Site {
+    Site() {
+        char made[] = "/tmp/rail-advisor-XXXXXX";
+        REQUIRE(::mkdtemp(made) != nullptr);
+        folder = made;
+        fabric = folder / "fabric.json";
+        REQUIRE(base::write_file(folder / "railyard.conf",
+                                 "[placement]\nfabric = \"" + fabric.string() + "\"\n"));
+        ::setenv("RAILYARD_CONF", (folder / "railyard.conf").c_str(), 1);
+        const std::lock_guard lock(log_mutex);
+        log_lines.clear();
+    }
+    ~Site() {
+        ::unsetenv("RAILYARD_CONF");
+        std::error_code ignored;
+        std::filesystem::remove_all(folder, ignored);
+    }
+    void store(std::string_view spec) const {
+        REQUIRE(base::write_file(fabric, topo::print_fabric(*topo::synthesise(*topo::parse_synth(spec)))));
+    }
+    std::filesystem::path folder, fabric;
+};
+
+struct Advisor {
+    Advisor() : it(rail_advisor_open(keep_line)) { REQUIRE(it != nullptr); }
+    ~Advisor() { rail_advisor_close(it); }
+    void nodes(const std::vector<const char*>& names) const {
+        rail_advisor_set_nodes(it, names.data(), static_cast<std::uint32_t>(names.size()));
+    }
+    // The nodes of the first attempt; empty: none, or no opinion.
+    std::vector<std::uint32_t> first(const std::vector<std::int64_t>& free_at, std::uint32_t wanted,
+                                     rail_span span, bool* opinion = nullptr) const {
+        const rail_question question{wanted,         wanted, span, static_cast<std::uint32_t>(free_at.size()),
+                                     free_at.data(), nullptr};
+        rail_plan* plan = rail_advisor_plan(it, &question);
+        if (opinion != nullptr) *opinion = plan != nullptr;
+        if (plan == nullptr) return {};
+        rail_attempt attempt{};
+        std::vector<std::uint32_t> found;
+        if (rail_plan_next(plan, &attempt)) found.assign(attempt.nodes, attempt.nodes + attempt.count);
+        rail_plan_free(plan);
+        return found;
+    }
+    rail_advisor* it;
+};
+
+} // namespace
+
+TEST_CASE("advisor: node numbers are those of Slurm's table, whatever its order and holes") {
+    const Site site;
+    site.store("pods=1 units=2 hosts=2 rails=1");
+    const Advisor advisor;
+    advisor.nodes({"login", "n004", nullptr, "n002", "n003", "n001"});
+    CHECK(lines_with("1 of 6 nodes are not in the fabric file") == 1);
+    CHECK(lines_with(": login") == 1);
+    CHECK(advisor.first({0, 0, 0, 0, 0, 0}, 2, RAIL_SPAN_UNIT) == std::vector<std::uint32_t>{3, 5});
+    CHECK(advisor.first({0, 0, 0, RAIL_NEVER, 0, 0}, 2, RAIL_SPAN_UNIT) == std::vector<std::uint32_t>{1, 4});
+    bool opinion = true;
+    CHECK(advisor
+              .first({0, RAIL_NEVER, RAIL_NEVER, RAIL_NEVER, RAIL_NEVER, RAIL_NEVER}, 1, RAIL_SPAN_UNIT,
+                     &opinion)
+              .empty());
+    CHECK_FALSE(opinion); // nothing is known about login
+    CHECK(advisor.first({0, 0}, 1, RAIL_SPAN_UNIT, &opinion).empty());
+    CHECK_FALSE(opinion); // another table
+    advisor.nodes({"n001", "n002"});
+    CHECK(advisor.first({0, 0}, 2, RAIL_SPAN_UNIT) == std::vector<std::uint32_t>{0, 1});
+}
+
+TEST_CASE("advisor: a required node outside the fabric leaves no opinion") {
+    const Site site;
+    site.store("pods=1 units=1 hosts=2 rails=1");
+    const Advisor advisor;
+    advisor.nodes({"n001", "n002", "login"});
+    const std::int64_t free_at[] = {0, 0, 0};
+    const std::uint8_t required[] = {0, 0, 1};
+    const rail_question question{1, 1, RAIL_SPAN_UNIT, 3, free_at, required};
+    CHECK(rail_advisor_plan(advisor.it, &question) == nullptr);
+}
+
+TEST_CASE("advisor: the fabric is taken up when it appears, and a broken file changes nothing") {
+    const Site site;
+    const Advisor advisor;
+    advisor.nodes({"n001", "n002", "n003", "n004"});
+    bool opinion = true;
+    const std::vector<std::int64_t> all_free(4, 0);
+    CHECK(advisor.first(all_free, 2, RAIL_SPAN_UNIT, &opinion).empty());
+    CHECK_FALSE(opinion);
+    CHECK(lines_with("nodes are chosen by Slurm alone") == 1);
+    site.store("pods=1 units=1 hosts=4 rails=1");
+    CHECK(soon([&] { return advisor.first(all_free, 4, RAIL_SPAN_UNIT).size() == 4; }));
+    REQUIRE(base::write_file(site.fabric, "{\"version\": 1"));
+    CHECK(soon([&] { return lines_with("the last good fabric stays in use") == 1; }));
+    CHECK(advisor.first(all_free, 4, RAIL_SPAN_UNIT).size() == 4);
+    std::filesystem::remove(site.fabric);
+    CHECK(soon([&] { return lines_with("the last good fabric stays in use") == 2; }));
+    CHECK(advisor.first(all_free, 4, RAIL_SPAN_UNIT).size() == 4);
+    site.store("pods=1 units=2 hosts=2 rails=1");
+    CHECK(soon([&] { return advisor.first(all_free, 4, RAIL_SPAN_UNIT).empty(); }));
+    CHECK(lines_with("the last good fabric stays in use") == 2);
+}
+
+TEST_CASE("advisor: a changed configuration counts after a reload, a broken one never") {
+    const Site site;
+    site.store("pods=1 units=1 hosts=4 rails=1");
+    const Advisor advisor;
+    advisor.nodes({"m001", "m002"});
+    const std::vector<std::int64_t> all_free(2, 0);
+    CHECK(advisor.first(all_free, 2, RAIL_SPAN_UNIT).empty());
+    REQUIRE(base::write_file(site.folder / "railyard.conf", "[placement]\nfabrik = 1\n"));
+    rail_advisor_reload(advisor.it);
+    CHECK(soon([&] { return lines_with("the former configuration stays") == 1; }));
+    const auto other = site.folder / "other.json";
+    REQUIRE(base::write_file(
+        other, topo::print_fabric(*topo::synthesise(*topo::parse_synth("hosts=2 rails=1 prefix=m")))));
+    REQUIRE(base::write_file(site.folder / "railyard.conf",
+                             "[placement]\nfabric = \"" + other.string() + "\"\n"));
+    rail_advisor_reload(advisor.it);
+    CHECK(soon([&] { return advisor.first(all_free, 2, RAIL_SPAN_UNIT).size() == 2; }));
+}
+
+TEST_CASE("advisor: the comment's span beats the environment's, and nonsense is no span") {
+    const char* environment[] = {"PATH=/bin", "RAIL_SPAN=pod"};
+    CHECK(rail_span_of(nullptr, environment, 2) == RAIL_SPAN_POD);
+    CHECK(rail_span_of("x; railyard: span=unit", environment, 2) == RAIL_SPAN_UNIT);
+    CHECK(rail_span_of("railyard: restart=auto", environment, 2) == RAIL_SPAN_POD);
+    CHECK(rail_span_of("railyard: span=rack", environment, 1) == RAIL_SPAN_ANY);
+    const char* bad[] = {"RAIL_SPAN=rack"};
+    CHECK(rail_span_of(nullptr, bad, 1) == RAIL_SPAN_ANY);
+    CHECK(rail_span_of(nullptr, nullptr, 0) == RAIL_SPAN_ANY);
+}
+
+TEST_CASE("gate: submissions and changes in C") {
+    const Site site;
+    site.store("pods=1 units=2 hosts=4 rails=1");
+    rail_gate* gate = rail_gate_open(keep_line);
+    REQUIRE(gate != nullptr);
+    const char* variables[] = {"RAIL_SPAN=unit", "RAIL_RESTART=auto"};
+    rail_verdict verdict{};
+    const auto drop = [&] {
+        std::free(verdict.message);
+        std::free(verdict.admin_comment);
+    };
+
+    rail_submission submission{variables, 2, nullptr, 4, true, -1};
+    rail_gate_submit(gate, &submission, &verdict);
+    CHECK(verdict.accepted);
+    CHECK(verdict.set_requeue);
+    CHECK(verdict.message == nullptr);
+    CHECK(std::string(verdict.admin_comment) == "railyard: span=unit restart=auto");
+    drop();
+
+    submission.nodes = 5;
+    rail_gate_submit(gate, &submission, &verdict);
+    CHECK_FALSE(verdict.accepted);
+    CHECK(std::string(verdict.message).find("5 nodes never fit") != std::string::npos);
+    drop();
+
+    rail_change change{"railyard: span=unit", nullptr, 5};
+    rail_gate_change(gate, &change, &verdict);
+    CHECK_FALSE(verdict.accepted);
+    drop();
+    change = {"railyard: span=unit", "ops", 4};
+    rail_gate_change(gate, &change, &verdict);
+    CHECK(verdict.accepted);
+    CHECK(std::string(verdict.admin_comment) == "ops; railyard: span=unit");
+    drop();
+    change = {"railyard: span=unit", "railyard: span=pod", 8};
+    rail_gate_change(gate, &change, &verdict);
+    CHECK(verdict.accepted);
+    CHECK(verdict.admin_comment == nullptr);
+    drop();
+    change = {nullptr, "railyard: span=rack", 1};
+    rail_gate_change(gate, &change, &verdict);
+    CHECK_FALSE(verdict.accepted);
+    drop();
+    rail_gate_close(gate);
+}

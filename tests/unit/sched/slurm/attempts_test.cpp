@@ -1,0 +1,178 @@
+#include "sched/slurm/attempts.hpp"
+
+#include "topo/synth.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace {
+
+using sched::Ask;
+using sched::Attempt;
+using sched::Attempts;
+using sched::Span;
+
+topo::Fabric make(std::string_view spec) {
+    return *topo::synthesise(*topo::parse_synth(spec));
+}
+
+Ask ask_for(const topo::Fabric& fabric, std::uint32_t nodes, Span span) {
+    Ask ask;
+    ask.least = ask.wanted = nodes;
+    ask.span = span;
+    ask.free_at.assign(fabric.hosts.size(), 0);
+    return ask;
+}
+
+void set_range(Ask& ask, std::uint32_t first, std::uint32_t last, std::int64_t at) {
+    std::fill(ask.free_at.begin() + first, ask.free_at.begin() + last, at);
+}
+
+std::set<int> units_of(const topo::Fabric& fabric, const Attempt& attempt) {
+    std::set<int> units;
+    for (const auto host : attempt.hosts)
+        units.insert(fabric.hosts[host].unit);
+    return units;
+}
+
+std::vector<Attempt> all_of(Attempts& attempts) {
+    std::vector<Attempt> all;
+    while (auto attempt = attempts.next())
+        all.push_back(*std::move(attempt));
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("attempts: the hosts of place() come first, then whole units") {
+    const auto fabric = make("pods=1 units=3 hosts=8 rails=2");
+    auto ask = ask_for(fabric, 6, Span::unit);
+    set_range(ask, 8, 10, Ask::never); // su2 has six left: the tightest
+    Attempts attempts(fabric, ask);
+    const auto all = all_of(attempts);
+    REQUIRE(all.size() == 4);
+    CHECK(all[0].hosts == std::vector<std::uint32_t>{10, 11, 12, 13, 14, 15});
+    CHECK(all[0].earliest == 0);
+    CHECK_FALSE(all[0].why.empty());
+    CHECK(units_of(fabric, all[1]) == std::set{1});
+    CHECK(units_of(fabric, all[2]) == std::set{0});
+    CHECK(units_of(fabric, all[3]) == std::set{2});
+    CHECK(all[3].hosts.size() == 8);
+    CHECK(attempts.unfit().empty());
+}
+
+TEST_CASE("attempts: a hard span waits for the earliest moment that fits") {
+    const auto fabric = make("pods=1 units=2 hosts=8 rails=2");
+    auto ask = ask_for(fabric, 6, Span::unit);
+    set_range(ask, 0, 3, 1000);
+    set_range(ask, 8, 11, 500);
+    ask.free_at[11] = 2000;
+    Attempts attempts(fabric, ask);
+    const auto all = all_of(attempts);
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].earliest == 500); // su2: four free, two of the three at 500
+    CHECK(units_of(fabric, all[0]) == std::set{1});
+    CHECK(all[1].earliest == 500);
+    CHECK(all[2].earliest == 1000);
+    CHECK_FALSE(attempts.unfit().empty()); // what blocks it now
+}
+
+TEST_CASE("attempts: without a span there is one, for now") {
+    const auto fabric = make("pods=1 units=2 hosts=8 rails=2");
+    auto ask = ask_for(fabric, 6, Span::any);
+    set_range(ask, 0, 3, 1000);
+    set_range(ask, 8, 11, 1000);
+    Attempts spread(fabric, ask);
+    const auto all = all_of(spread);
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].hosts.size() == 6);
+    ask.least = ask.wanted = 11;
+    Attempts none(fabric, ask);
+    CHECK(all_of(none).empty());
+    CHECK_FALSE(none.unfit().empty());
+}
+
+TEST_CASE("attempts: a range of nodes takes the most that fit") {
+    const auto fabric = make("pods=1 units=2 hosts=8 rails=2");
+    auto ask = ask_for(fabric, 2, Span::unit);
+    ask.wanted = 12;
+    set_range(ask, 0, 3, Ask::never);
+    set_range(ask, 8, 10, Ask::never);
+    Attempts attempts(fabric, ask);
+    const auto first = attempts.next();
+    REQUIRE(first);
+    CHECK(first->hosts == std::vector<std::uint32_t>{10, 11, 12, 13, 14, 15});
+}
+
+TEST_CASE("attempts: windows hold the required hosts and enough candidates") {
+    const auto fabric = make("pods=2 units=2 hosts=4 rails=2");
+    auto ask = ask_for(fabric, 3, Span::unit);
+    ask.required = {5};
+    Attempts attempts(fabric, ask);
+    for (const auto& attempt : all_of(attempts)) {
+        CHECK(units_of(fabric, attempt) == std::set{1});
+        CHECK(std::count(attempt.hosts.begin(), attempt.hosts.end(), 5U) == 1);
+    }
+    auto large = ask_for(fabric, 5, Span::unit);
+    Attempts never(fabric, large);
+    CHECK(all_of(never).empty());
+    auto pod = ask_for(fabric, 5, Span::pod);
+    Attempts pods(fabric, pod);
+    CHECK(all_of(pods).size() == 3);
+    auto whole = ask_for(fabric, 16, Span::fabric);
+    Attempts one(fabric, whole);
+    CHECK(all_of(one).size() == 2);
+}
+
+TEST_CASE("attempts: what they promise holds for random cases") {
+    const auto fabric = make("pods=2 units=3 hosts=4 rails=2");
+    std::mt19937 engine(7);
+    const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
+    for (int round = 0; round < 2000; ++round) {
+        auto ask = ask_for(fabric, 1 + random() % 10, Span::any);
+        ask.wanted += random() % 3;
+        ask.span = static_cast<Span>(random() % 4);
+        for (auto& at : ask.free_at) {
+            const auto dice = random() % 4;
+            at = dice < 2 ? 0 : dice == 2 ? Ask::never : static_cast<std::int64_t>(1 + random() % 5);
+        }
+        Attempts attempts(fabric, ask);
+        std::int64_t earliest = 0;
+        const auto all = all_of(attempts);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto& attempt = all[i];
+            INFO("round " << round << " attempt " << i);
+            CHECK(std::is_sorted(attempt.hosts.begin(), attempt.hosts.end()));
+            CHECK(attempt.hosts.size() >= ask.least);
+            if (i == 0 && ask.span == Span::any) CHECK(attempt.hosts.size() <= ask.wanted);
+            std::uint32_t ready = 0;
+            std::set<int> units, pods;
+            for (const auto host : attempt.hosts) {
+                CHECK(ask.free_at[host] != Ask::never);
+                ready += ask.free_at[host] <= attempt.earliest;
+                units.insert(fabric.hosts[host].unit);
+                pods.insert(fabric.units[static_cast<std::size_t>(fabric.hosts[host].unit)].pod);
+            }
+            CHECK(ready >= ask.least);
+            if (ask.span == Span::unit) CHECK(units.size() == 1);
+            if (ask.span == Span::pod) CHECK(pods.size() == 1);
+            if (i > 0) CHECK(attempt.earliest >= earliest);
+            earliest = attempt.earliest;
+        }
+        // Slow oracle for the earliest moment: a window is ready when `least` of its candidates are.
+        if (ask.span != Span::unit) continue;
+        auto best = Ask::never;
+        for (const auto& unit : fabric.units) {
+            std::vector<std::int64_t> moments;
+            for (const auto host : unit.hosts)
+                moments.push_back(ask.free_at[host]);
+            std::sort(moments.begin(), moments.end());
+            if (ask.least <= moments.size()) best = std::min(best, moments[ask.least - 1]);
+        }
+        CHECK((best == Ask::never) == all.empty());
+        if (!all.empty()) CHECK(all[0].earliest == best);
+    }
+}
