@@ -1,1 +1,2 @@
-# tests/unit/spank
+unit_sources += %D%/options_test.cpp
+unit_libs += libry_spank.la

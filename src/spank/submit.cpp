@@ -1,0 +1,68 @@
+// The flags, and their way to slurmctld and into the job.
+#include "spank/plugin.hpp"
+
+#include <cstdlib>
+#include <string>
+
+namespace spank {
+namespace {
+
+// Called for each flag that was given: at submission on the words as typed, in slurmstepd (`remote`) on what
+// submission accepted.
+int take_flag(int flag, const char* text, int remote) {
+    try {
+        const auto set = options().set_flag(static_cast<std::size_t>(flag), text != nullptr ? text : "");
+        if (set || remote != 0) return ESPANK_SUCCESS;
+        slurm_error("%s", set.error().text.c_str());
+    } catch (const std::exception& e) {
+        slurm_error("spank_rail: %s", e.what());
+    }
+    return ESPANK_BAD_ARG;
+}
+
+} // namespace
+
+int register_flags(spank_t handle, Arguments arguments) {
+    int result = ESPANK_SUCCESS;
+    for (const char* argument : arguments) {
+        if (const auto set = options().set_argument(argument); !set) {
+            slurm_error("spank_rail: plugstack.conf: %s", set.error().text.c_str());
+            result = ESPANK_BAD_ARG;
+        }
+    }
+    // Slurm copies the option; its fields are not const in C.
+    for (std::size_t i = 0; i < flags().size(); ++i) {
+        const auto& flag = flags()[i];
+        std::string name = flag.name, arginfo = flag.arginfo, usage = flag.usage;
+        spank_option option{name.data(), arginfo.data(), usage.data(), 1, static_cast<int>(i), take_flag};
+        if (const auto error = spank_option_register(handle, &option); error != ESPANK_SUCCESS) {
+            slurm_error("spank_rail: --%s cannot be registered: %s", flag.name, spank_strerror(error));
+            result = error;
+        }
+    }
+    return result;
+}
+
+int publish(spank_t handle, Arguments) {
+    auto result = ESPANK_SUCCESS;
+    if (const auto read = options().read_environment([](const char* name) { return std::getenv(name); });
+        !read) {
+        slurm_error("%s", read.error().text.c_str());
+        result = ESPANK_BAD_ARG;
+    }
+    for (std::size_t i = 0; i < flags().size(); ++i) {
+        const auto& value = options().value(i);
+        if (value.empty()) continue;
+        const char* variable = flags()[i].variable;
+        // For slurmctld: job_submit_rail and select_rail read it there. For the job: its environment.
+        if (const auto error = spank_job_control_setenv(handle, variable, value.c_str(), 1);
+            error != ESPANK_SUCCESS) {
+            slurm_error("spank_rail: %s does not reach slurmctld: %s", variable, spank_strerror(error));
+            result = error;
+        }
+        ::setenv(variable, value.c_str(), 1);
+    }
+    return result;
+}
+
+} // namespace spank

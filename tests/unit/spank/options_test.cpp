@@ -1,0 +1,99 @@
+#include "spank/options.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <string>
+
+namespace {
+
+using spank::Options;
+using spank::Origin;
+
+constexpr std::size_t span = 0, ckpt_dir = 1, restart = 2;
+
+auto environment(const std::map<std::string, const char*>& values) {
+    return [&values](const char* name) -> const char* {
+        const auto found = values.find(name);
+        return found == values.end() ? nullptr : found->second;
+    };
+}
+
+} // namespace
+
+TEST_CASE("spank options: the table names the flags as the rest of Railyard does") {
+    REQUIRE(spank::flags().size() == 3);
+    for (const auto& flag : spank::flags()) {
+        INFO(flag.name);
+        CHECK(sched::hint_variable(flag.name) == flag.variable);
+    }
+    CHECK(std::string(spank::flags()[span].name) == "rail-span");
+    CHECK(std::string(spank::flags()[ckpt_dir].name) == "ckpt-dir");
+    CHECK(std::string(spank::flags()[restart].name) == "restart");
+}
+
+TEST_CASE("spank options: command line beats environment beats plugstack.conf, in any order") {
+    const std::map<std::string, const char*> values = {
+        {"RAIL_SPAN", "pod"}, {"RAIL_CKPT_DIR", "/env"}, {"RAIL_RESTART", ""}};
+    Options options;
+    REQUIRE(options.set_flag(span, "unit"));
+    REQUIRE(options.read_environment(environment(values)));
+    for (const char* argument : {"rail-span=fabric", "ckpt-dir=/site", "restart=auto"})
+        REQUIRE(options.set_argument(argument));
+    CHECK(options.value(span) == "unit");
+    CHECK(options.origin(span) == Origin::command_line);
+    CHECK(options.value(ckpt_dir) == "/env");
+    CHECK(options.origin(ckpt_dir) == Origin::environment);
+    CHECK(options.value(restart) == "auto"); // an empty variable says nothing
+    CHECK(options.origin(restart) == Origin::arguments);
+    REQUIRE(options.set_flag(ckpt_dir, "/mine"));
+    CHECK(options.value(ckpt_dir) == "/mine");
+}
+
+TEST_CASE("spank options: unset is visible") {
+    Options options;
+    CHECK(options.origin(span) == Origin::unset);
+    CHECK(options.value(span).empty());
+}
+
+TEST_CASE("spank options: bad flags are refused and change nothing") {
+    Options options;
+    const auto set = options.set_flag(span, "rack");
+    REQUIRE_FALSE(set);
+    CHECK(set.error().text == "--rail-span=rack: must be unit, pod or fabric");
+    CHECK(options.origin(span) == Origin::unset);
+}
+
+TEST_CASE("spank options: a bad variable is an error, and is kept for slurmctld to refuse") {
+    const std::map<std::string, const char*> values = {{"RAIL_SPAN", "rack"}, {"RAIL_RESTART", "never"}};
+    Options options;
+    const auto read = options.read_environment(environment(values));
+    REQUIRE_FALSE(read);
+    CHECK(read.error().text == "RAIL_SPAN in the environment: --rail-span=rack: must be unit, pod or fabric");
+    CHECK(options.value(span) == "rack");
+    CHECK(options.value(restart) == "never");
+    Options overruled; // the command line makes the variable moot
+    REQUIRE(overruled.set_flag(span, "unit"));
+    CHECK(overruled.read_environment(environment(values)));
+}
+
+TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
+    Options options;
+    const auto unknown = options.set_argument("sokcet=/x");
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().text ==
+          "sokcet=/x: no such argument; there are socket, rail-span, ckpt-dir and restart");
+    CHECK_FALSE(options.set_argument("socket"));
+    CHECK_FALSE(options.set_argument("socket=run/job.sock"));
+    const auto bad = options.set_argument("restart=maybe");
+    REQUIRE_FALSE(bad);
+    CHECK(bad.error().text == "restart=maybe: must be auto or never");
+    CHECK(options.origin(restart) == Origin::unset);
+}
+
+TEST_CASE("spank options: the socket may stand in a folder of the node") {
+    Options options;
+    CHECK(options.socket("n001") == "/run/railyard/job.sock");
+    REQUIRE(options.set_argument("socket=/run/%n/100%%/%x.sock%"));
+    CHECK(options.socket("n001") == "/run/n001/100%/%x.sock%");
+}
