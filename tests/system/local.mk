@@ -13,4 +13,5 @@ EXTRA_DIST += \
 	%D%/railcluster/process.py \
 	%D%/railcluster/slurm.py \
 	%D%/railcluster/testing.py \
-	%D%/test_cluster.py
+	%D%/test_cluster.py \
+	%D%/test_plugins.py

@@ -9,5 +9,27 @@ libry_advisor_la_SOURCES = \
 	%D%/submit.cpp %D%/submit.h
 libry_advisor_la_LIBADD = libry_sched.la
 
+# libtool's -export-symbols hides nothing when it links C++; version scripts do.
+EXTRA_DIST += %D%/select_rail.map %D%/job_submit_rail.map
+
 # -z lazy: clients and slurmd load the plugins too, and only slurmctld has all the functions they call.
 rail_plugin_ldflags = -module -avoid-version -shared -Wl,-z,lazy -Wl,--gc-sections
+
+if SLURM_SRC
+slurmplugin_LTLIBRARIES += select_rail.la job_submit_rail.la
+select_rail_la_SOURCES = %D%/slurm_select_rail.c %D%/slurm_globals.h %D%/slurm_occupancy.c \
+	%D%/slurm_occupancy.h %D%/slurm_stock.c %D%/slurm_stock.h
+# No such file: its suffix makes automake link with the C++ compiler.
+nodist_EXTRA_select_rail_la_SOURCES = linked.cpp
+select_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
+select_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/select_rail.map
+EXTRA_select_rail_la_DEPENDENCIES = %D%/select_rail.map
+select_rail_la_LIBADD = libry_advisor.la
+
+job_submit_rail_la_SOURCES = %D%/slurm_job_submit_rail.c
+nodist_EXTRA_job_submit_rail_la_SOURCES = linked.cpp
+job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
+job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/job_submit_rail.map
+EXTRA_job_submit_rail_la_DEPENDENCIES = %D%/job_submit_rail.map
+job_submit_rail_la_LIBADD = libry_advisor.la
+endif

@@ -1,0 +1,98 @@
+/* job_submit_rail.so: job_submit_rail(8). Between Slurm's job description and submission.hpp.
+ *
+ * Called by slurmctld with the job write lock held for each submission and change. Jobs without Railyard's
+ * flags pass untouched. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "slurm/slurm.h"
+#include "slurm/slurm_errno.h"
+#include "src/common/run_in_daemon.h"
+#include "src/common/slurm_xlator.h"
+#include "src/common/xstring.h"
+#include "src/slurmctld/slurmctld.h"
+
+#include "sched/slurm/submit.h"
+
+const char plugin_name[] = "Railyard job submission";
+const char plugin_type[] = "job_submit/rail";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+static rail_gate* gate;
+
+static void log_text(enum rail_level level, const char* text) {
+    if (level == RAIL_LOG_ERROR)
+        error("job_submit/rail: %s", text);
+    else
+        info("job_submit/rail: %s", text);
+}
+
+extern int init(void) {
+    if (!running_in_slurmctld()) return SLURM_SUCCESS;
+    if (xstrcmp(slurm_conf.select_type, "select/rail") && !xstrstr(slurm_conf.plugindir, "railyard"))
+        error("job_submit/rail: SelectType is %s: --rail-span is checked but not kept; use "
+              "SelectType=select/rail",
+              slurm_conf.select_type);
+    gate = rail_gate_open(log_text);
+    return SLURM_SUCCESS;
+}
+
+extern int fini(void) {
+    if (gate) rail_gate_close(gate);
+    gate = NULL;
+    return SLURM_SUCCESS;
+}
+
+/* Takes over the verdict's strings. */
+static void settle(struct rail_verdict* verdict, job_desc_msg_t* job, char** err_msg) {
+    if (verdict->message && err_msg) {
+        xfree(*err_msg);
+        *err_msg = xstrdup(verdict->message);
+    }
+    if (verdict->admin_comment) {
+        xfree(job->admin_comment);
+        job->admin_comment = xstrdup(verdict->admin_comment);
+    }
+    free(verdict->message);
+    free(verdict->admin_comment);
+}
+
+extern int job_submit(job_desc_msg_t* job, uint32_t submit_uid, char** err_msg) {
+    (void)submit_uid;
+    if (!gate || !job->spank_job_env_size) return SLURM_SUCCESS;
+    struct rail_submission submission = {
+        .variables = (const char* const*)job->spank_job_env,
+        .count = job->spank_job_env_size,
+        .admin_comment = job->admin_comment,
+        .nodes = job->min_nodes == NO_VAL ? 1 : job->min_nodes,
+        .batch = job->script != NULL,
+        .requeue = job->requeue == NO_VAL16 ? -1 : job->requeue != 0,
+    };
+    struct rail_verdict verdict;
+    rail_gate_submit(gate, &submission, &verdict);
+    if (verdict.accepted && verdict.set_requeue) job->requeue = 1;
+    settle(&verdict, job, err_msg);
+    return verdict.accepted ? SLURM_SUCCESS : ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
+}
+
+/* Slurm itself lets only administrators change admin_comment. 22.05 has no message for the user here, so the
+ * sentence goes to slurmctld's log. */
+extern int job_modify(job_desc_msg_t* job, job_record_t* record, uint32_t submit_uid) {
+    if (!gate || (!job->admin_comment && (job->min_nodes == NO_VAL || !record->admin_comment)))
+        return SLURM_SUCCESS;
+    uint32_t nodes = job->min_nodes;
+    if (nodes == NO_VAL) nodes = record->details ? record->details->min_nodes : 1;
+    struct rail_change change = {
+        .before = record->admin_comment,
+        .after = job->admin_comment,
+        .nodes = nodes,
+    };
+    struct rail_verdict verdict;
+    rail_gate_change(gate, &change, &verdict);
+    if (!verdict.accepted)
+        info("job_submit/rail: change of %pJ by uid %u refused: %s", record, submit_uid,
+             verdict.message ? verdict.message : "");
+    settle(&verdict, job, NULL);
+    return verdict.accepted ? SLURM_SUCCESS : ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
+}

@@ -1,0 +1,27 @@
+/* When each node can take a job, as far as it can be told without deciding: a lower bound. Slurm's own
+ * plugin decides; a wrong guess here costs an attempt, never a wrong allocation. */
+#ifndef RAILYARD_SCHED_SLURM_OCCUPANCY_H
+#define RAILYARD_SCHED_SLURM_OCCUPANCY_H
+
+#include "config.h"
+
+#include <stdint.h>
+
+#include "src/slurmctld/slurmctld.h"
+
+enum occupancy_rule {
+    OCCUPANCY_EVER, /* every candidate counts as free: could the job ever run? */
+    OCCUPANCY_NOW,  /* what is taken now is no candidate */
+    OCCUPANCY_LATER /* what is taken is free when its jobs reach their time limits */
+};
+
+/* Fills free_at[node_record_count] for `candidates`: 0 = free now, INT64_MAX = no candidate, else seconds
+ * since the epoch. `nodes` is how many the job needs at least. Linear in nodes and, only when a candidate
+ * is taken, in jobs and what they hold. Needs read locks on jobs and nodes. */
+void occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy_rule rule, uint32_t nodes,
+               int64_t* free_at);
+
+/* Slurm's node Weight: of the candidates that are free now, keeps the cheapest weights that hold `nodes`. */
+void occupancy_cheapest(int64_t* free_at, uint32_t nodes);
+
+#endif

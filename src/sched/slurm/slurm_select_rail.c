@@ -1,0 +1,316 @@
+/* select_rail.so: select_rail(8). Stands between slurmctld and Slurm's select_cons_tres.so: narrows the
+ * candidate nodes of a job to those Railyard chose, and lets the stock plugin take cores, memory and GRES.
+ *
+ * A job with a span (hard) is never placed outside it; a job of more than one node without a span gets the
+ * best place that is free now, and stock behaviour whenever ours is refused. With any doubt there is no
+ * opinion: the stock plugin sees what slurmctld gave us.
+ *
+ * slurmctld calls select_p_job_test from its main scheduler (RUN_NOW), from backfill (WILL_RUN, whose
+ * candidates include busy nodes, then RUN_NOW) and at submission (RUN_NOW or TEST_ONLY), on different
+ * threads but always with locks on jobs and nodes. Clients and slurmd load this plugin too, to unpack node
+ * information: there it only forwards, says nothing and starts nothing. */
+#include "config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "slurm/slurm_errno.h"
+#include "src/common/bitstring.h"
+#include "src/common/list.h"
+#include "src/common/log.h"
+#include "src/common/run_in_daemon.h"
+#include "src/common/select.h"
+#include "src/common/slurm_xlator.h"
+#include "src/slurmctld/slurmctld.h"
+
+#include "sched/slurm/advisor.h"
+#include "slurm_globals.h"
+#include "slurm_occupancy.h"
+#include "slurm_stock.h"
+
+const char plugin_name[] = "Railyard node selection over cons_tres";
+#ifdef RAIL_SHADOW
+const char plugin_type[] = "select/cons_tres";
+const uint32_t plugin_id = SELECT_PLUGIN_CONS_TRES;
+#else
+const char plugin_type[] = "select/rail";
+const uint32_t plugin_id = 199; /* numbers below 100 and those of Slurm's own plugins are taken */
+#endif
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+
+enum {
+    MOST_ATTEMPTS = 8, /* calls of the stock plugin for one job, each as dear as stock's own one */
+    SUBMISSION = 5     /* a job this young (seconds) is being submitted */
+};
+
+typedef int (*job_test_f)(job_record_t*, bitstr_t*, uint32_t, uint32_t, uint32_t, uint16_t, List, List*,
+                          bitstr_t*);
+typedef int (*plain_f)(void);
+
+static job_test_f stock_job_test;
+static plain_f stock_node_init, stock_reconfigure, stock_fini;
+static rail_advisor* advisor; /* only in slurmctld */
+static int mapped_nodes = -1; /* node_record_count when the advisor got the names */
+
+static void log_text(enum rail_level level, const char* text) {
+    if (level == RAIL_LOG_ERROR)
+        error("select/rail: %s", text);
+    else
+        info("select/rail: %s", text);
+}
+
+extern int init(void) {
+    if (stock_load() != SLURM_SUCCESS) return SLURM_ERROR;
+    stock_job_test = (job_test_f)stock_symbol("select_p_job_test");
+    stock_node_init = (plain_f)stock_symbol("select_p_node_init");
+    stock_reconfigure = (plain_f)stock_symbol("select_p_reconfigure");
+    stock_fini = (plain_f)stock_symbol("fini");
+    plain_f stock_init = (plain_f)stock_symbol("init");
+    if (!stock_job_test || !stock_node_init || !stock_reconfigure || !stock_fini || !stock_init)
+        return SLURM_ERROR;
+    return stock_init();
+}
+
+extern int fini(void) {
+    if (advisor) rail_advisor_close(advisor);
+    advisor = NULL;
+    int rc = stock_fini ? stock_fini() : SLURM_SUCCESS;
+    stock_unload();
+    return rc;
+}
+
+static void map_nodes(void) {
+    const char** names = xcalloc(MAX(node_record_count, 1), sizeof(*names));
+    for (int i = 0; i < node_record_count; i++)
+        names[i] = node_record_table_ptr[i] ? node_record_table_ptr[i]->name : NULL;
+    rail_advisor_set_nodes(advisor, names, node_record_count);
+    mapped_nodes = node_record_count;
+    xfree(names);
+}
+
+/* At slurmctld's start and at each reconfiguration, after the node table was built. */
+extern int select_p_node_init(void) {
+    if (running_in_slurmctld()) {
+        if (!advisor)
+            advisor = rail_advisor_open(log_text);
+        else
+            rail_advisor_reload(advisor);
+        if (advisor) map_nodes();
+    }
+    return stock_node_init();
+}
+
+/* Also when nodes were created or deleted. */
+extern int select_p_reconfigure(void) {
+    if (advisor) map_nodes();
+    return stock_reconfigure();
+}
+
+/* One call of slurmctld. */
+struct test {
+    job_record_t* job;
+    bitstr_t* nodes; /* in: candidates; out: chosen */
+    uint32_t min_nodes, max_nodes, req_nodes;
+    uint16_t mode;
+    List preemptable;
+    List* preempted;
+    bitstr_t* exc_cores;
+};
+
+static int call_stock(const struct test* test) {
+    return stock_job_test(test->job, test->nodes, test->min_nodes, test->max_nodes, test->req_nodes,
+                          test->mode, test->preemptable, test->preempted, test->exc_cores);
+}
+
+/* What the stock plugin changes in a job although it refuses it. */
+struct before {
+    time_t start_time;
+    uint64_t pn_min_memory;
+    uint32_t min_cpus, total_cpus;
+};
+
+static struct before remember(const job_record_t* job) {
+    return (struct before){job->start_time, job->details->pn_min_memory, job->details->min_cpus,
+                           job->total_cpus};
+}
+
+static void restore(job_record_t* job, const struct before* before) {
+    job->start_time = before->start_time;
+    job->details->pn_min_memory = before->pn_min_memory;
+    job->details->min_cpus = before->min_cpus;
+    job->total_cpus = before->total_cpus;
+}
+
+static enum rail_span span_of(const job_record_t* job) {
+    return rail_span_of(job->admin_comment, (const char* const*)job->spank_job_env, job->spank_job_env_size);
+}
+
+/* How many nodes the job's CPUs fill at least, when tasks were asked for rather than nodes. */
+static uint32_t nodes_filled(const struct test* test) {
+    const uint32_t cpus = test->job->details->min_cpus;
+    uint32_t most = 0;
+    if (cpus == NO_VAL || cpus <= test->min_nodes) return 1;
+    for (int i = 0; i < node_record_count; i++)
+        if (bit_test(test->nodes, i) && node_record_table_ptr[i])
+            most = MAX(most, node_record_table_ptr[i]->cpus_efctv);
+    return most ? (cpus + most - 1) / most : 1;
+}
+
+static rail_plan* make_plan(const struct test* test, enum rail_span span) {
+    const uint16_t base = test->mode & SELECT_MODE_BASE;
+    if (mapped_nodes != node_record_count) map_nodes();
+    const uint32_t filled = MIN(nodes_filled(test), test->max_nodes);
+    struct rail_question question = {
+        .least = MAX(test->min_nodes, filled),
+        .wanted = MAX(test->req_nodes, filled),
+        .span = span,
+        .node_count = node_record_count,
+    };
+    if (span == RAIL_SPAN_ANY && question.wanted < 2) return NULL;
+
+    int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
+    const enum occupancy_rule rule = base == SELECT_MODE_TEST_ONLY                       ? OCCUPANCY_EVER
+                                     : base == SELECT_MODE_RUN_NOW && !test->preemptable ? OCCUPANCY_NOW
+                                                                                         : OCCUPANCY_LATER;
+    occupancy(test->job, test->nodes, rule, question.least, free_at);
+    if (span == RAIL_SPAN_ANY) occupancy_cheapest(free_at, question.wanted);
+    question.free_at = free_at;
+
+    uint8_t* required = NULL;
+    if (test->job->details->req_node_bitmap) {
+        required = xcalloc(node_record_count, sizeof(*required));
+        for (int i = 0; i < node_record_count; i++)
+            required[i] = bit_test(test->job->details->req_node_bitmap, i);
+        question.required = required;
+    }
+    rail_plan* plan = rail_advisor_plan(advisor, &question);
+    xfree(required);
+    xfree(free_at);
+    return plan;
+}
+
+static void forget_preempted(const struct test* test) {
+    if (test->preempted) FREE_NULL_LIST(*test->preempted);
+}
+
+/* Offers one set of nodes. Success also means that the stock plugin stayed within it. */
+static int offer(const struct test* test, const struct rail_attempt* attempt, const struct before* before) {
+    bitstr_t* offered = bit_alloc(bit_size(test->nodes));
+    for (uint32_t i = 0; i < attempt->count; i++)
+        bit_set(offered, attempt->nodes[i]);
+    bit_copybits(test->nodes, offered);
+    restore(test->job, before);
+    forget_preempted(test);
+    int rc = call_stock(test);
+    if (rc == SLURM_SUCCESS && !bit_super_set(test->nodes, offered)) {
+        error("select/rail: %pJ: select_cons_tres took nodes it was not offered", test->job);
+        rc = SLURM_ERROR;
+    }
+    FREE_NULL_BITMAP(offered);
+    return rc;
+}
+
+/* TEST_ONLY and RUN_NOW: the first set that the stock plugin takes. */
+static int first_taken(const struct test* test, rail_plan* plan) {
+    const struct before before = remember(test->job);
+    struct rail_attempt attempt;
+    for (int i = 0; i < MOST_ATTEMPTS && rail_plan_next(plan, &attempt); i++) {
+        int rc = offer(test, &attempt, &before);
+        if (rc == SLURM_SUCCESS) {
+            if ((test->mode & SELECT_MODE_BASE) == SELECT_MODE_RUN_NOW)
+                verbose("select/rail: %pJ: %s", test->job, attempt.why);
+            return rc;
+        }
+    }
+    restore(test->job, &before);
+    forget_preempted(test);
+    return SLURM_ERROR;
+}
+
+/* WILL_RUN: the set on which the stock plugin sees the earliest start. */
+static int earliest_start(const struct test* test, rail_plan* plan) {
+    const struct before before = remember(test->job);
+    struct before best = before;
+    bitstr_t* best_nodes = NULL;
+    List best_preempted = NULL;
+    struct rail_attempt attempt;
+    for (int i = 0; i < MOST_ATTEMPTS && rail_plan_next(plan, &attempt); i++) {
+        if (best_nodes && best.start_time <= MAX(attempt.earliest, (int64_t)time(NULL))) break;
+        if (offer(test, &attempt, &before) != SLURM_SUCCESS) continue;
+        if (best_nodes && test->job->start_time >= best.start_time) continue;
+        if (!best_nodes) best_nodes = bit_alloc(bit_size(test->nodes));
+        bit_copybits(best_nodes, test->nodes);
+        best = remember(test->job);
+        if (test->preempted) {
+            FREE_NULL_LIST(best_preempted);
+            best_preempted = *test->preempted;
+            *test->preempted = NULL;
+        }
+    }
+    forget_preempted(test);
+    restore(test->job, &best);
+    if (!best_nodes) return SLURM_ERROR;
+    bit_copybits(test->nodes, best_nodes);
+    if (test->preempted) *test->preempted = best_preempted;
+    FREE_NULL_BITMAP(best_nodes);
+    return SLURM_SUCCESS;
+}
+
+/* The job must stay within its span, whatever that costs it. */
+static int test_hard(const struct test* test, rail_plan* plan) {
+    const uint16_t base = test->mode & SELECT_MODE_BASE;
+    /* A job that was accepted once is not declared impossible because the fabric file changed: that would
+     * hold it for ever. */
+    if (base == SELECT_MODE_TEST_ONLY && time(NULL) > test->job->details->submit_time + SUBMISSION)
+        return call_stock(test);
+    bitstr_t* candidates = bit_copy(test->nodes);
+    int rc = base == SELECT_MODE_WILL_RUN ? earliest_start(test, plan) : first_taken(test, plan);
+    if (rc != SLURM_SUCCESS) {
+        debug("select/rail: %pJ: %s", test->job, rail_plan_unfit(plan));
+        bit_copybits(test->nodes, candidates);
+    }
+    FREE_NULL_BITMAP(candidates);
+    return rc;
+}
+
+/* The best place that is free now, or what the stock plugin makes of all candidates. */
+static int test_soft(const struct test* test, rail_plan* plan) {
+    const struct before before = remember(test->job);
+    struct rail_attempt attempt;
+    if (rail_plan_next(plan, &attempt)) {
+        bitstr_t* candidates = bit_copy(test->nodes);
+        int rc = offer(test, &attempt, &before);
+        if (rc == SLURM_SUCCESS && (test->mode & SELECT_MODE_BASE) == SELECT_MODE_WILL_RUN &&
+            test->job->start_time > time(NULL))
+            rc = SLURM_ERROR; /* other nodes may be free earlier */
+        if (rc != SLURM_SUCCESS) {
+            bit_copybits(test->nodes, candidates);
+            restore(test->job, &before);
+            forget_preempted(test);
+        } else if ((test->mode & SELECT_MODE_BASE) == SELECT_MODE_RUN_NOW) {
+            verbose("select/rail: %pJ: %s", test->job, attempt.why);
+        }
+        FREE_NULL_BITMAP(candidates);
+        if (rc == SLURM_SUCCESS) return rc;
+    }
+    return call_stock(test);
+}
+
+extern int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_nodes, uint32_t max_nodes,
+                             uint32_t req_nodes, uint16_t mode, List preemptable, List* preempted,
+                             bitstr_t* exc_cores) {
+    const struct test test = {job,  nodes,       min_nodes, max_nodes, req_nodes,
+                              mode, preemptable, preempted, exc_cores};
+    const uint16_t base = mode & SELECT_MODE_BASE;
+    if (!advisor || !job->details || min_nodes == 0 ||
+        (base != SELECT_MODE_RUN_NOW && base != SELECT_MODE_WILL_RUN && base != SELECT_MODE_TEST_ONLY))
+        return call_stock(&test);
+    const enum rail_span span = span_of(job);
+    if (span == RAIL_SPAN_ANY && (base == SELECT_MODE_TEST_ONLY || job->req_switch)) return call_stock(&test);
+    rail_plan* plan = make_plan(&test, span);
+    if (!plan) return call_stock(&test);
+    int rc = span == RAIL_SPAN_ANY ? test_soft(&test, plan) : test_hard(&test, plan);
+    rail_plan_free(plan);
+    return rc;
+}

@@ -1,0 +1,280 @@
+"""The plugins inside Slurm: flags on their way to the controller, and the controller's choice of nodes."""
+
+import re
+import signal
+
+from railcluster.process import wait_for
+from railcluster.testing import check, equal, holds
+
+NEEDS = ["railtopo", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
+SLEEP = "sleep 600"
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+
+
+def submit(cluster, *flags, script=SLEEP, env=None):
+    """The id of a new batch job."""
+    return cluster.out("sbatch", "--parsable", "-o", f"{cluster.root}/%j.out", *flags, "--wrap", script, env=env)
+
+
+def fields(cluster, job):
+    """What scontrol shows of a job."""
+    text = cluster.out("scontrol", "-o", "show", "job", job)
+    return dict(word.split("=", 1) for word in text.split(" ") if "=" in word)
+
+
+def comment(cluster, job):
+    found = re.search(r"^ *AdminComment=(.*)$", cluster.out("scontrol", "show", "job", job), re.MULTILINE)
+    return found.group(1).strip() if found else ""
+
+
+def nodes_of(cluster, job):
+    return cluster.out("scontrol", "show", "hostnames", fields(cluster, job)["NodeList"]).split()
+
+
+def state(cluster, job):
+    return fields(cluster, job)["JobState"]
+
+
+def wait_state(cluster, job, wanted, seconds=20):
+    wait_for(lambda: state(cluster, job) == wanted, seconds, f"job {job} to be {wanted}", [cluster.log("ctl", "slurmctld")])
+
+
+def running_on(cluster, job):
+    wait_state(cluster, job, "RUNNING")
+    return nodes_of(cluster, job)
+
+
+def units_of(cluster, nodes):
+    return {index for index, unit in enumerate(cluster.units) for node in nodes if node in unit}
+
+
+def fill(cluster, nodes, *flags):
+    """Takes these nodes for one job."""
+    job = submit(cluster, "-N", str(len(nodes)), "-w", ",".join(nodes), *flags)
+    wait_state(cluster, job, "RUNNING")
+    return job
+
+
+def leave_five_free(cluster):
+    """Each unit has five free nodes: six fit nowhere together."""
+    return [fill(cluster, unit[:3]) for unit in cluster.units]
+
+
+def log_lines(cluster, text):
+    return [line for line in cluster.log("ctl", "slurmctld").read_text(errors="replace").splitlines() if text in line]
+
+
+def restart_slurmctld(cluster):
+    daemon = cluster.daemons["ctl", "slurmctld"]
+    daemon.kill(signal.SIGTERM)
+    wait_for(lambda: not daemon.alive(), 15, "slurmctld to stop", [daemon.log])
+    cluster.start_slurmctld()
+
+
+def refused(cluster, *command, env=None):
+    """The error of a submission that must fail."""
+    result = cluster.run(*command, env=env)
+    check(result.returncode != 0, f"{' '.join(command)} was accepted")
+    return result.stderr
+
+
+def test_flags_stand_in_help(cluster):
+    """sbatch, salloc and srun tell of the flags."""
+    for command in ("sbatch", "salloc", "srun"):
+        text = cluster.out(command, "--help")
+        for flag in ("--rail-span=unit|pod|fabric", "--ckpt-dir=DIR", "--restart=auto|never"):
+            holds(text, flag, f"{command} --help")
+
+
+def test_commands_are_silent(cluster):
+    """The plugins load into every command without a word."""
+    for command in (("sinfo",), ("squeue",), ("srun", "-Q", "-N1", "true"), ("scontrol", "show", "node", cluster.nodes[0])):
+        result = cluster.run(*command)
+        equal((result.returncode, result.stderr), (0, ""), " ".join(command))
+
+
+def test_bad_values_are_refused(cluster):
+    """A bad value ends the command with a sentence that names flag, value and what is allowed."""
+    cases = {"--rail-span=rack": "--rail-span=rack: must be unit, pod or fabric",
+             "--restart=yes": "--restart=yes: must be auto or never",
+             "--ckpt-dir=run7": "--ckpt-dir=run7: must be an absolute path"}
+    for flag, sentence in cases.items():
+        holds(refused(cluster, "sbatch", flag, "--wrap", "true"), sentence, f"sbatch {flag}")
+        holds(refused(cluster, "salloc", flag, "true"), sentence, f"salloc {flag}")
+        holds(refused(cluster, "srun", flag, "true"), sentence, f"srun {flag}")
+    equal(cluster.out("squeue", "-h"), "", "jobs after refusals")
+
+
+def test_environment_gives_defaults(cluster):
+    """RAIL_SPAN and its like are defaults; the command line beats them; a bad one is refused."""
+    job = submit(cluster, "-N2", env={"RAIL_SPAN": "pod", "RAIL_RESTART": "never"})
+    equal(comment(cluster, job), "railyard: span=pod restart=never", "comment from the environment")
+    job = submit(cluster, "-N2", "--rail-span=unit", env={"RAIL_SPAN": "pod"})
+    equal(comment(cluster, job), "railyard: span=unit", "comment from flag over environment")
+    error = refused(cluster, "sbatch", "--wrap", "true", env={"RAIL_SPAN": "rack"})
+    holds(error, "--rail-span=rack: must be unit, pod or fabric", "bad RAIL_SPAN")
+
+
+def test_settings_reach_the_tasks(cluster):
+    """Batch script and tasks find the settings and the agent's socket in their environment."""
+    script = "env | grep ^RAIL_ | sort; srun -N2 sh -c 'env | grep ^RAIL_ | sort'"
+    job = submit(cluster, "-N2", "--rail-span=unit", "--ckpt-dir=/scratch/run 7", "--restart=auto", script=script)
+    wait_state(cluster, job, "COMPLETED")
+    out = (cluster.root / f"{job}.out").read_text()
+    for line in ("RAIL_SPAN=unit\n", "RAIL_CKPT_DIR=/scratch/run 7\n", "RAIL_RESTART=auto\n"):
+        equal(out.count(line), 3, f"{line!r} in the script and two tasks:\n{out}")
+    equal(out.count("RAIL_CKPT_SOCKET=/"), 3, f"sockets:\n{out}")
+    equal(comment(cluster, job), "railyard: span=unit restart=auto ckpt-dir=/scratch/run%207", "comment")
+
+
+def test_restart_makes_jobs_requeuable(cluster):
+    """--restart=auto asks for requeueing, and contradicts --no-requeue."""
+    equal(fields(cluster, submit(cluster, "--restart=auto"))["Requeue"], "1", "Requeue")
+    equal(fields(cluster, submit(cluster, "--no-requeue"))["Requeue"], "0", "Requeue without our flags")
+    holds(refused(cluster, "sbatch", "--restart=auto", "--no-requeue", "--wrap", "true"), "--no-requeue", "contradiction")
+    result = cluster.run("srun", "--restart=auto", "true")
+    holds(result.stderr, "only batch jobs", "a note for srun")
+    equal(result.returncode, 0, "srun --restart=auto")
+
+
+def test_impossible_spans_are_refused(cluster):
+    """A span that can never hold the job is refused at once, with the way out."""
+    error = refused(cluster, "sbatch", "-N12", "--rail-span=unit", "--wrap", "true")
+    holds(error, "--rail-span=unit: 12 nodes never fit, the largest unit of this fabric has 8", "sentence")
+    holds(error, "--rail-span=pod", "way out")
+    error = refused(cluster, "salloc", "-N8", "-x", cluster.nodes[0], "-w", cluster.nodes[1], "--rail-span=unit", "true")
+    holds(error, "Requested node configuration is not available", "seven candidates in the unit of the required node")
+
+
+def test_change_beyond_the_span_is_refused(cluster):
+    """scontrol update cannot make a job impossible, and a new admin comment keeps our part."""
+    job = submit(cluster, "-N8", "--rail-span=unit", "--hold")
+    check(cluster.run("scontrol", "update", f"jobid={job}", "numnodes=12").returncode != 0, "12 nodes in a unit of 8")
+    cluster.out("scontrol", "update", f"jobid={job}", "admincomment=asked by ops")
+    equal(comment(cluster, job), "asked by ops; railyard: span=unit", "comment")
+    cluster.out("scontrol", "update", f"jobid={job}", "admincomment=railyard: span=pod")
+    equal(comment(cluster, job), "railyard: span=pod", "comment")
+
+
+def test_jobs_stay_in_one_unit(cluster):
+    """Six nodes within a unit where only one unit has six free, and the fuller unit is the better fit."""
+    fill(cluster, cluster.units[0][:3])
+    fill(cluster, cluster.units[1][:1])
+    equal(units_of(cluster, running_on(cluster, submit(cluster, "-N6", "--rail-span=unit"))), {1}, "units")
+    equal(units_of(cluster, running_on(cluster, submit(cluster, "-N5", "--rail-span=unit"))), {0}, "units")
+
+
+def test_span_waits_where_stock_spreads(cluster):
+    """On a fragmented cluster stock placement spans units at once; a span of a unit waits for one."""
+    fillers = leave_five_free(cluster)
+    spread = submit(cluster, "-N6")
+    equal(units_of(cluster, running_on(cluster, spread)), {0, 1}, "units without the flag")
+    cluster.out("scancel", spread)
+    wait_for(lambda: state(cluster, spread) == "CANCELLED", 20, "the spread job to go")
+    job = submit(cluster, "-N6", "--rail-span=unit")
+    wait_for(lambda: fields(cluster, job)["Reason"] == "Resources", 20, "the job to wait for resources")
+    small = submit(cluster, "-N2", "-t1")  # backfill goes on around it
+    cluster.out("scancel", fillers[1])
+    equal(units_of(cluster, running_on(cluster, job)), {1}, "units once one is free")
+    wait_state(cluster, small, "RUNNING")
+
+
+def test_waiting_jobs_get_an_estimate(cluster):
+    """Backfill plans a spanned job for the moment its unit becomes free, not for the cluster's first free nodes."""
+    soon = fill(cluster, cluster.units[0][:3], "-t", "20")
+    late = fill(cluster, cluster.units[1][:3], "-t", "60")
+    job = submit(cluster, "-N6", "--rail-span=unit", "-t", "10")
+    found = wait_for(lambda: TIME.fullmatch(fields(cluster, job)["StartTime"]), 30, "an estimate")
+    equal(found.group(), fields(cluster, soon)["EndTime"], "estimated start")
+    check(found.group() < fields(cluster, late)["EndTime"], "the later end is not waited for")
+    planned = cluster.out("scontrol", "show", "hostnames", fields(cluster, job)["SchedNodeList"]).split()
+    equal(units_of(cluster, planned), {0}, "planned units")
+    cluster.out("scancel", soon)
+    equal(units_of(cluster, running_on(cluster, job)), {0}, "units")
+
+
+def test_required_and_excluded_nodes_count(cluster):
+    """-w draws the span to its node; -x keeps nodes out."""
+    job = submit(cluster, "-N3", "--rail-span=unit", "-w", cluster.units[1][6])
+    nodes = running_on(cluster, job)
+    equal((units_of(cluster, nodes), cluster.units[1][6] in nodes), ({1}, True), "required")
+    excluded = cluster.units[0][:2]
+    nodes = running_on(cluster, submit(cluster, "-N6", "--rail-span=unit", "-x", ",".join(excluded)))
+    equal((units_of(cluster, nodes), set(nodes) & set(excluded)), ({0}, set()), "excluded")
+
+
+def test_gangs_without_a_span_are_packed(cluster):
+    """Without the flag a gang still gets the tightest unit, and never waits for one."""
+    fill(cluster, cluster.units[0][:4])
+    equal(units_of(cluster, running_on(cluster, submit(cluster, "-N4"))), {0}, "units")
+    equal(len(running_on(cluster, submit(cluster, "-N8"))), 8, "nodes")
+
+
+def test_drained_nodes_are_passed_over(cluster):
+    """A unit whose nodes are drained is not chosen for them."""
+    cluster.out("scontrol", "update", f"nodename={','.join(cluster.units[0][:3])}", "state=drain", "reason=test")
+    equal(units_of(cluster, running_on(cluster, submit(cluster, "-N6", "--rail-span=unit"))), {1}, "units")
+
+
+def test_requeued_jobs_keep_their_span(cluster):
+    """A requeued job goes through the same choice, without the node it may not use again."""
+    job = submit(cluster, "-N6", "--rail-span=unit", "--restart=auto")
+    victim = running_on(cluster, job)[0]
+    cluster.out("scontrol", "update", f"nodename={victim}", "state=drain", "reason=test")
+    cluster.out("scontrol", "requeue", job)
+    wait_for(lambda: (state(cluster, job), fields(cluster, job)["Restarts"]) == ("PENDING", "1"), 20, "the requeue")
+    cluster.out("scontrol", "update", f"jobid={job}", "starttime=now")
+    nodes = running_on(cluster, job)
+    equal((len(units_of(cluster, nodes)), victim in nodes), (1, False), "units")
+
+
+def test_a_broken_fabric_keeps_the_last(cluster):
+    """A broken file is told once and changes nothing; mended, it is taken up."""
+    path = cluster.agents.fabric
+    good = path.read_bytes()
+    before = len(log_lines(cluster, "the last good fabric stays in use"))
+    try:
+        path.write_text('{"version": 1, "hosts": [')
+        wait_for(lambda: len(log_lines(cluster, "select/rail")) and
+                 len(log_lines(cluster, "the last good fabric stays in use")) > before, 10, "the log to tell")
+        leave_five_free(cluster)
+        job = submit(cluster, "-N6", "--rail-span=unit")
+        wait_for(lambda: fields(cluster, job)["Reason"] == "Resources", 20, "the job to wait for resources")
+        told = log_lines(cluster, "the last good fabric stays in use")[before:]
+        equal(sorted(line.split("] ")[-1].split(":")[1].strip() for line in told), ["job_submit/rail", "select/rail"],
+              "one line from each plugin")
+    finally:
+        path.write_bytes(good)
+    wait_for(lambda: log_lines(cluster, "select/rail: fabric ")[-1] > told[-1], 10, "the mended file to be read")
+
+
+def test_without_a_fabric_slurm_decides(cluster):
+    """slurmctld starts without the file, says so once, and places jobs as stock Slurm does."""
+    path = cluster.agents.fabric
+    away = path.with_suffix(".away")
+    path.rename(away)
+    try:
+        before = len(log_lines(cluster, "nodes are chosen by Slurm alone"))
+        restart_slurmctld(cluster)
+        leave_five_free(cluster)
+        equal(len(running_on(cluster, submit(cluster, "-N6", "--rail-span=unit"))), 6, "nodes")
+        equal(len(log_lines(cluster, "nodes are chosen by Slurm alone")) - before, 2, "lines, one from each plugin")
+    finally:
+        away.rename(path)
+    wait_for(lambda: log_lines(cluster, "select/rail: fabric "), 10, "the file to be read")
+
+
+def test_restart_and_reconfigure_lose_nothing(cluster):
+    """slurmctld's restart and reconfiguration keep spans of running and pending jobs."""
+    fillers = leave_five_free(cluster)
+    running = submit(cluster, "-N4", "--rail-span=unit")
+    nodes = running_on(cluster, running)
+    job = submit(cluster, "-N6", "--rail-span=unit", "--begin=now+3")
+    restart_slurmctld(cluster)
+    equal((state(cluster, running), nodes_of(cluster, running)), ("RUNNING", nodes), "running job")
+    cluster.out("scontrol", "reconfigure")
+    equal(comment(cluster, job), "railyard: span=unit", "comment")
+    wait_for(lambda: fields(cluster, job)["Reason"] == "Resources", 30, "the job to wait for resources")
+    other = 1 - units_of(cluster, nodes).pop()
+    cluster.out("scancel", fillers[other])
+    equal(units_of(cluster, running_on(cluster, job)), {other}, "units")
