@@ -1,6 +1,7 @@
 # System tests: a real cluster on this machine (tests/system/run --help). They need root and are run by tests/run,
 # not by `make check`.
 EXTRA_DIST += \
+	%D%/quickstart.py \
 	%D%/run \
 	%D%/railcluster/__init__.py \
 	%D%/railcluster/agents.py \
@@ -9,9 +10,12 @@ EXTRA_DIST += \
 	%D%/railcluster/fabric.py \
 	%D%/railcluster/faults.py \
 	%D%/railcluster/hosts.py \
+	%D%/railcluster/jobs.py \
 	%D%/railcluster/plain.py \
 	%D%/railcluster/process.py \
+	%D%/railcluster/shell.py \
 	%D%/railcluster/slurm.py \
+	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
 	%D%/test_cluster.py \
 	%D%/test_plugins.py

@@ -201,7 +201,8 @@ class Cluster:
 
     def environment(self, host: str) -> dict[str, str]:
         """A clean environment for programs on a host."""
-        path = [str(self.options.build)] if self.options.build else []
+        build = self.options.build
+        path = [str(build), str(build / "tests" / "apps")] if build else []
         values = {"PATH": ":".join([*path, PATH]), "HOME": "/root", "LANG": "C.UTF-8",
                   "SLURM_CONF": str(self.slurm.conf(host))}
         if self.agents:

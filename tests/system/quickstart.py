@@ -1,0 +1,131 @@
+"""Watch a gang job lose a node, then a GPU's power, and finish without a human.
+
+Usage: ./quickstart [--keep] [--build DIR]
+       ./quickstart --down
+
+As root on Debian 12: installs packages, builds in build/, starts a cluster of 16 hosts on this machine (real
+slurmctld, slurmds, munged and opensm; hosts are namespaces, their InfiniBand and GPUs are simulated), submits
+heat2d on 6 nodes, powers off one of them, sets power brake on another, and waits for the end. Exit status 0
+only if the job stayed in one unit, restarted from its checkpoints and ended with the checksum of an
+undisturbed run. --keep leaves the cluster up and prints a line to source; --down ends it.
+"""
+
+import argparse
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from railcluster import build, shell  # noqa: E402
+from railcluster.cluster import Cluster, Options  # noqa: E402
+from railcluster.jobs import heat2d  # noqa: E402
+from railcluster.process import Timeout, tail  # noqa: E402
+from railcluster.story import Story  # noqa: E402
+
+NODES = 6
+STEPS = 2500
+PACE_US = 10000  # each step also sleeps this long: about half a minute of work
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="quickstart", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", action="store_true", help="leave the cluster up and print a line to source")
+    parser.add_argument("--down", action="store_true", help="end the cluster that --keep left up")
+    parser.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR", help="build folder")
+    return parser.parse_args()
+
+
+def take_down(record):
+    if not record.exists():
+        print(f"quickstart: no cluster is up ({record} does not exist)", file=sys.stderr)
+        return 1
+    root = Path(record.read_text().strip())
+    if root.exists():
+        Cluster.attach(root).close()
+    record.unlink()
+    print(f"quickstart: the cluster in {root} is down")
+    return 0
+
+
+def build_all(folder, say):
+    build.configure(folder, ["--enable-werror"], say)
+    build.make(folder, ["all"], say)
+
+
+def tell(cluster, say):
+    """The job's life with two faults; returns whether everything held."""
+    say("an undisturbed run first, for its checksum")
+    undisturbed = heat2d(cluster, 2, STEPS, n=512)
+    undisturbed.wait_state("COMPLETED", 120)
+    say(f"undisturbed checksum {undisturbed.checksum()}")
+
+    checkpoints = cluster.root / "scratch" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    job = heat2d(cluster, NODES, STEPS, pace_us=PACE_US, ckpt=checkpoints, options=("--rail-span=unit",))
+    say(f"job {job.number}: sbatch -N{NODES} --rail-span=unit --ckpt-dir={checkpoints} --restart=auto")
+    story = Story(cluster, job, say)
+    story.until_running(0, 60)
+    story.until_checkpoints(2, 60)
+    off = story.power_off()
+    story.until_running(1, 60)
+    story.until_checkpoints(2, 60)
+    slow = story.power_brake()
+    story.until_running(2, 90)
+    story.until_completed(240)
+
+    say(f"railctl explain {job.number}")
+    explain = cluster.run("railctl", "explain", str(job.number))
+    print(explain.stdout or explain.stderr, end="", flush=True)
+    held = story.verdict(undisturbed.checksum(), off, slow)
+    held["railctl explain tells it"] = explain.returncode == 0 and off in explain.stdout and slow in explain.stdout
+    for what, good in held.items():
+        print(f"    {'held  ' if good else 'FAILED'}  {what}", flush=True)
+    return all(held.values())
+
+
+def main():
+    args = arguments()
+    record = args.build / "quickstart.cluster"
+    if args.down:
+        return take_down(record)
+    begin = time.monotonic()
+
+    def say(text):
+        print(f"[{time.monotonic() - begin:6.1f} s] {text}", flush=True)
+    if record.exists() and Path(record.read_text().strip()).exists():
+        print("quickstart: a kept cluster is up: end it with ./quickstart --down", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    cluster = None
+    try:
+        build_all(args.build, say)
+        cluster = Cluster.start(Options(build=args.build.resolve(), tied=not args.keep), say)
+        good = tell(cluster, say)
+        say("all of it held" if good else "not all of it held")
+        if args.keep:
+            record.write_text(f"{cluster.root}\n")
+            print(f"\nThe cluster stays up; `./quickstart --down` ends it. To play in it:\n    . {shell.write(cluster)}")
+            print("    power-off n005; power-on n005; power-brake n006 3 on; cable n007 down; on n008 ps ax")
+            cluster = None
+        return 0 if good else 1
+    except KeyboardInterrupt:
+        print("\nquickstart: interrupted", file=sys.stderr)
+        return 130
+    except (build.Failed, Timeout, RuntimeError, OSError) as error:
+        print(f"quickstart: {error}", file=sys.stderr)
+        if cluster:
+            for log in (cluster.log("ctl", "restartd"), cluster.log("ctl", "slurmctld")):
+                print(tail(log), file=sys.stderr)
+        return 1
+    finally:
+        if cluster:
+            cluster.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Jobs on a cluster: submitting heat2d, following it, and reading what it printed."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from .process import wait_for
+
+START = re.compile(r"^heat2d: start step (?P<step>\d+) \(from (?P<source>.*)\) ranks (?P<ranks>\d+)$")
+PROGRESS = re.compile(r"^heat2d: (?P<seconds>[\d.]+) s step (?P<step>\d+) of (?P<steps>\d+)")
+CHECKPOINT = re.compile(r"^heat2d: checkpoint step (?P<step>\d+) cost (?P<cost>[\d.]+) s")
+DONE = re.compile(r"^heat2d: done steps (?P<step>\d+) checksum (?P<checksum>\S+) elapsed (?P<seconds>[\d.]+)$")
+
+
+class Seen(NamedTuple):
+    """A job as Slurm sees it at one moment."""
+
+    state: str
+    nodes: list[str]
+    restarts: int
+    reason: str
+    comment: str
+
+
+class Job:
+    def __init__(self, cluster, number: int, output: Path):
+        self.cluster, self.number, self.output = cluster, number, output
+
+    def seen(self) -> Seen:
+        words = self.cluster.out("scontrol", "show", "job", str(self.number))
+        values = dict(re.findall(r"(?:^|\s)(\w+)=(\S*)", words))
+        comment = re.search(r"AdminComment=(.*)", words)
+        names = values.get("NodeList", "(null)")
+        nodes = [] if names in ("(null)", "") else self.cluster.out("scontrol", "show", "hostnames", names).split()
+        return Seen(values["JobState"], nodes, int(values["Restarts"]), values.get("Reason", ""),
+                    comment[1].strip() if comment else "")
+
+    def wait_state(self, state: str, seconds: float, restarts: Optional[int] = None) -> Seen:
+        """Waits for a state, in the incarnation with this many restarts where one is given."""
+        last: Optional[Seen] = None
+
+        def reached() -> Optional[Seen]:
+            nonlocal last
+            last = self.seen()
+            if last.state != state and last.state in ("FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "COMPLETED"):
+                raise RuntimeError(f"it is {last.state}")
+            return last if last.state == state and restarts in (None, last.restarts) else None
+        what = f"job {self.number} to be {state}" + (f" after {restarts} restarts" if restarts is not None else "")
+        try:
+            return wait_for(reached, seconds, what, self._logs(), every=0.1)
+        except Exception as error:
+            raise type(error)(f"{error}\nlast seen: {last}") from None
+
+    def _logs(self) -> list[Path]:
+        logs = [self.output, self.cluster.log("ctl", "slurmctld")]
+        return [*logs, self.cluster.log("ctl", "restartd")] if self.cluster.agents else logs
+
+    # --- what it printed ---
+
+    def lines(self, pattern: re.Pattern) -> list[re.Match]:
+        try:
+            text = self.output.read_text(errors="replace")
+        except FileNotFoundError:
+            return []
+        return [match for line in text.splitlines() if (match := pattern.match(line))]
+
+    def checksum(self) -> str:
+        done = self.lines(DONE)
+        if len(done) != 1:
+            raise RuntimeError(f"job {self.number} says {len(done)} times that it is done: {self.output}")
+        return done[0]["checksum"]
+
+    def wait_step(self, step: int, seconds: float) -> None:
+        """Waits until its solver has told of this step or a later one."""
+        wait_for(lambda: any(int(match["step"]) >= step for match in self.lines(PROGRESS)), seconds,
+                 f"job {self.number} to reach step {step}", self._logs())
+
+    def wait_checkpoint(self, seconds: float, count: int = 1) -> None:
+        wait_for(lambda: len(self.lines(CHECKPOINT)) >= count, seconds,
+                 f"job {self.number} to write checkpoint {count}", self._logs())
+
+
+def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, ckpt: Optional[Path] = None,
+           options: tuple[str, ...] = ()) -> Job:
+    """Submits the solver, one rank a node; with a checkpoint folder it may be restarted."""
+    folder = cluster.root / "scratch"
+    folder.mkdir(exist_ok=True)
+    output = folder / f"heat2d-{len(list(folder.glob('heat2d-*.out')))}.out"
+    output.touch()
+    program = cluster.options.build / "tests" / "apps" / "heat2d"
+    # Ranks share this machine's few cores: one that waits must let the others run.
+    script = ("#!/bin/sh\nexport OMPI_MCA_mpi_yield_when_idle=1\n"
+              f"exec srun --mpi=pmix --ntasks-per-node=1 {program} --n {n} --steps {steps} --pace-us {pace_us}\n")
+    flags = [f"--ckpt-dir={ckpt}", "--restart=auto"] if ckpt else []
+    answer = cluster.out("sbatch", "--parsable", f"-N{nodes}", "--exclusive", "--job-name=heat2d", "--open-mode=append",
+                         f"--output={output}", *flags, *options, stdin=script)
+    return Job(cluster, int(answer.split(";")[0]), output)

@@ -1,0 +1,85 @@
+"""A kept cluster in a shell: commands that run where they belong, and an environment to source.
+
+`python3 -m railcluster.shell ROOT ACTION …` puts a fault into a running cluster; the commands in ROOT/bin call it.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+SLURM = ("sbatch", "srun", "salloc", "squeue", "sinfo", "scontrol", "scancel")
+HERE = Path(__file__).resolve().parent
+
+
+def write(cluster) -> Path:
+    """Fills ROOT/bin and returns the file to source."""
+    root = cluster.root
+    folder = root / "bin"
+    folder.mkdir(exist_ok=True)
+    values = cluster.environment("ctl")
+    settings = " ".join(f"{key}={value}" for key, value in values.items() if key not in ("HOME", "LANG"))
+    enter = " ".join(cluster.yard.prefix("ctl"))
+    here = '--wd="$PWD" --' if cluster.yard.namespaces else ""
+    enter = enter.removesuffix("--") + here
+    for name in (*SLURM, "railctl"):
+        _script(folder / name, f'exec {enter} env {settings} {name} "$@"')
+    preload = " ".join(f"{key}='{value}'" for key, value in cluster.fabric.environment().items())
+    program = cluster.options.build / "railtopo"
+    _script(folder / "railtopo", f'case "${{1-}}" in\ndiscover) exec {enter} env {preload} {program} "$@" ;;\n'
+                                 f'*) exec {program} "$@" ;;\nesac')
+    control = f'PYTHONPATH={HERE.parent} exec python3 -B -m railcluster.shell {root}'
+    for name in ("power-off", "power-on", "cable", "power-brake", "on"):
+        _script(folder / name, f'{control} {name} "$@"')
+    lines = [f'export PATH="{folder}:{cluster.options.build}:{cluster.options.build}/tests/apps:$PATH"',
+             f"export SLURM_CONF={cluster.slurm.conf('ctl')}", f"export RAILYARD_CONF={cluster.agents.conf}",
+             f"export RAIL_FABRIC={cluster.agents.fabric}", f"export RAIL_CLUSTER={root}"]
+    (root / "env.sh").write_text("\n".join(lines) + "\n")
+    return root / "env.sh"
+
+
+def _script(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def main() -> int:
+    from .cluster import Cluster
+    parser = argparse.ArgumentParser(prog="railcluster")
+    parser.add_argument("root", type=Path)
+    actions = parser.add_subparsers(dest="action", required=True)
+    for name in ("power-off", "power-on", "cable", "power-brake", "on"):
+        action = actions.add_parser(name)
+        action.add_argument("host")
+        if name == "cable":
+            action.add_argument("state", choices=("up", "down"))
+        elif name == "power-brake":
+            action.add_argument("gpu", type=int, choices=range(8))
+            action.add_argument("state", choices=("on", "off"))
+        elif name == "on":
+            action.add_argument("command", nargs=argparse.REMAINDER)
+    words = parser.parse_args()
+    cluster = Cluster.attach(words.root)
+    if words.host not in (*cluster.nodes, "ctl"):
+        parser.error(f"no host {words.host}: there are ctl and {cluster.nodes[0]} to {cluster.nodes[-1]}")
+    if words.action in ("cable", "power-off", "power-brake", "on") and not cluster.yard.is_on(words.host):
+        parser.error(f"{words.host} is off: power-on {words.host}")
+    if words.action == "power-off":
+        cluster.power_off(words.host)
+    elif words.action == "power-on":
+        if cluster.yard.is_on(words.host):
+            parser.error(f"{words.host} is on")
+        cluster.power_on(words.host)
+    elif words.action == "cable":
+        cluster.cable(words.host, words.state == "up")
+    elif words.action == "power-brake":
+        cluster.power_brake(words.host, words.gpu, words.state == "on")
+    else:
+        result = cluster.run(*words.command, host=words.host, timeout=3600)
+        print(result.stdout, end="")
+        print(result.stderr, end="", file=sys.stderr)
+        return result.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
