@@ -1,6 +1,12 @@
 unit_sources += \
+	%D%/auth_test.cpp \
+	%D%/folder.hpp \
+	%D%/http_test.cpp \
+	%D%/journal_test.cpp \
+	%D%/metrics_test.cpp \
 	%D%/node_loss_test.cpp \
+	%D%/private_munged.cpp %D%/private_munged.hpp \
 	%D%/report_test.cpp \
 	%D%/slurm_reading_test.cpp \
 	%D%/world.cpp %D%/world.hpp
-unit_libs += libry_restart_core.la libry_rm.la
+unit_libs += libry_restart_core.la libry_rm.la libry_daemon.la libry_http.la
