@@ -80,36 +80,52 @@ void derive_hosts(Fabric& fabric) {
     }
 }
 
-void derive_tiers(Fabric& fabric, const Neighbours& neighbours) {
-    std::vector<std::size_t> storage(fabric.switches.size(), 0);
-    for (Switch& s : fabric.switches)
-        s.tier = s.pod = none;
-    std::vector<int> level;
+// How many compute and storage HCAs hang on each switch.
+struct Load {
+    std::size_t compute = 0, storage = 0;
+};
+
+std::vector<Load> switch_loads(const Fabric& fabric) {
+    std::vector<Load> loads(fabric.switches.size());
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas)
-            for (const HcaPort& port : hca.ports) {
-                if (port.leaf == none) continue;
-                if (hca.role == Role::storage) {
-                    ++storage[at(port.leaf)];
-                } else if (fabric.switches[at(port.leaf)].tier == none) {
-                    fabric.switches[at(port.leaf)].tier = 0;
-                    level.push_back(port.leaf);
-                }
-            }
-    const auto compute_leaves = level.size();
-    std::vector<int> storage_leaves;
-    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
-        if (storage[at(s)] == 0 || fabric.switches[at(s)].tier == 0) continue;
-        bool beside_leaf = false;
-        neighbours.each(s, [&](int n) { beside_leaf = beside_leaf || fabric.switches[at(n)].tier == 0; });
-        if (compute_leaves > 0 && (beside_leaf || storage[at(s)] * 8 < storage[at(s)] + neighbours.count(s)))
-            continue;
-        storage_leaves.push_back(s);
-    }
-    for (const int s : storage_leaves) {
+            for (const HcaPort& port : hca.ports)
+                if (port.leaf != none)
+                    ++(hca.role == Role::compute ? loads[at(port.leaf)].compute
+                                                 : loads[at(port.leaf)].storage);
+    return loads;
+}
+
+void derive_tiers(Fabric& fabric, const Neighbours& neighbours) {
+    const auto loads = switch_loads(fabric);
+    const auto thin = [&](int s) {
+        const auto hcas = loads[at(s)].compute + loads[at(s)].storage;
+        return hcas * 8 < hcas + neighbours.count(s);
+    };
+    const auto beside = [&](int s, const std::vector<char>& marked) {
+        bool found = false;
+        neighbours.each(s, [&](int n) { found = found || marked[at(n)] != 0; });
+        return found;
+    };
+    for (Switch& s : fabric.switches)
+        s.tier = s.pod = none;
+    const int count = static_cast<int>(fabric.switches.size());
+    std::vector<char> plain(loads.size(), 0), leaf(loads.size(), 0);
+    for (int s = 0; s < count; ++s)
+        plain[at(s)] = loads[at(s)].compute > 0 && !thin(s);
+    std::vector<int> level;
+    for (int s = 0; s < count; ++s)
+        if (loads[at(s)].compute > 0 && (!thin(s) || !beside(s, plain))) {
+            leaf[at(s)] = 1;
+            level.push_back(s);
+        }
+    const bool computes = !level.empty();
+    for (int s = 0; s < count; ++s)
+        if (loads[at(s)].compute == 0 && loads[at(s)].storage > 0 && !(computes && thin(s)) &&
+            !beside(s, leaf))
+            level.push_back(s);
+    for (const int s : level)
         fabric.switches[at(s)].tier = 0;
-        level.push_back(s);
-    }
     fabric.tiers = level.empty() ? 0 : 1;
     for (int tier = 1; !level.empty(); ++tier) {
         std::vector<int> next;

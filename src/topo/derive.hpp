@@ -8,12 +8,13 @@ namespace topo {
 // Puts the fabric in order (order.hpp) and fills everything fabric.hpp marks "derived". Needs roles and rails
 // to be set, link ends to be valid indices, and no (HCA, port) or (switch, port) in two links.
 //
-// Leaf: a switch that carries a compute HCA. leaves[r] is the switch at the lowest linked port of rail r.
+// leaves[r] is the switch at the lowest linked port of rail r.
 //
-// Tiers: 0 = leaves; then one more than the nearest switch below. Storage never shapes the tree: a switch
-// with storage HCAs only is counted as a leaf of its own side when no compute leaf is its neighbour and at
-// least an eighth of its links go to HCAs; otherwise (a management host on a spine) its HCAs do not matter.
-// A switch that no host can reach has tier none.
+// Tiers: 0 = leaves, the switches that carry compute HCAs; then one more than the nearest switch below. A
+// switch with few HCAs (less than an eighth of its links) next to one with many is no leaf: that is a cable
+// plugged into a spine. Storage never shapes the tree: a switch with storage HCAs only is a leaf of its own
+// side when it has many of them and no compute leaf beside it; otherwise (a management host on a spine) they
+// do not matter. A switch that no host can reach has tier none.
 //
 // Units: hosts with the same vector of leaves (all ports of all compute HCAs). Real fabrics have dead and
 // crossed cables, which must not tear a host from its neighbours: equal vectors are taken most hosts first,

@@ -41,6 +41,7 @@ struct Names {
     std::string description(const End& end) const {
         if (end.switch_ != none) return safe(fabric.switches[at(end.switch_)].name);
         const Host& host = fabric.hosts[at(end.host)];
+        if (host.name.starts_with("0x")) return safe(hca(end).device); // a host without a name of its own
         return safe(hca(end).device.empty() ? host.name : fmt::format("{} {}", host.name, hca(end).device));
     }
     const Hca& hca(const End& end) const { return fabric.hosts[at(end.host)].hcas[at(end.hca)]; }

@@ -2,6 +2,12 @@
 noinst_LTLIBRARIES += libry_topo.la
 libry_topo_la_SOURCES = \
 	%D%/assemble.cpp %D%/assemble.hpp \
+	%D%/check.cpp %D%/check.hpp %D%/check_parts.hpp \
+	%D%/check_fabric.cpp \
+	%D%/check_hosts.cpp \
+	%D%/check_links.cpp \
+	%D%/check_names.cpp \
+	%D%/check_uplinks.cpp \
 	%D%/derive.cpp %D%/derive.hpp \
 	%D%/fabric.cpp %D%/fabric.hpp \
 	%D%/fabric_json.cpp %D%/fabric_json.hpp \
@@ -10,6 +16,7 @@ libry_topo_la_SOURCES = \
 	%D%/ibsim_net.cpp %D%/ibsim_net.hpp \
 	%D%/loss.cpp %D%/loss.hpp \
 	%D%/order.cpp %D%/order.hpp \
+	%D%/plant.cpp %D%/plant.hpp \
 	%D%/rate.cpp %D%/rate.hpp \
 	%D%/raw_fabric.hpp \
 	%D%/roles.cpp %D%/roles.hpp \

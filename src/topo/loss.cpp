@@ -1,6 +1,7 @@
 #include "topo/loss.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/check_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -67,11 +68,7 @@ std::vector<std::string> losses(const Fabric& before, const Fabric& after) {
         for (const End* end : {&link.a, &link.b}) {
             const auto guid = Seen::guid(before, *end);
             if (!now.nodes.contains(guid) || now.ports.contains(key(guid, end->port))) continue;
-            const auto name = end->switch_ != none
-                                  ? before.switches[at(end->switch_)].name
-                                  : fmt::format("{} {}", before.hosts[at(end->host)].name,
-                                                before.hosts[at(end->host)].hcas[at(end->hca)].device);
-            ports.push_back(fmt::format("{}/{}", name, end->port));
+            ports.push_back(checks::end_name(before, *end));
         }
     std::vector<std::string> sentences;
     if (!hosts.empty())

@@ -2,7 +2,9 @@
 #include "base/cli.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/table.hpp"
 #include "topo/assemble.hpp"
+#include "topo/check.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/ibnetdiscover.hpp"
 #include "topo/ibsim_net.hpp"
@@ -13,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace {
@@ -116,6 +119,34 @@ Expected<int> run_synth(const Options& options) {
     return base::exit_done;
 }
 
+Expected<int> run_check(const Options& options) {
+    const auto fabric = topo::read_fabric(options.file);
+    if (!fabric) return fabric.error();
+    const auto findings = topo::check(*fabric);
+    const bool matters = std::any_of(findings.begin(), findings.end(), [](const topo::Finding& f) {
+        return f.severity != topo::Severity::info;
+    });
+    const int status = matters ? base::exit_finding : base::exit_done;
+    if (options.json) {
+        boost::json::array list;
+        for (const auto& finding : findings)
+            list.push_back(boost::json::object{{"code", finding.code},
+                                               {"severity", topo::to_string(finding.severity)},
+                                               {"ends", to_json(finding.ends)},
+                                               {"text", finding.text}});
+        fmt::print("{}", base::to_pretty(boost::json::object{{"findings", std::move(list)}}));
+        return status;
+    }
+    base::Table table({"SEVERITY", "CODE", "FINDING"});
+    for (const auto& finding : findings)
+        table.add({std::string(topo::to_string(finding.severity)), finding.code, finding.text});
+    if (!table.empty()) fmt::print("{}", table.print());
+    if (findings.empty())
+        fmt::print("no findings: {} hosts, {} switches, {} links\n", fabric->hosts.size(),
+                   fabric->switches.size(), fabric->links.size());
+    return status;
+}
+
 Expected<int> run_show(const Options& options) {
     const auto fabric = topo::read_fabric(options.file);
     if (!fabric) return fabric.error();
@@ -149,6 +180,10 @@ int main(int argc, char** argv) {
     synth->add_option("--out", options.out, "Fabric file to write, - for standard output")->required();
     synth->add_option("--ibsim", options.ibsim, "Also write a net file for the simulator ibsim");
 
+    auto* check = cli->add_subcommand("check", "Look for wrong cables, missing rails and slow links");
+    check->add_option("FABRIC", options.file, "Fabric file, - for standard input")->required();
+    check->add_flag("--json", options.json, "Print JSON");
+
     auto* show = cli->add_subcommand("show", "Draw a fabric as text");
     show->add_option("FABRIC", options.file, "Fabric file, - for standard input")->required();
     show->add_flag("--units", options.every_unit,
@@ -157,9 +192,11 @@ int main(int argc, char** argv) {
 
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
-    const auto done = discover->parsed() ? run_discover(options)
-                      : synth->parsed()  ? run_synth(options)
-                                         : run_show(options);
+    const auto run = discover->parsed() ? run_discover
+                     : synth->parsed()  ? run_synth
+                     : check->parsed()  ? run_check
+                                        : run_show;
+    const auto done = run(options);
     if (!done) return cli.fail(done.error());
     return base::finish_output(cli, *done);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <unordered_set>
 
 namespace topo {
@@ -53,12 +52,22 @@ struct Device {
     std::string name;
     std::size_t first_class = 0; // by how common the class was that brought it
     std::map<std::uint32_t, std::size_t> rates;
-    std::set<int> leaves;
+    std::map<int, std::size_t> on_leaf; // leaf → HCAs of this device
     std::size_t cabled = 0;
     bool storage = false;
     int rail = none;
 
-    std::size_t density() const { return leaves.empty() ? 0 : cabled / leaves.size(); }
+    // How many HCAs of this device share a leaf, for the median HCA: a few crossed cables do not move it.
+    std::size_t density() const {
+        std::vector<std::size_t> counts;
+        for (const auto& [leaf, count] : on_leaf)
+            counts.push_back(count);
+        std::sort(counts.begin(), counts.end());
+        std::size_t passed = 0;
+        for (const auto count : counts)
+            if ((passed += count) * 2 >= cabled) return count;
+        return 0;
+    }
 };
 
 struct Family {
@@ -186,7 +195,7 @@ void assign_roles(Fabric& fabric) {
             if (attached[h][i].leaf == none) continue;
             Device& device = family.device(fabric.hosts[h].hcas[i].device);
             ++device.rates[attached[h][i].mbps];
-            device.leaves.insert(attached[h][i].leaf);
+            ++device.on_leaf[attached[h][i].leaf];
             ++device.cabled;
         }
     });

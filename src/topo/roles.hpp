@@ -15,8 +15,8 @@ namespace topo {
 //   1 its host has fewer than half as many HCAs as the hosts that hold most of the fabric's HCAs: a storage
 //     server, a login or management host;
 //   2 the device runs, on most hosts of the family, slower than most devices of the family; or
-//   3 the HCAs of the device crowd on leaves at least twice as densely as those of most devices: all units'
-//     storage ports meet on the same leaves, rails never do;
+//   3 the HCAs of the device crowd on leaves at least twice as densely (at the median HCA) as those of most
+//     devices: all units' storage ports meet on the same leaves, rails never do;
 //   4 its description names no host, or repeats the host and device of another HCA.
 // Where a site knows better, roles in fabric.json may be changed by hand.
 void assign_roles(Fabric& fabric);

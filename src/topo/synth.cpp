@@ -20,17 +20,37 @@ struct Word {
     int low, high;
 };
 
-constexpr std::array<Word, 8> number_words{{{"pods", &SynthSpec::pods, 1, 1024},
+constexpr std::array<Word, 9> number_words{{{"pods", &SynthSpec::pods, 1, 1024},
                                             {"units", &SynthSpec::units, 1, 1024},
                                             {"hosts", &SynthSpec::hosts, 1, 200},
                                             {"rails", &SynthSpec::rails, 1, 64},
                                             {"oversub", &SynthSpec::oversub, 1, 200},
                                             {"radix", &SynthSpec::radix, 2, 254},
                                             {"spines", &SynthSpec::spines, 1, 4096},
-                                            {"cores", &SynthSpec::cores, 1, 4096}}};
+                                            {"cores", &SynthSpec::cores, 1, 4096},
+                                            {"seed", &SynthSpec::seed, 0, 1 << 30}}};
 
 Error bad(std::string_view word, std::string_view what) {
     return {Code::usage, fmt::format("synth: {}: {}", word, what)};
+}
+
+// A number of faults, or their names.
+Expected<std::vector<Fault>> parse_faults(std::string_view word, std::string_view value) {
+    std::vector<Fault> faults;
+    if (const auto number = base::parse_count(value)) {
+        if (*number > 1000) return bad(word, "at most 1000 faults are planted");
+        for (std::size_t i = 0; i < *number; ++i)
+            faults.push_back(static_cast<Fault>(i % fault_count));
+        return faults;
+    }
+    while (true) {
+        const auto comma = value.find(',');
+        const auto fault = parse_fault(value.substr(0, comma));
+        if (!fault) return bad(word, fault.error().text);
+        faults.push_back(*fault);
+        if (comma == std::string_view::npos) return faults;
+        value.remove_prefix(comma + 1);
+    }
 }
 
 Expected<void> set_word(SynthSpec& spec, std::string_view word) {
@@ -60,9 +80,15 @@ Expected<void> set_word(SynthSpec& spec, std::string_view word) {
         spec.rate = *rate;
         return {};
     }
+    if (key == "faults") {
+        auto faults = parse_faults(word, value);
+        if (!faults) return std::move(faults).error();
+        spec.faults = std::move(*faults);
+        return {};
+    }
     return bad(word, "unknown word; allowed are pods, units, hosts, rails, oversub, radix, spines, cores, "
-                     "prefix and rate, "
-                     "each as key=value");
+                     "prefix, rate, faults and "
+                     "seed, each as key=value");
 }
 
 int width(int number) {
@@ -208,7 +234,11 @@ Expected<Fabric> synthesise(const SynthSpec& spec) {
         return bad("radix",
                    fmt::format("a switch would need {} ports, more than 254; ask for more spines or cores",
                                build.most_ports()));
-    return std::move(build).finish();
+    auto fabric = std::move(build).finish();
+    if (!spec.faults.empty())
+        if (auto planted = plant(fabric, spec.faults, static_cast<std::uint32_t>(spec.seed)); !planted)
+            return std::move(planted).error().within("synth: faults");
+    return fabric;
 }
 
 } // namespace topo

@@ -3,6 +3,7 @@
 
 #include "base/expected.hpp"
 #include "topo/fabric.hpp"
+#include "topo/plant.hpp"
 #include "topo/rate.hpp"
 
 #include <string>
@@ -15,23 +16,27 @@ namespace topo {
 // spines than a leaf has uplinks, rails are dealt to planes of spines in turn.
 struct SynthSpec {
     int pods = 1;
-    int units = 1;            // a pod
-    int hosts = 8;            // a unit
-    int rails = 8;            // a host: one HCA each
-    int oversub = 1;          // host links to one uplink of a leaf
-    int radix = 64;           // ports of a switch, where fewer would do
-    int spines = 0;           // a pod; 0: as many as the uplinks fill, none for a single unit of one pod
-    int cores = 0;            // of the fabric; 0: as many as the uplinks fill, none for a single pod
-    std::string prefix = "n"; // hosts are prefix001, prefix002, …
-    Rate rate{4, 400000};     // of every link
+    int units = 1;             // a pod
+    int hosts = 8;             // a unit
+    int rails = 8;             // a host: one HCA each
+    int oversub = 1;           // host links to one uplink of a leaf
+    int radix = 64;            // ports of a switch, where fewer would do
+    int spines = 0;            // a pod; 0: as many as the uplinks fill, none for a single unit of one pod
+    int cores = 0;             // of the fabric; 0: as many as the uplinks fill, none for a single pod
+    std::string prefix = "n";  // hosts are prefix001, prefix002, …
+    Rate rate{4, 400000};      // of every link
+    std::vector<Fault> faults; // planted afterwards (plant.hpp)
+    int seed = 1;              // of the choice where
 };
 
-// Words "key=value" separated by spaces, keys as above; rate=4xHDR. Errors (Code::usage) name the word and
-// what is allowed: "hosts=0: must be a number from 1 to 200".
+// Words "key=value" separated by spaces, keys as above; rate=4xHDR; faults=12 plants so many, one kind after
+// the other, faults=wrong_rail,dead_hca these. Errors (Code::usage) name the word and what is allowed:
+// "hosts=0: must be a number from 1 to 200".
 base::Expected<SynthSpec> parse_synth(std::string_view text);
 
 // The fabric, derived. Errors (Code::usage): a size whose switches would have more than 254 ports, which
-// the port numbers of InfiniBand do not hold, or more than 131,072 hosts.
+// the port numbers of InfiniBand do not hold, more than 131,072 hosts, or a fault that does not
+// fit in.
 base::Expected<Fabric> synthesise(const SynthSpec& spec);
 
 } // namespace topo

@@ -1,0 +1,26 @@
+// What is wrong with a fabric's cabling, judged against the majority of its own siblings.
+#pragma once
+
+#include "topo/fabric.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace topo {
+
+enum class Severity : std::uint8_t { error, warning, info };
+std::string_view to_string(Severity severity); // "error", "warning", "info"
+
+struct Finding {
+    std::string code; // railtopo(1) lists them: "hca.swapped"
+    Severity severity = Severity::error;
+    std::vector<std::string> ends; // what it is about: "n002 mlx5_1/1", "leaf-su1-r2/9", "n003"
+    std::string text;              // a sentence with the evidence, and the fix
+};
+
+// Everything that was found, errors first, then by code and first end. One fault gives one finding: a crossed
+// pair of cables is one, not two. The order of hosts, switches and links does not matter. O(n log n).
+std::vector<Finding> check(const Fabric& fabric);
+
+} // namespace topo
