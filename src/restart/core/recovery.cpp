@@ -94,8 +94,13 @@ void move_job(Turn& turn, Incident& incident, HurtJob& hurt) {
     hurt.stopped =
         incident.kind == IncidentKind::node_loss ? std::max(incident.fault, hurt.started) : turn.now;
     hurt.last = job.commit;
-    ++job.requeues;
-    ++job.fruitless;
+    // Two culprits of one start both ask for its requeue, each with its exclusion; it happens, and counts,
+    // once.
+    if (job.requeued_epoch != hurt.epoch) {
+        ++job.requeues;
+        ++job.fruitless;
+        job.requeued_epoch = hurt.epoch;
+    }
     Action action;
     action.kind =
         job.rm.restarts > hurt.epoch && !hurt.hold ? ActionKind::update_job : ActionKind::requeue_job;

@@ -113,6 +113,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("left", job.left);
     codec.maybe("requeues", job.requeues);
     codec.maybe("fruitless", job.fruitless);
+    codec.maybe("requeued_epoch", job.requeued_epoch);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {

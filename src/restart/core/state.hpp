@@ -44,6 +44,7 @@ struct JobState {
     std::optional<base::Time> left;   // and when it was first seen to have left them
     std::uint32_t requeues = 0;       // by us
     std::uint32_t fruitless = 0;      // of them in a row without progress in its checkpoints
+    std::optional<std::uint32_t> requeued_epoch; // the start we last requeued it from
     bool operator==(const JobState&) const = default;
 };
 

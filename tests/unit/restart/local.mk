@@ -1,11 +1,15 @@
 unit_sources += \
 	%D%/auth_test.cpp \
+	%D%/bad_host_test.cpp \
+	%D%/bounds_test.cpp \
 	%D%/folder.hpp \
+	%D%/fuzz_test.cpp \
 	%D%/http_test.cpp \
 	%D%/journal_test.cpp \
 	%D%/metrics_test.cpp \
 	%D%/node_loss_test.cpp \
 	%D%/private_munged.cpp %D%/private_munged.hpp \
+	%D%/recovery_test.cpp \
 	%D%/report_test.cpp \
 	%D%/slurm_reading_test.cpp \
 	%D%/world.cpp %D%/world.hpp

@@ -45,12 +45,26 @@ std::uint32_t World::submit(const std::vector<std::string>& nodes, std::optional
 }
 
 void World::tell(const restart::Event& event) {
+    std::optional<restart::State> copy;
+    if (round_trip != 0 && ++steps_ % round_trip == 0) {
+        auto read = restart::State::from_json(state_.to_json());
+        REQUIRE(read);
+        copy = *std::move(read);
+        REQUIRE(*copy == state_);
+    }
     auto out = restart::step(std::move(state_), event, now_, policy);
+    if (copy) {
+        const auto again = restart::step(*std::move(copy), event, now_, policy);
+        REQUIRE(again.state == out.state);
+        REQUIRE(again.actions == out.actions);
+        REQUIRE(again.notes == out.notes);
+    }
     state_ = std::move(out.state);
     refused = out.refused;
     notes.insert(notes.end(), out.notes.begin(), out.notes.end());
     for (const auto& action : out.actions) {
         actions.push_back(action);
+        if (watch) watch(action);
         CHECK(out.durable);
         if (!perform) continue;
         if (!rm_answers) {
@@ -58,8 +72,8 @@ void World::tell(const restart::Event& event) {
                                      base::Error{base::Code::unavailable, "slurmctld does not answer"}});
             continue;
         }
-        obey(action);
-        if (report_outcomes) tell(restart::ActionDone{action.id, std::nullopt});
+        const auto error = obey(action);
+        if (report_outcomes) tell(restart::ActionDone{action.id, error});
     }
 }
 
@@ -101,7 +115,8 @@ void World::heartbeat(const std::string& name, Host& host) {
     report.time = now_;
     report.findings = host.findings;
     for (const auto& [id, job] : jobs_)
-        if (job.rm.phase == JobPhase::running && !job.rm.nodes.empty() && job.rm.nodes.front() == name)
+        if (!mute_jobs && job.rm.phase == JobPhase::running && !job.rm.nodes.empty() &&
+            job.rm.nodes.front() == name)
             report.jobs.push_back({id, job.rm.restarts, job.rm.uid, job.commit});
     tell(restart::AgentReported{report});
     for (const auto& told : restart::reply_to(state_, report).jobs) {
@@ -121,20 +136,24 @@ void World::snapshot() {
 }
 
 // The resource manager, and what restart/rm promises: looking before acting.
-void World::obey(const restart::Action& action) {
+std::optional<base::Error> World::obey(const restart::Action& action) {
+    using base::Code;
     performed.push_back(restart::describe(action));
     if (action.kind == ActionKind::requeue_job || action.kind == ActionKind::update_job) {
         const auto found = jobs_.find(action.job);
-        if (found == jobs_.end()) return;
+        if (found == jobs_.end()) return base::Error{Code::not_found, "the job has ended"};
         auto& job = found->second;
         if (action.kind == ActionKind::requeue_job && job.rm.restarts == action.epoch &&
             job.rm.phase == JobPhase::running)
             requeue(job);
-        return update(job, action);
+        update(job, action);
+        return {};
     }
     auto& node = hosts_.at(action.host).node;
+    const bool theirs = node.drain && restart::owner_of(node.reason).empty();
     switch (action.kind) {
     case ActionKind::drain_host:
+        if (theirs) return base::Error{Code::denied, "drained already"};
         node.drain = true;
         node.reason = action.reason;
         break;
@@ -142,15 +161,17 @@ void World::obey(const restart::Action& action) {
         node.down = true;
         node.automatic = false;
         node.drain = node.drain || action.drain;
-        if (!action.reason.empty()) node.reason = action.reason;
+        if (!action.reason.empty() && !theirs) node.reason = action.reason;
         end_jobs_on(action.host);
         break;
     case ActionKind::resume_host:
+        if (theirs) return base::Error{Code::denied, "not ours"};
         node.drain = node.down = false;
         node.reason.clear();
         break;
     default: break;
     }
+    return {};
 }
 
 // As Slurm does it: a job on a host that is set down is requeued.
@@ -266,11 +287,13 @@ void World::commit(std::uint32_t id, std::uint64_t step, double cost_s) {
 void World::person_drains(const std::string& host, const std::string& reason) {
     node(host).drain = true;
     node(host).reason = reason;
+    drained_by_person.insert(host);
 }
 
 void World::person_resumes(const std::string& host) {
     node(host).drain = node(host).down = false;
     node(host).reason.clear();
+    drained_by_person.erase(host);
 }
 
 std::size_t World::count(ActionKind kind) const {

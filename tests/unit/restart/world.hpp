@@ -4,6 +4,7 @@
 
 #include "restart/core/step.hpp"
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,16 +45,23 @@ public:
     bool never_restart = false;  // requeued jobs stay pending
     double end_delay = 0.25;     // until a requeued job's processes have ended
     double start_delay = 1.0;    // from then to running, when it may begin
-    bool autosave = true;        // jobs answer save_by with a commit after their cost
+    bool mute_jobs = false;      // jobs do not speak to their agents
+    unsigned round_trip = 0; // every so many steps, also step from the state's JSON: the same must come out
+    bool autosave = true;    // jobs answer save_by with a commit after their cost
 
     restart::RmNode& node(const std::string& host) { return hosts_.at(host).node; }
     restart::RmJob& job(std::uint32_t id) { return jobs_.at(id).rm; }
+    double interval_of(std::uint32_t id) const { return base::to_seconds(state_.jobs.at(id).interval); }
     bool has_job(std::uint32_t id) const { return jobs_.contains(id); }
     void end_job(std::uint32_t id) { jobs_.erase(id); }
 
     const restart::State& state() const { return state_; }
     base::Time now() const { return now_; }
     double seconds() const { return base::to_seconds(now_ - start_); }
+
+    std::function<void(const restart::Action&)>
+        watch;                               // called with each action, on the state that decided it
+    std::set<std::string> drained_by_person; // and not resumed since
 
     std::vector<restart::Action> actions; // all that were emitted
     std::vector<restart::Note> notes;
@@ -84,7 +92,7 @@ private:
 
     void heartbeat(const std::string& name, Host& host);
     void snapshot();
-    void obey(const restart::Action& action);
+    std::optional<base::Error> obey(const restart::Action& action);
     void end_jobs_on(const std::string& host);
     void requeue(Job& job);
     void update(Job& job, const restart::Action& action);
@@ -95,5 +103,6 @@ private:
     std::map<std::uint32_t, Job> jobs_;
     restart::State state_;
     base::Time start_, now_;
+    unsigned steps_ = 0;
     std::uint32_t next_job_ = 1;
 };

@@ -1,0 +1,206 @@
+#include "world.hpp"
+
+#include <catch2/catch.hpp>
+
+using restart::ActionKind;
+using restart::JobPhase;
+using restart::Severity;
+
+TEST_CASE("a job on a throttled host saves, then leaves it") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002", "n003"});
+    world.run(10);
+    world.commit(job, 100, 0.5);
+    world.run(10);
+    world.find("n002", Severity::evict);
+    world.run(1);
+    INFO(world.story());
+    // Its heartbeat has brought the wish to save; the deadline is its cost times three, but at least 5 s.
+    CHECK(world.noted("job 1 is asked to save within 5.0 s"));
+    CHECK(world.actions.empty());
+    world.run(8);
+    CHECK(world.noted("job 1 saved step 200"));
+    CHECK(world.count(ActionKind::drain_host) == 1);
+    CHECK(world.count(ActionKind::down_host) == 0);
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+    CHECK_THAT(world.node("n002").reason,
+               Catch::StartsWith("railyard[i-1]: gpu3 gpu.throttle.hw_power_brake: clock event"));
+    CHECK(world.job(job).nodes == std::vector<std::string>{"n001", "n003", "n004"});
+    CHECK(world.noted("(checkpoint of step 200)"));
+    CHECK(world.state().incidents.empty());
+
+    SECTION("and the finding that goes on opens no second incident") {
+        world.run(60);
+        CHECK(world.count(ActionKind::requeue_job) == 1);
+        CHECK(world.state().next_incident == 2);
+    }
+}
+
+TEST_CASE("a job that does not save in time is moved from its last checkpoint") {
+    World world(8);
+    world.autosave = false;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(5);
+    world.commit(job, 100, 4.0);
+    world.run(5);
+    world.find("n002", Severity::evict);
+    world.run(11);
+    CHECK(world.count(ActionKind::requeue_job) == 0);
+    world.run(10);
+    INFO(world.story());
+    CHECK(world.noted("job 1 did not save in 12.0 s"));
+    CHECK(world.noted("(checkpoint of step 100)"));
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+}
+
+TEST_CASE("the deadline to save is the measured cost times a factor, within bounds") {
+    World world(4);
+    const auto job = world.submit({"n001"});
+    const auto deadline = [&](double cost) {
+        world.commit(job, 100 + static_cast<std::uint64_t>(world.seconds()), cost);
+        world.run(3);
+        world.commit(job, 100 + static_cast<std::uint64_t>(world.seconds()), cost);
+        world.run(20);
+        world.find("n001", Severity::evict);
+        world.run(2);
+        return world.noted("is asked to save within 5.0 s")        ? 5
+               : world.noted("is asked to save within 10 min 0 s") ? 600
+                                                                   : 0;
+    };
+    world.autosave = false;
+    SECTION("low") {
+        CHECK(deadline(0.01) == 5);
+    }
+    SECTION("high") {
+        CHECK(deadline(3000.0) == 600);
+    }
+}
+
+TEST_CASE("a fatal finding moves the job at once") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(5);
+    world.find("n002", Severity::fatal, "gpu.lost");
+    world.run(1);
+    CHECK(world.count(ActionKind::drain_host) == 1);
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+    world.run(6);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK_FALSE(world.noted("asked to save"));
+}
+
+TEST_CASE("a fatal finding cuts the time to save short") {
+    World world(8);
+    world.autosave = false;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(5);
+    world.commit(job, 100, 20.0);
+    world.run(2);
+    world.find("n002", Severity::evict);
+    world.run(5);
+    CHECK(world.count(ActionKind::requeue_job) == 0);
+    world.find("n002", Severity::fatal, "gpu.lost");
+    world.run(2);
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+    CHECK(world.state().next_incident == 2);
+}
+
+TEST_CASE("an idle bad host is drained, a warning is only told") {
+    World world(4);
+    world.find("n001", Severity::warn, "ib.counter.symbol_error");
+    world.run(5);
+    CHECK(world.actions.empty());
+    CHECK(world.noted("gpu3 ib.counter.symbol_error (warn)"));
+    world.find("n002", Severity::evict);
+    world.run(5);
+    CHECK(world.count(ActionKind::drain_host) == 1);
+    CHECK(world.count(ActionKind::requeue_job) == 0);
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("a job that never speaks to an agent is not waited for") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.mute_jobs = true;
+    world.run(5);
+    world.find("n002", Severity::evict);
+    world.run(2);
+    CHECK_FALSE(world.noted("asked to save"));
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+    world.run(5);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK(world.noted("it had no checkpoint"));
+}
+
+TEST_CASE("a finding that clears while jobs save changes nothing") {
+    World world(8);
+    world.autosave = false;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(5);
+    world.commit(job, 100, 5.0);
+    world.run(2);
+    world.find("n002", Severity::evict);
+    world.run(3);
+    world.clear("n002");
+    world.run(20);
+    INFO(world.story());
+    CHECK(world.actions.empty());
+    CHECK(world.noted("cleared before any job was moved"));
+    CHECK(world.state().incidents.empty());
+
+    SECTION("and counts anew when it comes back") {
+        world.find("n002", Severity::evict);
+        world.run(30);
+        CHECK(world.count(ActionKind::requeue_job) == 1);
+    }
+}
+
+TEST_CASE("a host that dies while its job saves is set down and the job moved, once") {
+    World world(8);
+    world.autosave = false;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(5);
+    world.commit(job, 100, 20.0);
+    world.run(2);
+    world.find("n002", Severity::evict);
+    world.run(3);
+    world.power_off("n002");
+    world.run(15);
+    INFO(world.story());
+    CHECK(world.count(ActionKind::down_host) == 1);
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("jobs are told how often to save, from their cost and size") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    CHECK(world.interval_of(job) == Approx(10.0)); // until its cost is known
+    world.commit(job, 100, 2.0);
+    world.run(3);
+    // Young: sqrt(2 · 2 s · 1500 d / 2 nodes) = 16,100 s.
+    CHECK(world.interval_of(job) == Approx(16'100).epsilon(0.01));
+}
+
+TEST_CASE("reports about another's job or another start are not believed") {
+    World world(4);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    restart::Report report;
+    report.host = "n001";
+    const auto tell = [&](std::uint32_t uid, std::uint32_t epoch, const std::string& host) {
+        report.host = host;
+        report.jobs = {{job, epoch, uid, restart::Commit{9000, "/x", world.now(), 1.0, 1}}};
+        world.tell(restart::AgentReported{report});
+        return world.state().jobs.at(job).commit.has_value();
+    };
+    CHECK_FALSE(tell(1001, 0, "n001"));
+    CHECK_FALSE(tell(1000, 1, "n001"));
+    CHECK_FALSE(tell(1000, 0, "n003"));
+    CHECK(restart::reply_to(world.state(), report).jobs.size() == 1);
+    report.jobs[0].uid = 1001;
+    CHECK(restart::reply_to(world.state(), report).jobs.empty());
+    CHECK(tell(1000, 0, "n002"));
+}

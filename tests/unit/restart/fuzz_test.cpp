@@ -1,0 +1,163 @@
+// Random faults, people and crashes against step(): whatever happens, some things must never.
+
+#include "world.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+
+using restart::ActionKind;
+using restart::Severity;
+
+namespace {
+
+constexpr std::size_t hosts = 12;
+
+// Judges each action against what was known when it was decided, and the bounds at all times.
+class Judge {
+public:
+    explicit Judge(World& world) : world_(world) {
+        world.watch = [this](const restart::Action& action) { look_at(action); };
+    }
+
+    void look() const {
+        const auto limit = std::ceil(world_.policy.max_drained_percent * hosts / 100);
+        CHECK(static_cast<double>(restart::drained_by_us(world_.state())) <= limit);
+        for (const auto& host : world_.drained_by_person) {
+            INFO(host);
+            CHECK(world_.node(host).drain);
+            CHECK(world_.node(host).reason == "fan");
+        }
+    }
+
+private:
+    void look_at(const restart::Action& action) {
+        INFO(restart::describe(action));
+        const auto slash = action.id.find('/');
+        REQUIRE(slash != std::string::npos);
+        const auto incident = action.id.substr(0, slash);
+        // One id is one action, over all retries and restarts.
+        const auto [known, fresh] = by_id_.emplace(action.id, action);
+        CHECK(known->second == action);
+        if (action.kind == ActionKind::requeue_job && fresh)
+            CHECK(++requeues_[fmt::format("{} {}", incident, action.job)] == 1);
+        CHECK_FALSE(world_.policy.observe_only);
+        if (action.job != 0) {
+            CHECK(world_.has_job(action.job));
+            CHECK(world_.job(action.job).restart == true);
+            return;
+        }
+        // A drain that is known to be a person's is not even attempted.
+        const auto& node = world_.state().hosts.at(action.host).node;
+        REQUIRE(node);
+        const bool persons = node->drain && restart::owner_of(node->reason).empty();
+        if (action.kind != ActionKind::down_host) CHECK_FALSE(persons);
+        if (action.kind == ActionKind::down_host && persons) CHECK((!action.drain && action.reason.empty()));
+        if (!action.reason.empty()) CHECK_FALSE(restart::owner_of(action.reason).empty());
+    }
+
+    World& world_;
+    std::map<std::string, restart::Action> by_id_;
+    std::map<std::string, int> requeues_;
+};
+
+void disturb(World& world, std::mt19937& random) {
+    const auto roll = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
+    const auto host = fmt::format("n{:03}", 1 + roll(hosts));
+    const auto job = 1 + roll(4);
+    switch (roll(16)) {
+    case 0: world.power_off(host); break;
+    case 1: world.stop_agent(host); break;
+    case 2:
+    case 3: world.start_agent(host); break;
+    case 4: world.find(host, roll(2) == 0 ? Severity::evict : Severity::fatal); break;
+    case 5: world.find(host, Severity::warn, "ib.counter.symbol_error"); break;
+    case 6: world.clear(host); break;
+    case 7: world.person_drains(host); break;
+    case 8: world.person_resumes(host); break;
+    case 9: world.rm_answers = !world.rm_answers; break;
+    case 10: world.perform = !world.perform; break;
+    case 11: world.report_outcomes = !world.report_outcomes; break;
+    case 12: world.restart_daemon(); break;
+    case 13:
+        if (world.has_job(job) && !world.job(job).nodes.empty())
+            world.commit(job, 100 * world.now().time_since_epoch().count() % 9973);
+        break;
+    case 14: world.tell(restart::OperatorDrain{host, "fuzz", "alice"}); break;
+    case 15: world.tell(restart::OperatorResume{host, "bob"}); break;
+    default: break;
+    }
+}
+
+} // namespace
+
+TEST_CASE("whatever happens, no job is requeued twice for one fault and no bound is passed") {
+    for (unsigned seed = 1; seed <= 30; ++seed) {
+        std::mt19937 random(seed);
+        World world(hosts, 4);
+        world.policy.max_drained_percent = 30;
+        world.policy.observe_only = seed % 10 == 0;
+        world.round_trip = 16;
+        world.end_delay = seed % 3 == 0 ? 3.0 : 0.25;
+        world.submit({"n001", "n002", "n003"});
+        world.submit({"n004", "n005"});
+        world.submit({"n006"}, false);
+        world.submit({"n007", "n008"}, std::nullopt);
+        Judge judge(world);
+        for (int move = 0; move < 100; ++move) {
+            INFO("seed " << seed << " move " << move << "\n" << world.story());
+            disturb(world, random);
+            world.run(0.25 * static_cast<double>(1 + random() % 12));
+            judge.look();
+        }
+        // When all is well again everything comes to an end.
+        world.rm_answers = world.perform = world.report_outcomes = true;
+        for (int i = 1; i <= 12; ++i) {
+            world.start_agent(fmt::format("n{:03}", i));
+            world.clear(fmt::format("n{:03}", i));
+        }
+        world.restart_daemon();
+        world.run(30);
+        for (int i = 1; i <= 12; ++i)
+            world.person_resumes(fmt::format("n{:03}", i));
+        world.run(200);
+        INFO("seed " << seed << "\n" << world.story());
+        CHECK(world.state().incidents.empty());
+        judge.look();
+    }
+}
+
+TEST_CASE("a snapshot that names nothing, or everything twice, is survived") {
+    World world(3);
+    world.submit({"n001", "n002"});
+    world.run(2);
+    restart::RmSnapshot empty;
+    world.tell(restart::RmRead{empty});
+    world.run(5);
+    restart::RmSnapshot twice;
+    for (int i = 0; i < 2; ++i) {
+        twice.nodes.push_back(world.node("n001"));
+        twice.jobs.push_back(world.job(1));
+    }
+    twice.nodes[0].reason = "bad \xff\x01 text";
+    world.tell(restart::RmRead{twice});
+    CHECK(world.actions.empty());
+    const auto state = restart::State::from_json(world.state().to_json());
+    REQUIRE(state);
+    CHECK(*state == world.state());
+}
+
+TEST_CASE("a state that was cut or changed is refused with the place") {
+    World world(3);
+    world.submit({"n001", "n002"});
+    world.power_off("n002");
+    world.run(5);
+    const auto text = world.state().to_json();
+    for (std::size_t length = 0; length < text.size(); length += 7)
+        CHECK_FALSE(restart::State::from_json(text.substr(0, length)));
+    CHECK(restart::State::from_json(R"({"v":2})").error().text == "v: 2 is not between 1 and 1");
+    CHECK_THAT(restart::State::from_json(R"({"v":1})").error().text, Catch::Contains("hosts: is missing"));
+}

@@ -1,0 +1,181 @@
+// What must hold when the daemon or the resource manager goes away in the middle, and when a job cannot be
+// helped.
+
+#include "world.hpp"
+
+#include <catch2/catch.hpp>
+
+using restart::ActionKind;
+using restart::JobPhase;
+using restart::Severity;
+
+TEST_CASE("while the resource manager is away actions wait, and none is lost") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    world.find("n002", Severity::fatal);
+    world.rm_answers = false;
+    world.run(90);
+    INFO(world.story());
+    CHECK(world.performed.empty());
+    CHECK(world.noted("the resource manager does not answer"));
+    CHECK(world.count(ActionKind::requeue_job) > 1);  // tried again
+    CHECK(world.count(ActionKind::requeue_job) < 12); // with growing pauses
+    world.rm_answers = true;
+    world.run(6);
+    CHECK(world.performed.size() == 2);
+    CHECK(world.node("n002").drain);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK(world.job(job).restarts == 1);
+}
+
+TEST_CASE("a daemon killed before its actions does them once after its restart") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    SECTION("after a bad host") {
+        world.find("n002", Severity::fatal);
+    }
+    SECTION("after a loss") {
+        world.power_off("n002");
+    }
+    world.perform = false;
+    world.run(5);
+    REQUIRE(world.actions.size() == 2);
+    REQUIRE(world.performed.empty());
+    world.perform = true;
+    world.restart_daemon();
+    world.run(10);
+    INFO(world.story());
+    CHECK(world.performed.size() == 2);
+    CHECK(world.job(job).restarts == 1);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK(world.node("n002").drain);
+    CHECK(world.state().incidents.empty());
+    // The same actions, by the same names.
+    CHECK(world.actions[2] == world.actions[0]);
+    CHECK(world.actions[3] == world.actions[1]);
+}
+
+TEST_CASE("a daemon killed after its actions does not repeat them") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    SECTION("after a bad host") {
+        world.find("n002", Severity::fatal);
+    }
+    SECTION("after a loss") {
+        world.power_off("n002");
+    }
+    SECTION("after an operator's wish") {
+        world.tell(restart::OperatorDrain{"n002", "x", "alice"});
+    }
+    world.report_outcomes = false;
+    world.run(5);
+    const auto done = world.performed.size();
+    world.report_outcomes = true;
+    world.restart_daemon();
+    world.run(10);
+    INFO(world.story());
+    CHECK(world.performed.size() == done);
+    CHECK(world.job(job).restarts <= 1);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK(world.node("n002").drain);
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("an action that waited is dropped when a person was faster") {
+    World world(8);
+    world.rm_answers = false;
+    world.find("n002", Severity::fatal);
+    world.run(5);
+    world.person_drains("n002", "mine");
+    world.rm_answers = true;
+    world.run(5);
+    INFO(world.story());
+    CHECK(world.node("n002").reason == "mine");
+    CHECK(world.noted("not done: another has drained it: mine"));
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("a job that makes no progress is held when its host is lost again and again") {
+    World world(16);
+    world.policy.max_drained_percent = 100;
+    const auto job = world.submit({"n001", "n002"});
+    for (int loss = 0; loss < 4; ++loss) {
+        world.run(5);
+        REQUIRE_FALSE(world.job(job).nodes.empty());
+        world.power_off(world.job(job).nodes.front());
+        world.run(15);
+    }
+    INFO(world.story());
+    CHECK(world.job(job).phase == JobPhase::pending);
+    CHECK(world.noted("job 1 is held: requeued 3 times in a row without a newer checkpoint"));
+    CHECK(world.actions.back().hold);
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("a job that makes no progress is left where it runs when its host still lives") {
+    World world(16);
+    world.policy.no_progress = 1;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(5);
+    world.find("n001", Severity::fatal);
+    world.run(10);
+    world.find(world.job(job).nodes.front(), Severity::fatal);
+    world.run(10);
+    CHECK(world.job(job).restarts == 1);
+    CHECK(world.count(ActionKind::drain_host) == 2);
+    CHECK(world.noted("job 1 is left where it runs: requeued 1 times in a row"));
+}
+
+TEST_CASE("a newer checkpoint sets the count back, the total does not forget") {
+    World world(16);
+    world.policy.max_drained_percent = 100;
+    world.policy.no_progress = 2;
+    world.policy.max_requeues = 4;
+    const auto job = world.submit({"n001", "n002"});
+    for (std::uint64_t loss = 1; loss <= 5; ++loss) {
+        world.run(5);
+        REQUIRE_FALSE(world.job(job).nodes.empty());
+        world.commit(job, 100 * loss);
+        world.run(5);
+        world.power_off(world.job(job).nodes.front());
+        world.run(15);
+    }
+    INFO(world.story());
+    CHECK(world.job(job).restarts == 5);
+    CHECK(world.noted("job 1 is held: requeued 4 times (max_requeues = 4)"));
+}
+
+TEST_CASE("a job that ends before it is moved closes its incident") {
+    World world(8);
+    world.autosave = false;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    world.commit(job, 1, 20);
+    world.run(2);
+    world.find("n002", Severity::evict);
+    world.run(3);
+    world.end_job(job);
+    world.run(5);
+    INFO(world.story());
+    CHECK(world.noted("job 1 has ended"));
+    CHECK(world.count(ActionKind::requeue_job) == 0);
+    CHECK(world.count(ActionKind::drain_host) == 1);
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("a requeued job that stays pending is told about once") {
+    World world(2);
+    world.submit({"n001", "n002"});
+    world.run(3);
+    world.find("n002", Severity::fatal);
+    world.run(200);
+    INFO(world.story());
+    std::size_t told = 0;
+    for (const auto& note : world.notes)
+        told += note.text.find("still waits") != std::string::npos;
+    CHECK(told == 1);
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+}
