@@ -77,7 +77,8 @@ void Database::Close::operator()(sqlite3* handle) const {
 
 base::Expected<Database> Database::open(const std::filesystem::path& path, Open mode) {
     sqlite3* handle = nullptr;
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (mode == Open::create ? SQLITE_OPEN_CREATE : 0);
+    const int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (mode == Open::create ? SQLITE_OPEN_CREATE : 0);
     const int status = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
     Database database(handle); // also after an error there may be a handle to close
     if (status != SQLITE_OK) return error_of(handle, status);
@@ -93,7 +94,8 @@ base::Expected<void> Database::execute(const std::string& sql) {
 
 base::Expected<Statement> Database::prepare(std::string_view sql) {
     sqlite3_stmt* statement = nullptr;
-    const int status = sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+    const int status =
+        sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
     if (status != SQLITE_OK) return error_of(handle_.get(), status);
     return Statement(statement);
 }

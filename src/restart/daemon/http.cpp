@@ -35,7 +35,9 @@ base::Expected<std::string> percent_decode(std::string_view text) {
 }
 
 base::Expected<HostPort> parse_host_port(std::string_view text, std::string_view form) {
-    const auto wrong = [&] { return base::Error{base::Code::input, fmt::format("\"{}\" is not {}", text, form)}; };
+    const auto wrong = [&] {
+        return base::Error{base::Code::input, fmt::format("\"{}\" is not {}", text, form)};
+    };
     const auto colon = text.rfind(':');
     if (colon == std::string_view::npos) return wrong();
     const auto port = base::parse_count(text.substr(colon + 1));
@@ -67,7 +69,8 @@ base::Expected<void> split_target(std::string_view target, HttpRequest& request)
         const auto equals = pair.find('=');
         auto name = percent_decode(pair.substr(0, equals));
         if (!name) return std::move(name).error();
-        auto value = percent_decode(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1));
+        auto value =
+            percent_decode(equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1));
         if (!value) return std::move(value).error();
         request.query[*std::move(name)] = *std::move(value);
     }
@@ -77,8 +80,8 @@ base::Expected<void> split_target(std::string_view target, HttpRequest& request)
 std::string percent_encode(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                           c == '.' || c == '_' || c == '~';
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           c == '-' || c == '.' || c == '_' || c == '~';
         if (plain) {
             out += c;
         } else {
@@ -89,17 +92,20 @@ std::string percent_encode(std::string_view text) {
 }
 
 std::string HostPort::print() const {
-    return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
+    return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
+                                               : fmt::format("[{}]:{}", host, port);
 }
 
 base::Expected<HostPort> parse_listen(std::string_view text) {
-    return parse_host_port(text, "an address to listen on: write host:port, such as 127.0.0.1:8917 or [::]:8917");
+    return parse_host_port(text,
+                           "an address to listen on: write host:port, such as 127.0.0.1:8917 or [::]:8917");
 }
 
 base::Expected<HostPort> parse_url(std::string_view url) {
     constexpr std::string_view scheme = "http://";
     constexpr std::string_view form = "a URL of restartd: write http://host:port";
-    if (!url.starts_with(scheme)) return base::Error{base::Code::input, fmt::format("\"{}\" is not {}", url, form)};
+    if (!url.starts_with(scheme))
+        return base::Error{base::Code::input, fmt::format("\"{}\" is not {}", url, form)};
     auto rest = url.substr(scheme.size());
     if (rest.ends_with('/')) rest.remove_suffix(1);
     return parse_host_port(rest, form);

@@ -16,9 +16,9 @@ struct HttpRequest {
     std::string path;                         // "/v1/explain"
     std::map<std::string, std::string> query; // percent-decoded; the last of equal names counts
     std::string body;
-    std::string authorization; // the header's value; empty when absent
-    std::string peer;          // numeric address of the other end
-    bool from_loopback = false;
+    std::string authorization;      // the header's value; empty when absent
+    std::string peer;               // numeric address of the other end
+    bool from_this_machine = false; // by loopback or by one of its own addresses
 };
 
 struct HttpResponse {

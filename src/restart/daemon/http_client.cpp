@@ -28,8 +28,8 @@ public:
     Connection(HostPort server, std::optional<MungeAuth> auth)
         : server_(std::move(server)), auth_(std::move(auth)), stream_(context_) {}
 
-    base::Expected<HttpResponse> request(std::string_view method, std::string_view target, std::string_view body,
-                                         base::Duration timeout) {
+    base::Expected<HttpResponse> request(std::string_view method, std::string_view target,
+                                         std::string_view body, base::Duration timeout) {
         deadline_ = std::chrono::steady_clock::now() + timeout;
         for (;;) {
             const bool kept = open_;
@@ -63,8 +63,9 @@ public:
                 return response;
             }
             close();
-            const bool gone = failed == http::error::end_of_stream || failed == asio::error::connection_reset ||
-                              failed == asio::error::broken_pipe || failed == asio::error::eof;
+            const bool gone = failed == http::error::end_of_stream ||
+                              failed == asio::error::connection_reset || failed == asio::error::broken_pipe ||
+                              failed == asio::error::eof;
             if (!(kept && gone)) return error("no answer", failed);
         }
     }
@@ -91,7 +92,8 @@ private:
         const auto found = resolver.resolve(server_.host, std::to_string(server_.port), failed);
         if (failed) return failed;
         stream_.expires_at(deadline_);
-        stream_.async_connect(found, [&](beast::error_code result, const tcp::endpoint&) { failed = result; });
+        stream_.async_connect(found,
+                              [&](beast::error_code result, const tcp::endpoint&) { failed = result; });
         run();
         if (failed) return failed;
         open_ = true;
@@ -106,7 +108,8 @@ private:
         http::async_write(stream_, message, [&](beast::error_code result, std::size_t) { failed = result; });
         run();
         if (failed) return failed;
-        http::async_read(stream_, buffer_, answer, [&](beast::error_code result, std::size_t) { failed = result; });
+        http::async_read(stream_, buffer_, answer,
+                         [&](beast::error_code result, std::size_t) { failed = result; });
         run();
         return failed;
     }

@@ -30,8 +30,8 @@ public:
 
     // Any status is a success here; the caller judges it. Errors: Code::unavailable when there is no
     // answer in time or munged does not sign, with the URL and the reason.
-    base::Expected<HttpResponse> request(std::string_view method, std::string_view target, std::string_view body,
-                                         base::Duration timeout);
+    base::Expected<HttpResponse> request(std::string_view method, std::string_view target,
+                                         std::string_view body, base::Duration timeout);
 
     // Drops the connection; the next request opens a new one.
     void close();

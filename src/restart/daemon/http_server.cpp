@@ -35,6 +35,12 @@ HttpResponse refusal(unsigned status, std::string_view code, std::string_view te
     return {status, base::to_text({{"error", {{"code", code}, {"text", text}}}}), "application/json"};
 }
 
+// An IPv4 peer of an IPv6 socket is an IPv4 peer.
+asio::ip::address plain(const asio::ip::address& address) {
+    if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address;
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+}
+
 class Session;
 
 // What sessions share; lives as long as the last of them.
@@ -57,14 +63,10 @@ public:
     Session(tcp::socket socket, std::shared_ptr<Shared> shared)
         : stream_(std::move(socket)), shared_(std::move(shared)) {
         beast::error_code failed;
-        const auto remote = stream_.socket().remote_endpoint(failed);
-        if (!failed) {
-            auto address = remote.address();
-            if (address.is_v6() && address.to_v6().is_v4_mapped())
-                address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-            peer_ = address.to_string();
-            from_loopback_ = address.is_loopback();
-        }
+        const auto remote = plain(stream_.socket().remote_endpoint(failed).address());
+        const auto local = plain(stream_.socket().local_endpoint(failed).address());
+        peer_ = remote.to_string();
+        from_this_machine_ = !failed && (remote.is_loopback() || remote == local);
         stream_.socket().set_option(tcp::no_delay(true), failed);
         shared_->sessions.insert(this);
     }
@@ -107,11 +109,13 @@ private:
         keep_ = false;
         if (failed == http::error::body_limit) {
             shared_->count("too_large");
-            return write(refusal(413, "too_large", fmt::format("a body may have {} bytes", shared_->limits.body_bytes)));
+            return write(refusal(413, "too_large",
+                                 fmt::format("a body may have {} bytes", shared_->limits.body_bytes)));
         }
         if (failed == http::error::header_limit) {
             shared_->count("too_large");
-            return write(refusal(431, "too_large", fmt::format("headers may have {} bytes", shared_->limits.header_bytes)));
+            return write(refusal(431, "too_large",
+                                 fmt::format("headers may have {} bytes", shared_->limits.header_bytes)));
         }
         if (failed == beast::error::timeout) {
             shared_->count("timeout");
@@ -132,7 +136,7 @@ private:
         request.method = message.method_string();
         request.authorization = message[http::field::authorization];
         request.peer = peer_;
-        request.from_loopback = from_loopback_;
+        request.from_this_machine = from_this_machine_;
         if (auto split = split_target(message.target(), request); !split) {
             keep_ = false;
             shared_->count("malformed");
@@ -163,12 +167,13 @@ private:
         message.body() = std::move(response.body);
         message.prepare_payload();
         stream_.expires_after(shared_->limits.request);
-        http::async_write(stream_, message, [self = shared_from_this()](beast::error_code failed, std::size_t) {
-            self->answer_.reset();
-            if (failed) return self->close();
-            if (self->keep_) return self->wait();
-            self->linger();
-        });
+        http::async_write(stream_, message,
+                          [self = shared_from_this()](beast::error_code failed, std::size_t) {
+                              self->answer_.reset();
+                              if (failed) return self->close();
+                              if (self->keep_) return self->wait();
+                              self->linger();
+                          });
     }
 
     // A refused body may still be on its way: an immediate close would reset the connection and take the
@@ -195,7 +200,7 @@ private:
     std::optional<http::request_parser<http::string_body>> parser_;
     std::optional<http::response<http::string_body>> answer_;
     std::string peer_;
-    bool from_loopback_ = false;
+    bool from_this_machine_ = false;
     bool keep_ = true;
     bool idle_ = false;
 };
@@ -216,10 +221,12 @@ public:
     base::Expected<void> listen(const HostPort& where) {
         beast::error_code failed;
         const auto wrong = [&](std::string_view what) {
-            return base::Error{base::Code::io, fmt::format("{}: {}: {}", where.print(), what, failed.message())};
+            return base::Error{base::Code::io,
+                               fmt::format("{}: {}: {}", where.print(), what, failed.message())};
         };
         tcp::resolver resolver(shared_->io);
-        const auto found = resolver.resolve(where.host, std::to_string(where.port), tcp::resolver::passive, failed);
+        const auto found =
+            resolver.resolve(where.host, std::to_string(where.port), tcp::resolver::passive, failed);
         if (failed) return wrong("cannot find this address");
         const tcp::endpoint endpoint = found.begin()->endpoint();
         acceptor_.open(endpoint.protocol(), failed);
@@ -242,7 +249,8 @@ public:
             beast::error_code ignored;
             acceptor_.close(ignored);
             const auto all = shared_->sessions; // closing one may end it
-            for (auto* session : all) session->close_if_idle();
+            for (auto* session : all)
+                session->close_if_idle();
             pause_.expires_after(shared_->limits.drain);
             pause_.async_wait([this](beast::error_code) { shared_->io.stop(); });
             end_when_empty();
@@ -252,7 +260,8 @@ public:
         // A handler that outlasted the drain has posted its answer: run such leftovers so that sessions end.
         shared_->io.restart();
         do {
-            for (auto* session : std::unordered_set<Session*>(shared_->sessions)) session->close();
+            for (auto* session : std::unordered_set<Session*>(shared_->sessions))
+                session->close();
         } while (shared_->io.poll() > 0);
     }
 

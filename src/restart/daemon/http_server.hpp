@@ -20,9 +20,10 @@ struct HttpLimits {
     std::size_t connections = 20'000;
     std::size_t header_bytes = 16 << 10;
     std::size_t body_bytes = 1 << 20;
-    base::Duration request = std::chrono::seconds(10); // from its first byte to its last, and to take the answer
-    base::Duration idle = std::chrono::minutes(2);     // between two requests
-    base::Duration drain = std::chrono::seconds(5);    // for requests under way when the server stops
+    base::Duration request =
+        std::chrono::seconds(10);                   // from its first byte to its last, and to take the answer
+    base::Duration idle = std::chrono::minutes(2);  // between two requests
+    base::Duration drain = std::chrono::seconds(5); // for requests under way when the server stops
     unsigned workers = 4;
 };
 
@@ -45,7 +46,8 @@ public:
 
     std::uint16_t port() const; // the bound one
 
-    // Accepts nothing more, lets requests under way end (at most `drain`), closes the rest, joins its threads.
+    // Accepts nothing more, lets requests under way end (at most `drain`), closes the rest, joins its
+    // threads.
     void stop();
 
 private:

@@ -50,9 +50,9 @@ CREATE TABLE intents (
 );
 )";
 
-constexpr std::string_view way_out =
-    "move it away to begin anew (hosts and jobs are read from the resource manager again, the history is lost), "
-    "or restore a copy";
+constexpr std::string_view way_out = "move it away to begin anew (hosts and jobs are read from the resource "
+                                     "manager again, the history is lost), "
+                                     "or restore a copy";
 
 base::Error named(const fs::path& path, base::Code code, std::string_view text) {
     return {code, fmt::format("{}: {}", path.string(), text)};
@@ -68,10 +68,12 @@ base::Expected<base::UniqueFd> lock_beside(const fs::path& path) {
         std::array<char, 32> pid{};
         const auto n = ::pread(fd.get(), pid.data(), pid.size() - 1, 0);
         const std::string_view holder(pid.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
-        return named(path, base::Code::unavailable,
-                     fmt::format("another restartd holds this journal (process {}): stop it, or give this one a journal "
-                                 "of its own (restartd.journal)",
-                                 holder.substr(0, holder.find('\n'))));
+        return named(
+            path, base::Code::unavailable,
+            fmt::format(
+                "another restartd holds this journal (process {}): stop it, or give this one a journal "
+                "of its own (restartd.journal)",
+                holder.substr(0, holder.find('\n'))));
     }
     const auto pid = fmt::format("{}\n", ::getpid());
     if (::ftruncate(fd.get(), 0) != 0 || ::pwrite(fd.get(), pid.data(), pid.size(), 0) < 0)
@@ -79,7 +81,8 @@ base::Expected<base::UniqueFd> lock_beside(const fs::path& path) {
     return fd;
 }
 
-// A new journal is made under another name and then renamed: whatever stands under its own name was whole once.
+// A new journal is made under another name and then renamed: whatever stands under its own name was whole
+// once.
 base::Expected<void> create(const fs::path& path) {
     const fs::path fresh = path.string() + ".new";
     std::error_code failed;
@@ -87,9 +90,10 @@ base::Expected<void> create(const fs::path& path) {
     {
         auto database = Database::open(fresh, Database::Open::create);
         if (!database) return named(path, base::Code::io, database.error().text);
-        const auto done = database->execute(fmt::format("PRAGMA synchronous = FULL; BEGIN; {} PRAGMA application_id = {}; "
-                                                        "PRAGMA user_version = {}; COMMIT;",
-                                                        schema, application_id, Journal::version));
+        const auto done =
+            database->execute(fmt::format("PRAGMA synchronous = FULL; BEGIN; {} PRAGMA application_id = {}; "
+                                          "PRAGMA user_version = {}; COMMIT;",
+                                          schema, application_id, Journal::version));
         if (!done) return named(path, done.error().code, done.error().text);
     }
     if (::rename(fresh.c_str(), path.c_str()) != 0) return base::system_error(path.string(), errno);
@@ -105,7 +109,8 @@ base::Expected<void> check(Database& database, const fs::path& path) {
     };
     const auto id = database.value("PRAGMA application_id");
     if (!id && id.error().code == base::Code::input)
-        return named(path, base::Code::input, fmt::format("is not a journal ({}): {}", id.error().text, way_out));
+        return named(path, base::Code::input,
+                     fmt::format("is not a journal ({}): {}", id.error().text, way_out));
     if (!id) return named(path, id.error().code, id.error().text);
     if (*id != std::to_string(application_id))
         return named(path, base::Code::input, fmt::format("is a database of another program: {}", way_out));
@@ -113,14 +118,17 @@ base::Expected<void> check(Database& database, const fs::path& path) {
     if (!stored) return damaged(stored.error().text);
     const auto number = base::parse_count(*stored);
     if (!number || *number > static_cast<std::uint64_t>(Journal::version))
-        return named(path, base::Code::input,
-                     fmt::format("was written by a newer restartd (journal version {}, this one knows {}): install that "
-                                 "release again, or {}",
-                                 *stored, Journal::version, way_out));
+        return named(
+            path, base::Code::input,
+            fmt::format(
+                "was written by a newer restartd (journal version {}, this one knows {}): install that "
+                "release again, or {}",
+                *stored, Journal::version, way_out));
     const auto sound = database.value("PRAGMA quick_check(1)");
     if (!sound) return damaged(sound.error().text);
     if (*sound != "ok") return damaged(*sound);
-    const auto tables = database.value("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('state', 'notes', 'intents')");
+    const auto tables = database.value(
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('state', 'notes', 'intents')");
     if (!tables) return damaged(tables.error().text);
     if (*tables != "3") return damaged("a table is missing");
     return {};
@@ -162,9 +170,10 @@ base::Expected<Journal> Journal::open(const fs::path& given) {
     if (auto done = database->execute("PRAGMA locking_mode = EXCLUSIVE"); !done)
         return named(path, done.error().code, done.error().text);
     if (auto sound = check(*database, path); !sound) return std::move(sound).error();
-    for (const char* pragma : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA temp_store = MEMORY",
-                               "PRAGMA journal_size_limit = 67108864"}) {
-        if (auto done = database->value(pragma); !done) return named(path, done.error().code, done.error().text);
+    for (const char* pragma : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
+                               "PRAGMA temp_store = MEMORY", "PRAGMA journal_size_limit = 67108864"}) {
+        if (auto done = database->value(pragma); !done)
+            return named(path, done.error().code, done.error().text);
     }
     return Journal(path, *std::move(lock), *std::move(database));
 }
@@ -212,8 +221,9 @@ base::Expected<void> Journal::write(const Record& record, base::Time now) {
         }
     }
     if (!record.given.empty()) {
-        auto insert = database_.prepare("INSERT INTO intents VALUES (?1, ?2, ?3, ?4, 'pending', 1, ?5, 0, '') "
-                                        "ON CONFLICT (id) DO UPDATE SET state = 'pending', tries = tries + 1, finished = 0");
+        auto insert = database_.prepare(
+            "INSERT INTO intents VALUES (?1, ?2, ?3, ?4, 'pending', 1, ?5, 0, '') "
+            "ON CONFLICT (id) DO UPDATE SET state = 'pending', tries = tries + 1, finished = 0");
         if (!insert) return std::move(insert).error();
         for (const auto& action : record.given) {
             insert->bind(1, action.id).bind(2, action.id.substr(0, action.id.find('/')));
@@ -222,10 +232,13 @@ base::Expected<void> Journal::write(const Record& record, base::Time now) {
         }
     }
     if (!record.outcomes.empty()) {
-        auto update = database_.prepare("UPDATE intents SET state = ?2, finished = ?3, error = ?4 WHERE id = ?1");
+        auto update =
+            database_.prepare("UPDATE intents SET state = ?2, finished = ?3, error = ?4 WHERE id = ?1");
         if (!update) return std::move(update).error();
         for (const auto& outcome : record.outcomes) {
-            const std::string_view state = outcome.error.empty() ? "done" : outcome.final ? "failed" : "pending";
+            const std::string_view state = outcome.error.empty() ? "done"
+                                           : outcome.final       ? "failed"
+                                                                 : "pending";
             update->bind(1, outcome.action).bind(2, state);
             update->bind(3, state == "pending" ? 0 : stamp(now)).bind(4, outcome.error);
             if (auto done = update->run(); !done) return done;
@@ -236,12 +249,13 @@ base::Expected<void> Journal::write(const Record& record, base::Time now) {
 
 base::Expected<std::vector<Note>> Journal::notes(const NoteFilter& filter) {
     // An incident's notes belong to each of its hosts and jobs, except those about another job.
-    auto read = database_.prepare(
-        "SELECT time, kind, incident, host, job, text FROM notes WHERE"
-        " (?1 = '' OR host = ?1 OR incident IN (SELECT incident FROM notes WHERE host = ?1 AND incident <> ''))"
-        " AND (?2 = 0 OR job = ?2 OR (job = 0 AND incident IN (SELECT incident FROM notes WHERE job = ?2 AND incident <> '')))"
-        " AND (?3 = '' OR incident = ?3)"
-        " ORDER BY id DESC LIMIT ?4");
+    auto read = database_.prepare("SELECT time, kind, incident, host, job, text FROM notes WHERE"
+                                  " (?1 = '' OR host = ?1 OR incident IN (SELECT incident FROM notes WHERE "
+                                  "host = ?1 AND incident <> ''))"
+                                  " AND (?2 = 0 OR job = ?2 OR (job = 0 AND incident IN (SELECT incident "
+                                  "FROM notes WHERE job = ?2 AND incident <> '')))"
+                                  " AND (?3 = '' OR incident = ?3)"
+                                  " ORDER BY id DESC LIMIT ?4");
     if (!read) return fail(std::move(read).error());
     read->bind(1, filter.host).bind(2, std::int64_t{filter.job}).bind(3, filter.incident);
     read->bind(4, static_cast<std::int64_t>(filter.most));
@@ -258,8 +272,9 @@ base::Expected<std::vector<Note>> Journal::notes(const NoteFilter& filter) {
 }
 
 base::Expected<std::vector<StoredIntent>> Journal::intents(const std::string& incident, std::size_t most) {
-    auto read = database_.prepare("SELECT id, incident, kind, text, state, tries, created, finished, error FROM intents "
-                                  "WHERE ?1 = '' OR incident = ?1 ORDER BY created DESC, rowid DESC LIMIT ?2");
+    auto read = database_.prepare(
+        "SELECT id, incident, kind, text, state, tries, created, finished, error FROM intents "
+        "WHERE ?1 = '' OR incident = ?1 ORDER BY created DESC, rowid DESC LIMIT ?2");
     if (!read) return fail(std::move(read).error());
     read->bind(1, incident).bind(2, static_cast<std::int64_t>(most));
     std::vector<StoredIntent> intents;
@@ -267,8 +282,15 @@ base::Expected<std::vector<StoredIntent>> Journal::intents(const std::string& in
         const auto row = read->step();
         if (!row) return fail(row.error());
         if (!*row) return intents;
-        StoredIntent intent{read->text(0), read->text(1), read->text(2), read->text(3), read->text(4),
-                            static_cast<std::uint32_t>(read->number(5)), unstamp(read->number(6)), {}, read->text(8)};
+        StoredIntent intent{read->text(0),
+                            read->text(1),
+                            read->text(2),
+                            read->text(3),
+                            read->text(4),
+                            static_cast<std::uint32_t>(read->number(5)),
+                            unstamp(read->number(6)),
+                            {},
+                            read->text(8)};
         if (read->number(7) != 0) intent.finished = unstamp(read->number(7));
         intents.push_back(std::move(intent));
     }

@@ -74,7 +74,8 @@ public:
     // The state last committed; none in a new journal.
     base::Expected<std::optional<std::string>> state();
 
-    // All of the record or, after an error, none of it (Code::unavailable: disk full and the like; try again).
+    // All of the record or, after an error, none of it (Code::unavailable: disk full and the like; try
+    // again).
     base::Expected<void> commit(const Record& record, base::Time now);
 
     // In order of time.

@@ -12,17 +12,41 @@ const std::vector<MetricRow>& table() {
     using enum MetricType;
     static const std::vector<MetricRow> rows{
         {reports, "railyard_reports_total", counter, "Reports of agents that were taken.", {"agent"}},
-        {reports_refused, "railyard_reports_refused_total", counter, "Reports of agents that were refused.", {"reason"}},
-        {requests_refused, "railyard_requests_refused_total", counter, "Requests of any kind that were refused.", {"reason"}},
+        {reports_refused,
+         "railyard_reports_refused_total",
+         counter,
+         "Reports of agents that were refused.",
+         {"reason"}},
+        {requests_refused,
+         "railyard_requests_refused_total",
+         counter,
+         "Requests of any kind that were refused.",
+         {"reason"}},
         {incidents, "railyard_incidents_total", counter, "Incidents opened.", {"kind"}},
-        {actions, "railyard_actions_total", counter, "Actions on the resource manager.", {"action", "outcome"}},
+        {actions,
+         "railyard_actions_total",
+         counter,
+         "Actions on the resource manager.",
+         {"action", "outcome"}},
         {hosts, "railyard_hosts", gauge, "Hosts by state in the resource manager.", {"state"}},
-        {agents_silent, "railyard_agents_silent", gauge, "Hosts whose agent has reported before and is silent now.", {}},
+        {agents_silent,
+         "railyard_agents_silent",
+         gauge,
+         "Hosts whose agent has reported before and is silent now.",
+         {}},
         {incidents_open, "railyard_incidents_open", gauge, "Incidents that are not over.", {}},
         {rm_up, "railyard_rm_up", gauge, "1 while the resource manager answers.", {}},
         {rm_polls, "railyard_rm_polls_total", counter, "Readings of the resource manager.", {"outcome"}},
-        {journal_up, "railyard_journal_up", gauge, "1 while the journal can be written; no action is performed otherwise.", {}},
-        {step_seconds, "railyard_step_seconds", histogram, "Time to decide on one event and to write the journal.", {}},
+        {journal_up,
+         "railyard_journal_up",
+         gauge,
+         "1 while the journal can be written; no action is performed otherwise.",
+         {}},
+        {step_seconds,
+         "railyard_step_seconds",
+         histogram,
+         "Time to decide on one event and to write the journal.",
+         {}},
         {action_seconds, "railyard_action_seconds", histogram, "Time to perform one action.", {}},
     };
     return rows;
@@ -83,7 +107,8 @@ void Metrics::set_all(Metric metric, const std::map<Labels, double>& values) {
 
 void Metrics::observe(Metric metric, double seconds) {
     std::size_t bucket = 0;
-    while (bucket < bounds.size() && seconds > bounds[bucket]) ++bucket;
+    while (bucket < bounds.size() && seconds > bounds[bucket])
+        ++bucket;
     const std::lock_guard lock(mutex_);
     auto& histogram = histograms_[metric];
     ++histogram.counts[bucket];
@@ -103,8 +128,8 @@ std::string Metrics::print() const {
                 out += fmt::format("{}_bucket{{le=\"{}\"}} {}\n", row.name, bounds[i], total);
             }
             total += histogram.counts.back();
-            out += fmt::format("{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}\n{}_count {}\n", row.name, total, row.name,
-                               histogram.sum, row.name, total);
+            out += fmt::format("{}_bucket{{le=\"+Inf\"}} {}\n{}_sum {}\n{}_count {}\n", row.name, total,
+                               row.name, histogram.sum, row.name, total);
             continue;
         }
         const auto found = values_.find(row.metric);

@@ -35,7 +35,8 @@ public:
         case EMUNGE_SNAFU:
         case EMUNGE_NO_MEMORY:
         case EMUNGE_SOCKET:
-        case EMUNGE_TIMEOUT: return {base::Code::unavailable, fmt::format("munged: {}: is it running?", text)};
+        case EMUNGE_TIMEOUT:
+            return {base::Code::unavailable, fmt::format("munged: {}: is it running?", text)};
         default: return {base::Code::denied, fmt::format("MUNGE credential: {}", text)};
         }
     }
@@ -56,7 +57,8 @@ std::string request_digest(std::string_view method, std::string_view target, std
     good = good && EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
     if (!good) std::abort(); // SHA-256 is always there; only memory can be missing
     std::string hex;
-    for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+    for (unsigned i = 0; i < size; ++i)
+        hex += fmt::format("{:02x}", digest[i]);
     return hex;
 }
 
@@ -65,7 +67,8 @@ base::Expected<std::string> MungeAuth::sign(std::string_view method, std::string
     const Context context(socket_);
     const auto digest = request_digest(method, target, body);
     char* credential = nullptr;
-    const auto failed = munge_encode(&credential, context.get(), digest.data(), static_cast<int>(digest.size()));
+    const auto failed =
+        munge_encode(&credential, context.get(), digest.data(), static_cast<int>(digest.size()));
     const std::unique_ptr<char, Free> owner(credential);
     if (failed != EMUNGE_SUCCESS) return context.error(failed);
     return std::string(scheme) + credential;
@@ -74,13 +77,15 @@ base::Expected<std::string> MungeAuth::sign(std::string_view method, std::string
 base::Expected<Caller> MungeAuth::verify(std::string_view authorization, std::string_view method,
                                          std::string_view target, std::string_view body) const {
     if (!authorization.starts_with(scheme))
-        return base::Error{base::Code::denied, "a MUNGE credential is needed (header \"Authorization: MUNGE …\")"};
+        return base::Error{base::Code::denied,
+                           "a MUNGE credential is needed (header \"Authorization: MUNGE …\")"};
     const std::string credential(authorization.substr(scheme.size()));
     const Context context(socket_);
     void* payload = nullptr;
     int size = 0;
     Caller caller;
-    const auto failed = munge_decode(credential.c_str(), context.get(), &payload, &size, &caller.uid, &caller.gid);
+    const auto failed =
+        munge_decode(credential.c_str(), context.get(), &payload, &size, &caller.uid, &caller.gid);
     const std::unique_ptr<void, Free> owner(payload);
     if (failed != EMUNGE_SUCCESS) return context.error(failed);
     const std::string_view bound(static_cast<const char*>(payload), static_cast<std::size_t>(size));

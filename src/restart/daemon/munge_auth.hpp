@@ -28,12 +28,13 @@ public:
     explicit MungeAuth(std::string socket = {}) : socket_(std::move(socket)) {}
 
     // The value of an Authorization header. Errors: Code::unavailable when munged does not answer.
-    base::Expected<std::string> sign(std::string_view method, std::string_view target, std::string_view body) const;
+    base::Expected<std::string> sign(std::string_view method, std::string_view target,
+                                     std::string_view body) const;
 
     // Errors: Code::denied for a header that is absent or not ours, a credential that is forged, expired,
     // replayed or bound to another request; Code::unavailable when munged does not answer.
-    base::Expected<Caller> verify(std::string_view authorization, std::string_view method, std::string_view target,
-                                  std::string_view body) const;
+    base::Expected<Caller> verify(std::string_view authorization, std::string_view method,
+                                  std::string_view target, std::string_view body) const;
 
 private:
     std::string socket_;

@@ -101,7 +101,7 @@ TEST_CASE("one connection carries many requests") {
     std::set<std::pair<std::string, bool>> peers;
     const auto server = serve({}, [&](const HttpRequest& request) {
         const std::lock_guard lock(mutex);
-        peers.emplace(request.peer, request.from_loopback);
+        peers.emplace(request.peer, request.from_this_machine);
         return echo(request);
     });
     auto client = client_of(server);

@@ -69,14 +69,16 @@ TEST_CASE("a record is there after the journal was closed") {
         record.notes.push_back({at(2), restart::NoteKind::decision, "i-1", "n003", 12, "requeue"});
         record.given = {drain("i-1/1", "n003"), drain("i-1/2", "n004")};
         REQUIRE(journal.commit(record, at(2)));
-        REQUIRE(journal.commit({R"({"a":2})", {}, {}, {{"i-1/1", "", true}, {"i-1/2", "slurmctld is away", false}}}, at(3)));
+        REQUIRE(journal.commit(
+            {R"({"a":2})", {}, {}, {{"i-1/1", "", true}, {"i-1/2", "slurmctld is away", false}}}, at(3)));
     }
     auto journal = open(path);
     CHECK(**journal.state() == R"({"a":2})");
     const auto notes = journal.notes({});
     REQUIRE(notes);
     REQUIRE(notes->size() == 2);
-    CHECK(notes->front() == restart::Note{at(1), restart::NoteKind::signal, "i-1", "n003", 0, "silent for 3 s"});
+    CHECK(notes->front() ==
+          restart::Note{at(1), restart::NoteKind::signal, "i-1", "n003", 0, "silent for 3 s"});
     CHECK(notes->back().kind == restart::NoteKind::decision);
     auto intents = journal.intents("i-1");
     REQUIRE(intents);
@@ -101,16 +103,20 @@ TEST_CASE("notes are chosen by job, host and incident") {
     using enum restart::NoteKind;
     Record record;
     record.notes = {
-        {at(1), signal, "i-1", "n003", 0, "silent"},      {at(2), decision, "i-1", "n003", 12, "requeue 12"},
-        {at(3), decision, "i-1", "n003", 13, "requeue 13"}, {at(4), signal, "i-2", "n009", 0, "power brake"},
-        {at(5), signal, "", "n003", 0, "seen again"},      {at(6), outcome, "i-1", "", 12, "runs elsewhere"},
+        {at(1), signal, "i-1", "n003", 0, "silent"},
+        {at(2), decision, "i-1", "n003", 12, "requeue 12"},
+        {at(3), decision, "i-1", "n003", 13, "requeue 13"},
+        {at(4), signal, "i-2", "n009", 0, "power brake"},
+        {at(5), signal, "", "n003", 0, "seen again"},
+        {at(6), outcome, "i-1", "", 12, "runs elsewhere"},
     };
     REQUIRE(journal.commit(record, at(6)));
     const auto texts = [&](const restart::NoteFilter& filter) {
         std::string all;
         const auto notes = journal.notes(filter);
         REQUIRE(notes);
-        for (const auto& note : *notes) all += note.text + "; ";
+        for (const auto& note : *notes)
+            all += note.text + "; ";
         return all;
     };
     CHECK(texts({.job = 12}) == "silent; requeue 12; runs elsewhere; ");
@@ -202,7 +208,8 @@ TEST_CASE("a file that is no sound journal is refused and left alone") {
             auto later = restart::Database::open(path, restart::Database::Open::existing);
             REQUIRE(later->execute("PRAGMA user_version = 2"));
         }
-        CHECK(open_error(path, base::Code::input).find("newer restartd (journal version 2") != std::string::npos);
+        CHECK(open_error(path, base::Code::input).find("newer restartd (journal version 2") !=
+              std::string::npos);
     }
     SECTION("cut short") {
         make_journal(path);
@@ -215,7 +222,8 @@ TEST_CASE("a file that is no sound journal is refused and left alone") {
     SECTION("bytes changed") {
         make_journal(path);
         auto bytes = *base::read_file(path);
-        for (std::size_t i = 4096; i < bytes.size(); i += 64) bytes[i] = static_cast<char>(bytes[i] ^ 0x5a);
+        for (std::size_t i = 4096; i < bytes.size(); i += 64)
+            bytes[i] = static_cast<char>(bytes[i] ^ 0x5a);
         REQUIRE(base::write_file(path, bytes));
         CHECK(open_error(path, base::Code::input).find("damaged") != std::string::npos);
     }

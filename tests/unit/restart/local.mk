@@ -1,7 +1,9 @@
 unit_sources += \
+	%D%/api_test.cpp \
 	%D%/auth_test.cpp \
 	%D%/bad_host_test.cpp \
 	%D%/bounds_test.cpp \
+	%D%/driver_test.cpp \
 	%D%/folder.hpp \
 	%D%/fuzz_test.cpp \
 	%D%/http_test.cpp \
@@ -11,6 +13,7 @@ unit_sources += \
 	%D%/private_munged.cpp %D%/private_munged.hpp \
 	%D%/recovery_test.cpp \
 	%D%/report_test.cpp \
+	%D%/rm_double.hpp \
 	%D%/slurm_reading_test.cpp \
 	%D%/world.cpp %D%/world.hpp
-unit_libs += libry_restart_core.la libry_rm.la libry_daemon.la libry_http.la
+unit_libs += libry_railctl.la libry_daemon.la libry_http.la libry_restart_core.la libry_rm.la

@@ -20,7 +20,8 @@ struct Page {
     std::vector<std::string> problems;
 
     explicit Page(const std::string& text) {
-        static const std::regex sample(R"re(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{([a-z_]+="([^"\\\n]|\\[\\"n])*",?)+\})? ([-+0-9.eE]+|\+Inf|NaN))re");
+        static const std::regex sample(
+            R"re(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{([a-z_]+="([^"\\\n]|\\[\\"n])*",?)+\})? ([-+0-9.eE]+|\+Inf|NaN))re");
         static const std::regex head(R"(# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+))");
         std::map<std::string, std::string> type;
         std::set<std::string> helped;
@@ -28,9 +29,11 @@ struct Page {
         std::smatch match;
         for (std::string line; std::getline(lines, line);) {
             if (std::regex_match(line, match, head)) {
-                if (match[1] == "HELP" ? !helped.insert(match[2]).second : !type.emplace(match[2], match[3]).second)
+                if (match[1] == "HELP" ? !helped.insert(match[2]).second
+                                       : !type.emplace(match[2], match[3]).second)
                     problems.push_back("twice: " + line);
-                if (match[1] == "TYPE" && match[3] != "counter" && match[3] != "gauge" && match[3] != "histogram")
+                if (match[1] == "TYPE" && match[3] != "counter" && match[3] != "gauge" &&
+                    match[3] != "histogram")
                     problems.push_back("type: " + line);
                 continue;
             }
@@ -40,8 +43,10 @@ struct Page {
             }
             const auto family = std::regex_replace(match[1].str(), std::regex("_(bucket|sum|count)$"), "");
             const auto name = type.count(match[1]) != 0 ? match[1].str() : family;
-            if (type.count(name) == 0 || helped.count(name) == 0) problems.push_back("no TYPE or HELP: " + line);
-            if (type[name] == "counter" && !name.ends_with("_total")) problems.push_back("counter without _total: " + line);
+            if (type.count(name) == 0 || helped.count(name) == 0)
+                problems.push_back("no TYPE or HELP: " + line);
+            if (type[name] == "counter" && !name.ends_with("_total"))
+                problems.push_back("counter without _total: " + line);
             if (!samples.emplace(match[1].str() + match[2].str(), std::stod(match[5].str())).second)
                 problems.push_back("twice: " + line);
         }

@@ -1,0 +1,387 @@
+#include "restart/daemon/driver.hpp"
+
+#include "base/log.hpp"
+#include "base/units.hpp"
+#include "restart/core/step.hpp"
+#include "topo/fabric_json.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace restart {
+namespace {
+
+namespace fs = std::filesystem;
+namespace log = base::log;
+
+constexpr base::Duration retry_save{1'000};
+constexpr base::Duration after_action{250}; // look soon what an action has changed
+constexpr base::Duration slowest_read{5'000};
+
+using Stopwatch = std::chrono::steady_clock;
+double since(Stopwatch::time_point begin) {
+    return std::chrono::duration<double>(Stopwatch::now() - begin).count();
+}
+
+void tell(const Note& note) {
+    std::string subject = note.incident;
+    const auto add = [&](const std::string& text) { subject += (subject.empty() ? "" : " ") + text; };
+    if (!note.host.empty()) add(note.host);
+    if (note.job != 0) add(fmt::format("job {}", note.job));
+    log::info("{}{}{}: {}", subject, subject.empty() ? "" : ": ", to_string(note.kind), note.text);
+}
+
+// Intents without an end, of all open incidents.
+std::set<std::string> open_intents(const State& state) {
+    std::set<std::string> ids;
+    for (const auto& [number, incident] : state.incidents)
+        for (const auto& intent : incident.intents)
+            if (!intent.settled()) ids.insert(intent.action.id);
+    return ids;
+}
+
+bool failed_in(const State& state, const std::string& id) {
+    for (const auto& [number, incident] : state.incidents)
+        for (const auto& intent : incident.intents)
+            if (intent.action.id == id) return intent.progress == Progress::failed;
+    return false;
+}
+
+} // namespace
+
+base::Expected<std::unique_ptr<Driver>> Driver::make(Journal journal, ResourceManager& rm, Metrics& metrics,
+                                                     DriverOptions options) {
+    State state;
+    const auto stored = journal.state();
+    if (!stored) return stored.error();
+    if (*stored) {
+        auto read = State::from_json(**stored);
+        if (!read)
+            return base::Error{
+                base::Code::input,
+                fmt::format("{}: the stored state cannot be understood: {}: move the file away to begin "
+                            "anew (hosts and jobs are read from the resource manager again), or install "
+                            "the release that wrote it",
+                            journal.path().string(), read.error().text)};
+        state = *std::move(read);
+    }
+    return std::unique_ptr<Driver>(
+        new Driver(std::move(journal), std::move(state), rm, metrics, std::move(options)));
+}
+
+Driver::Driver(Journal journal, State state, ResourceManager& rm, Metrics& metrics, DriverOptions options)
+    : journal_(std::move(journal)), state_(std::move(state)), rm_(rm), metrics_(metrics),
+      options_(std::move(options)), pending_(open_intents(state_)) {}
+
+Driver::~Driver() {
+    stop(base::Duration::max());
+}
+
+void Driver::start() {
+    {
+        const std::lock_guard lock(mutex_);
+        metrics_.set(Metric::journal_up, {}, 1);
+        apply(Started{});
+        rm_ended_ = false;
+    }
+    load_fabric();
+    rm_thread_ = std::jthread([this](const std::stop_token& stop) { run_rm(stop); });
+    ticker_ = std::jthread([this](const std::stop_token& stop) { run_ticker(stop); });
+}
+
+bool Driver::stop(base::Duration patience) {
+    if (ticker_.joinable()) {
+        ticker_.request_stop();
+        ticker_.join();
+    }
+    if (!rm_thread_.joinable()) return true;
+    rm_thread_.request_stop();
+    std::unique_lock lock(mutex_);
+    const auto ended = [this] { return rm_ended_; };
+    if (patience == base::Duration::max()) {
+        ended_.wait(lock, ended);
+    } else if (!ended_.wait_for(lock, patience, ended)) {
+        save();
+        return false;
+    }
+    save();
+    lock.unlock();
+    rm_thread_.join();
+    return true;
+}
+
+void Driver::reload(DriverOptions options) {
+    {
+        const std::lock_guard lock(mutex_);
+        options_ = std::move(options);
+        next_read_ = {};
+    }
+    wake_.notify_all();
+    load_fabric();
+}
+
+base::Expected<Reply> Driver::report(const Report& report) {
+    const std::lock_guard lock(mutex_);
+    if (!state_.knows_host(report.host)) {
+        if (!state_.rm_read)
+            return base::Error{base::Code::unavailable,
+                               "the hosts are not known yet: the resource manager has not answered"};
+        return base::Error{
+            base::Code::denied,
+            fmt::format("host {} is neither in the resource manager nor in the fabric file", report.host)};
+    }
+    apply(AgentReported{report});
+    return reply_to(state_, report);
+}
+
+void Driver::sweep(const FabricReport& report) {
+    const std::lock_guard lock(mutex_);
+    apply(FabricSwept{report});
+}
+
+base::Expected<std::string> Driver::wish(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    if (!journal_error_.empty())
+        return base::Error{base::Code::unavailable,
+                           "nothing is done while the journal cannot be written: " + journal_error_};
+    const auto incident = fmt::format("i-{}", state_.next_incident);
+    if (auto refused = apply(event)) return *std::move(refused);
+    return incident;
+}
+
+base::Expected<std::string> Driver::drain(const std::string& host, const std::string& reason,
+                                          const std::string& user) {
+    return wish(OperatorDrain{host, reason, user});
+}
+
+base::Expected<std::string> Driver::resume(const std::string& host, const std::string& user) {
+    return wish(OperatorResume{host, user});
+}
+
+base::Expected<std::vector<Note>> Driver::notes(const NoteFilter& filter) {
+    const std::lock_guard lock(mutex_);
+    return journal_.notes(filter);
+}
+
+base::Expected<std::vector<StoredIntent>> Driver::intents(const std::string& incident) {
+    const std::lock_guard lock(mutex_);
+    return journal_.intents(incident);
+}
+
+DriverStatus Driver::status() const {
+    return {base::now(), options_.policy, journal_.path(), journal_error_, fabric_error_};
+}
+
+std::optional<base::Error> Driver::apply(const Event& event) {
+    const auto begin = Stopwatch::now();
+    const auto first_incident = state_.next_incident;
+    auto out = step(std::move(state_), event, base::now(), options_.policy);
+    state_ = std::move(out.state);
+    collect(out, event);
+    count(first_incident);
+    if (begin >= next_save_ && (durable_ || begin - saved_ >= options_.save)) save();
+    metrics_.observe(Metric::step_seconds, since(begin));
+    return out.refused;
+}
+
+void Driver::collect(Step& out, const Event& event) {
+    for (auto& note : out.notes) {
+        tell(note);
+        unsaved_.notes.push_back(std::move(note));
+    }
+    for (auto& action : out.actions) {
+        pending_.insert(action.id);
+        unsaved_.given.push_back(std::move(action));
+    }
+    if (out.durable) settle_intents(event);
+    durable_ = durable_ || out.durable || !unsaved_.notes.empty() || !unsaved_.given.empty();
+}
+
+// The journal's list of intents follows the state: those that are no longer open there have ended, by an
+// outcome, by what a snapshot showed, or because they were overtaken.
+void Driver::settle_intents(const Event& event) {
+    const auto* outcome = std::get_if<ActionDone>(&event);
+    const auto open = open_intents(state_);
+    for (auto id = pending_.begin(); id != pending_.end();) {
+        const bool told = outcome != nullptr && outcome->action == *id;
+        const std::string error = told && outcome->error ? outcome->error->text : std::string();
+        if (open.contains(*id)) {
+            if (!error.empty()) unsaved_.outcomes.push_back({*id, error, false});
+            ++id;
+            continue;
+        }
+        const bool failed = !error.empty() || failed_in(state_, *id);
+        unsaved_.outcomes.push_back({*id, failed && error.empty() ? "no longer to be done" : error, true});
+        id = pending_.erase(id);
+    }
+}
+
+void Driver::save() {
+    unsaved_.state = state_.to_json();
+    if (auto done = journal_.commit(unsaved_, base::now()); !done) {
+        if (journal_error_.empty())
+            log::error("{}: no action is performed until the journal can be written", done.error().text);
+        journal_error_ = done.error().text;
+        next_save_ = Stopwatch::now() + retry_save;
+        metrics_.set(Metric::journal_up, {}, 0);
+        return;
+    }
+    if (!journal_error_.empty()) log::info("{}: the journal is written again", journal_.path().string());
+    journal_error_.clear();
+    metrics_.set(Metric::journal_up, {}, 1);
+    saved_ = Stopwatch::now();
+    next_save_ = {};
+    durable_ = false;
+    for (auto& action : unsaved_.given)
+        queue_.push_back(std::move(action));
+    if (!queue_.empty()) wake_.notify_all();
+    unsaved_ = {};
+}
+
+void Driver::count(std::uint64_t first_incident) {
+    for (auto number = first_incident; number < state_.next_incident; ++number) {
+        const auto found = state_.incidents.find(number);
+        if (found != state_.incidents.end())
+            metrics_.add(Metric::incidents, {std::string(to_string(found->second.kind))});
+    }
+}
+
+void Driver::update_gauges() {
+    const std::lock_guard lock(mutex_);
+    const auto now = base::now();
+    std::map<Metrics::Labels, double> hosts;
+    for (const char* state : {"up", "drained", "down", "unknown"})
+        hosts[{state}] = 0;
+    double silent = 0;
+    for (const auto& [name, host] : state_.hosts) {
+        const char* state = !host.node         ? "unknown"
+                            : host.node->down  ? "down"
+                            : host.node->drain ? "drained"
+                                               : "up";
+        ++hosts[{state}];
+        if (host.last_report && now - *host.last_report > options_.policy.silent) ++silent;
+    }
+    metrics_.set_all(Metric::hosts, hosts);
+    metrics_.set(Metric::agents_silent, {}, silent);
+    metrics_.set(Metric::incidents_open, {}, static_cast<double>(state_.incidents.size()));
+    metrics_.set(Metric::rm_up, {}, state_.rm_answers && state_.rm_read ? 1 : 0);
+}
+
+std::optional<std::uint32_t> Driver::rm_owner() {
+    const std::lock_guard lock(mutex_);
+    return rm_owner_;
+}
+
+void Driver::run_ticker(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any sleep;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+        base::Duration tick{};
+        {
+            const std::lock_guard state(mutex_);
+            apply(Tick{});
+            tick = options_.tick;
+        }
+        load_fabric();
+        sleep.wait_for(lock, stop, tick, [] { return false; });
+    }
+}
+
+void Driver::run_rm(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested()) {
+        wake_.wait_until(lock, stop, next_read_,
+                         [&] { return !queue_.empty() || Stopwatch::now() >= next_read_; });
+        if (stop.stop_requested()) break;
+        if (!queue_.empty()) {
+            perform_one(lock);
+        } else if (Stopwatch::now() >= next_read_) {
+            read_rm(lock);
+        }
+    }
+    rm_ended_ = true;
+    ended_.notify_all();
+}
+
+void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
+    const auto action = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    const auto begin = Stopwatch::now();
+    auto done = rm_.perform(action);
+    const auto took = since(begin);
+    lock.lock();
+    metrics_.observe(Metric::action_seconds, took);
+    metrics_.add(Metric::actions, {std::string(to_string(action.kind)),
+                                   done ? "done" : std::string(base::to_string(done.error().code))});
+    ActionDone event{action.id, {}};
+    if (!done) {
+        log::warning("{}: {}: {}", action.id, describe(action), done.error().text);
+        event.error = std::move(done).error();
+    }
+    apply(event);
+    next_read_ = std::min(next_read_, Steady(Stopwatch::now() + after_action));
+}
+
+void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
+    const bool ask_user = !rm_owner_;
+    lock.unlock();
+    auto snapshot = rm_.read();
+    const auto user = snapshot && ask_user ? rm_.owner() : std::optional<std::uint32_t>();
+    lock.lock();
+    if (user) {
+        rm_owner_ = user;
+        if (::geteuid() != 0 && ::geteuid() != *user)
+            log::warning("running as user {}, neither root nor the resource manager's ({}): drains and "
+                         "requeues will be refused",
+                         ::geteuid(), *user);
+    }
+    metrics_.add(Metric::rm_polls, {snapshot ? "done" : std::string(base::to_string(snapshot.error().code))});
+    if (snapshot) {
+        failed_reads_ = 0;
+        apply(RmRead{*std::move(snapshot)});
+        next_read_ = Stopwatch::now() + options_.poll;
+        return;
+    }
+    if (failed_reads_ == 0) log::warning("{}", snapshot.error().text);
+    apply(RmUnavailable{snapshot.error().text});
+    const auto wait = options_.poll * (1 << std::min(failed_reads_, 8U));
+    next_read_ = Stopwatch::now() + std::max(options_.poll, std::min(wait, slowest_read));
+    ++failed_reads_;
+}
+
+// Units follow the fabric file; a file that cannot be read leaves the old ones.
+void Driver::load_fabric() {
+    fs::path path;
+    {
+        const std::lock_guard lock(mutex_);
+        path = options_.fabric;
+        if (path != std::exchange(fabric_path_, path)) fabric_seen_.reset();
+    }
+    if (path.empty()) return;
+    std::error_code failed;
+    const auto changed = fs::last_write_time(path, failed);
+    const auto stamp = failed ? fs::file_time_type::min() : changed;
+    {
+        const std::lock_guard lock(mutex_);
+        if (fabric_seen_ == stamp) return;
+        fabric_seen_ = stamp;
+    }
+    auto fabric = topo::read_fabric(path);
+    const std::lock_guard lock(mutex_);
+    if (!fabric) {
+        fabric_error_ = fabric.error().text;
+        log::warning("{}: units stay as they were", fabric_error_);
+        return;
+    }
+    fabric_error_.clear();
+    FabricLoaded event;
+    for (const auto& host : fabric->hosts)
+        event.units[host.name] =
+            host.unit == topo::none ? std::string() : fabric->units[static_cast<std::size_t>(host.unit)].name;
+    log::info("{}: {} hosts in {} units", path.string(), fabric->hosts.size(), fabric->units.size());
+    apply(event);
+}
+
+} // namespace restart

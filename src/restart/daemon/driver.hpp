@@ -1,0 +1,143 @@
+// The shell around restart::step: feeds it events one at a time, writes what it leaves behind to the journal,
+// performs its actions and tells it the outcomes.
+//
+// Threads and order. Callers (HTTP workers), a ticker and the resource manager's thread each apply events
+// under one mutex. Only the last talks to the resource manager, one call at a time, and applies the result
+// before the next call, so outcomes and snapshots arrive in the order in which they happened there.
+// An action reaches that thread only after the transaction that holds its intent was committed. While the
+// journal cannot be written (disk full) events are still taken, but no action is performed: everything waits
+// in memory and is written as soon as it can be.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "restart/core/event.hpp"
+#include "restart/core/policy.hpp"
+#include "restart/core/report.hpp"
+#include "restart/core/state.hpp"
+#include "restart/core/step.hpp"
+#include "restart/daemon/journal.hpp"
+#include "restart/daemon/metrics.hpp"
+#include "restart/rm/rm.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace restart {
+
+struct DriverOptions {
+    Policy policy;
+    base::Duration poll{1'000}; // between two readings of the resource manager
+    base::Duration tick{200};
+    base::Duration save{10'000};  // between two writings of a state that only saw reports
+    std::filesystem::path fabric; // fabric.json: units; read again when it changes
+};
+
+// What a look at the driver shows beside its state.
+struct DriverStatus {
+    base::Time now{};
+    Policy policy;
+    std::filesystem::path journal;
+    std::string journal_error; // empty while it can be written
+    std::string fabric_error;
+};
+
+class Driver {
+public:
+    // Goes on from the journal's state. Errors: the journal cannot be read, or holds a state that cannot be
+    // understood (the text names the file, the field and the way out).
+    static base::Expected<std::unique_ptr<Driver>> make(Journal journal, ResourceManager& rm,
+                                                        Metrics& metrics, DriverOptions options);
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+    ~Driver();
+
+    void start();
+    // Ends the threads and writes the state. False when the resource manager's thread is still inside a call
+    // after `patience`: then only ending the process is left; what that call does is settled at the next
+    // start.
+    bool stop(base::Duration patience);
+    // New options for everything from the next event on.
+    void reload(DriverOptions options);
+
+    // From here on for any thread.
+
+    // Errors: Code::denied for a host that is not known, Code::unavailable before the hosts are known.
+    base::Expected<Reply> report(const Report& report);
+    void sweep(const FabricReport& report);
+    // The incident's id. Errors: step's refusal (not_found, unfit, denied), Code::unavailable when the
+    // journal cannot be written.
+    base::Expected<std::string> drain(const std::string& host, const std::string& reason,
+                                      const std::string& user);
+    base::Expected<std::string> resume(const std::string& host, const std::string& user);
+
+    // look(f): f(const State&, const DriverStatus&) with the state held still; keep it short.
+    template <class Look> auto look(Look look) {
+        const std::lock_guard lock(mutex_);
+        return look(std::as_const(state_), status());
+    }
+    base::Expected<std::vector<Note>> notes(const NoteFilter& filter);
+    base::Expected<std::vector<StoredIntent>> intents(const std::string& incident);
+    void update_gauges();
+    // The user the resource manager runs as; none until it has answered.
+    std::optional<std::uint32_t> rm_owner();
+
+private:
+    Driver(Journal journal, State state, ResourceManager& rm, Metrics& metrics, DriverOptions options);
+
+    using Steady = std::chrono::steady_clock::time_point; // when to act: not moved by a clock that is set
+
+    // All with mutex_ held.
+    std::optional<base::Error> apply(const Event& event);
+    void collect(Step& step, const Event& event);
+    void settle_intents(const Event& event);
+    void save();
+    void count(std::uint64_t first_incident);
+    DriverStatus status() const;
+    base::Expected<std::string> wish(const Event& event);
+
+    void run_ticker(const std::stop_token& stop);
+    void run_rm(const std::stop_token& stop);
+    void perform_one(std::unique_lock<std::mutex>& lock);
+    void read_rm(std::unique_lock<std::mutex>& lock);
+    void load_fabric();
+
+    std::mutex mutex_;
+    std::condition_variable_any wake_; // of the resource manager's thread
+    std::condition_variable_any ended_;
+    Journal journal_;
+    State state_;
+    ResourceManager& rm_;
+    Metrics& metrics_;
+    DriverOptions options_;
+
+    Record unsaved_;
+    bool durable_ = false; // unsaved_ must be written before anything else is done
+    Steady saved_{};
+    Steady next_save_{};
+    std::string journal_error_;
+    std::set<std::string> pending_; // intents that the journal holds as pending
+
+    std::deque<Action> queue_; // committed, to be performed
+    Steady next_read_{};
+    std::uint32_t failed_reads_ = 0;
+    std::optional<std::uint32_t> rm_owner_;
+    bool rm_ended_ = true;
+
+    std::optional<std::filesystem::file_time_type> fabric_seen_;
+    std::filesystem::path fabric_path_;
+    std::string fabric_error_;
+
+    std::jthread ticker_;
+    std::jthread rm_thread_;
+};
+
+} // namespace restart

@@ -1,0 +1,241 @@
+#include "restart/daemon/driver.hpp"
+
+#include "base/log.hpp"
+#include "folder.hpp"
+#include "rm_double.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <sys/resource.h>
+#include <thread>
+
+using namespace std::chrono_literals;
+using restart::Driver;
+
+namespace {
+
+// A driver over a journal in a private folder; made again it goes on where the last one ended.
+struct Yard {
+    test::Folder folder;
+    test::RmDouble rm{{"n001", "n002", "n003"}};
+    restart::Metrics metrics;
+    std::unique_ptr<Driver> driver;
+
+    void start() {
+        base::log::open("unit_tests", base::log::Level::error);
+        restart::DriverOptions options;
+        options.policy.observe_only = false;
+        options.policy.retry_most = 1s;
+        options.poll = 20ms;
+        options.tick = 10ms;
+        auto journal = restart::Journal::open(folder.path / "journal.db");
+        REQUIRE(journal);
+        auto made = Driver::make(*std::move(journal), rm, metrics, options);
+        REQUIRE(made);
+        driver = *std::move(made);
+        driver->start();
+    }
+    void end() {
+        CHECK(driver->stop(10s));
+        driver.reset();
+    }
+    template <class Holds> bool wait(Holds holds) const {
+        for (int i = 0; i < 1000; ++i) {
+            if (holds()) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    }
+    bool known() const {
+        return wait([&] {
+            return driver->look([](const auto& state, const auto&) { return state.rm_read.has_value(); });
+        });
+    }
+    std::string intent_state(const std::string& incident) const {
+        const auto intents = driver->intents(incident);
+        REQUIRE(intents);
+        return intents->empty() ? "none" : intents->front().state;
+    }
+};
+
+restart::Report report_of(const std::string& host) {
+    restart::Report report;
+    report.host = host;
+    report.boot_id = "boot";
+    report.time = base::now();
+    return report;
+}
+
+} // namespace
+
+TEST_CASE("an operator's drain is written, done and recorded") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    const auto incident = yard.driver->drain("n002", "fan tray", "alice");
+    REQUIRE(incident);
+    REQUIRE(yard.rm.wait_for_calls(1));
+    CHECK(yard.rm.node("n002").reason == "railyard[user:alice]: fan tray");
+    CHECK(yard.wait([&] { return yard.intent_state(*incident) == "done"; }));
+    const auto notes = yard.driver->notes({.incident = *incident});
+    REQUIRE(notes);
+    CHECK(notes->size() >= 2);
+    REQUIRE(yard.wait([&] { return !yard.driver->resume("n002", "alice") ? false : true; }));
+    REQUIRE(yard.rm.wait_for_calls(2));
+    CHECK(yard.rm.calls().back() == "resume n002");
+    yard.end();
+}
+
+TEST_CASE("what step refuses reaches the operator") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    const auto unknown = yard.driver->drain("n999", "x", "alice");
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().code == base::Code::not_found);
+    yard.rm.change([](restart::RmSnapshot& world) {
+        world.nodes[0].drain = true;
+        world.nodes[0].reason = "bob is soldering";
+    });
+    REQUIRE(yard.wait([&] {
+        return yard.driver->look(
+            [](const auto& state, const auto&) { return state.hosts.at("n001").node->drain; });
+    }));
+    const auto others = yard.driver->resume("n001", "alice");
+    REQUIRE_FALSE(others);
+    CHECK(others.error().code == base::Code::denied);
+    CHECK(yard.rm.calls().empty());
+}
+
+TEST_CASE("a report of an unknown host is refused") {
+    Yard yard;
+    yard.rm.away(true);
+    yard.start();
+    const auto early = yard.driver->report(report_of("n001"));
+    REQUIRE_FALSE(early);
+    CHECK(early.error().code == base::Code::unavailable);
+    yard.rm.away(false);
+    REQUIRE(yard.known());
+    CHECK(yard.driver->report(report_of("n001")));
+    const auto unknown = yard.driver->report(report_of("evil"));
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().code == base::Code::denied);
+    yard.driver->look([](const auto& state, const auto&) {
+        CHECK(state.hosts.at("n001").last_report);
+        CHECK_FALSE(state.hosts.contains("evil"));
+    });
+}
+
+TEST_CASE(
+    "while the resource manager is away an action waits, over a restart of restartd too, and is done once") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    yard.rm.away(true);
+    const auto incident = yard.driver->drain("n003", "smoke", "alice");
+    REQUIRE(incident);
+    CHECK(yard.wait([&] {
+        const auto intents = yard.driver->intents(*incident);
+        return intents && !intents->front().error.empty(); // tried, and told why not
+    }));
+    CHECK(yard.intent_state(*incident) == "pending");
+    yard.end();
+    yard.start();
+    CHECK(yard.rm.calls().empty());
+    yard.rm.away(false);
+    REQUIRE(yard.rm.wait_for_calls(1));
+    CHECK(yard.wait([&] { return yard.intent_state(*incident) == "done"; }));
+    std::this_thread::sleep_for(200ms);
+    CHECK(yard.rm.calls() == std::vector<std::string>{"drain n003: railyard[user:alice]: smoke"});
+    yard.end();
+    yard.start(); // and a further start repeats nothing
+    REQUIRE(yard.known());
+    std::this_thread::sleep_for(200ms);
+    CHECK(yard.rm.calls().size() == 1);
+}
+
+TEST_CASE("an intent without an outcome is settled by what the resource manager shows") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    REQUIRE(yard.driver->stop(10s));
+    // A process that is killed after the commit leaves exactly this: the state with the intent given.
+    std::string incident;
+    {
+        const auto path = yard.folder.path / "journal.db";
+        yard.driver.reset();
+        auto journal = restart::Journal::open(path);
+        REQUIRE(journal);
+        auto state = restart::State::from_json(**journal->state());
+        REQUIRE(state);
+        restart::Policy policy;
+        policy.observe_only = false;
+        auto step = restart::step(*std::move(state), restart::OperatorDrain{"n001", "smoke", "alice"},
+                                  base::now(), policy);
+        REQUIRE(step.actions.size() == 1);
+        incident = step.actions.front().id.substr(0, step.actions.front().id.find('/'));
+        REQUIRE(journal->commit({step.state.to_json(), step.notes, step.actions, {}}, base::now()));
+    }
+    SECTION("it was not done: it is done once") {
+        yard.start();
+        REQUIRE(yard.rm.wait_for_calls(1));
+        std::this_thread::sleep_for(200ms);
+        CHECK(yard.rm.calls() == std::vector<std::string>{"drain n001: railyard[user:alice]: smoke"});
+    }
+    SECTION("it was done: it is not done again") {
+        yard.rm.change([](restart::RmSnapshot& world) {
+            world.nodes[0].drain = true;
+            world.nodes[0].reason = "railyard[user:alice]: smoke";
+        });
+        yard.start();
+        REQUIRE(yard.known());
+        std::this_thread::sleep_for(200ms);
+        CHECK(yard.rm.calls().empty());
+    }
+    CHECK(yard.wait([&] { return yard.intent_state(incident) == "done"; }));
+    yard.end();
+}
+
+TEST_CASE("nothing is done while the journal cannot be written, and all of it afterwards") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const auto ignore = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit full{0, before.rlim_max}; // what a full disk looks like to the writer
+    ::setrlimit(RLIMIT_FSIZE, &full);
+    const auto first = yard.driver->drain("n001", "smoke", "alice");
+    const auto second = yard.driver->drain("n002", "smoke", "alice");
+    const auto told = yard.driver->look([](const auto&, const auto& status) { return status.journal_error; });
+    std::this_thread::sleep_for(300ms);
+    const auto calls = yard.rm.calls();
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, ignore);
+    CHECK(first); // taken before it was known
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == base::Code::unavailable);
+    CHECK(told.find("journal.db") != std::string::npos);
+    CHECK(calls.empty());
+    REQUIRE(yard.rm.wait_for_calls(1));
+    CHECK(yard.rm.calls().front() == "drain n001: railyard[user:alice]: smoke");
+    CHECK(yard.driver->look([](const auto&, const auto& status) { return status.journal_error; }).empty());
+}
+
+TEST_CASE("a stored state that cannot be understood is refused, not replaced") {
+    const test::Folder folder;
+    const auto path = folder.path / "journal.db";
+    test::RmDouble rm({"n001"});
+    restart::Metrics metrics;
+    {
+        auto journal = restart::Journal::open(path);
+        REQUIRE(journal->commit({R"({"hosts":17})", {}, {}, {}}, base::now()));
+    }
+    for (int i = 0; i < 2; ++i) {
+        const auto driver = Driver::make(*restart::Journal::open(path), rm, metrics, {});
+        REQUIRE_FALSE(driver);
+        CHECK(driver.error().text.find(path.string()) != std::string::npos);
+        CHECK(driver.error().text.find("hosts") != std::string::npos);
+    }
+}

@@ -1,0 +1,101 @@
+// A double of the resource manager: nodes and jobs in memory, each action recorded, absence on demand. It
+// stands in for Slurm in tests of the daemon's shell and is told apart by its name.
+#pragma once
+
+#include "restart/rm/rm.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace test {
+
+class RmDouble final : public restart::ResourceManager {
+public:
+    static constexpr std::uint32_t slurm_user = 64030;
+
+    explicit RmDouble(const std::vector<std::string>& hosts) {
+        for (const auto& name : hosts)
+            world_.nodes.push_back(idle(name));
+    }
+
+    // Changes the world between calls.
+    template <class Change> void change(Change change) {
+        const std::lock_guard lock(mutex_);
+        change(world_);
+    }
+    void away(bool is_away) {
+        const std::lock_guard lock(mutex_);
+        away_ = is_away;
+    }
+    // The actions it was asked for, in order, as describe() has them.
+    std::vector<std::string> calls() {
+        const std::lock_guard lock(mutex_);
+        return calls_;
+    }
+    // True as soon as `count` of them were made; false after 10 s.
+    bool wait_for_calls(std::size_t count) {
+        std::unique_lock lock(mutex_);
+        return called_.wait_for(lock, std::chrono::seconds(10), [&] { return calls_.size() >= count; });
+    }
+    restart::RmNode node(const std::string& name) {
+        const std::lock_guard lock(mutex_);
+        return *find(name);
+    }
+
+    base::Expected<restart::RmSnapshot> read() override {
+        const std::lock_guard lock(mutex_);
+        if (away_) return base::Error{base::Code::unavailable, "the double is away"};
+        return world_;
+    }
+
+    base::Expected<void> perform(const restart::Action& action) override {
+        const std::lock_guard lock(mutex_);
+        if (away_) return base::Error{base::Code::unavailable, "the double is away"};
+        calls_.push_back(describe(action));
+        called_.notify_all();
+        auto* node = find(action.host);
+        if (node == nullptr) return {};
+        switch (action.kind) {
+        case restart::ActionKind::drain_host:
+            node->drain = true;
+            node->state = "IDLE+DRAIN";
+            node->reason = action.reason;
+            break;
+        case restart::ActionKind::down_host:
+            node->down = true;
+            node->drain = node->drain || action.drain;
+            node->state = "DOWN";
+            node->reason = action.reason;
+            break;
+        case restart::ActionKind::resume_host: *node = idle(action.host); break;
+        case restart::ActionKind::requeue_job:
+        case restart::ActionKind::update_job: break;
+        }
+        return {};
+    }
+
+    std::optional<std::uint32_t> owner() override { return slurm_user; }
+
+private:
+    static restart::RmNode idle(const std::string& name) {
+        restart::RmNode node;
+        node.name = name;
+        node.state = "IDLE";
+        return node;
+    }
+    restart::RmNode* find(const std::string& name) {
+        for (auto& node : world_.nodes)
+            if (node.name == name) return &node;
+        return nullptr;
+    }
+    std::mutex mutex_;
+    std::condition_variable called_;
+    restart::RmSnapshot world_;
+    std::vector<std::string> calls_;
+    bool away_ = false;
+};
+
+} // namespace test
