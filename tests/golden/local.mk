@@ -1,4 +1,5 @@
 # Golden files: what the programs print, held as transcripts of commands (tests/golden/transcript --update).
-TESTS += %D%/railplan/run
+TESTS += %D%/railplan/run %D%/railckpt/run
+EXTRA_DIST += %D%/railckpt/run %D%/railckpt/rc %D%/railckpt/contract.transcript
 EXTRA_DIST += %D%/transcript %D%/railplan/run %D%/railplan/place.transcript \
 	%D%/railplan/half.state %D%/railplan/health.state %D%/railplan/broken.state

@@ -17,11 +17,10 @@ using namespace restart::ckpt;
 using restart::Seconds;
 
 struct Arguments {
-    std::string dir, socket, interval, mtbf, timeout, cost, from;
+    std::string dir, socket, interval, mtbf, timeout, cost, step, from;
     std::vector<std::string> files;
     std::optional<std::int64_t> job, restart;
     std::optional<std::uint64_t> keep;
-    std::uint64_t step = 0;
     bool json = false, verify = false, move = false;
 };
 
@@ -71,6 +70,13 @@ base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
     return Session::open(*options);
 }
 
+// Scripts go by exit status 1: none there, not yet, does not fit. Being fenced off or without an answer is 2.
+int fail(const base::Cli& cli, const base::Error& error) {
+    const int status = cli.fail(error);
+    const bool fits_not = error.code == base::Code::unfit || error.code == base::Code::internal;
+    return fits_not ? status : static_cast<int>(base::exit_usage);
+}
+
 void warn(const std::string& text) {
     fmt::print(stderr, "railckpt: {}\n", text);
 }
@@ -108,7 +114,7 @@ int print_verdict(const base::Cli& cli, const Arguments& arguments, const Sessio
 
 int run_due(const base::Cli& cli, const Arguments& arguments) {
     auto session = open_session(arguments, false);
-    if (!session) return cli.fail(session.error());
+    if (!session) return fail(cli, session.error());
     session->count_from_files();
     const auto verdict = session->due();
     return print_verdict(cli, arguments, *session, verdict);
@@ -117,9 +123,9 @@ int run_due(const base::Cli& cli, const Arguments& arguments) {
 int run_wait(const base::Cli& cli, const Arguments& arguments) {
     using Clock = std::chrono::steady_clock;
     const auto timeout = time_option("--timeout", arguments.timeout);
-    if (!timeout) return cli.fail(timeout.error());
+    if (!timeout) return fail(cli, timeout.error());
     auto session = open_session(arguments, false);
-    if (!session) return cli.fail(session.error());
+    if (!session) return fail(cli, session.error());
     const auto start = Clock::now();
     for (;;) {
         session->count_from_files(); // another process may have committed meanwhile
@@ -133,9 +139,9 @@ int run_wait(const base::Cli& cli, const Arguments& arguments) {
 
 int run_latest(const base::Cli& cli, const Arguments& arguments) {
     auto session = open_session(arguments, false);
-    if (!session) return cli.fail(session.error());
+    if (!session) return fail(cli, session.error());
     const auto latest = session->latest(arguments.verify ? Depth::checksums : Depth::sizes);
-    if (!latest) return cli.fail(latest.error());
+    if (!latest) return fail(cli, latest.error());
     for (const auto& damage : latest->skipped)
         warn(damage + ": passed over");
     if (!latest->newest) {
@@ -156,20 +162,22 @@ int run_latest(const base::Cli& cli, const Arguments& arguments) {
 
 int run_commit(const base::Cli& cli, const Arguments& arguments) {
     const auto cost = time_option("--cost", arguments.cost);
-    if (!cost) return cli.fail(cost.error());
+    if (!cost) return fail(cli, cost.error());
     if (arguments.from.empty() == arguments.files.empty())
-        return cli.fail(
-            {base::Code::usage, "commit: name the files to publish, or their directory with --from DIR"});
+        return fail(cli, {base::Code::usage,
+                          "commit: name the files to publish, or their directory with --from DIR"});
+    const auto step = base::parse_count(arguments.step);
+    if (!step) return fail(cli, base::Error(step.error()).within("--step"));
     auto session = open_session(arguments, true);
-    if (!session) return cli.fail(session.error());
-    const auto stage = session->begin(arguments.step);
-    if (!stage) return cli.fail(stage.error());
+    if (!session) return fail(cli, session.error());
+    const auto stage = session->begin(*step);
+    if (!stage) return fail(cli, stage.error());
     const auto how = arguments.move ? Import::link : Import::copy;
     auto imported = arguments.from.empty() ? import_files(arguments.files, *stage, how)
                                            : import_tree(arguments.from, *stage, how);
-    if (!imported) return cli.fail(imported.error());
+    if (!imported) return fail(cli, imported.error());
     const auto published = session->commit(cost->value_or(Seconds{0}));
-    if (!published) return cli.fail(published.error());
+    if (!published) return fail(cli, published.error());
     if (arguments.move)
         for (const auto& trouble : remove_sources(*imported))
             warn(trouble);

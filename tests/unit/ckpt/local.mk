@@ -1,3 +1,10 @@
-unit_sources += %D%/interval_test.cpp %D%/manifest_test.cpp %D%/fence_test.cpp %D%/schedule_test.cpp \
+unit_sources += %D%/agent_test.cpp %D%/agent_double.hpp %D%/c_api_test.cpp %D%/interval_test.cpp %D%/manifest_test.cpp \
+	%D%/fence_test.cpp %D%/schedule_test.cpp \
 	%D%/session_test.cpp %D%/folder.hpp
 unit_libs += libry_ckpt.la
+
+check_PROGRAMS += tests/unit/ckpt/c_program
+tests_unit_ckpt_c_program_SOURCES = %D%/c_program.c
+tests_unit_ckpt_c_program_LDADD = librailckpt.la
+TESTS += %D%/exports
+EXTRA_DIST += %D%/exports
