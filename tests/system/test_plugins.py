@@ -278,3 +278,52 @@ def test_restart_and_reconfigure_lose_nothing(cluster):
     other = 1 - units_of(cluster, nodes).pop()
     cluster.out("scancel", fillers[other])
     equal(units_of(cluster, running_on(cluster, job)), {other}, "units")
+
+
+def shared_partition(cluster):
+    """A partition whose nodes are shared by jobs; made once."""
+    cluster.run("scontrol", "create", "partition=shared", "nodes=ALL", "oversubscribe=no", "maxtime=unlimited")
+    return ["-p", "shared"]
+
+
+def test_shared_nodes_count_as_far_as_they_have_room(cluster):
+    """Where jobs share nodes, CPUs and GPUs in use decide whether a unit has room for a span."""
+    shared = shared_partition(cluster)
+    for node in cluster.units[0][:3]:  # half of three nodes' CPUs, and all GPUs of one
+        job = submit(cluster, *shared, "-N1", "-n8", "-w", node, *(["--gres=gpu:8"] if node == cluster.nodes[0] else []))
+        wait_state(cluster, job, "RUNNING")
+    whole = submit(cluster, *shared, "-N6", "-n96", "--ntasks-per-node=16", "--rail-span=unit")
+    equal(units_of(cluster, running_on(cluster, whole)), {1}, "units of whole nodes")
+    half = submit(cluster, *shared, "-N8", "--ntasks-per-node=8", "--rail-span=unit")
+    equal(units_of(cluster, running_on(cluster, half)), {0}, "units of half nodes")
+    cluster.out("scancel", half, whole)
+    gpus = submit(cluster, *shared, "-N8", "--gres=gpu:8", "--rail-span=unit")
+    equal(units_of(cluster, running_on(cluster, gpus)), {1}, "units with all GPUs")
+    more = submit(cluster, *shared, "-N8", "--gres=gpu:8", "--rail-span=unit")
+    wait_for(lambda: TIME.fullmatch(fields(cluster, more)["StartTime"]), 30, "an estimate")
+    equal(state(cluster, more), "PENDING", "a second job for all GPUs of a unit")
+
+
+def test_tasks_without_nodes_stay_in_the_span(cluster):
+    """A job that asks for tasks only gets as many nodes as they fill, within its span."""
+    shared = shared_partition(cluster)
+    fill(cluster, cluster.units[0][:6])
+    nodes = running_on(cluster, submit(cluster, *shared, "-n", "64", "--rail-span=unit"))
+    equal((units_of(cluster, nodes), len(nodes)), ({1}, 4), "64 tasks of one CPU on nodes of 16")
+    error = refused(cluster, "sbatch", *shared, "-n", "200", "--rail-span=unit", "--wrap", "true")
+    holds(error, "Requested node configuration is not available", "more tasks than a unit has CPUs")
+
+
+def test_a_range_of_nodes_takes_what_the_span_holds(cluster):
+    """-N MIN-MAX gets the most nodes that one unit has free."""
+    fill(cluster, cluster.units[0][:2])
+    fill(cluster, cluster.units[1][:4])
+    nodes = running_on(cluster, submit(cluster, "-N2-12", "--rail-span=unit"))
+    equal((units_of(cluster, nodes), len(nodes)), ({0}, 6), "nodes")
+
+
+def test_immediate_jobs_do_not_spread(cluster):
+    """salloc --immediate with a span that is not free fails at once instead of spreading."""
+    leave_five_free(cluster)
+    error = refused(cluster, "salloc", "-N6", "--rail-span=unit", "--immediate=1", "true")
+    check("Granted" not in error, f"granted: {error}")

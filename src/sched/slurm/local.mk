@@ -17,7 +17,7 @@ rail_plugin_ldflags = -module -avoid-version -shared -Wl,-z,lazy -Wl,--gc-sectio
 
 if SLURM_SRC
 slurmplugin_LTLIBRARIES += select_rail.la job_submit_rail.la
-select_rail_la_SOURCES = %D%/slurm_select_rail.c %D%/slurm_globals.h %D%/slurm_occupancy.c \
+select_rail_la_SOURCES = %D%/slurm_select_rail.c %D%/slurm_inside.h %D%/slurm_occupancy.c \
 	%D%/slurm_occupancy.h %D%/slurm_stock.c %D%/slurm_stock.h
 # No such file: its suffix makes automake link with the C++ compiler.
 nodist_EXTRA_select_rail_la_SOURCES = linked.cpp

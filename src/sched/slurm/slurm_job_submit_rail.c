@@ -2,16 +2,10 @@
  *
  * Called by slurmctld with the job write lock held for each submission and change. Jobs without Railyard's
  * flags pass untouched. */
-#include "config.h"
+
+#include "slurm_inside.h"
 
 #include <stdlib.h>
-
-#include "slurm/slurm.h"
-#include "slurm/slurm_errno.h"
-#include "src/common/run_in_daemon.h"
-#include "src/common/slurm_xlator.h"
-#include "src/common/xstring.h"
-#include "src/slurmctld/slurmctld.h"
 
 #include "sched/slurm/submit.h"
 

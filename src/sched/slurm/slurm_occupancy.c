@@ -3,14 +3,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "src/common/bitstring.h"
-#include "src/common/gres.h"
-#include "src/common/job_resources.h"
-#include "src/common/slurm_xlator.h"
-#include "src/common/xmalloc.h"
-
-#include "slurm_globals.h"
-
 struct use { /* of one node, by running and suspended jobs */
     uint32_t cpus;
     uint64_t memory;

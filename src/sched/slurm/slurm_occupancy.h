@@ -3,11 +3,9 @@
 #ifndef RAILYARD_SCHED_SLURM_OCCUPANCY_H
 #define RAILYARD_SCHED_SLURM_OCCUPANCY_H
 
-#include "config.h"
+#include "slurm_inside.h"
 
 #include <stdint.h>
-
-#include "src/slurmctld/slurmctld.h"
 
 enum occupancy_rule {
     OCCUPANCY_EVER, /* every candidate counts as free: could the job ever run? */

@@ -9,23 +9,14 @@
  * candidates include busy nodes, then RUN_NOW) and at submission (RUN_NOW or TEST_ONLY), on different
  * threads but always with locks on jobs and nodes. Clients and slurmd load this plugin too, to unpack node
  * information: there it only forwards, says nothing and starts nothing. */
-#include "config.h"
+
+#include "slurm_inside.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "slurm/slurm_errno.h"
-#include "src/common/bitstring.h"
-#include "src/common/list.h"
-#include "src/common/log.h"
-#include "src/common/run_in_daemon.h"
-#include "src/common/select.h"
-#include "src/common/slurm_xlator.h"
-#include "src/slurmctld/slurmctld.h"
-
 #include "sched/slurm/advisor.h"
-#include "slurm_globals.h"
 #include "slurm_occupancy.h"
 #include "slurm_stock.h"
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* dladdr */
-#include "slurm_stock.h"
+#include "slurm_inside.h"
 
-#include "config.h"
+#include "slurm_stock.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "slurm/slurm_errno.h"
-#include "src/common/log.h"
-#include "src/common/read_config.h"
-#include "src/common/slurm_xlator.h"
-#include "src/common/xstring.h"
 
 /* All of node_select_syms in Slurm 22.05's select.c but select_p_job_test, select_p_node_init and
  * select_p_reconfigure, which slurm_select_rail.c defines. */

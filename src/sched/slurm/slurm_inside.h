@@ -1,0 +1,32 @@
+/* All of Slurm's internal headers that the plugins need, in the one order that is right. Include it first. */
+#ifndef RAILYARD_SCHED_SLURM_INSIDE_H
+#define RAILYARD_SCHED_SLURM_INSIDE_H
+
+#include "config.h"
+
+/* Renames the functions that the other headers declare: seen after one of them, calls would be to functions
+ * that nobody declared, returning int. */
+#include "src/common/slurm_xlator.h"
+
+#include "slurm/slurm.h"
+#include "slurm/slurm_errno.h"
+#include "src/common/bitstring.h"
+#include "src/common/gres.h"
+#include "src/common/job_resources.h"
+#include "src/common/list.h"
+#include "src/common/log.h"
+#include "src/common/node_conf.h"
+#include "src/common/read_config.h"
+#include "src/common/run_in_daemon.h"
+#include "src/common/select.h"
+#include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
+#include "src/slurmctld/slurmctld.h"
+
+/* Unlike functions, data is looked up when a plugin is loaded, and clients of libslurm do not have these:
+ * weak references let select_rail.so load there as well. */
+extern List job_list __attribute__((weak));
+extern int node_record_count __attribute__((weak));
+extern node_record_t** node_record_table_ptr __attribute__((weak));
+
+#endif
