@@ -26,6 +26,16 @@ select_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%
 EXTRA_select_rail_la_DEPENDENCIES = %D%/select_rail.map
 select_rail_la_LIBADD = libry_advisor.la
 
+# The same under the stock plugin's name, for a directory that stands before Slurm's own in PluginDir.
+railshadowdir = $(pkglibdir)/shadow
+railshadow_LTLIBRARIES = %D%/shadow/select_cons_tres.la
+%C%_shadow_select_cons_tres_la_SOURCES = $(select_rail_la_SOURCES)
+nodist_EXTRA_%C%_shadow_select_cons_tres_la_SOURCES = linked.cpp
+%C%_shadow_select_cons_tres_la_CPPFLAGS = $(select_rail_la_CPPFLAGS) -DRAIL_SHADOW
+%C%_shadow_select_cons_tres_la_LDFLAGS = $(select_rail_la_LDFLAGS)
+EXTRA_%C%_shadow_select_cons_tres_la_DEPENDENCIES = $(EXTRA_select_rail_la_DEPENDENCIES)
+%C%_shadow_select_cons_tres_la_LIBADD = libry_advisor.la
+
 job_submit_rail_la_SOURCES = %D%/slurm_job_submit_rail.c
 nodist_EXTRA_job_submit_rail_la_SOURCES = linked.cpp
 job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)

@@ -5,7 +5,11 @@
 
 #include "slurm_inside.h"
 
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sched/slurm/submit.h"
 
@@ -22,11 +26,30 @@ static void log_text(enum rail_level level, const char* text) {
         info("job_submit/rail: %s", text);
 }
 
-extern int init(void) {
+/* Is the node selection plugin that slurmctld loaded Railyard's, under its own name or the stock one's? */
+static bool spans_are_kept(void)
+{
+    const char* type = strchr(slurm_conf.select_type, '/');
+    char *dirs = xstrdup(slurm_conf.plugindir), *rest = NULL, path[PATH_MAX];
+    bool kept = false;
+    for (char* dir = strtok_r(dirs, ":", &rest); dir; dir = strtok_r(NULL, ":", &rest)) {
+        snprintf(path, sizeof(path), "%s/select_%s.so", dir, type ? type + 1 : "");
+        if (access(path, R_OK)) continue;
+        void* loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+        const char* name = loaded ? dlsym(loaded, "plugin_name") : NULL;
+        kept = name && !strncmp(name, "Railyard", strlen("Railyard"));
+        if (loaded) dlclose(loaded);
+        break; /* Slurm takes the first */
+    }
+    xfree(dirs);
+    return kept;
+}
+
+extern int init(void)
+{
     if (!running_in_slurmctld()) return SLURM_SUCCESS;
-    if (xstrcmp(slurm_conf.select_type, "select/rail") && !xstrstr(slurm_conf.plugindir, "railyard"))
-        error("job_submit/rail: SelectType is %s: --rail-span is checked but not kept; use "
-              "SelectType=select/rail",
+    if (!spans_are_kept())
+        error("job_submit/rail: SelectType is %s: --rail-span is checked but not kept; use select/rail",
               slurm_conf.select_type);
     gate = rail_gate_open(log_text);
     return SLURM_SUCCESS;
