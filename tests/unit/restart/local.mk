@@ -4,8 +4,6 @@ unit_sources += \
 	%D%/bad_host_test.cpp \
 	%D%/bounds_test.cpp \
 	%D%/driver_test.cpp \
-	%D%/bad_host_test.cpp \
-	%D%/bounds_test.cpp \
 	%D%/folder.hpp \
 	%D%/fuzz_test.cpp \
 	%D%/http_test.cpp \
