@@ -45,7 +45,11 @@ void take_job(Turn& turn, const std::string& host, const JobReport& report) {
         std::find(nodes.begin(), nodes.end(), host) == nodes.end())
         return;
     job.speaks = true;
-    if (!report.ckpt || (job.commit && report.ckpt->committed <= job.commit->committed)) return;
+    if (!report.ckpt) return;
+    // Two hosts' clocks may differ by more than two commits lie apart: a later step is newer as well.
+    if (job.commit && report.ckpt->committed <= job.commit->committed &&
+        report.ckpt->step <= job.commit->step)
+        return;
     learn_commit(job, *report.ckpt);
     refresh_interval(job, turn.policy);
 }

@@ -32,10 +32,11 @@ Quiet count_quiet(const Turn& turn) {
 }
 
 // What else says that the host has gone; empty: nothing. A witness counts only when it spoke up around or
-// after the last report: a link that was down, or a slurmd that was dead, before proves nothing new.
+// after the last report: a link that was down, or a slurmd that was dead, before proves nothing new. Once a
+// suspicion was dropped, an unanswered ping of slurmctld is no longer enough: the agent alone may be dead.
 std::string witness(const Turn& turn, const HostState& host) {
     const auto since = *host.last_report - turn.policy.witness_wait;
-    if (host.mute_since && *host.mute_since >= since && host.node)
+    if (host.node && host.mute_since && *host.mute_since >= since && (!host.doubted || host.node->automatic))
         return fmt::format("the resource manager says {}", host.node->state);
     if (host.dark_since && *host.dark_since >= since)
         return fmt::format("all {} links are down in the fabric", host.links.links_total);
@@ -98,13 +99,15 @@ void check_host(Turn& turn, const std::string& name, HostState& host) {
         turn.state.incidents.erase(incident->number);
         return;
     }
+    const auto seen = witness(turn, host);
+    if (host.doubted && seen.empty()) return;
     if (incident == nullptr) {
         incident = &open_incident(turn, IncidentKind::node_loss, Phase::suspected, name, "agent silent",
                                   *host.last_report);
         turn.note(NoteKind::signal, *incident, 0,
                   fmt::format("agent silent for {}", base::human_duration(quiet)));
     }
-    if (const auto seen = witness(turn, host); !seen.empty()) {
+    if (!seen.empty()) {
         confirm(turn, *incident, host, seen);
     } else if (incident->phase == Phase::suspected &&
                quiet >= turn.policy.silent + turn.policy.witness_wait) {
@@ -136,7 +139,7 @@ void check_silence(Turn& turn) {
     if (turn.now < turn.state.grace_until || !turn.state.rm_read) return;
     if (mass_silence(turn)) return;
     for (auto& [name, host] : turn.state.hosts)
-        if (host.last_report && !host.lost && !host.doubted) check_host(turn, name, host);
+        if (host.last_report && !host.lost) check_host(turn, name, host);
 }
 
 } // namespace restart

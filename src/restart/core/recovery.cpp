@@ -136,7 +136,7 @@ void ask_to_save(Turn& turn, Incident& incident, HurtJob& hurt, const JobState& 
 bool saved(Turn& turn, Incident& incident, const HurtJob& hurt) {
     const auto& job = turn.state.jobs.at(hurt.id);
     if (job.rm.restarts > hurt.epoch) return true; // another has requeued it
-    if (job.commit && (!hurt.last || job.commit->committed > hurt.last->committed)) {
+    if (job.commit && job.commit != hurt.last) {
         turn.note(NoteKind::outcome, incident, hurt.id,
                   fmt::format("job {} saved step {} after {}", hurt.id, job.commit->step,
                               base::human_duration(turn.now - *hurt.asked)));

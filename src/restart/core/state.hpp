@@ -28,7 +28,7 @@ struct HostState {
     std::optional<base::Time> dark_since; // all its links are down since
     std::optional<base::Time> mute_since; // not responding to, or down in, the resource manager since
     bool lost = false;                    // confirmed; until its agent reports again
-    bool doubted = false;                 // a suspicion was dropped; no new one until it reports again
+    bool doubted = false; // a suspicion was dropped; until its agent reports only a loss others saw counts
     bool operator==(const HostState&) const = default;
 };
 

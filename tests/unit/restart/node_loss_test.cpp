@@ -53,6 +53,39 @@ TEST_CASE("silence alone drains nobody") {
     }
 }
 
+TEST_CASE("a witness that comes late still counts when it is sure") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(2);
+    world.power_off("n002", 100.0);
+    world.run(50);
+    REQUIRE(world.noted("suspicion dropped"));
+
+    SECTION("slurmctld gave the host up and has requeued the job") {
+        world.rm_sets_down("n002");
+        world.run(8);
+        CHECK(world.count(ActionKind::down_host) == 1); // for its drain
+        CHECK(world.count(ActionKind::update_job) >= 1);
+        CHECK(world.job(job).phase == JobPhase::running);
+    }
+    SECTION("the fabric lost its links") {
+        restart::FabricReport sweep;
+        sweep.complete = true;
+        sweep.hosts["n002"] = {0, 8};
+        world.tell(restart::FabricSwept{sweep});
+        world.run(8);
+        CHECK(world.count(ActionKind::requeue_job) == 1);
+        CHECK(world.job(job).phase == JobPhase::running);
+    }
+    SECTION("an unanswered ping is not sure") {
+        world.node("n002").not_responding = true;
+        world.run(40);
+        CHECK(world.actions.empty());
+    }
+    INFO(world.story());
+    CHECK(world.state().incidents.empty());
+}
+
 TEST_CASE("an agent that reports again ends the suspicion") {
     World world(4);
     world.stop_agent("n002");
