@@ -21,7 +21,8 @@ void take_findings(Turn& turn, const std::string& name, HostState& host,
                    const std::vector<Finding>& findings) {
     if (host.findings == findings) return;
     for (const auto& finding : findings) {
-        if (finding.severity == Severity::info || holds(host.findings, key_of(finding))) continue;
+        // Those that ask for more open an incident, which tells them.
+        if (finding.severity != Severity::warn || holds(host.findings, key_of(finding))) continue;
         turn.note_host(NoteKind::signal, name,
                        fmt::format("{} {} ({}): {}", finding.component, finding.rule,
                                    to_string(finding.severity), finding.evidence));

@@ -145,13 +145,8 @@ base::Error slurm_error(std::string_view what, int number) {
     case SLURMCTLD_COMMUNICATIONS_SEND_ERROR:
     case SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR:
     case SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR:
-    case SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH:
-    case SLURM_PROTOCOL_SOCKET_IMPL_NEGATIVE_RECV_LENGTH:
-    case SLURM_PROTOCOL_SOCKET_IMPL_NOT_ALL_DATA_SENT:
-    case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
     case SLURM_PROTOCOL_AUTHENTICATION_ERROR: // munged is away on either side
     case ESLURM_AUTH_CRED_INVALID:
-    case ESLURM_AUTH_NET_ERROR:
     case ESLURM_IN_STANDBY_MODE:
     case ESLURM_IN_STANDBY_USE_BACKUP: code = Code::unavailable; break;
     case ESLURM_INVALID_JOB_ID:
@@ -161,8 +156,8 @@ base::Error slurm_error(std::string_view what, int number) {
     case ESLURM_USER_ID_MISSING: code = Code::denied; break;
     default: break;
     }
-    // Anything a socket says below Slurm's own numbers is a peer that is away.
-    if (number > 0 && number < 1000) code = Code::unavailable;
+    // What a socket says, by its own number or by Slurm's (SLURM_PROTOCOL_SOCKET_…), is a peer that is away.
+    if ((number > 0 && number < 1000) || (number >= 5000 && number < 5100)) code = Code::unavailable;
     return {code, fmt::format("{}: {}", what, slurm_strerror(number))};
 }
 
