@@ -168,6 +168,7 @@ std::optional<std::string> merged_exclusion(std::string_view before, const std::
     for (const auto& name : more)
         if (!contains(names, name)) names.push_back(name);
     if (names.size() == known->size()) return {};
+    std::sort(names.begin(), names.end(), base::natural_less);
     return base::fold_hostlist(names);
 }
 

@@ -101,6 +101,7 @@ TEST_CASE("a job carries its nodes, its restarts and what its user asked of us")
 TEST_CASE("exclusions are merged and requirements rewritten") {
     CHECK(restart::merged_exclusion("", {"n003"}) == "n003");
     CHECK(restart::merged_exclusion("n[001-002]", {"n003"}) == "n[001-003]");
+    CHECK(restart::merged_exclusion("n006", {"n002"}) == "n[002,006]");
     CHECK_FALSE(restart::merged_exclusion("n[001-004]", {"n003"}).has_value());
     CHECK(restart::merged_exclusion("n[1", {"n003"}) == "n[1,n003");
     CHECK(restart::rewritten_requirement("n[001-003]", {"n002"}) == "n[001,003]");
