@@ -145,9 +145,9 @@ private:
                 if (!port.linked || port.number == 0) continue;
                 const auto found = entries_.find(port.peer);
                 if (found == entries_.end()) {
-                    result_.missing.push_back(fmt::format("node {}, behind port {} of {}, was not told of",
-                                                          format_guid(port.peer), port.number,
-                                                          describe(node)));
+                    result_.missing.push_back(
+                        fmt::format("node {}, behind port {} of {}, was not seen itself",
+                                    format_guid(port.peer), port.number, describe(node)));
                     continue;
                 }
                 const Entry& peer = found->second;

@@ -219,10 +219,11 @@ void tell_missing_rails(const Fabric& fabric, Findings& findings) {
                 leaves.push_back(switch_name(fabric, unit.leaves[at(r)]));
             finding.ends.insert(finding.ends.end(), leaves.begin(), leaves.end());
             finding.text = fmt::format(
-                "{} {} no link on rail {} ({}), which other hosts of {} have; look for a dead, disabled or "
+                "{} {} no link on {} {} ({}), which other hosts of {} have; look for a dead, disabled or "
                 "uncabled HCA",
-                finding.ends.front(), members.size() == 1 ? "has" : "have", fmt::join(rails, ", "),
-                base::fold_hostlist(leaves), unit.name);
+                finding.ends.front(), members.size() == 1 ? "has" : "have",
+                rails.size() == 1 ? "rail" : "rails", fmt::join(rails, ", "), base::fold_hostlist(leaves),
+                unit.name);
             findings.push_back(std::move(finding));
         }
     }

@@ -39,13 +39,14 @@ struct Seen {
     std::unordered_set<std::uint64_t> ports;
 };
 
+// "2 switches are not seen: leaf1, leaf2"; of many names the first few.
 void tell(std::vector<std::string>& sentences, const std::vector<std::string>& names, std::string_view one,
-          std::string_view many, std::string_view what) {
+          std::string_view many) {
     constexpr std::size_t most = 8;
     if (names.empty()) return;
     const std::vector<std::string> first(
         names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most)));
-    sentences.push_back(fmt::format("{} {} {}: {}{}", names.size(), names.size() == 1 ? one : many, what,
+    sentences.push_back(fmt::format("{} {}: {}{}", names.size(), names.size() == 1 ? one : many,
                                     fmt::join(first, ", "), names.size() > most ? ", …" : ""));
 }
 
@@ -75,9 +76,10 @@ std::vector<std::string> losses(const Fabric& before, const Fabric& after) {
         sentences.push_back(fmt::format("{} {} not seen: {}", hosts.size(),
                                         hosts.size() == 1 ? "host is" : "hosts are",
                                         base::fold_hostlist(hosts)));
-    tell(sentences, hcas, "HCA", "HCAs", "of hosts still there not seen");
-    tell(sentences, switches, "switch", "switches", "not seen");
-    tell(sentences, ports, "port", "ports", "without the link that the file has");
+    tell(sentences, hcas, "HCA of a host that is still there is not seen",
+         "HCAs of hosts that are still there are not seen");
+    tell(sentences, switches, "switch is not seen", "switches are not seen");
+    tell(sentences, ports, "port has lost its link", "ports have lost their links");
     return sentences;
 }
 

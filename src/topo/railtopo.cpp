@@ -45,8 +45,12 @@ boost::json::array to_json(const std::vector<std::string>& sentences) {
 void print_summary(const Options& options, const topo::Fabric& fabric,
                    const std::vector<std::string>& missing, bool written) {
     if (!options.json) {
-        for (const auto& sentence : missing)
-            fmt::print(stderr, "railtopo: not seen: {}\n", sentence);
+        constexpr std::size_t most = 20;
+        for (std::size_t i = 0; i < std::min(missing.size(), most); ++i)
+            fmt::print(stderr, "railtopo: {}\n", missing[i]);
+        if (missing.size() > most)
+            fmt::print(stderr, "railtopo: and {} more parts of the fabric; --json names them all\n",
+                       missing.size() - most);
         return;
     }
     const auto text = base::to_pretty(boost::json::object{{"out", options.out},

@@ -1,1 +1,25 @@
-# tests/fuzz
+# Fuzz targets, one a parser. As check programs they replay their corpora; with --enable-fuzzers (clang) they
+# are libFuzzer programs: tests/fuzz/fuzz_ibnetdiscover tests/fuzz/corpus/ibnetdiscover -max_total_time=60
+fuzz_programs = %D%/fuzz_ibnetdiscover %D%/fuzz_fabric_json %D%/fuzz_synth
+check_PROGRAMS += $(fuzz_programs)
+TESTS += %D%/run
+EXTRA_DIST += %D%/run %D%/corpus
+CLEANFILES += %D%/fuzz_*.log
+
+if FUZZERS
+fuzz_main =
+FUZZ_FLAGS = -fsanitize=fuzzer,address,undefined
+else
+fuzz_main = %D%/replay.cpp
+FUZZ_FLAGS =
+endif
+
+%C%_fuzz_ibnetdiscover_SOURCES = %D%/ibnetdiscover_fuzz.cpp $(fuzz_main)
+%C%_fuzz_ibnetdiscover_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_ibnetdiscover_LDADD = libry_topo.la
+%C%_fuzz_fabric_json_SOURCES = %D%/fabric_json_fuzz.cpp $(fuzz_main)
+%C%_fuzz_fabric_json_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_fabric_json_LDADD = libry_topo.la
+%C%_fuzz_synth_SOURCES = %D%/synth_fuzz.cpp $(fuzz_main)
+%C%_fuzz_synth_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_synth_LDADD = libry_topo.la

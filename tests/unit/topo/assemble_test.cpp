@@ -189,8 +189,7 @@ TEST_CASE("losses name what an older file has more") {
 
     auto dead = before;
     dead.links.erase(dead.links.begin());
-    CHECK(
-        topo::losses(before, dead) ==
-        std::vector<std::string>{"2 ports without the link that the file has: n001 mlx5_0/1, leaf-su1-r0/1"});
+    CHECK(topo::losses(before, dead) ==
+          std::vector<std::string>{"2 ports have lost their links: n001 mlx5_0/1, leaf-su1-r0/1"});
     CHECK(topo::losses(dead, before).empty());
 }
