@@ -57,6 +57,7 @@ private:
 
     SourceSettings settings_;
     bool had_ports_ = false;
+    std::uint64_t full_told_ = 0; // number of the last full sample that read() gave
     std::unique_ptr<Log> log_;
     // Shared with the threads, which may outlive us while a driver holds them.
     std::shared_ptr<Ib> ib_;

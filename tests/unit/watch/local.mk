@@ -1,1 +1,15 @@
-# tests/unit/watch
+unit_sources += \
+	%D%/fabric_witness_test.cpp \
+	%D%/hardware.hpp \
+	%D%/job_socket_test.cpp \
+	%D%/job_test.cpp \
+	%D%/kmsg_test.cpp \
+	%D%/nvml_test.cpp \
+	%D%/reporter_test.cpp \
+	%D%/rules_test.cpp \
+	%D%/run_apart_test.cpp \
+	%D%/sysfs_ib_test.cpp \
+	%D%/watcher_test.cpp \
+	%D%/window_test.cpp
+unit_libs += libry_watch.la
+EXTRA_tests_unit_unit_tests_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1

@@ -1,0 +1,197 @@
+#include "restart/watch/job_session.hpp"
+
+#include "base/json.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace std::chrono_literals;
+using namespace restart;
+
+namespace {
+
+const base::Time now{std::chrono::seconds(1'700'000'000)};
+
+std::string hello(std::uint32_t job, std::uint32_t epoch = 0) {
+    return fmt::format(R"({{"op":"hello","job":{},"epoch":{},"rank":0}})", job, epoch);
+}
+std::string commit(std::uint64_t step, const std::string& path = "/scratch/c") {
+    return fmt::format(R"({{"op":"commit","step":{},"path":"{}","cost_s":0.8,"bytes":123}})", step, path);
+}
+
+bool ok(const std::string& answer) {
+    return answer.find("\"ok\":false") == std::string::npos && answer.ends_with("\n");
+}
+
+Reply reply_for(std::uint32_t job, std::uint32_t epoch, std::optional<base::Time> save_by = {}) {
+    Reply reply;
+    reply.jobs.push_back(
+        {job, epoch, 37.5, save_by, save_by ? std::optional<std::string>("i-7") : std::nullopt});
+    return reply;
+}
+
+} // namespace
+
+TEST_CASE("hello, due, commit: what a job says and hears") {
+    JobBook book;
+    {
+        JobSession session(book, 1000);
+        CHECK(session.answer(hello(12, 1), now) ==
+              "{\"interval_s\":null,\"save_by\":null,\"incident\":null,\"ok\":true}\n");
+        CHECK(session.news());
+        CHECK_FALSE(session.news());
+        CHECK(book.entries() == std::vector<JobReport>{{12, 1, 1000, {}}});
+        book.delivered(book.entries(), reply_for(12, 1, now + 9s));
+        const auto due = *base::parse_json(session.answer(R"({"op":"due"})", now));
+        CHECK(due.at("interval_s").to_number<double>() == 37.5);
+        CHECK(due.at("save_by").to_number<double>() == 1'700'000'009.0);
+        CHECK(due.at("incident").as_string() == "i-7");
+        CHECK(session.answer(commit(400), now) == "{\"ok\":true}\n");
+        const auto entries = book.entries();
+        REQUIRE(entries.size() == 1);
+        REQUIRE(entries[0].ckpt);
+        CHECK(*entries[0].ckpt == Commit{400, "/scratch/c", now, 0.8, 123});
+        // restartd asks for nothing any more
+        book.delivered({}, reply_for(12, 1));
+        CHECK(session.answer(R"({"op":"due"})", now).find("\"save_by\":null") != std::string::npos);
+    }
+    CHECK(book.undelivered() == 1); // the client has gone, its commit stays
+    book.delivered(book.entries(), {});
+    CHECK(book.entries().empty());
+}
+
+TEST_CASE("a commit that came after the report was made stays to be told") {
+    JobBook book;
+    JobSession session(book, 1000);
+    session.answer(hello(12), now);
+    session.answer(commit(1), now);
+    const auto sent = book.entries();
+    session.answer(commit(2), now);
+    book.delivered(sent, {});
+    CHECK(book.undelivered() == 1);
+    book.delivered(book.entries(), {});
+    CHECK(book.undelivered() == 0);
+}
+
+TEST_CASE("users, starts and jobs do not mix") {
+    JobBook book;
+    JobSession owner(book, 1000), other(book, 1001), older(book, 1000);
+    owner.answer(hello(12, 1), now);
+    other.answer(hello(12, 1), now);
+    older.answer(hello(12, 0), now);
+    other.answer(commit(9, "/evil"), now);
+    const auto entries = book.entries();
+    REQUIRE(entries.size() == 3);
+    for (const auto& entry : entries)
+        CHECK(entry.ckpt.has_value() == (entry.uid == 1001));
+    book.delivered(entries, reply_for(12, 1));
+    CHECK_FALSE(book.advice({12, 0, 1000}).interval_s);
+    CHECK(book.advice({12, 1, 1000}).interval_s == 37.5);
+}
+
+TEST_CASE("several ranks are one entry until the last has gone; a second hello moves a client") {
+    JobBook book;
+    {
+        JobSession first(book, 1000);
+        first.answer(hello(12), now);
+        {
+            JobSession second(book, 1000);
+            second.answer(hello(12), now);
+            second.answer(hello(12), now);
+            CHECK(book.entries().size() == 1);
+        }
+        CHECK(book.entries().size() == 1);
+        first.answer(hello(13), now);
+        CHECK(book.entries() == std::vector<JobReport>{{13, 0, 1000, {}}});
+    }
+    CHECK(book.entries().empty());
+}
+
+TEST_CASE("lines that are refused name the field and change nothing") {
+    const std::pair<std::string, std::string> lines[] = {
+        {"", "not JSON"},
+        {"garbage", "not JSON"},
+        {"[]", "op"},
+        {"{}", "op"},
+        {R"({"op":1})", "op"},
+        {R"({"op":"dance"})", "must be hello, due or commit"},
+        {R"({"op":"hello"})", "job"},
+        {R"({"op":"hello","job":0,"epoch":0})", "job"},
+        {R"({"op":"hello","job":-1,"epoch":0})", "job"},
+        {R"({"op":"hello","job":4294967296,"epoch":0})", "job"},
+        {R"({"op":"hello","job":12})", "epoch"},
+        {R"({"op":"hello","job":"12","epoch":0})", "job"},
+        {R"({"op":"due"})", "say hello first"},
+        {commit(1), "say hello first"},
+    };
+    for (const auto& [line, what] : lines) {
+        INFO(line);
+        JobBook book;
+        JobSession session(book, 1000);
+        const auto answer = session.answer(line, now);
+        CHECK_FALSE(ok(answer));
+        CHECK(answer.find(what) != std::string::npos);
+        CHECK(book.entries().empty());
+    }
+    const std::pair<std::string, std::string> commits[] = {
+        {R"({"op":"commit"})", "step"},
+        {R"({"op":"commit","step":-1,"path":"/x","cost_s":1,"bytes":1})", "step"},
+        {R"({"op":"commit","step":1,"path":"x","cost_s":1,"bytes":1})", "path"},
+        {R"({"op":"commit","step":1,"path":"/x\n","cost_s":1,"bytes":1})", "path"},
+        {R"({"op":"commit","step":1,"path":"/)" + std::string(4095, 'x') + R"(","cost_s":1,"bytes":1})",
+         "path"},
+        {R"({"op":"commit","step":1,"path":"/x","cost_s":-1,"bytes":1})", "cost_s"},
+        {R"({"op":"commit","step":1,"path":"/x","cost_s":1e9,"bytes":1})", "cost_s"},
+        {R"({"op":"commit","step":1,"path":"/x","cost_s":1,"bytes":1.5})", "bytes"},
+        {"{\"op\":\"commit\",\"step\":1,\"path\":\"/\xff\",\"cost_s\":1,\"bytes\":1}", "not JSON"},
+    };
+    for (const auto& [line, what] : commits) {
+        INFO(line);
+        JobBook book;
+        JobSession session(book, 1000);
+        REQUIRE(ok(session.answer(hello(12), now)));
+        CHECK(session.answer(line, now).find(what) != std::string::npos);
+        CHECK_FALSE(book.entries().at(0).ckpt);
+    }
+}
+
+TEST_CASE("too many wrong lines make a client hopeless") {
+    JobBook book;
+    JobSession session(book, 1000);
+    for (int i = 0; i < JobSession::most_errors; ++i) {
+        CHECK_FALSE(session.hopeless());
+        session.answer("x", now);
+    }
+    CHECK(session.hopeless());
+}
+
+TEST_CASE("a user cannot fill the book for others") {
+    JobBook book;
+    for (std::uint32_t id = 1; id <= JobBook::most_entries_a_uid; ++id)
+        REQUIRE(book.join({id, 0, 1000}));
+    const auto refused = book.join({5000, 0, 1000});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text.find("uid 1000") != std::string::npos);
+    CHECK(book.join({5000, 0, 1001}));
+    CHECK(book.join({1, 0, 1000})); // a job that is already there
+}
+
+TEST_CASE("a report stays small: paths beyond the budget wait for the next one") {
+    JobBook book;
+    const std::string path = "/" + std::string(4000, 'x');
+    for (std::uint32_t id = 1; id <= 100; ++id) {
+        REQUIRE(book.join({id, 0, 1000}));
+        book.commit({id, 0, 1000}, {1, path, now, 1, 1});
+    }
+    int rounds = 0;
+    for (; book.undelivered() > 0 && rounds < 10; ++rounds) {
+        const auto sent = book.entries();
+        std::size_t bytes = 0;
+        for (const auto& job : sent)
+            bytes += job.ckpt ? job.ckpt->path.size() : 0;
+        CHECK(bytes <= JobBook::most_path_bytes);
+        CHECK(sent.size() == 100);
+        book.delivered(sent, {});
+    }
+    CHECK(rounds == 2);
+}

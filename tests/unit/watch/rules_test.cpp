@@ -1,0 +1,312 @@
+// Every rule is shown to fire by injecting its fault, and to be silent just below its threshold.
+#include "restart/watch/rules.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <optional>
+#include <set>
+
+using namespace std::chrono_literals;
+using namespace restart;
+
+namespace {
+
+// A sound host whose clock the test moves.
+struct Host {
+    Sample sample;
+    Judge judge{Limits{}};
+
+    Host() {
+        sample.now = base::Time(std::chrono::seconds(1'700'000'000));
+        sample.ib.emplace();
+        for (int i = 0; i < 2; ++i) {
+            PortSample port;
+            port.device = fmt::format("mlx5_{}", i);
+            port.state = "ACTIVE";
+            port.phys_state = "LinkUp";
+            port.rate_gbps = 400;
+            for (const auto& name : judged_counters())
+                port.counters[name] = 1000; // lifetime values judge nobody
+            sample.ib->ports.push_back(std::move(port));
+        }
+        sample.gpus.emplace();
+        for (std::uint32_t i = 0; i < 2; ++i) {
+            GpuSample gpu;
+            gpu.index = i;
+            gpu.pci = fmt::format("0000:{:02x}:00.0", 0x14 + i * 28);
+            gpu.ecc_corrected = gpu.ecc_uncorrected = 0;
+            gpu.remap_failed = gpu.remap_pending = false;
+            gpu.pcie_generation = gpu.pcie_generation_max = 5;
+            gpu.pcie_width = gpu.pcie_width_max = 16;
+            gpu.pcie_replays = 0;
+            sample.gpus->push_back(std::move(gpu));
+        }
+    }
+
+    PortSample& port(std::size_t i = 0) { return sample.ib->ports.at(i); }
+    GpuSample& gpu(std::size_t i = 0) { return sample.gpus->at(i); }
+
+    // Looks once a second for that long; the findings of the last look.
+    std::vector<Finding> run(base::Duration time) {
+        std::vector<Finding> findings;
+        for (const auto end = sample.now + time; sample.now < end;) {
+            sample.now += 1s;
+            findings = judge.judge(sample);
+            sample.xids.clear();
+        }
+        return findings;
+    }
+    std::vector<Finding> xid(XidEvent event) {
+        sample.xids.push_back(std::move(event));
+        return run(1s);
+    }
+};
+
+std::optional<Finding> find(const std::vector<Finding>& findings, std::string_view rule,
+                            std::string_view on) {
+    for (const auto& f : findings)
+        if (f.rule == rule && f.component == on) return f;
+    return std::nullopt;
+}
+
+// How to break a host so that a condition rule fires.
+struct Fault {
+    std::string_view rule, component;
+    void (*inject)(Host&);
+    void (*repair)(Host&);
+};
+
+const Fault faults[] = {
+    {"gpu.lost", "gpu0", [](Host& h) { h.gpu().lost = true; }, [](Host& h) { h.gpu().lost = false; }},
+    {"gpu.remap_failed", "gpu1", [](Host& h) { h.gpu(1).remap_failed = true; },
+     [](Host& h) { h.gpu(1).remap_failed = false; }},
+    {"gpu.remap_pending", "gpu0", [](Host& h) { h.gpu().remap_pending = true; },
+     [](Host& h) { h.gpu().remap_pending = false; }},
+    {"gpu.ecc", "gpu0", [](Host& h) { h.gpu().ecc_uncorrected = 1; },
+     [](Host& h) { h.gpu().ecc_uncorrected = 0; }},
+    {"gpu.pcie_width", "gpu0", [](Host& h) { h.gpu().pcie_width = 8; },
+     [](Host& h) { h.gpu().pcie_width = 16; }},
+    {"gpu.pcie_replay", "gpu0", [](Host& h) { h.gpu().pcie_replays = 32; }, [](Host&) {}},
+    {"ib.link_down", "mlx5_0:1", [](Host& h) { h.port().state = "DOWN"; },
+     [](Host& h) { h.port().state = "ACTIVE"; }},
+    {"ib.vanished", "mlx5_1:1", [](Host& h) { h.sample.ib->ports.pop_back(); },
+     [](Host& h) {
+         auto port = h.port();
+         port.device = "mlx5_1";
+         h.sample.ib->ports.push_back(port);
+     }},
+    {"ib.rate", "mlx5_0:1", [](Host& h) { h.port().rate_gbps = 100; },
+     [](Host& h) { h.port().rate_gbps = 400; }},
+};
+
+} // namespace
+
+TEST_CASE("a sound host has no findings") {
+    Host host;
+    CHECK(host.run(300s).empty());
+}
+
+TEST_CASE("each condition fires after its window, not before, with its severity, and ends") {
+    for (const auto& rule : condition_rules()) {
+        if (rule.name == "ib.missing") continue; // below: it needs a fabric file
+        INFO(rule.name);
+        const auto fault = std::find_if(std::begin(faults), std::end(faults),
+                                        [&](const auto& f) { return f.rule == rule.name; });
+        REQUIRE(fault != std::end(faults));
+        Host host;
+        host.run(5s);
+        fault->inject(host);
+        if (rule.window > 0s) CHECK_FALSE(find(host.run(rule.window), rule.name, fault->component));
+        const auto finding = find(host.run(1s), rule.name, fault->component);
+        REQUIRE(finding);
+        CHECK(finding->severity == rule.severity);
+        CHECK_FALSE(finding->evidence.empty());
+        CHECK(finding->since == base::Time(std::chrono::seconds(1'700'000'006)));
+        fault->repair(host);
+        CHECK(find(host.run(29s), rule.name, fault->component)); // still within [throttle] clear
+        CHECK(host.run(70s).empty());
+    }
+}
+
+TEST_CASE("each counter rule fires above its threshold, not at it, and ends after its period") {
+    const auto rules = counter_rules();
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        const auto& rule = rules[i];
+        INFO(rule.counter << " more than " << rule.more_than);
+        const auto name = fmt::format("ib.counter.{}", rule.counter);
+        Host host;
+        host.run(5s);
+        host.port().counters[std::string(rule.counter)] += rule.more_than;
+        const auto at = find(host.run(2s), name, "mlx5_0:1");
+        CHECK((!at || at->severity < rule.severity)); // a milder row of the same counter may fire
+        host.port().counters[std::string(rule.counter)] += 1;
+        const auto finding = find(host.run(1s), name, "mlx5_0:1");
+        REQUIRE(finding);
+        CHECK(finding->severity == rule.severity);
+        CHECK_FALSE(find(host.run(1s), name, "mlx5_1:1"));
+        const auto later = find(host.run(rule.period + 35s), name, "mlx5_0:1");
+        CHECK((!later || later->severity != rule.severity));
+    }
+}
+
+TEST_CASE("counter rules of one counter give one finding, the worse one") {
+    Host host;
+    host.run(2s);
+    for (int flap = 1; flap <= 3; ++flap) {
+        ++host.port().counters["link_downed"];
+        const auto findings = host.run(60s);
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].rule == "ib.counter.link_downed");
+        CHECK(findings[0].severity == (flap < 3 ? Severity::warn : Severity::evict));
+    }
+}
+
+TEST_CASE("each throttle reason fires after the window; configured ones evict") {
+    for (const auto& reason : throttle_reasons()) {
+        INFO(reason.name);
+        Host host;
+        host.gpu(1).reasons = reason.bit;
+        const auto rule = fmt::format("gpu.throttle.{}", reason.name);
+        CHECK(host.run(5s).empty());
+        const auto finding = find(host.run(1s), rule, "gpu1");
+        REQUIRE(finding);
+        const bool evicts = reason.name == "hw_power_brake" || reason.name == "hw_thermal_slowdown";
+        CHECK(finding->severity == (evicts ? Severity::evict : Severity::warn));
+        CHECK(finding->evidence ==
+              fmt::format("clock event reasons 0x{:x} for 5.0 s (window 5.0 s)", reason.bit));
+        host.gpu(1).reasons = 0;
+        CHECK(host.run(29s).size() == 1);
+        CHECK(host.run(2s).empty());
+    }
+}
+
+TEST_CASE("reasons that slow no sound GPU are no findings") {
+    Host host;
+    host.gpu().reasons =
+        0x1 | 0x2 | 0x4 | 0x10 | 0x100; // idle, application clocks, SW power cap, sync boost, display
+    CHECK(host.run(120s).empty());
+}
+
+TEST_CASE("HW slowdown beside its cause is said once, alone by itself, configured always") {
+    Host host;
+    host.gpu().reasons = 0x88;
+    CHECK(host.run(10s).size() == 1);
+    Limits limits;
+    limits.throttle_evicts = {"hw_slowdown"};
+    limits.throttle_window = 2s;
+    host.judge.set_limits(limits);
+    const auto findings = host.run(10s);
+    CHECK(find(findings, "gpu.throttle.hw_slowdown", "gpu0")->severity == Severity::evict);
+    CHECK(find(findings, "gpu.throttle.hw_power_brake", "gpu0")->severity == Severity::warn);
+}
+
+TEST_CASE("a port that nobody has seen up and nobody expects is a free port; one in the fabric file is not") {
+    Host host;
+    host.port().state = "DOWN";
+    CHECK(host.run(300s).empty());
+    Limits limits;
+    limits.expected = {{"mlx5_0", 1}, {"mlx5_1", 1}, {"mlx5_7", 1}};
+    host.judge.set_limits(limits);
+    auto findings = host.run(11s);
+    CHECK(find(findings, "ib.link_down", "mlx5_0:1"));
+    CHECK_FALSE(find(findings, "ib.missing", "mlx5_7:1")); // its driver may still come
+    findings = host.run(120s);
+    CHECK(find(findings, "ib.missing", "mlx5_7:1")->severity == Severity::evict);
+    auto port = host.port(1);
+    port.device = "mlx5_7";
+    host.sample.ib->ports.push_back(port);
+    CHECK_FALSE(find(host.run(31s), "ib.missing", "mlx5_7:1"));
+}
+
+TEST_CASE("a source that does not answer neither raises nor clears") {
+    Host host;
+    host.gpu().reasons = 0x80;
+    CHECK(host.run(10s).size() == 1);
+    const auto gpus = host.sample.gpus;
+    host.sample.gpus.reset();
+    host.sample.ib.reset();
+    CHECK(host.run(120s).size() == 1); // the ports are not "vanished" either
+    host.sample.gpus = gpus;
+    host.gpu().reasons = 0;
+    CHECK(host.run(31s).empty());
+}
+
+TEST_CASE("every row of the XID table becomes a finding of its severity on the right GPU") {
+    for (const auto& row : xid_table()) {
+        INFO(row.first);
+        Host host;
+        host.run(1s);
+        const auto findings = host.xid({"0000:30:00", row.first, ""});
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].rule == fmt::format("gpu.xid.{}", row.first));
+        CHECK(findings[0].component == "gpu1");
+        CHECK(findings[0].severity == row.severity);
+        CHECK(findings[0].evidence.find(row.meaning) != std::string::npos);
+        // A day later: what needs a reset or a reboot still holds.
+        const bool stays = row.severity == Severity::evict || row.severity == Severity::fatal;
+        host.sample.now += 24h;
+        CHECK(host.run(1s).size() == (stays ? 1 : 0));
+    }
+}
+
+TEST_CASE("an XID from NVML and the kernel log is one event; repeated ones escalate") {
+    Host host;
+    host.run(1s);
+    host.sample.xids.push_back({"0000:14:00.0", 31, ""});
+    auto findings = host.xid({"0000:14:00", 31, "MMU Fault"});
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::info);
+    CHECK(findings[0].evidence.find("MMU Fault") != std::string::npos);
+    host.run(60s);
+    findings = host.xid({"0000:14:00", 31, "MMU Fault"});
+    CHECK(findings[0].severity == Severity::warn);
+    CHECK(findings[0].evidence.find("2 times within a day") != std::string::npos);
+}
+
+TEST_CASE("XIDs of codes and GPUs nobody knows") {
+    Host host;
+    host.run(1s);
+    const auto findings = host.xid({"0000:ff:00", 9999, "?"});
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].component == "gpu/0000:ff:00");
+    CHECK(findings[0].severity == Severity::warn);
+}
+
+TEST_CASE("XID 154 obeys its text, and the later text wins") {
+    const std::pair<std::string_view, Severity> texts[] = {
+        {"GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", Severity::fatal},
+        {"GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)", Severity::fatal},
+        {"GPU recovery action changed from 0x0 (None) to 0x3 (Drain P2P)", Severity::evict},
+        {"GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)", Severity::evict},
+        {"GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)", Severity::info},
+        {"nonsense", Severity::warn},
+    };
+    Host host;
+    host.run(1s);
+    for (const auto& [text, severity] : texts) {
+        INFO(text);
+        CHECK(host.xid({"0000:14:00", 154, std::string(text)}).at(0).severity == severity);
+        host.run(10s);
+    }
+}
+
+TEST_CASE("a flood of XIDs stays within what a report can carry") {
+    Host host;
+    for (std::uint32_t code = 1; code <= 5000; ++code)
+        host.sample.xids.push_back({"0000:14:00", code, "x"});
+    CHECK(host.run(1s).size() <= 256);
+}
+
+TEST_CASE(
+    "names and sources: each row says where its numbers come from; throttle names are the configuration's") {
+    for (const auto& rule : condition_rules())
+        CHECK_FALSE(rule.source.empty());
+    for (const auto& rule : counter_rules())
+        CHECK_FALSE(rule.source.empty());
+    for (const auto& row : xid_table())
+        CHECK_FALSE(row.source.empty());
+    const auto reasons = throttle_reasons();
+    for (const auto& name : Limits{}.throttle_evicts)
+        CHECK(std::any_of(reasons.begin(), reasons.end(), [&](const auto& r) { return r.name == name; }));
+}

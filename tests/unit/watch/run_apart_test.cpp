@@ -1,0 +1,79 @@
+#include "restart/watch/run_apart.hpp"
+
+#include "base/unique_fd.hpp"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <unistd.h>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// The child leaves by exit(), which would print once more what waits in our buffers.
+auto run_apart(const std::function<base::Expected<std::string>()>& work, base::Duration deadline,
+               int interrupt = -1) {
+    std::cout.flush();
+    return restart::run_apart(work, deadline, interrupt);
+}
+
+} // namespace
+
+TEST_CASE("a child's text and its error come back") {
+    const std::string large(1'000'000, 'x');
+    const auto text = run_apart([&]() -> base::Expected<std::string> { return large; }, 10s);
+    REQUIRE(text);
+    CHECK(*text == large);
+    const auto failed = run_apart(
+        []() -> base::Expected<std::string> {
+            return base::Error{base::Code::io, "no such port"};
+        },
+        10s);
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().text == "no such port");
+    CHECK(run_apart([]() -> base::Expected<std::string> { return std::string(); }, 10s)->empty());
+}
+
+TEST_CASE("a child that hangs is ended, also one that does not listen") {
+    const auto began = std::chrono::steady_clock::now();
+    const auto hung = run_apart(
+        []() -> base::Expected<std::string> {
+            std::signal(SIGTERM, SIG_IGN);
+            for (;;)
+                ::pause();
+        },
+        100ms);
+    REQUIRE_FALSE(hung);
+    CHECK(hung.error().text.find("no end within") != std::string::npos);
+    CHECK(std::chrono::steady_clock::now() - began < 5s);
+}
+
+TEST_CASE("a child that crashes is an error") {
+    const auto crashed = run_apart(
+        []() -> base::Expected<std::string> {
+            std::raise(SIGKILL);
+            return std::string("never");
+        },
+        10s);
+    REQUIRE_FALSE(crashed);
+    CHECK(crashed.error().text == "ended by signal 9");
+}
+
+TEST_CASE("an interrupt ends a child early") {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    const base::UniqueFd in(ends[0]), out(ends[1]);
+    REQUIRE(::write(out.get(), "x", 1) == 1);
+    const auto ended = run_apart(
+        []() -> base::Expected<std::string> {
+            ::sleep(60);
+            return std::string("late");
+        },
+        60s, in.get());
+    REQUIRE_FALSE(ended);
+    CHECK(ended.error().code == base::Code::usage);
+}
