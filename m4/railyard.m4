@@ -69,8 +69,7 @@ AC_DEFUN([RY_SLURM_SOURCE], [
     AS_IF([test -z "$ry_build"], [AC_MSG_ERROR([--with-slurm-src: $1 is not configured (no config.h there or in its build/): run Slurm's configure first])])
     AS_IF([test ! -f "$ry_src/src/slurmctld/slurmctld.h"], [AC_MSG_ERROR([--with-slurm-src: $1 has no src/slurmctld/slurmctld.h])])
     ry_slurm_src_release=$(sed -n 's/^#define SLURM_VERSION_STRING "\(.*\)"/\1/p' "$ry_build/config.h")
-    # -iquote: their "config.h", not ours.
-    SLURM_SRC_CPPFLAGS="-iquote $ry_build -isystem $ry_build -isystem $ry_build/slurm -isystem $ry_src -isystem $ry_src/src/common"
+    SLURM_SRC_CPPFLAGS="-isystem $ry_build -isystem $ry_build/slurm -isystem $ry_src -isystem $ry_src/src/common"
     ry_slurm_src_summary="Slurm $ry_slurm_src_release from $ry_src"])
   AC_SUBST([SLURM_SRC_CPPFLAGS])
   AM_CONDITIONAL([SLURM_SRC], [test -n "$SLURM_SRC_CPPFLAGS"])])

@@ -1,6 +1,6 @@
 #include "base/cli.hpp"
 
-#include <config.h>
+#include <railyard_config.h>
 #include <fmt/format.h>
 
 #include <cerrno>
