@@ -111,7 +111,7 @@ private:
             end.switch_ = static_cast<int>(fabric.switches.size());
             Switch& s = fabric.switches.emplace_back();
             s.guid = node.guid;
-            s.name = node.description.empty() ? format_guid(node.guid) : switch_name(node.description);
+            s.name = node.description.empty() ? format_guid(node.guid) : short_switch_name(node.description);
             s.ports = node.ports;
             return {};
         }
@@ -226,7 +226,7 @@ bool is_aggregation(std::string_view description) {
     return description.find("Aggregation Node") != std::string_view::npos;
 }
 
-std::string switch_name(std::string_view description) {
+std::string short_switch_name(std::string_view description) {
     const auto colon = description.find(':');
     if (!description.starts_with("MF0;") || colon == std::string_view::npos) return std::string(description);
     const auto name = description.substr(4, colon - 4);

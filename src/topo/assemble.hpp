@@ -28,6 +28,6 @@ HcaName parse_hca_description(std::string_view description);
 
 // A managed switch's description "MF0;leaf01:MQM9700/U1" without its frame: "leaf01"; of a chassis, whose
 // parts must stay distinct, "core1/L02/U1". Any other description as it is.
-std::string switch_name(std::string_view description);
+std::string short_switch_name(std::string_view description);
 
 } // namespace topo

@@ -2,8 +2,6 @@
 
 #include "base/hostlist.hpp"
 
-#include <fmt/format.h>
-
 namespace topo {
 
 std::string_view to_string(Severity severity) {
@@ -14,35 +12,6 @@ std::string_view to_string(Severity severity) {
     }
     return "info";
 }
-
-namespace checks {
-
-std::string hca_name(const Host& host, const Hca& hca) {
-    return hca.device.empty() ? host.name : fmt::format("{} {}", host.name, hca.device);
-}
-
-std::string switch_name(const Fabric& fabric, int index) {
-    return index == none ? "none" : fabric.switches[at(index)].name;
-}
-
-std::string end_name(const Fabric& fabric, const End& end) {
-    if (end.switch_ != none) return fmt::format("{}/{}", switch_name(fabric, end.switch_), end.port);
-    const Host& host = fabric.hosts[at(end.host)];
-    return fmt::format("{}/{}", hca_name(host, host.hcas[at(end.hca)]), end.port);
-}
-
-std::string host_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
-    std::vector<std::string> names;
-    for (const auto h : hosts)
-        names.push_back(fabric.hosts[h].name);
-    return base::fold_hostlist(names);
-}
-
-std::string counted(std::size_t n, std::string_view one, std::string_view many) {
-    return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
-} // namespace checks
 
 std::vector<Finding> check(const Fabric& fabric) {
     std::vector<Finding> findings;

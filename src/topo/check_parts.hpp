@@ -2,6 +2,7 @@
 #pragma once
 
 #include "topo/check.hpp"
+#include "topo/names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -17,17 +18,6 @@ void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and 
 void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links
 void names(const Fabric& fabric, Findings& findings);   // duplicates, nameless HCAs, hosts without facts
 void parts(const Fabric& fabric, Findings& findings);   // disconnected fabrics, shared leaves
-
-inline std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
-
-// "n002 mlx5_1/1", "leaf-su1-r2/9"; "none" for a switch index of none.
-std::string end_name(const Fabric& fabric, const End& end);
-std::string hca_name(const Host& host, const Hca& hca);
-std::string switch_name(const Fabric& fabric, int index);
-std::string host_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts);
-std::string counted(std::size_t n, std::string_view one, std::string_view many);
 
 // An HCA of which the description does not say which one it is: nameless, or named as another of its host.
 bool unidentified(const Host& host, const Hca& hca);

@@ -1,5 +1,6 @@
 #include "topo/derive.hpp"
 
+#include "topo/names.hpp"
 #include "topo/order.hpp"
 
 #include <fmt/format.h>
@@ -9,10 +10,6 @@
 
 namespace topo {
 namespace {
-
-std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
 
 // Switch neighbours, one entry a link: neighbours of s are to[first[s]] … to[first[s + 1] - 1].
 struct Neighbours {

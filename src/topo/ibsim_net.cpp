@@ -1,5 +1,6 @@
 #include "topo/ibsim_net.hpp"
 
+#include "topo/names.hpp"
 #include "topo/rate.hpp"
 
 #include <fmt/format.h>
@@ -8,10 +9,6 @@
 
 namespace topo {
 namespace {
-
-std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
 
 constexpr std::uint32_t fastest_lane = 50000; // HDR
 

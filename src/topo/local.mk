@@ -15,6 +15,7 @@ libry_topo_la_SOURCES = \
 	%D%/ibnetdiscover.cpp %D%/ibnetdiscover.hpp \
 	%D%/ibsim_net.cpp %D%/ibsim_net.hpp \
 	%D%/loss.cpp %D%/loss.hpp \
+	%D%/names.cpp %D%/names.hpp \
 	%D%/order.cpp %D%/order.hpp \
 	%D%/plant.cpp %D%/plant.hpp \
 	%D%/rate.cpp %D%/rate.hpp \

@@ -1,7 +1,7 @@
 #include "topo/loss.hpp"
 
 #include "base/hostlist.hpp"
-#include "topo/check_parts.hpp"
+#include "topo/names.hpp"
 
 #include <fmt/format.h>
 
@@ -69,7 +69,7 @@ std::vector<std::string> losses(const Fabric& before, const Fabric& after) {
         for (const End* end : {&link.a, &link.b}) {
             const auto guid = Seen::guid(before, *end);
             if (!now.nodes.contains(guid) || now.ports.contains(key(guid, end->port))) continue;
-            ports.push_back(checks::end_name(before, *end));
+            ports.push_back(end_name(before, *end));
         }
     std::vector<std::string> sentences;
     if (!hosts.empty())

@@ -2,6 +2,7 @@
 
 #include "topo/derive.hpp"
 #include "topo/guid.hpp"
+#include "topo/names.hpp"
 #include "topo/roles.hpp"
 
 #include <fmt/format.h>
@@ -20,10 +21,6 @@ constexpr std::array<std::string_view, fault_count> names{
     "rails_swapped",   "hosts_swapped", "rails_rotated",  "wrong_rail",   "wrong_unit",
     "on_spine",        "dead_hca",      "narrow_link",    "slow_link",    "uplink_missing",
     "uplinks_crossed", "uplink_narrow", "name_duplicate", "name_missing", "switch_name"};
-
-std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
 
 // Chooses victims: each host and each leaf at most once.
 class Planter {

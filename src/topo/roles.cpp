@@ -1,6 +1,7 @@
 #include "topo/roles.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,10 +9,6 @@
 
 namespace topo {
 namespace {
-
-std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
 
 // An HCA's attachment: the switch and rate of its first linked port.
 struct Attachment {

@@ -1,7 +1,7 @@
 #include "topo/show.hpp"
 
-#include "base/hostlist.hpp"
 #include "base/json.hpp"
+#include "topo/names.hpp"
 #include "topo/rate.hpp"
 
 #include <fmt/format.h>
@@ -11,41 +11,6 @@
 
 namespace topo {
 namespace {
-
-std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
-
-std::string counted(std::size_t n, std::string_view one, std::string_view many = {}) {
-    return n == 1         ? fmt::format("1 {}", one)
-           : many.empty() ? fmt::format("{} {}s", n, one)
-                          : fmt::format("{} {}", n, many);
-}
-
-std::string switch_name(const Fabric& fabric, int s) {
-    return s == none ? "none" : fabric.switches[at(s)].name;
-}
-
-std::string host_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
-    std::vector<std::string> names;
-    for (const auto h : hosts)
-        names.push_back(fabric.hosts[h].name);
-    return base::fold_hostlist(names);
-}
-
-std::string leaf_names(const Fabric& fabric, const Unit& unit) {
-    std::vector<std::string> names;
-    for (const int leaf : unit.leaves)
-        names.push_back(switch_name(fabric, leaf));
-    return base::fold_hostlist(names);
-}
-
-std::string switch_names(const Fabric& fabric, const std::vector<int>& switches) {
-    std::vector<std::string> names;
-    for (const int s : switches)
-        names.push_back(switch_name(fabric, s));
-    return base::fold_hostlist(names);
-}
 
 // The most common rate of host links, as "4xHDR".
 std::string host_rate(const Fabric& fabric) {
@@ -81,8 +46,8 @@ bool alike(const Unit& a, const Unit& b) {
 }
 
 void show_unit(std::string& out, const Fabric& fabric, const Unit& unit) {
-    fmt::format_to(std::back_inserter(out), "  {}  {}  {}\n", unit.name, counted(unit.hosts.size(), "host"),
-                   host_names(fabric, unit.hosts));
+    fmt::format_to(std::back_inserter(out), "  {}  {}  {}\n", unit.name,
+                   counted(unit.hosts.size(), "host", "hosts"), host_names(fabric, unit.hosts));
     for (std::size_t r = 0; r < unit.leaves.size(); ++r)
         fmt::format_to(std::back_inserter(out), "    rail {:<3} {}\n", r,
                        switch_name(fabric, unit.leaves[r]));
@@ -104,10 +69,11 @@ void show_units(std::string& out, const Fabric& fabric, const Pod& pod, bool eve
             }
             const Unit& last = fabric.units[pod.units[end - 1]];
             fmt::format_to(std::back_inserter(out), "  {} … {}  {} of {} x {}  {}\n    leaves {}{}{}\n",
-                           first.name, last.name, counted(end - i, "unit"),
-                           counted(first.hosts.size(), "host"), counted(rails_of(first), "rail"),
-                           host_names(fabric, hosts), leaf_names(fabric, first), end - i > 2 ? " … " : ", ",
-                           leaf_names(fabric, last));
+                           first.name, last.name, counted(end - i, "unit", "units"),
+                           counted(first.hosts.size(), "host", "hosts"),
+                           counted(rails_of(first), "rail", "rails"), host_names(fabric, hosts),
+                           switch_names(fabric, first.leaves), end - i > 2 ? " … " : ", ",
+                           switch_names(fabric, last.leaves));
         }
         i = end;
     }
@@ -122,12 +88,13 @@ std::string show(const Fabric& fabric, ShowOptions options) {
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas)
             ++(hca.role == Role::compute ? compute : storage);
-    fmt::format_to(put, "{}, {}, {} ({}){}; {} in {}, {}\n", counted(fabric.hosts.size(), "host"),
-                   counted(static_cast<std::size_t>(fabric.rails), "rail"), counted(compute, "compute HCA"),
-                   host_rate(fabric), storage > 0 ? fmt::format(", {}", counted(storage, "storage HCA")) : "",
+    fmt::format_to(put, "{}, {}, {} ({}){}; {} in {}, {}\n", counted(fabric.hosts.size(), "host", "hosts"),
+                   counted(static_cast<std::size_t>(fabric.rails), "rail", "rails"),
+                   counted(compute, "compute HCA", "compute HCAs"), host_rate(fabric),
+                   storage > 0 ? fmt::format(", {}", counted(storage, "storage HCA", "storage HCAs")) : "",
                    counted(fabric.switches.size(), "switch", "switches"),
-                   counted(static_cast<std::size_t>(fabric.tiers), "tier"),
-                   counted(fabric.links.size(), "link"));
+                   counted(static_cast<std::size_t>(fabric.tiers), "tier", "tiers"),
+                   counted(fabric.links.size(), "link", "links"));
     if (!fabric.source.empty()) fmt::format_to(put, "from {}\n", fabric.source);
 
     for (std::size_t p = 0; p < fabric.pods.size(); ++p) {
@@ -139,8 +106,8 @@ std::string show(const Fabric& fabric, ShowOptions options) {
         for (std::size_t s = 0; s < fabric.switches.size(); ++s)
             if (fabric.switches[s].tier == 1 && at(fabric.switches[s].pod) == p)
                 spines.push_back(static_cast<int>(s));
-        fmt::format_to(put, "\n{}  {}, {}, {}{}\n", pod.name, counted(pod.units.size(), "unit"),
-                       counted(hosts, "host"), counted(spines.size(), "spine"),
+        fmt::format_to(put, "\n{}  {}, {}, {}{}\n", pod.name, counted(pod.units.size(), "unit", "units"),
+                       counted(hosts, "host", "hosts"), counted(spines.size(), "spine", "spines"),
                        spines.empty() ? "" : fmt::format(": {}", switch_names(fabric, spines)));
         show_units(out, fabric, pod, options.every_unit);
     }

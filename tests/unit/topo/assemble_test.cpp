@@ -84,9 +84,9 @@ TEST_CASE("node descriptions give host and device") {
     CHECK(parsed("MT4123") == "|");
     CHECK(parsed("Mellanox Technologies") == "|");
     CHECK(parsed("") == "|");
-    CHECK(topo::switch_name("MF0;leaf01:MQM9700/U1") == "leaf01");
-    CHECK(topo::switch_name("MF0;core1:CS8500/L02/U1") == "core1/L02/U1");
-    CHECK(topo::switch_name("Quantum Mellanox Technologies") == "Quantum Mellanox Technologies");
+    CHECK(topo::short_switch_name("MF0;leaf01:MQM9700/U1") == "leaf01");
+    CHECK(topo::short_switch_name("MF0;core1:CS8500/L02/U1") == "core1/L02/U1");
+    CHECK(topo::short_switch_name("Quantum Mellanox Technologies") == "Quantum Mellanox Technologies");
     CHECK(topo::printable("  a\tb\xc3\xa4\x01 ") == "a b???");
 }
 

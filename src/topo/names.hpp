@@ -1,0 +1,26 @@
+// Things of a fabric by the names people know them by.
+#pragma once
+
+#include "topo/fabric.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace topo {
+
+std::string hca_name(const Host& host, const Hca& hca);     // "n002 mlx5_1"
+std::string switch_name(const Fabric& fabric, int index);   // "leaf-su1-r2"; "none" for the index none
+std::string end_name(const Fabric& fabric, const End& end); // "n002 mlx5_1/1", "leaf-su1-r2/9"
+std::string host_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts); // "n[001-004]"
+std::string switch_names(const Fabric& fabric, const std::vector<int>& switches);      // "leaf-su1-r[0-7]"
+
+// "1 host", "3 hosts".
+std::string counted(std::size_t n, std::string_view one, std::string_view many);
+
+// An index that is not none, as containers want it.
+inline std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+} // namespace topo
