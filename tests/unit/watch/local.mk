@@ -13,3 +13,6 @@ unit_sources += \
 	%D%/window_test.cpp
 unit_libs += libry_watch.la
 EXTRA_tests_unit_unit_tests_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1
+
+TESTS += %D%/programs_test.py
+EXTRA_DIST += %D%/programs_test.py
