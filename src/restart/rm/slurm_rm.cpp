@@ -4,6 +4,8 @@
 //    once and without waiting for the dead slurmd.
 //  * A requeued job may not begin before its old credential has expired (121 s by default, set when its last
 //    process was seen to end) unless begin_time is changed after that moment, or lies in the future then.
+//  * It may not begin in the very second in which it was stopped either: slurmd has then revoked all
+//    credentials made up to that second, and slurmctld ends the new start as "non-startable".
 
 #include "restart/rm/slurm_rm.hpp"
 
@@ -29,7 +31,7 @@ using base::Expected;
 using namespace std::chrono_literals;
 
 // How long a change of a job waits for the job's processes to end before it leaves the rest to a later one.
-constexpr auto settle_time = 400ms;
+constexpr auto settle_time = 1300ms; // beyond the next second's turn
 constexpr auto settle_pause = 20ms;
 
 struct FreeNodes {
@@ -222,13 +224,17 @@ private:
 
     static Expected<void> begin_now(std::uint32_t job, const std::vector<std::string>& exclude, bool begin) {
         const auto give_up = std::chrono::steady_clock::now() + settle_time;
+        std::optional<std::time_t> stopped; // its last process was gone by this second
         for (;;) {
             const auto record = load_job(job);
             if (!record) return record.error();
             const auto& raw = (*record)->job_array[0];
             const auto phase = read_job(raw).phase;
             if (phase != JobPhase::pending && phase != JobPhase::completing) return {};
-            const bool last = phase == JobPhase::pending || std::chrono::steady_clock::now() >= give_up;
+            const auto now = std::time(nullptr);
+            if (phase == JobPhase::pending && !stopped) stopped = now;
+            const bool may_begin = stopped && now > *stopped;
+            const bool last = may_begin || std::chrono::steady_clock::now() >= give_up;
 
             job_desc_msg_t change;
             slurm_init_job_desc_msg(&change);
@@ -238,8 +244,7 @@ private:
             if (excluded) change.exc_nodes = excluded->data();
             if (required) change.req_nodes = required->data();
             // A begin that lies ahead when the job's last process ends is kept; one that does not is put off.
-            const auto now = std::time(nullptr);
-            if (begin) change.begin_time = phase == JobPhase::pending ? now : now + 2;
+            if (begin) change.begin_time = may_begin ? now : now + 2;
             if (excluded || required || begin)
                 if (auto done = update_job(job, change); !done) return done;
             if (last) return {};
