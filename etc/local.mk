@@ -3,3 +3,16 @@
 # Beside slurm.conf, where a plugstack.conf of the site includes it.
 plugstackdir = $(sysconfdir)/slurm/plugstack.conf.d
 dist_plugstack_DATA = %D%/plugstack.conf.d/railyard.conf
+
+# The sample configuration: every key at its default, as restartd --print-config prints it.
+railyardconfdir = $(sysconfdir)/railyard
+dist_railyardconf_DATA = %D%/railyard.conf
+
+# systemd units, with the paths of this installation.
+systemdunitdir = $(prefix)/lib/systemd/system
+systemd_units = %D%/systemd/restartd.service %D%/systemd/nodewatchd.service %D%/systemd/fabricwatchd.service
+systemdunit_DATA = $(systemd_units)
+CLEANFILES += $(systemd_units)
+EXTRA_DIST += $(systemd_units:=.in)
+$(systemd_units): %: %.in
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed 's|[@]sbindir[@]|$(sbindir)|' $< >$@.tmp && mv $@.tmp $@
