@@ -40,7 +40,8 @@ struct Placement {
 };
 
 // Places on one fabric again and again: works out once what depends on the fabric only. Refers to the fabric,
-// which must outlive it. Its functions are const, take no lock and throw nothing.
+// which must outlive it, but once made reads only the hosts' names: the rest may be dropped to save memory.
+// Its functions are const, take no lock and throw nothing.
 class Placer {
 public:
     explicit Placer(const topo::Fabric& fabric) : fabric_(fabric), index_(fabric) {}

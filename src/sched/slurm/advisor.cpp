@@ -2,6 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "sched/hints.hpp"
+#include "sched/place.hpp"
 #include "sched/slurm/attempts.hpp"
 #include "sched/slurm/fabric_file.hpp"
 
@@ -21,9 +22,25 @@ namespace {
 
 constexpr std::uint32_t unknown = UINT32_MAX;
 
+// A fabric to place on, without what only the making of the placer needed.
+struct Placing {
+    explicit Placing(topo::Fabric&& from) : fabric(std::move(from)), placer(fabric) {
+        // Of a large fabric this is nearly all, and the placer has what it needs of it.
+        fabric.links = {};
+        fabric.switches = {};
+        for (auto& host : fabric.hosts)
+            host.hcas = {};
+    }
+    Placing(const Placing&) = delete;
+    Placing& operator=(const Placing&) = delete;
+
+    topo::Fabric fabric;
+    sched::Placer placer; // refers to `fabric`
+};
+
 // One consistent view: the fabric and how Slurm's node table maps to it. Never changed once made.
 struct World {
-    std::shared_ptr<const topo::Fabric> fabric;
+    std::shared_ptr<const Placing> placing;
     std::vector<std::uint32_t> host_of_node; // unknown: not in the fabric
     std::vector<std::uint32_t> node_of_host; // unknown: not in Slurm
 };
@@ -62,7 +79,7 @@ struct rail_advisor {
     // On the thread of `file`, which has no caller to tell: what goes wrong is logged.
     void use(topo::Fabric&& fabric) noexcept {
         try {
-            auto shared = std::make_shared<const topo::Fabric>(std::move(fabric));
+            auto shared = std::make_shared<const Placing>(std::move(fabric));
             const std::lock_guard lock(mutex);
             newest = std::move(shared);
             map();
@@ -75,13 +92,13 @@ struct rail_advisor {
     void map() {
         if (!newest || names.empty()) return;
         auto next = std::make_shared<World>();
-        next->fabric = newest;
+        next->placing = newest;
         next->host_of_node.assign(names.size(), unknown);
-        next->node_of_host.assign(newest->hosts.size(), unknown);
+        next->node_of_host.assign(newest->fabric.hosts.size(), unknown);
         std::vector<std::string> strangers;
         for (std::uint32_t node = 0; node < names.size(); ++node) {
             if (names[node].empty()) continue;
-            if (const auto host = newest->find_host(names[node])) {
+            if (const auto host = newest->fabric.find_host(names[node])) {
                 next->host_of_node[node] = *host;
                 next->node_of_host[*host] = node;
             } else {
@@ -106,7 +123,7 @@ struct rail_advisor {
     const rail_log log;
     std::mutex mutex; // guards what follows
     std::vector<std::string> names;
-    std::shared_ptr<const topo::Fabric> newest;
+    std::shared_ptr<const Placing> newest;
     std::shared_ptr<const World> world;
     std::string told;       // nodes outside the fabric, as last logged
     sched::FabricFile file; // last: its thread uses the rest
@@ -114,7 +131,7 @@ struct rail_advisor {
 
 struct rail_plan {
     rail_plan(std::shared_ptr<const World> in, sched::Ask ask)
-        : world(std::move(in)), attempts(*world->fabric, std::move(ask)) {}
+        : world(std::move(in)), attempts(world->placing->placer, std::move(ask)) {}
     std::shared_ptr<const World> world;
     sched::Attempts attempts;
     std::vector<std::uint32_t> nodes;
@@ -177,7 +194,7 @@ rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* questio
         ask.least = std::max(question->least, 1U);
         ask.wanted = std::max(question->wanted, ask.least);
         ask.span = span_of(question->span);
-        ask.free_at.assign(world->fabric->hosts.size(), sched::Ask::never);
+        ask.free_at.assign(world->placing->fabric.hosts.size(), sched::Ask::never);
         bool any = false;
         for (std::uint32_t node = 0; node < question->node_count; ++node) {
             const auto host = world->host_of_node[node];

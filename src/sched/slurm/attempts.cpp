@@ -1,7 +1,5 @@
 #include "sched/slurm/attempts.hpp"
 
-#include "sched/place.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,7 @@
 
 namespace sched {
 
-Attempts::Attempts(const topo::Fabric& fabric, Ask ask) : fabric_(fabric), ask_(std::move(ask)) {}
+Attempts::Attempts(const Placer& placer, Ask ask) : placer_(placer), ask_(std::move(ask)) {}
 
 std::optional<Attempt> Attempts::next() {
     if (!chose_) {
@@ -43,7 +41,7 @@ std::optional<Attempt> Attempts::chosen_at(std::int64_t moment) {
     std::optional<Placement> best;
     const auto fits = [&](std::uint32_t nodes) {
         request.nodes = nodes;
-        auto placement = place(fabric_, snapshot, request);
+        auto placement = placer_.place(snapshot, request);
         if (!placement) {
             unfit_ = std::move(placement).error().text;
             return false;
@@ -95,25 +93,23 @@ std::optional<Attempt> Attempts::chosen() {
 }
 
 void Attempts::list_windows() {
-    // The window of a host: its unit, its unit's pod, or the one fabric.
+    const auto& index = placer_.index();
     const auto window_of = [&](std::uint32_t host) {
-        const int unit = fabric_.hosts[host].unit;
-        if (unit == topo::none || ask_.span == Span::unit) return unit;
-        return ask_.span == Span::pod ? fabric_.units[static_cast<std::size_t>(unit)].pod : 0;
+        const auto unit = index.unit_of[host];
+        if (ask_.span == Span::unit) return unit;
+        const auto pod = index.units[unit].pod;
+        return ask_.span == Span::pod ? pod : index.pods[pod].island;
     };
     const auto name_of = [&](std::size_t window) {
-        if (ask_.span == Span::unit) return "unit " + fabric_.units[window].name;
-        if (ask_.span == Span::pod) return "pod " + fabric_.pods[window].name;
+        if (ask_.span == Span::unit) return "unit " + index.units[window].name;
+        if (ask_.span == Span::pod) return "pod " + index.pods[window].name;
         return std::string("the fabric");
     };
-    std::vector<Attempt> windows(ask_.span == Span::unit  ? fabric_.units.size()
-                                 : ask_.span == Span::pod ? fabric_.pods.size()
-                                                          : 1);
-    for (std::uint32_t host = 0; host < ask_.free_at.size(); ++host) {
-        if (ask_.free_at[host] == Ask::never) continue;
-        if (const int window = window_of(host); window != topo::none)
-            windows[static_cast<std::size_t>(window)].hosts.push_back(host);
-    }
+    std::vector<Attempt> windows(ask_.span == Span::unit  ? index.units.size()
+                                 : ask_.span == Span::pod ? index.pods.size()
+                                                          : index.islands.size());
+    for (std::uint32_t host = 0; host < ask_.free_at.size(); ++host)
+        if (ask_.free_at[host] != Ask::never) windows[window_of(host)].hosts.push_back(host);
     std::vector<std::int64_t> moments;
     for (std::size_t i = 0; i < windows.size(); ++i) {
         auto& window = windows[i];

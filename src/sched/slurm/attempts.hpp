@@ -4,13 +4,13 @@
 // refuse them. So there is more than one attempt:
 //   1 the hosts place() takes from those that are free now, or else at the earliest moment at which enough
 //     of them are (a binary search over the times in `free_at`: hosts only become free);
-//   2 for a hard span, every window (unit, pod, the fabric) with enough candidates, whole, so that Slurm may
+//   2 for a hard span, every window (unit, pod, island) with enough candidates, whole, so that Slurm may
 //     take other hosts of it: earliest moment first, then the tightest, then the first.
 // A job without a span gets attempt 1 for now only: it must never wait for a better place.
 #pragma once
 
+#include "sched/place.hpp"
 #include "sched/request.hpp"
-#include "topo/fabric.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,8 +39,8 @@ struct Attempt {
 
 class Attempts {
 public:
-    // `fabric` must outlive this. Ask::free_at has an entry for each of its hosts.
-    Attempts(const topo::Fabric& fabric, Ask ask);
+    // `placer` must outlive this. Ask::free_at has an entry for each host of its fabric.
+    Attempts(const Placer& placer, Ask ask);
 
     // The next attempt, or nothing. Costs: the first as place(), times log2 of the distinct times when not
     // enough hosts are free now; the windows together are linear in the hosts.
@@ -54,7 +54,7 @@ private:
     std::optional<Attempt> chosen_at(std::int64_t moment);
     void list_windows();
 
-    const topo::Fabric& fabric_;
+    const Placer& placer_;
     Ask ask_;
     std::string unfit_;
     std::vector<Attempt> windows_;

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <exception>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <utility>
@@ -98,6 +99,11 @@ void FabricFile::look() {
     say(Level::info, fmt::format("fabric {}: {} hosts, {} units, {} pods", path_.string(),
                                  fabric->hosts.size(), fabric->units.size(), fabric->pods.size()));
     use_(*std::move(fabric));
+    // The file's tree and the fabric are far larger than what is kept of them: give it back to the system.
+    fabric = base::Error{};
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
 }
 
 void FabricFile::say(Level level, std::string text) {

@@ -49,9 +49,10 @@ std::vector<Attempt> all_of(Attempts& attempts) {
 
 TEST_CASE("attempts: the hosts of place() come first, then whole units") {
     const auto fabric = make("pods=1 units=3 hosts=8 rails=2");
+    const sched::Placer placer(fabric);
     auto ask = ask_for(fabric, 6, Span::unit);
     set_range(ask, 8, 10, Ask::never); // su2 has six left: the tightest
-    Attempts attempts(fabric, ask);
+    Attempts attempts(placer, ask);
     const auto all = all_of(attempts);
     REQUIRE(all.size() == 4);
     CHECK(all[0].hosts == std::vector<std::uint32_t>{10, 11, 12, 13, 14, 15});
@@ -66,11 +67,12 @@ TEST_CASE("attempts: the hosts of place() come first, then whole units") {
 
 TEST_CASE("attempts: a hard span waits for the earliest moment that fits") {
     const auto fabric = make("pods=1 units=2 hosts=8 rails=2");
+    const sched::Placer placer(fabric);
     auto ask = ask_for(fabric, 6, Span::unit);
     set_range(ask, 0, 3, 1000);
     set_range(ask, 8, 11, 500);
     ask.free_at[11] = 2000;
-    Attempts attempts(fabric, ask);
+    Attempts attempts(placer, ask);
     const auto all = all_of(attempts);
     REQUIRE(all.size() == 3);
     CHECK(all[0].earliest == 500); // su2: four free, two of the three at 500
@@ -82,26 +84,28 @@ TEST_CASE("attempts: a hard span waits for the earliest moment that fits") {
 
 TEST_CASE("attempts: without a span there is one, for now") {
     const auto fabric = make("pods=1 units=2 hosts=8 rails=2");
+    const sched::Placer placer(fabric);
     auto ask = ask_for(fabric, 6, Span::any);
     set_range(ask, 0, 3, 1000);
     set_range(ask, 8, 11, 1000);
-    Attempts spread(fabric, ask);
+    Attempts spread(placer, ask);
     const auto all = all_of(spread);
     REQUIRE(all.size() == 1);
     CHECK(all[0].hosts.size() == 6);
     ask.least = ask.wanted = 11;
-    Attempts none(fabric, ask);
+    Attempts none(placer, ask);
     CHECK(all_of(none).empty());
     CHECK_FALSE(none.unfit().empty());
 }
 
 TEST_CASE("attempts: a range of nodes takes the most that fit") {
     const auto fabric = make("pods=1 units=2 hosts=8 rails=2");
+    const sched::Placer placer(fabric);
     auto ask = ask_for(fabric, 2, Span::unit);
     ask.wanted = 12;
     set_range(ask, 0, 3, Ask::never);
     set_range(ask, 8, 10, Ask::never);
-    Attempts attempts(fabric, ask);
+    Attempts attempts(placer, ask);
     const auto first = attempts.next();
     REQUIRE(first);
     CHECK(first->hosts == std::vector<std::uint32_t>{10, 11, 12, 13, 14, 15});
@@ -109,26 +113,28 @@ TEST_CASE("attempts: a range of nodes takes the most that fit") {
 
 TEST_CASE("attempts: windows hold the required hosts and enough candidates") {
     const auto fabric = make("pods=2 units=2 hosts=4 rails=2");
+    const sched::Placer placer(fabric);
     auto ask = ask_for(fabric, 3, Span::unit);
     ask.required = {5};
-    Attempts attempts(fabric, ask);
+    Attempts attempts(placer, ask);
     for (const auto& attempt : all_of(attempts)) {
         CHECK(units_of(fabric, attempt) == std::set{1});
         CHECK(std::count(attempt.hosts.begin(), attempt.hosts.end(), 5U) == 1);
     }
     auto large = ask_for(fabric, 5, Span::unit);
-    Attempts never(fabric, large);
+    Attempts never(placer, large);
     CHECK(all_of(never).empty());
     auto pod = ask_for(fabric, 5, Span::pod);
-    Attempts pods(fabric, pod);
+    Attempts pods(placer, pod);
     CHECK(all_of(pods).size() == 3);
     auto whole = ask_for(fabric, 16, Span::fabric);
-    Attempts one(fabric, whole);
+    Attempts one(placer, whole);
     CHECK(all_of(one).size() == 2);
 }
 
 TEST_CASE("attempts: what they promise holds for random cases") {
     const auto fabric = make("pods=2 units=3 hosts=4 rails=2");
+    const sched::Placer placer(fabric);
     std::mt19937 engine(7);
     const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
     for (int round = 0; round < 2000; ++round) {
@@ -139,7 +145,7 @@ TEST_CASE("attempts: what they promise holds for random cases") {
             const auto dice = random() % 4;
             at = dice < 2 ? 0 : dice == 2 ? Ask::never : static_cast<std::int64_t>(1 + random() % 5);
         }
-        Attempts attempts(fabric, ask);
+        Attempts attempts(placer, ask);
         std::int64_t earliest = 0;
         const auto all = all_of(attempts);
         for (std::size_t i = 0; i < all.size(); ++i) {
