@@ -32,6 +32,7 @@ const HostState* host_of(const Turn& turn, const Action& action) {
 
 // Why an action that waited is no longer to be done; empty: it still is.
 std::string overtaken(const Turn& turn, const Action& action) {
+    if (turn.policy.observe_only) return "observe_only was set";
     const auto* host = host_of(turn, action);
     switch (action.kind) {
     case ActionKind::drain_host:

@@ -99,7 +99,7 @@ bool put_off(const Turn& turn, const Incident& incident, const HurtJob& hurt, co
     constexpr std::ptrdiff_t most_changes = 5;
     const auto& intents = incident.intents;
     const auto of_job = [&](const Intent& intent) { return intent.action.job == hurt.id; };
-    return !hurt.hold && job.rm.begin > turn.now + base::Duration(1'000) &&
+    return !hurt.hold && !turn.policy.observe_only && job.rm.begin > turn.now + base::Duration(1'000) &&
            std::none_of(intents.begin(), intents.end(),
                         [&](const Intent& i) { return of_job(i) && !(i.settled() && i.seen); }) &&
            std::count_if(intents.begin(), intents.end(), of_job) < most_changes;

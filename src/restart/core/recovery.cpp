@@ -253,6 +253,8 @@ void move_from_bad(Turn& turn, Incident& incident, bool at_once) {
 bool advance(Turn& turn, Incident& incident) {
     if (incident.phase == Phase::suspected || incident.phase == Phase::watching) return true;
     const bool wish = incident.kind == IncidentKind::operator_wish;
+    // The mode was switched on while this was under way.
+    if (turn.policy.observe_only && !wish && incident.phase != Phase::verifying) observe(turn, incident, "drain");
     if (incident.phase == Phase::saving) {
         settle_jobs(turn, incident);
         if (advance_saving(turn, incident)) return true;

@@ -131,6 +131,30 @@ TEST_CASE("observe-only decides and does nothing") {
     CHECK(world.actions.empty());
 }
 
+TEST_CASE("observe-only stops what is under way") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    SECTION("while a job saves") {
+        world.autosave = false;
+        world.find("n002", Severity::evict);
+    }
+    SECTION("while actions wait for the resource manager") {
+        world.rm_answers = false;
+        world.find("n002", Severity::fatal);
+    }
+    world.run(3);
+    world.policy.observe_only = true;
+    const auto before = world.actions.size();
+    world.rm_answers = true;
+    world.run(60);
+    INFO(world.story());
+    CHECK(world.actions.size() == before);
+    CHECK(world.job(job).restarts == 0);
+    CHECK_FALSE(world.node("n002").drain);
+    CHECK(world.state().incidents.empty());
+}
+
 TEST_CASE("operators drain and resume hosts under their name") {
     World world(4);
     world.tell(restart::OperatorDrain{"n001", "swap \x1b[31mGPU\n3", "alice"});
