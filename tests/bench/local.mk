@@ -1,9 +1,11 @@
 # Benchmarks: `make bench` builds and runs each of bench_programs, built here or scripts of the source.
-bench_programs = tests/bench/place_bench
-EXTRA_PROGRAMS = tests/bench/place_bench
+bench_programs = tests/bench/place_bench tests/bench/ckpt_bench
+EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/ckpt_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
 tests_bench_place_bench_LDADD = libry_sched.la libry_cli.la
+tests_bench_ckpt_bench_SOURCES = %D%/ckpt_bench.cpp
+tests_bench_ckpt_bench_LDADD = libry_ckpt.la libry_cli.la
 
 .PHONY: bench
 bench: $(bench_programs)

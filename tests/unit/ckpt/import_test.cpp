@@ -1,0 +1,95 @@
+#include "restart/ckpt/import.hpp"
+
+#include "folder.hpp"
+
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace restart::ckpt;
+using namespace ckpt_test;
+namespace fs = std::filesystem;
+
+TEST_CASE("files are brought in byte for byte, with their modes") {
+    const auto how = GENERATE(Import::copy, Import::link);
+    const Folder from, to;
+    std::string large(3'000'000, '\0');
+    for (std::size_t i = 0; i < large.size(); ++i)
+        large[i] = static_cast<char>(i * 2654435761u >> 13);
+    write(from.path / "large", large);
+    write(from.path / "sub" / "empty", "");
+    ::chmod((from.path / "large").c_str(), 0640);
+    const auto done = import_tree(from.path, to.path, how);
+    REQUIRE(done);
+    CHECK(read(to.path / "large") == large);
+    CHECK(read(to.path / "sub" / "empty").empty());
+    CHECK((fs::status(to.path / "large").permissions() & fs::perms::all) == static_cast<fs::perms>(0640));
+    CHECK(done->files.size() == 2);
+    CHECK(read(from.path / "large") == large); // still there
+    CHECK(remove_sources(*done).empty());
+    CHECK(fs::is_empty(from.path));
+}
+
+TEST_CASE("copies do not follow later changes of the source") {
+    const Folder from, to;
+    write(from.path / "a", "before");
+    REQUIRE(import_files({(from.path / "a").string()}, to.path, Import::copy));
+    write(from.path / "a", "after!");
+    CHECK(read(to.path / "a") == "before");
+}
+
+TEST_CASE("files are brought in from another file system") {
+    if (!fs::is_directory("/proc/self")) return;
+    const Folder to;
+    for (const auto how : {Import::copy, Import::link}) {
+        const auto done = import_files({"/proc/version"}, to.path, how); // claims a size of 0
+        INFO((done ? "" : done.error().text));
+        REQUIRE(done);
+        CHECK(read(to.path / "version") == read("/proc/version"));
+        fs::remove(to.path / "version");
+    }
+}
+
+TEST_CASE("a disk that is full is called so") {
+    // Files may not grow beyond a limit: as near to a full disk as an ordinary user comes.
+    const Folder from, to;
+    write(from.path / "a", std::string(3'000'000, 'x'));
+    struct rlimit old {};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &old) == 0);
+    const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit small { 1'000'000, old.rlim_max };
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const auto done = import_files({(from.path / "a").string()}, to.path, Import::copy);
+    ::setrlimit(RLIMIT_FSIZE, &old);
+    ::signal(SIGXFSZ, handler);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == base::Code::io);
+    CHECK_THAT(done.error().text, Catch::EndsWith("/a: File too large"));
+}
+
+TEST_CASE("what cannot be brought in is named") {
+    const Folder from, to;
+    const auto path = [&](const char* name) { return (from.path / name).string(); };
+    write(from.path / "a", "x");
+    fs::create_symlink("/etc/passwd", from.path / "link");
+    REQUIRE(::mkfifo(path("pipe").c_str(), 0600) == 0);
+    const auto refused = [&](const std::vector<std::string>& names, const char* what) {
+        const auto done = import_files(names, to.path, Import::copy);
+        REQUIRE_FALSE(done);
+        CHECK_THAT(done.error().text, Catch::Contains(what));
+    };
+    refused({path("no")}, "no: no such file");
+    refused({path("link")}, "link: is a symbolic link");
+    refused({path("pipe")}, "pipe: is a special file");
+    refused({from.path.string()}, "is a symbolic link");
+    refused({"/"}, "has no name of its own");
+    refused({".."}, "has no name of its own");
+    fs::remove_all(to.path);
+    fs::create_directory(to.path);
+    refused({path("a"), path("a")}, "a file called a is named already");
+    CHECK_THAT(import_tree(from.path / "no", to.path, Import::copy).error().text,
+               Catch::Contains("no such directory"));
+    CHECK_THAT(import_tree(to.path.parent_path(), to.path, Import::copy).error().text,
+               Catch::Contains("stands in it"));
+}
