@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace log = base::log;
 
 constexpr base::Duration retry_save{1'000};
-constexpr base::Duration after_action{250}; // look soon what an action has changed
+constexpr base::Duration after_action{50}; // look soon what an action has changed
 constexpr base::Duration slowest_read{5'000};
 
 using Stopwatch = std::chrono::steady_clock;

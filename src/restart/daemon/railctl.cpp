@@ -26,7 +26,7 @@ struct Options {
     std::string config, url;
     bool json = false;
     bool all = false;                // status
-    std::vector<std::string> hosts;  // drain, resume
+    std::string hosts;               // drain, resume
     std::vector<std::string> reason; // drain
     bool no_wait = false;            // drain, resume
     std::string subject;             // explain
@@ -172,12 +172,29 @@ Expected<Ending> ending_of(Restartd& restartd, const std::string& incident) {
                   items->front().text("error").value_or("")};
 }
 
-Expected<Ending> wait_for(Restartd& restartd, const std::string& incident) {
+// Whether the incident is still open, as far as restartd can be asked.
+bool open_incident(Restartd& restartd, const std::string& host, const std::string& incident) {
+    const auto answer = restartd.get("/v1/explain?host=" + percent_encode(host));
+    if (!answer) return false;
+    const auto document = base::parse_json(*answer);
+    if (!document) return false;
+    const auto incidents = base::Reader(*document).at("incidents");
+    if (!incidents) return false;
+    const auto items = incidents->items().value_or({});
+    return std::any_of(items.begin(), items.end(),
+                       [&](const base::Reader& item) { return item.text("id").value_or("") == incident; });
+}
+
+// Waits for the resource manager's answer, and then for restartd to have seen the change, so that the next
+// command finds it.
+Expected<Ending> wait_for(Restartd& restartd, const std::string& host, const std::string& incident) {
     const auto until = std::chrono::steady_clock::now() + patience;
     for (;;) {
         auto ending = ending_of(restartd, incident);
-        if (!ending || ending->state != "pending" || std::chrono::steady_clock::now() > until) return ending;
-        std::this_thread::sleep_for(50ms);
+        const bool over = !ending || ending->state == "failed" ||
+                          (ending->state == "done" && !open_incident(restartd, host, incident));
+        if (over || std::chrono::steady_clock::now() > until) return ending;
+        std::this_thread::sleep_for(20ms);
     }
 }
 
@@ -195,7 +212,7 @@ Expected<boost::json::object> change_one(Restartd& restartd, const Options& opti
     if (!incident) return incident.error();
     Ending ending;
     if (!options.no_wait) {
-        auto ended = wait_for(restartd, *incident);
+        auto ended = wait_for(restartd, host, *incident);
         if (!ended) return ended.error();
         ending = *std::move(ended);
     }
@@ -205,7 +222,7 @@ Expected<boost::json::object> change_one(Restartd& restartd, const Options& opti
 }
 
 Expected<int> change(Restartd& restartd, const Options& options, bool drain) {
-    const auto hosts = base::expand_hostlist(options.hosts.front());
+    const auto hosts = base::expand_hostlist(options.hosts);
     if (!hosts) return Error(hosts.error()).within("HOST");
     std::string reason;
     for (const auto& word : options.reason)
