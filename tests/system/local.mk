@@ -18,4 +18,7 @@ EXTRA_DIST += \
 	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
 	%D%/test_cluster.py \
+	%D%/test_fabric.py \
+	%D%/test_flags.py \
+	%D%/test_placement.py \
 	%D%/test_plugins.py

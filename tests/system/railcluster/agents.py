@@ -70,11 +70,16 @@ class Agents:
     def _make_hardware(self) -> None:
         """Each node's sysfs tree, kernel log and NVML state."""
         for node in self.cluster.nodes:
-            home = self.cluster.root / "hosts" / node
+            home = self.hardware(node)
+            home.mkdir(exist_ok=True)
             for rail in range(self.cluster.options.rails):
                 gen_sysfs.make_hca(str(home / "sys"), rail, node, LINK_GBPS)
             (home / "kmsg").write_text("")
             (home / "nvml.state").write_text(SOUND_GPUS)
+
+    def hardware(self, node: str) -> Path:
+        """The folder of a node's hardware, as this process reaches it."""
+        return self.cluster.yard.outside(self.cluster.root / "hardware" / node)
 
     def has(self, program: str) -> bool:
         return (self.build / program).exists()
@@ -95,7 +100,7 @@ class Agents:
     def start_node(self, node: str) -> None:
         if not self.has("nodewatchd"):
             return
-        home = self.cluster.root / "hosts" / node
+        home = self.cluster.root / "hardware" / node
         double = self.build / "tests" / "doubles" / "libnvidia-ml.so.1"
         command = [str(self.build / "nodewatchd"), "--host", node, "--sysfs", f"{home}/sys", "--nvml", str(double),
                    "--kmsg", f"{home}/kmsg"]
@@ -106,7 +111,7 @@ class Agents:
 
     def set_gpu(self, node: str, gpu: int, **values) -> None:
         """Changes what the node's NVML says of one GPU, such as reasons=0x80; other values stay."""
-        path = self.cluster.root / "hosts" / node / "nvml.state"
+        path = self.hardware(node) / "nvml.state"
         state = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
         state.update({f"{gpu}.{key}": str(value) for key, value in values.items()})
         scratch = path.with_suffix(".new")
@@ -115,14 +120,14 @@ class Agents:
 
     def set_links(self, node: str, up: bool) -> None:
         """The node's own view of its HCAs."""
-        root = self.cluster.root / "hosts" / node / "sys"
+        root = self.hardware(node) / "sys"
         for rail in range(self.cluster.options.rails):
             gen_sysfs.assign(str(root), f"mlx5_{rail}.link={'up' if up else 'down'}", LINK_GBPS)
 
     def restore(self) -> None:
         """Sound hardware again, every daemon running, and a restartd that remembers nothing."""
         for node in self.cluster.nodes:
-            (self.cluster.root / "hosts" / node / "nvml.state").write_text(SOUND_GPUS)
+            (self.hardware(node) / "nvml.state").write_text(SOUND_GPUS)
         if not self.has("restartd"):
             return
         self.stop_restartd()

@@ -3,7 +3,8 @@
 The yard is one process with a network, mount and process namespace of its own; it holds the bridge.
 Each host is a child of the yard with network, host name, process, mount and IPC namespaces. Nothing
 has a name outside: killing the yard's first process ends every host and everything that runs in one,
-and the kernel then takes back links, mounts and addresses.
+and the kernel then takes back links, mounts and addresses. ROOT/hardware is a memory file system of the
+yard's own: sysfs trees are ten thousand small files.
 
 Powering off is SIGKILL to the host's init; cutting its cable sets the bridge's end of its link down.
 """
@@ -51,6 +52,7 @@ class Yard:
         self.addresses = dict(addresses)
         etc = self.root / "etc"
         etc.mkdir(exist_ok=True)
+        (self.root / "hardware").mkdir(exist_ok=True)
         lines = ["127.0.0.1 localhost", *(f"{address} {name}" for name, address in addresses.items())]
         (etc / "hosts").write_text("\n".join(lines) + "\n")
         (etc / "nsswitch.conf").write_text("passwd: files\ngroup: files\nshadow: files\nhosts: files\n")
@@ -58,6 +60,7 @@ class Yard:
         if tied:
             stdin, self._lifeline = os.pipe()
         script = (f"mount --bind {etc}/hosts /etc/hosts && mount --bind {etc}/nsswitch.conf /etc/nsswitch.conf && "
+                  f"mount -t tmpfs -o mode=755 rail {self.root}/hardware && "
                   "ip link set lo up && ip link add br0 type bridge && ip link set br0 up && "
                   f"echo up >{self.root}/yard.up; {TIED_INIT if tied else INIT}")
         self.init = self._unshare([], "yard", ["--net", "--mount"], script, stdin)
@@ -125,6 +128,10 @@ class Yard:
         """The words to put before a command so that it runs in a host."""
         enter = ["nsenter", "-t", str(self.inits[name].pid), "-n", "-u", "-p", "-m", "-i"]
         return [*enter, f"--wd={folder}", "--"] if folder else [*enter, "--"]
+
+    def outside(self, path: Path) -> Path:
+        """A path that only the yard sees, such as its memory file system, as this process reaches it."""
+        return Path(f"/proc/{self.init.pid}/root{path}")
 
     def is_on(self, name: str) -> bool:
         return name in self.inits and self.inits[name].alive()

@@ -22,6 +22,7 @@ class PlainYard:
     def start(self, addresses: dict[str, str], tied: bool) -> None:
         del tied  # nothing here ends by itself: the maker closes the yard
         self.addresses = {name: "127.0.0.1" for name in addresses}
+        (self.root / "hardware").mkdir(exist_ok=True)
 
     def boot(self, name: str) -> None:
         for folder in ("tmp", "run", "gpu", "spool"):
@@ -34,6 +35,10 @@ class PlainYard:
 
     def record(self, name: str, process: Pid) -> None:
         self.processes[name].append(process)
+
+    @staticmethod
+    def outside(path: Path) -> Path:
+        return path
 
     def is_on(self, name: str) -> bool:
         return name in self.processes
