@@ -1,5 +1,6 @@
 # Benchmarks: `make bench` builds and runs each of bench_programs, built here or scripts of the source.
-bench_programs = tests/bench/place_bench tests/bench/ckpt_bench
+bench_programs = tests/bench/place_bench tests/bench/ckpt_bench tests/bench/restart_bench.py
+EXTRA_DIST += tests/bench/restart_bench.py
 EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/ckpt_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
@@ -8,7 +9,7 @@ tests_bench_ckpt_bench_SOURCES = %D%/ckpt_bench.cpp
 tests_bench_ckpt_bench_LDADD = libry_ckpt.la libry_cli.la
 
 .PHONY: bench
-bench: $(bench_programs)
+bench: $(EXTRA_PROGRAMS) all
 	@for program in $(bench_programs); do \
 	    test -x ./$$program || program=$(srcdir)/$$program; \
 	    echo "== $$program"; $$program || exit 1; echo; \

@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	%D%/railcluster/jobs.py \
 	%D%/railcluster/plain.py \
 	%D%/railcluster/process.py \
+	%D%/railcluster/request.py \
 	%D%/railcluster/shell.py \
 	%D%/railcluster/slurm.py \
 	%D%/railcluster/story.py \
@@ -20,5 +21,8 @@ EXTRA_DIST += \
 	%D%/test_cluster.py \
 	%D%/test_fabric.py \
 	%D%/test_flags.py \
+	%D%/test_operator.py \
 	%D%/test_placement.py \
-	%D%/test_plugins.py
+	%D%/test_plugins.py \
+	%D%/test_protocol.py \
+	%D%/test_restart.py

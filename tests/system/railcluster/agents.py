@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Optional
 
+from .plain import free_port
 from .process import wait_for
 
 SOURCE = Path(__file__).resolve().parents[3]
@@ -34,6 +35,13 @@ class Agents:
         self.build: Path = cluster.options.build
         self.conf = cluster.root / "etc" / "railyard.conf"
         self.fabric = cluster.root / "etc" / "fabric.json"
+        # Hosts with addresses of their own have all ports to themselves.
+        self.port = PORT if cluster.yard.namespaces else free_port()
+
+    @property
+    def url(self) -> str:
+        """Where restartd listens."""
+        return f"http://{self.cluster.yard.addresses['ctl']}:{self.port}"
 
     def configure(self) -> None:
         """Writes fabric and configuration files and puts the plugins where Slurm looks for them."""
@@ -48,11 +56,10 @@ class Agents:
             shape = f"pods=1 units={options.units} hosts={options.hosts_per_unit} rails={options.rails}"
             subprocess.run([self.build / "railtopo", "synth", shape, "--out", self.fabric, "--ibsim",
                             cluster.fabric.net], check=True, stdout=subprocess.DEVNULL)
-        address = cluster.yard.addresses["ctl"]
         values = {
             "placement.fabric": f'"{self.fabric}"',
-            "restartd.listen": f'"{address}:{PORT}"',
-            "restartd.url": f'"http://{address}:{PORT}"',
+            "restartd.listen": f'"{self.url.removeprefix("http://")}"',
+            "restartd.url": f'"{self.url}"',
             "restartd.journal": f'"{cluster.root}/state/journal.db"',
             "munge.socket": f'"{cluster.root}/munge/munge.sock"',
             **SETTINGS, **options.railyard,
@@ -95,7 +102,10 @@ class Agents:
         return None
 
     def start_restartd(self) -> None:
-        self._start("ctl", "restartd", [str(self.build / "restartd")], {})
+        """Returns when it answers."""
+        daemon = self._start("ctl", "restartd", [str(self.build / "restartd")], {})
+        wait_for(lambda: self.cluster.run("railctl", "status", timeout=5).returncode == 0, 20, "restartd to answer",
+                 [daemon.log], needs=daemon.pid)
 
     def start_node(self, node: str) -> None:
         if not self.has("nodewatchd"):
@@ -106,8 +116,8 @@ class Agents:
                    "--kmsg", f"{home}/kmsg"]
         self._start(node, "nodewatchd", command, {"RAIL_NVML_STATE": f"{home}/nvml.state"})
 
-    def _start(self, host: str, label: str, command: list[str], env: dict[str, str]) -> None:
-        self.cluster.spawn(host, label, [*command, "--config", str(self.conf)], env=env)
+    def _start(self, host: str, label: str, command: list[str], env: dict[str, str]):
+        return self.cluster.spawn(host, label, [*command, "--config", str(self.conf)], env=env)
 
     def set_gpu(self, node: str, gpu: int, **values) -> None:
         """Changes what the node's NVML says of one GPU, such as reasons=0x80; other values stay."""

@@ -1,0 +1,88 @@
+"""What operators do and see: railctl, and drains of their own."""
+
+import json
+import signal
+
+from railcluster.process import wait_for
+from railcluster.testing import check, equal, holds
+
+NEEDS = ["restartd", "nodewatchd", "railctl"]
+
+
+def reason(cluster, node):
+    return cluster.out("sinfo", "-h", "-n", node, "-o", "%E")
+
+
+def state(cluster, node):
+    return cluster.node_states()[node]
+
+
+def test_status_names_every_host(cluster):
+    def heard():
+        hosts = json.loads(cluster.out("railctl", "status", "--json"))["hosts"]
+        return {host["name"] for host in hosts if host["agent"]["last_report"]} == set(cluster.nodes)
+    wait_for(heard, 20, "every host's agent to be in railctl status", [cluster.log("ctl", "restartd")])
+    text = cluster.out("railctl", "status")
+    for node in cluster.nodes:
+        holds(text, node, "railctl status")
+
+
+def test_drain_and_resume(cluster):
+    """railctl drains with an owner's tag, tells why, and resumes."""
+    node = cluster.nodes[2]
+    cluster.out("railctl", "drain", node, "swap cable 4")
+    wait_for(lambda: state(cluster, node).startswith("drain"), 10, f"{node} to be drained")
+    holds(reason(cluster, node), "railyard[", "reason")
+    holds(reason(cluster, node), "swap cable 4", "reason")
+    holds(cluster.out("railctl", "explain", node), "swap cable 4", "railctl explain")
+    cluster.out("railctl", "resume", node)
+    wait_for(lambda: state(cluster, node) == "idle", 10, f"{node} to be idle")
+
+
+def test_a_persons_drain_is_never_undone(cluster):
+    """scontrol's drain stays, with its reason, whatever happens to the host."""
+    node = cluster.nodes[7]
+    cluster.out("scontrol", "update", f"nodename={node}", "state=drain", "reason=bad disk")
+    result = cluster.run("railctl", "resume", node)
+    check(result.returncode != 0, f"railctl resume undid a person's drain: {result.stdout}")
+    holds(result.stderr, "bad disk", "railctl's message")
+    cluster.power_off(node)
+    wait_for(lambda: any(word in cluster.out("railctl", "explain", node) for word in ("silent", "lost")), 20,
+             "the loss to be noticed")
+    cluster.power_on(node)
+    wait_for(lambda: cluster.run("scontrol", "ping").returncode == 0, 5, "slurmctld")
+    wait_for(lambda: "drain" in state(cluster, node) and not state(cluster, node).endswith("*"), 40,
+             f"{node} to be back, drained", [cluster.log(node, "slurmd")])
+    holds(reason(cluster, node), "bad disk", "reason")
+
+
+def test_unknown_host_is_refused(cluster):
+    result = cluster.run("railctl", "drain", "n999", "whatever")
+    check(result.returncode in (1, 2), f"exit status {result.returncode}")
+    holds(result.stderr, "n999", "railctl's message")
+
+
+def test_agent_says_what_it_does_not_watch(cluster):
+    """nodewatchd without NVML and without InfiniBand runs, and says so where operators look."""
+    node = cluster.nodes[9]
+    daemon = cluster.daemons[node, "nodewatchd"]
+    daemon.kill(signal.SIGTERM)
+    wait_for(lambda: not daemon.alive(), 10, "nodewatchd to stop", [daemon.log])
+    empty = cluster.root / "empty"
+    empty.mkdir(exist_ok=True)
+    blind = cluster.spawn(node, "nodewatchd", [str(cluster.options.build / "nodewatchd"), "--host", node, "--sysfs",
+                                               str(empty), "--nvml", "/nonexistent/libnvidia-ml.so.1", "--kmsg",
+                                               f"{empty}/kmsg", "--config", str(cluster.agents.conf)])
+
+    def told():
+        hosts = json.loads(cluster.out("railctl", "status", "--json"))["hosts"]
+        texts = next(host["agent"]["not_watching"] for host in hosts if host["name"] == node)
+        return " ".join(texts) if any("nvml" in text.lower() for text in texts) else ""
+    text = wait_for(told, 15, "railctl status to say what is not watched", [blind.log])
+    for part in ("nvml", "infiniband", "kmsg"):
+        holds(text.lower(), part, "what is not watched")
+    check(blind.alive(), "nodewatchd ended")
+    equal(state(cluster, node), "idle", "the node")
+    daemon = cluster.daemons[node, "nodewatchd"]
+    daemon.kill(signal.SIGTERM)
+    wait_for(lambda: not daemon.alive(), 10, "nodewatchd to stop", [daemon.log])

@@ -1,0 +1,195 @@
+"""A gang job through faults: where it restarts, from what, and that its result is right."""
+
+import json
+import signal
+import time
+
+from railcluster.jobs import CHECKPOINT, PROGRESS, START, heat2d
+from railcluster.process import wait_for
+from railcluster.testing import check, equal, holds, skip
+
+NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", ".libs/spank_rail.so", ".libs/job_submit_rail.so",
+         "tests/apps/heat2d"]
+STEPS = 900
+PACE_US = 20000
+
+
+def undisturbed(cluster):
+    job = heat2d(cluster, 1, STEPS)
+    job.wait_state("COMPLETED", 60)
+    return job.checksum()
+
+
+def gang(cluster, nodes=6, pace_us=PACE_US, steps=STEPS, **options):
+    """A running gang in one unit with at least one checkpoint, and its nodes."""
+    folder = cluster.root / "scratch" / f"ckpt-{time.monotonic_ns()}"
+    folder.mkdir(parents=True)
+    job = heat2d(cluster, nodes, steps, pace_us=pace_us, ckpt=folder, options=("--rail-span=unit",), **options)
+    seen = job.wait_state("RUNNING", 30)
+    job.wait_checkpoint(40)
+    return job, seen.nodes
+
+
+def timeline(cluster, what):
+    """What restartd's journal tells of a job or host: (kind, text) in order."""
+    answer = json.loads(cluster.out("railctl", "explain", str(what), "--json"))
+    return [(note["kind"], note["text"]) for note in answer["timeline"]]
+
+
+def actions(cluster):
+    """The journal's actions as (kind, state)."""
+    answer = json.loads(cluster.out("railctl", "history", "--json"))
+    return [(action["kind"], action["state"]) for action in answer["actions"]]
+
+
+def reason(cluster, node):
+    return cluster.out("sinfo", "-h", "-n", node, "-o", "%E")
+
+
+def check_moved(cluster, job, victim, restarts=1, seconds=40):
+    """The job runs again, in one unit, without the culprit, from a checkpoint."""
+    seen = job.wait_state("RUNNING", seconds, restarts)
+    check(victim not in seen.nodes, f"{victim} is still among {seen.nodes}")
+    check(any(set(seen.nodes) <= set(unit) for unit in cluster.units), f"{seen.nodes} lie in more than one unit")
+    wait_for(lambda: len(job.lines(START)) == restarts + 1, 30, "heat2d to start again", [job.output])
+    start = job.lines(START)[-1]
+    check(int(start["step"]) > 0, f"it began from {start['source']}")
+    return seen
+
+
+def check_end(cluster, job, checksum, restarts=1):
+    seen = job.wait_state("COMPLETED", 120)
+    equal(seen.restarts, restarts, "restarts")
+    equal(job.checksum(), checksum, "checksum")
+
+
+def test_power_off(cluster):
+    """A node loses power: the job restarts elsewhere from its last checkpoint and its result is right."""
+    checksum = undisturbed(cluster)
+    job, nodes = gang(cluster)
+    victim = nodes[2]
+    cluster.power_off(victim)
+    check_moved(cluster, job, victim)
+    holds(reason(cluster, victim), "railyard[", f"reason of {victim}")
+    kinds = [kind for kind, _ in timeline(cluster, job.number)]
+    check(kinds and kinds.index("signal") < kinds.index("decision") < kinds.index("action"), f"timeline {kinds}")
+    check_end(cluster, job, checksum)
+
+
+def test_power_brake(cluster):
+    """A GPU's power brake persists: the job is asked to save, the node drained, the job requeued; no work is lost."""
+    checksum = undisturbed(cluster)
+    job, nodes = gang(cluster)
+    victim = nodes[4]
+    cluster.power_brake(victim, 3, True)
+    check_moved(cluster, job, victim)
+    holds(reason(cluster, victim), "railyard[", f"reason of {victim}")
+    start = int(job.lines(START)[-1]["step"])
+    told = [int(match["step"]) for match in job.lines(PROGRESS)]
+    saved = [int(match["step"]) for match in job.lines(CHECKPOINT)]
+    check(start in saved, f"it resumed at {start}, which is none of the checkpoints {saved}")
+    before = max(step for step in told if step <= max(saved) + 200)
+    check(before - start < 150, f"it resumed at {start} though it had reached {before}: it was not asked to save")
+    holds(" ".join(text for _, text in timeline(cluster, job.number)), "gpu", "timeline")
+    check_end(cluster, job, checksum)
+
+
+def test_short_power_brake_is_nothing(cluster):
+    """A brake that is gone before its window ends moves nobody."""
+    job, nodes = gang(cluster)
+    cluster.power_brake(nodes[1], 0, True)
+    time.sleep(2)
+    cluster.power_brake(nodes[1], 0, False)
+    time.sleep(6)
+    seen = job.seen()
+    equal((seen.state, seen.restarts, seen.nodes), ("RUNNING", 0, nodes), "the job")
+    equal(actions(cluster), [], "actions")
+
+
+def test_cable_cut(cluster):
+    """A host that is cut off goes on computing; its ranks may not commit over the job's next life."""
+    if not cluster.yard.namespaces:
+        skip("hosts are plain processes: there is no cable to cut")
+    checksum = undisturbed(cluster)
+    job, nodes = gang(cluster)
+    victim = nodes[3]
+    cluster.cable(victim, False)
+    check_moved(cluster, job, victim)
+    cluster.cable(victim, True)
+    check_end(cluster, job, checksum)
+
+
+def test_dead_agent_is_not_a_dead_host(cluster):
+    """nodewatchd dies alone: without a second witness nothing is drained or requeued."""
+    job, nodes = gang(cluster)
+    cluster.daemons[nodes[0], "nodewatchd"].kill(signal.SIGKILL)
+    wait_for(lambda: any(kind == "signal" for kind, _ in timeline(cluster, nodes[0])), 15, "the silence to be noticed")
+    time.sleep(4)
+    seen = job.seen()
+    equal((seen.state, seen.restarts, seen.nodes), ("RUNNING", 0, nodes), "the job")
+    equal(actions(cluster), [], "actions")
+
+
+def test_restartd_killed_between_intent_and_action(cluster):
+    """SIGKILL while an action hangs in slurmctld: after the restart it is done, and done once."""
+    job, nodes = gang(cluster, steps=3000)
+    victim = nodes[5]
+    controller = cluster.daemons["ctl", "slurmctld"]
+    cluster.power_off(victim)
+    wait_for(lambda: timeline(cluster, victim), 15, "the silence to be noticed", every=0.02)
+    controller.kill(signal.SIGSTOP)
+    try:
+        intents = wait_for(lambda: pending(cluster), 20, "an intent to stand in the journal", [cluster.log("ctl", "restartd")],
+                           every=0.02)
+        cluster.daemons["ctl", "restartd"].kill(signal.SIGKILL)
+        time.sleep(0.5)
+        cluster.agents.start_restartd()
+        time.sleep(2)
+    finally:
+        controller.kill(signal.SIGCONT)
+    check_moved(cluster, job, victim, seconds=60)
+    time.sleep(8)
+    equal(job.seen().restarts, 1, f"restarts (pending when it was killed: {intents})")
+    requeues = [state for kind, state in actions(cluster) if "requeue" in kind]
+    check(requeues.count("done") <= 1, f"requeues {requeues}")
+    holds(reason(cluster, victim), "railyard[", f"reason of {victim}")
+
+
+def pending(cluster):
+    """The journal's intents that are not finished, read from its file: restartd may be busy."""
+    import sqlite3
+    with sqlite3.connect(f"file:{cluster.root}/state/journal.db?mode=ro", uri=True) as journal:
+        return journal.execute("SELECT kind, text FROM intents WHERE state = 'pending'").fetchall()
+
+
+def test_slurmctld_away(cluster):
+    """slurmctld is down while a node dies: restartd waits, and acts when it is back."""
+    checksum = undisturbed(cluster)
+    job, nodes = gang(cluster)
+    victim = nodes[1]
+    controller = cluster.daemons["ctl", "slurmctld"]
+    controller.kill(signal.SIGKILL)
+    wait_for(lambda: not controller.alive(), 5, "slurmctld to be gone")
+    time.sleep(3)
+    cluster.power_off(victim)
+    time.sleep(8)
+    check(cluster.daemons["ctl", "restartd"].alive(), "restartd ended without slurmctld")
+    cluster.start_slurmctld()
+    check_moved(cluster, job, victim, seconds=60)
+    check_end(cluster, job, checksum)
+
+
+def test_jobs_live_without_restartd(cluster):
+    """restartd's end harms nothing: jobs run on, new ones start, agents report again when it is back."""
+    job, nodes = gang(cluster)
+    cluster.daemons["ctl", "restartd"].kill(signal.SIGKILL)
+    cluster.out("srun", "-N2", "true")
+    job.wait_checkpoint(60, count=len(job.lines(CHECKPOINT)) + 1)
+    cluster.agents.start_restartd()
+
+    def heard():
+        hosts = json.loads(cluster.out("railctl", "status", "--json"))["hosts"]
+        return all(host["agent"]["last_report"] and not host["agent"]["silent"] for host in hosts)
+    wait_for(heard, 20, "all agents to report again", [cluster.log("ctl", "restartd")])
+    seen = job.seen()
+    equal((seen.state, seen.restarts, seen.nodes), ("RUNNING", 0, nodes), "the job")
