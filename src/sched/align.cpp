@@ -1,11 +1,11 @@
 // Hosts whose kept rails meet at the same places are interchangeable as far as alignment goes. So: drop more
 // and more rails from what is asked for; for each set that is kept, try each family of hosts that agree on
 // it, with the ordinary search narrowed to that family. The first number of dropped rails that works is the
-// least. Rails that agree on every host in play are dropped together, so that the sets are few.
+// least. Rails that agree on every host in play are dropped together, so that the sets are few; one family
+// of each unit (pod, island) is tried at once, as the search stays within one of them anyway.
 #include "sched/align.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <tuple>
 
@@ -34,59 +34,141 @@ std::vector<Scope> scopes_of(const PlacementIndex& index, Tier tier) {
     return scopes;
 }
 
-// Rails of one scope that stand and fall together.
-struct RailClass {
-    std::vector<std::uint32_t> rails;
+// Candidates of a scope that meet at the same places on every rail.
+struct Kind {
+    std::vector<int> places; // by rail
+    std::vector<std::uint32_t> hosts;
 };
 
 struct Field {
-    std::vector<std::uint32_t> hosts; // candidates of the scope
-    std::vector<RailClass> classes;
+    std::vector<Kind> kinds;
+    std::vector<std::vector<std::uint32_t>> classes; // rails that split the kinds in the same way
+    std::size_t hosts = 0;
 };
 
-// The hosts' meeting points on one rail, numbered by first appearance: equal for rails that split the hosts
-// in the same way.
-std::vector<int> pattern(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
-                         std::uint32_t rail, Tier tier) {
-    std::map<int, int> numbers;
-    std::vector<int> out;
-    out.reserve(hosts.size());
-    for (const auto h : hosts) {
-        const int value = index.meeting(h, rail, tier);
-        out.push_back(value < 0 ? -1
-                                : numbers.try_emplace(value, static_cast<int>(numbers.size())).first->second);
+std::vector<Kind> kinds_of(const Loads& loads, const Scope& scope, Tier tier) {
+    const auto& index = loads.index();
+    std::vector<Kind> kinds;
+    std::map<std::vector<int>, std::size_t> seen;
+    auto regular = static_cast<std::size_t>(-1); // the kind of the hosts that are as most are
+    for (auto i = scope.first; i < scope.first + scope.size; ++i) {
+        const auto h = index.order[i];
+        if (!loads.candidate(h)) continue;
+        const bool is_regular = tier != everywhere && !index.irregular(h, tier);
+        if (!is_regular || regular == static_cast<std::size_t>(-1)) {
+            std::vector<int> places;
+            for (std::uint32_t rail = 0; rail < index.rails; ++rail)
+                places.push_back(index.meeting(h, rail, tier));
+            const auto [found, fresh] = seen.try_emplace(std::move(places), kinds.size());
+            if (fresh) kinds.push_back({found->first, {}});
+            if (is_regular) regular = found->second;
+            kinds[found->second].hosts.push_back(h);
+        } else {
+            kinds[regular].hosts.push_back(h);
+        }
     }
-    return out;
+    return kinds;
 }
 
 Field field_of(const Loads& loads, const Scope& scope, Tier tier) {
-    const auto& index = loads.index();
     Field field;
-    for (auto i = scope.first; i < scope.first + scope.size; ++i)
-        if (loads.candidate(index.order[i])) field.hosts.push_back(index.order[i]);
+    field.kinds = kinds_of(loads, scope, tier);
+    for (const auto& kind : field.kinds)
+        field.hosts += kind.hosts.size();
     std::map<std::vector<int>, std::size_t> seen;
-    for (std::uint32_t rail = 0; rail < index.rails; ++rail) {
-        const auto [found, fresh] =
-            seen.try_emplace(pattern(index, field.hosts, rail, tier), field.classes.size());
+    for (std::uint32_t rail = 0; rail < loads.index().rails; ++rail) {
+        std::map<int, int> numbers; // places by first appearance
+        std::vector<int> split;
+        for (const auto& kind : field.kinds) {
+            const int place = kind.places[rail];
+            const auto next = static_cast<int>(numbers.size());
+            split.push_back(place < 0 ? -1 : numbers.try_emplace(place, next).first->second);
+        }
+        const auto [found, fresh] = seen.try_emplace(std::move(split), field.classes.size());
         if (fresh) field.classes.emplace_back();
-        field.classes[found->second].rails.push_back(rail);
+        field.classes[found->second].push_back(rail);
     }
     return field;
 }
 
+// Kinds that agree on the rails kept.
+struct Family {
+    std::vector<std::size_t> kinds;
+    std::size_t hosts = 0;
+};
+
+// The families of a field with exactly `dropped` rails given up, largest first, none smaller than the gang.
+class Families {
+public:
+    Families(const Field& field, std::uint32_t nodes, std::uint32_t dropped)
+        : field_(field), nodes_(nodes), kept_(field.classes.size(), true) {
+        choose(0, dropped);
+        std::stable_sort(list.begin(), list.end(),
+                         [](const auto& a, const auto& b) { return a.hosts > b.hosts; });
+    }
+    std::vector<Family> list;
+
+private:
+    // Every way to drop that many rails, in whole classes from `next` on.
+    void choose(std::size_t next, std::uint32_t rails) {
+        if (next == field_.classes.size()) {
+            if (rails == 0) collect();
+            return;
+        }
+        if (list.size() >= most_families) return;
+        choose(next + 1, rails);
+        const auto members = static_cast<std::uint32_t>(field_.classes[next].size());
+        if (members > rails) return;
+        kept_[next] = false;
+        choose(next + 1, rails - members);
+        kept_[next] = true;
+    }
+
+    void collect() {
+        std::map<std::vector<int>, Family> families; // by the places where the classes kept meet
+        for (std::size_t k = 0; k < field_.kinds.size(); ++k) {
+            std::vector<int> places;
+            bool complete = true;
+            for (std::size_t c = 0; c < field_.classes.size(); ++c) {
+                if (!kept_[c]) continue;
+                places.push_back(field_.kinds[k].places[field_.classes[c].front()]);
+                complete = complete && places.back() >= 0;
+            }
+            if (!complete) continue;
+            auto& family = families[std::move(places)];
+            family.kinds.push_back(k);
+            family.hosts += field_.kinds[k].hosts.size();
+        }
+        for (auto& [places, family] : families)
+            if (family.hosts >= nodes_) list.push_back(std::move(family));
+    }
+
+    static constexpr std::size_t most_families = 1024;
+    const Field& field_;
+    const std::uint32_t nodes_;
+    std::vector<bool> kept_; // by class
+};
+
 class Aligner {
 public:
-    Aligner(const Loads& loads, Found& found) : loads_(loads), found_(found) {
+    Aligner(const Loads& loads, Found& found)
+        : loads_(loads), found_(found), most_trials_(most_trials(loads.index().order.size())) {
         for (const auto& scope : scopes_of(loads.index(), found.tier)) {
             auto field = field_of(loads, scope, found.tier);
-            if (field.hosts.size() >= loads.request().nodes) fields_.push_back(std::move(field));
+            if (field.hosts >= loads.request().nodes) fields_.push_back(std::move(field));
         }
     }
 
     void run() {
-        for (std::uint32_t dropped = 0; dropped <= found_.misaligned && trials_ < most_trials; ++dropped) {
-            for (const auto& field : fields_)
-                choose_classes(field, 0, dropped);
+        for (std::uint32_t dropped = 0; dropped <= found_.misaligned; ++dropped) {
+            std::vector<std::vector<Family>> families; // by field
+            std::size_t rounds = 0;
+            for (const auto& field : fields_) {
+                families.push_back(Families(field, loads_.request().nodes, dropped).list);
+                rounds = std::max(rounds, families.back().size());
+            }
+            for (std::size_t round = 0; round < rounds && trials_ < most_trials_; ++round)
+                try_round(families, round);
             if (!best_) continue;
             best_->misaligned = misaligned_rails(loads_.index(), best_->hosts, best_->tier);
             found_ = std::move(*best_);
@@ -95,50 +177,17 @@ public:
     }
 
 private:
-    // Every way to drop exactly `rails` rails, in whole classes from `next` on.
-    void choose_classes(const Field& field, std::size_t next, std::uint32_t rails) {
-        if (next == field.classes.size()) {
-            if (rails == 0) try_families(field);
-            return;
-        }
-        if (trials_ >= most_trials) return;
-        const auto& members = field.classes[next].rails;
-        choose_classes(field, next + 1, rails); // kept
-        if (members.size() > rails) return;
-        kept_.resize(field.classes.size(), true);
-        kept_[next] = false;
-        choose_classes(field, next + 1, rails - static_cast<std::uint32_t>(members.size()));
-        kept_[next] = true;
-    }
-
-    void try_families(const Field& field) {
-        kept_.resize(field.classes.size(), true);
-        std::map<std::vector<int>, std::vector<std::uint32_t>> families;
-        for (const auto h : field.hosts) {
-            std::vector<int> places;
-            bool complete = true;
-            for (std::size_t c = 0; c < field.classes.size(); ++c) {
-                if (!kept_[c]) continue;
-                for (const auto rail : field.classes[c].rails) {
-                    places.push_back(loads_.index().meeting(h, rail, found_.tier));
-                    complete = complete && places.back() >= 0;
-                }
-            }
-            if (complete) families[std::move(places)].push_back(h);
-        }
-        for (const auto& [places, hosts] : families)
-            if (hosts.size() >= loads_.request().nodes) try_hosts(hosts);
-    }
-
-    void try_hosts(const std::vector<std::uint32_t>& hosts) {
-        if (++trials_ > most_trials) return;
+    void try_round(const std::vector<std::vector<Family>>& families, std::size_t round) {
+        ++trials_;
         std::vector<std::uint8_t> allowed(loads_.index().order.size(), 0);
-        for (const auto h : hosts)
-            allowed[h] = 1;
+        for (std::size_t f = 0; f < fields_.size(); ++f) {
+            if (round >= families[f].size()) continue;
+            for (const auto k : families[f][round].kinds)
+                for (const auto h : fields_[f].kinds[k].hosts)
+                    allowed[h] = 1;
+        }
         const Loads narrowed(loads_.index(), loads_.snapshot(), loads_.request(), &allowed);
-        for (const auto h : loads_.request().required)
-            if (!narrowed.candidate(h)) return;
-        auto tried = search_tier(narrowed, found_.tier);
+        auto tried = search_tier(narrowed, found_.tier, {found_.pods, found_.units});
         if (!tried || tried->pods != found_.pods || tried->units != found_.units) return;
         const auto order = [](const Found& f) { return std::tuple(f.avoidance, f.broken, f.left); };
         if (best_ && order(*best_) <= order(*tried)) return;
@@ -148,10 +197,10 @@ private:
 
     const Loads& loads_;
     Found& found_;
+    const std::size_t most_trials_;
     std::vector<Field> fields_;
-    std::vector<bool> kept_;
     std::optional<Found> best_;
-    std::uint32_t trials_ = 0;
+    std::size_t trials_ = 0;
 };
 
 } // namespace

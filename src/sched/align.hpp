@@ -5,8 +5,14 @@
 
 namespace sched {
 
+// What a choice may use at most; more counts as not fitting. Saves work, need not be kept exactly.
+struct Limits {
+    std::uint32_t pods = ~std::uint32_t{0};
+    std::uint32_t units = ~std::uint32_t{0};
+};
+
 // The best choice within one tier, rails disregarded; without hosts. Defined in search.cpp.
-std::optional<Found> search_tier(const Loads& loads, Tier tier);
+std::optional<Found> search_tier(const Loads& loads, Tier tier, Limits limits = {});
 void fill_hosts(const Loads& loads, Found& found);
 
 // Rails whose HCAs do not all meet within the tier, over these hosts; a missing HCA meets nothing.

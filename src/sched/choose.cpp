@@ -140,10 +140,10 @@ std::vector<Group> split(const Loads& loads, const std::vector<Group>& groups) {
 
 } // namespace
 
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes,
-                             bool single) {
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes, bool single,
+                             std::uint32_t most) {
     auto plan = plan_groups(loads, std::move(groups), nodes);
-    if (!plan) return std::nullopt;
+    if (!plan || plan->taken > most) return std::nullopt;
     if (plan->pivot == 0 && !single) { // the groups are given: only their units are to be chosen
         const auto taken = static_cast<std::uint32_t>(plan->taken);
         auto choice = choose(loads, split(loads, plan->groups), nodes, true);

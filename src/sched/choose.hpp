@@ -40,9 +40,11 @@ struct Group {
     bool required = false; // holds a required host
 };
 
-// The best choice of `nodes` hosts from these groups, nullopt when they hold fewer or more are required.
-// With `single`, each group is one unit. Memory is bounded: beyond 16,384 hosts of impaired health the
-// search keeps to fewer exchanges and may miss the optimum of the terms after `units`.
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes, bool single);
+// The best choice of `nodes` hosts from these groups, nullopt when they hold fewer, more are required, or
+// more than `most` groups are needed. With `single`, each group is one unit. Memory is bounded: beyond 16,384
+// hosts of impaired health the search keeps to fewer exchanges and may miss the optimum of the terms after
+// `units`.
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes, bool single,
+                             std::uint32_t most = ~std::uint32_t{0});
 
 } // namespace sched

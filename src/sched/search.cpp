@@ -96,7 +96,7 @@ std::uint32_t fewest_units(const Loads& loads, std::uint32_t p, std::vector<std:
     return units;
 }
 
-std::optional<Found> in_one_pod(const Loads& loads) {
+std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits) {
     const auto nodes = loads.request().nodes;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> fitting; // pod, fewest units
     std::vector<std::uint32_t> scratch;
@@ -107,6 +107,7 @@ std::optional<Found> in_one_pod(const Loads& loads) {
         fewest = std::min(fewest, fitting.back().second);
     }
     std::optional<Found> best;
+    if (fewest > limits.units) return best;
     for (const auto& [p, units] : fitting) {
         if (units != fewest) continue;
         if (auto choice = choose(loads, units_of_pod(loads, p), nodes, true))
@@ -115,7 +116,8 @@ std::optional<Found> in_one_pod(const Loads& loads) {
     return best;
 }
 
-std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint32_t size, Tier tier) {
+std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint32_t size, Tier tier,
+                             const Limits& limits) {
     std::vector<Group> groups;
     groups.reserve(size);
     std::uint32_t required = 0;
@@ -125,7 +127,7 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
         required += loads.pod_required(p);
     }
     if (required != loads.required()) return std::nullopt;
-    auto choice = choose(loads, std::move(groups), loads.request().nodes, false);
+    auto choice = choose(loads, std::move(groups), loads.request().nodes, false, limits.pods);
     if (!choice) return std::nullopt;
     const auto pods = choice->cost.groups;
     return from_choice(std::move(*choice), tier, pods);
@@ -143,18 +145,17 @@ Tier widest_tier(Span span) {
     return everywhere;
 }
 
-std::optional<Found> search_tier(const Loads& loads, Tier tier) {
+std::optional<Found> search_tier(const Loads& loads, Tier tier, Limits limits) {
     const auto& index = loads.index();
     if (loads.candidates() < loads.request().nodes) return std::nullopt;
     if (tier == one_unit) return in_one_unit(loads);
-    if (tier == one_pod) return in_one_pod(loads);
-    if (tier == everywhere)
-        return index.islands.size() > 1
-                   ? in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier)
-                   : std::nullopt;
+    if (tier == one_pod) return in_one_pod(loads, limits);
     std::optional<Found> best;
-    for (const auto& island : index.islands)
-        keep_better(best, in_pods(loads, island.first, island.size, tier));
+    if (tier == one_island)
+        for (const auto& island : index.islands)
+            keep_better(best, in_pods(loads, island.first, island.size, tier, limits));
+    else if (index.islands.size() > 1)
+        best = in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier, limits);
     return best;
 }
 

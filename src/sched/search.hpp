@@ -29,9 +29,12 @@ struct Found {
 };
 
 // Exact; nullopt when the request does not fit. On irregular fabrics the search for aligned rails is bounded:
-// past `most_trials` narrowed searches the best found so far stands.
+// past most_trials narrowed searches the best found so far stands.
 std::optional<Found> search(const Loads& loads);
 
-inline constexpr std::uint32_t most_trials = 4096;
+// So that a decision on a broken fabric ends after some 10 ms, whatever its size.
+constexpr std::size_t most_trials(std::size_t hosts) {
+    return hosts <= 1024 ? 256 : hosts >= 16384 ? 16 : 262144 / hosts;
+}
 
 } // namespace sched

@@ -128,6 +128,12 @@ Result measure(const sched::Placer& placer, const Maker& maker, std::string stat
     return result;
 }
 
+struct Row {
+    const char* name;
+    double busy;
+    bool impaired, flawed;
+};
+
 std::string cell(const std::vector<double>& values, double q) {
     return values.empty() ? "-" : fmt::format("{:.2f}", quantile(values, q));
 }
@@ -161,18 +167,22 @@ int main(int argc, char** argv) {
         if (hosts > most) continue;
         const auto fabric = topo::synthesise(spec);
         if (!fabric) return cli.fail(fabric.error());
-        const sched::Placer placer(*fabric);
-        for (const auto& [name, busy, impaired] :
-             {std::tuple("empty", 0.0, false), std::tuple("half busy", 0.5, false),
-              std::tuple("half busy, 2% impaired", 0.5, true)}) {
-            const auto result = measure(placer, Maker{*fabric, random, busy, impaired}, name, rounds);
+        auto flawed = *fabric;
+        for (std::size_t h = 0; h < flawed.hosts.size(); h += 100)
+            flawed.hosts[h].leaves[h / 100 % static_cast<std::size_t>(flawed.rails)] = topo::none;
+        const sched::Placer placer(*fabric), flawed_placer(flawed);
+        for (const auto& row : {Row{"empty", 0, false, false}, Row{"half busy", 0.5, false, false},
+                                Row{"half busy, 2% impaired", 0.5, true, false},
+                                Row{"half busy, 1% lack a rail", 0.5, false, true}}) {
+            const Maker maker{row.flawed ? flawed : *fabric, random, row.busy, row.impaired};
+            const auto result = measure(row.flawed ? flawed_placer : placer, maker, row.name, rounds);
             const double p50 = quantile(result.ours, 0.5), bare = quantile(result.bare, 0.5);
-            table.add({std::to_string(hosts), name, fmt::format("{:.2f}", p50), cell(result.ours, 0.99),
+            table.add({std::to_string(hosts), row.name, fmt::format("{:.2f}", p50), cell(result.ours, 0.99),
                        cell(result.ours, 1), cell(result.by_tier[0], 0.5), cell(result.by_tier[1], 0.5),
                        cell(result.by_tier[2], 0.5), cell(result.by_tier[2], 0.99),
                        fmt::format("{:.2f}", bare), fmt::format("{:.1f}", p50 / bare)});
             rows.push_back({{"hosts", hosts},
-                            {"state", name},
+                            {"state", row.name},
                             {"p50_us", p50},
                             {"p99_us", quantile(result.ours, 0.99)},
                             {"bare_p50_us", bare},
