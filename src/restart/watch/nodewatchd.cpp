@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <fmt/format.h>
 #include <sys/eventfd.h>
@@ -30,7 +31,7 @@ namespace log = base::log;
 struct Options {
     std::string config, host, sysfs, nvml, kmsg;
     int ready_fd = -1;
-    bool once = false, json = false, check_config = false, verbose = false;
+    bool once = false, json = false, check_config = false;
     CLI::Option *sysfs_given = nullptr, *nvml_given = nullptr, *kmsg_given = nullptr;
 };
 
@@ -46,7 +47,6 @@ void declare(base::Cli& cli, Options& options) {
     auto* once = cli->add_flag("--once", options.once, "Print one sample and what it means, then exit");
     cli->add_flag("--json", options.json, "With --once: print JSON")->needs(once);
     cli->add_flag("--check-config", options.check_config, "Check the configuration, print it and exit");
-    cli->add_flag("--verbose", options.verbose, "Log what only developers need");
 }
 
 SourceSettings source_settings(const base::Conf& conf, const Options& options) {
@@ -114,6 +114,20 @@ std::string short_host_name() {
     ::gethostname(name.data(), name.size() - 1);
     const std::string whole = name.data();
     return whole.substr(0, whole.find('.'));
+}
+
+// The resource manager's name for this host goes into its requests; restartd refuses reports with any other.
+base::Expected<std::string> host_name(const Options& options) {
+    auto name = options.host.empty() ? short_host_name() : options.host;
+    const auto allowed = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    };
+    if (name.empty() || name.size() > 64 || !std::all_of(name.begin(), name.end(), allowed))
+        return base::Error{base::Code::usage,
+                           fmt::format("--host: \"{}\" is no host name: 1 to 64 letters, digits, "
+                                       "'-', '_' and '.'",
+                                       name)};
+    return name;
 }
 
 std::string boot_id() {
@@ -265,25 +279,26 @@ int main(int argc, char** argv) {
     declare(cli, options);
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
-    log::open("nodewatchd", options.verbose ? log::Level::debug : log::Level::info);
+    log::open("nodewatchd", log::Level::info);
 
     auto conf = base::load_conf(options.config);
     if (!conf) return cli.fail(conf.error());
-    const auto host = options.host.empty() ? short_host_name() : options.host;
-    auto limits = limits_of(*conf, host);
+    const auto host = host_name(options);
+    if (!host) return cli.fail(host.error());
+    auto limits = limits_of(*conf, *host);
     if (!limits) return cli.fail(limits.error());
     if (options.check_config) {
         fmt::print("{}", conf->print());
         return base::finish_output(cli, base::exit_done);
     }
-    if (options.once) return print_once(cli, source_settings(*conf, options), *limits, host, options.json);
+    if (options.once) return print_once(cli, source_settings(*conf, options), *limits, *host, options.json);
 
     raise_descriptor_limit();
     const Signals signals;
-    Daemon daemon(options, host);
+    Daemon daemon(options, *host);
     if (auto started = daemon.start(*conf, *std::move(limits)); !started) return cli.fail(started.error());
     if (auto told = base::tell_ready(options.ready_fd); !told) return cli.fail(told.error());
-    log::info("host {}: job socket {}, reports to {} every {}", host, conf->text("agent", "job_socket"),
+    log::info("host {}: job socket {}, reports to {} every {}", *host, conf->text("agent", "job_socket"),
               conf->text("restartd", "url"), base::format_duration(conf->duration("agent", "interval")));
     daemon.run(signals);
     daemon.stop();

@@ -107,15 +107,5 @@ TEST_CASE("the real kernel log can be read, from its end") {
         WARN("SKIP: " << kmsg.error().text);
         return;
     }
-    CHECK(kmsg->drain().empty());
-    // A record of our own comes back through the kernel, and only that one.
-    std::ofstream log("/dev/kmsg", std::ios::app);
-    if (!(log << "NVRM: Xid (PCI:ffff:fe:1f): 9998, railyard unit test\n" << std::flush)) {
-        WARN("SKIP: /dev/kmsg cannot be written");
-        return;
-    }
-    const auto events = kmsg->drain();
-    REQUIRE(events.size() == 1);
-    CHECK(events[0].pci == "ffff:fe:1f");
-    CHECK(events[0].code == 9998);
+    CHECK(kmsg->drain().empty()); // nothing old; nothing is written there, as other watchers may listen
 }

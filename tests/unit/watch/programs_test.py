@@ -49,7 +49,8 @@ class Programs(unittest.TestCase):
                    f'url = "http://127.0.0.1:9"\n[placement]\nfabric = "{self.home}/fabric.json"\n')
 
     def command(self, *options):
-        return [f'{BUILD}/nodewatchd', '--config', self.conf, '--host', 'n001', '--sysfs', f'{self.home}/sys', '--nvml',
+        host = () if '--host' in options else ('--host', 'n001')
+        return [f'{BUILD}/nodewatchd', '--config', self.conf, *host, '--sysfs', f'{self.home}/sys', '--nvml',
                 f'{BUILD}/tests/doubles/libnvidia-ml.so.1', '--kmsg', f'{self.home}/kmsg', *options]
 
     def environment(self, **more):
@@ -103,6 +104,9 @@ class Programs(unittest.TestCase):
     def test_wrong_usage(self):
         self.assertEqual(self.run_program('--json').returncode, 2)
         self.assertEqual(self.run_program('--nonsense').returncode, 2)
+        named = self.run_program('--host', 'n001; reboot')
+        self.assertEqual(named.returncode, 2)
+        self.assertIn('is no host name', named.stderr)
         self.write('railyard.conf', '[restartd]\nurl = "gopher://x"\n')
         self.assertEqual(self.run_program().returncode, 2)
 
