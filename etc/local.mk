@@ -4,9 +4,8 @@
 plugstackdir = $(sysconfdir)/slurm/plugstack.conf.d
 dist_plugstack_DATA = %D%/plugstack.conf.d/railyard.conf
 
-# The sample configuration: every key at its default, as restartd --print-config prints it.
-railyardconfdir = $(sysconfdir)/railyard
-dist_railyardconf_DATA = %D%/railyard.conf
+# A sample, every key at its default; an installation must not overwrite a site's own file.
+dist_doc_DATA = %D%/railyard.conf
 
 # systemd units, with the paths of this installation.
 systemdunitdir = $(prefix)/lib/systemd/system
@@ -16,3 +15,6 @@ CLEANFILES += $(systemd_units)
 EXTRA_DIST += $(systemd_units:=.in)
 $(systemd_units): %: %.in
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed 's|[@]sbindir[@]|$(sbindir)|' $< >$@.tmp && mv $@.tmp $@
+
+completiondir = $(datadir)/bash-completion/completions
+dist_completion_DATA = %D%/bash-completion/railctl
