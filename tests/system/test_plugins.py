@@ -1,10 +1,11 @@
 """The plugins inside Slurm: flags on their way to the controller, and the controller's choice of nodes."""
 
+import contextlib
 import re
 import signal
 
 from railcluster.process import wait_for
-from railcluster.testing import check, equal, holds
+from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["railtopo", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
 SLEEP = "sleep 600"
@@ -280,38 +281,44 @@ def test_restart_and_reconfigure_lose_nothing(cluster):
     equal(units_of(cluster, running_on(cluster, job)), {other}, "units")
 
 
+@contextlib.contextmanager
 def shared_partition(cluster):
-    """A partition whose nodes are shared by jobs; made once."""
-    cluster.run("scontrol", "create", "partition=shared", "nodes=ALL", "oversubscribe=no", "maxtime=unlimited")
-    return ["-p", "shared"]
+    """A partition whose nodes are shared by jobs, for as long as the block runs."""
+    cluster.out("scontrol", "create", "partition=shared", "nodes=ALL", "oversubscribe=no", "maxtime=unlimited")
+    try:
+        yield ["-p", "shared"]
+    finally:
+        cluster.run("scancel", "--user=root", "--quiet")
+        wait_for(lambda: not cluster.out("squeue", "-h"), 30, "the jobs to go")
+        cluster.out("scontrol", "delete", "partition=shared")
 
 
 def test_shared_nodes_count_as_far_as_they_have_room(cluster):
     """Where jobs share nodes, CPUs and GPUs in use decide whether a unit has room for a span."""
-    shared = shared_partition(cluster)
-    for node in cluster.units[0][:3]:  # half of three nodes' CPUs, and all GPUs of one
-        job = submit(cluster, *shared, "-N1", "-n8", "-w", node, *(["--gres=gpu:8"] if node == cluster.nodes[0] else []))
-        wait_state(cluster, job, "RUNNING")
-    whole = submit(cluster, *shared, "-N6", "-n96", "--ntasks-per-node=16", "--rail-span=unit")
-    equal(units_of(cluster, running_on(cluster, whole)), {1}, "units of whole nodes")
-    half = submit(cluster, *shared, "-N8", "--ntasks-per-node=8", "--rail-span=unit")
-    equal(units_of(cluster, running_on(cluster, half)), {0}, "units of half nodes")
-    cluster.out("scancel", half, whole)
-    gpus = submit(cluster, *shared, "-N8", "--gres=gpu:8", "--rail-span=unit")
-    equal(units_of(cluster, running_on(cluster, gpus)), {1}, "units with all GPUs")
-    more = submit(cluster, *shared, "-N8", "--gres=gpu:8", "--rail-span=unit")
-    wait_for(lambda: TIME.fullmatch(fields(cluster, more)["StartTime"]), 30, "an estimate")
-    equal(state(cluster, more), "PENDING", "a second job for all GPUs of a unit")
+    with shared_partition(cluster) as shared:
+        for node in cluster.units[0][:3]:  # half of three nodes' CPUs, and all GPUs of one
+            job = submit(cluster, *shared, "-N1", "-n8", "-w", node, *(["--gres=gpu:8"] if node == cluster.nodes[0] else []))
+            wait_state(cluster, job, "RUNNING")
+        whole = submit(cluster, *shared, "-N6", "-n96", "--ntasks-per-node=16", "--rail-span=unit")
+        equal(units_of(cluster, running_on(cluster, whole)), {1}, "units of whole nodes")
+        half = submit(cluster, *shared, "-N8", "--ntasks-per-node=8", "--rail-span=unit")
+        equal(units_of(cluster, running_on(cluster, half)), {0}, "units of half nodes")
+        cluster.out("scancel", half, whole)
+        gpus = submit(cluster, *shared, "-N8", "--gres=gpu:8", "--rail-span=unit")
+        equal(units_of(cluster, running_on(cluster, gpus)), {1}, "units with all GPUs")
+        more = submit(cluster, *shared, "-N8", "--gres=gpu:8", "--rail-span=unit")
+        wait_for(lambda: TIME.fullmatch(fields(cluster, more)["StartTime"]), 30, "an estimate")
+        equal(state(cluster, more), "PENDING", "a second job for all GPUs of a unit")
 
 
 def test_tasks_without_nodes_stay_in_the_span(cluster):
     """A job that asks for tasks only gets as many nodes as they fill, within its span."""
-    shared = shared_partition(cluster)
-    fill(cluster, cluster.units[0][:6])
-    nodes = running_on(cluster, submit(cluster, *shared, "-n", "64", "--rail-span=unit"))
-    equal((units_of(cluster, nodes), len(nodes)), ({1}, 4), "64 tasks of one CPU on nodes of 16")
-    error = refused(cluster, "sbatch", *shared, "-n", "200", "--rail-span=unit", "--wrap", "true")
-    holds(error, "Requested node configuration is not available", "more tasks than a unit has CPUs")
+    with shared_partition(cluster) as shared:
+        fill(cluster, cluster.units[0][:6])
+        nodes = running_on(cluster, submit(cluster, *shared, "-n", "64", "--rail-span=unit"))
+        equal((units_of(cluster, nodes), len(nodes)), ({1}, 4), "64 tasks of one CPU on nodes of 16")
+        error = refused(cluster, "sbatch", *shared, "-n", "200", "--rail-span=unit", "--wrap", "true")
+        holds(error, "Requested node configuration is not available", "more tasks than a unit has CPUs")
 
 
 def test_a_range_of_nodes_takes_what_the_span_holds(cluster):
@@ -327,3 +334,27 @@ def test_immediate_jobs_do_not_spread(cluster):
     leave_five_free(cluster)
     error = refused(cluster, "salloc", "-N6", "--rail-span=unit", "--immediate=1", "true")
     check("Granted" not in error, f"granted: {error}")
+
+
+def test_preemption_takes_one_unit(cluster):
+    """A job that may preempt others takes the nodes of one unit from them, and leaves the other unit alone."""
+    if not cluster.yard.namespaces:
+        skip("hosts are plain processes: each has a slurm.conf of its own")
+    conf = cluster.slurm.conf("ctl")
+    before = conf.read_text()
+    partition = "Nodes=ALL OverSubscribe=EXCLUSIVE"
+    try:
+        conf.write_text(f"{before}PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+                        f"PartitionName=low PriorityTier=1 {partition}\nPartitionName=high PriorityTier=9 {partition}\n")
+        restart_slurmctld(cluster)
+        halves = [nodes for unit in cluster.units for nodes in (unit[:4], unit[4:])]
+        low = [fill(cluster, nodes, "-p", "low", "--requeue") for nodes in halves]
+        job = submit(cluster, "-p", "high", "-N6", "--rail-span=unit")
+        nodes = running_on(cluster, job)
+        equal(len(units_of(cluster, nodes)), 1, f"units of {nodes}")
+        equal(sorted(state(cluster, each) for each in low), ["PENDING"] * 2 + ["RUNNING"] * 2, "the preempted and the spared")
+        cluster.out("scancel", job, *low)
+        wait_for(lambda: not cluster.out("squeue", "-h"), 30, "the jobs to go")
+    finally:
+        conf.write_text(before)
+        restart_slurmctld(cluster)
