@@ -53,7 +53,7 @@ class Agents:
             if built.exists():
                 (plugins / name).symlink_to(built)
         if (self.build / "railtopo").exists():
-            shape = f"pods=1 units={options.units} hosts={options.hosts_per_unit} rails={options.rails}"
+            shape = f"pods=1 units={options.units} hosts={options.hosts_per_unit} rails={options.rails} rate=4xHDR"
             subprocess.run([self.build / "railtopo", "synth", shape, "--out", self.fabric, "--ibsim",
                             cluster.fabric.net], check=True, stdout=subprocess.DEVNULL)
         values = {
