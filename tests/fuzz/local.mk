@@ -1,6 +1,7 @@
 # Fuzz targets, one a parser. As check programs they replay their corpora; with --enable-fuzzers (clang) they
 # are libFuzzer programs: tests/fuzz/fuzz_ibnetdiscover tests/fuzz/corpus/ibnetdiscover -max_total_time=60
-fuzz_programs = %D%/fuzz_ibnetdiscover %D%/fuzz_fabric_json %D%/fuzz_synth
+fuzz_programs = %D%/fuzz_ibnetdiscover %D%/fuzz_fabric_json %D%/fuzz_synth \
+	%D%/fuzz_state %D%/fuzz_comment %D%/fuzz_place
 check_PROGRAMS += $(fuzz_programs)
 TESTS += %D%/run
 EXTRA_DIST += %D%/run %D%/corpus
@@ -23,3 +24,12 @@ endif
 %C%_fuzz_synth_SOURCES = %D%/synth_fuzz.cpp $(fuzz_main)
 %C%_fuzz_synth_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
 %C%_fuzz_synth_LDADD = libry_topo.la
+%C%_fuzz_state_SOURCES = %D%/state_fuzz.cpp $(fuzz_main)
+%C%_fuzz_state_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_state_LDADD = libry_sched.la
+%C%_fuzz_comment_SOURCES = %D%/comment_fuzz.cpp $(fuzz_main)
+%C%_fuzz_comment_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_comment_LDADD = libry_sched.la
+%C%_fuzz_place_SOURCES = %D%/place_fuzz.cpp $(fuzz_main)
+%C%_fuzz_place_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_place_LDADD = libry_sched.la
