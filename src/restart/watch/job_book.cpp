@@ -9,11 +9,16 @@ base::Expected<void> JobBook::join(const JobKey& job) {
     const std::lock_guard lock(mutex_);
     if (const auto known = entries_.find(job); known != entries_.end()) {
         ++known->second.clients;
+        known->second.idle = 0;
         return {};
     }
-    const auto of_user = static_cast<std::size_t>(std::count_if(
-        entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.first.uid == job.uid; }));
-    if (entries_.size() >= most_entries || of_user >= most_entries_a_uid)
+    const auto full = [&] {
+        const auto of_user = static_cast<std::size_t>(std::count_if(
+            entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.first.uid == job.uid; }));
+        return entries_.size() >= most_entries || of_user >= most_entries_a_uid;
+    };
+    if (full()) std::erase_if(entries_, [](const auto& entry) { return entry.second.silent(); });
+    if (full())
         return base::Error{base::Code::unfit,
                            fmt::format("too many jobs on this host speak for uid {}", job.uid)};
     entries_[job].clients = 1;
@@ -23,8 +28,7 @@ base::Expected<void> JobBook::join(const JobKey& job) {
 void JobBook::leave(const JobKey& job) {
     const std::lock_guard lock(mutex_);
     const auto known = entries_.find(job);
-    if (known == entries_.end() || --known->second.clients > 0) return;
-    if (known->second.told) entries_.erase(known);
+    if (known != entries_.end()) --known->second.clients;
 }
 
 void JobBook::commit(const JobKey& job, Commit commit) {
@@ -67,7 +71,7 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
         if (known == entries_.end()) continue;
         auto& entry = known->second;
         entry.told = entry.told || (job.ckpt && job.ckpt == entry.commit);
-        if (entry.told && entry.clients == 0) entries_.erase(known);
+        if (entry.silent() && ++entry.idle > idle_answers) entries_.erase(known);
     }
     for (auto& [key, entry] : entries_) {
         const auto said =

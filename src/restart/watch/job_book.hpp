@@ -37,10 +37,12 @@ class JobBook {
 public:
     static constexpr std::size_t most_entries = 1024; // what a report carries
     static constexpr std::size_t most_entries_a_uid = 128;
+    static constexpr std::size_t idle_answers = 600; // ten minutes at the usual interval
     static constexpr std::size_t most_path_bytes = 256 << 10; // of all checkpoints in a report
 
-    // A client of the job has come or gone. Errors: Code::unfit when the book, or the user's share of it, is
-    // full.
+    // A client of the job has come or gone. A job is spoken for until restartd has answered `idle_answers`
+    // reports after its last client went: a script that asks anew each minute is told what came between.
+    // Errors: Code::unfit when the book, or the user's share of it, is full of jobs with clients.
     base::Expected<void> join(const JobKey& job);
     void leave(const JobKey& job);
 
@@ -49,8 +51,8 @@ public:
 
     Advice advice(const JobKey& job) const;
 
-    // What a report says now: jobs with a client, and checkpoints that restartd has not heard of; those first
-    // when not all fit.
+    // What a report says now: all jobs that are spoken for, and checkpoints that restartd has not heard of;
+    // those first when not all fit.
     std::vector<JobReport> entries() const;
 
     // restartd has taken `sent` and answered. Its advice replaces all that was known; a checkpoint that came
@@ -62,9 +64,11 @@ public:
 private:
     struct Entry {
         std::size_t clients = 0;
+        std::size_t idle = 0; // answers since the last client went
         std::optional<Commit> commit;
         bool told = true; // restartd knows the commit
         Advice advice;
+        bool silent() const { return clients == 0 && told; }
     };
     mutable std::mutex mutex_;
     std::map<JobKey, Entry> entries_;

@@ -30,6 +30,12 @@ Reply reply_for(std::uint32_t job, std::uint32_t epoch, std::optional<base::Time
     return reply;
 }
 
+// restartd answers until jobs without a client are no longer spoken for.
+void answer_often(JobBook& book) {
+    for (std::size_t i = 0; i <= JobBook::idle_answers; ++i)
+        book.delivered(book.entries(), {});
+}
+
 } // namespace
 
 TEST_CASE("hello, due, commit: what a job says and hears") {
@@ -57,7 +63,31 @@ TEST_CASE("hello, due, commit: what a job says and hears") {
     }
     CHECK(book.undelivered() == 1); // the client has gone, its commit stays
     book.delivered(book.entries(), {});
+    CHECK(book.undelivered() == 0);
+    answer_often(book);
     CHECK(book.entries().empty());
+}
+
+TEST_CASE("a job that asks anew each minute is told what came between") {
+    JobBook book;
+    const auto ask = [&] {
+        JobSession session(book, 1000);
+        session.answer(hello(12, 1), now);
+        return session.answer(R"({"op":"due"})", now);
+    };
+    CHECK(ask().find("\"save_by\":null") != std::string::npos);
+    book.delivered(book.entries(), reply_for(12, 1, now + 9s));
+    CHECK(ask().find("\"save_by\":1.700000009E9") != std::string::npos);
+    // It is forgotten when it has not asked for long, and makes room when the book is full.
+    for (std::size_t i = 0; i < JobBook::idle_answers; ++i)
+        book.delivered(book.entries(), {});
+    CHECK(book.entries().size() == 1);
+    ask();
+    for (std::uint32_t id = 100; id < 99 + JobBook::most_entries_a_uid; ++id)
+        REQUIRE(book.join({id, 0, 1000}));
+    CHECK(book.entries().size() == JobBook::most_entries_a_uid);
+    CHECK(book.join({7, 0, 1000}));
+    CHECK_FALSE(book.join({8, 0, 1000})); // all have clients now
 }
 
 TEST_CASE("a commit that came after the report was made stays to be told") {
@@ -102,8 +132,10 @@ TEST_CASE("several ranks are one entry until the last has gone; a second hello m
         }
         CHECK(book.entries().size() == 1);
         first.answer(hello(13), now);
+        answer_often(book);
         CHECK(book.entries() == std::vector<JobReport>{{13, 0, 1000, {}}});
     }
+    answer_often(book);
     CHECK(book.entries().empty());
 }
 
