@@ -222,10 +222,12 @@ private:
         return {};
     }
 
+    // Twice the change is sent: at once, with a begin that lies ahead, which stands when the job's last
+    // process ends in time; and as soon as the job may begin.
     static Expected<void> begin_now(std::uint32_t job, const std::vector<std::string>& exclude, bool begin) {
         const auto give_up = std::chrono::steady_clock::now() + settle_time;
         std::optional<std::time_t> stopped; // its last process was gone by this second
-        for (;;) {
+        for (bool told = false;; told = true) {
             const auto record = load_job(job);
             if (!record) return record.error();
             const auto& raw = (*record)->job_array[0];
@@ -234,22 +236,26 @@ private:
             const auto now = std::time(nullptr);
             if (phase == JobPhase::pending && !stopped) stopped = now;
             const bool may_begin = stopped && now > *stopped;
-            const bool last = may_begin || std::chrono::steady_clock::now() >= give_up;
-
-            job_desc_msg_t change;
-            slurm_init_job_desc_msg(&change);
-            change.job_id = job;
-            auto excluded = merged_exclusion(raw.exc_nodes == nullptr ? "" : raw.exc_nodes, exclude);
-            auto required = rewritten_requirement(raw.req_nodes == nullptr ? "" : raw.req_nodes, exclude);
-            if (excluded) change.exc_nodes = excluded->data();
-            if (required) change.req_nodes = required->data();
-            // A begin that lies ahead when the job's last process ends is kept; one that does not is put off.
-            if (begin) change.begin_time = may_begin ? now : now + 2;
-            if (excluded || required || begin)
-                if (auto done = update_job(job, change); !done) return done;
-            if (last) return {};
+            if (!told || may_begin)
+                if (auto done = change_pending(job, raw, exclude, begin, may_begin ? now : now + 2); !done)
+                    return done;
+            if (!begin || may_begin || std::chrono::steady_clock::now() >= give_up) return {};
             std::this_thread::sleep_for(settle_pause);
         }
+    }
+
+    static Expected<void> change_pending(std::uint32_t job, const job_info_t& raw,
+                                         const std::vector<std::string>& exclude, bool begin,
+                                         std::time_t when) {
+        job_desc_msg_t change;
+        slurm_init_job_desc_msg(&change);
+        change.job_id = job;
+        auto excluded = merged_exclusion(raw.exc_nodes == nullptr ? "" : raw.exc_nodes, exclude);
+        auto required = rewritten_requirement(raw.req_nodes == nullptr ? "" : raw.req_nodes, exclude);
+        if (excluded) change.exc_nodes = excluded->data();
+        if (required) change.req_nodes = required->data();
+        if (begin) change.begin_time = when;
+        return excluded || required || begin ? update_job(job, change) : Expected<void>();
     }
 
     Nodes nodes_;
