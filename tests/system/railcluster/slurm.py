@@ -47,7 +47,7 @@ MessageTimeout=30
 TCPTimeout=2
 TreeWidth=65533
 SchedulerType=sched/backfill
-SchedulerParameters=bf_interval=5,sched_min_interval=100000,defer_batch
+SchedulerParameters=bf_interval=5,sched_min_interval=100000,defer_batch,batch_sched_delay=1
 SelectType={select}
 SelectTypeParameters=CR_Core
 TopologyPlugin=topology/tree
