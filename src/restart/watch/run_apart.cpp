@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void be_child(const std::function<base::Expected<std::string>()>& work, int out) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    std::signal(SIGTERM, SIG_DFL); // the parent's handlers are not for us
     sigset_t none;
     ::sigemptyset(&none);
     ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
