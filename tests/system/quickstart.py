@@ -29,6 +29,7 @@ from railcluster.story import Story  # noqa: E402
 NODES = 6
 STEPS = 2500
 PACE_US = 10000  # each step also sleeps this long: about half a minute of work
+BETWEEN = 1.5    # seconds from a checkpoint to the fault
 
 
 def arguments():
@@ -71,9 +72,11 @@ def tell(cluster, say):
     story = Story(cluster, job, say)
     story.until_running(0, 60)
     story.until_checkpoints(2, 60)
+    story.linger(BETWEEN)
     off = story.power_off()
     story.until_running(1, 60)
     story.until_checkpoints(2, 60)
+    story.linger(BETWEEN)
     slow = story.power_brake()
     story.until_running(2, 90)
     story.until_completed(240)

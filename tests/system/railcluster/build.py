@@ -62,7 +62,8 @@ def configure(build: Path, options: list[str], say: Callable[[str], None]) -> No
     """bootstrap and configure, each only where it has not been done with these options."""
     logs = build / "logs"
     build.mkdir(parents=True, exist_ok=True)
-    if not (SOURCE / "configure").exists():
+    script, source = SOURCE / "configure", SOURCE / "configure.ac"
+    if not script.exists() or script.stat().st_mtime < source.stat().st_mtime:
         run_step("bootstrap", [SOURCE / "bootstrap"], logs / "bootstrap.log", SOURCE, say)
     makefile = build / "Makefile"
     stamp = build / "configured-with"

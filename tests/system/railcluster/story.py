@@ -1,5 +1,6 @@
 """A job's life told as it happens: states, nodes drawn by unit, checkpoints, what restartd says, work lost and saved."""
 
+import json
 import time
 from typing import Callable
 
@@ -30,7 +31,7 @@ class Story:
         self.seen = Seen("", [], 0, "", "")
         self._nodes = cluster.node_states()
         self._read = 0
-        self._events: set[str] = set()
+        self._notes = 0
         self._last_line = time.monotonic()
 
     def say(self, text: str) -> None:
@@ -83,12 +84,12 @@ class Story:
         self._read = len(lines)
 
     def _tell_events(self) -> None:
-        """What restartd writes in its journal about this job."""
-        answer = self.cluster.run("railctl", "explain", str(self.job.number))
-        for line in answer.stdout.splitlines() if answer.returncode == 0 else []:
-            if line not in self._events:
-                self._events.add(line)
-                self.say(f"restartd: {line.strip()}")
+        """What restartd wrote in its journal about this job since the last look."""
+        answer = self.cluster.run("railctl", "explain", str(self.job.number), "--json")
+        notes = json.loads(answer.stdout)["timeline"] if answer.returncode == 0 else []
+        for note in notes[self._notes:]:
+            self.say(f"restartd: {note['kind']}: {note['text']}")
+        self._notes = max(self._notes, len(notes))
 
     def _account(self, resumed: int) -> None:
         """Work lost and saved by a move, in steps told and in seconds of this job's own pace."""
@@ -135,6 +136,11 @@ class Story:
         self._read_output()
 
     # --- faults ---
+
+    def linger(self, seconds: float) -> None:
+        """Lets the job work on, so that a fault finds it between two checkpoints."""
+        end = time.monotonic() + seconds
+        self._until(lambda: time.monotonic() >= end, seconds + 10, f"job {self.job.number} to work on")
 
     def power_off(self) -> str:
         node = self.placements[-1][2]
