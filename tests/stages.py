@@ -1,8 +1,8 @@
 """The stages of tests/run, with true counts: each Catch2 test case, script and system test is one test.
 
-Usage: tests/run [--quick] [--only PATTERN] [--build DIR]
+Usage: tests/run [--sanitizers] [--only PATTERN] [--build DIR]
 
---quick leaves out the sanitizer stage; --only runs the tests whose stage or name holds PATTERN (unit tests: Catch2's
+--sanitizers adds the unit tests under ASan and UBSan; --only runs the tests whose stage or name holds PATTERN (unit tests: Catch2's
 own matching by *PATTERN*). Each stage writes its output to BUILD/logs and shows it when something fails.
 """
 
@@ -213,8 +213,10 @@ class Stages:
 
     def run(self):
         stages = [("unit", self.unit), ("check", self.check), ("system", self.system), ("release", self.release)]
-        if not self.args.quick:
+        if self.args.sanitizers:
             stages.append(("sanitizers", self.sanitizers))
+        else:
+            self.results.add("skip", "sanitizers", "not asked for; tests/run --sanitizers runs the unit tests under them")
         total = time.monotonic()
         for name, stage in [("build", self.build_all), *stages]:
             if name in ("release", "sanitizers") and not self.wants(name):
@@ -233,8 +235,6 @@ class Stages:
             print(f"=== {name}: {words + ', ' if words else ''}{time.monotonic() - begin:.0f} s", flush=True)
             if name == "build" and self.results.failed:
                 break
-        if self.args.quick:
-            self.results.add("skip", "sanitizers", "left out by --quick")
         print(f"=== all: {time.monotonic() - total:.0f} s")
         for line in self.results.skipped:
             print(f"SKIP {line}")
@@ -247,7 +247,7 @@ class Stages:
 def main():
     parser = argparse.ArgumentParser(prog="tests/run", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="leave out the sanitizer stage")
+    parser.add_argument("--sanitizers", action="store_true", help="run the unit tests under ASan and UBSan as well")
     parser.add_argument("--only", default="", metavar="PATTERN", help="only what holds this text")
     parser.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR")
     return Stages(parser.parse_args()).run()
