@@ -61,11 +61,11 @@ Expected<boost::json::value> parse_answer(const std::string& line) {
 
 } // namespace
 
-Agent::Agent(std::string socket, std::int64_t job, std::uint32_t restart)
-    : socket_(std::move(socket)), job_(job), restart_(restart) {}
+Agent::Agent(std::string socket, std::int64_t job, std::uint32_t restart, std::chrono::milliseconds patience)
+    : socket_(std::move(socket)), job_(job), restart_(restart), patience_(patience) {}
 
 Expected<AgentState> Agent::due() {
-    const auto line = ask("{\"op\":\"due\"}\n", Clock::now() + std::chrono::milliseconds(100));
+    const auto line = ask("{\"op\":\"due\"}\n", Clock::now() + patience_);
     if (!line) return line.error();
     const auto document = parse_answer(*line);
     if (!document) return give_up(document.error());

@@ -27,12 +27,16 @@ struct AgentState {
 
 class Agent {
 public:
-    // `restart`: the job's restart count, by which restartd knows the incarnation.
-    Agent(std::string socket, std::int64_t job, std::uint32_t restart);
+    static constexpr std::chrono::milliseconds usual_patience{100};
 
-    // What holds now; waits 100 ms at most. Errors: Code::unavailable (away, putting it off, or no answer in
-    // time), Code::denied (it refused), Code::input (not the protocol), Code::usage (the path is too long for
-    // a socket).
+    // `restart`: the job's restart count, by which restartd knows the incarnation. `patience`: how long due()
+    // waits for an answer.
+    Agent(std::string socket, std::int64_t job, std::uint32_t restart,
+          std::chrono::milliseconds patience = usual_patience);
+
+    // What holds now; waits `patience` at most. Errors: Code::unavailable (away, putting it off, or no answer
+    // in time), Code::denied (it refused), Code::input (not the protocol), Code::usage (the path is too long
+    // for a socket).
     base::Expected<AgentState> due();
 
     // Tells a commit; waits 1 s at most. Errors: as due.
@@ -50,6 +54,7 @@ private:
     std::string socket_;
     std::int64_t job_;
     std::uint32_t restart_;
+    std::chrono::milliseconds patience_;
     base::UniqueFd fd_;
     std::string pending_; // bytes after the last answer's line
     Clock::time_point asked_{}, not_before_{};

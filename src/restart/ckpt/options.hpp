@@ -36,6 +36,7 @@ struct Options {
     unsigned keep = 2;
     std::optional<Seconds> interval;
     Seconds mtbf{86400};
+    std::chrono::milliseconds patience{100}; // how long the agent's answer is waited for
     bool read_only = false;
 };
 

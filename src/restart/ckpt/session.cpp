@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds ask_pause{200};
 Session::Session(Options options, std::filesystem::path dir)
     : options_(std::move(options)), dir_(std::move(dir)), last_(Clock::now()) {
     if (!options_.socket.empty() && options_.job != 0)
-        agent_.emplace(options_.socket, options_.job, options_.restart);
+        agent_.emplace(options_.socket, options_.job, options_.restart, options_.patience);
 }
 
 Expected<Session> Session::open(const Options& options) {

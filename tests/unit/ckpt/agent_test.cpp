@@ -12,6 +12,9 @@ namespace {
 const std::string calm = R"({"interval_s":37.5,"save_by":null,"incident":null})";
 const std::string save = R"({"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"})";
 
+// For answers that must come, however busy the machine is.
+constexpr std::chrono::seconds patient{10};
+
 double took(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -21,7 +24,7 @@ TEST_CASE("the agent is greeted once and asked on a kept connection") {
     const Folder folder;
     const auto socket = (folder.path / "job.sock").string();
     const AgentDouble agent(socket, usual(save));
-    Agent client(socket, 12, 1);
+    Agent client(socket, 12, 1, patient);
     for (int i = 0; i < 3; ++i) {
         const auto state = client.due();
         INFO((state ? "" : state.error().text));
@@ -42,7 +45,7 @@ TEST_CASE("nulls mean: not known yet, nobody asks") {
     const Folder folder;
     const auto socket = (folder.path / "job.sock").string();
     const AgentDouble agent(socket, usual(R"({"interval_s":null})"));
-    const auto state = Agent(socket, 12, 1).due();
+    const auto state = Agent(socket, 12, 1, patient).due();
     REQUIRE(state);
     CHECK_FALSE(state->interval_s);
     CHECK_FALSE(state->save_by_s);
@@ -52,14 +55,14 @@ TEST_CASE("nulls mean: not known yet, nobody asks") {
 TEST_CASE("an agent that is away costs nothing and is tried again") {
     const Folder folder;
     const auto socket = (folder.path / "job.sock").string();
-    Agent client(socket, 12, 1);
+    Agent client(socket, 12, 1, patient);
     const auto start = Clock::now();
     for (int i = 0; i < 100; ++i) {
         const auto state = client.due();
         REQUIRE_FALSE(state);
         CHECK(state.error().code == base::Code::unavailable);
     }
-    CHECK(took(start) < 0.5);
+    CHECK(took(start) < 5);
     CHECK_THAT(client.due().error().text, Catch::Contains("job.sock: No such file"));
     const AgentDouble agent(socket, usual(calm));
     while (took(start) < 10 && !client.due())
@@ -72,7 +75,7 @@ TEST_CASE("an agent that was restarted is greeted anew at once") {
     const Folder folder;
     const auto socket = (folder.path / "job.sock").string();
     auto first = std::make_unique<AgentDouble>(socket, usual(calm));
-    Agent client(socket, 12, 1);
+    Agent client(socket, 12, 1, patient);
     CHECK(client.due());
     first.reset();
     const AgentDouble second(socket, usual(save));
@@ -89,11 +92,11 @@ TEST_CASE("an agent that hangs is waited for briefly, then left alone for longer
     const auto start = Clock::now();
     CHECK_THAT(client.due().error().text, Catch::Contains("does not answer"));
     CHECK(took(start) >= 0.09);
-    CHECK(took(start) < 1);
+    CHECK(took(start) < 5);
     const auto again = Clock::now();
     for (int i = 0; i < 100; ++i)
         CHECK_FALSE(client.due());
-    CHECK(took(again) < 0.5);
+    CHECK(took(again) < 5); // a hundred waits would take 10 s
 }
 
 TEST_CASE("answers that are not the protocol are errors, never a wrong interval") {
@@ -104,7 +107,7 @@ TEST_CASE("answers that are not the protocol are errors, never a wrong interval"
     const Folder folder;
     const auto socket = (folder.path / "job.sock").string();
     const AgentDouble agent(socket, usual(answer));
-    Agent client(socket, 12, 1);
+    Agent client(socket, 12, 1, patient);
     const auto state = client.due();
     INFO(answer);
     REQUIRE_FALSE(state);
@@ -116,9 +119,9 @@ TEST_CASE("an answer without an end is not waited for for ever") {
     const Folder folder;
     const auto socket = (folder.path / "job.sock").string();
     const AgentDouble agent(socket, [](const std::string&) { return std::string(100'000, ' '); });
-    CHECK_THAT(Agent(socket, 12, 1).due().error().text, Catch::Contains("does not end"));
+    CHECK_THAT(Agent(socket, 12, 1, patient).due().error().text, Catch::Contains("does not end"));
     const AgentDouble closing(socket, [](const std::string&) { return std::string("close"); });
-    CHECK_THAT(Agent(socket, 12, 1).due().error().text, Catch::Contains("closed the connection"));
+    CHECK_THAT(Agent(socket, 12, 1, patient).due().error().text, Catch::Contains("closed the connection"));
     CHECK_THAT(Agent(std::string(200, 'x'), 12, 1).due().error().text,
                Catch::Contains("longer than the 107 bytes"));
 }
@@ -135,6 +138,7 @@ TEST_CASE("a session asks at most each 200 ms, saves on request once, and tells 
     options.socket = socket;
     options.job = 12;
     options.restart = 1;
+    options.patience = patient;
     auto session = Session::open(options);
     REQUIRE(session);
     const auto start = Clock::now();
