@@ -372,7 +372,7 @@ void Driver::load_fabric() {
     const std::lock_guard lock(mutex_);
     if (!fabric) {
         fabric_error_ = fabric.error().text;
-        log::warning("{}: units stay as they were", fabric_error_);
+        log::warning("{}: units stay as they were; railtopo discover makes the file", fabric_error_);
         return;
     }
     fabric_error_.clear();

@@ -1,5 +1,7 @@
 #include "restart/daemon/metrics.hpp"
 
+#include "base/file.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -91,4 +93,18 @@ TEST_CASE("a gauge forgets labels that no longer occur") {
     const Page page(metrics.print());
     CHECK(page["railyard_hosts{state=\"idle\"}"] == 4);
     CHECK(std::isnan(page["railyard_hosts{state=\"down\"}"]));
+}
+
+TEST_CASE("the manual page tells every metric") {
+    const auto page = base::read_file(TEST_SRCDIR "/../man/restartd.8");
+    REQUIRE(page);
+    for (const auto& row : restart::metric_rows()) {
+        INFO(row.name);
+        std::string labels;
+        for (const auto label : row.labels)
+            labels += (labels.empty() ? "" : ",") + std::string(label);
+        const auto item =
+            ".It Li " + std::string(row.name) + (labels.empty() ? "\n" : " Ns Brq " + labels + "\n");
+        CHECK(page->find(item) != std::string::npos);
+    }
 }
