@@ -1,7 +1,6 @@
 """What operators do and see: railctl, and drains of their own."""
 
 import json
-import signal
 
 from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
@@ -68,9 +67,7 @@ def test_unknown_host_is_refused(cluster):
 def test_agent_says_what_it_does_not_watch(cluster):
     """nodewatchd without NVML and without InfiniBand runs, and says so where operators look."""
     node = cluster.nodes[9]
-    daemon = cluster.daemons[node, "nodewatchd"]
-    daemon.kill(signal.SIGTERM)
-    wait_for(lambda: not daemon.alive(), 10, "nodewatchd to stop", [daemon.log])
+    cluster.agents.stop(node, "nodewatchd")
     empty = cluster.root / "empty"
     empty.mkdir(exist_ok=True)
     blind = cluster.spawn(node, "nodewatchd", [str(cluster.options.build / "nodewatchd"), "--host", node, "--sysfs",
@@ -86,6 +83,4 @@ def test_agent_says_what_it_does_not_watch(cluster):
         holds(text.lower(), part, "what is not watched")
     check(blind.alive(), "nodewatchd ended")
     equal(state(cluster, node), "idle", "the node")
-    daemon = cluster.daemons[node, "nodewatchd"]
-    daemon.kill(signal.SIGTERM)
-    wait_for(lambda: not daemon.alive(), 10, "nodewatchd to stop", [daemon.log])
+    cluster.agents.stop(node, "nodewatchd")

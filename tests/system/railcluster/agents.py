@@ -35,6 +35,7 @@ class Agents:
         self.build: Path = cluster.options.build
         self.conf = cluster.root / "etc" / "railyard.conf"
         self.fabric = cluster.root / "etc" / "fabric.json"
+        self._faulty: set[str] = set()  # hosts whose hardware was changed since restore()
         # Hosts with addresses of their own have all ports to themselves.
         self.port = PORT if cluster.yard.namespaces else free_port()
 
@@ -121,6 +122,7 @@ class Agents:
 
     def set_gpu(self, node: str, gpu: int, **values) -> None:
         """Changes what the node's NVML says of one GPU, such as reasons=0x80; other values stay."""
+        self._faulty.add(node)
         path = self.hardware(node) / "nvml.state"
         state = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
         state.update({f"{gpu}.{key}": str(value) for key, value in values.items()})
@@ -130,27 +132,31 @@ class Agents:
 
     def set_links(self, node: str, up: bool) -> None:
         """The node's own view of its HCAs."""
+        self._faulty.add(node)
         root = self.hardware(node) / "sys"
         for rail in range(self.cluster.options.rails):
             gen_sysfs.assign(str(root), f"mlx5_{rail}.link={'up' if up else 'down'}", LINK_GBPS)
 
     def restore(self) -> None:
-        """Sound hardware again, every daemon running, and a restartd that remembers nothing."""
+        """Sound hardware again, every daemon running, and none that remembers a fault."""
         for node in self.cluster.nodes:
             (self.hardware(node) / "nvml.state").write_text(SOUND_GPUS)
         if not self.has("restartd"):
             return
-        self.stop_restartd()
+        self.stop("ctl", "restartd")
         for path in (self.cluster.root / "state").glob("journal.db*"):
             path.unlink()
-        self.start_restartd()
         for node in self.cluster.nodes:
-            daemon = self.cluster.daemons.get((node, "nodewatchd"))
-            if daemon is None or not daemon.alive():
+            if node in self._faulty:
+                self.stop(node, "nodewatchd")  # a finding outlasts its cause for a while
+            if not self.cluster.alive(node, "nodewatchd"):
                 self.start_node(node)
+        self._faulty.clear()
+        self.start_restartd()
 
-    def stop_restartd(self) -> None:
-        daemon = self.cluster.daemons.get(("ctl", "restartd"))
+    def stop(self, host: str, label: str) -> None:
+        """Ends a daemon the way systemd does; it may have ended before."""
+        daemon = self.cluster.daemons.get((host, label))
         if daemon:
             daemon.kill(signal.SIGTERM)
-            wait_for(lambda: not daemon.alive(), 15, "restartd to stop", [daemon.log])
+            wait_for(lambda: not daemon.alive(), 15, f"{label} on {host} to stop", [daemon.log])

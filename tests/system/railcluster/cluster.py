@@ -236,6 +236,10 @@ class Cluster:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         return Pid.of(int(wait_for(lambda: children.read_text().split(), 5, f"{process.args} to start", every=0.002)[0]))
 
+    def alive(self, host: str, label: str) -> bool:
+        daemon = self.daemons.get((host, label))
+        return daemon is not None and daemon.alive()
+
     def run(self, *command: str, host: str = CONTROLLER, timeout: float = 30, cwd: Optional[str] = None,
             env: Optional[dict[str, str]] = None, stdin: str = "", check: bool = False) -> subprocess.CompletedProcess:
         """Runs a command on a host and returns its output as text."""

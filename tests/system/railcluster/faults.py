@@ -9,7 +9,7 @@ def restore(cluster) -> None:
     """No jobs, every host on, plugged in and idle, sound hardware, daemons running, and no memory of incidents."""
     for daemon in cluster.daemons.values():
         daemon.kill(signal.SIGCONT)
-    if not alive(cluster, "ctl", "slurmctld"):
+    if not cluster.alive("ctl", "slurmctld"):
         cluster.start_slurmctld()
     cluster.run("scancel", "--user=root", "--quiet")
     for name in cluster.cut_cables.copy():
@@ -17,7 +17,7 @@ def restore(cluster) -> None:
     for node in cluster.nodes:
         if not cluster.yard.is_on(node):
             cluster.power_on(node)
-        elif not alive(cluster, node, "slurmd"):
+        elif not cluster.alive(node, "slurmd"):
             cluster.start_slurmd(node)
     if cluster.agents:
         cluster.agents.restore()
@@ -30,8 +30,3 @@ def restore(cluster) -> None:
             cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
         return not wrong
     wait_for(idle, 60, "all nodes to be idle", [cluster.log("ctl", "slurmctld")], every=0.5)
-
-
-def alive(cluster, host: str, label: str) -> bool:
-    daemon = cluster.daemons.get((host, label))
-    return daemon is not None and daemon.alive()
