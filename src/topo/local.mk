@@ -1,36 +1,42 @@
 # topo: the fabric, where it comes from, what follows from it, and how it is shown.
 noinst_LTLIBRARIES += libry_topo.la
 libry_topo_la_SOURCES = \
-	%D%/assemble.cpp %D%/assemble.hpp \
-	%D%/check.cpp %D%/check.hpp %D%/check_parts.hpp \
-	%D%/check_fabric.cpp \
-	%D%/check_hosts.cpp \
-	%D%/check_links.cpp \
-	%D%/check_names.cpp \
-	%D%/check_uplinks.cpp \
 	%D%/derive.cpp %D%/derive.hpp \
 	%D%/fabric.cpp %D%/fabric.hpp \
 	%D%/fabric_json.cpp %D%/fabric_json.hpp \
 	%D%/guid.hpp \
-	%D%/ibnetdiscover.cpp %D%/ibnetdiscover.hpp \
-	%D%/ibsim_net.cpp %D%/ibsim_net.hpp \
-	%D%/loss.cpp %D%/loss.hpp \
 	%D%/names.cpp %D%/names.hpp \
 	%D%/order.cpp %D%/order.hpp \
-	%D%/plant.cpp %D%/plant.hpp \
 	%D%/rate.cpp %D%/rate.hpp \
-	%D%/raw_fabric.hpp \
-	%D%/roles.cpp %D%/roles.hpp \
-	%D%/show.cpp %D%/show.hpp \
-	%D%/synth.cpp %D%/synth.hpp
+	%D%/check/check.cpp %D%/check/check.hpp %D%/check/parts.hpp \
+	%D%/check/fabric.cpp \
+	%D%/check/hosts.cpp \
+	%D%/check/links.cpp \
+	%D%/check/names.cpp \
+	%D%/check/uplinks.cpp \
+	%D%/draw/show.cpp %D%/draw/show.hpp \
+	%D%/read/assemble.cpp %D%/read/assemble.hpp \
+	%D%/read/ibnetdiscover.cpp %D%/read/ibnetdiscover.hpp \
+	%D%/read/loss.cpp %D%/read/loss.hpp \
+	%D%/read/raw_fabric.hpp \
+	%D%/read/roles.cpp %D%/read/roles.hpp \
+	%D%/synth/ibsim_net.cpp %D%/synth/ibsim_net.hpp \
+	%D%/synth/plant.cpp %D%/synth/plant.hpp \
+	%D%/synth/synth.cpp %D%/synth/synth.hpp
 libry_topo_la_LIBADD = libry_base.la
 
 # Apart, so that only programs that talk to the fabric need its libraries.
 noinst_LTLIBRARIES += libry_mad_discover.la
-libry_mad_discover_la_SOURCES = %D%/mad_discover.cpp %D%/mad_discover.hpp
+libry_mad_discover_la_SOURCES = %D%/read/mad_discover.cpp %D%/read/mad_discover.hpp
 libry_mad_discover_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_mad_discover_la_LIBADD = libry_topo.la $(IBMAD_LIBS)
 
 bin_PROGRAMS += railtopo
-railtopo_SOURCES = %D%/railtopo.cpp
+railtopo_SOURCES = \
+	%D%/tool/check.cpp \
+	%D%/tool/command.cpp %D%/tool/command.hpp \
+	%D%/tool/discover.cpp \
+	%D%/tool/railtopo.cpp \
+	%D%/tool/show.cpp \
+	%D%/tool/synth.cpp
 railtopo_LDADD = libry_mad_discover.la libry_topo.la libry_cli.la

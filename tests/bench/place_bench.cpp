@@ -8,7 +8,7 @@
 #include "base/json.hpp"
 #include "base/table.hpp"
 #include "sched/place.hpp"
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // fabric.json: read or refused; what was read can be checked, shown and stored, and its bytes are stable.
-#include "topo/check.hpp"
+#include "topo/check/check.hpp"
 #include "topo/fabric_json.hpp"
-#include "topo/loss.hpp"
-#include "topo/show.hpp"
+#include "topo/read/loss.hpp"
+#include "topo/draw/show.hpp"
 
 #include <cstdlib>
 

@@ -1,10 +1,10 @@
 // Text of ibnetdiscover: read or refused; what was read can be assembled, checked, stored and read again.
-#include "topo/assemble.hpp"
-#include "topo/check.hpp"
+#include "topo/read/assemble.hpp"
+#include "topo/check/check.hpp"
 #include "topo/fabric_json.hpp"
-#include "topo/ibnetdiscover.hpp"
-#include "topo/ibsim_net.hpp"
-#include "topo/show.hpp"
+#include "topo/read/ibnetdiscover.hpp"
+#include "topo/synth/ibsim_net.hpp"
+#include "topo/draw/show.hpp"
 
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 // synth's words: read or refused; small fabrics are made and planted faults never break the file.
-#include "topo/check.hpp"
+#include "topo/check/check.hpp"
 #include "topo/fabric_json.hpp"
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <cstdlib>
 

@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "restart/core/report.hpp"
 #include "topo/fabric.hpp"
-#include "topo/raw_fabric.hpp"
+#include "topo/read/raw_fabric.hpp"
 
 #include <map>
 #include <string>

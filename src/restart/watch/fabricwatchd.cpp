@@ -11,7 +11,7 @@
 #include "restart/watch/run_apart.hpp"
 #include "restart/watch/signals.hpp"
 #include "topo/fabric_json.hpp"
-#include "topo/mad_discover.hpp"
+#include "topo/read/mad_discover.hpp"
 
 #include <chrono>
 #include <fmt/format.h>

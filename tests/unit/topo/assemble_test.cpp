@@ -1,7 +1,7 @@
-#include "topo/assemble.hpp"
+#include "topo/read/assemble.hpp"
 
-#include "topo/loss.hpp"
-#include "topo/synth.hpp"
+#include "topo/read/loss.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
-#include "topo/check.hpp"
+#include "topo/check/check.hpp"
 
 #include "shuffle.hpp"
 #include "topo/derive.hpp"
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "shuffle.hpp"
 #include "topo/fabric_json.hpp"
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include "topo/fabric_json.hpp"
 
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 

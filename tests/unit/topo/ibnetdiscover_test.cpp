@@ -1,6 +1,6 @@
-#include "topo/ibnetdiscover.hpp"
+#include "topo/read/ibnetdiscover.hpp"
 
-#include "topo/assemble.hpp"
+#include "topo/read/assemble.hpp"
 
 #include <catch2/catch.hpp>
 

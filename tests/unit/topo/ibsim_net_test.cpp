@@ -1,8 +1,8 @@
-#include "topo/ibsim_net.hpp"
+#include "topo/synth/ibsim_net.hpp"
 
-#include "topo/assemble.hpp"
-#include "topo/ibnetdiscover.hpp"
-#include "topo/synth.hpp"
+#include "topo/read/assemble.hpp"
+#include "topo/read/ibnetdiscover.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
-#include "topo/show.hpp"
+#include "topo/draw/show.hpp"
 
 #include "topo/derive.hpp"
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include "restart/watch/fabric_witness.hpp"
 
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -4,7 +4,7 @@
 
 #include "base/file.hpp"
 #include "topo/fabric_json.hpp"
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include "sched/slurm/attempts.hpp"
 
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
 

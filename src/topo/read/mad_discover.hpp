@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "topo/raw_fabric.hpp"
+#include "topo/read/raw_fabric.hpp"
 
 #include <string>
 

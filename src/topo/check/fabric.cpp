@@ -1,5 +1,5 @@
 // The fabric as a whole: parts that cannot reach each other, oversubscription, storage among compute.
-#include "topo/check_parts.hpp"
+#include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
 

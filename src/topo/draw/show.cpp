@@ -1,4 +1,4 @@
-#include "topo/show.hpp"
+#include "topo/draw/show.hpp"
 
 #include "base/json.hpp"
 #include "topo/names.hpp"

@@ -1,4 +1,4 @@
-#include "topo/ibsim_net.hpp"
+#include "topo/synth/ibsim_net.hpp"
 
 #include "topo/names.hpp"
 #include "topo/rate.hpp"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "topo/raw_fabric.hpp"
+#include "topo/read/raw_fabric.hpp"
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // Links between leaves and spines, against the other leaves of the pod.
-#include "topo/check_parts.hpp"
+#include "topo/check/parts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "topo/check_parts.hpp"
+#include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
 

@@ -1,5 +1,5 @@
 // Names that do not tell things apart, and hosts about which too little is known.
-#include "topo/check_parts.hpp"
+#include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
 #include "topo/guid.hpp"

@@ -3,8 +3,8 @@
 
 #include "base/expected.hpp"
 #include "topo/fabric.hpp"
-#include "topo/plant.hpp"
 #include "topo/rate.hpp"
+#include "topo/synth/plant.hpp"
 
 #include <string>
 #include <string_view>

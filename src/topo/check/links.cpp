@@ -1,5 +1,5 @@
 // Each link against its siblings: state, width, speed.
-#include "topo/check_parts.hpp"
+#include "topo/check/parts.hpp"
 
 #include "topo/rate.hpp"
 

@@ -1,4 +1,4 @@
-#include "topo/mad_discover.hpp"
+#include "topo/read/mad_discover.hpp"
 
 #include "topo/guid.hpp"
 

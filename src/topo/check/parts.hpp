@@ -1,7 +1,7 @@
-// The parts of check(): each looks for one family of faults. Internal to src/topo.
+// The parts of check(): each looks for one family of faults. Internal to src/topo/check.
 #pragma once
 
-#include "topo/check.hpp"
+#include "topo/check/check.hpp"
 #include "topo/names.hpp"
 
 #include <algorithm>

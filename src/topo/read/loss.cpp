@@ -1,4 +1,4 @@
-#include "topo/loss.hpp"
+#include "topo/read/loss.hpp"
 
 #include "base/hostlist.hpp"
 #include "topo/names.hpp"

@@ -1,4 +1,4 @@
-#include "topo/synth.hpp"
+#include "topo/synth/synth.hpp"
 
 #include "base/units.hpp"
 #include "topo/derive.hpp"

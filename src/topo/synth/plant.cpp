@@ -1,9 +1,9 @@
-#include "topo/plant.hpp"
+#include "topo/synth/plant.hpp"
 
 #include "topo/derive.hpp"
 #include "topo/guid.hpp"
 #include "topo/names.hpp"
-#include "topo/roles.hpp"
+#include "topo/read/roles.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "topo/ibnetdiscover.hpp"
+#include "topo/read/ibnetdiscover.hpp"
 
 #include "topo/guid.hpp"
 

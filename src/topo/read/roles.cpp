@@ -1,4 +1,4 @@
-#include "topo/roles.hpp"
+#include "topo/read/roles.hpp"
 
 #include "base/hostlist.hpp"
 #include "topo/names.hpp"

@@ -1,5 +1,5 @@
 // Hosts against their unit: HCAs on the wrong leaf, rails without a link.
-#include "topo/check_parts.hpp"
+#include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
 

@@ -1,8 +1,8 @@
-#include "topo/assemble.hpp"
+#include "topo/read/assemble.hpp"
 
 #include "topo/derive.hpp"
 #include "topo/guid.hpp"
-#include "topo/roles.hpp"
+#include "topo/read/roles.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,65 @@
+// railtopo check: findings as a table or JSON, and an exit status by severity.
+#include "topo/check/check.hpp"
+
+#include "base/table.hpp"
+#include "topo/fabric_json.hpp"
+#include "topo/tool/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace topo::tool {
+
+namespace {
+
+struct Options {
+    std::string file;
+    bool json = false;
+};
+
+void print_json(const std::vector<Finding>& findings) {
+    boost::json::array list;
+    for (const auto& finding : findings)
+        list.push_back(boost::json::object{{"code", finding.code},
+                                           {"severity", to_string(finding.severity)},
+                                           {"ends", to_json(finding.ends)},
+                                           {"text", finding.text}});
+    fmt::print("{}", base::to_pretty(boost::json::object{{"findings", std::move(list)}}));
+}
+
+void print_table(const std::vector<Finding>& findings) {
+    base::Table table({"SEVERITY", "CODE", "FINDING"});
+    for (const auto& finding : findings)
+        table.add({std::string(to_string(finding.severity)), finding.code, finding.text});
+    if (!table.empty()) fmt::print("{}", table.print());
+}
+
+base::Expected<int> run(const Options& options) {
+    const auto fabric = read_fabric(options.file);
+    if (!fabric) return fabric.error();
+    const auto findings = check(*fabric);
+    if (options.json)
+        print_json(findings);
+    else
+        print_table(findings);
+    if (findings.empty() && !options.json)
+        fmt::print("no findings: {} hosts, {} switches, {} links\n", fabric->hosts.size(),
+                   fabric->switches.size(), fabric->links.size());
+    const bool matters = std::any_of(findings.begin(), findings.end(),
+                                     [](const Finding& f) { return f.severity != Severity::info; });
+    return matters ? base::exit_finding : base::exit_done;
+}
+
+} // namespace
+
+Command add_check(CLI::App& parent) {
+    auto options = std::make_shared<Options>();
+    auto* words = parent.add_subcommand("check", "Look for wrong cables, missing rails and slow links");
+    words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();
+    words->add_flag("--json", options->json, "Print JSON");
+    return {words, [options] { return run(*options); }};
+}
+
+} // namespace topo::tool

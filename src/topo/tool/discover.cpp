@@ -1,0 +1,114 @@
+// railtopo discover: from a live fabric or the text of its tools to a fabric file.
+#include "base/file.hpp"
+#include "topo/fabric_json.hpp"
+#include "topo/read/assemble.hpp"
+#include "topo/read/ibnetdiscover.hpp"
+#include "topo/read/loss.hpp"
+#include "topo/read/mad_discover.hpp"
+#include "topo/tool/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+namespace topo::tool {
+
+using base::Expected;
+
+namespace {
+
+struct Options {
+    std::string from, out;
+    MadPort port;
+    bool json = false, live = false, force = false;
+};
+
+void print_summary(const Options& options, const Fabric& fabric, const std::vector<std::string>& missing,
+                   bool written) {
+    if (!options.json) {
+        constexpr std::size_t most = 20;
+        for (std::size_t i = 0; i < std::min(missing.size(), most); ++i)
+            fmt::print(stderr, "railtopo: {}\n", missing[i]);
+        if (missing.size() > most)
+            fmt::print(stderr, "railtopo: and {} more parts of the fabric; --json names them all\n",
+                       missing.size() - most);
+        return;
+    }
+    const auto text = base::to_pretty(boost::json::object{{"out", options.out},
+                                                          {"written", written},
+                                                          {"hosts", fabric.hosts.size()},
+                                                          {"rails", fabric.rails},
+                                                          {"units", fabric.units.size()},
+                                                          {"pods", fabric.pods.size()},
+                                                          {"switches", fabric.switches.size()},
+                                                          {"links", fabric.links.size()},
+                                                          {"missing", to_json(missing)}});
+    fmt::print(options.out == "-" ? stderr : stdout, "{}", text);
+}
+
+Expected<RawFabric> discover_raw(const Options& options) {
+    if (options.from.empty()) return discover_live(options.port);
+    const auto text = base::read_file(options.from);
+    if (!text) return text.error();
+    return parse_ibnetdiscover(*text, options.from == "-" ? "standard input" : options.from);
+}
+
+// Why the file that stands at --out should be kept; empty when it may be replaced.
+Expected<std::vector<std::string>> reasons_to_keep(const Options& options, const Fabric& fabric) {
+    std::error_code ignored;
+    if (options.force || options.out == "-" || !std::filesystem::is_regular_file(options.out, ignored) ||
+        std::filesystem::file_size(options.out, ignored) == 0)
+        return std::vector<std::string>();
+    const auto before = read_fabric(options.out);
+    if (!before)
+        return base::Error{
+            before.error().code,
+            fmt::format("{}: stands where the fabric should be written and is none; --force replaces it",
+                        before.error().text)};
+    return losses(*before, fabric);
+}
+
+Expected<int> run(const Options& options) {
+    const auto raw = discover_raw(options);
+    if (!raw) return raw.error();
+    auto assembly = assemble(*raw);
+    if (!assembly) return std::move(assembly).error();
+    auto& fabric = assembly->fabric;
+    if (!options.from.empty()) fabric.source = fmt::format("ibnetdiscover, {}", raw->source);
+    auto missing = assembly->missing;
+    const auto lost = reasons_to_keep(options, fabric);
+    if (!lost) return lost.error();
+    missing.insert(missing.end(), lost->begin(), lost->end());
+    if (!lost->empty()) {
+        print_summary(options, fabric, missing, false);
+        return base::Error{base::Code::unfit,
+                           fmt::format("{}: not written: it shows more of the fabric than was seen now; "
+                                       "--force replaces it all the same",
+                                       options.out)};
+    }
+    if (auto done = put(options.out, print_fabric(fabric)); !done) return std::move(done).error();
+    print_summary(options, fabric, missing, true);
+    return missing.empty() ? base::exit_done : base::exit_finding;
+}
+
+} // namespace
+
+Command add_discover(CLI::App& parent) {
+    auto options = std::make_shared<Options>();
+    auto* words = parent.add_subcommand("discover", "Find the fabric, live or from ibnetdiscover's text");
+    auto* from = words->add_option("--from", options->from,
+                                   "Text of ibnetdiscover, plain or -p; - for standard input");
+    words->add_flag("--live", options->live, "Ask the fabric itself (the default)")->excludes(from);
+    words->add_option("--ca", options->port.ca, "HCA to ask through, such as mlx5_0")->excludes(from);
+    words->add_option("--port", options->port.port, "Port of that HCA")
+        ->excludes(from)
+        ->check(CLI::Range(1, 254));
+    words->add_option("--out", options->out, "Fabric file to write, - for standard output")->required();
+    words->add_flag("--force", options->force, "Replace a file that shows more than was seen now");
+    words->add_flag("--json", options->json, "Print what was found as JSON");
+    return {words, [options] { return run(*options); }};
+}
+
+} // namespace topo::tool

@@ -1,0 +1,23 @@
+// railtopo(1): find, make, check and show fabrics.
+#include "topo/tool/command.hpp"
+
+int main(int argc, char** argv) {
+    base::Cli cli("railtopo", "Find, make, check and show fabrics of hosts, rails, units and pods.",
+                  "railtopo(1)");
+    cli->require_subcommand(1);
+    const std::vector<topo::tool::Command> commands{
+        topo::tool::add_discover(cli.app()),
+        topo::tool::add_synth(cli.app()),
+        topo::tool::add_check(cli.app()),
+        topo::tool::add_show(cli.app()),
+    };
+    int status = 0;
+    if (!cli.parse(argc, argv, status)) return status;
+    for (const auto& command : commands) {
+        if (!command.words->parsed()) continue;
+        const auto done = command.run();
+        if (!done) return cli.fail(done.error());
+        return base::finish_output(cli, *done);
+    }
+    return base::exit_usage;
+}
