@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -54,7 +55,11 @@ class Daemon:
         return self.pid.alive()
 
     def kill(self, number: int) -> None:
+        parent = self.pid.parent()
         self.pid.kill(number)
+        # nsenter stops itself when its child is stopped, and a stopped one never buries its child.
+        if number == signal.SIGCONT and parent:
+            parent.kill(number)
 
 
 class Cluster:

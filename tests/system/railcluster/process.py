@@ -42,6 +42,10 @@ class Pid(NamedTuple):
         fields = _stat(self.pid)
         return fields is not None and int(fields[19]) == self.start and fields[0] != "Z"
 
+    def parent(self) -> Optional["Pid"]:
+        fields = _stat(self.pid) if self.alive() else None
+        return Pid.of(int(fields[1])) if fields else None
+
     def kill(self, number: int = signal.SIGKILL) -> None:
         if self.alive():
             try:
