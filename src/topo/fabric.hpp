@@ -44,9 +44,15 @@ struct Hca {
     std::vector<HcaPort> ports;
 };
 
+struct Gpu {
+    std::string pci; // "0000:19:00.0"
+    int numa = none;
+};
+
 struct Host {
     std::string name;
     std::vector<Hca> hcas;   // in rail order, storage last
+    std::vector<Gpu> gpus;   // in order of PCI addresses, as NVML counts them; empty: not told by the host
     int unit = none;         // derived
     std::vector<int> leaves; // derived: leaves[r] = leaf switch of rail r, or none
 };

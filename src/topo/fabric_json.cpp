@@ -162,6 +162,13 @@ Hca read_hca(const Place& place) {
     return hca;
 }
 
+Gpu read_gpu(const Place& place) {
+    Gpu gpu;
+    must(with(place, "pci", [&](const Place& p) { gpu.pci = name_text(p); }), place, "pci");
+    with(place, "numa", [&](const Place& p) { gpu.numa = number<int>(p, 0, 1 << 20); });
+    return gpu;
+}
+
 // Who has a node GUID: an HCA or a switch.
 using Nodes = std::unordered_map<Guid, End>;
 
@@ -192,6 +199,9 @@ void read_hosts(const Place& place, Fabric& fabric, Nodes& nodes) {
                       });
                   }),
              p, "hcas");
+        with(p, "gpus", [&](const Place& gpus) {
+            each(gpus, [&](const Place& g) { host.gpus.push_back(read_gpu(g)); });
+        });
         fabric.hosts.push_back(std::move(host));
     });
 }
@@ -305,7 +315,14 @@ void print_host(std::string& out, const Host& host) {
         }
         out += "]}";
     }
-    out += "]}";
+    out += ']';
+    for (std::size_t i = 0; i < host.gpus.size(); ++i) {
+        out += i == 0 ? ",\n   \"gpus\":[" : ",";
+        fmt::format_to(put, "{{\"pci\":{}", json_string(host.gpus[i].pci));
+        if (host.gpus[i].numa != none) fmt::format_to(put, ",\"numa\":{}", host.gpus[i].numa);
+        out += '}';
+    }
+    out += host.gpus.empty() ? "}" : "]}";
 }
 
 void print_end(std::string& out, const Fabric& fabric, const End& end) {

@@ -13,6 +13,7 @@ topo::Fabric small() {
     fabric.hosts[0].hcas[1].numa = 1;
     fabric.hosts[0].hcas[1].gpu = 3;
     fabric.hosts[0].hcas[1].ports[0].lid = 65535;
+    fabric.hosts[0].gpus = {{"0000:19:00.0", 0}, {"0000:3b:00.0", topo::none}};
     return fabric;
 }
 
@@ -36,6 +37,11 @@ TEST_CASE("a fabric file reads back to the same bytes") {
     CHECK(fabric->source == "a \"test\"");
     CHECK(fabric->hosts[0].hcas[1].pci == "0000:18:00.0");
     CHECK(fabric->hosts[0].hcas[1].gpu == 3);
+    REQUIRE(fabric->hosts[0].gpus.size() == 2);
+    CHECK(fabric->hosts[0].gpus[0].numa == 0);
+    CHECK(fabric->hosts[0].gpus[1].pci == "0000:3b:00.0");
+    CHECK(fabric->hosts[0].gpus[1].numa == topo::none);
+    CHECK(fabric->hosts[1].gpus.empty());
     CHECK(fabric->units.size() == 2);
     CHECK(fabric->find_host("n003") == 2U);
     CHECK_FALSE(fabric->find_host("n005"));
