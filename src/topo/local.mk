@@ -15,6 +15,14 @@ libry_topo_la_SOURCES = \
 	%D%/check/names.cpp \
 	%D%/check/uplinks.cpp \
 	%D%/draw/show.cpp %D%/draw/show.hpp \
+	%D%/export/compute_units.cpp \
+	%D%/export/export.cpp %D%/export/export.hpp %D%/export/formats.hpp \
+	%D%/export/graphviz.cpp \
+	%D%/export/nccl.cpp \
+	%D%/export/open_mpi.cpp \
+	%D%/export/topology_conf.cpp \
+	%D%/export/topology_yaml.cpp \
+	%D%/export/tree.cpp %D%/export/tree.hpp \
 	%D%/read/assemble.cpp %D%/read/assemble.hpp \
 	%D%/read/ibnetdiscover.cpp %D%/read/ibnetdiscover.hpp \
 	%D%/read/loss.cpp %D%/read/loss.hpp \
@@ -36,6 +44,7 @@ railtopo_SOURCES = \
 	%D%/tool/check.cpp \
 	%D%/tool/command.cpp %D%/tool/command.hpp \
 	%D%/tool/discover.cpp \
+	%D%/tool/export.cpp \
 	%D%/tool/railtopo.cpp \
 	%D%/tool/show.cpp \
 	%D%/tool/synth.cpp

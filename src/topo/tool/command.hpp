@@ -19,6 +19,7 @@ struct Command {
 
 Command add_check(CLI::App& parent);
 Command add_discover(CLI::App& parent);
+Command add_export(CLI::App& parent);
 Command add_show(CLI::App& parent);
 Command add_synth(CLI::App& parent);
 

@@ -1,0 +1,55 @@
+// LSF: host groups and compute units for lsb.hosts, and the types of compute units for lsb.params.
+//
+// IBM's rules (LSF 10.1, "Configuring compute units"): hosts and host groups stand in the finest type only,
+// all units of a type have members of one type, and the types are listed finest first; '!' marks the default.
+// Ranges in names are not used, as LSF's need not keep leading zeros.
+#include "topo/export/formats.hpp"
+
+#include <fmt/format.h>
+
+namespace topo::exports {
+
+using base::Expected;
+
+Expected<std::string> lsf(Chosen& chosen) {
+    if (auto sound = check_names(chosen, "LSF"); !sound) return std::move(sound).error();
+    const auto tree = logical_tree(chosen.fabric, chosen.selection);
+    std::string out = "# Made by railtopo export for lsb.hosts; changes made here are lost.\n"
+                      "# lsb.params needs the types: railtopo export --format lsf-params.\n"
+                      "Begin HostGroup\n"
+                      "GROUP_NAME GROUP_MEMBER\n";
+    auto put = std::back_inserter(out);
+    for (const Branch& branch : tree.branches) {
+        if (branch.level != 0) continue;
+        fmt::format_to(put, "{}_hosts (", branch.name);
+        for (std::size_t i = 0; i < branch.hosts.size(); ++i)
+            fmt::format_to(put, "{}{}", i == 0 ? "" : " ", chosen.fabric.hosts[branch.hosts[i]].name);
+        out += ")\n";
+    }
+    out += "End HostGroup\n"
+           "\n"
+           "Begin ComputeUnit\n"
+           "NAME MEMBER TYPE\n";
+    for (const Branch& branch : tree.branches) {
+        fmt::format_to(put, "{} (", branch.name);
+        if (branch.level == 0) fmt::format_to(put, "{}_hosts", branch.name);
+        for (std::size_t i = 0; i < branch.below.size(); ++i)
+            fmt::format_to(put, "{}{}", i == 0 ? "" : " ", tree.branches[branch.below[i]].name);
+        fmt::format_to(put, ") {}\n", tree.levels[branch.level]);
+    }
+    out += "End ComputeUnit\n";
+    return out;
+}
+
+Expected<std::string> lsf_params(Chosen& chosen) {
+    const auto tree = logical_tree(chosen.fabric, chosen.selection);
+    std::string out = "# Made by railtopo export for lsb.params; changes made here are lost.\n"
+                      "Begin Parameters\n"
+                      "COMPUTE_UNIT_TYPES =";
+    for (std::size_t level = 0; level < tree.levels.size(); ++level)
+        fmt::format_to(std::back_inserter(out), " {}{}", tree.levels[level], level == 0 ? "!" : "");
+    out += "\nEnd Parameters\n";
+    return out;
+}
+
+} // namespace topo::exports

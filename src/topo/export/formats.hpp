@@ -1,0 +1,45 @@
+// The formats of export_fabric(), each by itself. Internal to src/topo/export.
+#pragma once
+
+#include "topo/export/export.hpp"
+#include "topo/export/tree.hpp"
+
+namespace topo::exports {
+
+// Parts shared by texts that list units with their hosts.
+struct Chosen {
+    const Fabric& fabric;
+    const ExportOptions& options;
+    Selection selection;
+    std::vector<std::string> notes;
+};
+
+base::Expected<std::string> slurm_tree(Chosen& chosen);
+base::Expected<std::string> slurm_block(Chosen& chosen);
+base::Expected<std::string> slurm_yaml(Chosen& chosen);
+base::Expected<std::string> lsf(Chosen& chosen);
+base::Expected<std::string> lsf_params(Chosen& chosen);
+base::Expected<std::string> hostfile(Chosen& chosen);
+base::Expected<std::string> rankfile(Chosen& chosen);
+base::Expected<std::string> dot(Chosen& chosen);
+
+// Of one host.
+base::Expected<std::string> nccl_topo(const Fabric& fabric, const Host& host);
+base::Expected<std::string> nccl_env(const Fabric& fabric, const Host& host);
+
+// Blocks for topology/block, and the sizes it plans with: the base block, then a pod's worth where every pod
+// holds the same power of two of blocks.
+struct Blocks {
+    struct Block {
+        std::string name, hosts;
+    };
+    std::vector<Block> list;
+    std::vector<std::size_t> sizes;
+};
+base::Expected<Blocks> blocks(Chosen& chosen);
+
+// An error when a host's name is none that Slurm, LSF and Open MPI can all take in their lists.
+base::Expected<void> check_name(const Host& host, std::string_view reader);
+base::Expected<void> check_names(const Chosen& chosen, std::string_view reader); // of hosts in units
+
+} // namespace topo::exports

@@ -1,0 +1,187 @@
+#include "topo/export/tree.hpp"
+
+#include "topo/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace topo::exports {
+namespace {
+
+bool safe(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
+// Disjoint sets of switches; the representative is the least member.
+class Sets {
+public:
+    explicit Sets(std::size_t size) : up_(size) { std::iota(up_.begin(), up_.end(), 0); }
+    int find(int i) {
+        while (up_[at(i)] != i)
+            i = up_[at(i)] = up_[at(up_[at(i)])];
+        return i;
+    }
+    void join(int a, int b) {
+        a = find(a);
+        b = find(b);
+        up_[at(std::max(a, b))] = std::min(a, b);
+    }
+
+private:
+    std::vector<int> up_;
+};
+
+// The name of the only leaf of a unit, on fabrics where a unit has one; else the unit's.
+std::string unit_name(const Fabric& fabric, const Unit& unit) {
+    int only = none;
+    for (const int leaf : unit.leaves) {
+        if (leaf == none) continue;
+        if (only != none && only != leaf) return unit.name;
+        only = leaf;
+    }
+    return only == none || fabric.switches[at(only)].name.empty() ? unit.name
+                                                                  : fabric.switches[at(only)].name;
+}
+
+// Puts the branches of the topmost level under new ones, one for each value of `group_of`; nothing when that
+// would only repeat the level.
+template <class GroupOf, class Name>
+void add_level(Tree& tree, std::string word, GroupOf group_of, SafeNames& names, Name name) {
+    const auto top = tree.levels.size() - 1;
+    std::vector<std::size_t> members;
+    std::vector<std::vector<std::size_t>> groups;
+    std::map<int, std::size_t> known;
+    for (std::size_t b = 0; b < tree.branches.size(); ++b) {
+        if (tree.branches[b].level != top) continue;
+        const auto [found, fresh] = known.try_emplace(group_of(b), groups.size());
+        if (fresh) groups.emplace_back();
+        groups[found->second].push_back(b);
+        members.push_back(b);
+    }
+    if (groups.size() == members.size()) return;
+    tree.levels.push_back(std::move(word));
+    for (std::size_t g = 0; g < groups.size(); ++g)
+        tree.branches.push_back(
+            {names.add(name(groups[g].front(), groups.size())), top + 1, {}, std::move(groups[g])});
+}
+
+} // namespace
+
+base::Expected<Selection> select(const Fabric& fabric, const std::vector<std::string>& nodes) {
+    std::vector<char> wanted(fabric.hosts.size(), nodes.empty() ? 1 : 0);
+    std::vector<std::string> unknown;
+    for (const auto& name : nodes) {
+        if (const auto host = fabric.find_host(name))
+            wanted[*host] = 1;
+        else
+            unknown.push_back(name);
+    }
+    if (!unknown.empty()) {
+        constexpr std::size_t most = 8;
+        const auto count = unknown.size();
+        unknown.resize(std::min(count, most));
+        return base::Error{base::Code::usage,
+                           fmt::format("--nodes: {}{} not in the fabric; railtopo show lists its hosts",
+                                       fmt::join(unknown, ", "),
+                                       count > most ? fmt::format(" and {} more are", count - most)
+                                       : count == 1 ? " is"
+                                                    : " are")};
+    }
+    Selection selection;
+    for (const Pod& pod : fabric.pods)
+        for (const auto u : pod.units) {
+            Selection::Part part{u, {}};
+            for (const auto h : fabric.units[u].hosts)
+                if (wanted[h] != 0) part.hosts.push_back(h);
+            selection.hosts += part.hosts.size();
+            if (!part.hosts.empty()) selection.parts.push_back(std::move(part));
+        }
+    for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h)
+        if (wanted[h] != 0 && fabric.hosts[h].unit == none) selection.unitless.push_back(h);
+    return selection;
+}
+
+Tree logical_tree(const Fabric& fabric, const Selection& selection) {
+    Tree tree;
+    SafeNames names;
+    tree.levels.emplace_back("unit");
+    std::vector<const Unit*> units; // by branch: the first unit below
+    for (const auto& part : selection.parts) {
+        const Unit& unit = fabric.units[part.unit];
+        tree.branches.push_back({names.add(unit_name(fabric, unit)), 0, part.hosts, {}});
+        units.push_back(&unit);
+    }
+    const auto know_units = [&] {
+        for (auto b = units.size(); b < tree.branches.size(); ++b)
+            units.push_back(units[tree.branches[b].below.front()]);
+    };
+    add_level(
+        tree, "pod", [&](std::size_t b) { return units[b]->pod; }, names,
+        [&](std::size_t first, std::size_t) { return fabric.pods[at(units[first]->pod)].name; });
+    know_units();
+
+    // Above the pods: what meets in the switches of each further tier.
+    Sets sets(fabric.switches.size());
+    const auto first_leaf = [](const Unit& unit) {
+        const auto leaf =
+            std::find_if(unit.leaves.begin(), unit.leaves.end(), [](int l) { return l != none; });
+        return leaf == unit.leaves.end() ? none : *leaf;
+    };
+    for (const Unit& unit : fabric.units)
+        for (const int leaf : unit.leaves)
+            if (leaf != none) sets.join(leaf, first_leaf(unit));
+    std::vector<int> leaf_of_pod(fabric.pods.size(), none);
+    for (const Unit& unit : fabric.units) {
+        const int leaf = first_leaf(unit);
+        if (leaf == none || unit.pod == none) continue;
+        int& known = leaf_of_pod[at(unit.pod)];
+        if (known == none) known = leaf;
+        sets.join(known, leaf);
+    }
+    for (int tier = 2; tier < fabric.tiers; ++tier) {
+        for (const Link& link : fabric.links) {
+            if (link.a.switch_ == none || link.b.switch_ == none || link.state == LinkState::down) continue;
+            const int a = fabric.switches[at(link.a.switch_)].tier,
+                      b = fabric.switches[at(link.b.switch_)].tier;
+            if (a != none && b != none && std::max(a, b) <= tier) sets.join(link.a.switch_, link.b.switch_);
+        }
+        const std::string word = tier == 2 ? "core" : fmt::format("tier{}", tier);
+        std::size_t number = 0;
+        add_level(
+            tree, word,
+            [&](std::size_t b) {
+                const int leaf = first_leaf(*units[b]);
+                return leaf == none ? -2 - static_cast<int>(b) : sets.find(leaf);
+            },
+            names,
+            [&](std::size_t, std::size_t groups) {
+                ++number;
+                return groups == 1 ? word : fmt::format("{}{}{}", word, tier == 2 ? "" : "-", number);
+            });
+        know_units();
+    }
+    return tree;
+}
+
+bool safe_name(std::string_view name) {
+    return !name.empty() && name.size() <= 64 && name.front() != '-' && name.front() != '.' &&
+           std::all_of(name.begin(), name.end(), safe);
+}
+
+std::string SafeNames::add(std::string_view wanted) {
+    constexpr std::size_t longest = 58; // leaves room for a number
+    std::string name(wanted.substr(0, longest));
+    for (char& c : name)
+        if (!safe(c)) c = '_';
+    if (!safe_name(name)) name.insert(0, "s");
+    auto unique = name;
+    while (!taken_.try_emplace(unique, 2).second)
+        unique = fmt::format("{}_{}", name, taken_[name]++);
+    return unique;
+}
+
+} // namespace topo::exports
