@@ -2,11 +2,14 @@
 
 #include "topo/names.hpp"
 #include "topo/order.hpp"
+#include "topo/sets.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace topo {
 namespace {
@@ -36,6 +39,13 @@ struct Neighbours {
     template <class Visit> void each(int s, Visit visit) const {
         for (auto i = first[at(s)]; i < first[at(s) + 1]; ++i)
             visit(to[i]);
+    }
+
+    std::vector<int> sorted(int s) const {
+        std::vector<int> all;
+        each(s, [&](int n) { all.push_back(n); });
+        std::sort(all.begin(), all.end());
+        return all;
     }
 
     std::vector<std::size_t> first;
@@ -124,11 +134,19 @@ void derive_tiers(Fabric& fabric, const Neighbours& neighbours) {
     for (const int s : level)
         fabric.switches[at(s)].tier = 0;
     fabric.tiers = level.empty() ? 0 : 1;
+    // A leaf all of whose hosts are off looks upward as other leaves do.
+    std::set<std::vector<int>> leaf_uplinks;
+    for (const int s : level)
+        leaf_uplinks.insert(neighbours.sorted(s));
     for (int tier = 1; !level.empty(); ++tier) {
         std::vector<int> next;
         for (const int s : level)
             neighbours.each(s, [&](int n) {
                 if (fabric.switches[at(n)].tier != none) return;
+                if (tier == 2 && leaf_uplinks.contains(neighbours.sorted(n))) {
+                    fabric.switches[at(n)].tier = 0;
+                    return;
+                }
                 fabric.switches[at(n)].tier = tier;
                 next.push_back(n);
             });
@@ -170,6 +188,29 @@ struct Tally {
     }
     std::vector<std::pair<int, std::size_t>> counts;
 };
+
+// The leaves of HCAs' ports beside the first linked one, where at least half of the unit's hosts have one.
+std::vector<int> more_leaves(const Fabric& fabric, const Unit& unit) {
+    std::map<int, std::size_t> hosts;
+    for (const auto h : unit.hosts) {
+        std::set<int> leaves;
+        for (const Hca& hca : fabric.hosts[h].hcas) {
+            if (hca.rail == none || hca.ports.size() < 2) continue;
+            for (const HcaPort& port : hca.ports)
+                if (port.leaf != none) leaves.insert(port.leaf);
+        }
+        for (const int leaf : fabric.hosts[h].leaves)
+            leaves.erase(leaf);
+        for (const int leaf : leaves)
+            ++hosts[leaf];
+    }
+    std::vector<int> more;
+    for (const auto& [leaf, count] : hosts)
+        if (count * 2 >= unit.hosts.size() &&
+            std::find(unit.leaves.begin(), unit.leaves.end(), leaf) == unit.leaves.end())
+            more.push_back(leaf);
+    return more;
+}
 
 void derive_units(Fabric& fabric) {
     struct Group {
@@ -224,8 +265,10 @@ void derive_units(Fabric& fabric) {
             if (owner[at(leaf)] == none) owner[at(leaf)] = joined;
     }
 
-    for (Unit& unit : fabric.units)
+    for (Unit& unit : fabric.units) {
         std::sort(unit.hosts.begin(), unit.hosts.end());
+        unit.more_leaves = more_leaves(fabric, unit);
+    }
     std::sort(fabric.units.begin(), fabric.units.end(),
               [](const Unit& a, const Unit& b) { return a.hosts.front() < b.hosts.front(); });
     for (std::size_t u = 0; u < fabric.units.size(); ++u) {
@@ -235,30 +278,19 @@ void derive_units(Fabric& fabric) {
     }
 }
 
-// Disjoint sets of small numbers; the representative is the least member.
-class Sets {
-public:
-    explicit Sets(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
-    int find(int x) {
-        while (parent_[at(x)] != x)
-            x = parent_[at(x)] = parent_[at(parent_[at(x)])];
-        return x;
-    }
-    void join(int a, int b) {
-        a = find(a);
-        b = find(b);
-        parent_[at(std::max(a, b))] = std::min(a, b);
-    }
-
-private:
-    std::vector<int> parent_;
-};
+template <class Visit> void each_leaf(const Unit& unit, Visit visit) {
+    for (const int leaf : unit.leaves)
+        if (leaf != none) visit(leaf);
+    for (const int leaf : unit.more_leaves)
+        visit(leaf);
+}
 
 void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
     std::vector<int> unit_of(fabric.switches.size(), none); // by leaf
     for (int u = 0; at(u) < fabric.units.size(); ++u)
-        for (const int leaf : fabric.units[at(u)].leaves)
-            if (leaf != none && unit_of[at(leaf)] == none) unit_of[at(leaf)] = u;
+        each_leaf(fabric.units[at(u)], [&](int leaf) {
+            if (unit_of[at(leaf)] == none) unit_of[at(leaf)] = u;
+        });
 
     // The spines above each unit, with the number of its uplinks there. A unit that has less than a quarter
     // of the uplinks that another has to the same spine is not counted: a crossed cable.
@@ -303,8 +335,9 @@ void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
         fabric.pods[at(pod)].units.push_back(static_cast<std::uint32_t>(u));
         Unit& unit = fabric.units[at(u)];
         unit.pod = pod;
-        for (const int leaf : unit.leaves)
-            if (leaf != none && fabric.switches[at(leaf)].pod == none) fabric.switches[at(leaf)].pod = pod;
+        each_leaf(unit, [&](int leaf) {
+            if (fabric.switches[at(leaf)].pod == none) fabric.switches[at(leaf)].pod = pod;
+        });
     }
     // A spine belongs to the pod most of its leaves are in.
     for (int s = 0; at(s) < fabric.switches.size(); ++s) {
@@ -323,6 +356,33 @@ void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
     }
 }
 
+void derive_islands(Fabric& fabric) {
+    Sets joined(fabric.switches.size());
+    for (const Link& link : fabric.links)
+        if (link.a.switch_ != none && link.b.switch_ != none && link.state != LinkState::down)
+            joined.join(link.a.switch_, link.b.switch_);
+    fabric.islands.clear();
+    std::vector<int> island_of(fabric.switches.size(), none); // by representative
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        int& island = island_of[at(joined.find(s))];
+        if (island == none) {
+            island = static_cast<int>(fabric.islands.size());
+            fabric.islands.emplace_back();
+        }
+        fabric.switches[at(s)].island = island;
+        fabric.islands[at(island)].switches.push_back(s);
+    }
+    std::vector<std::vector<char>> has(fabric.islands.size(), std::vector<char>(at(fabric.rails), 0));
+    for (const Host& host : fabric.hosts)
+        for (const Hca& hca : host.hcas)
+            for (const HcaPort& port : hca.ports)
+                if (hca.rail != none && port.leaf != none)
+                    has[at(fabric.switches[at(port.leaf)].island)][at(hca.rail)] = 1;
+    for (std::size_t i = 0; i < has.size(); ++i)
+        for (int r = 0; r < fabric.rails; ++r)
+            if (has[i][at(r)] != 0) fabric.islands[i].rails.push_back(r);
+}
+
 } // namespace
 
 void derive(Fabric& fabric) {
@@ -332,6 +392,7 @@ void derive(Fabric& fabric) {
     derive_tiers(fabric, neighbours);
     derive_units(fabric);
     derive_pods(fabric, neighbours);
+    derive_islands(fabric);
 }
 
 } // namespace topo

@@ -5,6 +5,9 @@
 // of Fabric. A Fabric is a plain value: sources (ibnetdiscover.hpp, mad_discover.hpp, synth.hpp) fill hosts,
 // switches and links; derive() (derive.hpp) then fills what is marked "derived".
 //
+// `extra` holds the members of a file's object that this version does not know, as the text between the
+// braces (`"rack":7,"row":{"n":1}`): they are kept when the file is written again. Empty mostly.
+//
 // Terms (IBM Blue Vela, arXiv 2407.05467): the HCA with rail index r of every host of a unit hangs on the
 // same leaf; a unit = hosts whose compute HCAs have the same vector of leaves; a pod = units whose leaves
 // share spines; above it the core.
@@ -31,6 +34,7 @@ struct HcaPort {
     std::uint16_t lid = 0;
     int link = none; // derived: index into Fabric::links
     int leaf = none; // derived: switch at the other end
+    std::string extra = {};
 };
 
 struct Hca {
@@ -42,11 +46,13 @@ struct Hca {
     int numa = none;
     int gpu = none; // index of the nearest GPU
     std::vector<HcaPort> ports;
+    std::string extra = {};
 };
 
 struct Gpu {
     std::string pci; // "0000:19:00.0"
     int numa = none;
+    std::string extra = {};
 };
 
 struct Host {
@@ -55,14 +61,17 @@ struct Host {
     std::vector<Gpu> gpus;   // in order of PCI addresses, as NVML counts them; empty: not told by the host
     int unit = none;         // derived
     std::vector<int> leaves; // derived: leaves[r] = leaf switch of rail r, or none
+    std::string extra = {};
 };
 
 struct Switch {
     Guid guid = 0;
     std::string name;
     int ports = 0;
-    int tier = none; // derived: 0 = leaf, 1 = spine, 2 = core, …
-    int pod = none;  // derived for tiers below the core
+    int tier = none;   // derived: 0 = leaf, 1 = spine, 2 = core, …
+    int pod = none;    // derived for tiers below the core
+    int island = none; // derived: index into Fabric::islands
+    std::string extra = {};
 };
 
 // One end of a link. Exactly one of host and switch_ is set.
@@ -79,6 +88,7 @@ struct Link {
     std::uint8_t width = 0; // lanes: 1, 2, 4, 8, 12; 0 unknown
     std::uint32_t mbps = 0; // signalling rate of the whole link, 10^6 bit/s: 400000 = 4X NDR; 0 unknown
     LinkState state = LinkState::unknown;
+    std::string extra = {};
 };
 
 struct Unit {
@@ -86,6 +96,7 @@ struct Unit {
     std::vector<std::uint32_t> hosts; // ascending
     std::vector<int> leaves;          // by rail
     int pod = none;
+    std::vector<int> more_leaves = {}; // ascending; of the further ports of HCAs that use several
 };
 
 struct Pod {
@@ -93,15 +104,24 @@ struct Pod {
     std::vector<std::uint32_t> units; // ascending
 };
 
+// Switches that links join. HCAs do not forward, so that the planes of a network, rails that never meet and a
+// storage network are islands each.
+struct Island {
+    std::vector<int> switches; // ascending
+    std::vector<int> rails;    // that have an HCA here, ascending; none in a storage network
+};
+
 struct Fabric {
     std::vector<Host> hosts; // natural order of names (base::natural_less)
     std::vector<Switch> switches;
     std::vector<Link> links;
-    std::vector<Unit> units; // derived; ascending by first host
-    std::vector<Pod> pods;   // derived; ascending by first unit
-    int rails = 0;           // derived: 1 + the largest rail index
-    int tiers = 0;           // derived: number of switch tiers
-    std::string source;      // where it came from, for people: "ibnetdiscover fabric.txt"
+    std::vector<Unit> units;     // derived; ascending by first host
+    std::vector<Pod> pods;       // derived; ascending by first unit
+    std::vector<Island> islands; // derived; ascending by first switch
+    int rails = 0;               // derived: 1 + the largest rail index
+    int tiers = 0;               // derived: number of switch tiers
+    std::string source;          // where it came from, for people: "ibnetdiscover fabric.txt"
+    std::string extra = {};
 
     // Index of the host of that name; built by derive().
     std::optional<std::uint32_t> find_host(std::string_view name) const;

@@ -8,6 +8,7 @@ libry_topo_la_SOURCES = \
 	%D%/names.cpp %D%/names.hpp \
 	%D%/order.cpp %D%/order.hpp \
 	%D%/rate.cpp %D%/rate.hpp \
+	%D%/sets.hpp \
 	%D%/check/check.cpp %D%/check/check.hpp %D%/check/parts.hpp \
 	%D%/check/fabric.cpp \
 	%D%/check/hosts.cpp \

@@ -160,3 +160,20 @@ TEST_CASE("order does not matter") {
             CHECK(other.hosts[h].leaves == fabric.hosts[h].leaves);
     }
 }
+
+TEST_CASE("islands are what links join, and not through hosts") {
+    CHECK(make("units=2 hosts=4 rails=4").islands.size() == 1);
+    auto fabric = make("units=2 hosts=4 rails=4 spines=16"); // four spines for each rail
+    REQUIRE(fabric.islands.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+        REQUIRE(fabric.islands[i].rails.size() == 1);
+        CHECK(fabric.islands[i].switches.size() == 6);
+        for (const int s : fabric.islands[i].switches)
+            CHECK(fabric.switches[static_cast<std::size_t>(s)].island == static_cast<int>(i));
+    }
+    for (auto& link : fabric.links) // a leaf whose uplinks are down is alone
+        if (link.a.switch_ == fabric.units[0].leaves[0] || link.b.switch_ == fabric.units[0].leaves[0])
+            link.state = link.a.host == topo::none ? topo::LinkState::down : link.state;
+    topo::derive(fabric);
+    CHECK(fabric.islands.size() == 5);
+}
