@@ -10,10 +10,15 @@ libry_topo_la_SOURCES = \
 	%D%/rate.cpp %D%/rate.hpp \
 	%D%/sets.hpp \
 	%D%/check/check.cpp %D%/check/check.hpp %D%/check/parts.hpp \
+	%D%/check/cabling.cpp \
 	%D%/check/fabric.cpp \
+	%D%/check/gpus.cpp \
 	%D%/check/hosts.cpp \
+	%D%/check/leaves.cpp \
 	%D%/check/links.cpp \
+	%D%/check/missing.cpp \
 	%D%/check/names.cpp \
+	%D%/check/plan.cpp %D%/check/plan.hpp \
 	%D%/check/uplinks.cpp \
 	%D%/draw/show.cpp %D%/draw/show.hpp \
 	%D%/export/compute_units.cpp \

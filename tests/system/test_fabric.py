@@ -1,7 +1,14 @@
 """The simulated fabric is the one railtopo made, as programs that speak MADs see it."""
 
 import json
+import os
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
 
+from railcluster.fabric import LIMITS, umad2sim
+from railcluster.process import wait_for
 from railcluster.testing import check, equal
 
 NEEDS = ["railtopo"]
@@ -53,3 +60,54 @@ def test_unplugged_host_vanishes(cluster):
     check(victim not in text, f"{victim} is off and still in the fabric")
     cluster.power_on(victim)
     check(victim in json.dumps(discovered(cluster)["hosts"]), f"{victim} is on and not in the fabric")
+
+
+@contextmanager
+def simulated(net):
+    """An ibsim of its own that carries the fabric of this net file; yields the environment of its clients."""
+    name = f"railyard-{os.getpid()}-{net.stem}"
+    log = net.with_suffix(".log")
+    with log.open("w") as out:
+        ibsim = subprocess.Popen(["ibsim", "-s", *LIMITS, str(net)], stdin=subprocess.PIPE, stdout=out,
+                                 stderr=subprocess.STDOUT, env={**os.environ, "IBSIM_SOCKNAME": name})
+    try:
+        wait_for(lambda: "Network simulator ready" in log.read_text(errors="replace"), 20,
+                 "ibsim to carry the fabric", [log])
+        yield {**os.environ, "LD_PRELOAD": str(umad2sim()), "IBSIM_SOCKNAME": name}
+    finally:
+        ibsim.terminate()
+        ibsim.wait()
+
+
+PLANTED = {
+    "rails_swapped": "hca.swapped", "hosts_swapped": "hca.swapped", "rails_rotated": "hca.rotated",
+    "wrong_rail": "hca.wrong_rail", "wrong_unit": "hca.wrong_unit", "on_spine": "hca.on_spine",
+    "dead_hca": "host.rails", "narrow_link": "link.narrow", "slow_link": "link.slow",
+    "uplink_missing": "uplink.missing", "uplinks_crossed": "uplink.crossed", "uplink_narrow": "link.narrow",
+}
+
+
+def test_twelve_planted_faults_are_twelve_findings(build):
+    """Twelve kinds of miswiring, found live and in ibnetdiscover's text: each as itself, and nothing else."""
+    railtopo = build / "railtopo"
+    with tempfile.TemporaryDirectory(prefix="railyard-faults-") as folder:
+        root = Path(folder)
+        net = root / "faulty.net"
+        subprocess.run([railtopo, "synth", "units=2 hosts=16 rails=8 rate=4xHDR faults=12 seed=7", "--out",
+                        root / "made.json", "--ibsim", net], check=True)
+        with simulated(net) as environment:
+            subprocess.run([railtopo, "discover", "--live", "--out", root / "live.json"], check=True, env=environment)
+            text = subprocess.run(["ibnetdiscover"], check=True, env=environment, stdout=subprocess.PIPE).stdout
+        (root / "text").write_bytes(text)
+        subprocess.run([railtopo, "discover", "--from", root / "text", "--out", root / "text.json"], check=True)
+        for name in ("live", "text"):
+            done = subprocess.run([railtopo, "check", "--json", root / f"{name}.json"], stdout=subprocess.PIPE)
+            findings = json.loads(done.stdout)["findings"]
+            equal(sorted(f["code"] for f in findings), sorted(PLANTED.values()), f"findings of {name}")
+            equal(done.returncode, 1, "exit status")
+            table = subprocess.run([railtopo, "check", root / f"{name}.json"], stdout=subprocess.PIPE, text=True).stdout
+            equal(len(table.splitlines()) - 1, 12, "lines of the table")
+            for finding in findings:
+                check(finding["evidence"] and finding["fix"], f"{finding['code']} has no evidence or no fix")
+                ends = 4 if finding["code"] in ("hca.swapped", "uplink.crossed") else 2
+                check(len(finding["ends"]) >= ends, f"{finding['code']} names {finding['ends']}")

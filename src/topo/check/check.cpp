@@ -1,6 +1,8 @@
-#include "topo/check/parts.hpp"
+#include "topo/check/check.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/check/parts.hpp"
+#include "topo/check/plan.hpp"
 
 namespace topo {
 
@@ -15,11 +17,18 @@ std::string_view to_string(Severity severity) {
 
 std::vector<Finding> check(const Fabric& fabric) {
     std::vector<Finding> findings;
-    checks::hosts(fabric, findings);
+    const checks::Plan plan(fabric);
+    checks::cabling(fabric, plan, findings);
+    checks::hosts(fabric, plan, findings);
+    checks::missing(fabric, findings);
+    checks::leaves(fabric, findings);
+    checks::gpus(fabric, findings);
     checks::uplinks(fabric, findings);
     checks::links(fabric, findings);
     checks::names(fabric, findings);
     checks::parts(fabric, findings);
+    for (Finding& finding : findings)
+        finding.text = finding.evidence + "; " + finding.fix;
     const auto end = [](const Finding& finding) {
         return finding.ends.empty() ? std::string_view() : finding.ends.front();
     };

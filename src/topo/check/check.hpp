@@ -1,4 +1,4 @@
-// What is wrong with a fabric's cabling, judged against the majority of its own siblings.
+// What is wrong with a fabric, judged against the majority of its own siblings.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -16,7 +16,9 @@ struct Finding {
     std::string code; // railtopo(1) lists them: "hca.swapped"
     Severity severity = Severity::error;
     std::vector<std::string> ends; // what it is about: "n002 mlx5_1/1", "leaf-su1-r2/9", "n003"
-    std::string text;              // a sentence with the evidence, and the fix
+    std::string evidence;          // what was seen, in names and numbers
+    std::string fix;               // what to do about it
+    std::string text = {};         // both as one sentence: "EVIDENCE; FIX"
 };
 
 // Everything that was found, errors first, then by code and first end. One fault gives one finding: a crossed

@@ -1,104 +1,87 @@
-// The fabric as a whole: parts that cannot reach each other, oversubscription, storage among compute.
+// The fabric as a whole: parts that cannot reach each other, oversubscription.
 #include "topo/check/parts.hpp"
 
-#include "base/hostlist.hpp"
+#include "topo/sets.hpp"
 
 #include <fmt/format.h>
-
-#include <numeric>
 
 namespace topo::checks {
 namespace {
 
-// Hosts and switches joined by links; a host joins its rails, as rail-only networks need no spine.
-class Parts {
-public:
-    explicit Parts(const Fabric& fabric)
-        : hosts_(fabric.hosts.size()), up_(fabric.hosts.size() + fabric.switches.size()) {
-        std::iota(up_.begin(), up_.end(), std::size_t{0});
-        for (const Link& link : fabric.links)
-            if (link.state != LinkState::down) up_[find(node(link.a))] = find(node(link.b));
-    }
-    std::size_t of_host(std::size_t host) { return find(host); }
-
-private:
-    std::size_t node(const End& end) const {
-        return end.host != none ? at(end.host) : hosts_ + at(end.switch_);
-    }
-    std::size_t find(std::size_t x) {
-        while (up_[x] != x)
-            x = up_[x] = up_[up_[x]];
-        return x;
-    }
-    std::size_t hosts_;
-    std::vector<std::size_t> up_;
-};
-
+// Parts that nothing joins; a host joins its rails, as rail-only networks need no spine.
 void tell_disconnected(const Fabric& fabric, Findings& findings) {
-    Parts parts(fabric);
-    std::map<std::size_t, std::vector<std::uint32_t>> hosts;
+    const auto first_switch = static_cast<int>(fabric.hosts.size());
+    const auto node = [&](const End& end) {
+        return end.host != none ? end.host : first_switch + end.switch_;
+    };
+    Sets joined(fabric.hosts.size() + fabric.switches.size());
+    for (const Link& link : fabric.links)
+        if (link.state != LinkState::down) joined.join(node(link.a), node(link.b));
+    std::map<int, std::vector<std::uint32_t>> parts;
     for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h)
-        if (fabric.hosts[h].unit != none) hosts[parts.of_host(h)].push_back(h);
-    if (hosts.size() < 2) return;
-    std::vector<std::vector<std::uint32_t>> groups;
-    for (auto& [part, members] : hosts)
-        groups.push_back(std::move(members));
-    std::sort(groups.begin(), groups.end());
-    Finding finding{"fabric.parts", Severity::error, {}, {}};
-    for (const auto& group : groups)
-        finding.ends.push_back(host_names(fabric, group));
-    finding.text =
-        fmt::format("the fabric is in {} parts that no link joins: {}; look at the cables above them",
-                    groups.size(), fmt::join(finding.ends, " | "));
+        if (fabric.hosts[h].unit != none) parts[joined.find(static_cast<int>(h))].push_back(h);
+    if (parts.size() < 2) return;
+    Finding finding{"fabric.parts", Severity::error, {}, {}, "look at the cables above them"};
+    for (const auto& [first, members] : parts) // a part's representative is its first host
+        finding.ends.push_back(host_names(fabric, members));
+    finding.evidence = fmt::format("the fabric is in {} parts that no link joins: {}", parts.size(),
+                                   fmt::join(finding.ends, " | "));
     findings.push_back(std::move(finding));
 }
 
-// The usual ratio of bandwidth below to bandwidth above, per tier; a single odd leaf is for uplinks().
-void tell_oversubscribed(const Fabric& fabric, Findings& findings) {
-    std::vector<std::uint64_t> below(fabric.switches.size(), 0), above(fabric.switches.size(), 0);
+// Bandwidth below and above a switch, or a tier of them, in 10^6 bit/s.
+struct Load {
+    std::uint64_t below = 0, above = 0;
+
+    void add(const Load& other) {
+        below += other.below;
+        above += other.above;
+    }
+    std::uint64_t percent() const { return below * 100 / above; }
+};
+
+std::vector<Load> switch_loads(const Fabric& fabric) {
+    std::vector<Load> loads(fabric.switches.size());
     for (const Link& link : fabric.links)
         for (const End* here : {&link.a, &link.b}) {
             if (here->switch_ == none) continue;
             const End& there = other_end(link, *here);
             const bool up = there.switch_ != none &&
                             fabric.switches[at(there.switch_)].tier > fabric.switches[at(here->switch_)].tier;
-            (up ? above : below)[at(here->switch_)] += link.mbps;
+            Load& load = loads[at(here->switch_)];
+            (up ? load.above : load.below) += link.mbps;
         }
-    for (int tier = 0; tier + 1 < fabric.tiers; ++tier) {
-        Mode<std::uint64_t> percent;
-        for (std::size_t s = 0; s < fabric.switches.size(); ++s)
-            if (fabric.switches[s].tier == tier && fabric.switches[s].pod != none && above[s] > 0)
-                percent.add(below[s] * 100 / above[s]);
-        if (percent.empty() || percent.value() <= 105) continue;
-        findings.push_back(
-            {"tier.oversubscribed",
-             Severity::info,
-             {tier == 0 ? "leaves" : fmt::format("tier {}", tier)},
-             fmt::format("most switches of tier {} have {}.{:02} times as much bandwidth below as above",
-                         tier, percent.value() / 100, percent.value() % 100)});
-    }
+    return loads;
 }
 
-void tell_mixed_leaves(const Fabric& fabric, Findings& findings) {
-    std::map<int, std::vector<std::string>> storage; // leaf → HCAs
-    std::vector<char> compute(fabric.switches.size(), 0);
-    for (const Host& host : fabric.hosts)
-        for (const Hca& hca : host.hcas)
-            for (const HcaPort& port : hca.ports) {
-                if (port.leaf == none || unidentified(host, hca)) continue;
-                if (hca.role == Role::compute)
-                    compute[at(port.leaf)] = 1;
-                else
-                    storage[port.leaf].push_back(hca_name(host, hca));
+std::string tier_name(int tier) {
+    constexpr std::string_view names[] = {"leaves", "spines"};
+    return tier < 2 ? std::string(names[tier]) : fmt::format("switches of tier {}", tier);
+}
+
+// The usual ratio of bandwidth below to bandwidth above, per tier; a single odd switch is for uplinks().
+void tell_oversubscribed(const Fabric& fabric, Findings& findings) {
+    constexpr std::uint64_t even = 105, steep = 400; // percent
+    const auto loads = switch_loads(fabric);
+    for (int tier = 0; tier + 1 < fabric.tiers; ++tier) {
+        Mode<std::uint64_t> percent;
+        Load all;
+        for (std::size_t s = 0; s < loads.size(); ++s)
+            if (fabric.switches[s].tier == tier && fabric.switches[s].pod != none && loads[s].above > 0) {
+                percent.add(loads[s].percent());
+                all.add(loads[s]);
             }
-    for (const auto& [leaf, hcas] : storage) {
-        if (compute[at(leaf)] == 0 || fabric.switches[at(leaf)].tier != 0) continue;
-        Finding finding{"leaf.storage", Severity::info, {switch_name(fabric, leaf)}, {}};
-        finding.ends.insert(finding.ends.end(), hcas.begin(), hcas.end());
-        finding.text = fmt::format(
-            "{} carries compute and {} ({}{}): their traffic shares its buffers", switch_name(fabric, leaf),
-            counted(hcas.size(), "storage HCA", "storage HCAs"), hcas.front(), hcas.size() > 1 ? ", …" : "");
-        findings.push_back(std::move(finding));
+        if (percent.empty() || percent.value() <= even) continue;
+        const auto gbps = [](std::uint64_t mbps) { return mbps / 1000; };
+        findings.push_back(
+            {"tier.oversubscribed",
+             percent.value() > steep ? Severity::warning : Severity::info,
+             {tier_name(tier)},
+             fmt::format("most {} have {}.{:02} times as much bandwidth below as above ({} of {}); all {} "
+                         "together {} Gbit/s below and {} above",
+                         tier_name(tier), percent.value() / 100, percent.value() % 100, percent.count(),
+                         percent.total(), percent.total(), gbps(all.below), gbps(all.above)),
+             fmt::format("keep jobs within a {}, or add uplinks", tier == 0 ? "unit" : "pod")});
     }
 }
 
@@ -107,7 +90,6 @@ void tell_mixed_leaves(const Fabric& fabric, Findings& findings) {
 void parts(const Fabric& fabric, Findings& findings) {
     tell_disconnected(fabric, findings);
     tell_oversubscribed(fabric, findings);
-    tell_mixed_leaves(fabric, findings);
 }
 
 } // namespace topo::checks

@@ -71,13 +71,12 @@ void tell_rate(const Fabric& fabric, const Link& link, const Usual& usual, Findi
     if (link.mbps == 0 || link.mbps >= usual.mbps.value()) return;
     const bool narrow = link.width < usual.width.value();
     const auto ends = std::vector{end_name(fabric, link.a), end_name(fabric, link.b)};
-    findings.push_back(
-        {narrow ? "link.narrow" : "link.slow", Severity::warning, ends,
-         fmt::format("the link {} – {} runs at {}, its siblings at {}; {}", ends[0], ends[1],
-                     format_rate({link.width, link.mbps}),
-                     format_rate({usual.width.value(), usual.mbps.value()}),
-                     narrow ? "lanes are lost: reseat or replace the cable"
-                            : "look at cable and transceivers, then at the port's speed setting")});
+    findings.push_back({narrow ? "link.narrow" : "link.slow", Severity::warning, ends,
+                        fmt::format("the link {} – {} runs at {}, its siblings at {}", ends[0], ends[1],
+                                    format_rate({link.width, link.mbps}),
+                                    format_rate({usual.width.value(), usual.mbps.value()})),
+                        narrow ? "lanes are lost: reseat or replace the cable"
+                               : "look at cable and transceivers, then at the port's speed setting"});
 }
 
 // A host all of whose links are slower than those of most hosts of its unit.
@@ -89,14 +88,13 @@ void tell_slow_hosts(const Fabric& fabric, const Siblings& siblings, Findings& f
         for (const auto h : unit.hosts) {
             const Usual& own = siblings.of_host[h];
             if (own.empty() || own.mbps.total() < own_measure || own.mbps.value() >= usual.value()) continue;
-            findings.push_back({"host.slow",
-                                Severity::warning,
-                                {fabric.hosts[h].name},
-                                fmt::format("most links of {} run at {} Gbit/s, those of other hosts of {} "
-                                            "at {}; look at its HCAs' speed "
-                                            "setting or model",
-                                            fabric.hosts[h].name, own.mbps.value() / 1000, unit.name,
-                                            usual.value() / 1000)});
+            findings.push_back(
+                {"host.slow",
+                 Severity::warning,
+                 {fabric.hosts[h].name},
+                 fmt::format("most links of {} run at {} Gbit/s, those of other hosts of {} at {}",
+                             fabric.hosts[h].name, own.mbps.value() / 1000, unit.name, usual.value() / 1000),
+                 "look at its HCAs' speed setting or model"});
         }
     }
 }
@@ -108,20 +106,20 @@ void links(const Fabric& fabric, Findings& findings) {
     const bool managed = std::any_of(fabric.links.begin(), fabric.links.end(),
                                      [](const Link& link) { return link.state == LinkState::active; });
     for (const Link& link : fabric.links) {
-        if (link.state == LinkState::down) {
+        const auto say = [&](std::string_view code, Severity severity, std::string_view what,
+                             std::string_view fix) {
             const auto ends = std::vector{end_name(fabric, link.a), end_name(fabric, link.b)};
-            findings.push_back({"link.down", Severity::error, ends,
-                                fmt::format("the link {} – {} is down; look at the cable and both ports",
-                                            ends[0], ends[1])});
+            findings.push_back({std::string(code), severity, ends,
+                                fmt::format("the link {} – {} is {}", ends[0], ends[1], what),
+                                std::string(fix)});
+        };
+        if (link.state == LinkState::down) {
+            say("link.down", Severity::error, "down", "look at the cable and both ports");
             continue;
         }
         if (managed && (link.state == LinkState::init || link.state == LinkState::armed)) {
-            const auto ends = std::vector{end_name(fabric, link.a), end_name(fabric, link.b)};
-            findings.push_back(
-                {"link.not_active", Severity::warning, ends,
-                 fmt::format(
-                     "the link {} – {} is up but not active; look at what the subnet manager says of it",
-                     ends[0], ends[1])});
+            say("link.not_active", Severity::warning, "up but not active",
+                "look at what the subnet manager says of it");
             continue;
         }
         if (const Usual* usual = siblings.of(fabric, link)) tell_rate(fabric, link, *usual, findings);

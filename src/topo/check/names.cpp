@@ -19,15 +19,14 @@ void tell_duplicate_hcas(const Fabric& fabric, Findings& findings) {
             if (list.size() > 1) devices.push_back(device.empty() ? "without a device name" : device);
         if (devices.empty()) continue;
         // Many names twice are two machines with one name; a few are HCAs with a wrong description.
-        Finding finding{"name.duplicate", Severity::error, {host.name}, {}};
+        Finding finding{"name.duplicate", Severity::error, {host.name}, {}, {}};
         for (const auto& [device, list] : guids)
             if (list.size() > 1)
                 for (const Guid guid : list)
                     finding.ends.push_back(format_guid(guid));
-        finding.text = fmt::format(
-            "{} HCAs are described as {} {}; give every host its own name and every HCA its own description "
-            "(rdma-ndd does)",
-            finding.ends.size() - 1, host.name, base::fold_hostlist(devices));
+        finding.evidence = fmt::format("{} HCAs are described as {} {}", finding.ends.size() - 1, host.name,
+                                       base::fold_hostlist(devices));
+        finding.fix = "give every host its own name and every HCA its own description (rdma-ndd does)";
         findings.push_back(std::move(finding));
     }
 }
@@ -38,10 +37,10 @@ void tell_duplicate_switches(const Fabric& fabric, Findings& findings) {
         guids[s.name].push_back(format_guid(s.guid));
     for (const auto& [name, list] : guids) {
         if (list.size() < 2) continue;
-        Finding finding{"name.duplicate", Severity::warning, {name}, {}};
+        Finding finding{"name.duplicate", Severity::warning, {name}, {}, "give each its own name"};
         finding.ends.insert(finding.ends.end(), list.begin(), list.end());
-        finding.text = fmt::format("{} switches are named {} ({}); give each its own name", list.size(), name,
-                                   fmt::join(list, ", "));
+        finding.evidence =
+            fmt::format("{} switches are named {} ({})", list.size(), name, fmt::join(list, ", "));
         findings.push_back(std::move(finding));
     }
 }
@@ -54,12 +53,10 @@ void tell_nameless(const Fabric& fabric, Findings& findings) {
     constexpr std::size_t most = 8;
     const auto count = nameless.size();
     if (count > most) nameless.resize(most);
-    findings.push_back(
-        {"name.missing", Severity::warning, nameless,
-         fmt::format(
-             "the description of {} names no host, so {} left out of rails and units; let rdma-ndd set "
-             "descriptions such as \"n001 mlx5_0\"",
-             counted(count, "HCA", "HCAs"), count == 1 ? "it is" : "they are")});
+    findings.push_back({"name.missing", Severity::warning, nameless,
+                        fmt::format("the description of {} names no host, so {} left out of rails and units",
+                                    counted(count, "HCA", "HCAs"), count == 1 ? "it is" : "they are"),
+                        "let rdma-ndd set descriptions such as \"n001 mlx5_0\""});
 }
 
 void tell_without_facts(const Fabric& fabric, Findings& findings) {
@@ -78,10 +75,9 @@ void tell_without_facts(const Fabric& fabric, Findings& findings) {
         {"host.facts",
          Severity::warning,
          {host_names(fabric, without)},
-         fmt::format(
-             "nothing is known of the PCI and NUMA places of the HCAs of {}, as it is of other hosts; gather "
-             "them there too",
-             host_names(fabric, without))});
+         fmt::format("nothing is known of the PCI and NUMA places of the HCAs of {}, as it is of other hosts",
+                     host_names(fabric, without)),
+         "gather them there too"});
 }
 
 } // namespace

@@ -13,11 +13,21 @@ namespace topo::checks {
 
 using Findings = std::vector<Finding>;
 
-void hosts(const Fabric& fabric, Findings& findings);   // HCAs on wrong leaves, missing rails, service hosts
+class Plan;
+
+void cabling(const Fabric& fabric, const Plan& plan, Findings& findings); // HCAs on wrong leaves
+void hosts(const Fabric& fabric, const Plan& plan, Findings& findings);   // rails and ports without a link
+void missing(const Fabric& fabric,
+             Findings& findings);                      // hosts that are not seen, by number and size of units
+void leaves(const Fabric& fabric, Findings& findings); // missing rails, shared leaves
+void gpus(const Fabric& fabric, Findings& findings);   // GPUs far from the HCAs of their rails
 void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and too few uplinks
 void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links
 void names(const Fabric& fabric, Findings& findings);   // duplicates, nameless HCAs, hosts without facts
-void parts(const Fabric& fabric, Findings& findings);   // disconnected fabrics, shared leaves
+void parts(const Fabric& fabric, Findings& findings);   // disconnected fabrics, oversubscription
+
+// That many hosts lacking so many of the unit's rails were built so: several, and half their rails or more.
+bool of_another_make(std::size_t lacking, std::size_t of, std::size_t hosts);
 
 // An HCA of which the description does not say which one it is: nameless, or named as another of its host.
 bool unidentified(const Host& host, const Hca& hca);

@@ -1,9 +1,8 @@
-// Links between leaves and spines, against the other leaves of the pod.
+// Links upward, of leaves to spines and of spines to cores, against those of switches of the same kind.
 #include "topo/check/parts.hpp"
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <set>
 
 namespace topo::checks {
@@ -35,44 +34,80 @@ std::vector<Spread> upward(const Fabric& fabric) {
     return spreads;
 }
 
+// Switches that should look upward alike, and how most of them do.
 struct Group {
     std::vector<int> members;
     Spread usual;
+    std::size_t typical = 0; // members that are just so
 };
 
-// The members and what most of them have; nothing when there is no such majority.
-std::optional<Group> group_of(std::vector<int> members, const std::vector<Spread>& spreads) {
-    Mode<Spread> usual;
-    for (const int s : members)
-        usual.add(spreads[at(s)]);
-    if (members.size() < 2 || usual.count() * 2 < members.size()) return {};
-    return Group{std::move(members), usual.value()};
+int links_shared(const Spread& a, const Spread& b) {
+    int shared = 0;
+    for (const auto& [upper, count] : a.to)
+        if (const auto found = b.to.find(upper); found != b.to.end())
+            shared += std::min(count, found->second);
+    return shared;
 }
 
-// Leaves that should look upward alike: all of a pod where most do, else those of one rail in it.
-std::vector<Group> leaf_groups(const Fabric& fabric, const std::vector<Spread>& spreads) {
-    std::vector<std::map<int, std::vector<int>>> by_rail(fabric.pods.size());
-    std::vector<char> seen(fabric.switches.size(), 0);
-    for (const Unit& unit : fabric.units)
-        for (std::size_t r = 0; r < unit.leaves.size(); ++r) {
-            const int leaf = unit.leaves[r];
-            if (leaf == none || seen[at(leaf)] != 0) continue;
-            seen[at(leaf)] = 1;
-            by_rail[at(unit.pod)][static_cast<int>(r)].push_back(leaf);
-        }
+// More uplinks, to fewer switches: of two equally common spreads the one that looks planned.
+bool more_regular(const Spread& a, const Spread& b) {
+    if (a.links != b.links) return a.links > b.links;
+    return a.to.size() < b.to.size();
+}
+
+// Groups of switches of one tier. Equal spreads are taken most common first; a rare one that shares at least
+// half its links with a common one is a faulty copy of it. Only as many groups are compared with as a
+// fabric has planes and rails, so that a fabric wired at random costs no more than linear time.
+std::vector<Group> groups_of(const std::vector<int>& members, const std::vector<Spread>& spreads) {
+    constexpr std::size_t most_compared = 64;
+    std::map<Spread, std::vector<int>> equal;
+    for (const int s : members)
+        if (spreads[at(s)].links > 0) equal[spreads[at(s)]].push_back(s);
+    std::vector<const std::pair<const Spread, std::vector<int>>*> order;
+    for (const auto& entry : equal)
+        order.push_back(&entry);
+    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+        if (a->second.size() != b->second.size()) return a->second.size() > b->second.size();
+        return more_regular(a->first, b->first);
+    });
     std::vector<Group> groups;
-    for (const auto& rails : by_rail) {
-        std::vector<int> all;
-        for (const auto& [rail, leaves] : rails)
-            all.insert(all.end(), leaves.begin(), leaves.end());
-        if (auto whole = group_of(std::move(all), spreads)) {
-            groups.push_back(std::move(*whole));
+    std::map<int, std::vector<std::size_t>> groups_at; // upper switch → groups that lead there
+    for (const auto* entry : order) {
+        const auto& [spread, switches] = *entry;
+        Group* copy_of = nullptr;
+        std::set<std::size_t> candidates;
+        for (const auto& [upper, count] : spread.to)
+            for (const auto g : groups_at[upper])
+                if (candidates.size() < most_compared) candidates.insert(g);
+        int best = 0;
+        for (const auto g : candidates) {
+            const bool rare = switches.size() == 1 || switches.size() * 4 <= groups[g].typical;
+            const int shared = links_shared(spread, groups[g].usual);
+            if (!rare || shared * 2 < spread.links || shared <= best) continue;
+            best = shared;
+            copy_of = &groups[g];
+        }
+        if (copy_of != nullptr) {
+            copy_of->members.insert(copy_of->members.end(), switches.begin(), switches.end());
             continue;
         }
-        for (const auto& [rail, leaves] : rails)
-            if (auto group = group_of(leaves, spreads)) groups.push_back(std::move(*group));
+        for (const auto& [upper, count] : spread.to)
+            groups_at[upper].push_back(groups.size());
+        groups.push_back({switches, spread, switches.size()});
     }
     return groups;
+}
+
+// The leaves of pods, and the switches of any higher tier but the last, each list judged by itself.
+std::vector<std::vector<int>> peers(const Fabric& fabric) {
+    std::vector<std::vector<int>> lists(at(std::max(fabric.tiers - 1, 0)));
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        const Switch& one = fabric.switches[at(s)];
+        if (one.tier == none || one.tier + 1 >= fabric.tiers) continue;
+        if (one.tier == 0 && one.pod == none) continue; // storage
+        lists[at(one.tier)].push_back(s);
+    }
+    return lists;
 }
 
 Odd compare(int lower, const Spread& own, const Spread& usual) {
@@ -90,17 +125,37 @@ Odd compare(int lower, const Spread& own, const Spread& usual) {
     return odd;
 }
 
-std::vector<std::string> link_ends(const Fabric& fabric, int lower, int upper) {
-    for (const Link& link : fabric.links)
-        if ((link.a.switch_ == lower && link.b.switch_ == upper) ||
-            (link.b.switch_ == lower && link.a.switch_ == upper))
-            return {end_name(fabric, link.a.switch_ == lower ? link.a : link.b),
-                    end_name(fabric, link.a.switch_ == lower ? link.b : link.a)};
-    return {switch_name(fabric, lower), switch_name(fabric, upper)};
-}
+// A link between two switches by name, and what the switches of a tier are called.
+class Cables {
+public:
+    explicit Cables(const Fabric& fabric) : fabric_(fabric) {
+        for (std::size_t l = 0; l < fabric.links.size(); ++l) {
+            const Link& link = fabric.links[l];
+            if (link.a.switch_ == none || link.b.switch_ == none) continue;
+            first_.emplace(std::pair(link.a.switch_, link.b.switch_), l);
+            first_.emplace(std::pair(link.b.switch_, link.a.switch_), l);
+        }
+    }
+    std::vector<std::string> ends(int lower, int upper) const {
+        const auto found = first_.find({lower, upper});
+        if (found == first_.end()) return {switch_name(fabric_, lower), switch_name(fabric_, upper)};
+        const Link& link = fabric_.links[found->second];
+        const bool ahead = link.a.switch_ == lower;
+        return {end_name(fabric_, ahead ? link.a : link.b), end_name(fabric_, ahead ? link.b : link.a)};
+    }
+    std::string_view kind(int s) const {
+        const int tier = fabric_.switches[at(s)].tier;
+        return tier == 0 ? "leaves" : tier == 1 ? "spines" : "switches";
+    }
+    std::string name(int s) const { return switch_name(fabric_, s); }
+
+private:
+    const Fabric& fabric_;
+    std::map<std::pair<int, int>, std::size_t> first_;
+};
 
 // Two switches each of which has the link that the other lacks: a pair of crossed cables.
-void tell_crossed(const Fabric& fabric, std::vector<Odd>& odds, Findings& findings) {
+void tell_crossed(const Cables& cables, std::vector<Odd>& odds, Findings& findings) {
     std::map<std::pair<int, int>, std::vector<Odd*>> waiting; // by the link lacked and the one gained
     const auto drop = [](std::vector<int>& from, int what) {
         from.erase(std::find(from.begin(), from.end(), what));
@@ -117,15 +172,15 @@ void tell_crossed(const Fabric& fabric, std::vector<Odd>& odds, Findings& findin
                     return other->lower != odd.lower && has(other->lacks, gain) && has(other->gains, lack);
                 });
                 if (partner == partners.end()) continue;
-                auto ends = link_ends(fabric, (*partner)->lower, lack);
-                const auto more = link_ends(fabric, odd.lower, gain);
+                auto ends = cables.ends((*partner)->lower, lack);
+                const auto more = cables.ends(odd.lower, gain);
                 ends.insert(ends.end(), more.begin(), more.end());
                 findings.push_back(
                     {"uplink.crossed", Severity::error, ends,
-                     fmt::format(
-                         "uplinks are crossed: {} leads to {} and {} to {}, each where the other's siblings "
-                         "lead; swap the two cables",
-                         ends[0], ends[1], ends[2], ends[3])});
+                     fmt::format("uplinks are crossed: {} leads to {} and {} to {}, each where the other's "
+                                 "siblings lead",
+                                 ends[0], ends[1], ends[2], ends[3]),
+                     "swap the two cables"});
                 drop((*partner)->lacks, gain);
                 drop((*partner)->gains, lack);
                 drop(odd.lacks, lack);
@@ -138,27 +193,26 @@ void tell_crossed(const Fabric& fabric, std::vector<Odd>& odds, Findings& findin
     }
 }
 
-void tell_odd(const Fabric& fabric, const Odd& odd, int own, int usual, Findings& findings) {
-    const auto name = switch_name(fabric, odd.lower);
+void tell_odd(const Cables& cables, const Odd& odd, int own, int usual, Findings& findings) {
     if (!odd.gains.empty() && !odd.lacks.empty()) {
-        const auto ends = link_ends(fabric, odd.lower, odd.gains.front());
-        findings.push_back(
-            {"uplink.wrong_spine", Severity::warning, ends,
-             fmt::format("{} leads to {} where the other leaves of its kind lead to {}; move the cable",
-                         ends[0], ends[1], switch_name(fabric, odd.lacks.front()))});
-    } else if (!odd.lacks.empty()) {
+        const auto ends = cables.ends(odd.lower, odd.gains.front());
+        findings.push_back({"uplink.wrong_spine", Severity::warning, ends,
+                            fmt::format("{} leads to {} where the other {} of its kind lead to {}", ends[0],
+                                        ends[1], cables.kind(odd.lower), cables.name(odd.lacks.front())),
+                            "move the cable"});
+    } else if (own < usual) {
         std::set<std::string> uppers;
         for (const int upper : odd.lacks)
-            uppers.insert(switch_name(fabric, upper));
-        std::vector<std::string> ends{name};
+            uppers.insert(cables.name(upper));
+        std::vector<std::string> ends{cables.name(odd.lower)};
         ends.insert(ends.end(), uppers.begin(), uppers.end());
-        findings.push_back(
-            {"uplink.missing", own == 0 ? Severity::error : Severity::warning, ends,
-             fmt::format(
-                 "{} has {} where the other leaves of its kind have {}: none or too few lead to {}; look for "
-                 "a dead or unplugged cable",
-                 name, counted(static_cast<std::size_t>(own), "uplink", "uplinks"), usual,
-                 fmt::join(uppers, ", "))});
+        findings.push_back({"uplink.missing", own == 0 ? Severity::error : Severity::warning, ends,
+                            fmt::format("{} has {} where the other {} of its kind have {}{}", ends.front(),
+                                        counted(at(own), "uplink", "uplinks"), cables.kind(odd.lower), usual,
+                                        uppers.empty() ? std::string()
+                                                       : fmt::format(": none or too few lead to {}",
+                                                                     fmt::join(uppers, ", "))),
+                            "look for a dead or unplugged cable"});
     }
 }
 
@@ -167,16 +221,36 @@ void tell_odd(const Fabric& fabric, const Odd& odd, int own, int usual, Findings
 void uplinks(const Fabric& fabric, Findings& findings) {
     const auto spreads = upward(fabric);
     std::vector<Odd> odds;
-    std::map<int, std::pair<int, int>> counts; // switch → uplinks of its own and of its siblings
-    for (const Group& group : leaf_groups(fabric, spreads))
-        for (const int leaf : group.members) {
-            if (spreads[at(leaf)] == group.usual) continue;
-            counts[leaf] = {spreads[at(leaf)].links, group.usual.links};
-            odds.push_back(compare(leaf, spreads[at(leaf)], group.usual));
+    std::map<int, int> usual_links; // odd switch → uplinks of its siblings
+    for (const auto& members : peers(fabric)) {
+        std::vector<char> judged(fabric.switches.size(), 0);
+        for (const Group& group : groups_of(members, spreads)) {
+            if (group.members.size() < 2 || group.typical * 2 < group.members.size()) continue;
+            for (const int s : group.members) {
+                judged[at(s)] = 1;
+                if (spreads[at(s)] == group.usual) continue;
+                usual_links[s] = group.usual.links;
+                odds.push_back(compare(s, spreads[at(s)], group.usual));
+            }
         }
-    tell_crossed(fabric, odds, findings);
+        // Those without a like are held to the number of links of their pod's other switches of the tier.
+        std::map<int, Mode<int>> numbers; // by pod
+        for (const int s : members)
+            numbers[fabric.switches[at(s)].pod].add(spreads[at(s)].links);
+        for (const int s : members) {
+            const auto& number = numbers[fabric.switches[at(s)].pod];
+            if (judged[at(s)] != 0 || number.count() * 2 <= number.total()) continue;
+            if (spreads[at(s)].links >= number.value()) continue;
+            usual_links[s] = number.value();
+            odds.push_back({s, {}, {}});
+        }
+    }
+    if (odds.empty()) return;
+    std::stable_sort(odds.begin(), odds.end(), [](const Odd& a, const Odd& b) { return a.lower < b.lower; });
+    const Cables cables(fabric);
+    tell_crossed(cables, odds, findings);
     for (const Odd& odd : odds)
-        tell_odd(fabric, odd, counts[odd.lower].first, counts[odd.lower].second, findings);
+        tell_odd(cables, odd, spreads[at(odd.lower)].links, usual_links[odd.lower], findings);
 }
 
 } // namespace topo::checks

@@ -25,7 +25,9 @@ void print_json(const std::vector<Finding>& findings) {
         list.push_back(boost::json::object{{"code", finding.code},
                                            {"severity", to_string(finding.severity)},
                                            {"ends", to_json(finding.ends)},
-                                           {"text", finding.text}});
+                                           {"text", finding.text},
+                                           {"evidence", finding.evidence},
+                                           {"fix", finding.fix}});
     fmt::print("{}", base::to_pretty(boost::json::object{{"findings", std::move(list)}}));
 }
 

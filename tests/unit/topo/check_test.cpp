@@ -1,39 +1,14 @@
-#include "topo/check/check.hpp"
-
+#include "fabrics.hpp"
 #include "shuffle.hpp"
-#include "topo/derive.hpp"
-#include "topo/synth/synth.hpp"
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 #include <map>
 
 namespace {
 
-topo::Fabric make(const std::string& spec) {
-    const auto parsed = topo::parse_synth(spec);
-    if (!parsed) FAIL(parsed.error().text);
-    auto fabric = topo::synthesise(*parsed);
-    if (!fabric) FAIL(fabric.error().text);
-    return std::move(*fabric);
-}
-
-std::vector<std::string> codes(const topo::Fabric& fabric) {
-    std::vector<std::string> list;
-    for (const auto& finding : topo::check(fabric))
-        list.push_back(finding.code);
-    std::sort(list.begin(), list.end());
-    return list;
-}
-
 std::string only_text(const topo::Fabric& fabric) {
-    const auto findings = topo::check(fabric);
-    std::string all;
-    for (const auto& finding : findings)
-        all += finding.text + "\n";
-    if (findings.size() != 1) FAIL("not one finding:\n" << all);
-    return findings.front().text;
+    return only_finding(fabric).text;
 }
 
 using Code = std::pair<const char*, const char*>; // fault, the code it is found as
@@ -61,7 +36,7 @@ TEST_CASE("a sound fabric has no findings") {
                  "pods=1 hosts=1 rails=1", "units=3 hosts=5 rails=3 spines=3",
                  "pods=3 units=2 hosts=4 rails=1 spines=2", "units=2 hosts=3 rails=2");
     INFO(spec);
-    CHECK(codes(make(spec)).empty());
+    CHECK(codes(made(spec)).empty());
 }
 
 TEST_CASE("every planted fault is found as itself and as nothing else") {
@@ -69,7 +44,7 @@ TEST_CASE("every planted fault is found as itself and as nothing else") {
     for (const auto& [fault, code] : faults)
         for (int seed = 1; seed <= 10; ++seed) {
             INFO(fault << " seed " << seed);
-            CHECK(codes(make(fmt::format("units=2 hosts=8 rails=8 faults={} seed={}", fault, seed))) ==
+            CHECK(codes(made(fmt::format("units=2 hosts=8 rails=8 faults={} seed={}", fault, seed))) ==
                   std::vector<std::string>{code});
         }
 }
@@ -83,13 +58,13 @@ TEST_CASE("fifteen faults at once are fifteen findings") {
          {"units=2 hosts=16 rails=8", "pods=2 units=2 hosts=16 rails=8", "units=2 hosts=20 rails=4"})
         for (int seed = 1; seed <= 10; ++seed) {
             INFO(spec << " seed " << seed);
-            CHECK(codes(make(fmt::format("{} faults=15 seed={}", spec, seed))) == expected);
+            CHECK(codes(made(fmt::format("{} faults=15 seed={}", spec, seed))) == expected);
         }
 }
 
 TEST_CASE("order does not change what is found") {
     for (int seed = 1; seed <= 5; ++seed) {
-        const auto fabric = make(fmt::format("units=2 hosts=16 rails=8 faults=15 seed={}", seed));
+        const auto fabric = made(fmt::format("units=2 hosts=16 rails=8 faults=15 seed={}", seed));
         const auto texts = [](const topo::Fabric& of) {
             std::vector<std::string> list;
             for (const auto& finding : topo::check(of))
@@ -101,7 +76,7 @@ TEST_CASE("order does not change what is found") {
 }
 
 TEST_CASE("names do not change what is found") {
-    const auto fabric = make("units=2 hosts=16 rails=8 faults=12 seed=3"); // the faults that are not of names
+    const auto fabric = made("units=2 hosts=16 rails=8 faults=12 seed=3"); // the faults that are not of names
     auto renamed = fabric;
     for (auto& host : renamed.hosts)
         host.name = fmt::format("rack{}", 9999 - *fabric.find_host(host.name));
@@ -113,11 +88,11 @@ TEST_CASE("names do not change what is found") {
 }
 
 TEST_CASE("findings name both ends and the fix") {
-    CHECK(only_text(make("units=2 hosts=8 rails=8 faults=rails_swapped seed=3")) ==
+    CHECK(only_text(made("units=2 hosts=8 rails=8 faults=rails_swapped seed=3")) ==
           "n011 mlx5_2 (rail 2) and n011 mlx5_3 (rail 3) are swapped: they hang on leaf-su2-r3/3 and "
           "leaf-su2-r2/3; swap the two "
           "cables");
-    const auto findings = topo::check(make("units=2 hosts=8 rails=8 faults=wrong_unit seed=3"));
+    const auto findings = topo::check(made("units=2 hosts=8 rails=8 faults=wrong_unit seed=3"));
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].ends == std::vector<std::string>{"n011 mlx5_2/1", "leaf-su1-r2/17"});
     CHECK(findings[0].severity == topo::Severity::error);
@@ -126,14 +101,14 @@ TEST_CASE("findings name both ends and the fix") {
 
 TEST_CASE("faults of the whole are found") {
     SECTION("two parts that no link joins") {
-        auto fabric = make("units=2 hosts=2 rails=2");
+        auto fabric = made("units=2 hosts=2 rails=2");
         std::erase_if(fabric.links, [](const topo::Link& link) { return link.a.switch_ != topo::none; });
         topo::derive(fabric);
         CHECK_THAT(only_text(fabric),
                    Catch::StartsWith("the fabric is in 2 parts that no link joins: n[001-002] | n[003-004]"));
     }
     SECTION("a unit without a rail") {
-        auto fabric = make("units=3 hosts=2 rails=3");
+        auto fabric = made("units=3 hosts=2 rails=3");
         const auto dead = fabric.units[1].leaves[2];
         std::erase_if(fabric.links, [&](const topo::Link& link) {
             return link.a.switch_ == dead || link.b.switch_ == dead;
@@ -142,7 +117,7 @@ TEST_CASE("faults of the whole are found") {
         CHECK_THAT(only_text(fabric), Catch::StartsWith("su2 (n[003-004]) has no rail 2"));
     }
     SECTION("a leaf that carries two rails") {
-        auto fabric = make("units=1 hosts=4 rails=4");
+        auto fabric = made("units=1 hosts=4 rails=4");
         const auto to = fabric.units[0].leaves[0], from = fabric.units[0].leaves[1];
         std::uint8_t port = 20;
         for (auto& link : fabric.links)
@@ -151,7 +126,7 @@ TEST_CASE("faults of the whole are found") {
         CHECK_THAT(only_text(fabric), Catch::StartsWith("leaf-su1-r0 carries rails 0, 1 of su1"));
     }
     SECTION("a host between two units") {
-        auto fabric = make("units=2 hosts=4 rails=2");
+        auto fabric = made("units=2 hosts=4 rails=2");
         for (auto& link : fabric.links)
             if (link.a.host == 0 && link.a.hca == 0)
                 link.b = {topo::none, topo::none, fabric.units[1].leaves[0], 30};
@@ -160,18 +135,18 @@ TEST_CASE("faults of the whole are found") {
                    Catch::StartsWith("n001 is cabled to several units (rail 1 on leaves of su"));
     }
     SECTION("a link that is down, and one that is not active") {
-        auto fabric = make("units=2 hosts=4 rails=4");
+        auto fabric = made("units=2 hosts=4 rails=4");
         fabric.links[0].state = topo::LinkState::down;
         fabric.links[5].state = topo::LinkState::init;
         CHECK(codes(fabric) == std::vector<std::string>{"link.down", "link.not_active"});
     }
     SECTION("hosts without facts where others have them") {
-        auto fabric = make("units=1 hosts=4 rails=2");
+        auto fabric = made("units=1 hosts=4 rails=2");
         fabric.hosts[1].hcas[0].pci = "0000:18:00.0";
         CHECK_THAT(only_text(fabric), Catch::Contains("n[001,003-004]"));
     }
     SECTION("oversubscribed leaves are only information") {
-        const auto findings = topo::check(make("units=2 hosts=8 rails=4 oversub=4"));
+        const auto findings = topo::check(made("units=2 hosts=8 rails=4 oversub=4"));
         REQUIRE(findings.size() == 1);
         CHECK(findings[0].code == "tier.oversubscribed");
         CHECK(findings[0].severity == topo::Severity::info);

@@ -1,2 +1,15 @@
-unit_sources += %D%/shuffle.hpp %D%/assemble_test.cpp %D%/check_test.cpp %D%/derive_test.cpp %D%/export_test.cpp %D%/fabric_json_test.cpp %D%/ibnetdiscover_test.cpp %D%/ibsim_net_test.cpp %D%/rate_test.cpp %D%/show_test.cpp %D%/synth_test.cpp
+unit_sources += \
+	%D%/fabrics.hpp \
+	%D%/shuffle.hpp \
+	%D%/assemble_test.cpp \
+	%D%/check_siblings_test.cpp \
+	%D%/check_test.cpp \
+	%D%/derive_test.cpp \
+	%D%/export_test.cpp \
+	%D%/fabric_json_test.cpp \
+	%D%/ibnetdiscover_test.cpp \
+	%D%/ibsim_net_test.cpp \
+	%D%/rate_test.cpp \
+	%D%/show_test.cpp \
+	%D%/synth_test.cpp
 unit_libs += libry_topo.la

@@ -1,0 +1,173 @@
+// Cables of hosts that do not run as their unit's plan has them: HCAs on wrong leaves.
+#include "topo/check/parts.hpp"
+#include "topo/check/plan.hpp"
+
+#include <fmt/format.h>
+
+namespace topo::checks {
+namespace {
+
+// An HCA's port whose cable is not where its unit's plan has it.
+struct Misplaced {
+    const Host* host;
+    const Hca* hca;
+    const HcaPort* port;
+    End switch_end; // where it hangs
+    int expected;   // leaf; none when the unit has no such rail
+    bool several;   // the HCA uses several ports
+    bool told = false;
+
+    int actual() const { return switch_end.switch_; }
+    std::string end() const { return fmt::format("{}/{}", hca_name(*host, *hca), port->number); }
+    std::string name() const {
+        return fmt::format("{} (rail {})", several ? end() : hca_name(*host, *hca), hca->rail);
+    }
+};
+
+std::vector<Misplaced> find_misplaced(const Fabric& fabric, const Plan& plan) {
+    std::vector<Misplaced> found;
+    const auto add = [&](const Host& host, const Hca& hca, const Lane& lane) {
+        const HcaPort* port = Plan::port(host, hca, lane);
+        if (port == nullptr || port->leaf == lane.leaf) return;
+        const Link& link = fabric.links[at(port->link)];
+        found.push_back({&host, &hca, port, link.a.switch_ == port->leaf ? link.a : link.b, lane.leaf,
+                         lane.port != none});
+    };
+    for (const Host& host : fabric.hosts)
+        for (const Hca& hca : host.hcas) {
+            if (host.unit == none || hca.rail == none) continue;
+            const auto& lanes = plan.lanes(host.unit, hca.rail);
+            if (lanes.empty()) add(host, hca, Lane{});
+            for (const Lane& lane : lanes)
+                add(host, hca, lane);
+        }
+    return found;
+}
+
+void tell_swap(const Fabric& fabric, Misplaced& a, Misplaced& b, Findings& findings) {
+    a.told = b.told = true;
+    const auto one = end_name(fabric, a.switch_end), other = end_name(fabric, b.switch_end);
+    findings.push_back(
+        {"hca.swapped",
+         Severity::error,
+         {a.end(), one, b.end(), other},
+         fmt::format("{} and {} are swapped: they hang on {} and {}", a.name(), b.name(), one, other),
+         "swap the two cables"});
+}
+
+// Pairs that hang on each other's leaves, in one host or in any two.
+void tell_swaps(const Fabric& fabric, bool same_host, std::vector<Misplaced>& misplaced, Findings& findings) {
+    std::map<std::tuple<const Host*, int, int>, std::vector<Misplaced*>> waiting; // by host, expected, actual
+    for (Misplaced& m : misplaced) {
+        if (m.told || m.expected == none) continue;
+        const Host* host = same_host ? m.host : nullptr;
+        const auto partner = waiting.find({host, m.actual(), m.expected});
+        if (partner == waiting.end() || partner->second.empty()) {
+            waiting[{host, m.expected, m.actual()}].push_back(&m);
+        } else {
+            tell_swap(fabric, *partner->second.front(), m, findings);
+            partner->second.erase(partner->second.begin());
+        }
+    }
+}
+
+// Three or more cables of one host that hang on each other's leaves in a ring.
+void tell_rings(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
+    std::map<std::pair<const Host*, int>, Misplaced*> by_expected;
+    for (Misplaced& m : misplaced)
+        if (!m.told && m.expected != none) by_expected.emplace(std::pair(m.host, m.expected), &m);
+    for (Misplaced& first : misplaced) {
+        if (first.told || first.expected == none) continue;
+        std::vector<Misplaced*> ring;
+        Misplaced* next = &first;
+        do {
+            ring.push_back(next);
+            const auto found = by_expected.find({next->host, next->actual()});
+            next = found == by_expected.end() || found->second->told ? nullptr : found->second;
+        } while (next != nullptr && next != &first && ring.size() <= 2 * at(fabric.rails));
+        if (next != &first) continue;
+        Finding finding{"hca.rotated", Severity::error, {}, {}, "move "};
+        for (Misplaced* m : ring) {
+            finding.ends.push_back(m->end());
+            finding.ends.push_back(end_name(fabric, m->switch_end));
+            finding.fix += fmt::format("{}{} to {}", m == &first ? "" : ", ", m->hca->device,
+                                       switch_name(fabric, m->expected));
+            m->told = true;
+        }
+        finding.evidence =
+            fmt::format("{} cables of {} are rotated among its rails", ring.size(), first.host->name);
+        findings.push_back(std::move(finding));
+    }
+}
+
+void tell_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, Findings& findings) {
+    const int unit = plan.unit_of(m.actual());
+    const auto here = end_name(fabric, m.switch_end);
+    const auto& own = fabric.units[at(m.host->unit)].name;
+    Finding finding{"hca.wrong_leaf", Severity::error, {m.end(), here}, {}, {}};
+    finding.evidence = fmt::format("{} hangs on {}", m.name(), here);
+    if (fabric.switches[at(m.actual())].tier != 0) {
+        finding.code = "hca.on_spine";
+        finding.evidence += ", which is no leaf";
+    } else if (unit == m.host->unit) {
+        finding.code = "hca.wrong_rail";
+        finding.evidence += fmt::format(", the leaf of {}", plan.rails_of(m.actual()));
+    } else if (unit != none) {
+        finding.code = "hca.wrong_unit";
+        finding.evidence +=
+            fmt::format(", a leaf of {}, while its host is in {}", fabric.units[at(unit)].name, own);
+    } else {
+        finding.evidence += " alone";
+    }
+    finding.fix = m.expected == none
+                      ? fmt::format("{} has no leaf for this rail: unplug the cable or give it one", own)
+                      : fmt::format("move its cable to {}", switch_name(fabric, m.expected));
+    findings.push_back(std::move(finding));
+}
+
+// A unit none of whose leaves is mostly its own: hosts cabled to several units.
+bool between_units(const Plan& plan, const Unit& unit, int index) {
+    std::size_t leaves = 0;
+    for (const int leaf : unit.leaves) {
+        if (leaf == none) continue;
+        ++leaves;
+        if (plan.unit_of(leaf) == index) return false;
+    }
+    return leaves > 1;
+}
+
+void tell_between_units(const Fabric& fabric, const Plan& plan, Findings& findings) {
+    for (int u = 0; at(u) < fabric.units.size(); ++u) {
+        const Unit& unit = fabric.units[at(u)];
+        if (!between_units(plan, unit, u)) continue;
+        std::map<std::string, std::vector<int>> rails; // by the unit whose leaves they are on
+        for (std::size_t r = 0; r < unit.leaves.size(); ++r)
+            if (unit.leaves[r] != none)
+                rails[fabric.units[at(plan.unit_of(unit.leaves[r]))].name].push_back(static_cast<int>(r));
+        std::string where;
+        for (const auto& [name, list] : rails)
+            where += fmt::format("{}rail {} on leaves of {}", where.empty() ? "" : ", ",
+                                 fmt::join(list, ", "), name);
+        const auto names = host_names(fabric, unit.hosts);
+        findings.push_back({"host.between_units",
+                            Severity::error,
+                            {names},
+                            fmt::format("{} is cabled to several units ({})", names, where),
+                            "move the cables to the leaves of one"});
+    }
+}
+
+} // namespace
+
+void cabling(const Fabric& fabric, const Plan& plan, Findings& findings) {
+    auto misplaced = find_misplaced(fabric, plan);
+    // What explains itself within one host is taken so, before two hosts are said to be crossed.
+    tell_swaps(fabric, true, misplaced, findings);
+    tell_rings(fabric, misplaced, findings);
+    tell_swaps(fabric, false, misplaced, findings);
+    for (const Misplaced& m : misplaced)
+        if (!m.told) tell_single(fabric, plan, m, findings);
+    tell_between_units(fabric, plan, findings);
+}
+
+} // namespace topo::checks

@@ -1,0 +1,86 @@
+#include "topo/check/plan.hpp"
+
+#include "topo/check/parts.hpp"
+
+#include <fmt/format.h>
+
+namespace topo::checks {
+namespace {
+
+const Hca* hca_of(const Host& host, std::size_t rail) {
+    for (const Hca& hca : host.hcas)
+        if (hca.rail == static_cast<int>(rail)) return &hca;
+    return nullptr;
+}
+
+bool uses_several_ports(const Hca& hca) {
+    return std::count_if(hca.ports.begin(), hca.ports.end(),
+                         [](const HcaPort& port) { return port.leaf != none; }) > 1;
+}
+
+std::vector<Lane> lanes_of(const Fabric& fabric, const Unit& unit, std::size_t rail) {
+    if (unit.leaves[rail] == none) return {};
+    std::vector<const Hca*> hcas; // with a link
+    bool several = false;
+    for (const auto h : unit.hosts) {
+        const Host& host = fabric.hosts[h];
+        if (host.leaves[rail] == none) continue;
+        hcas.push_back(hca_of(host, rail));
+        several = several || uses_several_ports(*hcas.back());
+    }
+    std::vector<Lane> lanes;
+    if (several) {
+        std::map<int, Mode<int>> leaves; // by port
+        for (const Hca* hca : hcas)
+            for (const HcaPort& port : hca->ports)
+                if (port.leaf != none) leaves[port.number].add(port.leaf);
+        for (const auto& [port, leaf] : leaves)
+            if (leaf.total() * 2 > hcas.size()) lanes.push_back({port, leaf.value()});
+    }
+    if (lanes.size() < 2) return {{none, unit.leaves[rail]}};
+    return lanes;
+}
+
+} // namespace
+
+Plan::Plan(const Fabric& fabric) : rails_(at(fabric.rails)) {
+    lanes_.reserve(fabric.units.size() * rails_);
+    for (const Unit& unit : fabric.units)
+        for (std::size_t r = 0; r < rails_; ++r)
+            lanes_.push_back(lanes_of(fabric, unit, r));
+    std::vector<Mode<int>> votes(fabric.switches.size());
+    for (const Host& host : fabric.hosts)
+        for (const Hca& hca : host.hcas)
+            for (const HcaPort& port : hca.ports)
+                if (port.leaf != none && hca.rail != none && host.unit != none)
+                    votes[at(port.leaf)].add(host.unit);
+    for (const auto& vote : votes)
+        owners_.push_back(vote.empty() ? none : vote.value());
+}
+
+const std::vector<Lane>& Plan::lanes(int unit, int rail) const {
+    return lanes_[at(unit) * rails_ + at(rail)];
+}
+
+const HcaPort* Plan::port(const Host& host, const Hca& hca, const Lane& lane) {
+    for (const HcaPort& port : hca.ports)
+        if (port.leaf != none &&
+            (lane.port == none ? port.leaf == host.leaves[at(hca.rail)] : port.number == lane.port))
+            return &port;
+    return nullptr;
+}
+
+int Plan::unit_of(int leaf) const {
+    return owners_[at(leaf)];
+}
+
+std::string Plan::rails_of(int leaf) const {
+    std::vector<std::size_t> rails;
+    for (std::size_t r = 0; r < rails_ && owners_[at(leaf)] != none; ++r)
+        for (const Lane& lane : lanes_[at(owners_[at(leaf)]) * rails_ + r])
+            if (lane.leaf == leaf && (rails.empty() || rails.back() != r)) rails.push_back(r);
+    if (rails.empty()) return "no rail";
+    return fmt::format("{} {}", rails.size() == 1 ? "rail" : "rails", fmt::join(rails, ", "));
+}
+
+} // namespace topo::checks

@@ -1,0 +1,51 @@
+// Fabrics for tests: made from words, and what is found in them.
+#pragma once
+
+#include "topo/check/check.hpp"
+#include "topo/derive.hpp"
+#include "topo/synth/synth.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+inline topo::Fabric made(const std::string& spec) {
+    const auto parsed = topo::parse_synth(spec);
+    if (!parsed) FAIL(parsed.error().text);
+    auto fabric = topo::synthesise(*parsed);
+    if (!fabric) FAIL(fabric.error().text);
+    return std::move(*fabric);
+}
+
+// The codes of what is found, sorted.
+inline std::vector<std::string> codes(const topo::Fabric& fabric) {
+    std::vector<std::string> list;
+    for (const auto& finding : topo::check(fabric))
+        list.push_back(finding.code);
+    std::sort(list.begin(), list.end());
+    return list;
+}
+
+// The one thing that is found.
+inline topo::Finding only_finding(const topo::Fabric& fabric) {
+    const auto findings = topo::check(fabric);
+    std::string all;
+    for (const auto& finding : findings)
+        all += finding.code + " " + finding.text + "\n";
+    if (findings.size() != 1) FAIL("not one finding:\n" << all);
+    return findings.front();
+}
+
+// A host that is not there any more: its cables and itself.
+inline void remove_host(topo::Fabric& fabric, std::string_view name) {
+    const auto gone = static_cast<int>(fabric.find_host(name).value());
+    std::erase_if(fabric.links,
+                  [&](const topo::Link& link) { return link.a.host == gone || link.b.host == gone; });
+    fabric.hosts.erase(fabric.hosts.begin() + gone);
+    for (auto& link : fabric.links)
+        for (auto* end : {&link.a, &link.b})
+            if (end->host > gone) --end->host;
+    topo::derive(fabric);
+}
