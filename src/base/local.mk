@@ -12,6 +12,7 @@ libry_base_la_SOURCES = \
 	%D%/log.cpp %D%/log.hpp \
 	%D%/ready.cpp %D%/ready.hpp \
 	%D%/table.cpp %D%/table.hpp \
+	%D%/toml.cpp %D%/toml.hpp \
 	%D%/unique_fd.hpp \
 	%D%/units.cpp %D%/units.hpp
 libry_base_la_LIBADD = $(FMT_LIBS)

@@ -29,11 +29,14 @@ libry_topo_la_SOURCES = \
 	%D%/export/topology_conf.cpp \
 	%D%/export/topology_yaml.cpp \
 	%D%/export/tree.cpp %D%/export/tree.hpp \
+	%D%/host/gather.cpp %D%/host/gather.hpp \
+	%D%/host/host_facts.cpp %D%/host/host_facts.hpp \
 	%D%/read/assemble.cpp %D%/read/assemble.hpp \
 	%D%/read/ibnetdiscover.cpp %D%/read/ibnetdiscover.hpp \
 	%D%/read/loss.cpp %D%/read/loss.hpp \
 	%D%/read/raw_fabric.hpp \
 	%D%/read/roles.cpp %D%/read/roles.hpp \
+	%D%/read/rules.cpp %D%/read/rules.hpp \
 	%D%/synth/ibsim_net.cpp %D%/synth/ibsim_net.hpp \
 	%D%/synth/plant.cpp %D%/synth/plant.hpp \
 	%D%/synth/synth.cpp %D%/synth/synth.hpp
@@ -45,13 +48,21 @@ libry_mad_discover_la_SOURCES = %D%/read/mad_discover.cpp %D%/read/mad_discover.
 libry_mad_discover_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_mad_discover_la_LIBADD = libry_topo.la $(IBMAD_LIBS)
 
+# Likewise hwloc.
+noinst_LTLIBRARIES += libry_hwloc.la
+libry_hwloc_la_SOURCES = %D%/host/hwloc_facts.cpp %D%/host/hwloc_facts.hpp
+libry_hwloc_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+libry_hwloc_la_LIBADD = libry_topo.la $(HWLOC_LIBS)
+
 bin_PROGRAMS += railtopo
 railtopo_SOURCES = \
 	%D%/tool/check.cpp \
 	%D%/tool/command.cpp %D%/tool/command.hpp \
 	%D%/tool/discover.cpp \
 	%D%/tool/export.cpp \
+	%D%/tool/gather.cpp \
+	%D%/tool/host.cpp \
 	%D%/tool/railtopo.cpp \
 	%D%/tool/show.cpp \
 	%D%/tool/synth.cpp
-railtopo_LDADD = libry_mad_discover.la libry_topo.la libry_cli.la
+railtopo_LDADD = libry_mad_discover.la libry_hwloc.la libry_topo.la libry_cli.la

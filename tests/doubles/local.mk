@@ -6,5 +6,5 @@ CLEANFILES += %D%/libnvidia-ml.so.1
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) -I$(top_srcdir)/src $(CFLAGS) -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 \
 		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread
 
-TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py
-EXTRA_DIST += %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/sysfs_test.py %D%/nvml_double_test.py
+TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py
+EXTRA_DIST += %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py

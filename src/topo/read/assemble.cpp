@@ -47,7 +47,7 @@ std::string_view kind_name(RawNode::Kind kind) {
 
 class Assembler {
 public:
-    explicit Assembler(const RawFabric& raw) : raw_(raw) {}
+    Assembler(const RawFabric& raw, const Rules* rules) : raw_(raw), rules_(rules) {}
 
     Expected<Assembly> run() {
         if (auto done = index_nodes(); !done) return std::move(done).error();
@@ -55,7 +55,8 @@ public:
             if (auto done = add_node(node); !done) return std::move(done).error();
         if (auto done = connect(); !done) return std::move(done).error();
         result_.fabric.source = raw_.source;
-        assign_roles(result_.fabric);
+        if (rules_ != nullptr) result_.notes = drop_ignored(result_.fabric, *rules_);
+        assign_roles(result_.fabric, rules_);
         derive(result_.fabric);
         result_.missing.insert(result_.missing.begin(), raw_.missing.begin(), raw_.missing.end());
         return std::move(result_);
@@ -205,6 +206,7 @@ private:
     }
 
     const RawFabric& raw_;
+    const Rules* rules_;
     Assembly result_;
     std::unordered_map<Guid, Entry> entries_;
     std::unordered_map<std::string, std::size_t> hosts_;
@@ -246,8 +248,8 @@ HcaName parse_hca_description(std::string_view description) {
     return {};
 }
 
-Expected<Assembly> assemble(const RawFabric& raw) {
-    return Assembler(raw).run();
+Expected<Assembly> assemble(const RawFabric& raw, const Rules* rules) {
+    return Assembler(raw, rules).run();
 }
 
 } // namespace topo

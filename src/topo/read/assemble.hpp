@@ -3,6 +3,7 @@
 
 #include "base/expected.hpp"
 #include "topo/read/raw_fabric.hpp"
+#include "topo/read/rules.hpp"
 
 #include <string>
 #include <string_view>
@@ -12,12 +13,13 @@ namespace topo {
 struct Assembly {
     Fabric fabric;                    // with roles and rails (roles.hpp), derived
     std::vector<std::string> missing; // sentences: parts of the fabric that were not seen
+    std::vector<std::string> notes;   // sentences: what else a person should know
 };
 
 // Routers and aggregation nodes are left out with their links. Errors (Code::input) name source and line
 // where the text has them: a GUID in two nodes, a port beyond the node's ports, a port told twice, two ends
-// that contradict each other. Linear time.
-base::Expected<Assembly> assemble(const RawFabric& raw);
+// that contradict each other. Roles and rails follow `rules`, which may be null. Linear time.
+base::Expected<Assembly> assemble(const RawFabric& raw, const Rules* rules = nullptr);
 
 // What a node description says about an HCA: "n001 mlx5_3" and "n001 HCA-1" give host and device, "n001"
 // the host alone; a maker's default ("MT4129 ConnectX7 Mellanox Technologies") gives neither.

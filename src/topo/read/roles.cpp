@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <unordered_set>
 
 namespace topo {
@@ -51,6 +52,7 @@ struct Device {
     std::map<std::uint32_t, std::size_t> rates;
     std::map<int, std::size_t> on_leaf; // leaf → HCAs of this device
     std::size_t cabled = 0;
+    bool ruled_compute = false; // an administrator says so
     bool storage = false;
     int rail = none;
 
@@ -76,10 +78,12 @@ struct Family {
 
 using Names = std::vector<std::string>; // sorted, each once
 
-Names device_names(const Host& host) {
+using Verdicts = std::vector<Verdict>; // by HCA of a host
+
+Names device_names(const Host& host, const Verdicts& verdicts) {
     Names names;
-    for (const Hca& hca : host.hcas)
-        names.push_back(hca.device);
+    for (std::size_t i = 0; i < host.hcas.size(); ++i)
+        if (verdicts[i].what != Verdict::What::storage) names.push_back(host.hcas[i].device);
     std::sort(names.begin(), names.end(), base::natural_less);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
@@ -131,8 +135,8 @@ void find_storage(Family& family) {
             most = count;
         }
     for (Device& device : family.devices)
-        device.storage =
-            device.cabled > 0 && (most_common(device.rates) < rate || device.density() >= 2 * density);
+        device.storage = !device.ruled_compute && device.cabled > 0 &&
+                         (most_common(device.rates) < rate || device.density() >= 2 * density);
 }
 
 void number_rails(Family& family) {
@@ -159,19 +163,55 @@ std::size_t common_size(const Fabric& fabric) {
     return most_common(hcas);
 }
 
+Verdicts judge(const Rules* rules, const Host& host) {
+    Verdicts verdicts(host.hcas.size());
+    if (rules != nullptr)
+        for (std::size_t i = 0; i < verdicts.size(); ++i)
+            verdicts[i] = rules->judge(host.name, host.hcas[i].device, host.hcas[i].pci);
+    return verdicts;
+}
+
+bool any(const Verdicts& verdicts, Verdict::What what) {
+    return std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& v) { return v.what == what; });
+}
+
+// A host whose rails are ruled: of two HCAs for one rail the first in the order of devices has it.
+void take_ruled_rails(Host& host, const Verdicts& verdicts) {
+    std::vector<std::size_t> order(host.hcas.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return base::natural_less(host.hcas[a].device, host.hcas[b].device);
+    });
+    std::unordered_set<int> given;
+    for (const auto i : order)
+        if (verdicts[i].what == Verdict::What::rail && given.insert(verdicts[i].rail).second) {
+            host.hcas[i].rail = verdicts[i].rail;
+            host.hcas[i].role = Role::compute;
+        }
+}
+
 } // namespace
 
-void assign_roles(Fabric& fabric) {
+void assign_roles(Fabric& fabric, const Rules* rules) {
     const auto attached = attachments(fabric);
     const auto size = common_size(fabric);
     std::map<Names, std::vector<std::size_t>> hosts_of; // class → hosts
+    std::vector<Verdicts> verdicts(fabric.hosts.size());
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
-        for (Hca& hca : fabric.hosts[h].hcas) {
+        Host& host = fabric.hosts[h];
+        for (Hca& hca : host.hcas) {
             hca.role = Role::storage;
             hca.rail = none;
         }
-        if (named(fabric.hosts[h]) && fabric.hosts[h].hcas.size() * 2 >= size)
-            hosts_of[device_names(fabric.hosts[h])].push_back(h);
+        verdicts[h] = judge(rules, host);
+        if (rules != nullptr && rules->gives_rails(host.name)) {
+            take_ruled_rails(host, verdicts[h]);
+            continue;
+        }
+        const bool sized = host.hcas.size() * 2 >= size || any(verdicts[h], Verdict::What::compute);
+        if (!named(host) || !sized) continue;
+        auto names = device_names(host, verdicts[h]);
+        if (!names.empty()) hosts_of[std::move(names)].push_back(h);
     }
     std::vector<const Names*> classes;
     for (const auto& [names, hosts] : hosts_of)
@@ -189,8 +229,10 @@ void assign_roles(Fabric& fabric) {
     };
     each_host([&](Family& family, std::size_t h) {
         for (std::size_t i = 0; i < attached[h].size(); ++i) {
-            if (attached[h][i].leaf == none) continue;
+            if (verdicts[h][i].what == Verdict::What::storage) continue;
             Device& device = family.device(fabric.hosts[h].hcas[i].device);
+            device.ruled_compute |= verdicts[h][i].what == Verdict::What::compute;
+            if (attached[h][i].leaf == none) continue;
             ++device.rates[attached[h][i].mbps];
             ++device.on_leaf[attached[h][i].leaf];
             ++device.cabled;
@@ -203,7 +245,9 @@ void assign_roles(Fabric& fabric) {
     each_host([&](Family& family, std::size_t h) {
         // Of several HCAs with one name the one with the lowest GUID is taken.
         std::unordered_map<std::string_view, Hca*> chosen;
-        for (Hca& hca : fabric.hosts[h].hcas) {
+        for (std::size_t i = 0; i < fabric.hosts[h].hcas.size(); ++i) {
+            if (verdicts[h][i].what == Verdict::What::storage) continue;
+            Hca& hca = fabric.hosts[h].hcas[i];
             auto& hold = chosen[hca.device];
             if (hold == nullptr || hca.guid < hold->guid) hold = &hca;
         }

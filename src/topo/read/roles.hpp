@@ -2,6 +2,7 @@
 #pragma once
 
 #include "topo/fabric.hpp"
+#include "topo/read/rules.hpp"
 
 namespace topo {
 
@@ -18,7 +19,8 @@ namespace topo {
 //   3 the HCAs of the device crowd on leaves at least twice as densely (at the median HCA) as those of most
 //     devices: all units' storage ports meet on the same leaves, rails never do;
 //   4 its description names no host, or repeats the host and device of another HCA.
-// Where a site knows better, roles in fabric.json may be changed by hand.
-void assign_roles(Fabric& fabric);
+// Where a site knows better, `rules` (may be null) say so: storage HCAs are left out of all this, compute
+// devices are never taken for storage, and a host whose rails are given has those alone.
+void assign_roles(Fabric& fabric, const Rules* rules = nullptr);
 
 } // namespace topo

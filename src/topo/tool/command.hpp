@@ -20,6 +20,8 @@ struct Command {
 Command add_check(CLI::App& parent);
 Command add_discover(CLI::App& parent);
 Command add_export(CLI::App& parent);
+Command add_gather(CLI::App& parent);
+Command add_host(CLI::App& parent);
 Command add_show(CLI::App& parent);
 Command add_synth(CLI::App& parent);
 

@@ -20,14 +20,16 @@ using base::Expected;
 namespace {
 
 struct Options {
-    std::string from, out;
+    std::string from, out, rules;
     MadPort port;
     bool json = false, live = false, force = false;
 };
 
 void print_summary(const Options& options, const Fabric& fabric, const std::vector<std::string>& missing,
-                   bool written) {
+                   const std::vector<std::string>& notes, bool written) {
     if (!options.json) {
+        for (const auto& note : notes)
+            fmt::print(stderr, "railtopo: {}\n", note);
         constexpr std::size_t most = 20;
         for (std::size_t i = 0; i < std::min(missing.size(), most); ++i)
             fmt::print(stderr, "railtopo: {}\n", missing[i]);
@@ -44,7 +46,8 @@ void print_summary(const Options& options, const Fabric& fabric, const std::vect
                                                           {"pods", fabric.pods.size()},
                                                           {"switches", fabric.switches.size()},
                                                           {"links", fabric.links.size()},
-                                                          {"missing", to_json(missing)}});
+                                                          {"missing", to_json(missing)},
+                                                          {"notes", to_json(notes)}});
     fmt::print(options.out == "-" ? stderr : stdout, "{}", text);
 }
 
@@ -71,9 +74,15 @@ Expected<std::vector<std::string>> reasons_to_keep(const Options& options, const
 }
 
 Expected<int> run(const Options& options) {
+    Rules rules;
+    if (!options.rules.empty()) {
+        auto read = read_rules(options.rules);
+        if (!read) return std::move(read).error();
+        rules = *std::move(read);
+    }
     const auto raw = discover_raw(options);
     if (!raw) return raw.error();
-    auto assembly = assemble(*raw);
+    auto assembly = assemble(*raw, options.rules.empty() ? nullptr : &rules);
     if (!assembly) return std::move(assembly).error();
     auto& fabric = assembly->fabric;
     if (!options.from.empty()) fabric.source = fmt::format("ibnetdiscover, {}", raw->source);
@@ -82,14 +91,14 @@ Expected<int> run(const Options& options) {
     if (!lost) return lost.error();
     missing.insert(missing.end(), lost->begin(), lost->end());
     if (!lost->empty()) {
-        print_summary(options, fabric, missing, false);
+        print_summary(options, fabric, missing, assembly->notes, false);
         return base::Error{base::Code::unfit,
                            fmt::format("{}: not written: it shows more of the fabric than was seen now; "
                                        "--force replaces it all the same",
                                        options.out)};
     }
     if (auto done = put(options.out, print_fabric(fabric)); !done) return std::move(done).error();
-    print_summary(options, fabric, missing, true);
+    print_summary(options, fabric, missing, assembly->notes, true);
     return missing.empty() ? base::exit_done : base::exit_finding;
 }
 
@@ -106,6 +115,7 @@ Command add_discover(CLI::App& parent) {
         ->excludes(from)
         ->check(CLI::Range(1, 254));
     words->add_option("--out", options->out, "Fabric file to write, - for standard output")->required();
+    words->add_option("--rules", options->rules, "Rules for roles and rails, fabric-rules(5)");
     words->add_flag("--force", options->force, "Replace a file that shows more than was seen now");
     words->add_flag("--json", options->json, "Print what was found as JSON");
     return {words, [options] { return run(*options); }};

@@ -7,6 +7,8 @@ int main(int argc, char** argv) {
     cli->require_subcommand(1);
     const std::vector<topo::tool::Command> commands{
         topo::tool::add_discover(cli.app()),
+        topo::tool::add_host(cli.app()),
+        topo::tool::add_gather(cli.app()),
         topo::tool::add_synth(cli.app()),
         topo::tool::add_check(cli.app()),
         topo::tool::add_show(cli.app()),

@@ -84,7 +84,7 @@ std::string with_piece(std::string_view text, std::string_view piece, std::strin
 } // namespace
 
 TEST_CASE("ibnetdiscover's records become hosts, switches and links") {
-    const auto [fabric, missing] = read(plain);
+    const auto [fabric, missing, notes] = read(plain);
     CHECK(missing.empty());
     REQUIRE(fabric.hosts.size() == 2);
     CHECK(fabric.hosts[0].name == "n1");
@@ -108,7 +108,7 @@ TEST_CASE("ibnetdiscover's records become hosts, switches and links") {
 }
 
 TEST_CASE("a ports report gives the same fabric") {
-    const auto [fabric, missing] = read(ports);
+    const auto [fabric, missing, notes] = read(ports);
     CHECK(missing.empty());
     REQUIRE(fabric.hosts.size() == 2);
     CHECK(fabric.hosts[0].hcas[1].guid == 0xa4);

@@ -13,3 +13,7 @@ unit_sources += \
 	%D%/show_test.cpp \
 	%D%/synth_test.cpp
 unit_libs += libry_topo.la
+unit_sources += \
+	%D%/gather_test.cpp \
+	%D%/host_facts_test.cpp \
+	%D%/rules_test.cpp
