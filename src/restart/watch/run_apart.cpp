@@ -21,13 +21,13 @@ using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void be_child(const std::function<base::Expected<std::string>()>& work, int out) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    std::signal(SIGTERM, SIG_DFL); // the parent's handlers are not for us
+    std::signal(SIGTERM, SIG_DFL);
     sigset_t none;
     ::sigemptyset(&none);
     ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
     if (const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0) ::dup2(null, STDERR_FILENO);
     const auto result = work();
-    const auto text = result ? "+" + *result : "-" + result.error().text;
+    const auto text = fmt::format("{}{}", result ? "+" : "-", result ? *result : result.error().text);
     for (std::string_view rest = text; !rest.empty();) {
         const auto n = ::write(out, rest.data(), rest.size());
         if (n < 0 && errno == EINTR) continue;
@@ -56,9 +56,15 @@ base::Expected<std::string> run_apart(const std::function<base::Expected<std::st
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("pipe", errno);
     base::UniqueFd in(ends[0]), out(ends[1]);
+    // The parent's handlers are not for the child, which has them until it has taken its own.
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
     const auto child = ::fork();
-    if (child < 0) return base::system_error("fork", errno);
+    const int failed = errno;
     if (child == 0) be_child(work, out.get());
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (child < 0) return base::system_error("fork", failed);
     out = base::UniqueFd();
 
     std::string text;

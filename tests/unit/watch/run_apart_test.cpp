@@ -5,6 +5,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <fcntl.h>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -76,4 +77,24 @@ TEST_CASE("an interrupt ends a child early") {
         60s, in.get());
     REQUIRE_FALSE(ended);
     CHECK(ended.error().code == base::Code::usage);
+}
+
+namespace {
+int told = -1;
+}
+
+TEST_CASE("a child that is ended at once does not run its parent's handlers") {
+    std::array<int, 2> pair{}, tale{};
+    REQUIRE(::pipe(pair.data()) == 0);
+    REQUIRE(::pipe2(tale.data(), O_NONBLOCK) == 0);
+    const base::UniqueFd in(pair[0]), out(pair[1]), hear(tale[0]), tell(tale[1]);
+    REQUIRE(::write(out.get(), "x", 1) == 1);
+    told = tell.get();
+    const auto before = std::signal(SIGTERM, [](int) { static_cast<void>(!::write(told, "!", 1)); });
+    for (int i = 0; i < 200; ++i)
+        static_cast<void>(
+            run_apart([]() -> base::Expected<std::string> { return std::string(); }, 60s, in.get()));
+    std::signal(SIGTERM, before);
+    char byte = 0;
+    CHECK(::read(hear.get(), &byte, 1) == -1);
 }
