@@ -14,6 +14,8 @@ AC_DEFUN([RY_WARNINGS], [
   m4_foreach_w([flag], [-Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast],
     [RY_CXX_FLAG(flag, [WARN_CXXFLAGS="$WARN_CXXFLAGS flag"])
     ])
+  # GCC 12 warns of an overlap in its own operator+("literal", std::string) (GCC bug 105651).
+  RY_CXX_FLAG([-Wno-restrict], [WARN_CXXFLAGS="$WARN_CXXFLAGS -Wno-restrict"])
   WARN_CFLAGS="-Wall -Wextra -Wshadow"
   AS_IF([test "$enable_werror" = yes], [
     WARN_CXXFLAGS="$WARN_CXXFLAGS -Werror"
