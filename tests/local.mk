@@ -4,6 +4,10 @@ TESTS += tests/unit/unit_tests
 tests_unit_unit_tests_SOURCES = %D%/unit/main.cpp $(unit_sources)
 tests_unit_unit_tests_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
 tests_unit_unit_tests_LDADD = $(unit_libs)
+if SANITIZED
+# What is tested is optimised, the tests are not: UBSan makes GCC slow where it optimises.
+tests_unit_unit_tests_CXXFLAGS = $(AM_CXXFLAGS) -O0
+endif
 
 include tests/unit/base/local.mk
 include tests/unit/topo/local.mk

@@ -1,9 +1,9 @@
 """The stages of tests/run, with true counts: each Catch2 test case, script and system test is one test.
 
-Usage: tests/run [--sanitizers] [--only PATTERN] [--build DIR]
+Usage: tests/run [--no-sanitizers] [--only PATTERN] [--build DIR]
 
---sanitizers adds the unit tests under ASan and UBSan; --only runs the tests whose stage or name holds PATTERN (unit tests: Catch2's
-own matching by *PATTERN*). Each stage writes its output to BUILD/logs and shows it when something fails.
+--no-sanitizers leaves out the unit tests under ASan and UBSan, which are built while the system tests wait; --only
+runs the tests whose stage or name holds PATTERN (unit tests: Catch2's own matching by *PATTERN*). Each stage writes its output to BUILD/logs and shows it when something fails.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from railcluster import build as builder  # noqa: E402
 from railcluster.process import tail  # noqa: E402
 
 SANITIZERS = "address,undefined"
+IDLE = ["chrt", "--idle", "0"]  # before a command: only what nobody else wants of the processors
 # Tracked files that a release does not carry.
 NOT_RELEASED = (".gitignore", ".ci/", ".git")
 
@@ -59,6 +60,7 @@ class Stages:
         self.build = args.build.resolve()
         self.asan = self.build.with_name(self.build.name + "-asan")
         self.results = Results()
+        self.asan_build = None
 
     def wants(self, *names):
         """Whether --only lets one of these names through."""
@@ -158,9 +160,15 @@ class Stages:
 
     # --- sanitizers ---
 
-    def sanitizers(self):
+    def start_sanitizers(self):
+        """Builds in the background, on time that nobody else wants: the system tests leave most of it."""
         builder.configure(self.asan, ["--enable-werror", f"--enable-sanitizer={SANITIZERS}", "CXXFLAGS=-O1 -g1"], say)
-        builder.make(self.asan, ["tests/unit/unit_tests"], say, "make with sanitizers")
+        self.asan_build = builder.start_make(self.asan, ["tests/unit/unit_tests"], "make with sanitizers", IDLE)
+
+    def sanitizers(self):
+        if not self.asan_build:
+            self.start_sanitizers()
+        self.asan_build.wait(say)
         self.unit(self.asan, "sanitizers", {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"})
 
     # --- the release ---
@@ -213,10 +221,10 @@ class Stages:
 
     def run(self):
         stages = [("unit", self.unit), ("check", self.check), ("system", self.system), ("release", self.release)]
-        if self.args.sanitizers:
-            stages.append(("sanitizers", self.sanitizers))
+        if self.args.no_sanitizers:
+            self.results.add("skip", "sanitizers", "left out as --no-sanitizers asks")
         else:
-            self.results.add("skip", "sanitizers", "not asked for; tests/run --sanitizers runs the unit tests under them")
+            stages.append(("sanitizers", self.sanitizers))
         total = time.monotonic()
         for name, stage in [("build", self.build_all), *stages]:
             if name in ("release", "sanitizers") and not self.wants(name):
@@ -225,6 +233,8 @@ class Stages:
             begin = time.monotonic()
             before = self.results.passed, len(self.results.failed), len(self.results.skipped)
             try:
+                if name == "system" and not self.args.no_sanitizers and self.wants("sanitizers"):
+                    self.start_sanitizers()
                 stage()
             except (builder.Failed, subprocess.CalledProcessError, OSError) as error:
                 print(error, flush=True)
@@ -247,10 +257,15 @@ class Stages:
 def main():
     parser = argparse.ArgumentParser(prog="tests/run", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sanitizers", action="store_true", help="run the unit tests under ASan and UBSan as well")
+    parser.add_argument("--no-sanitizers", action="store_true", help="leave out the unit tests under ASan and UBSan")
     parser.add_argument("--only", default="", metavar="PATTERN", help="only what holds this text")
     parser.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR")
-    return Stages(parser.parse_args()).run()
+    stages = Stages(parser.parse_args())
+    try:
+        return stages.run()
+    finally:
+        if stages.asan_build:
+            stages.asan_build.stop()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable, Optional, Sequence
 
 SOURCE = Path(__file__).resolve().parents[3]
 EVERY = 8.0  # seconds between two lines of progress where there is no terminal
@@ -16,39 +16,53 @@ class Failed(Exception):
     """A step of the build failed; the text ends with the last of its output."""
 
 
+class Step:
+    """A long command, running, with its output in a log file."""
+
+    def __init__(self, what: str, command: list, log: Path, cwd: Path, env: Optional[dict[str, str]] = None,
+                 describe: Callable[[str], str] = lambda line: line):
+        self.what, self.log, self.describe = what, log, describe
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self.begin = time.monotonic()
+        with open(log, "wb") as out:
+            self.process = subprocess.Popen([str(word) for word in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out,
+                                            stderr=subprocess.STDOUT, env={**os.environ, **(env or {})})
+
+    def wait(self, say: Callable[[str], None]) -> None:
+        """Shows the log's last line as it goes; Failed with the log's tail."""
+        shown = time.monotonic()
+        terminal = sys.stdout.isatty()
+        try:
+            while self.process.poll() is None:
+                time.sleep(0.1)
+                if time.monotonic() - shown >= (0.5 if terminal else EVERY):
+                    shown = time.monotonic()
+                    text = f"{self.what}, {shown - self.begin:.0f} s: {self.describe(_last_line(self.log))[:90]}"
+                    if terminal:
+                        print(f"\r{text}\033[K", end="", flush=True)
+                    else:
+                        say(text)
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            if terminal:
+                print("\r\033[K", end="", flush=True)
+        seconds = time.monotonic() - self.begin
+        if self.process.returncode:
+            text = self.log.read_text(errors="replace").splitlines()
+            raise Failed("\n".join([f"{self.what} failed after {seconds:.0f} s; the end of {self.log}:", *text[-30:]]))
+        if seconds >= 1:
+            say(f"{self.what}: {seconds:.0f} s")
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
 def run_step(what: str, command: list, log: Path, cwd: Path, say: Callable[[str], None],
-             env: Optional[dict[str, str]] = None, describe: Callable[[str], str] = lambda line: line) -> None:
-    """Runs a long command into a log file and shows its last line as it goes; Failed with the log's tail."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    begin = shown = time.monotonic()
-    terminal = sys.stdout.isatty()
-    with open(log, "wb") as out:
-        process = subprocess.Popen([str(word) for word in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=subprocess.STDOUT, env={**os.environ, **(env or {})})
-    try:
-        while process.poll() is None:
-            time.sleep(0.1)
-            if time.monotonic() - shown >= (0.5 if terminal else EVERY):
-                shown = time.monotonic()
-                line = describe(_last_line(log))[:90]
-                text = f"{what}, {shown - begin:.0f} s: {line}"
-                if terminal:
-                    print(f"\r{text}\033[K", end="", flush=True)
-                else:
-                    say(text)
-    except BaseException:
-        process.terminate()
-        process.wait()
-        raise
-    finally:
-        if terminal:
-            print("\r\033[K", end="", flush=True)
-    seconds = time.monotonic() - begin
-    if process.returncode:
-        text = log.read_text(errors="replace").splitlines()
-        raise Failed("\n".join([f"{what} failed after {seconds:.0f} s; the end of {log}:", *text[-30:]]))
-    if seconds >= 1:
-        say(f"{what}: {seconds:.0f} s")
+             env: Optional[dict[str, str]] = None) -> None:
+    Step(what, command, log, cwd, env).wait(say)
 
 
 def _last_line(path: Path) -> str:
@@ -95,12 +109,15 @@ def compilers() -> list[str]:
 
 def make(build: Path, targets: list[str], say: Callable[[str], None], what: str = "make") -> None:
     """make with one job a core."""
-    done = 0
+    start_make(build, targets, what).wait(say)
+
+
+def start_make(build: Path, targets: list[str], what: str, wrapper: Sequence[str] = ()) -> Step:
+    """make under way; `wrapper` is a command that starts it, such as nice."""
+    log = build / "logs" / f"{what.replace(' ', '-')}.log"
 
     def count(line: str) -> str:
-        nonlocal done
         done = sum(line.startswith("  ") for line in log.read_text(errors="replace").splitlines())
         return f"{done} steps, {line}"
-    log = build / "logs" / f"{what.replace(' ', '-')}.log"
     # The flags of a make that called us must not leak in.
-    run_step(what, ["make", f"-j{os.cpu_count()}", *targets], log, build, say, {"MAKEFLAGS": ""}, count)
+    return Step(what, [*wrapper, "make", f"-j{os.cpu_count()}", *targets], log, build, {"MAKEFLAGS": ""}, count)
