@@ -6,6 +6,7 @@ libry_base_la_SOURCES = \
 	%D%/error.cpp %D%/error.hpp \
 	%D%/expected.hpp \
 	%D%/file.cpp %D%/file.hpp \
+	%D%/host_state.cpp %D%/host_state.hpp \
 	%D%/hostlist.cpp %D%/hostlist.hpp \
 	%D%/json.cpp %D%/json.hpp \
 	%D%/keys.cpp %D%/keys.hpp \
