@@ -20,7 +20,16 @@ libry_topo_la_SOURCES = \
 	%D%/check/names.cpp \
 	%D%/check/plan.cpp %D%/check/plan.hpp \
 	%D%/check/uplinks.cpp \
+	%D%/draw/canvas.cpp %D%/draw/canvas.hpp \
+	%D%/draw/key.cpp %D%/draw/key.hpp \
+	%D%/draw/layout.cpp %D%/draw/layout.hpp \
+	%D%/draw/marks.cpp %D%/draw/marks.hpp \
+	%D%/draw/metrics.cpp %D%/draw/metrics.hpp \
+	%D%/draw/overlay.cpp %D%/draw/overlay.hpp \
+	%D%/draw/palette.cpp %D%/draw/palette.hpp \
 	%D%/draw/show.cpp %D%/draw/show.hpp \
+	%D%/draw/svg.cpp %D%/draw/svg.hpp \
+	%D%/draw/words.cpp %D%/draw/words.hpp \
 	%D%/export/compute_units.cpp \
 	%D%/export/export.cpp %D%/export/export.hpp %D%/export/formats.hpp \
 	%D%/export/graphviz.cpp \

@@ -1,6 +1,7 @@
 #include "topo/draw/show.hpp"
 
 #include "base/json.hpp"
+#include "topo/draw/words.hpp"
 #include "topo/names.hpp"
 #include "topo/rate.hpp"
 
@@ -45,22 +46,50 @@ bool alike(const Unit& a, const Unit& b) {
     return a.hosts.size() == b.hosts.size() && rails_of(a) == rails_of(b);
 }
 
-void show_unit(std::string& out, const Fabric& fabric, const Unit& unit) {
+// "20 free, 3 drained (n[003,007,009])": hosts that take no job are named.
+std::string states_text(const Fabric& fabric, const Overlay& overlay,
+                        const std::vector<std::uint32_t>& hosts) {
+    std::map<std::optional<base::HostState>, std::vector<std::uint32_t>> by_state;
+    for (const auto h : hosts)
+        by_state[overlay.hosts[h].state].push_back(h);
+    std::string text;
+    using base::HostState;
+    for (const std::optional<HostState> state :
+         {std::optional(HostState::free), std::optional(HostState::busy), std::optional(HostState::drained),
+          std::optional(HostState::down), std::optional<HostState>()}) {
+        const auto found = by_state.find(state);
+        if (found == by_state.end()) continue;
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second.size(),
+                            state ? draw::Words::state(*state) : "of unknown state");
+        if (state && *state >= HostState::drained)
+            text += fmt::format(" ({})", host_names(fabric, found->second));
+    }
+    return text;
+}
+
+void show_states(std::string& out, const Fabric& fabric, const ShowOptions& options,
+                 const std::vector<std::uint32_t>& hosts) {
+    if (options.overlay == nullptr || !options.overlay->has_states() || hosts.empty()) return;
+    fmt::format_to(std::back_inserter(out), "    {}\n", states_text(fabric, *options.overlay, hosts));
+}
+
+void show_unit(std::string& out, const Fabric& fabric, const Unit& unit, const ShowOptions& options) {
     fmt::format_to(std::back_inserter(out), "  {}  {}  {}\n", unit.name,
                    counted(unit.hosts.size(), "host", "hosts"), host_names(fabric, unit.hosts));
     for (std::size_t r = 0; r < unit.leaves.size(); ++r)
         fmt::format_to(std::back_inserter(out), "    rail {:<3} {}\n", r,
                        switch_name(fabric, unit.leaves[r]));
+    show_states(out, fabric, options, unit.hosts);
 }
 
-void show_units(std::string& out, const Fabric& fabric, const Pod& pod, bool every_unit) {
+void show_units(std::string& out, const Fabric& fabric, const Pod& pod, const ShowOptions& options) {
     for (std::size_t i = 0; i < pod.units.size();) {
         const Unit& first = fabric.units[pod.units[i]];
         std::size_t end = i + 1;
-        while (!every_unit && end < pod.units.size() && alike(first, fabric.units[pod.units[end]]))
+        while (!options.every_unit && end < pod.units.size() && alike(first, fabric.units[pod.units[end]]))
             ++end;
         if (end == i + 1) {
-            show_unit(out, fabric, first);
+            show_unit(out, fabric, first, options);
         } else {
             std::vector<std::uint32_t> hosts;
             for (std::size_t u = i; u < end; ++u) {
@@ -74,9 +103,16 @@ void show_units(std::string& out, const Fabric& fabric, const Pod& pod, bool eve
                            counted(rails_of(first), "rail", "rails"), host_names(fabric, hosts),
                            switch_names(fabric, first.leaves), end - i > 2 ? " … " : ", ",
                            switch_names(fabric, last.leaves));
+            show_states(out, fabric, options, hosts);
         }
         i = end;
     }
+}
+
+void show_jobs(std::string& out, const Fabric& fabric, const Overlay& overlay) {
+    for (const JobOverlay& job : overlay.jobs)
+        fmt::format_to(std::back_inserter(out), "{}job {}  {}  {}\n", &job == overlay.jobs.data() ? "\n" : "",
+                       job.name, draw::whereabouts(fabric, job), host_names(fabric, job.hosts));
 }
 
 } // namespace
@@ -109,7 +145,7 @@ std::string show(const Fabric& fabric, ShowOptions options) {
         fmt::format_to(put, "\n{}  {}, {}, {}{}\n", pod.name, counted(pod.units.size(), "unit", "units"),
                        counted(hosts, "host", "hosts"), counted(spines.size(), "spine", "spines"),
                        spines.empty() ? "" : fmt::format(": {}", switch_names(fabric, spines)));
-        show_units(out, fabric, pod, options.every_unit);
+        show_units(out, fabric, pod, options);
     }
 
     std::vector<int> above, unreached;
@@ -132,7 +168,11 @@ std::string show(const Fabric& fabric, ShowOptions options) {
             peculiar += fmt::format("  {}  {}\n", host.name, text);
         }
     }
-    if (!unitless.empty()) fmt::format_to(put, "\nin no unit  {}\n", host_names(fabric, unitless));
+    if (!unitless.empty()) {
+        fmt::format_to(put, "\nin no unit  {}\n", host_names(fabric, unitless));
+        show_states(out, fabric, options, unitless);
+    }
+    if (options.overlay != nullptr) show_jobs(out, fabric, *options.overlay);
     if (!peculiar.empty())
         fmt::format_to(put, "\nunlike their unit (railtopo check says more)\n{}", peculiar);
     return out;

@@ -1,6 +1,7 @@
 // A fabric as text for people: pods, units and rails as a tree, equal units folded.
 #pragma once
 
+#include "topo/draw/overlay.hpp"
 #include "topo/fabric.hpp"
 
 #include <string>
@@ -8,7 +9,8 @@
 namespace topo {
 
 struct ShowOptions {
-    bool every_unit = false; // do not fold; one line for each rail of each unit
+    bool every_unit = false;          // do not fold; one line for each rail of each unit
+    const Overlay* overlay = nullptr; // states are counted by unit, and jobs listed with where they sit
 };
 
 std::string show(const Fabric& fabric, ShowOptions options = {});

@@ -9,8 +9,11 @@ unit_sources += \
 	%D%/fabric_json_test.cpp \
 	%D%/ibnetdiscover_test.cpp \
 	%D%/ibsim_net_test.cpp \
+	%D%/layout_test.cpp \
+	%D%/overlay_test.cpp \
 	%D%/rate_test.cpp \
 	%D%/show_test.cpp \
+	%D%/svg_test.cpp \
 	%D%/synth_test.cpp
 unit_libs += libry_topo.la
 unit_sources += \

@@ -20,9 +20,25 @@ TEST_CASE("equal units are folded, unequal ones are not") {
     CHECK_THAT(
         topo::show(fabric),
         Catch::EndsWith("unlike their unit (railtopo check says more)\n  n012  rail 1 not connected\n"));
-    CHECK_THAT(topo::show(fabric, {true}),
+    CHECK_THAT(topo::show(fabric, {true, nullptr}),
                Catch::Contains("  su2  4 hosts  n[005-008]\n    rail 0   leaf-su2-r0\n"));
     CHECK_THAT(topo::show_json(fabric), Catch::Contains("\"leaves\": [\"leaf-su3-r0\",\"leaf-su3-r1\"]"));
+}
+
+TEST_CASE("states are counted by unit, and jobs told with where they sit") {
+    const auto fabric = *topo::synthesise(*topo::parse_synth("units=3 hosts=4 rails=2 rate=4xHDR"));
+    topo::Overlay overlay;
+    REQUIRE(topo::add_states(overlay, fabric,
+                             "n[001-008] idle\nn[002-003] alloc\nn007 drain\nn[009-011] down\n", "s"));
+    REQUIRE(topo::add_job(overlay, fabric, "train=n[002-003,005]"));
+    CHECK_THAT(
+        topo::show(fabric, {false, &overlay}),
+        Catch::EndsWith("    leaves leaf-su1-r[0-1] … leaf-su3-r[0-1]\n"
+                        "    5 free, 2 allocated, 1 drained (n007), 3 down (n[009-011]), 1 of unknown state\n"
+                        "\n"
+                        "job train  3 hosts in 2 units of pod1  n[002-003,005]\n"));
+    CHECK_THAT(topo::show(fabric, {true, &overlay}),
+               Catch::Contains("    rail 1   leaf-su2-r1\n    3 free, 1 drained (n007)\n"));
 }
 
 TEST_CASE("an empty fabric can be shown") {

@@ -1,0 +1,53 @@
+// What is laid over a picture of a fabric: states of hosts, jobs, and findings about links.
+#pragma once
+
+#include "base/expected.hpp"
+#include "base/host_state.hpp"
+#include "topo/check/check.hpp"
+#include "topo/fabric.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace topo {
+
+struct HostOverlay {
+    std::optional<base::HostState> state; // nothing: nobody told
+    float health = 1;                     // 0 (avoid) … 1 (sound)
+    std::string reason;                   // of a drain, when the source tells
+};
+
+struct JobOverlay {
+    std::string name;
+    std::vector<std::uint32_t> hosts; // ascending indices, each once
+};
+
+struct Overlay {
+    std::vector<HostOverlay> hosts;   // by host index of the fabric; empty: no state was told
+    std::vector<JobOverlay> jobs;     // in the order given
+    std::vector<Finding> findings;    // drawn at their ends
+    std::vector<std::string> unknown; // named by a source, but not in the fabric; each once
+
+    bool has_states() const { return !hosts.empty(); }
+};
+
+// Lays the states in `text` over the fabric. Two forms, told apart by their first character: lines
+// "HOST STATE [HEALTH]" (base/host_state.hpp), of which a host listed twice keeps the worse; or what
+// `railctl status --json` prints, which brings jobs that hold hosts and findings with it.
+// Errors (Code::input): `name` with the line, or with the field of the JSON.
+base::Expected<void> add_states(Overlay& overlay, const Fabric& fabric, std::string_view text,
+                                std::string_view name);
+
+// Lays a job "NAME=HOSTLIST" over the fabric. Errors (Code::usage): no name, no hosts, a broken host list,
+// a host that is not in the fabric.
+base::Expected<void> add_job(Overlay& overlay, const Fabric& fabric, std::string_view text);
+
+// Findings of another day or program: what `railtopo check --json` prints, or lines of an end, such as
+// "n002 mlx5_1/1" or "leaf-su1-r2/9", and after a tab what is wrong with it; '#' at a line's start is a
+// comment. Errors (Code::input): `name` with the line, or with the field of the JSON.
+base::Expected<std::vector<Finding>> parse_findings(std::string_view text, std::string_view name);
+
+} // namespace topo

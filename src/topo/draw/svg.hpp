@@ -1,0 +1,18 @@
+// A fabric as a picture: SVG 1.1 that needs no script, no font and no other file.
+#pragma once
+
+#include "topo/draw/overlay.hpp"
+#include "topo/fabric.hpp"
+
+#include <string>
+
+namespace topo {
+
+// Pods, units, leaves and hosts (draw/layout.hpp) with the overlay over them: a host's state and jobs in its
+// cell, a tick for each of its links, a numbered mark for each finding, which the list below the picture
+// tells. Every host, switch and link has a <title>; above 2,048 hosts sound links are told by their leaf.
+// Nothing is told by colour alone (colours: Okabe and Ito, Color Universal Design, 2008). Light, or dark
+// where the reader's system is. The same input always gives the same bytes.
+std::string draw_svg(const Fabric& fabric, const Overlay& overlay);
+
+} // namespace topo

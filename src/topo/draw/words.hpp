@@ -1,0 +1,42 @@
+// What a picture says of a thing when a pointer rests on it. Internal to src/topo/draw.
+#pragma once
+
+#include "topo/draw/marks.hpp"
+#include "topo/draw/overlay.hpp"
+
+#include <string>
+#include <vector>
+
+namespace topo::draw {
+
+// Several lines each, without a newline at the end. Views what it is made from.
+class Words {
+public:
+    Words(const Fabric& fabric, const Overlay& overlay, const Marks& marks);
+
+    std::string host(std::uint32_t host) const;
+    std::string port(std::uint32_t host, int hca, int port, int rail) const; // of one tick
+    std::string link(std::size_t link) const;
+    std::string switch_(std::size_t index) const;
+
+    const std::vector<std::size_t>& jobs_of(std::uint32_t host) const { return jobs_[host]; }
+
+    // "A" … "Z", "AA" …: how the picture writes the job of that place in Overlay::jobs.
+    static std::string letter(std::size_t job);
+    static std::string_view state(base::HostState state); // "allocated"
+
+private:
+    std::string findings(const Mark* mark) const;
+
+    const Fabric& fabric_;
+    const Overlay& overlay_;
+    const Marks& marks_;
+    std::vector<std::vector<std::size_t>> jobs_;  // by host
+    std::vector<std::vector<std::size_t>> links_; // by switch
+    std::map<std::size_t, Mark> switch_marks_;
+};
+
+// Where a job sits: "64 hosts in 2 units of pod1".
+std::string whereabouts(const Fabric& fabric, const JobOverlay& job);
+
+} // namespace topo::draw

@@ -1,0 +1,166 @@
+#include "topo/draw/layout.hpp"
+
+#include "topo/derive.hpp"
+#include "topo/synth/synth.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace {
+
+using topo::draw::Box;
+
+topo::Fabric made(const std::string& spec) {
+    auto fabric = topo::synthesise(*topo::parse_synth(spec));
+    REQUIRE(fabric);
+    return *std::move(fabric);
+}
+
+bool inside(Box inner, Box outer) {
+    return inner.x >= outer.x && inner.y >= outer.y && inner.right() <= outer.right() &&
+           inner.bottom() <= outer.bottom();
+}
+
+// Every pair of boxes that share a pixel, found by a sweep from left to right.
+int overlaps(std::vector<Box> boxes) {
+    std::sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.x < b.x; });
+    int found = 0;
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+        for (std::size_t j = i + 1; j < boxes.size() && boxes[j].x < boxes[i].right(); ++j)
+            found += boxes[i].y < boxes[j].bottom() && boxes[j].y < boxes[i].bottom() ? 1 : 0;
+    return found;
+}
+
+std::vector<Box> boxes_of(const std::vector<topo::draw::SwitchBox>& switches) {
+    std::vector<Box> boxes;
+    for (const auto& s : switches)
+        boxes.push_back(s.box);
+    return boxes;
+}
+
+struct Seen {
+    std::multiset<std::uint32_t> hosts;
+    std::multiset<std::size_t> switches;
+    std::vector<Box> cells, ticks;
+    int outside = 0;
+
+    void unit(const topo::draw::UnitBox& unit) {
+        std::vector<Box> within = boxes_of(unit.leaves);
+        within.push_back(unit.title);
+        for (const auto& leaf : unit.leaves)
+            switches.insert(leaf.index);
+        for (const auto& host : unit.hosts) {
+            hosts.insert(host.host);
+            cells.push_back(host.box);
+            within.push_back(host.box);
+            outside += !inside(host.strip, host.box);
+            for (const auto& tick : host.ticks) {
+                outside += !inside(tick.box, host.strip);
+                ticks.push_back(tick.box);
+            }
+        }
+        for (const auto& box : within)
+            outside += !inside(box, unit.box);
+        CHECK(overlaps(within) == 0);
+    }
+};
+
+Seen check_layout(const topo::Fabric& fabric) {
+    const auto layout = topo::draw::lay_out(fabric);
+    const Box page{0, 0, layout.width, layout.height};
+    Seen seen;
+    std::vector<Box> panels = boxes_of(layout.cores);
+    for (const auto& pod : layout.pods) {
+        panels.push_back(pod.box);
+        std::vector<Box> within = boxes_of(pod.spines);
+        within.push_back(pod.title);
+        for (const auto& spine : pod.spines)
+            seen.switches.insert(spine.index);
+        for (const auto& unit : pod.units) {
+            within.push_back(unit.box);
+            seen.unit(unit);
+        }
+        for (const auto& box : within)
+            seen.outside += !inside(box, pod.box);
+        CHECK(overlaps(within) == 0);
+    }
+    if (layout.unitless) {
+        panels.push_back(layout.unitless->box);
+        seen.unit(*layout.unitless);
+    }
+    for (const auto* list : {&layout.cores, &layout.others})
+        for (const auto& s : *list)
+            seen.switches.insert(s.index);
+    for (const auto& box : boxes_of(layout.others))
+        panels.push_back(box);
+    for (const auto& box : panels)
+        seen.outside += !inside(box, page);
+    CHECK(overlaps(panels) == 0);
+    CHECK(overlaps(seen.cells) == 0);
+    CHECK(overlaps(seen.ticks) == 0);
+    CHECK(seen.outside == 0);
+    CHECK(seen.hosts.size() == fabric.hosts.size());
+    CHECK(std::set(seen.hosts.begin(), seen.hosts.end()).size() == fabric.hosts.size());
+    CHECK(std::set(seen.switches.begin(), seen.switches.end()).size() == fabric.switches.size());
+    return seen;
+}
+
+} // namespace
+
+TEST_CASE("no two parts of a picture overlap, and none is missing") {
+    for (const auto* spec :
+         {"units=1 hosts=1 rails=1", "units=2 hosts=8", "units=4 hosts=32", "pods=3 units=2 hosts=7 rails=4",
+          "pods=8 units=4 hosts=32", "pods=20 units=4 hosts=32",
+          "units=5 hosts=3 rails=2 prefix=a-very-long-name-"}) {
+        CAPTURE(spec);
+        check_layout(made(spec));
+    }
+    for (const auto* spec : {"units=2 hosts=8 faults=15", "units=4 hosts=32 faults=15"}) {
+        CAPTURE(spec);
+        check_layout(made(spec));
+    }
+}
+
+TEST_CASE("uneven fabrics have their place") {
+    auto fabric = made("pods=2 units=3 hosts=8 rails=4");
+    // A unit that is smaller, a host without cables, a storage HCA, an HCA with two ports, a lonely switch.
+    std::erase_if(fabric.links, [](const topo::Link& link) { return link.a.host == 3; });
+    fabric.hosts[7].hcas.push_back(
+        {0x99, "mlx5_9", topo::none, topo::Role::storage, {}, topo::none, topo::none, {}});
+    fabric.hosts[7].hcas.back().ports.push_back({0x9a, 1, 0, topo::none, topo::none});
+    fabric.hosts[9].hcas[0].ports.push_back({0x9b, 2, 0, topo::none, topo::none});
+    fabric.switches.push_back({0x77, "lonely", 8, topo::none, topo::none});
+    topo::derive(fabric);
+    const auto seen = check_layout(fabric);
+    // 48 hosts with 4 ports each, and the two that were added.
+    CHECK(seen.ticks.size() == 48 * 4 + 2);
+    check_layout(topo::Fabric{});
+}
+
+TEST_CASE("a host that lacks an HCA has an empty tick in its place") {
+    auto fabric = made("units=1 hosts=4 rails=4");
+    std::erase_if(fabric.links, [](const topo::Link& link) { return link.a.host == 2 && link.a.hca == 3; });
+    fabric.hosts[2].hcas.pop_back();
+    topo::derive(fabric);
+    const auto layout = topo::draw::lay_out(fabric);
+    const auto& cells = layout.pods.at(0).units.at(0).hosts;
+    REQUIRE(cells.size() == 4);
+    REQUIRE(cells[2].ticks.size() == 4);
+    CHECK(cells[2].ticks[3].hca == topo::none);
+    CHECK(cells[2].ticks[3].rail == 3);
+    CHECK(cells[2].ticks[3].box.x - cells[2].box.x == cells[1].ticks[3].box.x - cells[1].box.x);
+}
+
+TEST_CASE("texts are clipped and broken at their width") {
+    using topo::draw::clipped, topo::draw::wrapped;
+    CHECK(clipped("short", 10, 100) == "short");
+    CHECK(clipped("much too long", 10, 30) == "much…");
+    CHECK(clipped("ääää", 10, 12) == "ä…");
+    CHECK(clipped("x", 10, 0) == "…");
+    CHECK(wrapped("one two three", 10, 42, 3) == std::vector<std::string>{"one two", "three"});
+    CHECK(wrapped("one two three", 10, 42, 1) == std::vector<std::string>{"one tw…"});
+    CHECK(wrapped("onetwothree four", 10, 30, 3) == std::vector<std::string>{"onet…"});
+    CHECK(wrapped("", 10, 30, 3) == std::vector<std::string>{""});
+}
