@@ -7,6 +7,9 @@ dist_plugstack_DATA = %D%/plugstack.conf.d/railyard.conf
 # A sample, every key at its default; an installation must not overwrite a site's own file.
 dist_doc_DATA = %D%/railyard.conf
 
+# What a fabric file may hold, for editors and other programs.
+dist_pkgdata_DATA = %D%/fabric.schema.json
+
 # systemd units, with the paths of this installation.
 systemdunitdir = $(prefix)/lib/systemd/system
 systemd_units = %D%/systemd/restartd.service %D%/systemd/nodewatchd.service %D%/systemd/fabricwatchd.service

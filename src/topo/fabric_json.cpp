@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <unordered_set>
 
@@ -17,9 +18,6 @@ namespace json = boost::json;
 using base::Code;
 using base::Error;
 using base::Expected;
-
-constexpr std::array<std::string_view, 5> state_words{"unknown", "down", "init", "armed", "active"};
-constexpr std::array<std::string_view, 2> role_words{"compute", "storage"};
 
 // base::Reader keeps a path string with every value; this file has a hundred thousand of them, so the
 // path is kept as a chain on the stack and spelt out only for an error.
@@ -126,6 +124,29 @@ template <class Words> std::size_t word(const Place& place, const Words& words) 
     refuse(place, fmt::format("\"{}\" is not one of {}", said, fmt::join(words, ", ")));
 }
 
+// The members of an object that stand in none of the known ones: fabric.hpp's `extra`.
+template <std::size_t n> std::string extra(const Place& place, const std::array<std::string_view, n>& known) {
+    std::string members;
+    for (const auto& [key, value] : place.value().get_object()) {
+        if (std::find(known.begin(), known.end(), std::string_view(key.data(), key.size())) != known.end())
+            continue;
+        if (!members.empty()) members += ',';
+        members += json::serialize(key) + ':' + json::serialize(value);
+    }
+    return members;
+}
+
+using Known = std::string_view;
+constexpr std::array port_members{Known("port"), Known("guid"), Known("lid")};
+constexpr std::array hca_members{Known("device"), Known("guid"), Known("rail"), Known("role"),
+                                 Known("pci"),    Known("numa"), Known("gpu"),  Known("ports")};
+constexpr std::array gpu_members{Known("pci"), Known("numa")};
+constexpr std::array host_members{Known("name"), Known("hcas"), Known("gpus")};
+constexpr std::array switch_members{Known("guid"), Known("name"), Known("ports")};
+constexpr std::array link_members{Known("ends"), Known("width"), Known("mbps"), Known("state")};
+constexpr std::array top_members{Known("railyard_fabric"), Known("source"), Known("switches"), Known("hosts"),
+                                 Known("links")};
+
 constexpr int most_rails = 1024;
 
 HcaPort read_port(const Place& place) {
@@ -134,6 +155,7 @@ HcaPort read_port(const Place& place) {
          "port");
     with(place, "guid", [&](const Place& p) { port.guid = guid(p); });
     with(place, "lid", [&](const Place& p) { port.lid = number<std::uint16_t>(p, 0, 0xFFFF); });
+    port.extra = extra(place, port_members);
     return port;
 }
 
@@ -159,6 +181,7 @@ Hca read_hca(const Place& place) {
                   });
               }),
          place, "ports");
+    hca.extra = extra(place, hca_members);
     return hca;
 }
 
@@ -166,6 +189,7 @@ Gpu read_gpu(const Place& place) {
     Gpu gpu;
     must(with(place, "pci", [&](const Place& p) { gpu.pci = name_text(p); }), place, "pci");
     with(place, "numa", [&](const Place& p) { gpu.numa = number<int>(p, 0, 1 << 20); });
+    gpu.extra = extra(place, gpu_members);
     return gpu;
 }
 
@@ -202,6 +226,7 @@ void read_hosts(const Place& place, Fabric& fabric, Nodes& nodes) {
         with(p, "gpus", [&](const Place& gpus) {
             each(gpus, [&](const Place& g) { host.gpus.push_back(read_gpu(g)); });
         });
+        host.extra = extra(p, host_members);
         fabric.hosts.push_back(std::move(host));
     });
 }
@@ -213,6 +238,7 @@ void read_switches(const Place& place, Fabric& fabric, Nodes& nodes) {
         with(p, "name", [&](const Place& n) { s.name = text(n); });
         must(with(p, "ports", [&](const Place& n) { s.ports = number<int>(n, 0, 254); }), p, "ports");
         claim(nodes, s.guid, {none, none, static_cast<int>(fabric.switches.size()), 0}, p);
+        s.extra = extra(p, switch_members);
         fabric.switches.push_back(std::move(s));
     });
 }
@@ -263,7 +289,8 @@ void read_links(const Place& place, Fabric& fabric, const Nodes& nodes) {
         with(p, "width", [&](const Place& n) { link.width = number<std::uint8_t>(n, 0, 12); });
         with(p, "mbps", [&](const Place& n) { link.mbps = number<std::uint32_t>(n, 0, 0xFFFFFFFF); });
         with(p, "state", [&](const Place& n) { link.state = static_cast<LinkState>(word(n, state_words)); });
-        fabric.links.push_back(link);
+        link.extra = extra(p, link_members);
+        fabric.links.push_back(std::move(link));
     });
 }
 
@@ -286,62 +313,11 @@ Fabric read_document(const Place& top) {
     must(with(top, "switches", [&](const Place& p) { read_switches(p, fabric, nodes); }), top, "switches");
     must(with(top, "hosts", [&](const Place& p) { read_hosts(p, fabric, nodes); }), top, "hosts");
     must(with(top, "links", [&](const Place& p) { read_links(p, fabric, nodes); }), top, "links");
+    fabric.extra = extra(top, top_members);
     return fabric;
 }
 
-std::string json_string(std::string_view text) {
-    return json::serialize(json::string_view(text.data(), text.size()));
-}
-
-void print_host(std::string& out, const Host& host) {
-    auto put = std::back_inserter(out);
-    fmt::format_to(put, "  {{\"name\":{},\"hcas\":[", json_string(host.name));
-    for (std::size_t i = 0; i < host.hcas.size(); ++i) {
-        const Hca& hca = host.hcas[i];
-        fmt::format_to(put, "{}\n    {{\"device\":{},\"guid\":\"{}\"", i == 0 ? "" : ",",
-                       json_string(hca.device), format_guid(hca.guid));
-        if (hca.rail != none) fmt::format_to(put, ",\"rail\":{}", hca.rail);
-        if (hca.role != Role::compute) fmt::format_to(put, ",\"role\":\"{}\"", to_string(hca.role));
-        if (!hca.pci.empty()) fmt::format_to(put, ",\"pci\":{}", json_string(hca.pci));
-        if (hca.numa != none) fmt::format_to(put, ",\"numa\":{}", hca.numa);
-        if (hca.gpu != none) fmt::format_to(put, ",\"gpu\":{}", hca.gpu);
-        fmt::format_to(put, ",\"ports\":[");
-        for (std::size_t p = 0; p < hca.ports.size(); ++p) {
-            const HcaPort& port = hca.ports[p];
-            fmt::format_to(put, "{}{{\"port\":{}", p == 0 ? "" : ",", port.number);
-            if (port.guid != 0) fmt::format_to(put, ",\"guid\":\"{}\"", format_guid(port.guid));
-            if (port.lid != 0) fmt::format_to(put, ",\"lid\":{}", port.lid);
-            out += '}';
-        }
-        out += "]}";
-    }
-    out += ']';
-    for (std::size_t i = 0; i < host.gpus.size(); ++i) {
-        out += i == 0 ? ",\n   \"gpus\":[" : ",";
-        fmt::format_to(put, "{{\"pci\":{}", json_string(host.gpus[i].pci));
-        if (host.gpus[i].numa != none) fmt::format_to(put, ",\"numa\":{}", host.gpus[i].numa);
-        out += '}';
-    }
-    out += host.gpus.empty() ? "}" : "]}";
-}
-
-void print_end(std::string& out, const Fabric& fabric, const End& end) {
-    const Guid guid =
-        end.switch_ != none
-            ? fabric.switches[static_cast<std::size_t>(end.switch_)].guid
-            : fabric.hosts[static_cast<std::size_t>(end.host)].hcas[static_cast<std::size_t>(end.hca)].guid;
-    fmt::format_to(std::back_inserter(out), "[\"{}\",{}]", format_guid(guid), end.port);
-}
-
 } // namespace
-
-std::string_view to_string(LinkState state) {
-    return state_words[static_cast<std::size_t>(state)];
-}
-
-std::string_view to_string(Role role) {
-    return role_words[static_cast<std::size_t>(role)];
-}
 
 Expected<Fabric> parse_fabric(std::string_view text, std::string_view name) {
     auto document = base::parse_json(text);
@@ -359,36 +335,6 @@ Expected<Fabric> read_fabric(const std::filesystem::path& path) {
     const auto text = base::read_file(path);
     if (!text) return text.error();
     return parse_fabric(*text, path == "-" ? "standard input" : path.string());
-}
-
-std::string print_fabric(const Fabric& fabric) {
-    std::string out;
-    out.reserve(512 + fabric.links.size() * 120 + fabric.hosts.size() * 1200);
-    auto put = std::back_inserter(out);
-    fmt::format_to(put, "{{\"railyard_fabric\":{},\n\"source\":{},\n\"switches\":[", fabric_json_version,
-                   json_string(fabric.source));
-    for (std::size_t i = 0; i < fabric.switches.size(); ++i) {
-        const Switch& s = fabric.switches[i];
-        fmt::format_to(put, "{}\n  {{\"guid\":\"{}\",\"name\":{},\"ports\":{}}}", i == 0 ? "" : ",",
-                       format_guid(s.guid), json_string(s.name), s.ports);
-    }
-    out += "],\n\"hosts\":[";
-    for (std::size_t i = 0; i < fabric.hosts.size(); ++i) {
-        out += i == 0 ? "\n" : ",\n";
-        print_host(out, fabric.hosts[i]);
-    }
-    out += "],\n\"links\":[";
-    for (std::size_t i = 0; i < fabric.links.size(); ++i) {
-        const Link& link = fabric.links[i];
-        out += i == 0 ? "\n  {\"ends\":[" : ",\n  {\"ends\":[";
-        print_end(out, fabric, link.a);
-        out += ',';
-        print_end(out, fabric, link.b);
-        fmt::format_to(put, "],\"width\":{},\"mbps\":{},\"state\":\"{}\"}}", link.width, link.mbps,
-                       to_string(link.state));
-    }
-    out += "]}\n";
-    return out;
 }
 
 } // namespace topo

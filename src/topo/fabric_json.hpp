@@ -7,6 +7,7 @@
 #include "base/expected.hpp"
 #include "topo/fabric.hpp"
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -15,17 +16,20 @@ namespace topo {
 
 inline constexpr int fabric_json_version = 1;
 
-// A whole fabric, derived. Fields this version does not know are passed over. Errors (Code::input) start
-// with `name` and the field ("fabric.json: hosts[3].hcas[0].guid: …") or line and column for text that is
-// not JSON; Code::io when the file cannot be read. About 30 ms for 1,024 hosts of 8 HCAs.
+// A whole fabric, derived. Members this version does not know are kept (fabric.hpp: `extra`). Errors
+// (Code::input) start with `name` and the field ("fabric.json: hosts[3].hcas[0].guid: …") or line and column
+// for text that is not JSON; Code::io when the file cannot be read. About 30 ms for 1,024 hosts of 8 HCAs.
 base::Expected<Fabric> parse_fabric(std::string_view text, std::string_view name);
 base::Expected<Fabric> read_fabric(const std::filesystem::path& path);
 
 // The file's text: one HCA, switch or link a line, in the order of order.hpp; the same fabric always gives
-// the same bytes.
+// the same bytes. Unknown members stand last in their object.
 std::string print_fabric(const Fabric& fabric);
 
-std::string_view to_string(LinkState state); // "active", "armed", "init", "down", "unknown"
-std::string_view to_string(Role role);       // "compute", "storage"
+// The words of the file, in the order of the enumerations.
+inline constexpr std::array<std::string_view, 5> state_words{"unknown", "down", "init", "armed", "active"};
+inline constexpr std::array<std::string_view, 2> role_words{"compute", "storage"};
+std::string_view to_string(LinkState state);
+std::string_view to_string(Role role);
 
 } // namespace topo

@@ -4,6 +4,7 @@ libry_topo_la_SOURCES = \
 	%D%/derive.cpp %D%/derive.hpp \
 	%D%/fabric.cpp %D%/fabric.hpp \
 	%D%/fabric_json.cpp %D%/fabric_json.hpp \
+	%D%/fabric_print.cpp \
 	%D%/guid.hpp \
 	%D%/names.cpp %D%/names.hpp \
 	%D%/order.cpp %D%/order.hpp \
@@ -41,6 +42,7 @@ libry_topo_la_SOURCES = \
 	%D%/host/gather.cpp %D%/host/gather.hpp \
 	%D%/host/host_facts.cpp %D%/host/host_facts.hpp \
 	%D%/read/assemble.cpp %D%/read/assemble.hpp \
+	%D%/read/carry_over.cpp %D%/read/carry_over.hpp \
 	%D%/read/ibnetdiscover.cpp %D%/read/ibnetdiscover.hpp \
 	%D%/read/loss.cpp %D%/read/loss.hpp \
 	%D%/read/raw_fabric.hpp \

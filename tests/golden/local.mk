@@ -9,3 +9,5 @@ EXTRA_DIST += %D%/railtopo/run %D%/railtopo/check.transcript %D%/railtopo/discov
 	%D%/railtopo/faulty.ibnetdiscover %D%/railtopo/faulty.ports %D%/railtopo/sound.ibnetdiscover %D%/railtopo/sound.ports
 EXTRA_DIST += %D%/railtopo/gather.transcript %D%/railtopo/host.transcript %D%/railtopo/rules.transcript \
 	%D%/railtopo/reversed.xml %D%/railtopo/site.rules
+TESTS += %D%/railtopo/schema
+EXTRA_DIST += %D%/railtopo/rewrite.transcript %D%/railtopo/schema

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/read/assemble.hpp"
+#include "topo/read/carry_over.hpp"
 #include "topo/read/ibnetdiscover.hpp"
 #include "topo/read/loss.hpp"
 #include "topo/read/mad_discover.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace topo::tool {
 
@@ -58,19 +60,19 @@ Expected<RawFabric> discover_raw(const Options& options) {
     return parse_ibnetdiscover(*text, options.from == "-" ? "standard input" : options.from);
 }
 
-// Why the file that stands at --out should be kept; empty when it may be replaced.
-Expected<std::vector<std::string>> reasons_to_keep(const Options& options, const Fabric& fabric) {
+// The fabric file that stands at --out; nothing where there is none, or with --force none that can be read.
+Expected<std::optional<Fabric>> standing_file(const Options& options) {
     std::error_code ignored;
-    if (options.force || options.out == "-" || !std::filesystem::is_regular_file(options.out, ignored) ||
+    if (options.out == "-" || !std::filesystem::is_regular_file(options.out, ignored) ||
         std::filesystem::file_size(options.out, ignored) == 0)
-        return std::vector<std::string>();
-    const auto before = read_fabric(options.out);
-    if (!before)
-        return base::Error{
-            before.error().code,
-            fmt::format("{}: stands where the fabric should be written and is none; --force replaces it",
-                        before.error().text)};
-    return losses(*before, fabric);
+        return std::optional<Fabric>();
+    auto before = read_fabric(options.out);
+    if (before) return std::optional(*std::move(before));
+    if (options.force) return std::optional<Fabric>();
+    return base::Error{
+        before.error().code,
+        fmt::format("{}: stands where the fabric should be written and is none; --force replaces it",
+                    before.error().text)};
 }
 
 Expected<int> run(const Options& options) {
@@ -87,10 +89,12 @@ Expected<int> run(const Options& options) {
     auto& fabric = assembly->fabric;
     if (!options.from.empty()) fabric.source = fmt::format("ibnetdiscover, {}", raw->source);
     auto missing = assembly->missing;
-    const auto lost = reasons_to_keep(options, fabric);
-    if (!lost) return lost.error();
-    missing.insert(missing.end(), lost->begin(), lost->end());
-    if (!lost->empty()) {
+    const auto before = standing_file(options);
+    if (!before) return before.error();
+    if (*before) carry_over(**before, fabric, options.rules.empty());
+    const auto lost = *before && !options.force ? losses(**before, fabric) : std::vector<std::string>();
+    missing.insert(missing.end(), lost.begin(), lost.end());
+    if (!lost.empty()) {
         print_summary(options, fabric, missing, assembly->notes, false);
         return base::Error{base::Code::unfit,
                            fmt::format("{}: not written: it shows more of the fabric than was seen now; "

@@ -2,6 +2,7 @@ unit_sources += \
 	%D%/fabrics.hpp \
 	%D%/shuffle.hpp \
 	%D%/assemble_test.cpp \
+	%D%/carry_over_test.cpp \
 	%D%/check_siblings_test.cpp \
 	%D%/check_test.cpp \
 	%D%/derive_test.cpp \
