@@ -168,7 +168,8 @@ class Stages:
     def sanitizers(self):
         if not self.asan_build:
             self.start_sanitizers()
-        self.asan_build.wait(say)
+        self.asan_build.stop()  # now it is wanted: what is left is made at the usual priority
+        builder.make(self.asan, ["tests/unit/unit_tests"], say, "make with sanitizers")
         self.unit(self.asan, "sanitizers", {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"})
 
     # --- the release ---
