@@ -21,6 +21,15 @@ libry_topo_la_SOURCES = \
 	%D%/check/names.cpp \
 	%D%/check/plan.cpp %D%/check/plan.hpp \
 	%D%/check/uplinks.cpp \
+	%D%/diff/cables.cpp %D%/diff/cables.hpp \
+	%D%/diff/diff.cpp %D%/diff/diff.hpp \
+	%D%/diff/match.cpp %D%/diff/match.hpp \
+	%D%/diff/tell.hpp \
+	%D%/diff/tell_cables.cpp \
+	%D%/diff/tell_hcas.cpp \
+	%D%/diff/tell_hosts.cpp \
+	%D%/diff/tell_links.cpp \
+	%D%/diff/tell_switches.cpp \
 	%D%/draw/canvas.cpp %D%/draw/canvas.hpp \
 	%D%/draw/key.cpp %D%/draw/key.hpp \
 	%D%/draw/layout.cpp %D%/draw/layout.hpp \
@@ -69,6 +78,7 @@ bin_PROGRAMS += railtopo
 railtopo_SOURCES = \
 	%D%/tool/check.cpp \
 	%D%/tool/command.cpp %D%/tool/command.hpp \
+	%D%/tool/diff.cpp \
 	%D%/tool/discover.cpp \
 	%D%/tool/export.cpp \
 	%D%/tool/gather.cpp \

@@ -4,7 +4,7 @@ EXTRA_DIST += %D%/railckpt/run %D%/railckpt/rc %D%/railckpt/contract.transcript
 EXTRA_DIST += %D%/transcript %D%/railplan/run %D%/railplan/place.transcript \
 	%D%/railplan/half.state %D%/railplan/health.state %D%/railplan/broken.state
 TESTS += %D%/railtopo/run
-EXTRA_DIST += %D%/railtopo/run %D%/railtopo/check.transcript %D%/railtopo/discover.transcript %D%/railtopo/export.transcript %D%/railtopo/facts.json %D%/railtopo/picture-facts %D%/railtopo/show.transcript \
+EXTRA_DIST += %D%/railtopo/run %D%/railtopo/check.transcript %D%/railtopo/diff.transcript %D%/railtopo/discover.transcript %D%/railtopo/export.transcript %D%/railtopo/facts.json %D%/railtopo/picture-facts %D%/railtopo/show.transcript \
 	%D%/railtopo/status.json %D%/railtopo/synth.transcript \
 	%D%/railtopo/faulty.ibnetdiscover %D%/railtopo/faulty.ports %D%/railtopo/sound.ibnetdiscover %D%/railtopo/sound.ports
 EXTRA_DIST += %D%/railtopo/gather.transcript %D%/railtopo/host.transcript %D%/railtopo/rules.transcript \

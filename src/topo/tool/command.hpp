@@ -18,6 +18,7 @@ struct Command {
 };
 
 Command add_check(CLI::App& parent);
+Command add_diff(CLI::App& parent);
 Command add_discover(CLI::App& parent);
 Command add_export(CLI::App& parent);
 Command add_gather(CLI::App& parent);

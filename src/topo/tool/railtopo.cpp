@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
         topo::tool::add_synth(cli.app()),
         topo::tool::add_check(cli.app()),
         topo::tool::add_show(cli.app()),
+        topo::tool::add_diff(cli.app()),
         topo::tool::add_export(cli.app()),
     };
     int status = 0;

@@ -1,0 +1,71 @@
+#include "topo/diff/diff.hpp"
+
+#include "base/hostlist.hpp"
+#include "topo/diff/tell.hpp"
+#include "topo/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace topo {
+
+std::vector<Change> diff(const Fabric& before, const Fabric& after) {
+    std::vector<Change> changes;
+    const auto match = drift::match(before, after);
+    const auto cables = drift::compare_cables(before, after, match);
+    std::vector<int> unit_of_leaf(before.switches.size(), none);
+    for (std::size_t u = 0; u < before.units.size(); ++u)
+        for (const int leaf : before.units[u].leaves)
+            if (leaf != none) unit_of_leaf[at(leaf)] = static_cast<int>(u);
+    const drift::Story story{before, after, match, unit_of_leaf, changes};
+    drift::tell_hosts(story);
+    drift::tell_hcas(story);
+    drift::tell_switches(story, cables);
+    drift::tell_cables(story, cables);
+    drift::tell_links(story, cables);
+    std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+        if (a.code != b.code) return a.code < b.code;
+        return a.ends.front() != b.ends.front() ? base::natural_less(a.ends.front(), b.ends.front())
+                                                : a.text < b.text;
+    });
+    return changes;
+}
+
+End drift::Story::now(const End& old) const {
+    if (old.switch_ != none) return {none, none, match.switch_after[at(old.switch_)], old.port};
+    const HcaAt hca = match.hca_after[at(old.host)][at(old.hca)];
+    return {hca.host, hca.hca, none, old.port};
+}
+
+std::string drift::Story::old_end(const End& old) const {
+    const End end = now(old);
+    return end.host == none && end.switch_ == none ? end_name(before, old) : end_name(after, end);
+}
+
+std::string drift::Story::unit_name(int unit) const {
+    std::map<int, std::size_t> votes; // by unit of before that had the leaf
+    for (const int leaf : after.units[at(unit)].leaves) {
+        const int old = leaf == none ? none : match.switch_before[at(leaf)];
+        if (old != none && unit_of_leaf[at(old)] != none) ++votes[unit_of_leaf[at(old)]];
+    }
+    const auto most = std::max_element(votes.begin(), votes.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == votes.end() ? after.units[at(unit)].name : before.units[at(most->first)].name;
+}
+
+void drift::tell_renamed(const Story& story, const std::string& code, const Renamed& renamed,
+                         std::string_view mark) {
+    for (const auto& [old, now] : renamed) {
+        const auto back = renamed.find(now);
+        const bool exchanged = back != renamed.end() && back->second == old;
+        if (exchanged && now < old) continue;
+        story.tell(code, {old, now},
+                   exchanged
+                       ? fmt::format("{} and {} have exchanged their names, not their {}", old, now, mark)
+                       : fmt::format("{} is now called {}, with the same {}", old, now, mark));
+    }
+}
+
+} // namespace topo

@@ -1,0 +1,50 @@
+// The sentences of diff(), by what they are about. Internal to src/topo/diff.
+#pragma once
+
+#include "topo/diff/cables.hpp"
+#include "topo/diff/diff.hpp"
+#include "topo/diff/match.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace topo::drift {
+
+// What all of them look at, and where they put what they say.
+struct Story {
+    const Fabric& before;
+    const Fabric& after;
+    const Match& match;
+    const std::vector<int>& unit_of_leaf; // units of before, by its switches
+    std::vector<Change>& changes;
+
+    // The same end in `after`; host and switch_ are none when it is not there.
+    End now(const End& old) const;
+    // By the name things have now, or had if they are gone.
+    std::string old_end(const End& old) const;
+    // Units are numbered anew with every change: a unit of `after` by the name it had.
+    std::string unit_name(int unit) const;
+
+    void tell(std::string code, std::vector<std::string> ends, std::string text) const {
+        changes.push_back({std::move(code), std::move(ends), std::move(text)});
+    }
+};
+
+void tell_hosts(const Story& story);                          // hosts and units that came, went, were renamed
+void tell_hcas(const Story& story);                           // HCAs, and what is known of hosts
+void tell_switches(const Story& story, const Cables& cables); // and how replaced ones were plugged
+void tell_cables(const Story& story, const Cables& cables);   // that moved, came and went
+void tell_links(const Story& story, const Cables& cables);    // states and rates of cables still there
+
+// Old and new names; two things that have each other's are one change. `mark` is what they are known by.
+using Renamed = std::multimap<std::string, std::string>;
+void tell_renamed(const Story& story, const std::string& code, const Renamed& renamed, std::string_view mark);
+
+// Which switches come or go with a unit or pod of which all hosts do; told there. By switch of `fabric`, with
+// `there` the hosts (by host of `fabric`) that the other fabric has.
+std::vector<char> switches_of_whole_units(const Fabric& fabric, const std::vector<int>& there,
+                                          const std::vector<int>& switch_there);
+
+} // namespace topo::drift

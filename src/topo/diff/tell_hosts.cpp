@@ -1,0 +1,118 @@
+// Hosts and units that came, went or changed their names.
+#include "topo/diff/tell.hpp"
+
+#include "topo/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace topo::drift {
+namespace {
+
+// Units and pods of which all hosts are missing in the other fabric; of one host they are just that host.
+struct Whole {
+    std::vector<char> units, pods;
+};
+
+Whole whole_units(const Fabric& fabric, const std::vector<int>& there) {
+    Whole whole{std::vector<char>(fabric.units.size(), 0), std::vector<char>(fabric.pods.size(), 0)};
+    for (std::size_t u = 0; u < fabric.units.size(); ++u) {
+        const auto& hosts = fabric.units[u].hosts;
+        whole.units[u] = hosts.size() > 1 &&
+                         std::all_of(hosts.begin(), hosts.end(), [&](auto h) { return there[h] == none; });
+    }
+    for (std::size_t p = 0; p < fabric.pods.size(); ++p) {
+        const auto& units = fabric.pods[p].units;
+        whole.pods[p] = units.size() > 1 &&
+                        std::all_of(units.begin(), units.end(), [&](auto u) { return whole.units[u] != 0; });
+    }
+    return whole;
+}
+
+// Hosts of one fabric that the other lacks, told by whole pods and units where that is so.
+void tell_missing(const Story& story, const Fabric& fabric, const std::vector<int>& there,
+                  const std::vector<std::vector<HcaAt>>& hcas_there, const std::vector<int>& switch_there,
+                  bool gone) {
+    const auto whole = whole_units(fabric, there);
+    const std::string_view verb = gone ? "removed" : "added", is = gone ? "gone" : "new";
+    const auto switches = [&](const std::vector<int>& all) {
+        std::vector<int> missing;
+        for (const int s : all)
+            if (s != none && switch_there[at(s)] == none &&
+                std::find(missing.begin(), missing.end(), s) == missing.end())
+                missing.push_back(s);
+        return missing.empty() ? std::string()
+                               : fmt::format(", and {} {}", counted(missing.size(), "switch", "switches"),
+                                             switch_names(fabric, missing));
+    };
+    std::vector<std::vector<int>> of_pod(fabric.pods.size());
+    for (int s = 0; at(s) < fabric.switches.size(); ++s)
+        if (const int pod = fabric.switches[at(s)].pod; pod != none) of_pod[at(pod)].push_back(s);
+    for (std::size_t p = 0; p < fabric.pods.size(); ++p) {
+        const Pod& pod = fabric.pods[p];
+        std::vector<std::uint32_t> hosts;
+        for (const auto u : pod.units) {
+            const Unit& unit = fabric.units[u];
+            if (whole.units[u] != 0 && whole.pods[p] == 0)
+                story.tell(fmt::format("unit.{}", verb), {unit.name},
+                           fmt::format("{} is {}: {} {}{}", unit.name, is,
+                                       counted(unit.hosts.size(), "host", "hosts"),
+                                       host_names(fabric, unit.hosts), switches(unit.leaves)));
+            hosts.insert(hosts.end(), unit.hosts.begin(), unit.hosts.end());
+        }
+        if (whole.pods[p] != 0)
+            story.tell(fmt::format("pod.{}", verb), {pod.name},
+                       fmt::format("{} is {}: {}, {} {}{}", pod.name, is,
+                                   counted(pod.units.size(), "unit", "units"),
+                                   counted(hosts.size(), "host", "hosts"), host_names(fabric, hosts),
+                                   switches(of_pod[p])));
+    }
+    for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
+        const Host& host = fabric.hosts[h];
+        if (there[h] != none || (host.unit != none && whole.units[at(host.unit)] != 0)) continue;
+        // A name under which HCAs of known hosts are described: told as those HCAs.
+        if (!host.hcas.empty() && std::all_of(hcas_there[h].begin(), hcas_there[h].end(),
+                                              [](const HcaAt& hca) { return hca.host != none; }))
+            continue;
+        story.tell(fmt::format("host.{}", verb), {host.name},
+                   fmt::format("{} is {}: {}{}", host.name, is, counted(host.hcas.size(), "HCA", "HCAs"),
+                               host.unit == none
+                                   ? ""
+                                   : fmt::format(", in {}", gone ? fabric.units[at(host.unit)].name
+                                                                 : story.unit_name(host.unit))));
+    }
+}
+
+} // namespace
+
+std::vector<char> switches_of_whole_units(const Fabric& fabric, const std::vector<int>& there,
+                                          const std::vector<int>& switch_there) {
+    const auto whole = whole_units(fabric, there);
+    std::vector<char> folded(fabric.switches.size(), 0);
+    for (std::size_t u = 0; u < fabric.units.size(); ++u)
+        for (const int leaf : fabric.units[u].leaves)
+            if (leaf != none && whole.units[u] != 0) folded[at(leaf)] = 1;
+    for (std::size_t s = 0; s < folded.size(); ++s) {
+        const int pod = fabric.switches[s].pod;
+        if (pod != none && whole.pods[at(pod)] != 0) folded[s] = 1;
+        if (switch_there[s] != none) folded[s] = 0;
+    }
+    return folded;
+}
+
+void tell_hosts(const Story& story) {
+    tell_missing(story, story.before, story.match.host_after, story.match.hca_after, story.match.switch_after,
+                 true);
+    tell_missing(story, story.after, story.match.host_before, story.match.hca_before,
+                 story.match.switch_before, false);
+    Renamed renamed;
+    for (std::size_t h = 0; h < story.before.hosts.size(); ++h)
+        if (const int now = story.match.host_after[h];
+            now != none && story.before.hosts[h].name != story.after.hosts[at(now)].name)
+            renamed.emplace(story.before.hosts[h].name, story.after.hosts[at(now)].name);
+    tell_renamed(story, "host.renamed", renamed, "HCAs");
+}
+
+} // namespace topo::drift

@@ -1,0 +1,58 @@
+// railtopo diff: what changed between two fabric files.
+#include "topo/diff/diff.hpp"
+
+#include "base/table.hpp"
+#include "topo/fabric_json.hpp"
+#include "topo/tool/command.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace topo::tool {
+
+namespace {
+
+struct Options {
+    std::string before, after;
+    bool json = false;
+};
+
+base::Expected<int> run(const Options& options) {
+    if (options.before == "-" && options.after == "-")
+        return base::Error{base::Code::usage, "OLD and NEW cannot both be standard input"};
+    const auto before = read_fabric(options.before);
+    if (!before) return before.error();
+    const auto after = read_fabric(options.after);
+    if (!after) return after.error();
+    const auto changes = diff(*before, *after);
+    if (options.json) {
+        boost::json::array list;
+        for (const auto& change : changes)
+            list.push_back(boost::json::object{
+                {"code", change.code}, {"ends", to_json(change.ends)}, {"text", change.text}});
+        fmt::print("{}", base::to_pretty(boost::json::object{{"changes", std::move(list)}}));
+    } else if (changes.empty()) {
+        fmt::print("no changes: {} hosts, {} switches, {} links\n", after->hosts.size(),
+                   after->switches.size(), after->links.size());
+    } else {
+        base::Table table({"CODE", "CHANGE"});
+        for (const auto& change : changes)
+            table.add({change.code, change.text});
+        fmt::print("{}", table.print());
+    }
+    return changes.empty() ? base::exit_done : base::exit_finding;
+}
+
+} // namespace
+
+Command add_diff(CLI::App& parent) {
+    auto options = std::make_shared<Options>();
+    auto* words = parent.add_subcommand("diff", "Tell what changed between two fabrics");
+    words->add_option("OLD", options->before, "Fabric file, - for standard input")->required();
+    words->add_option("NEW", options->after, "Fabric file, - for standard input")->required();
+    words->add_flag("--json", options->json, "Print JSON");
+    return {words, [options] { return run(*options); }};
+}
+
+} // namespace topo::tool
