@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
 	%D%/test_cluster.py \
+	%D%/test_exports.py \
 	%D%/test_fabric.py \
 	%D%/test_flags.py \
 	%D%/test_operator.py \
