@@ -54,9 +54,17 @@ libry_topo_la_SOURCES = \
 	%D%/read/carry_over.cpp %D%/read/carry_over.hpp \
 	%D%/read/ibnetdiscover.cpp %D%/read/ibnetdiscover.hpp \
 	%D%/read/loss.cpp %D%/read/loss.hpp \
+	%D%/read/lsf_hosts.cpp %D%/read/lsf_hosts.hpp \
+	%D%/read/name_lists.hpp \
+	%D%/read/opensm.cpp %D%/read/opensm.hpp \
+	%D%/read/outline.cpp %D%/read/outline.hpp \
 	%D%/read/raw_fabric.hpp \
 	%D%/read/roles.cpp %D%/read/roles.hpp \
 	%D%/read/rules.cpp %D%/read/rules.hpp \
+	%D%/read/slurm_topology.hpp %D%/read/topology_conf.cpp %D%/read/topology_yaml.cpp \
+	%D%/read/source.cpp %D%/read/source.hpp \
+	%D%/read/text.cpp %D%/read/text.hpp \
+	%D%/read/yaml.cpp %D%/read/yaml.hpp \
 	%D%/synth/ibsim_net.cpp %D%/synth/ibsim_net.hpp \
 	%D%/synth/plant.cpp %D%/synth/plant.hpp \
 	%D%/synth/synth.cpp %D%/synth/synth.hpp

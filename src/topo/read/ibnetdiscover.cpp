@@ -1,10 +1,13 @@
 #include "topo/read/ibnetdiscover.hpp"
 
 #include "topo/guid.hpp"
+#include "topo/read/text.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 
 namespace topo {
 namespace {
@@ -13,84 +16,27 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// Raised inside this file only, by the cursor at the token that is not understood.
-struct Unreadable {
-    std::string text;
+// What a node is called in the text: "S-0008f10400411f56" in ibnetdiscover's, any name in a net file of
+// ibsim, where the GUID is made of the name until "switchguid=" or "caguid=" tells it.
+struct NodeId {
+    char kind = '\0'; // S, H, R or ?; '\0' for a name
+    Guid guid = 0;
+    std::string_view name;
 };
 
-// A line being read from its front; every reader below takes what it names or raises.
-class Cursor {
-public:
-    explicit Cursor(std::string_view rest) : rest_(rest) {}
-
-    std::string_view rest() const { return rest_; }
-    void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size())); }
-    bool take(std::string_view prefix) {
-        if (!rest_.starts_with(prefix)) return false;
-        rest_.remove_prefix(prefix.size());
-        return true;
-    }
-    void need(std::string_view prefix) {
-        if (!take(prefix)) fail(fmt::format("'{}' is wanted", prefix));
-    }
-    bool at_end() {
-        skip_space();
-        return rest_.empty();
-    }
-    std::string_view word() {
-        skip_space();
-        const auto word = rest_.substr(0, std::min(rest_.find_first_of(" \t"), rest_.size()));
-        rest_.remove_prefix(word.size());
-        return word;
-    }
-    std::uint64_t number(std::uint64_t most, int base, std::string_view what) {
-        std::uint64_t value = 0;
-        const auto [end, failed] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value, base);
-        if (failed != std::errc{} || value > most) fail(fmt::format("{} is wanted", what));
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-        return value;
-    }
-    std::uint8_t port() { return static_cast<std::uint8_t>(number(254, 10, "a port number up to 254")); }
-    std::uint16_t lid() { return static_cast<std::uint16_t>(number(0xFFFF, 10, "a LID up to 65535")); }
-    Guid guid() {
-        take("0x");
-        return number(~std::uint64_t{0}, 16, "a GUID");
-    }
-    // "S-0008f10400411f56" in quotes: the kind and the GUID.
-    std::pair<char, Guid> node_id() {
-        skip_space();
-        need("\"");
-        const char kind = rest_.empty() ? '\0' : rest_.front();
-        if (kind != 'S' && kind != 'H' && kind != 'R' && kind != '?')
-            fail("a node such as \"S-…\" or \"H-…\" is wanted");
-        rest_.remove_prefix(1);
-        need("-");
-        const auto guid = number(~std::uint64_t{0}, 16, "a GUID");
-        need("\"");
-        return {kind, guid};
-    }
-    // What stands between `quote` here and the last one of the line: descriptions may hold quotes.
-    std::string_view quoted_to_last(char quote) {
-        skip_space();
-        need(std::string_view(&quote, 1));
-        const auto last = rest_.rfind(quote);
-        if (last == std::string_view::npos) fail("a closing quote is wanted");
-        const auto text = rest_.substr(0, last);
-        rest_.remove_prefix(last + 1);
-        return text;
-    }
-    [[noreturn]] void fail(std::string_view what) const {
-        constexpr std::size_t most = 40;
-        const auto token = rest_.substr(0, std::min(rest_.find_first_of(" \t", 1), most));
-        if (token.empty()) throw Unreadable{fmt::format("the line ends where {}", what)};
-        const auto shown = printable(token);
-        throw Unreadable{
-            fmt::format("{}: {}", shown.empty() ? "white space" : fmt::format("'{}'", shown), what)};
-    }
-
-private:
-    std::string_view rest_;
-};
+NodeId node_id(Cursor& cursor) {
+    cursor.skip_space();
+    cursor.need("\"");
+    const auto text = cursor.rest();
+    const auto id = cursor.until("\"");
+    cursor.need("\"");
+    const auto guid = id.size() > 2 && id[1] == '-' ? parse_guid(id.substr(2)) : std::nullopt;
+    if (guid && std::string_view("SHR?").find(id[0]) != std::string_view::npos) return {id[0], *guid, {}};
+    constexpr std::size_t length = 18; // of such a node, written whole
+    if ((guid && id.size() == length) || trimmed(id).empty())
+        Cursor(text).fail("a node such as \"S-…\" or \"H-…\" is wanted");
+    return {'\0', made_guid(Made::node, id), id};
+}
 
 RawNode::Kind kind_of(char letter, std::string_view description) {
     if (letter == 'S') return RawNode::Kind::switch_;
@@ -110,32 +56,6 @@ bool is_loss(std::string_view line) {
            line.find("timed out") != std::string_view::npos || line.find("failed") != std::string_view::npos;
 }
 
-std::string_view trimmed(std::string_view text) {
-    const auto start = text.find_first_not_of(" \t");
-    return start == std::string_view::npos ? std::string_view()
-                                           : text.substr(start, text.find_last_not_of(" \t") - start + 1);
-}
-
-// Lines one by one, without their end.
-class Lines {
-public:
-    explicit Lines(std::string_view text) : text_(text) {}
-    bool next(std::string_view& line) {
-        if (text_.empty()) return false;
-        const auto end = text_.find('\n');
-        line = text_.substr(0, end);
-        text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        ++number_;
-        return true;
-    }
-    std::uint32_t number() const { return number_; }
-
-private:
-    std::string_view text_;
-    std::uint32_t number_ = 0;
-};
-
 // `ibnetdiscover`: a record a node, its ports below it.
 class TopologyText {
 public:
@@ -144,38 +64,61 @@ public:
     void read(std::string_view line, std::uint32_t number) {
         Cursor cursor(line);
         if (line.starts_with('[')) return read_port(cursor, number);
-        if (cursor.take("Switch") || cursor.take("Hca") || cursor.take("Ca") || cursor.take("Rt") ||
-            cursor.take("???"))
-            return read_node(cursor, number);
-        // "switchguid=0x…(…)" and the like repeat what the record says; "Chassis 1 (guid 0x…)" groups
-        // records.
+        if (cursor.take("Switch")) return read_node(cursor, 'S', number);
+        if (cursor.take("Hca") || cursor.take("Ca")) return read_node(cursor, 'H', number);
+        if (cursor.take("Rt") || cursor.take("???")) return read_node(cursor, 'R', number);
+        // "switchguid=0x…(…)" and the like repeat what the record says, but for nodes that have names only;
+        // "Chassis 1 (guid 0x…)" groups records.
         const auto equals = line.find('=');
         const auto space = line.find_first_of(" \t\"[");
         if (equals != std::string_view::npos && equals > 0 &&
-            (space == std::string_view::npos || equals < space))
+            (space == std::string_view::npos || equals < space)) {
+            const auto key = line.substr(0, equals);
+            if (key == "switchguid" || key == "caguid")
+                said_ = parse_guid(line.substr(equals + 1, line.find('(') - equals - 1)).value_or(0);
             return;
+        }
         if (line.starts_with("Chassis ") || line.starts_with("Hostname: ") ||
             line.starts_with("Non-Chassis Nodes"))
             return;
         cursor.fail("a record of ibnetdiscover is wanted (Switch, Ca, Rt, a port in brackets or key=value)");
     }
 
+    // Nodes that were called by names get the GUIDs that were told of them.
+    void finish() {
+        if (guid_of_.empty()) return;
+        const auto tell = [&](Guid& guid) {
+            if (const auto found = guid_of_.find(guid); found != guid_of_.end()) guid = found->second;
+        };
+        for (RawNode& node : fabric_.nodes) {
+            tell(node.guid);
+            for (RawPort& port : node.seen)
+                tell(port.peer);
+        }
+    }
+
 private:
     // Switch  64 "S-…"    # "leaf1" enhanced port 0 lid 5 lmc 0
     // Ca  1 "H-…"    # "n001 mlx5_0"
-    void read_node(Cursor& cursor, std::uint32_t line) {
+    void read_node(Cursor& cursor, char keyword, std::uint32_t line) {
         RawNode node;
         node.line = line;
         cursor.skip_space();
         node.ports = cursor.port();
-        const auto [letter, guid] = cursor.node_id();
-        node.guid = guid;
+        const auto id = node_id(cursor);
+        node.guid = id.guid;
+        const Guid said = std::exchange(said_, 0);
+        if (id.kind == '\0') {
+            node.description = printable(id.name);
+            if (said != 0 && !guid_of_.try_emplace(id.guid, said).second)
+                cursor.fail("the name stands twice");
+        }
         cursor.skip_space();
         if (cursor.take("#")) {
             // Only a switch has words after its description, and they hold no quotes.
             node.description = printable(cursor.quoted_to_last('"'));
         }
-        node.kind = kind_of(letter, node.description);
+        node.kind = kind_of(id.kind == '\0' ? keyword : id.kind, node.description);
         fabric_.nodes.push_back(std::move(node));
     }
 
@@ -192,7 +135,7 @@ private:
             port.guid = cursor.guid();
             cursor.need(")");
         }
-        port.peer = cursor.node_id().second;
+        port.peer = node_id(cursor).guid;
         port.peer_port = bracketed_port(cursor);
         cursor.skip_space();
         if (cursor.take("(")) {
@@ -245,6 +188,8 @@ private:
     }
 
     RawFabric& fabric_;
+    Guid said_ = 0;                          // by "switchguid=" or "caguid=" in front of a node
+    std::unordered_map<Guid, Guid> guid_of_; // nodes by name: made GUID → the one that was told
 };
 
 // `ibnetdiscover -p`: a port a line.
@@ -383,9 +328,12 @@ Expected<RawFabric> parse_ibnetdiscover(std::string_view text, std::string_view 
             form == Form::ports_text ? ports.read(line, lines.number()) : topology.read(line, lines.number());
         }
     } catch (const Unreadable& unreadable) {
-        return Error{Code::input, fmt::format("{}:{}: {}", name, lines.number(), unreadable.text)};
+        if (!lines.cut() || fabric.nodes.empty())
+            return Error{Code::input, fmt::format("{}:{}: {}", name, lines.number(), unreadable.text)};
+        fabric.missing.push_back(
+            fmt::format("{}:{}: the text was cut here; what followed is not known", name, lines.number()));
     }
-    if (form == Form::ports_text) ports.finish();
+    form == Form::ports_text ? ports.finish() : topology.finish();
     if (fabric.nodes.empty())
         return Error{Code::input, fmt::format("{}: holds no Switch or Ca of ibnetdiscover's output", name)};
     return fabric;

@@ -2,6 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "topo/names.hpp"
+#include "topo/read/outline.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +10,6 @@
 
 namespace topo {
 namespace {
-
-std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
 
 std::uint64_t key(Guid guid, std::uint8_t port) {
     return guid * 251 + port;
@@ -54,24 +51,29 @@ void tell(std::vector<std::string>& sentences, const std::vector<std::string>& n
 
 std::vector<std::string> losses(const Fabric& before, const Fabric& after) {
     const Seen now(after);
-    std::vector<std::string> hosts, hcas, switches, ports;
+    std::vector<std::string> hosts, hcas, switches, ports, sentences;
+    const bool cables = !is_outline(before) && !is_outline(after);
+    if (!is_outline(before) && is_outline(after))
+        sentences.push_back(fmt::format("{} of {} hosts are known, but what is seen now tells units only",
+                                        counted(at(before.rails), "rail", "rails"), before.hosts.size()));
     for (const Host& host : before.hosts) {
         if (!after.find_host(host.name)) {
             hosts.push_back(host.name);
             continue;
         }
         for (const Hca& hca : host.hcas)
-            if (!now.nodes.contains(hca.guid)) hcas.push_back(fmt::format("{} {}", host.name, hca.device));
+            if (cables && !now.nodes.contains(hca.guid))
+                hcas.push_back(fmt::format("{} {}", host.name, hca.device));
     }
+    const bool same_kind = is_outline(before) == is_outline(after);
     for (const Switch& s : before.switches)
-        if (!now.nodes.contains(s.guid)) switches.push_back(s.name);
+        if (same_kind && !now.nodes.contains(s.guid)) switches.push_back(s.name);
     for (const Link& link : before.links)
         for (const End* end : {&link.a, &link.b}) {
             const auto guid = Seen::guid(before, *end);
-            if (!now.nodes.contains(guid) || now.ports.contains(key(guid, end->port))) continue;
+            if (!cables || !now.nodes.contains(guid) || now.ports.contains(key(guid, end->port))) continue;
             ports.push_back(end_name(before, *end));
         }
-    std::vector<std::string> sentences;
     if (!hosts.empty())
         sentences.push_back(fmt::format("{} {} not seen: {}", hosts.size(),
                                         hosts.size() == 1 ? "host is" : "hosts are",

@@ -1,11 +1,10 @@
 // railtopo discover: from a live fabric or the text of its tools to a fabric file.
 #include "base/file.hpp"
 #include "topo/fabric_json.hpp"
-#include "topo/read/assemble.hpp"
 #include "topo/read/carry_over.hpp"
-#include "topo/read/ibnetdiscover.hpp"
 #include "topo/read/loss.hpp"
 #include "topo/read/mad_discover.hpp"
+#include "topo/read/source.hpp"
 #include "topo/tool/command.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ using base::Expected;
 namespace {
 
 struct Options {
-    std::string from, out, rules;
+    std::string from, format = "auto", out, rules;
     MadPort port;
     bool json = false, live = false, force = false;
 };
@@ -53,11 +52,16 @@ void print_summary(const Options& options, const Fabric& fabric, const std::vect
     fmt::print(options.out == "-" ? stderr : stdout, "{}", text);
 }
 
-Expected<RawFabric> discover_raw(const Options& options) {
-    if (options.from.empty()) return discover_live(options.port);
+Expected<Assembly> find(const Options& options, const Rules* rules) {
+    if (options.from.empty()) {
+        const auto raw = discover_live(options.port);
+        if (!raw) return raw.error();
+        return assemble(*raw, rules);
+    }
     const auto text = base::read_file(options.from);
     if (!text) return text.error();
-    return parse_ibnetdiscover(*text, options.from == "-" ? "standard input" : options.from);
+    return read_source(*text, options.from == "-" ? "standard input" : options.from,
+                       parse_source_format(options.format).value_or(SourceFormat::automatic), rules);
 }
 
 // The fabric file that stands at --out; nothing where there is none, or with --force none that can be read.
@@ -82,12 +86,9 @@ Expected<int> run(const Options& options) {
         if (!read) return std::move(read).error();
         rules = *std::move(read);
     }
-    const auto raw = discover_raw(options);
-    if (!raw) return raw.error();
-    auto assembly = assemble(*raw, options.rules.empty() ? nullptr : &rules);
+    auto assembly = find(options, options.rules.empty() ? nullptr : &rules);
     if (!assembly) return std::move(assembly).error();
     auto& fabric = assembly->fabric;
-    if (!options.from.empty()) fabric.source = fmt::format("ibnetdiscover, {}", raw->source);
     auto missing = assembly->missing;
     const auto before = standing_file(options);
     if (!before) return before.error();
@@ -110,9 +111,12 @@ Expected<int> run(const Options& options) {
 
 Command add_discover(CLI::App& parent) {
     auto options = std::make_shared<Options>();
-    auto* words = parent.add_subcommand("discover", "Find the fabric, live or from ibnetdiscover's text");
+    auto* words = parent.add_subcommand("discover", "Find the fabric, live or from the text of other tools");
     auto* from = words->add_option("--from", options->from,
-                                   "Text of ibnetdiscover, plain or -p; - for standard input");
+                                   "Text of another tool, such as ibnetdiscover; - for standard input");
+    words->add_option("--format", options->format, "Of that text; by default seen from it")
+        ->needs(from)
+        ->check(CLI::IsMember({"auto", "ibnetdiscover", "ibsim", "opensm", "slurm", "lsf"}));
     words->add_flag("--live", options->live, "Ask the fabric itself (the default)")->excludes(from);
     words->add_option("--ca", options->port.ca, "HCA to ask through, such as mlx5_0")->excludes(from);
     words->add_option("--port", options->port.port, "Port of that HCA")

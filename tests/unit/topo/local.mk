@@ -21,4 +21,5 @@ unit_libs += libry_topo.la
 unit_sources += \
 	%D%/gather_test.cpp \
 	%D%/host_facts_test.cpp \
-	%D%/rules_test.cpp
+	%D%/rules_test.cpp \
+	%D%/source_test.cpp

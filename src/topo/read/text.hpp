@@ -1,0 +1,69 @@
+// What readers of line-based text share: lines, a cursor over one of them, and the error at a token.
+#pragma once
+
+#include "topo/fabric.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace topo {
+
+// Raised inside the readers only, by the cursor at the token that is not understood.
+struct Unreadable {
+    std::string text;
+};
+
+// A line being read from its front; every reader below takes what it names or raises Unreadable.
+class Cursor {
+public:
+    explicit Cursor(std::string_view rest) : rest_(rest) {}
+
+    std::string_view rest() const { return rest_; }
+    void skip_space();
+    bool take(std::string_view prefix);
+    void need(std::string_view prefix);
+    bool at_end(); // after white space
+    std::string_view word();
+    // Up to the first of these characters, which stays.
+    std::string_view until(std::string_view any);
+    std::uint64_t number(std::uint64_t most, int base, std::string_view what);
+    std::uint8_t port();
+    std::uint16_t lid();
+    Guid guid(); // hexadecimal, 0x or not
+    // What stands between `quote` here and the last one of the line: descriptions may hold quotes.
+    std::string_view quoted_to_last(char quote);
+    [[noreturn]] void fail(std::string_view what) const;
+
+private:
+    std::string_view rest_;
+};
+
+// Lines one by one, without their end.
+class Lines {
+public:
+    explicit Lines(std::string_view text) : text_(text) {}
+    bool next(std::string_view& line);
+    std::uint32_t number() const { return number_; }
+    // The line is the last one and has no newline: the text may have been cut in it.
+    bool cut() const { return text_.empty() && !ended_; }
+
+private:
+    std::string_view text_;
+    std::uint32_t number_ = 0;
+    bool ended_ = true;
+};
+
+std::string_view trimmed(std::string_view text); // of blanks and tabs
+
+// ASCII letters alike.
+bool same_word(std::string_view a, std::string_view b);
+
+// A GUID for something that has only a name: the same for the same name, with the "locally administered" bit
+// of EUI-64 set, so that it is no maker's. The first byte tells for what it was made.
+enum class Made : std::uint8_t { node = 0x02, group = 0x06, host = 0x0A };
+Guid made_guid(Made what, std::string_view name);
+bool is_made(Guid guid, Made what);
+
+} // namespace topo
