@@ -76,14 +76,17 @@ private:
     }
 
     static void only(const Yaml& item, std::initializer_list<std::string_view> known) {
-        for (const auto& [key, value] : map(item).keys)
-            if (std::find(known.begin(), known.end(), key) == known.end())
-                throw Wrong{value.line, fmt::format("unknown key {}; there are {}", printable(key),
-                                                    fmt::join(known.begin(), known.end(), ", "))};
+        for (std::size_t i = 0; i < map(item).keys.size(); ++i)
+            if (std::find(known.begin(), known.end(), item.keys[i]) == known.end())
+                throw Wrong{item.items[i].line,
+                            fmt::format("unknown key {}; there are {}", printable(item.keys[i]),
+                                        fmt::join(known.begin(), known.end(), ", "))};
     }
 
     std::vector<std::string> names(const Yaml& item, std::string_view key) {
         const auto* value = item.find(key);
+        if (value->kind == Yaml::Kind::map)
+            throw Wrong{value->line, fmt::format("{}: a list of names is wanted", key)};
         try {
             if (value->kind == Yaml::Kind::scalar) return names_.expand(key, value->text);
             std::vector<std::string> all; // [n1, n2]

@@ -134,13 +134,15 @@ private:
             ++next_;
             const auto rest = trimmed(piece.text.substr(end + 1));
             if (!rest.empty()) {
-                value.keys.emplace_back(key.text, inline_value(rest, piece.line));
+                value.keys.push_back(key.text);
+                value.items.push_back(inline_value(rest, piece.line));
                 continue;
             }
             // A list may stand as far left as its key.
             const bool list =
                 next_ < pieces_.size() && pieces_[next_].dash && pieces_[next_].indent == indent;
-            value.keys.emplace_back(key.text, below(list ? indent : indent + 1, piece.line, level));
+            value.keys.push_back(key.text);
+            value.items.push_back(below(list ? indent : indent + 1, piece.line, level));
         }
     }
 
@@ -249,8 +251,8 @@ private:
 } // namespace
 
 const Yaml* Yaml::find(std::string_view key) const {
-    const auto found = std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return k.first == key; });
-    return found == keys.end() ? nullptr : &found->second;
+    const auto found = std::find(keys.begin(), keys.end(), key);
+    return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
 }
 
 Expected<Yaml> parse_yaml(std::string_view text, std::string_view name) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace topo {
@@ -17,9 +16,9 @@ struct Yaml {
     enum class Kind : std::uint8_t { scalar, list, map };
     Kind kind = Kind::scalar;
     std::uint32_t line = 0;
-    std::string text;                               // of a scalar; "" for nothing
-    std::vector<Yaml> items;                        // of a list
-    std::vector<std::pair<std::string, Yaml>> keys; // of a map, in order, each once
+    std::string text;              // of a scalar; "" for nothing
+    std::vector<std::string> keys; // of a map, in order, each once
+    std::vector<Yaml> items;       // of a list; of a map, by key
 
     const Yaml* find(std::string_view key) const;
 };

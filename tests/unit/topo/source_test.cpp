@@ -196,6 +196,9 @@ TEST_CASE("topology.yaml that is none", "[source]") {
           "t:4: switch s must have either nodes or children");
     CHECK(yaml("- topology: a\n  tree:\n    switches:\n      - switch: s\n        knots: n1\n") ==
           "t:5: unknown key knots; there are switch, children, nodes");
+    CHECK(
+        yaml("- topology: a\n  tree:\n    switches:\n      - switch: s\n        nodes:\n          x: n1\n") ==
+        "t:6: nodes: a list of names is wanted");
     CHECK(yaml("- topology: a\n  tree: {x: 1}\n").starts_with("t:2: '{x: 1}': "));
     CHECK(yaml("- topology: a\n\ttree: x\n") == "t:2: a tab in the indentation");
     CHECK(yaml("- topology: a\n    tree: x\n").starts_with("t:2: "));
