@@ -81,14 +81,18 @@ void tell_replaced(const Story& story, const Host& had, const Host& has, const s
     story.tell("hca.replaced", ends_of(has, replaced), std::move(text));
 }
 
-// Equal changes of many hosts are one.
+// Equal changes of at least half of the hosts that have the device are one: someone changed a rule.
 struct Relabelled {
     std::string old_name, new_name, old_rail, new_rail;
     auto operator<=>(const Relabelled&) const = default;
 };
 
 void tell_relabelled(const Story& story, const std::map<Relabelled, std::vector<std::uint32_t>>& all) {
-    for (const auto& [what, hosts] : all) {
+    std::map<std::string, std::size_t> with_device;
+    for (const Host& host : story.before.hosts)
+        for (const Hca& hca : host.hcas)
+            ++with_device[called(hca)];
+    const auto tell = [&](const Relabelled& what, const std::vector<std::uint32_t>& hosts) {
         std::vector<std::string> ends;
         for (const auto h : hosts)
             ends.push_back(fmt::format("{} {}", story.after.hosts[h].name, what.new_name));
@@ -102,6 +106,14 @@ void tell_relabelled(const Story& story, const std::map<Relabelled, std::vector<
         story.tell(renamed ? "hca.renamed" : "hca.rail", std::move(ends),
                    renamed ? fmt::format("{} is now called {} ({})", where, what.new_name, rails)
                            : fmt::format("{} is {}", where, rails));
+    };
+    for (const auto& [what, hosts] : all) {
+        if (hosts.size() * 2 >= with_device[what.old_name]) {
+            tell(what, hosts);
+            continue;
+        }
+        for (const auto h : hosts)
+            tell(what, {h});
     }
 }
 

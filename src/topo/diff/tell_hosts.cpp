@@ -11,6 +11,13 @@
 namespace topo::drift {
 namespace {
 
+std::vector<int> leaves_of(const Unit& unit) {
+    auto leaves = unit.leaves;
+    leaves.insert(leaves.end(), unit.more_leaves.begin(), unit.more_leaves.end());
+    std::erase(leaves, none);
+    return leaves;
+}
+
 // Units and pods of which all hosts are missing in the other fabric; of one host they are just that host.
 struct Whole {
     std::vector<char> units, pods;
@@ -40,8 +47,7 @@ void tell_missing(const Story& story, const Fabric& fabric, const std::vector<in
     const auto switches = [&](const std::vector<int>& all) {
         std::vector<int> missing;
         for (const int s : all)
-            if (s != none && switch_there[at(s)] == none &&
-                std::find(missing.begin(), missing.end(), s) == missing.end())
+            if (switch_there[at(s)] == none && std::find(missing.begin(), missing.end(), s) == missing.end())
                 missing.push_back(s);
         return missing.empty() ? std::string()
                                : fmt::format(", and {} {}", counted(missing.size(), "switch", "switches"),
@@ -59,7 +65,7 @@ void tell_missing(const Story& story, const Fabric& fabric, const std::vector<in
                 story.tell(fmt::format("unit.{}", verb), {unit.name},
                            fmt::format("{} is {}: {} {}{}", unit.name, is,
                                        counted(unit.hosts.size(), "host", "hosts"),
-                                       host_names(fabric, unit.hosts), switches(unit.leaves)));
+                                       host_names(fabric, unit.hosts), switches(leaves_of(unit))));
             hosts.insert(hosts.end(), unit.hosts.begin(), unit.hosts.end());
         }
         if (whole.pods[p] != 0)
@@ -92,8 +98,8 @@ std::vector<char> switches_of_whole_units(const Fabric& fabric, const std::vecto
     const auto whole = whole_units(fabric, there);
     std::vector<char> folded(fabric.switches.size(), 0);
     for (std::size_t u = 0; u < fabric.units.size(); ++u)
-        for (const int leaf : fabric.units[u].leaves)
-            if (leaf != none && whole.units[u] != 0) folded[at(leaf)] = 1;
+        for (const int leaf : leaves_of(fabric.units[u]))
+            if (whole.units[u] != 0) folded[at(leaf)] = 1;
     for (std::size_t s = 0; s < folded.size(); ++s) {
         const int pod = fabric.switches[s].pod;
         if (pod != none && whole.pods[at(pod)] != 0) folded[s] = 1;

@@ -46,9 +46,10 @@ struct Scope {
             const auto u = chosen.selection.parts[p].unit;
             part_of_unit[u] = static_cast<int>(p);
             pod_drawn[at(chosen.fabric.units[u].pod)] = 1;
-            for (const int leaf : chosen.fabric.units[u].leaves)
-                if (leaf != none && unit_of_leaf[at(leaf)] == none)
-                    unit_of_leaf[at(leaf)] = static_cast<int>(u);
+            for (const auto* leaves : {&chosen.fabric.units[u].leaves, &chosen.fabric.units[u].more_leaves})
+                for (const int leaf : *leaves)
+                    if (leaf != none && unit_of_leaf[at(leaf)] == none)
+                        unit_of_leaf[at(leaf)] = static_cast<int>(u);
         }
     }
     bool draws(const Fabric& fabric, int s) const {

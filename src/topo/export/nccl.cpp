@@ -27,7 +27,7 @@ using base::Expected;
 Error no_facts(const Host& host, std::string_view what) {
     return {Code::unfit,
             fmt::format("host {}: {} is not known; put the host's facts into the fabric file first "
-                        "(fabric.json(5): pci, numa, gpu, gpus)",
+                        "with railtopo gather",
                         host.name, what)};
 }
 

@@ -65,7 +65,8 @@ Expected<std::string> rankfile(Chosen& chosen) {
                 return Error{Code::unfit,
                              fmt::format("host {}: the NUMA node of GPU {} and of the HCA of rail {} is not "
                                          "known, and a rankfile must bind each rank: give --cores N, or put "
-                                         "the hosts' facts into the fabric file",
+                                         "the hosts' facts into the fabric file with railtopo "
+                                         "gather",
                                          host->name, local, local)};
             fmt::format_to(put, "rank {}={} slot=", rank, host->name);
             if (cores <= 0)

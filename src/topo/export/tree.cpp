@@ -37,6 +37,7 @@ private:
 
 // The name of the only leaf of a unit, on fabrics where a unit has one; else the unit's.
 std::string unit_name(const Fabric& fabric, const Unit& unit) {
+    if (!unit.more_leaves.empty()) return unit.name;
     int only = none;
     for (const int leaf : unit.leaves) {
         if (leaf == none) continue;

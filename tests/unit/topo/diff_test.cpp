@@ -473,6 +473,11 @@ TEST_CASE("what hosts tell of themselves is compared where both do") {
                                              "0000:18:00.0; mlx5_0 in NUMA node 1 instead of 0");
 }
 
+TEST_CASE("a hundred faults are a hundred changes") {
+    const std::string large = "pods=8 units=4 hosts=8 rails=8";
+    CHECK(topo::diff(make(large), make(large + " faults=100")).size() == 100);
+}
+
 TEST_CASE("the same happening to many hosts is one change") {
     const auto before = make(spec);
     CHECK(show(texts(before, changed(before,

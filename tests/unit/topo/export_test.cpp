@@ -113,6 +113,37 @@ TEST_CASE("where a unit has one leaf the tree shows its name, made fit for Slurm
           "SwitchName=pod1 Switches=MF0_sw_01_MQM9700_U1,leaf__b_,leaf__b__2\n");
 }
 
+TEST_CASE("a unit whose HCAs use two ports has leaves enough to have a name of its own") {
+    auto fabric = make("units=2 hosts=4 rails=1");
+    const auto first = fabric.links.size();
+    for (std::size_t h = 0; h < fabric.hosts.size();
+         ++h) { // the second ports of unit u on a leaf of their own
+        const int unit = fabric.hosts[h].unit;
+        if (h % 4 == 0) {
+            topo::Switch leaf;
+            leaf.guid = 0x100U + h;
+            leaf.name = fmt::format("plane2-{}", unit);
+            leaf.ports = 64;
+            fabric.switches.push_back(leaf);
+        }
+        fabric.hosts[h].hcas[0].ports.emplace_back().number = 2;
+        topo::Link link = fabric.links[0];
+        link.a = {static_cast<int>(h), 0, topo::none, 2};
+        link.b = {topo::none, topo::none, static_cast<int>(fabric.switches.size()) - 1,
+                  static_cast<std::uint8_t>(h + 1)};
+        fabric.links.push_back(link);
+    }
+    REQUIRE(fabric.links.size() == first + 8);
+    topo::derive(fabric);
+    CHECK(body(text(fabric, Format::slurm_tree))
+              .starts_with("SwitchName=su1 Nodes=n[001-004]\n"
+                           "SwitchName=su2 Nodes=n[005-008]\n"));
+    CHECK(text(fabric, Format::nccl_env, of_host("n002")) == "NCCL_IB_HCA==mlx5_0:1,mlx5_0:2\n"
+                                                             "NCCL_CROSS_NIC=2\n"
+                                                             "UCX_NET_DEVICES=mlx5_0:1,mlx5_0:2\n");
+    CHECK(text(fabric, Format::dot).find("label=\"plane2-1\"") != std::string::npos);
+}
+
 TEST_CASE("parts of a fabric that do not reach each other get no switch in common") {
     auto fabric = make("pods=2 units=2 hosts=2 rails=2");
     std::erase_if(fabric.links, [&](const topo::Link& link) {
@@ -192,7 +223,7 @@ TEST_CASE("a rank is bound to the socket of its GPU") {
     CHECK(refusal(fabric, Format::rankfile) ==
           "host n001: the NUMA node of GPU 0 and of the HCA of rail 0 is not known, and a rankfile must bind "
           "each "
-          "rank: give --cores N, or put the hosts' facts into the fabric file");
+          "rank: give --cores N, or put the hosts' facts into the fabric file with railtopo gather");
     give_facts(fabric);
     CHECK(body(text(fabric, Format::rankfile)) ==
           "rank 0=n001 slot=0:*\nrank 1=n001 slot=0:*\nrank 2=n001 slot=1:*\nrank 3=n001 slot=1:*\n");
@@ -226,8 +257,7 @@ TEST_CASE("NCCL's topology file puts the HCA and the GPU that are near each othe
 
 TEST_CASE("what NCCL would need and is not known is named") {
     auto fabric = make("units=1 hosts=2 rails=2");
-    const auto facts =
-        "; put the host's facts into the fabric file first (fabric.json(5): pci, numa, gpu, gpus)";
+    const auto facts = "; put the host's facts into the fabric file first with railtopo gather";
     CHECK(refusal(fabric, Format::nccl_topo, of_host("n001")) ==
           fmt::format("host n001: which GPUs it has is not known{}", facts));
     give_facts(fabric);
