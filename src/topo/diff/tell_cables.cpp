@@ -80,9 +80,9 @@ private:
             add(ring[0].stays.switch_, ring[1].stays.switch_);
         }
         for (const auto& [pair, found] : by_pair) {
-            const auto enough = [&](int s) {
+            const auto enough = [&, count = found.size()](int s) {
                 const int old = story_.match.switch_before[at(s)];
-                return old != none && found.size() * 4 >= switch_cables_[old] * 3;
+                return old != none && count * 4 >= switch_cables_[old] * 3;
             };
             if (found.size() < 3 || !enough(pair.first) || !enough(pair.second)) continue;
             for (const auto r : found)
@@ -111,8 +111,9 @@ private:
             by_hosts[std::move(hosts)].push_back(r);
         }
         for (const auto& [hosts, found] : by_hosts) {
-            if (found.size() < 2 || std::any_of(hosts.begin(), hosts.end(),
-                                                [&](int h) { return found.size() < host_cables_[h]; }))
+            if (found.size() < 2 || std::any_of(hosts.begin(), hosts.end(), [&, count = found.size()](int h) {
+                    return count < host_cables_[h];
+                }))
                 continue;
             for (const auto r : found)
                 ring_told_[r] = 1;
