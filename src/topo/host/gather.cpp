@@ -391,4 +391,17 @@ GatherReport merge_facts(Fabric& fabric, const Gathering& gathering, const Rules
     return Merger(fabric, gathering, rules).run();
 }
 
+void renumber_rails(Fabric& fabric, const Rules* rules) {
+    Gathering gathering;
+    for (const Host& host : fabric.hosts) {
+        if (host.gpus.empty()) continue;
+        auto& facts = gathering.entries.emplace_back().facts;
+        facts.host = host.name;
+        facts.gpus = host.gpus;
+        for (const Hca& hca : host.hcas)
+            facts.hcas.push_back({hca.device, hca.guid, hca.pci, hca.numa, hca.gpu, {}});
+    }
+    if (!gathering.entries.empty()) merge_facts(fabric, gathering, rules);
+}
+
 } // namespace topo

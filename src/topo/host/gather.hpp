@@ -44,4 +44,7 @@ struct GatherReport {
 // host is a contradiction, and that host's facts are left out. The fabric is derived again.
 GatherReport merge_facts(Fabric& fabric, const Gathering& gathering, const Rules* rules = nullptr);
 
+// Numbers rails once more from the facts that are in the fabric, where roles may have changed since.
+void renumber_rails(Fabric& fabric, const Rules* rules = nullptr);
+
 } // namespace topo

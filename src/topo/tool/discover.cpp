@@ -1,6 +1,7 @@
 // railtopo discover: from a live fabric or the text of its tools to a fabric file.
 #include "base/file.hpp"
 #include "topo/fabric_json.hpp"
+#include "topo/host/gather.hpp"
 #include "topo/read/carry_over.hpp"
 #include "topo/read/loss.hpp"
 #include "topo/read/mad_discover.hpp"
@@ -92,7 +93,10 @@ Expected<int> run(const Options& options) {
     auto missing = assembly->missing;
     const auto before = standing_file(options);
     if (!before) return before.error();
-    if (*before) carry_over(**before, fabric, options.rules.empty());
+    if (*before) {
+        carry_over(**before, fabric, options.rules.empty());
+        if (!options.rules.empty()) renumber_rails(fabric, &rules);
+    }
     const auto lost = *before && !options.force ? losses(**before, fabric) : std::vector<std::string>();
     missing.insert(missing.end(), lost.begin(), lost.end());
     if (!lost.empty()) {
