@@ -72,7 +72,13 @@ void pretty(const json::value& value, std::string& out, std::size_t indent) {
 Expected<json::value> parse_json(std::string_view text, std::size_t depth) {
     json::parse_options options;
     options.max_depth = depth;
-    json::stream_parser parser({}, options);
+    // A large document is built in a few large blocks, which are freed together: there it is its hundred
+    // thousand small values that take the time.
+    constexpr std::size_t large = 1U << 18U;
+    const auto storage = text.size() < large
+                             ? json::storage_ptr()
+                             : json::make_shared_resource<json::monotonic_resource>(text.size() / 2);
+    json::stream_parser parser(storage, options);
     json::error_code failed;
     auto read = parser.write_some(text.data(), text.size(), failed);
     if (!failed && read < text.size()) {

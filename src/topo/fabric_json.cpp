@@ -275,6 +275,10 @@ End read_end(const Place& place, const Fabric& fabric, const Nodes& nodes,
 
 void read_links(const Place& place, Fabric& fabric, const Nodes& nodes) {
     std::unordered_set<std::uint64_t> taken;
+    if (const auto* array = place.value().if_array()) {
+        taken.reserve(2 * array->size());
+        fabric.links.reserve(array->size());
+    }
     each(place, [&](const Place& p) {
         Link link;
         must(with(p, "ends",
