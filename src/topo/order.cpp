@@ -9,13 +9,16 @@
 namespace topo {
 namespace {
 
-// Sorts `things` with `less` and returns where each old index went.
+// Sorts `things` with `less` and returns where each old index went. Most fabrics come in order, from a file
+// that was written so.
 template <class Thing, class Less> std::vector<int> sort_and_map(std::vector<Thing>& things, Less less) {
     std::vector<std::size_t> order(things.size());
+    std::vector<int> moved(things.size());
+    std::iota(moved.begin(), moved.end(), 0);
+    if (std::is_sorted(things.begin(), things.end(), less)) return moved;
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return less(things[a], things[b]); });
-    std::vector<int> moved(things.size());
     std::vector<Thing> sorted;
     sorted.reserve(things.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -78,9 +81,11 @@ void put_in_order(Fabric& fabric) {
         renumber(link.b);
         if (end_less(link.b, link.a)) std::swap(link.a, link.b);
     }
-    std::stable_sort(fabric.links.begin(), fabric.links.end(), [](const Link& a, const Link& b) {
+    const auto link_less = [](const Link& a, const Link& b) {
         return end_less(a.a, b.a) || (a.a == b.a && end_less(a.b, b.b));
-    });
+    };
+    if (!std::is_sorted(fabric.links.begin(), fabric.links.end(), link_less))
+        std::stable_sort(fabric.links.begin(), fabric.links.end(), link_less);
 }
 
 } // namespace topo

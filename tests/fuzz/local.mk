@@ -2,7 +2,7 @@
 # are libFuzzer programs: tests/fuzz/fuzz_ibnetdiscover tests/fuzz/corpus/ibnetdiscover -max_total_time=60
 fuzz_programs = %D%/fuzz_ibnetdiscover %D%/fuzz_fabric_json %D%/fuzz_synth \
 	%D%/fuzz_state %D%/fuzz_comment %D%/fuzz_place \
-	%D%/fuzz_facts %D%/fuzz_rules %D%/fuzz_source
+	%D%/fuzz_facts %D%/fuzz_rules %D%/fuzz_source %D%/fuzz_overlay
 check_PROGRAMS += $(fuzz_programs)
 TESTS += %D%/run
 EXTRA_DIST += %D%/run %D%/corpus
@@ -37,6 +37,9 @@ endif
 %C%_fuzz_facts_SOURCES = %D%/facts_fuzz.cpp $(fuzz_main)
 %C%_fuzz_facts_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
 %C%_fuzz_facts_LDADD = libry_topo.la
+%C%_fuzz_overlay_SOURCES = %D%/overlay_fuzz.cpp $(fuzz_main)
+%C%_fuzz_overlay_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_overlay_LDADD = libry_topo.la
 %C%_fuzz_rules_SOURCES = %D%/rules_fuzz.cpp $(fuzz_main)
 %C%_fuzz_rules_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
 %C%_fuzz_rules_LDADD = libry_topo.la

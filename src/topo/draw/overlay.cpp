@@ -21,6 +21,8 @@ bool is_json(std::string_view text) {
     return first != std::string_view::npos && text[first] == '{';
 }
 
+constexpr std::size_t most_unknown = 10000; // more names tell a person nothing new
+
 // Collects hosts by name; names the fabric does not have are kept apart.
 struct Known {
     const Fabric& fabric;
@@ -28,7 +30,7 @@ struct Known {
 
     std::optional<std::uint32_t> find(const std::string& name) const {
         const auto index = fabric.find_host(name);
-        if (!index) overlay.unknown.push_back(name);
+        if (!index && overlay.unknown.size() < most_unknown) overlay.unknown.push_back(name);
         return index;
     }
 };

@@ -26,10 +26,11 @@ struct JobOverlay {
 };
 
 struct Overlay {
-    std::vector<HostOverlay> hosts;   // by host index of the fabric; empty: no state was told
-    std::vector<JobOverlay> jobs;     // in the order given
-    std::vector<Finding> findings;    // drawn at their ends
-    std::vector<std::string> unknown; // named by a source, but not in the fabric; each once
+    std::vector<HostOverlay> hosts; // by host index of the fabric; empty: no state was told
+    std::vector<JobOverlay> jobs;   // in the order given
+    std::vector<Finding> findings;  // drawn at their ends
+    std::vector<std::string>
+        unknown; // named by a source, but not in the fabric; each once, not all of very many
 
     bool has_states() const { return !hosts.empty(); }
 };
