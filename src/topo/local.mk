@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libry_topo.la
 libry_topo_la_SOURCES = \
 	%D%/derive.cpp %D%/derive.hpp \
+	%D%/distance.cpp %D%/distance.hpp \
 	%D%/fabric.cpp %D%/fabric.hpp \
 	%D%/fabric_json.cpp %D%/fabric_json.hpp \
 	%D%/fabric_print.cpp \

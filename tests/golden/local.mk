@@ -11,4 +11,4 @@ EXTRA_DIST += %D%/railtopo/gather.transcript %D%/railtopo/host.transcript %D%/ra
 	%D%/railtopo/reversed.xml %D%/railtopo/site.rules \
 	%D%/railtopo/sources.transcript %D%/railtopo/opensm-subnet.lst
 TESTS += %D%/railtopo/schema
-EXTRA_DIST += %D%/railtopo/rewrite.transcript %D%/railtopo/schema
+EXTRA_DIST += %D%/railtopo/rewrite.transcript %D%/railtopo/shapes.transcript %D%/railtopo/schema

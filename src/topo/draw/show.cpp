@@ -73,12 +73,26 @@ void show_states(std::string& out, const Fabric& fabric, const ShowOptions& opti
     fmt::format_to(std::back_inserter(out), "    {}\n", states_text(fabric, *options.overlay, hosts));
 }
 
+// The leaves of a unit, each once.
+std::string leaf_names(const Fabric& fabric, const Unit& unit) {
+    std::vector<int> leaves;
+    const auto add = [&](int leaf) {
+        if (leaf != none && std::find(leaves.begin(), leaves.end(), leaf) == leaves.end())
+            leaves.push_back(leaf);
+    };
+    std::for_each(unit.leaves.begin(), unit.leaves.end(), add);
+    std::for_each(unit.more_leaves.begin(), unit.more_leaves.end(), add);
+    return switch_names(fabric, leaves);
+}
+
 void show_unit(std::string& out, const Fabric& fabric, const Unit& unit, const ShowOptions& options) {
     fmt::format_to(std::back_inserter(out), "  {}  {}  {}\n", unit.name,
                    counted(unit.hosts.size(), "host", "hosts"), host_names(fabric, unit.hosts));
     for (std::size_t r = 0; r < unit.leaves.size(); ++r)
         fmt::format_to(std::back_inserter(out), "    rail {:<3} {}\n", r,
                        switch_name(fabric, unit.leaves[r]));
+    if (!unit.more_leaves.empty())
+        fmt::format_to(std::back_inserter(out), "    more     {}\n", switch_names(fabric, unit.more_leaves));
     show_states(out, fabric, options, unit.hosts);
 }
 
@@ -101,8 +115,7 @@ void show_units(std::string& out, const Fabric& fabric, const Pod& pod, const Sh
                            first.name, last.name, counted(end - i, "unit", "units"),
                            counted(first.hosts.size(), "host", "hosts"),
                            counted(rails_of(first), "rail", "rails"), host_names(fabric, hosts),
-                           switch_names(fabric, first.leaves), end - i > 2 ? " … " : ", ",
-                           switch_names(fabric, last.leaves));
+                           leaf_names(fabric, first), end - i > 2 ? " … " : ", ", leaf_names(fabric, last));
             show_states(out, fabric, options, hosts);
         }
         i = end;

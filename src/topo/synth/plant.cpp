@@ -18,9 +18,9 @@ using base::Error;
 using base::Expected;
 
 constexpr std::array<std::string_view, fault_count> names{
-    "rails_swapped",   "hosts_swapped", "rails_rotated",  "wrong_rail",   "wrong_unit",
-    "on_spine",        "dead_hca",      "narrow_link",    "slow_link",    "uplink_missing",
-    "uplinks_crossed", "uplink_narrow", "name_duplicate", "name_missing", "switch_name"};
+    "rails_swapped",  "hosts_swapped", "rails_rotated", "wrong_rail",     "wrong_unit",      "on_spine",
+    "dead_hca",       "narrow_link",   "slow_link",     "uplink_missing", "uplinks_crossed", "uplink_narrow",
+    "name_duplicate", "name_missing",  "switch_name",   "host_missing"};
 
 // Chooses victims: each host and each leaf at most once.
 class Planter {
@@ -67,6 +67,8 @@ public:
         case Fault::name_missing:
             return with_host([this](Host& host) { nameless_.push_back(host.hcas[0].guid); });
         case Fault::switch_name: return rename_leaf();
+        case Fault::host_missing:
+            return with_host([this](Host& host) { gone_.push_back(host.hcas[0].guid); });
         }
         return false;
     }
@@ -83,6 +85,8 @@ public:
         for (std::size_t h = 0; h < fabric_.hosts.size(); ++h)
             for (const Link& dead : dead_)
                 if (dead.a.host == static_cast<int>(h)) drop_hca(static_cast<int>(h), dead.a.hca);
+        for (const Guid guid : gone_)
+            drop_host(guid);
         assign_roles(fabric_);
         derive(fabric_);
     }
@@ -224,6 +228,20 @@ private:
         return true;
     }
 
+    // The host of that first HCA, with all its cables.
+    void drop_host(Guid guid) {
+        const auto found = std::find_if(fabric_.hosts.begin(), fabric_.hosts.end(), [&](const Host& host) {
+            return !host.hcas.empty() && host.hcas[0].guid == guid;
+        });
+        const auto gone = static_cast<int>(found - fabric_.hosts.begin());
+        std::erase_if(fabric_.links,
+                      [&](const Link& link) { return link.a.host == gone || link.b.host == gone; });
+        fabric_.hosts.erase(found);
+        for (Link& link : fabric_.links)
+            for (End* end : {&link.a, &link.b})
+                if (end->host > gone) --end->host;
+    }
+
     void drop_hca(int host, int hca) {
         auto& hcas = fabric_.hosts[at(host)].hcas;
         hcas.erase(hcas.begin() + hca);
@@ -261,6 +279,7 @@ private:
     std::vector<int> leaves_;          // not yet used
     std::vector<Link> dead_;
     std::vector<Guid> nameless_;
+    std::vector<Guid> gone_; // hosts, by their first HCA
 };
 
 } // namespace

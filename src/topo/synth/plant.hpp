@@ -27,10 +27,11 @@ enum class Fault : std::uint8_t {
     uplink_narrow,   // a leaf's uplink at one lane
     name_duplicate,  // an HCA described as another of its host
     name_missing,    // an HCA with its maker's description
-    switch_name      // two leaves with one name
+    switch_name,     // two leaves with one name
+    host_missing     // a host that the fabric does not see
 };
 
-inline constexpr std::size_t fault_count = 15;
+inline constexpr std::size_t fault_count = 16;
 std::string_view to_string(Fault fault);             // "rails_swapped"
 base::Expected<Fault> parse_fault(std::string_view); // Code::usage names the word and what is allowed
 

@@ -13,16 +13,24 @@ namespace topo {
 
 // What is to be made. Leaf r of a unit carries HCA r of each of its hosts on ports 1…hosts; its uplinks
 // follow and are striped over the pod's spines; those of the spines over the cores. Where a pod has more
-// spines than a leaf has uplinks, rails are dealt to planes of spines in turn.
+// spines than a leaf has uplinks, leaves are dealt to groups of spines in turn: with hosts × rails spines the
+// rails never meet.
 struct SynthSpec {
     int pods = 1;
-    int units = 1;             // a pod
-    int hosts = 8;             // a unit
-    int rails = 8;             // a host: one HCA each
-    int oversub = 1;           // host links to one uplink of a leaf
-    int radix = 64;            // ports of a switch, where fewer would do
-    int spines = 0;            // a pod; 0: as many as the uplinks fill, none for a single unit of one pod
-    int cores = 0;             // of the fabric; 0: as many as the uplinks fill, none for a single pod
+    int units = 1;   // a pod
+    int hosts = 8;   // a unit
+    int rails = 8;   // a host: one HCA each
+    int halved = 0;  // units of each pod, its last, whose hosts have half the rails
+    int ports = 1;   // of an HCA, each on a leaf of its own
+    int planes = 1;  // networks that never meet; ports are dealt to them in turn, and are as many at least
+    int leaves = 0;  // a unit and port; 0: one for each rail; fewer are shared by rails in turn
+    int storage = 0; // storage HCAs a host, at half the rate, on a network of their own
+    int sharing = 0; // 1: storage HCAs hang on the compute leaves instead
+    int gpus = 0;    // a host, with PCI and NUMA places; 0: hosts tell nothing
+    int oversub = 1; // host links to one uplink of a leaf
+    int radix = 64;  // ports of a switch, where fewer would do
+    int spines = 0;  // a pod and plane; 0: as many as the uplinks fill, none for a single unit of one pod
+    int cores = 0;   // a plane; 0: as many as the uplinks fill, none for a single pod
     std::string prefix = "n";  // hosts are prefix001, prefix002, …
     Rate rate{4, 400000};      // of every link
     std::vector<Fault> faults; // planted afterwards (plant.hpp)

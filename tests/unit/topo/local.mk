@@ -7,6 +7,7 @@ unit_sources += \
 	%D%/check_test.cpp \
 	%D%/derive_test.cpp \
 	%D%/diff_test.cpp \
+	%D%/distance_test.cpp \
 	%D%/export_test.cpp \
 	%D%/fabric_json_test.cpp \
 	%D%/ibnetdiscover_test.cpp \
@@ -14,6 +15,7 @@ unit_sources += \
 	%D%/layout_test.cpp \
 	%D%/overlay_test.cpp \
 	%D%/rate_test.cpp \
+	%D%/shapes_test.cpp \
 	%D%/show_test.cpp \
 	%D%/svg_test.cpp \
 	%D%/synth_test.cpp

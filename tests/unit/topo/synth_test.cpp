@@ -83,4 +83,11 @@ TEST_CASE("synth refuses a bad word by its name") {
     CHECK_THAT(said("hosts=200"), Catch::Contains("254 ports"));
     CHECK_THAT(said("pods=1024 units=1024"), Catch::Contains("at most 131072"));
     CHECK_THAT(said("units=4 hosts=32 spines=1"), Catch::StartsWith("synth: spines=1:"));
+    CHECK_THAT(said("planes=2 ports=3"),
+               Catch::StartsWith("synth: ports=3: must be a multiple of planes, 2"));
+    CHECK_THAT(said("rails=2 leaves=3"), Catch::StartsWith("synth: leaves=3: more than the 2 rails"));
+    CHECK_THAT(said("units=2 halved=3"), Catch::StartsWith("synth: halved=3: more than the 2 units"));
+    CHECK_THAT(said("rails=1 halved=1"), Catch::StartsWith("synth: halved=1: a single rail"));
+    CHECK_THAT(said("pods=100 units=10 hosts=100 storage=8"),
+               Catch::StartsWith("synth: storage=8: more storage leaves"));
 }
