@@ -62,10 +62,8 @@ libry_topo_la_SOURCES = \
 	%D%/read/raw_fabric.hpp \
 	%D%/read/roles.cpp %D%/read/roles.hpp \
 	%D%/read/rules.cpp %D%/read/rules.hpp \
-	%D%/read/slurm_topology.hpp %D%/read/topology_conf.cpp %D%/read/topology_yaml.cpp \
-	%D%/read/source.cpp %D%/read/source.hpp \
+	%D%/read/slurm_topology.hpp %D%/read/topology_conf.cpp \
 	%D%/read/text.cpp %D%/read/text.hpp \
-	%D%/read/yaml.cpp %D%/read/yaml.hpp \
 	%D%/synth/ibsim_net.cpp %D%/synth/ibsim_net.hpp \
 	%D%/synth/plant.cpp %D%/synth/plant.hpp \
 	%D%/synth/synth.cpp %D%/synth/synth.hpp
@@ -76,6 +74,15 @@ noinst_LTLIBRARIES += libry_mad_discover.la
 libry_mad_discover_la_SOURCES = %D%/read/mad_discover.cpp %D%/read/mad_discover.hpp
 libry_mad_discover_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_mad_discover_la_LIBADD = libry_topo.la $(IBMAD_LIBS)
+
+# Likewise libyaml, and with it what chooses among the foreign formats.
+noinst_LTLIBRARIES += libry_source.la
+libry_source_la_SOURCES = \
+	%D%/read/source.cpp %D%/read/source.hpp \
+	%D%/read/topology_yaml.cpp \
+	%D%/read/yaml.cpp %D%/read/yaml.hpp
+libry_source_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
+libry_source_la_LIBADD = libry_topo.la $(YAML_LIBS)
 
 # Likewise hwloc.
 noinst_LTLIBRARIES += libry_hwloc.la
@@ -95,4 +102,4 @@ railtopo_SOURCES = \
 	%D%/tool/railtopo.cpp \
 	%D%/tool/show.cpp \
 	%D%/tool/synth.cpp
-railtopo_LDADD = libry_mad_discover.la libry_hwloc.la libry_topo.la libry_cli.la
+railtopo_LDADD = libry_source.la libry_mad_discover.la libry_hwloc.la libry_topo.la libry_cli.la

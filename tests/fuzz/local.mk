@@ -45,4 +45,4 @@ endif
 %C%_fuzz_rules_LDADD = libry_topo.la
 %C%_fuzz_source_SOURCES = %D%/source_fuzz.cpp $(fuzz_main)
 %C%_fuzz_source_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
-%C%_fuzz_source_LDADD = libry_topo.la
+%C%_fuzz_source_LDADD = libry_source.la

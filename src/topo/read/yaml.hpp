@@ -1,6 +1,5 @@
-// The part of YAML that configuration files are written in: maps and lists by indentation, lists in brackets,
-// plain and quoted scalars, comments, one document. Anchors, tags, block scalars and maps in braces are
-// refused by name.
+// YAML as a tree of values with their lines, for files such as topology.yaml; libyaml reads it. Anchors,
+// aliases and tags are refused by name: what such files hold stands where it is meant.
 #pragma once
 
 #include "base/expected.hpp"
@@ -18,12 +17,12 @@ struct Yaml {
     std::uint32_t line = 0;
     std::string text;              // of a scalar; "" for nothing
     std::vector<std::string> keys; // of a map, in order, each once
-    std::vector<Yaml> items;       // of a list; of a map, by key
+    std::vector<Yaml> items;       // of a list; of a map, the values of its keys
 
     const Yaml* find(std::string_view key) const;
 };
 
-// Errors (Code::input) say "NAME:LINE: …". At most 32 levels; one pass, linear but for keys of one map.
+// One document. Errors (Code::input) say "NAME:LINE: …". At most 32 levels; linear but for keys of one map.
 base::Expected<Yaml> parse_yaml(std::string_view text, std::string_view name);
 
 } // namespace topo

@@ -19,7 +19,7 @@ unit_sources += \
 	%D%/show_test.cpp \
 	%D%/svg_test.cpp \
 	%D%/synth_test.cpp
-unit_libs += libry_topo.la
+unit_libs += libry_source.la libry_topo.la
 unit_sources += \
 	%D%/gather_test.cpp \
 	%D%/host_facts_test.cpp \

@@ -196,18 +196,26 @@ TEST_CASE("topology.yaml that is none", "[source]") {
           "t:4: switch s must have either nodes or children");
     CHECK(yaml("- topology: a\n  tree:\n    switches:\n      - switch: s\n        knots: n1\n") ==
           "t:5: unknown key knots; there are switch, children, nodes");
-    CHECK(
-        yaml("- topology: a\n  tree:\n    switches:\n      - switch: s\n        nodes:\n          x: n1\n") ==
-        "t:6: nodes: a list of names is wanted");
-    CHECK(yaml("- topology: a\n  tree: {x: 1}\n").starts_with("t:2: '{x: 1}': "));
-    CHECK(yaml("- topology: a\n\ttree: x\n") == "t:2: a tab in the indentation");
+    CHECK(yaml("- topology: a\n  tree: {x: 1}\n") == "t:2: unknown key x; there are switches");
+    CHECK(yaml("- topology: a\n\ttree: x\n") ==
+          "t:2: while scanning a plain scalar found a tab character that "
+          "violates indentation");
     CHECK(yaml("- topology: a\n    tree: x\n").starts_with("t:2: "));
+    CHECK(yaml("- topology: &a b\n") == "t:1: anchors are not read: write plain values");
+    CHECK(yaml("- topology: !!str b\n") == "t:1: tags are not read: write plain values");
+    CHECK(yaml("- topology: *b\n") == "t:1: aliases are not read: write the value itself");
+    CHECK(yaml("- topology: a\n  block:\n    blocks:\n    - block: b\n      nodes: {n: 1}\n") ==
+          "t:5: nodes: a list of names is wanted");
+    CHECK(yaml("- [a, b]: c\n") == "t:1: a key must be a word");
+    CHECK(yaml("- topology: a\n---\n- topology: b\n") == "t:2: a second document");
+    CHECK(yaml("- topology: \"a\n") == "t:2: while scanning a quoted scalar found unexpected end of stream");
+    CHECK(yaml("- topology: a\xff\n").starts_with("t:1: "));
     CHECK(yaml("- topology: a\n  topology: b\n") == "t:2: key 'topology' stands twice");
     CHECK(yaml("- " + std::string(200000, '[')).starts_with("t:1: "));
     std::string deep;
     for (int i = 0; i < 20000; ++i)
         deep += "- ";
-    CHECK(yaml(deep + "a") == "t:1: lists too deep inside each other");
+    CHECK(yaml(deep + "a") == "t:1: more than 32 levels inside each other");
 }
 
 TEST_CASE("lsb.hosts: compute units over host groups", "[source]") {
