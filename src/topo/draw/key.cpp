@@ -170,10 +170,14 @@ int draw_heading(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, c
 }
 
 int draw_findings(Canvas& canvas, const Overlay& overlay, int top, int width) {
-    int y = top;
+    constexpr int left = margin + 22, gap = 14;
+    int y = top, column = left + 100; // where the sentences begin
     std::size_t listed = 0, matter = 0;
-    for (const auto& finding : overlay.findings)
-        matter += finding.severity != Severity::info ? 1 : 0;
+    for (const auto& finding : overlay.findings) {
+        if (finding.severity == Severity::info) continue;
+        if (++matter <= most_findings)
+            column = std::max(column, left + text_width(finding.code, text_size) + gap);
+    }
     if (matter == 0) return y;
     canvas.text(margin, y + 13, 13, "b", counted(matter, "finding", "findings"));
     y += row;
@@ -183,9 +187,9 @@ int draw_findings(Canvas& canvas, const Overlay& overlay, int top, int width) {
         canvas.open();
         canvas.title(finding.text);
         draw_mark(canvas, finding.severity, f, margin + 8, y + 9, 7);
-        canvas.text(margin + 22, y + 13, text_size, "m", finding.code);
-        for (const auto& line : wrapped(finding.text, text_size, width - 150, 3)) {
-            canvas.text(margin + 150, y + 13, text_size, {}, line);
+        canvas.text(left, y + 13, text_size, "m", finding.code);
+        for (const auto& line : wrapped(finding.text, text_size, width - column, 3)) {
+            canvas.text(column, y + 13, text_size, {}, line);
             y += row - 6;
         }
         canvas.close();
@@ -193,7 +197,7 @@ int draw_findings(Canvas& canvas, const Overlay& overlay, int top, int width) {
         ++listed;
     }
     if (matter > listed) {
-        canvas.text(margin + 22, y + 13, text_size, "m",
+        canvas.text(left, y + 13, text_size, "m",
                     fmt::format("and {} more; railtopo check tells them all", matter - listed));
         y += row;
     }

@@ -1,6 +1,7 @@
 #include "topo/draw/svg.hpp"
 
 #include "topo/draw/canvas.hpp"
+#include "topo/draw/layout.hpp"
 #include "topo/draw/palette.hpp"
 #include "topo/draw/words.hpp"
 #include "topo/synth/synth.hpp"
@@ -37,6 +38,20 @@ TEST_CASE("names cannot break out of a picture") {
         CHECK(svg.find(markup) == std::string::npos);
     }
     CHECK(svg.find("&lt;script&gt;alert(1)") != std::string::npos);
+}
+
+TEST_CASE("a finding's sentence begins right of its code, however long that is") {
+    const auto fabric = *topo::synthesise(*topo::parse_synth("units=1 hosts=2 rails=1"));
+    topo::Overlay overlay;
+    const std::string code = "gpu.throttle.hw_thermal_slowdown";
+    overlay.findings.push_back({code, topo::Severity::error, {"n002"}, {}, {}, "too hot"});
+    const auto svg = topo::draw_svg(fabric, overlay);
+    const auto x_before = [&](std::string_view text) {
+        const auto end = svg.find(">" + std::string(text) + "</text>");
+        REQUIRE(end != std::string::npos);
+        return std::stod(svg.substr(svg.rfind(" x=\"", end) + 4));
+    };
+    CHECK(x_before("too hot") > x_before(code) + topo::draw::text_width(code, 12));
 }
 
 TEST_CASE("a picture names each host, switch and link") {
