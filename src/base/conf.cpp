@@ -1,7 +1,12 @@
 #include "base/conf.hpp"
 #include "base/file.hpp"
+#include "base/toml.hpp"
 #include "base/units.hpp"
 
+// toml++ asserts what bad text breaks ("[=]"), and then says what is wrong with it: the assertion must
+// neither end the program nor be taken for a promise. conf.cpp and toml.cpp need the same settings.
+#undef NDEBUG
+#define TOML_ASSERT(condition) static_assert(true)
 #define TOML_EXCEPTIONS 0
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -95,7 +100,9 @@ struct ConfReader {
     }
 
     Expected<void> read(std::string_view text, bool defaults_only) {
-        const auto parsed = toml::parse(text, file);
+        const auto ascii = ascii_of(text);
+        auto parsed = toml::parse(ascii, file);
+        if (parsed && ascii != text) parsed = toml::parse(text, file);
         if (!parsed)
             return Error{Code::input, fmt::format("{}:{}: {}", file, parsed.error().source().begin.line,
                                                   parsed.error().description())};

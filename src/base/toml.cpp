@@ -1,5 +1,9 @@
 #include "base/toml.hpp"
 
+// toml++ asserts what bad text breaks ("[=]"), and then says what is wrong with it: the assertion must
+// neither end the program nor be taken for a promise. conf.cpp and toml.cpp need the same settings.
+#undef NDEBUG
+#define TOML_ASSERT(condition) static_assert(true)
 #define TOML_EXCEPTIONS 0
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -14,7 +18,9 @@ public:
     explicit TomlReader(std::string_view file) : file_(file) {}
 
     Expected<std::vector<TomlTable>> read(std::string_view text) {
-        const auto parsed = toml::parse(text, std::string_view(file_));
+        const auto ascii = ascii_of(text);
+        auto parsed = toml::parse(ascii, std::string_view(file_));
+        if (parsed && ascii != text) parsed = toml::parse(text, std::string_view(file_));
         if (!parsed)
             return Error{Code::input, fmt::format("{}:{}: {}", file_, parsed.error().source().begin.line,
                                                   parsed.error().description())};
@@ -89,6 +95,13 @@ private:
 };
 
 } // namespace
+
+std::string ascii_of(std::string_view text) {
+    std::string ascii(text);
+    std::replace_if(
+        ascii.begin(), ascii.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+    return ascii;
+}
 
 Expected<std::vector<TomlTable>> parse_toml(std::string_view text, std::string_view file) {
     return TomlReader(file).read(text);

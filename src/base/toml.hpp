@@ -24,6 +24,11 @@ struct TomlTable {
     std::vector<TomlValue> values; // in the order of the file
 };
 
+// The text with '?' for every byte that is not ASCII. toml++ 3.3 is not safe against such characters where
+// TOML has none, and this, which it refuses there, is parsed first: what then is left stands in strings and
+// comments.
+std::string ascii_of(std::string_view text);
+
 // The tables "[NAME]" and "[[NAME]]" of a document in the order of the file. Errors (Code::input) say
 // "FILE:LINE: …" for text that is not TOML, a key outside any table, and values of other types.
 Expected<std::vector<TomlTable>> parse_toml(std::string_view text, std::string_view file);

@@ -60,6 +60,9 @@ private:
     Expected<void> index() {
         for (std::size_t g = 0; g < outline_.groups.size(); ++g) {
             const auto& group = outline_.groups[g];
+            if (group.name.empty() || printable(group.name) != group.name)
+                return error(group.line,
+                             fmt::format("'{}': a name that can be printed is wanted", printable(group.name)));
             const auto [known, fresh] = by_name_.try_emplace(group.name, g);
             if (!fresh)
                 return error(group.line, fmt::format("{} stands in line {} already", printable(group.name),

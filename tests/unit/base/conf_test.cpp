@@ -46,3 +46,20 @@ TEST_CASE("a wrong file is refused with file and line") {
     CHECK_THAT(text_of("[restartd]\noperators = [1]\n"), Catch::Contains("list of strings"));
     CHECK_THAT(text_of("[restartd]\nagent_uid = -1\n"), Catch::Contains("whole number"));
 }
+
+TEST_CASE("a configuration that toml++ asserts against is refused like any other", "[conf]") {
+    for (const auto* text : {"[[[restartd]]\n", "[=]\n", "[[ =", "a = {=}\n"})
+        CHECK_FALSE(base::Conf::from_text(text, "t"));
+}
+
+TEST_CASE("characters that are not ASCII stand in strings and comments only", "[conf]") {
+    const auto conf =
+        Conf::from_text("# \xC3\xA4\n[agent] # \xC3\xA4\nsysfs = \"/\xC3\xA4\" # \xC3\xA4\n", "t");
+    REQUIRE(conf);
+    CHECK(conf->text("agent", "sysfs") == "/\xC3\xA4");
+    const auto stray = Conf::from_text("[agent]\n\nsysf\xC3\xA4 = \"\"\n", "t");
+    REQUIRE_FALSE(stray);
+    CHECK_THAT(stray.error().text, Catch::StartsWith("t:3: "));
+    CHECK_FALSE(Conf::from_text("[agent]\nsysfs = 5\"\"\" \xCB\xAF\n", "t"));
+    CHECK_FALSE(Conf::from_text("[agent]\nsysfs = \"\xFF\"\n", "t"));
+}

@@ -104,3 +104,8 @@ TEST_CASE("ignored HCAs leave the fabric with their links", "[rules]") {
                 CHECK(static_cast<std::size_t>(end->hca) <
                       made.hosts[static_cast<std::size_t>(end->host)].hcas.size());
 }
+
+TEST_CASE("text that toml++ asserts against is refused like any other", "[rules]") {
+    for (const auto* text : {"[[[rule]]\n", "[=]\n", "[[ =", "[[", "[", "a = {=}\n", "[a.=]\n"})
+        CHECK_FALSE(topo::parse_rules(text, "t"));
+}

@@ -197,6 +197,7 @@ TEST_CASE("topology.yaml that is none", "[source]") {
     CHECK(yaml("- topology: a\n  tree:\n    switches:\n      - switch: s\n        knots: n1\n") ==
           "t:5: unknown key knots; there are switch, children, nodes");
     CHECK(yaml("- topology: a\n  tree: {x: 1}\n") == "t:2: unknown key x; there are switches");
+    CHECK(yaml("- topology: a\n  : b\n").starts_with("t:2: "));
     CHECK(yaml("- topology: a\n\ttree: x\n") ==
           "t:2: while scanning a plain scalar found a tab character that "
           "violates indentation");
@@ -240,6 +241,8 @@ TEST_CASE("lsb.hosts that LSF would refuse, too", "[source]") {
     CHECK(error("Begin HostGroup\nGROUP_NAME GROUP_MEMBER\na (n1\nEnd HostGroup\n") ==
           "t:3: the line ends where a closing ) is wanted");
     CHECK(error("Begin HostGroup\nEnd Host\n") == "t:2: 'End': End HostGroup is wanted");
+    CHECK(error("Begin ComputeUnit\nNAME MEMBER\na\xFF (n1)\nEnd ComputeUnit\n") ==
+          "t:3: 'a?': a name that can be printed is wanted");
     CHECK(error("Begin HostGroup\n") == "t:1: the file ends where End HostGroup is wanted");
     CHECK(error("Begin ComputeUnit\nNAME MEMBER\na (g)\nEnd ComputeUnit\nBegin HostGroup\nGROUP_NAME "
                 "GROUP_MEMBER\n"
