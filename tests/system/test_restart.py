@@ -164,12 +164,21 @@ def pending(cluster):
     return [(kind, state) for kind, state in actions(cluster) if state == "pending"]
 
 
+def let_save(cluster, job):
+    """slurmctld writes its jobs down some seconds after they change; one killed before that has never heard of them."""
+    changed = time.time()
+    cluster.out("scontrol", "update", f"jobid={job.number}", "comment=saved")
+    state = cluster.root / "state" / "job_state"
+    wait_for(lambda: state.stat().st_mtime > changed, 30, "slurmctld to save its jobs", [cluster.log("ctl", "slurmctld")])
+
+
 def test_slurmctld_away(cluster):
     """slurmctld is down while a node dies: restartd waits, and acts when it is back."""
     checksum = undisturbed(cluster)
     job, nodes = gang(cluster)
     victim = nodes[1]
     controller = cluster.daemons["ctl", "slurmctld"]
+    let_save(cluster, job)
     controller.kill(signal.SIGKILL)
     wait_for(lambda: not controller.alive(), 5, "slurmctld to be gone")
     time.sleep(3)
