@@ -18,7 +18,6 @@ struct Word {
     HostState state;
 };
 
-// MIXED counts as busy: a gang takes whole hosts.
 constexpr std::array words{
     Word{"idle", HostState::free},
     Word{"powered_down", HostState::free}, // may be powered up for the job
@@ -35,8 +34,8 @@ constexpr std::array words{
     Word{"cancel_reboot", HostState::busy},
     Word{"comp", HostState::busy},
     Word{"completing", HostState::busy},
-    Word{"mix", HostState::busy},
-    Word{"mixed", HostState::busy},
+    Word{"mix", HostState::mixed},
+    Word{"mixed", HostState::mixed},
     Word{"npc", HostState::busy},
     Word{"perfctrs", HostState::busy},
     Word{"planned", HostState::busy},

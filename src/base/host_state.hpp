@@ -15,6 +15,7 @@ namespace base {
 // Better to worse.
 enum class HostState : std::uint8_t {
     free,    // may be given to a job
+    mixed,   // has room beside the jobs that run on it
     busy,    // taken by jobs
     drained, // an administrator or restartd keeps jobs away
     down     // does not answer

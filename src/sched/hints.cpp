@@ -1,5 +1,7 @@
 #include "sched/hints.hpp"
 
+#include "base/units.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +17,8 @@ using base::Expected;
 
 constexpr std::string_view label = "railyard:";
 constexpr std::size_t longest_path = 4095;
+constexpr std::uint64_t longest_wait_days = 3650;
+constexpr std::uint32_t most_hosts = 1'000'000;
 
 std::string_view trim(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n";
@@ -84,28 +88,136 @@ std::optional<std::string> decode(std::string_view text) {
     return out;
 }
 
-// One key of the comment. Keys are named otherwise than the flags: span, restart, ckpt-dir.
+// The flags and what carries them. Keys of the comment are named otherwise than the flags.
+struct Carrier {
+    std::string_view flag, variable, key;
+};
+constexpr std::array carriers{
+    Carrier{"rail-span", "RAIL_SPAN", "span"},       Carrier{"rail-segment", "RAIL_SEGMENT", "segment"},
+    Carrier{"rail-spares", "RAIL_SPARES", "spares"}, Carrier{"rail-order", "RAIL_ORDER", "order"},
+    Carrier{"restart", "RAIL_RESTART", "restart"},   Carrier{"ckpt-dir", "RAIL_CKPT_DIR", "ckpt-dir"},
+};
+constexpr auto flag_names = [] {
+    std::array<std::string_view, carriers.size()> names;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        names[i] = carriers[i].flag;
+    return names;
+}();
+
+// One key of the comment. An unknown one is passed over.
 Expected<void> read_key(Hints& hints, std::string_view key, std::string_view value) {
-    if (key == "span") return set_hint(hints, "rail-span", value);
-    if (key == "restart") return set_hint(hints, "restart", value);
-    if (key != "ckpt-dir") return {};
+    const auto* carrier =
+        std::find_if(carriers.begin(), carriers.end(), [&](const Carrier& c) { return c.key == key; });
+    if (carrier == carriers.end()) return {};
+    if (key != "ckpt-dir") return set_hint(hints, carrier->flag, value);
     const auto path = decode(value);
     if (!path)
         return Error{Code::input,
                      fmt::format("{}: % must be followed by two hexadecimal digits", shown(value))};
-    return set_hint(hints, "ckpt-dir", *path);
+    return set_hint(hints, carrier->flag, *path);
+}
+
+// Slurm's own form of a time: [days-]hours[:minutes[:seconds]] with days, else minutes, minutes:seconds or
+// hours:minutes:seconds.
+std::optional<std::uint64_t> slurm_seconds(std::string_view text) {
+    std::uint64_t days = 0;
+    const auto dash = text.find('-');
+    const bool has_days = dash != std::string_view::npos;
+    if (has_days) {
+        const auto count = base::parse_count(text.substr(0, dash));
+        if (!count || *count > longest_wait_days) return std::nullopt;
+        days = *count;
+        text.remove_prefix(dash + 1);
+    }
+    std::vector<std::uint64_t> parts;
+    for (bool more = true; more;) {
+        more = text.find(':') != std::string_view::npos;
+        const auto count = base::parse_count(next_part(text, ':'));
+        if (!count || *count > longest_wait_days * 86400) return std::nullopt;
+        parts.push_back(*count);
+    }
+    if (parts.size() > 3) return std::nullopt;
+    constexpr std::array<std::uint64_t, 3> from_hours{3600, 60, 1}, from_minutes{60, 1, 0};
+    const auto& units = has_days || parts.size() == 3 ? from_hours : from_minutes;
+    auto seconds = days * 86400;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        seconds += parts[i] * units[i];
+    return seconds;
+}
+
+Expected<void> set_span(Hints& hints, std::string_view value) {
+    const auto at = value.find('@');
+    const auto span = parse_span(value.substr(0, at));
+    if (!span)
+        return Error{Code::usage,
+                     fmt::format("--rail-span={}: must be unit, pod or fabric, or one of these with @WAIT",
+                                 shown(value))};
+    std::optional<base::Duration> wait;
+    if (at != std::string_view::npos) {
+        const auto parsed = parse_wait(value.substr(at + 1));
+        if (!parsed)
+            return Error{Code::usage, fmt::format("--rail-span={}: {}", shown(value), parsed.error().text)};
+        wait = *parsed;
+    }
+    hints.span = *span;
+    hints.span_wait = wait;
+    return {};
+}
+
+Expected<std::uint32_t> hosts_in(std::string_view value, std::uint32_t least) {
+    const auto count = base::parse_count(value);
+    if (!count || *count < least || *count > most_hosts)
+        return Error{Code::usage,
+                     fmt::format("must be a whole number of hosts from {} to {}", least, most_hosts)};
+    return static_cast<std::uint32_t>(*count);
 }
 
 } // namespace
+
+std::span<const std::string_view> hint_flags() {
+    return flag_names;
+}
+
+Expected<base::Duration> parse_wait(std::string_view text) {
+    const Error bad{Code::input,
+                    fmt::format("{}: a wait is a time as sbatch takes them (minutes, H:MM:SS, D-H) "
+                                "or with a unit (90s, 30m, 2h, 1d), from 1 s to {} days",
+                                shown(text), longest_wait_days)};
+    constexpr auto longest = std::chrono::seconds(longest_wait_days * 86400);
+    base::Duration wait{};
+    if (const auto seconds = slurm_seconds(text)) {
+        if (*seconds > static_cast<std::uint64_t>(longest.count())) return bad;
+        wait = std::chrono::seconds(*seconds);
+    } else {
+        const auto duration = base::parse_duration(text);
+        if (!duration) return bad;
+        wait = *duration;
+    }
+    if (wait < std::chrono::seconds(1) || wait > longest) return bad;
+    return wait;
+}
+
+Span span_after(const Hints& hints, base::Duration waited) {
+    if (!hints.span || (hints.span_wait && waited >= *hints.span_wait)) return Span::any;
+    return *hints.span;
+}
 
 Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view value) {
     const auto refuse = [&](std::string_view allowed) -> Expected<void> {
         return Error{Code::usage, fmt::format("--{}={}: {}", flag, shown(value), allowed)};
     };
-    if (flag == "rail-span") {
-        const auto span = parse_span(value);
-        if (!span) return refuse("must be unit, pod or fabric");
-        hints.span = *span;
+    if (flag == "rail-span") return set_span(hints, value);
+    if (flag == "rail-segment" || flag == "rail-spares") {
+        const bool segment = flag == "rail-segment";
+        const auto hosts = hosts_in(value, segment ? 1 : 0);
+        if (!hosts) return refuse(hosts.error().text);
+        (segment ? hints.segment : hints.spares) = *hosts;
+        return {};
+    }
+    if (flag == "rail-order") {
+        const auto order = parse_order(value);
+        if (!order) return refuse("must be ring, tree or none");
+        hints.order = *order;
         return {};
     }
     if (flag == "restart") {
@@ -118,13 +230,12 @@ Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view va
         hints.ckpt_dir = std::string(value);
         return {};
     }
-    return refuse("no such flag; there are rail-span, restart and ckpt-dir");
+    return refuse(fmt::format("no such flag; there are {}", fmt::join(flag_names, ", ")));
 }
 
 std::string_view hint_variable(std::string_view flag) {
-    if (flag == "rail-span") return "RAIL_SPAN";
-    if (flag == "restart") return "RAIL_RESTART";
-    if (flag == "ckpt-dir") return "RAIL_CKPT_DIR";
+    for (const auto& carrier : carriers)
+        if (flag == carrier.flag) return carrier.variable;
     return {};
 }
 
@@ -157,7 +268,14 @@ std::string merge_comment(std::string_view before, const Hints& hints) {
     if (hints.empty()) return out;
     if (!out.empty()) out += "; ";
     out += label;
-    if (hints.span) fmt::format_to(std::back_inserter(out), " span={}", to_string(*hints.span));
+    const auto add = [&](std::string_view key, auto&& value) {
+        fmt::format_to(std::back_inserter(out), " {}={}", key, value);
+    };
+    if (hints.span) add("span", to_string(*hints.span));
+    if (hints.span && hints.span_wait) out += '@' + base::format_duration(*hints.span_wait);
+    if (hints.segment) add("segment", *hints.segment);
+    if (hints.spares) add("spares", *hints.spares);
+    if (hints.order) add("order", to_string(*hints.order));
     if (hints.restart) out += *hints.restart ? " restart=auto" : " restart=never";
     if (hints.ckpt_dir) {
         out += " ckpt-dir=";

@@ -30,6 +30,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::string_view state_word(const Snapshot& snapshot, std::uint32_t host) {
     switch (snapshot.states[host]) {
+    case HostState::mixed:
     case HostState::busy: return "busy";
     case HostState::drained: return "drained";
     case HostState::down: return "down";
@@ -82,6 +83,7 @@ struct Tally {
             }
             switch (loads.snapshot().states[h]) {
             case HostState::free: ++(loads.free(h) ? free : unhealthy); break;
+            case HostState::mixed:
             case HostState::busy: ++busy; break;
             case HostState::drained: ++drained; break;
             case HostState::down: ++down; break;

@@ -21,4 +21,20 @@ std::string_view to_string(Span span) {
     return "any";
 }
 
+base::Expected<RankOrder> parse_order(std::string_view word) {
+    if (word == "ring") return RankOrder::ring;
+    if (word == "tree") return RankOrder::tree;
+    if (word == "none") return RankOrder::none;
+    return base::Error{base::Code::input, fmt::format("{}: must be ring, tree or none", word)};
+}
+
+std::string_view to_string(RankOrder order) {
+    switch (order) {
+    case RankOrder::ring: return "ring";
+    case RankOrder::tree: return "tree";
+    case RankOrder::none: break;
+    }
+    return "none";
+}
+
 } // namespace sched

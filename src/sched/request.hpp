@@ -18,14 +18,33 @@ enum class Span : std::uint8_t { any, unit, pod, fabric };
 base::Expected<Span> parse_span(std::string_view word);
 std::string_view to_string(Span span);
 
-enum class RankOrder : std::uint8_t { none, ring };
+// In which order the launcher numbers the hosts (rank_order.hpp).
+enum class RankOrder : std::uint8_t { none, ring, tree };
+
+// "ring", "tree", "none". Errors as above.
+base::Expected<RankOrder> parse_order(std::string_view word);
+std::string_view to_string(RankOrder order);
 
 struct Request {
-    std::uint32_t nodes = 1;             // the gang: all of them at once
-    Span span = Span::any;               // hard
-    RankOrder order = RankOrder::ring;   // ring: by pod, unit, then host
+    // The gang, spares included: all of them at once. With `most` above `nodes` as many as fit, at most that
+    // many; the hard limits below come first. most 0: exactly `nodes`.
+    std::uint32_t nodes = 1;
+    std::uint32_t most = 0;
+    Span span = Span::any; // hard; when a wish ends is for the caller to know (Hints::span_wait)
+    // Ranks come in groups of this many hosts (tensor or pipeline groups), no group is split over units; it
+    // divides the hosts that are not spares. 0: no groups.
+    std::uint32_t segment = 0;
+    // So many hosts of the gang are spares: they stand idle inside the allocation, for the ranks of a host
+    // that fails. They need no segment and are last in rank order.
+    std::uint32_t spares = 0;
+    RankOrder order = RankOrder::ring;
     std::vector<std::uint32_t> required; // host indices that must be in
     std::vector<std::uint32_t> excluded; // host indices that must not be in
+    // Takes hosts on which other jobs run too, where they have room (HostState::mixed), before idle ones.
+    bool shared = false;
+    // Hosts kept free for restarts: so many healthy free hosts must remain, not counting those that this
+    // request's own spares take. A restart itself asks with 0.
+    std::uint32_t spare_floor = 0;
 };
 
 } // namespace sched

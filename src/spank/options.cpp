@@ -5,9 +5,12 @@
 namespace spank {
 namespace {
 
-constexpr std::array<Flag, 3> table = {{
-    {"rail-span", "RAIL_SPAN", "unit|pod|fabric",
-     "keep the job's nodes within one unit or pod of the fabric"},
+constexpr std::array<Flag, flag_count> table = {{
+    {"rail-span", "RAIL_SPAN", "unit|pod|fabric[@WAIT]",
+     "keep the job's nodes within one unit or pod of the fabric, with @WAIT for so long only"},
+    {"rail-segment", "RAIL_SEGMENT", "N", "groups of N nodes stay within one unit each"},
+    {"rail-spares", "RAIL_SPARES", "K", "K of the job's nodes stand by as spares"},
+    {"rail-order", "RAIL_ORDER", "ring|tree|none", "order of the nodes' ranks (default ring)"},
     {"ckpt-dir", "RAIL_CKPT_DIR", "DIR", "absolute directory of the job's checkpoints"},
     {"restart", "RAIL_RESTART", "auto|never",
      "start the job again from its last checkpoint when a host fails"},
@@ -42,9 +45,8 @@ base::Expected<void> Options::set_argument(std::string_view argument) {
         keep(i, text, Origin::arguments);
         return {};
     }
-    return base::Error{
-        base::Code::usage,
-        fmt::format("{}: no such argument; there are socket, rail-span, ckpt-dir and restart", argument)};
+    return base::Error{base::Code::usage, fmt::format("{}: no such argument; there are socket, {}", argument,
+                                                      fmt::join(sched::hint_flags(), ", "))};
 }
 
 base::Expected<void> Options::set_flag(std::size_t flag, std::string_view value) {

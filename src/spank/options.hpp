@@ -25,6 +25,7 @@ struct Flag {
     const char* arginfo;  // "unit|pod|fabric", as --help shows it
     const char* usage;    // one line for --help
 };
+inline constexpr std::size_t flag_count = 6;
 std::span<const Flag> flags();
 
 class Options {
@@ -53,7 +54,7 @@ private:
     };
     void keep(std::size_t flag, std::string_view text, Origin origin);
 
-    std::array<Value, 3> values_; // as flags()
+    std::array<Value, flag_count> values_; // as flags()
     std::string socket_ = "/run/railyard/job.sock";
 };
 

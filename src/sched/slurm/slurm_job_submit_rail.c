@@ -83,6 +83,7 @@ extern int job_submit(job_desc_msg_t* job, uint32_t submit_uid, char** err_msg) 
         .count = job->spank_job_env_size,
         .admin_comment = job->admin_comment,
         .nodes = job->min_nodes == NO_VAL ? 1 : job->min_nodes,
+        .most = job->max_nodes == NO_VAL ? 0 : job->max_nodes,
         .batch = job->script != NULL,
         .requeue = job->requeue == NO_VAL16 ? -1 : job->requeue != 0,
     };
@@ -98,12 +99,14 @@ extern int job_submit(job_desc_msg_t* job, uint32_t submit_uid, char** err_msg) 
 extern int job_modify(job_desc_msg_t* job, job_record_t* record, uint32_t submit_uid) {
     if (!gate || (!job->admin_comment && (job->min_nodes == NO_VAL || !record->admin_comment)))
         return SLURM_SUCCESS;
-    uint32_t nodes = job->min_nodes;
+    uint32_t nodes = job->min_nodes, most = job->max_nodes;
     if (nodes == NO_VAL) nodes = record->details ? record->details->min_nodes : 1;
+    if (most == NO_VAL) most = record->details ? record->details->max_nodes : 0;
     struct rail_change change = {
         .before = record->admin_comment,
         .after = job->admin_comment,
         .nodes = nodes,
+        .most = most,
     };
     struct rail_verdict verdict;
     rail_gate_change(gate, &change, &verdict);

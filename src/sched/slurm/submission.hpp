@@ -14,18 +14,22 @@
 
 namespace sched {
 
-// The largest gangs a fabric holds, with every host free.
-struct Limits {
-    std::uint32_t unit = 0, pod = 0,
-                  fabric = 0; // hosts in the largest unit, in the largest pod, in all units
+// What a fabric holds with every host free.
+struct Capacity {
+    std::vector<std::vector<std::uint32_t>> units; // [pod][unit]: hosts
 
-    static Limits of(const topo::Fabric& fabric);
+    static Capacity of(const topo::Fabric& fabric);
+
+    // The largest gang of ranks in groups of `segment` hosts (0: no groups) that the largest part of a span
+    // holds with so many spares beside it, spares included.
+    std::uint32_t most(Span span, std::uint32_t segment, std::uint32_t spares) const;
 };
 
 struct Submission {
     std::vector<std::string_view> variables; // "RAIL_SPAN=unit", …: the job-control environment
     std::string_view admin_comment;
-    std::uint32_t nodes = 1;     // the least it asks for
+    std::uint32_t nodes = 1;     // the least it asks for,
+    std::uint32_t most = 0;      // and the most; 0: exactly `nodes`
     bool batch = true;           // sbatch; false: salloc or srun
     std::optional<bool> requeue; // --requeue, --no-requeue, or neither
 };
@@ -37,12 +41,12 @@ struct Accepted {
     std::string note;          // for the user; empty: none
 };
 
-// Errors (Code::usage; Code::unfit for a span that can never hold the job) are for the user. Without
-// `limits` (no fabric is known) no span is too small.
-base::Expected<Accepted> judge(const Submission& submission, const std::optional<Limits>& limits);
+// Errors (Code::usage for what contradicts itself; Code::unfit for what this fabric can never hold) are for
+// the user. Without `capacity` (no fabric is known) nothing is too large.
+base::Expected<Accepted> judge(const Submission& submission, const std::optional<Capacity>& capacity);
 
-// A change of a job that has `hints` to `nodes` nodes at least. Errors as above.
-base::Expected<void> judge_nodes(const Hints& hints, std::uint32_t nodes,
-                                 const std::optional<Limits>& limits);
+// Whether a job with `hints` may have from `nodes` to `most` nodes (0: exactly `nodes`). Errors as above.
+base::Expected<void> judge_nodes(const Hints& hints, std::uint32_t nodes, std::uint32_t most,
+                                 const std::optional<Capacity>& capacity);
 
 } // namespace sched

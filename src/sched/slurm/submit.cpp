@@ -19,19 +19,19 @@ struct rail_gate {
                            if (level == sched::FabricFile::Level::error) to(RAIL_LOG_ERROR, text.c_str());
                        },
                        [this](topo::Fabric&& fabric) {
-                           const auto found = sched::Limits::of(fabric);
+                           const auto found = sched::Capacity::of(fabric);
                            const std::lock_guard lock(mutex);
-                           limits = found;
+                           capacity = found;
                        }) {}
 
-    std::optional<sched::Limits> current() {
+    std::optional<sched::Capacity> current() {
         const std::lock_guard lock(mutex);
-        return limits;
+        return capacity;
     }
 
     const rail_log log;
-    std::mutex mutex; // guards limits
-    std::optional<sched::Limits> limits;
+    std::mutex mutex; // guards capacity
+    std::optional<sched::Capacity> capacity;
     sched::FabricFile file; // last: its thread uses the rest
 };
 
@@ -69,6 +69,7 @@ void rail_gate_submit(rail_gate* gate, const rail_submission* from, rail_verdict
             submission.variables.emplace_back(from->variables[i]);
         if (from->admin_comment != nullptr) submission.admin_comment = from->admin_comment;
         submission.nodes = from->nodes;
+        submission.most = from->most;
         submission.batch = from->batch;
         if (from->requeue >= 0) submission.requeue = from->requeue != 0;
         const auto accepted = sched::judge(submission, gate->current());
@@ -97,7 +98,7 @@ void rail_gate_change(rail_gate* gate, const rail_change* change, rail_verdict* 
             }
         }
         if (!hints) return; // what stands there already is not judged
-        const auto fits = sched::judge_nodes(*hints, change->nodes, gate->current());
+        const auto fits = sched::judge_nodes(*hints, change->nodes, change->most, gate->current());
         if (!fits) refuse(*verdict, fits.error());
     } catch (const std::exception& e) {
         gate->log(RAIL_LOG_ERROR, e.what());

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Keeps the sizes of the fabric's units and pods; watches the file as rail_advisor does. */
+/* Keeps the sizes of the fabric's units; watches the file as rail_advisor does. */
 typedef struct rail_gate rail_gate;
 rail_gate* rail_gate_open(rail_log log);
 void rail_gate_close(rail_gate* gate);
@@ -20,7 +20,7 @@ struct rail_submission {
     const char* const* variables; /* "RAIL_SPAN=unit", … */
     uint32_t count;
     const char* admin_comment; /* NULL: none */
-    uint32_t nodes;            /* the least it asks for */
+    uint32_t nodes, most;      /* the least and the most it asks for; most 0: exactly `nodes` */
     bool batch;
     int requeue; /* 1 --requeue, 0 --no-requeue, -1 neither */
 };
@@ -36,9 +36,9 @@ void rail_gate_submit(rail_gate* gate, const struct rail_submission* submission,
                       struct rail_verdict* verdict);
 
 struct rail_change {
-    const char* before; /* the job's admin_comment; NULL: none */
-    const char* after;  /* the wanted admin_comment; NULL: as before */
-    uint32_t nodes;     /* the least it will ask for */
+    const char* before;   /* the job's admin_comment; NULL: none */
+    const char* after;    /* the wanted admin_comment; NULL: as before */
+    uint32_t nodes, most; /* the least and the most it will ask for */
 };
 /* An administrator's new comment without a railyard part keeps the job's; one with such a part replaces it,
  * and is refused if it cannot be understood. */

@@ -36,6 +36,7 @@ struct Known {
 };
 
 void worsen(std::optional<HostState>& state, HostState told) {
+    if (told == HostState::mixed) told = HostState::busy; // a picture shows whether a host is in use
     state = state ? std::max(*state, told) : told;
 }
 

@@ -54,6 +54,7 @@ std::string Words::letter(std::size_t job) {
 std::string_view Words::state(base::HostState state) {
     switch (state) {
     case base::HostState::free: return "free";
+    case base::HostState::mixed:
     case base::HostState::busy: return "allocated";
     case base::HostState::drained: return "drained";
     case base::HostState::down: break;

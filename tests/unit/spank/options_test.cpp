@@ -10,7 +10,7 @@ namespace {
 using spank::Options;
 using spank::Origin;
 
-constexpr std::size_t span = 0, ckpt_dir = 1, restart = 2;
+constexpr std::size_t span = 0, ckpt_dir = 4, restart = 5; // as flags()
 
 auto environment(const std::map<std::string, const char*>& values) {
     return [&values](const char* name) -> const char* {
@@ -22,7 +22,7 @@ auto environment(const std::map<std::string, const char*>& values) {
 } // namespace
 
 TEST_CASE("spank options: the table names the flags as the rest of Railyard does") {
-    REQUIRE(spank::flags().size() == 3);
+    REQUIRE(spank::flags().size() == sched::hint_flags().size());
     for (const auto& flag : spank::flags()) {
         INFO(flag.name);
         CHECK(sched::hint_variable(flag.name) == flag.variable);
@@ -60,7 +60,7 @@ TEST_CASE("spank options: bad flags are refused and change nothing") {
     Options options;
     const auto set = options.set_flag(span, "rack");
     REQUIRE_FALSE(set);
-    CHECK(set.error().text == "--rail-span=rack: must be unit, pod or fabric");
+    CHECK(set.error().text == "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT");
     CHECK(options.origin(span) == Origin::unset);
 }
 
@@ -69,7 +69,8 @@ TEST_CASE("spank options: a bad variable is an error, and is kept for slurmctld 
     Options options;
     const auto read = options.read_environment(environment(values));
     REQUIRE_FALSE(read);
-    CHECK(read.error().text == "RAIL_SPAN in the environment: --rail-span=rack: must be unit, pod or fabric");
+    CHECK(read.error().text == "RAIL_SPAN in the environment: --rail-span=rack: must be unit, pod or fabric, "
+                               "or one of these with @WAIT");
     CHECK(options.value(span) == "rack");
     CHECK(options.value(restart) == "never");
     Options overruled; // the command line makes the variable moot
@@ -81,8 +82,8 @@ TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
     Options options;
     const auto unknown = options.set_argument("sokcet=/x");
     REQUIRE_FALSE(unknown);
-    CHECK(unknown.error().text ==
-          "sokcet=/x: no such argument; there are socket, rail-span, ckpt-dir and restart");
+    CHECK(unknown.error().text == "sokcet=/x: no such argument; there are socket, rail-span, rail-segment, "
+                                  "rail-spares, rail-order, restart, ckpt-dir");
     CHECK_FALSE(options.set_argument("socket"));
     CHECK_FALSE(options.set_argument("socket=run/job.sock"));
     const auto bad = options.set_argument("restart=maybe");

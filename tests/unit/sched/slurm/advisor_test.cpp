@@ -191,7 +191,7 @@ TEST_CASE("gate: submissions and changes in C") {
         std::free(verdict.admin_comment);
     };
 
-    rail_submission submission{variables, 2, nullptr, 4, true, -1};
+    rail_submission submission{variables, 2, nullptr, 4, 0, true, -1};
     rail_gate_submit(gate, &submission, &verdict);
     CHECK(verdict.accepted);
     CHECK(verdict.set_requeue);
@@ -205,7 +205,7 @@ TEST_CASE("gate: submissions and changes in C") {
     CHECK(std::string(verdict.message).find("5 nodes never fit") != std::string::npos);
     drop();
 
-    rail_change change{"railyard: span=unit", nullptr, 5};
+    rail_change change{"railyard: span=unit", nullptr, 5, 0};
     rail_gate_change(gate, &change, &verdict);
     CHECK_FALSE(verdict.accepted);
     drop();

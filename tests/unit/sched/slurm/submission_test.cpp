@@ -6,12 +6,13 @@
 
 namespace {
 
-sched::Limits limits_of(std::string_view spec) {
-    return sched::Limits::of(*topo::synthesise(*topo::parse_synth(spec)));
+sched::Capacity capacity_of(std::string_view spec) {
+    return sched::Capacity::of(*topo::synthesise(*topo::parse_synth(spec)));
 }
 
-std::string error_of(const sched::Submission& submission, const std::optional<sched::Limits>& limits = {}) {
-    const auto accepted = sched::judge(submission, limits);
+std::string error_of(const sched::Submission& submission,
+                     const std::optional<sched::Capacity>& capacity = {}) {
+    const auto accepted = sched::judge(submission, capacity);
     return accepted ? "" : accepted.error().text;
 }
 
@@ -37,18 +38,19 @@ TEST_CASE("submission: without flags nothing changes") {
 }
 
 TEST_CASE("submission: a bad value is refused with flag, value and what is allowed") {
-    CHECK(error_of({{"RAIL_SPAN=rack"}, "", 1, true, {}}) == "--rail-span=rack: must be unit, pod or fabric");
-    CHECK(error_of({{"RAIL_RESTART="}, "", 1, true, {}}) == "--restart=: must be auto or never");
-    CHECK(error_of({{"RAIL_CKPT_DIR=x"}, "", 1, true, {}}) == "--ckpt-dir=x: must be an absolute path");
+    CHECK(error_of({{"RAIL_SPAN=rack"}, "", 1, 0, true, {}}) ==
+          "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT");
+    CHECK(error_of({{"RAIL_RESTART="}, "", 1, 0, true, {}}) == "--restart=: must be auto or never");
+    CHECK(error_of({{"RAIL_CKPT_DIR=x"}, "", 1, 0, true, {}}) == "--ckpt-dir=x: must be an absolute path");
 }
 
 TEST_CASE("submission: automatic restarts need a job that may be requeued") {
-    const auto batch = sched::judge({{"RAIL_RESTART=auto"}, "", 1, true, {}}, {});
+    const auto batch = sched::judge({{"RAIL_RESTART=auto"}, "", 1, 0, true, {}}, {});
     REQUIRE(batch);
     CHECK(batch->set_requeue);
-    CHECK(error_of({{"RAIL_RESTART=auto"}, "", 1, true, false}).find("--no-requeue") != std::string::npos);
-    CHECK(error_of({{"RAIL_RESTART=never"}, "", 1, true, false}).empty());
-    const auto interactive = sched::judge({{"RAIL_RESTART=auto"}, "", 1, false, {}}, {});
+    CHECK(error_of({{"RAIL_RESTART=auto"}, "", 1, 0, true, false}).find("--no-requeue") != std::string::npos);
+    CHECK(error_of({{"RAIL_RESTART=never"}, "", 1, 0, true, false}).empty());
+    const auto interactive = sched::judge({{"RAIL_RESTART=auto"}, "", 1, 0, false, {}}, {});
     REQUIRE(interactive);
     CHECK_FALSE(interactive->set_requeue);
     CHECK(interactive->admin_comment.empty());
@@ -56,21 +58,51 @@ TEST_CASE("submission: automatic restarts need a job that may be requeued") {
 }
 
 TEST_CASE("submission: a span that can never hold the job names the way out") {
-    const auto limits = limits_of("pods=2 units=2 hosts=8 rails=2");
-    CHECK(limits.unit == 8);
-    CHECK(limits.pod == 16);
-    CHECK(limits.fabric == 32);
-    CHECK(error_of({{"RAIL_SPAN=unit"}, "", 8, true, {}}, limits).empty());
-    CHECK(error_of({{"RAIL_SPAN=unit"}, "", 12, true, {}}, limits) ==
+    const auto capacity = capacity_of("pods=2 units=2 hosts=8 rails=2");
+    CHECK(capacity.most(sched::Span::unit, 0, 0) == 8);
+    CHECK(capacity.most(sched::Span::pod, 0, 0) == 16);
+    CHECK(capacity.most(sched::Span::fabric, 0, 0) == 32);
+    CHECK(error_of({{"RAIL_SPAN=unit"}, "", 8, 0, true, {}}, capacity).empty());
+    CHECK(error_of({{"RAIL_SPAN=unit"}, "", 12, 0, true, {}}, capacity) ==
           "--rail-span=unit: 12 nodes never fit, the largest unit of this fabric has 8: ask for "
           "--rail-span=pod or at "
           "most 8 nodes");
-    CHECK(error_of({{"RAIL_SPAN=unit"}, "", 20, true, {}}, limits).find("--rail-span=fabric or at most 8") !=
+    CHECK(error_of({{"RAIL_SPAN=unit"}, "", 20, 0, true, {}}, capacity)
+              .find("--rail-span=fabric or at most 8") != std::string::npos);
+    CHECK(error_of({{"RAIL_SPAN=pod"}, "", 17, 0, true, {}}, capacity)
+              .find("--rail-span=fabric or at most 16") != std::string::npos);
+    CHECK(error_of({{"RAIL_SPAN=fabric"}, "", 33, 0, true, {}}, capacity).find("ask for at most 32 nodes") !=
           std::string::npos);
-    CHECK(error_of({{"RAIL_SPAN=pod"}, "", 17, true, {}}, limits).find("--rail-span=fabric or at most 16") !=
-          std::string::npos);
-    CHECK(error_of({{"RAIL_SPAN=fabric"}, "", 33, true, {}}, limits).find("ask for at most 32 nodes") !=
-          std::string::npos);
-    CHECK(error_of({{"RAIL_SPAN=unit"}, "", 12, true, {}}).empty()); // no fabric: no opinion
-    CHECK(error_of({{}, "", 12, true, {}}, limits).empty());
+    CHECK(error_of({{"RAIL_SPAN=unit"}, "", 12, 0, true, {}}).empty()); // no fabric: no opinion
+    CHECK(error_of({{}, "", 12, 0, true, {}}, capacity).empty());
+}
+
+TEST_CASE("submission: segments and spares that do not fit are refused with a sentence") {
+    const auto capacity = capacity_of("pods=2 units=2 hosts=8 rails=2");
+    const auto refused = [&](std::vector<std::string_view> flags, std::uint32_t nodes,
+                             std::uint32_t most = 0) {
+        return error_of({std::move(flags), "", nodes, most, true, {}}, capacity);
+    };
+    CHECK(refused({"RAIL_SEGMENT=4"}, 16).empty());
+    CHECK(refused({"RAIL_SEGMENT=4", "RAIL_SPARES=1"}, 17).empty());
+    CHECK(refused({"RAIL_SEGMENT=4"}, 18) ==
+          "--rail-segment=4: does not divide 18 nodes: ask for 16 or 20 nodes");
+    CHECK(refused({"RAIL_SEGMENT=4", "RAIL_SPARES=1"}, 16) ==
+          "--rail-segment=4: does not divide 15 nodes (16 less 1 spares): ask for 13 or 17 nodes");
+    CHECK(refused({"RAIL_SEGMENT=8"}, 4) == "--rail-segment=8: does not divide 4 nodes: ask for 8 nodes");
+    CHECK(refused({"RAIL_SEGMENT=4"}, 14, 18).empty()); // 16 are in the range
+    CHECK_FALSE(refused({"RAIL_SEGMENT=4"}, 13, 15).empty());
+    CHECK(refused({"RAIL_SPARES=2"}, 2) ==
+          "--rail-spares=2: of 2 nodes no node is left to run on: ask for more with --nodes, the spares are "
+          "among them");
+    // Six of a unit's eight hosts hold a segment, two of each are left over: four segments and eight spares.
+    CHECK(capacity.most(sched::Span::any, 6, 0) == 24);
+    CHECK(capacity.most(sched::Span::any, 6, 9) == 27);
+    CHECK(refused({"RAIL_SEGMENT=6"}, 30) ==
+          "--rail-segment=6: 30 nodes never fit, the whole fabric has 24: ask for at most 24 nodes");
+    CHECK(refused({"RAIL_SEGMENT=16"}, 16) ==
+          "--rail-segment=16: 16 nodes never fit, the whole fabric has 0: ask for at most 0 nodes");
+    // A wish ends: only what the whole fabric cannot hold is refused.
+    CHECK(refused({"RAIL_SPAN=unit@2h"}, 12).empty());
+    CHECK_FALSE(refused({"RAIL_SPAN=unit@2h"}, 33).empty());
 }
