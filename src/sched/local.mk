@@ -11,7 +11,9 @@ libry_sched_la_SOURCES = \
 	%D%/reasons.cpp %D%/reasons.hpp \
 	%D%/request.cpp %D%/request.hpp \
 	%D%/search.cpp %D%/search.hpp \
-	%D%/snapshot.cpp %D%/snapshot.hpp
+	%D%/snapshot.cpp %D%/snapshot.hpp \
+	%D%/tally.cpp %D%/tally.hpp \
+	%D%/words.cpp %D%/words.hpp
 # Only the next library below: each holds the ones under it, and a plugin that got one twice would not link.
 libry_sched_la_LIBADD = libry_topo.la
 

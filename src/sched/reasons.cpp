@@ -1,32 +1,16 @@
 #include "sched/reasons.hpp"
 
+#include "sched/words.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace sched {
 namespace {
 
 using base::Code;
 using base::Error;
-
-std::string plural(std::uint64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-// "a, b, c and 4 more".
-std::string listed(const std::vector<std::string>& names) {
-    constexpr std::size_t most = 4;
-    std::string out;
-    const auto shown = names.size() > most + 1 ? most : names.size();
-    for (std::size_t i = 0; i < shown; ++i) {
-        if (i > 0) out += i + 1 == names.size() ? " and " : ", ";
-        out += names[i];
-    }
-    if (shown < names.size()) out += fmt::format(" and {} more", names.size() - shown);
-    return out;
-}
 
 std::string_view state_word(const Snapshot& snapshot, std::uint32_t host) {
     switch (snapshot.states[host]) {
@@ -39,83 +23,16 @@ std::string_view state_word(const Snapshot& snapshot, std::uint32_t host) {
     return "unhealthy (health 0)";
 }
 
-// A part of the fabric that may hold a gang: hosts order[first … first + size).
-struct Part {
-    std::string name;
-    std::uint32_t first = 0;
-    std::uint32_t size = 0;
-};
-
-std::string_view part_noun(Tier tier) {
-    constexpr std::array<std::string_view, 4> nouns{"unit", "pod", "connected part", "fabric"};
-    return nouns[tier];
-}
-
-std::vector<Part> parts_of(const topo::Fabric& fabric, const PlacementIndex& index, Tier tier) {
-    std::vector<Part> parts;
-    if (tier == one_unit)
-        for (const auto& unit : index.units)
-            parts.push_back({unit.name, unit.first, unit.size});
-    else if (tier == one_pod)
-        for (const auto& pod : index.pods)
-            parts.push_back({pod.name, index.units[pod.first].first, pod.hosts});
-    else if (tier == one_island && index.islands.size() > 1)
-        for (const auto& island : index.islands) {
-            const auto first = index.units[index.pods[island.first].first].first;
-            parts.push_back({"that of " + fabric.hosts[index.order[first]].name, first, island.hosts});
-        }
-    else
-        parts.push_back({"the fabric", 0, static_cast<std::uint32_t>(index.order.size())});
-    return parts;
-}
-
-// What the hosts of a part are, as the request sees them.
-struct Tally {
-    std::uint32_t free = 0, busy = 0, drained = 0, down = 0, unhealthy = 0, excluded = 0, required = 0;
-
-    Tally(const Loads& loads, const std::vector<std::uint8_t>& excluded_hosts, const Part& part) {
-        for (auto i = part.first; i < part.first + part.size; ++i) {
-            const auto h = loads.index().order[i];
-            if (loads.is_required(h)) ++required;
-            if (!excluded_hosts.empty() && excluded_hosts[h] != 0) {
-                ++excluded;
-                continue;
-            }
-            switch (loads.snapshot().states[h]) {
-            case HostState::free: ++(loads.free(h) ? free : unhealthy); break;
-            case HostState::mixed:
-            case HostState::busy: ++busy; break;
-            case HostState::drained: ++drained; break;
-            case HostState::down: ++down; break;
-            }
-        }
-    }
-
-    // "19 free, 9 busy, 4 drained": free always, of the others what there is.
-    std::string text() const {
-        auto out = fmt::format("{} free", free);
-        const auto add = [&](std::uint32_t count, std::string_view what) {
-            if (count > 0) out += fmt::format(", {} {}", count, what);
-        };
-        add(busy, "busy");
-        add(drained, "drained");
-        add(down, "down");
-        add(unhealthy, "unhealthy");
-        add(excluded, "excluded by the request");
-        return out;
-    }
-};
-
 class Refusal {
 public:
-    Refusal(const topo::Fabric& fabric, const Loads& loads)
-        : fabric_(fabric), loads_(loads), request_(loads.request()), tier_(widest_tier(request_.span)),
-          parts_(parts_of(fabric, loads.index(), tier_)) {
+    Refusal(const topo::Fabric& fabric, const Loads& loads, const Remarks& remarks)
+        : fabric_(fabric), loads_(loads), request_(loads.request()), remarks_(remarks),
+          tier_(widest_tier(request_.span)), parts_(parts_of(fabric, loads.index(), tier_)) {
         if (!request_.excluded.empty()) excluded_.assign(fabric.hosts.size(), 0);
         for (const auto h : request_.excluded)
             excluded_[h] = 1;
         for (const auto& part : parts_)
-            tallies_.emplace_back(loads, excluded_, part);
+            tallies_.emplace_back(loads, excluded_, part, remarks_);
     }
 
     Error explain() const {
@@ -142,11 +59,14 @@ private:
 
     // What blocks the job for ever; empty when all hosts free and sound would do.
     std::string never() const {
-        const auto verdict = fmt::format("this job can never run{}", flag());
+        const auto verdict = remarks_.wish
+                                 ? fmt::format("the wish for one {} can never be met", part_noun(tier_))
+                                 : fmt::format("this job can never run{}", flag());
         const auto hosts = fabric_.hosts.size();
         const auto excluded = static_cast<std::size_t>(std::count(excluded_.begin(), excluded_.end(), 1));
         if (hosts - excluded < request_.nodes) {
-            const auto but = excluded > 0 ? fmt::format(", {} of them excluded", excluded) : std::string();
+            const auto but =
+                excluded > 0 ? fmt::format(", {} of them {}", excluded, remarks_.excluded) : std::string();
             return fmt::format("needs {}; this fabric has {}{}: this job can never run",
                                plural(request_.nodes, "node"), plural(hosts, "host"), but);
         }
@@ -158,9 +78,10 @@ private:
                                part_noun(tier_), verdict);
         if (usable(largest) >= request_.nodes) return {};
         const auto& part = parts_[largest];
-        const auto but = tallies_[largest].excluded > 0
-                             ? fmt::format(", {} of them excluded", tallies_[largest].excluded)
-                             : std::string();
+        const auto but =
+            tallies_[largest].excluded > 0
+                ? fmt::format(", {} of them {}", tallies_[largest].excluded, remarks_.excluded)
+                : std::string();
         if (loads_.required() > 0)
             return fmt::format("needs {} in one {} with {}; {} has {}{}: {}", plural(request_.nodes, "node"),
                                part_noun(tier_), names(request_.required), part.name,
@@ -181,9 +102,9 @@ private:
                 fullest = i;
         const auto needs = fmt::format("needs {}", plural(request_.nodes, "node"));
         if (parts_.size() == 1)
-            return fmt::format("{}; {} has {}", needs, parts_[0].name, tallies_[0].text());
+            return fmt::format("{}; {} has {}", needs, parts_[0].name, tallies_[0].text(remarks_));
         const auto& name = parts_[fullest].name;
-        const auto tally = tallies_[fullest].text();
+        const auto tally = tallies_[fullest].text(remarks_);
         if (loads_.required() > 0)
             return fmt::format("{} in one {} with {}; {} has {}", needs, part_noun(tier_),
                                names(request_.required), name, tally);
@@ -193,6 +114,7 @@ private:
     const topo::Fabric& fabric_;
     const Loads& loads_;
     const Request& request_;
+    const Remarks& remarks_;
     Tier tier_;
     std::vector<Part> parts_;
     std::vector<std::uint8_t> excluded_; // by host; empty: none
@@ -342,8 +264,8 @@ std::vector<std::string> why_here(const topo::Fabric& fabric, const Loads& loads
     return Grounds(fabric, loads, found).sentences();
 }
 
-Error why_not(const topo::Fabric& fabric, const Loads& loads) {
-    return Refusal(fabric, loads).explain();
+Error why_not(const topo::Fabric& fabric, const Loads& loads, const Remarks& remarks) {
+    return Refusal(fabric, loads, remarks).explain();
 }
 
 } // namespace sched

@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "sched/search.hpp"
+#include "sched/tally.hpp"
 #include "topo/fabric.hpp"
 
 #include <string>
@@ -13,6 +14,6 @@ namespace sched {
 std::vector<std::string> why_here(const topo::Fabric& fabric, const Loads& loads, const Found& found);
 
 // Code::unfit. The caller knows that the request does not fit.
-base::Error why_not(const topo::Fabric& fabric, const Loads& loads);
+base::Error why_not(const topo::Fabric& fabric, const Loads& loads, const Remarks& remarks = {});
 
 } // namespace sched

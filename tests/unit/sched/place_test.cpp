@@ -183,7 +183,7 @@ TEST_CASE("a refusal says when it is for ever, and only then") {
     request.required = {0};
     request.excluded = {1};
     CHECK(refusal(fabric, busy, request) == "needs 4 nodes in one unit with n1; su1 has 4 hosts, 1 of them "
-                                            "excluded: this job can never run with --rail-span=unit");
+                                            "excluded by the request: this job can never run with --rail-span=unit");
     for (std::uint32_t nodes = 1; nodes <= 17; ++nodes)
         for (const auto span : {Span::any, Span::unit, Span::pod, Span::fabric}) {
             const bool never = refusal(fabric, busy, ask(nodes, span)).find("never") != std::string::npos;
