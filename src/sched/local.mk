@@ -10,6 +10,7 @@ libry_sched_la_SOURCES = \
 	%D%/programme.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \
 	%D%/request.cpp %D%/request.hpp \
+	%D%/score.cpp %D%/score.hpp \
 	%D%/search.cpp %D%/search.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \

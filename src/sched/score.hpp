@@ -1,0 +1,31 @@
+// The score of hosts that somebody chose: a running job, a recorded placement, a rival of ours.
+#pragma once
+
+#include "sched/place.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sched {
+
+// As place() would score these hosts (indices, each once, in any order) for this request in this snapshot,
+// taken before the job had them. Only what the request says of sharing matters here: whether the hosts may be
+// had at all is not asked, and one that is not free is in the score as any other. No hosts: all zero.
+Score score_of(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
+               const std::vector<std::uint32_t>& hosts);
+
+// The terms in the order in which they count, least is best: what programs print and compare.
+struct ScoreTerm {
+    std::string_view key;   // as in JSON: "broken_units"
+    std::string_view words; // for people: "wholly free units broken up"
+    double value = 0;
+};
+std::vector<ScoreTerm> terms_of(const Score& score);
+
+// Below 0 when a is better than b, above when it is worse, 0 when nothing tells them apart. Avoidance counts
+// in thousandths.
+int compare(const Score& a, const Score& b);
+
+} // namespace sched
