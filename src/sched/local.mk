@@ -19,5 +19,9 @@ libry_sched_la_SOURCES = \
 libry_sched_la_LIBADD = libry_topo.la
 
 bin_PROGRAMS += railplan
-railplan_SOURCES = %D%/railplan.cpp
+railplan_SOURCES = \
+	%D%/tool/command.hpp \
+	%D%/tool/place.cpp \
+	%D%/tool/railplan.cpp \
+	%D%/tool/scene.cpp %D%/tool/scene.hpp
 railplan_LDADD = libry_sched.la libry_cli.la

@@ -1,0 +1,19 @@
+// The commands of railplan(1): each adds itself to the command line and is run when it was named.
+#pragma once
+
+#include "base/cli.hpp"
+#include "base/expected.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace sched::tool {
+
+struct Command {
+    CLI::App* words = nullptr;                // owned by the parent
+    std::function<base::Expected<int>()> run; // returns the exit status
+};
+
+Command add_place(CLI::App& parent);
+
+} // namespace sched::tool

@@ -1,0 +1,41 @@
+// What every command of railplan is about: a fabric, what its hosts do, and names for both.
+#pragma once
+
+#include "base/cli.hpp"
+#include "base/expected.hpp"
+#include "base/json.hpp"
+#include "sched/snapshot.hpp"
+#include "topo/fabric.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sched::tool {
+
+struct Scene {
+    topo::Fabric fabric;
+    Snapshot snapshot;
+};
+
+struct SceneFiles {
+    std::string fabric, state;
+
+    // --fabric and --state, both required.
+    void add_to(CLI::App& words);
+    // Names hosts of the state that are not in the fabric on standard error. Errors: both standard input
+    // (Code::usage), and those of topo::read_fabric and parse_state.
+    base::Expected<Scene> read() const;
+};
+
+// The indices of a host list's hosts. Errors (Code::usage) name the option and the first host the fabric does
+// not have.
+base::Expected<std::vector<std::uint32_t>> hosts_of(const topo::Fabric& fabric, std::string_view option,
+                                                    std::string_view list);
+
+std::vector<std::string> names_of(const topo::Fabric& fabric, const std::vector<std::uint32_t>& hosts);
+
+boost::json::array to_json(const std::vector<std::string>& texts);
+
+} // namespace sched::tool
