@@ -27,12 +27,28 @@ std::string iso_time(Time t) {
                        parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, (since - whole).count());
 }
 
-std::string clock_time(Time t) {
+namespace {
+
+std::tm local(Time t) {
     const std::time_t seconds =
         static_cast<std::time_t>(std::chrono::floor<std::chrono::seconds>(t.time_since_epoch()).count());
     std::tm parts{};
     localtime_r(&seconds, &parts);
+    return parts;
+}
+
+} // namespace
+
+std::string clock_time(Time t) {
+    const auto parts = local(t);
     return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+std::string moment(Time t, Time now) {
+    const auto parts = local(t), today = local(now);
+    const auto clock = fmt::format("{:02}:{:02}", parts.tm_hour, parts.tm_min);
+    if (parts.tm_year == today.tm_year && parts.tm_yday == today.tm_yday) return clock;
+    return fmt::format("{:04}-{:02}-{:02} {}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, clock);
 }
 
 } // namespace base

@@ -27,5 +27,7 @@ Duration duration_from_seconds(double seconds);
 // "2026-03-01T14:20:05.123Z" (UTC), and the clock's part alone in local time: "14:20:05".
 std::string iso_time(Time t);
 std::string clock_time(Time t);
+// To the minute, in local time: "14:20", "2026-03-01 14:20" when that is not the day of `now`.
+std::string moment(Time t, Time now);
 
 } // namespace base

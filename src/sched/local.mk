@@ -3,9 +3,11 @@ noinst_LTLIBRARIES += libry_sched.la
 libry_sched_la_SOURCES = \
 	%D%/align.cpp %D%/align.hpp \
 	%D%/choose.cpp %D%/choose.hpp \
+	%D%/explain.cpp %D%/explain.hpp \
 	%D%/hints.cpp %D%/hints.hpp \
 	%D%/index.cpp %D%/index.hpp \
 	%D%/loads.cpp %D%/loads.hpp \
+	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/programme.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \

@@ -1,0 +1,281 @@
+#include "sched/outlook.hpp"
+
+#include "sched/reasons.hpp"
+#include "sched/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace sched {
+namespace {
+
+using base::Code;
+using base::Expected;
+
+// The first end of a job after which a request fits.
+struct Moment {
+    base::Time at{};
+    std::uint32_t job = 0;
+    Placement placement;
+};
+
+// Jobs ending one after the other.
+class Future {
+public:
+    Future(const Placer& placer, const Snapshot& snapshot, const Circumstances& circumstances)
+        : placer_(placer), snapshot_(snapshot), now_(circumstances.now),
+          held_(snapshot.states.size(), 0) {
+        for (const auto& holder : circumstances.holders) {
+            (holder.ends ? ending_ : unlimited_).push_back(&holder);
+            for (const auto h : holder.hosts)
+                if (h < held_.size()) ++held_[h];
+        }
+        std::sort(ending_.begin(), ending_.end(), [](const Holder* a, const Holder* b) {
+            return std::tuple(*a->ends, a->job) < std::tuple(*b->ends, b->job);
+        });
+        std::sort(unlimited_.begin(), unlimited_.end(),
+                  [](const Holder* a, const Holder* b) { return a->job < b->job; });
+    }
+
+    std::optional<Moment> earliest(const Request& request) const {
+        auto found = first(ending_, request, snapshot_, held_);
+        if (!found) return {};
+        const auto* last = ending_[found->first - 1];
+        return Moment{std::max(*last->ends, now_), last->job, std::move(found->second)};
+    }
+
+    // Jobs without a limit, by number, up to the one whose end makes the request fit once all others ended.
+    std::vector<std::uint32_t> unlimited(const Request& request) const {
+        auto held = held_;
+        const auto ended = after(ending_, ending_.size(), snapshot_, held);
+        std::vector<std::uint32_t> jobs;
+        if (const auto found = first(unlimited_, request, ended, held))
+            for (std::size_t i = 0; i < found->first; ++i)
+                jobs.push_back(unlimited_[i]->job);
+        return jobs;
+    }
+
+private:
+    using Holders = std::vector<const Holder*>;
+
+    // `held`: holders of each host; counted down.
+    static Snapshot after(const Holders& holders, std::size_t count, const Snapshot& from,
+                          std::vector<std::uint32_t>& held) {
+        auto snapshot = from;
+        for (std::size_t i = 0; i < count; ++i)
+            for (const auto h : holders[i]->hosts) {
+                if (h >= held.size() || --held[h] != 0) continue;
+                auto& state = snapshot.states[h];
+                if (state == HostState::busy || state == HostState::mixed) state = HostState::free;
+            }
+        return snapshot;
+    }
+
+    // The fewest of the holders, in order, after whose ends the request fits. That it fits with more of them
+    // gone too makes halving exact.
+    std::optional<std::pair<std::size_t, Placement>> first(const Holders& holders, const Request& request,
+                                                           const Snapshot& from,
+                                                           const std::vector<std::uint32_t>& held) const {
+        const auto fits = [&](std::size_t count) {
+            auto left = held;
+            return placer_.place(after(holders, count, from, left), request);
+        };
+        if (holders.empty()) return {};
+        std::size_t low = 0, high = holders.size(); // it fits at high, not at low
+        auto best = fits(high);
+        if (!best) return {};
+        while (low + 1 < high) {
+            const auto middle = low + (high - low) / 2;
+            if (auto tried = fits(middle)) {
+                best = std::move(tried);
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        return std::pair(high, *std::move(best));
+    }
+
+    const Placer& placer_;
+    const Snapshot& snapshot_;
+    const base::Time now_;
+    std::vector<std::uint32_t> held_;
+    Holders ending_, unlimited_; // in the order in which they end
+};
+
+Request without_wish(Request request) {
+    request.span = Span::any;
+    return request;
+}
+
+// "unit su3", "2 units of pod1", "3 pods".
+std::string place_text(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts) {
+    std::vector<std::uint32_t> units, pods;
+    for (const auto h : hosts) {
+        units.push_back(index.unit_of[h]);
+        pods.push_back(index.units[units.back()].pod);
+    }
+    const auto distinct = [](std::vector<std::uint32_t>& list) {
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+        return list.size();
+    };
+    const auto unit_count = distinct(units), pod_count = distinct(pods);
+    if (unit_count == 1) return "unit " + index.units[units.front()].name;
+    if (pod_count == 1) return fmt::format("{} units of {}", unit_count, index.pods[pods.front()].name);
+    return plural(pod_count, "pod");
+}
+
+class Teller {
+public:
+    Teller(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot, const Request& request,
+           const Circumstances& circumstances)
+        : fabric_(fabric), placer_(placer), snapshot_(snapshot), request_(request),
+          circumstances_(circumstances), remarks_(circumstances.remarks),
+          future_(placer, snapshot, circumstances) {
+        remarks_.wish = circumstances.wish_ends.has_value() && request.span != Span::any;
+        if (remarks_.wish) out_.wish_ends = circumstances.wish_ends;
+    }
+
+    Expected<Outlook> tell() {
+        auto now = placer_.place(snapshot_, request_);
+        list_parts();
+        if (now) return fits(*std::move(now));
+        if (now.error().code != Code::unfit) return std::move(now).error();
+        out_.sentence = why_not(fabric_, Loads(placer_.index(), snapshot_, request_), remarks_).text;
+        const auto everything = Snapshot::all_free(fabric_);
+        const bool ever = placer_.place(everything, request_).has_value();
+        if (remarks_.wish)
+            with_wish(ever, placer_.place(everything, without_wish(request_)).has_value());
+        else if (ever)
+            without_end(future_.earliest(request_), request_);
+        return std::move(out_);
+    }
+
+private:
+    std::string at(base::Time time) const { return base::moment(time, circumstances_.now); }
+
+    Outlook fits(Placement placement) {
+        out_.kind = Outlook::Kind::fits;
+        out_.at = circumstances_.now;
+        out_.hosts = std::move(placement.hosts);
+        out_.sentence = fmt::format("would fit now, in {}: waits for its turn",
+                                    place_text(placer_.index(), out_.hosts));
+        if (!circumstances_.turn.empty()) out_.sentence += fmt::format(" ({})", circumstances_.turn);
+        return std::move(out_);
+    }
+
+    // "job 812 ends at 14:20 and makes it fit in unit su5". Not before the wish has ended where that is what
+    // lets it.
+    void later(Moment moment, std::optional<base::Time> not_before = {}) {
+        out_.kind = Outlook::Kind::later;
+        out_.at = not_before ? std::max(moment.at, *not_before) : moment.at;
+        out_.job = moment.job;
+        out_.hosts = std::move(moment.placement.hosts);
+        const auto verb = moment.at <= circumstances_.now ? "is due to end now" : "ends at " + at(moment.at);
+        out_.sentence += fmt::format("; job {} {} and makes it fit{}", moment.job, verb, where());
+    }
+
+    // Where it will go, unless the sentence has named just that part.
+    std::string where() const {
+        if (out_.parts.empty()) return {};
+        const auto text = place_text(placer_.index(), out_.hosts);
+        return text == "unit " + out_.parts.front().first.name && widest_tier(request_.span) == one_unit
+                   ? std::string()
+                   : " in " + text;
+    }
+
+    void without_end(std::optional<Moment> moment, const Request& request,
+                     std::optional<base::Time> not_before = {}) {
+        if (moment) return later(*std::move(moment), not_before);
+        out_.kind = Outlook::Kind::open;
+        out_.unlimited = future_.unlimited(request);
+        if (out_.unlimited.empty()) {
+            out_.sentence += "; it waits for hosts that are drained or down, or held by something other than "
+                             "a job";
+            return;
+        }
+        std::vector<std::string> jobs;
+        for (const auto job : out_.unlimited)
+            jobs.push_back(std::to_string(job));
+        out_.sentence += fmt::format("; it fits when {} {} {}, which {} no time limit",
+                                     jobs.size() == 1 ? "job" : "jobs", listed(jobs),
+                                     jobs.size() == 1 ? "ends" : "have ended", jobs.size() == 1 ? "has" : "have");
+    }
+
+    // `ever`, `anywhere`: whether a free fabric would hold it with the wish, and without.
+    void with_wish(bool ever, bool anywhere) {
+        const auto ends = std::max(*circumstances_.wish_ends, circumstances_.now);
+        const auto noun = part_noun(widest_tier(request_.span));
+        auto with = ever ? future_.earliest(request_) : std::nullopt;
+        if (!anywhere) { // the wish is not what is in the way
+            auto bare = without_wish(request_);
+            out_.sentence = why_not(fabric_, Loads(placer_.index(), snapshot_, bare), circumstances_.remarks).text;
+            return;
+        }
+        if (with && with->at <= ends) {
+            later(*std::move(with));
+            out_.sentence += fmt::format("; the wish for one {} ends at {}", noun, at(ends));
+            return;
+        }
+        const auto bare = without_wish(request_);
+        out_.sentence += fmt::format("; the wish for one {} ends at {}", noun, at(ends));
+        auto any = placer_.place(snapshot_, bare);
+        if (any) {
+            out_.kind = Outlook::Kind::later;
+            out_.at = ends;
+            out_.hosts = std::move(any->hosts);
+            out_.sentence += ", then any place will do";
+            return;
+        }
+        out_.sentence += ", then any place will do";
+        without_end(future_.earliest(bare), bare, ends);
+    }
+
+    void list_parts() {
+        const auto tier = request_.span == Span::any ? one_unit : widest_tier(request_.span);
+        std::vector<std::uint8_t> excluded;
+        if (!request_.excluded.empty()) excluded.assign(fabric_.hosts.size(), 0);
+        for (const auto h : request_.excluded)
+            if (h < excluded.size()) excluded[h] = 1;
+        if (snapshot_.states.size() != fabric_.hosts.size()) return; // place() says so
+        const Loads loads(placer_.index(), snapshot_, request_);
+        for (auto& part : parts_of(fabric_, placer_.index(), tier)) {
+            Tally tally(loads, excluded, part, remarks_);
+            if (tally.excluded < part.size) out_.parts.emplace_back(std::move(part), std::move(tally));
+        }
+        std::stable_sort(out_.parts.begin(), out_.parts.end(),
+                         [](const auto& a, const auto& b) { return a.second.free > b.second.free; });
+    }
+
+    const topo::Fabric& fabric_;
+    const Placer& placer_;
+    const Snapshot& snapshot_;
+    const Request& request_;
+    const Circumstances& circumstances_;
+    Remarks remarks_;
+    Future future_;
+    Outlook out_;
+};
+
+} // namespace
+
+std::string_view to_string(Outlook::Kind kind) {
+    switch (kind) {
+    case Outlook::Kind::fits: return "fits";
+    case Outlook::Kind::later: return "later";
+    case Outlook::Kind::open: return "open";
+    case Outlook::Kind::never: break;
+    }
+    return "never";
+}
+
+Expected<Outlook> outlook(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
+                          const Request& request, const Circumstances& circumstances) {
+    return Teller(fabric, placer, snapshot, request, circumstances).tell();
+}
+
+} // namespace sched

@@ -1,0 +1,61 @@
+// What keeps a job from starting and when it will fit: the sentence for whoever waits. Pure; times are the
+// caller's, printed in local time.
+//
+// The future is what is known of it: each job that has a time limit ends when that ends, no other one ever
+// does, drained hosts stay drained, nothing new starts. So a moment is the latest at which the job will fit by
+// itself, unless jobs ahead of it in the queue take the hosts: that is the resource manager's affair.
+#pragma once
+
+#include "base/clock.hpp"
+#include "sched/place.hpp"
+#include "sched/tally.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sched {
+
+// A job that holds hosts.
+struct Holder {
+    std::uint32_t job = 0;
+    std::optional<base::Time> ends; // by its time limit; nothing: it has none
+    std::vector<std::uint32_t> hosts;
+};
+
+struct Circumstances {
+    base::Time now{};
+    // A busy or mixed host becomes free when every holder of it has ended; one that no holder names stays.
+    std::vector<Holder> holders;
+    Remarks remarks;                     // `wish` is set by outlook()
+    std::optional<base::Time> wish_ends; // until then the request's span is a wish; then any place will do
+    std::string turn; // what the resource manager says the job waits for: "Priority"; "" when unknown
+};
+
+struct Outlook {
+    enum class Kind : std::uint8_t {
+        fits,  // now
+        later, // at a moment that is known
+        open,  // when jobs end that have no time limit, or hosts return
+        never
+    };
+    Kind kind = Kind::never;
+    std::string sentence;
+    std::optional<base::Time> at;           // of fits (now) and later: when it fits
+    std::uint32_t job = 0;                  // of later: whose end makes it fit; 0: the end of the wish does
+    std::vector<std::uint32_t> hosts;       // of fits and later: where it would go then
+    std::optional<base::Time> wish_ends;    // while there is a wish
+    std::vector<std::uint32_t> unlimited;   // of open: jobs without a limit whose ends together make it fit
+    std::vector<std::pair<Part, Tally>> parts; // what there is now in each part that may hold the job, the
+                                               // fullest first; with Span::any the units
+};
+
+std::string_view to_string(Outlook::Kind kind); // "fits", "later", "open", "never"
+
+// Costs one placement, and when it does not fit now some 2 log(jobs) more. Errors: Placer::place's, but for
+// Code::unfit.
+base::Expected<Outlook> outlook(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
+                                const Request& request, const Circumstances& circumstances);
+
+} // namespace sched
