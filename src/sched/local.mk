@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libry_sched.la
 libry_sched_la_SOURCES = \
 	%D%/align.cpp %D%/align.hpp \
+	%D%/capacity.cpp %D%/capacity.hpp \
 	%D%/choose.cpp %D%/choose.hpp \
 	%D%/explain.cpp %D%/explain.hpp \
 	%D%/hints.cpp %D%/hints.hpp \

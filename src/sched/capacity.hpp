@@ -1,0 +1,32 @@
+// What a fabric can ever hold, and what is refused because of it: at submit, and wherever a submission is
+// replayed.
+#pragma once
+
+#include "base/expected.hpp"
+#include "sched/hints.hpp"
+#include "topo/fabric.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sched {
+
+// What a fabric holds with every host free.
+struct Capacity {
+    std::vector<std::vector<std::uint32_t>> units; // [pod][unit]: hosts
+
+    static Capacity of(const topo::Fabric& fabric);
+
+    // The largest gang of ranks in groups of `segment` hosts (0: no groups) that the largest part of a span
+    // holds with so many spares beside it, spares included.
+    std::uint32_t most(Span span, std::uint32_t segment, std::uint32_t spares) const;
+};
+
+// Whether a job with `hints` may have from `nodes` to `most` nodes (0: exactly `nodes`). Errors
+// (Code::usage for what contradicts itself; Code::unfit for what this fabric can never hold) are for the
+// user. Without `capacity` (no fabric is known) nothing is too large.
+base::Expected<void> judge_nodes(const Hints& hints, std::uint32_t nodes, std::uint32_t most,
+                                 const std::optional<Capacity>& capacity);
+
+} // namespace sched
