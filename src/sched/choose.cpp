@@ -11,29 +11,31 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
 // The fewest groups that hold the gang: those with required hosts and the largest others.
-std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes) {
-    std::erase_if(groups, [](const Group& g) { return g.candidates == 0; });
+std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups) {
+    const auto need = loads.need();
+    std::erase_if(groups, [](const Group& g) { return g.quanta == 0 && !g.required; });
     std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
         if (a.required != b.required) return a.required;
-        if (a.candidates != b.candidates) return a.candidates > b.candidates;
+        if (a.quanta != b.quanta) return a.quanta > b.quanta;
         return a.first < b.first;
     });
     Plan plan;
     std::uint64_t held = 0;
     std::size_t forced = 0;
     while (forced < groups.size() && groups[forced].required)
-        held += groups[forced++].candidates;
+        held += groups[forced++].quanta;
     plan.taken = forced;
-    while (held < nodes && plan.taken < groups.size())
-        held += groups[plan.taken++].candidates;
-    if (held < nodes || loads.required() > nodes) return std::nullopt;
-    plan.slack = static_cast<std::uint32_t>(held - nodes);
-    if (plan.taken > forced) plan.pivot = groups[plan.taken - 1].candidates;
+    while (held < need && plan.taken < groups.size())
+        held += groups[plan.taken++].quanta;
+    if (forced > 0 && groups[forced - 1].quanta == 0) return std::nullopt; // a segment does not fit there
+    if (held < need || loads.required() > loads.request().nodes) return std::nullopt;
+    plan.slack = static_cast<std::uint32_t>(held - need);
+    if (plan.taken > forced) plan.pivot = groups[plan.taken - 1].quanta;
 
     // Costs of an exchange: what a group holds above the pivot goes, what the other lacks below it, too.
     std::vector<std::uint32_t> out, in;
     for (std::size_t i = forced; i < groups.size() && plan.pivot != 0; ++i) {
-        const auto size = groups[i].candidates;
+        const auto size = groups[i].quanta;
         if (i < plan.taken && size - plan.pivot <= plan.slack) out.push_back(size - plan.pivot);
         if (i >= plan.taken && plan.pivot - size <= plan.slack) in.push_back(plan.pivot - size);
     }
@@ -55,17 +57,16 @@ bool alike(const Loads& loads, const std::vector<Group>& groups) {
     const auto key = [&](const Group& g) {
         std::vector<std::uint64_t> units;
         for (auto u = g.first; u < g.first + g.size; ++u)
-            units.push_back(loads.unit(u).candidates * 2 + (loads.unit(u).whole ? 1U : 0U));
+            units.push_back(loads.unit(u).quanta * 2 + (loads.unit(u).whole ? 1U : 0U));
         std::sort(units.begin(), units.end());
         return units;
     };
     const auto first = key(groups.front());
-    return std::all_of(groups.begin() + 1, groups.end(), [&](const Group& g) {
-        return g.candidates == groups.front().candidates && key(g) == first;
-    });
+    return std::all_of(groups.begin() + 1, groups.end(),
+                       [&](const Group& g) { return g.quanta == groups.front().quanta && key(g) == first; });
 }
 
-template <class V> Choice solve(const Loads& loads, const Plan& plan, bool single) {
+template <class V> std::optional<Choice> solve(const Loads& loads, const Plan& plan, bool single) {
     auto swaps = plan.swaps();
     while (swaps > 0 && Programme<V>::bytes(plan, swaps) > most_bytes)
         --swaps;
@@ -73,7 +74,8 @@ template <class V> Choice solve(const Loads& loads, const Plan& plan, bool singl
     return Programme<V>(loads, plan, single, swaps).solve();
 }
 
-// All units are given: drops the worst hosts that are not required, from as few whole units as can be.
+// All units are given and a quantum is a host: drops the worst hosts that are not required, from as few whole
+// units as can be.
 Choice drop_worst(const Loads& loads, const std::vector<Group>& groups, std::uint32_t slack) {
     struct Droppable {
         std::uint32_t unit = 0;
@@ -134,23 +136,22 @@ std::vector<Group> split(const Loads& loads, const std::vector<Group>& groups) {
     std::vector<Group> units;
     for (const auto& group : groups)
         for (auto u = group.first; u < group.first + group.size; ++u)
-            units.push_back({u, 1, loads.unit(u).candidates, loads.unit(u).required > 0});
+            units.push_back({u, 1, loads.unit(u).quanta, loads.unit(u).required > 0});
     return units;
 }
 
 } // namespace
 
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes, bool single,
-                             std::uint32_t most) {
-    auto plan = plan_groups(loads, std::move(groups), nodes);
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, std::uint32_t most) {
+    auto plan = plan_groups(loads, std::move(groups));
     if (!plan || plan->taken > most) return std::nullopt;
     if (plan->pivot == 0 && !single) { // the groups are given: only their units are to be chosen
         const auto taken = static_cast<std::uint32_t>(plan->taken);
-        auto choice = choose(loads, split(loads, plan->groups), nodes, true);
+        auto choice = choose(loads, split(loads, plan->groups), true);
         if (choice) choice->cost.groups = taken;
         return choice;
     }
-    if (plan->pivot == 0) return drop_worst(loads, plan->groups, plan->slack);
+    if (plan->pivot == 0 && loads.quantum() == 1) return drop_worst(loads, plan->groups, plan->slack);
     if (loads.simple() && loads.units().size() <= most_units_narrow)
         return solve<Narrow>(loads, *plan, single);
     return solve<Wide>(loads, *plan, single);

@@ -1,11 +1,11 @@
-// The exact choice of parts for one gang: the fewest groups, in them the fewest units, then least avoidance,
-// fewest broken units and least left over.
+// The exact choice of parts for one gang, counted in quanta (Loads::quantum: hosts, or whole segments): the
+// fewest groups, in them the fewest units, then least avoidance, fewest broken units and least left over.
 //
 // Two uses: groups are the pods of an island, whose units may be left out one by one; or groups are units.
 // Taking the largest groups until the gang fits gives the fewest; what they hold too much, the slack, is less
 // than the smallest group taken. Every other choice as small spends slack: by exchanging a group for a
-// smaller one, by leaving a unit or a host out. So a dynamic programme over (groups exchanged, slack spent)
-// is exact and small: slack never exceeds a group's hosts.
+// smaller one, by leaving a unit or a quantum out. So a dynamic programme over (groups exchanged, slack
+// spent) is exact and small: slack never exceeds a group's quanta.
 #pragma once
 
 #include "sched/loads.hpp"
@@ -36,15 +36,15 @@ struct Choice {
 struct Group {
     std::uint32_t first = 0; // units [first, first + size) of PlacementIndex::units
     std::uint32_t size = 0;
-    std::uint32_t candidates = 0;
+    std::uint32_t quanta = 0;
     bool required = false; // holds a required host
 };
 
-// The best choice of `nodes` hosts from these groups, nullopt when they hold fewer, more are required, or
-// more than `most` groups are needed. With `single`, each group is one unit. Memory is bounded: beyond 16,384
-// hosts of impaired health the search keeps to fewer exchanges and may miss the optimum of the terms after
-// `units`.
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, std::uint32_t nodes, bool single,
+// The best choice for the gang of `loads` from these groups; nullopt when they hold too little, more is
+// required, or more than `most` groups are needed. With `single`, each group is one unit. Memory is bounded:
+// beyond 16,384 hosts of impaired health the search keeps to fewer exchanges and may miss the optimum of the
+// terms after `units`.
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single,
                              std::uint32_t most = ~std::uint32_t{0});
 
 } // namespace sched

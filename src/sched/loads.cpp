@@ -9,7 +9,8 @@ namespace sched {
 Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
              const std::vector<std::uint8_t>* allowed)
     : index_(index), snapshot_(snapshot), request_(request), units_(index.units.size()),
-      pod_candidates_(index.pods.size(), 0) {
+      pod_candidates_(index.pods.size(), 0), pod_quanta_(index.pods.size(), 0) {
+    if (request.segment > 1 && request.spares == 0) quantum_ = request.segment;
     const auto hosts = index.order.size();
     if (!request.excluded.empty() || allowed) {
         barred_.assign(hosts, 0);
@@ -27,7 +28,7 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
         }
         pod_required_.assign(index.pods.size(), 0);
     }
-    const bool plain = barred_.empty() && wanted_.empty() && snapshot.health.empty();
+    const bool plain = barred_.empty() && wanted_.empty() && snapshot.health.empty() && !request.shared;
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
         if (plain)
             count_plain(u);
@@ -36,10 +37,14 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
         auto& load = units_[u];
         const auto& unit = index.units[u];
         load.whole = load.free == unit.size;
+        load.quanta = quantum_ == 1 ? load.candidates : load.candidates / quantum_;
         candidates_ += load.candidates;
         pod_candidates_[unit.pod] += load.candidates;
+        pod_quanta_[unit.pod] += load.quanta;
         if (required_ != 0) pod_required_[unit.pod] += load.required;
-        if (load.impaired != 0 || load.required != 0 || load.free != load.candidates) simple_ = false;
+        if (load.impaired != 0 || load.required != 0 || load.free != load.candidates ||
+            load.candidates != load.quanta * quantum_)
+            simple_ = false;
     }
 }
 
@@ -63,9 +68,8 @@ void Loads::count_all(std::uint32_t unit) {
     auto& load = units_[unit];
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
-        if (snapshot_.states[h] != HostState::free) continue;
+        if (!free(h)) continue;
         const auto health = plain ? 1.0F : snapshot_.health[h];
-        if (health <= 0) continue;
         ++load.free;
         if (!barred_.empty() && barred_[h] != 0) continue;
         ++load.candidates;
@@ -106,7 +110,7 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint3
     const auto& part = index_.units[unit];
     const auto& load = units_[unit];
     const auto start = static_cast<std::ptrdiff_t>(hosts.size());
-    const bool choosy = load.impaired != 0 || load.required != 0;
+    const bool choosy = load.impaired != 0 || load.required != 0 || request_.shared;
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
         if (!candidate(h)) continue;
@@ -114,7 +118,10 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint3
         hosts.push_back(h);
     }
     if (!choosy) return;
-    const auto rank = [&](std::uint32_t h) { return is_required(h) ? 0 : 1 + avoidance(h); };
+    const auto rank = [&](std::uint32_t h) {
+        if (is_required(h)) return 0U;
+        return 1 + 2 * avoidance(h) + (snapshot_.states[h] == HostState::free ? 1 : 0);
+    };
     std::stable_sort(hosts.begin() + start, hosts.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
     hosts.resize(static_cast<std::size_t>(start) + count);

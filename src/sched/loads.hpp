@@ -16,6 +16,7 @@ inline constexpr std::uint32_t avoidance_unit = 1000;
 
 struct UnitLoad {
     std::uint32_t candidates = 0; // hosts the request may take
+    std::uint32_t quanta = 0;     // whole quanta among them (Loads::quantum)
     std::uint32_t free = 0;       // hosts any job might take: candidates and those this request excludes
     std::uint32_t required = 0;   // candidates that must be in
     std::uint32_t impaired = 0;   // candidates whose health is below 1
@@ -35,17 +36,25 @@ public:
     const std::vector<UnitLoad>& units() const { return units_; }
     const UnitLoad& unit(std::uint32_t u) const { return units_[u]; }
 
+    // What is taken or left whole: a segment, or a host where there are no segments. With spares beside the
+    // segments a quantum is a host, too, and segmented() tells that the segments are still to be kept whole.
+    std::uint32_t quantum() const { return quantum_; }
+    std::uint32_t need() const { return request_.nodes / quantum_; } // quanta of the gang
+    bool segmented() const { return request_.segment > 1 && request_.spares > 0; }
+
     std::uint32_t pod_candidates(std::uint32_t pod) const { return pod_candidates_[pod]; }
+    std::uint32_t pod_quanta(std::uint32_t pod) const { return pod_quanta_[pod]; }
     std::uint32_t pod_required(std::uint32_t pod) const { return required_ == 0 ? 0 : pod_required_[pod]; }
     std::uint32_t candidates() const { return candidates_; }
     std::uint32_t required() const { return required_; }
 
-    // All candidates are sound, nothing is required, and whatever is free is a candidate: units differ by
-    // the number of their candidates and `whole` only.
+    // All candidates are sound, nothing is required, whatever is free is a candidate and part of a whole
+    // quantum: units differ by the number of their candidates and `whole` only.
     bool simple() const { return simple_; }
 
     bool free(std::uint32_t host) const {
-        return snapshot_.states[host] == HostState::free &&
+        const auto state = snapshot_.states[host];
+        return (state == HostState::free || (state == HostState::mixed && request_.shared)) &&
                (snapshot_.health.empty() || snapshot_.health[host] > 0);
     }
     bool candidate(std::uint32_t host) const { return free(host) && (barred_.empty() || barred_[host] == 0); }
@@ -57,8 +66,8 @@ public:
     // Sum over all candidates of a unit.
     std::uint64_t total_avoidance(std::uint32_t unit) const;
 
-    // The best `count` candidates of a unit: required, then least avoidance, then lowest index. Added to
-    // `hosts` in ascending order.
+    // The best `count` candidates of a unit: required, then least avoidance, then those in use already, then
+    // lowest index. Added to `hosts` in ascending order.
     void take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint32_t>& hosts) const;
 
 private:
@@ -72,7 +81,9 @@ private:
     std::vector<std::uint8_t> wanted_; // by host; empty: none
     std::vector<UnitLoad> units_;
     std::vector<std::uint32_t> pod_candidates_;
+    std::vector<std::uint32_t> pod_quanta_;
     std::vector<std::uint32_t> pod_required_;
+    std::uint32_t quantum_ = 1;
     std::uint32_t candidates_ = 0;
     std::uint32_t required_ = 0;
     bool simple_ = true;

@@ -11,10 +11,12 @@ libry_sched_la_SOURCES = \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/programme.hpp \
+	%D%/rank_order.cpp %D%/rank_order.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \
 	%D%/request.cpp %D%/request.hpp \
 	%D%/score.cpp %D%/score.hpp \
 	%D%/search.cpp %D%/search.hpp \
+	%D%/segmented.cpp %D%/segmented.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \
 	%D%/words.cpp %D%/words.hpp

@@ -1,5 +1,6 @@
 #include "sched/place.hpp"
 
+#include "sched/rank_order.hpp"
 #include "sched/reasons.hpp"
 #include "sched/search.hpp"
 
@@ -33,9 +34,47 @@ Expected<void> check(const topo::Fabric& fabric, const Snapshot& snapshot, const
     for (const auto h : request.excluded)
         if (std::binary_search(required.begin(), required.end(), h))
             return refuse(fmt::format("{} is both required and excluded", fabric.hosts[h].name));
-    if (required.size() > request.nodes)
-        return refuse(fmt::format("requires {} hosts but asks for {}", required.size(), request.nodes));
+    const auto most = std::max(request.nodes, request.most);
+    if (request.most != 0 && request.most < request.nodes)
+        return refuse(
+            fmt::format("asks for at least {} nodes and for at most {}", request.nodes, request.most));
+    if (required.size() > most)
+        return refuse(fmt::format("requires {} hosts but asks for {}", required.size(), most));
+    if (request.spares >= most)
+        return refuse(
+            fmt::format("asks for {} spares among {} nodes: none is left to run on", request.spares, most));
+    if (nodes_at_most(request, most).value_or(0) < request.nodes)
+        return refuse(fmt::format("segments of {} do not divide {} nodes less {} spares", request.segment,
+                                  most, request.spares));
     return {};
+}
+
+std::uint32_t free_hosts(const Snapshot& snapshot) {
+    std::uint32_t free = 0;
+    for (std::size_t h = 0; h < snapshot.states.size(); ++h)
+        free += snapshot.states[h] == HostState::free && (snapshot.health.empty() || snapshot.health[h] > 0)
+                    ? 1
+                    : 0;
+    return free;
+}
+
+// The most nodes that may be taken without touching the hosts kept for restarts.
+std::uint32_t above_floor(const Snapshot& snapshot, const Request& request) {
+    if (request.spare_floor == 0) return ~std::uint32_t{0};
+    const auto free = free_hosts(snapshot);
+    return (free > request.spare_floor ? free - request.spare_floor : 0) + request.spares;
+}
+
+// The best place for the most nodes of the range that fit; `gang.nodes` becomes their number.
+std::optional<Found> search_range(const Loads& loads, Request& gang, std::uint32_t least,
+                                  std::uint32_t most) {
+    for (auto nodes = nodes_at_most(gang, std::min(most, most_that_fits(loads))); nodes && *nodes >= least;
+         nodes = *nodes == 0 ? std::nullopt : nodes_at_most(gang, *nodes - 1)) {
+        gang.nodes = *nodes;
+        if (auto found = search(loads)) return found;
+    }
+    gang.nodes = least;
+    return std::nullopt;
 }
 
 Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found) {
@@ -48,8 +87,12 @@ Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found fou
                        static_cast<double>(found.avoidance) / avoidance_unit,
                        found.broken,
                        found.left};
-    placement.hosts = std::move(found.hosts);
-    if (loads.request().order == RankOrder::none) std::sort(placement.hosts.begin(), placement.hosts.end());
+    const auto& request = loads.request();
+    auto ranked =
+        order_ranks(loads.index(), std::move(found.hosts), request.segment, request.spares, request.order);
+    placement.spares = static_cast<std::uint32_t>(ranked.spares.size());
+    placement.hosts = std::move(ranked.ranks);
+    placement.hosts.insert(placement.hosts.end(), ranked.spares.begin(), ranked.spares.end());
     return placement;
 }
 
@@ -58,10 +101,15 @@ Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found fou
 Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& request) const {
     try {
         if (auto sound = check(fabric_, snapshot, request); !sound) return std::move(sound).error();
-        const Loads loads(index_, snapshot, request);
+        auto gang = request;
+        const Loads loads(index_, snapshot, gang);
         const bool available = std::all_of(request.required.begin(), request.required.end(),
                                            [&](std::uint32_t h) { return loads.candidate(h); });
-        auto found = available ? search(loads) : std::nullopt;
+        const auto most = std::min(std::max(request.nodes, request.most), above_floor(snapshot, request));
+        std::optional<Found> found;
+        if (available && most >= request.nodes)
+            found =
+                request.most > request.nodes ? search_range(loads, gang, request.nodes, most) : search(loads);
         if (!found) return why_not(fabric_, loads);
         return to_placement(fabric_, loads, *std::move(found));
     } catch (const std::bad_alloc&) {

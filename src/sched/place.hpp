@@ -1,12 +1,15 @@
 // sched::place: which hosts a gang gets, in which order, and why. Pure: no I/O, no clock, no Slurm types.
 //
 // The objective, lexicographic (most important first):
-//   1 all nodes at once; required in, excluded and unhealthy (health 0) out; the span is kept
+//   1 all nodes at once, of a range as many as fit; required in, excluded and unhealthy (health 0) out; the
+//   span
+//     is kept, no segment is split over units, and the hosts kept for restarts stay free
 //   2 smallest top tier (one unit, one pod, the fabric as far as links join it, then anything)
 //   3 fewest pods   4 fewest units   5 rail alignment   6 soft avoidance (sum of 1 - health, in thousandths)
 //   7 least fragmentation left behind: wholly free units are spared, then the tightest fit
-//   8 stable order: of equals the one that comes first in the fabric's order
-// Exact for 1 to 7 (bounds on broken fabrics: search.hpp, choose.hpp) and deterministic. Host indices are
+//   8 stable order: of equals the one that comes first in the fabric's order; of a unit's hosts those in use
+//     already (HostState::mixed) before idle ones
+// Exact for 1 to 7 (bounds: search.hpp, choose.hpp, segmented.hpp) and deterministic. Host indices are
 // those of the fabric. A host without a unit counts as a unit of its own (index.hpp).
 #pragma once
 
@@ -34,7 +37,8 @@ struct Score {
 };
 
 struct Placement {
-    std::vector<std::uint32_t> hosts; // in rank order
+    std::vector<std::uint32_t> hosts; // in rank order, then the spares (rank_order.hpp)
+    std::uint32_t spares = 0;         // the last so many of `hosts`
     Score score;
     std::vector<std::string> reasons; // why here: sentences for people
 };
@@ -48,8 +52,9 @@ public:
 
     // Errors: Code::unfit with the sentence that says what blocks the job, now or for ever ("can never run");
     // Code::usage for a request that contradicts itself (nodes 0, a host both required and excluded, more
-    // hosts required than nodes) or a snapshot of another fabric; Code::internal when memory ran out.
-    // A request can be met some day exactly when it can be with Snapshot::all_free.
+    // hosts required than nodes, nothing but spares, segments that do not divide) or a snapshot of another
+    // fabric; Code::internal when memory ran out. A request can be met some day exactly when it can be with
+    // Snapshot::all_free.
     base::Expected<Placement> place(const Snapshot& snapshot, const Request& request) const;
 
     const PlacementIndex& index() const { return index_; }

@@ -4,7 +4,7 @@
 // A row holds the least cost by slack spent, 0 … slack, in one half or two: without a sink among the units
 // chosen so far, then with one. Row r of a layer: r taken groups were left out and not yet made up for.
 // There is a layer before the first group and one behind each. Rows that cannot be reached, or from which
-// the end cannot be, are not filled.
+// the end cannot be, are not filled. Slack and what is left out are counted in quanta (Loads::quantum).
 #pragma once
 
 #include "sched/choose.hpp"
@@ -35,7 +35,7 @@ struct Plan {
     std::size_t taken = 0;               // groups in every choice
     std::vector<std::uint32_t> cheapest; // [r]: least slack that making up for r groups left out spends
     std::uint32_t slack = 0;
-    std::uint32_t pivot = 0; // candidates of the smallest group taken that is not required
+    std::uint32_t pivot = 0; // quanta of the smallest group taken that is not required
 
     std::size_t swaps() const { return cheapest.size() - 1; } // most groups that can be exchanged
 };
@@ -61,7 +61,8 @@ public:
         return (plan.groups.size() + 1) * (swaps + 1) * 2 * (plan.slack + 2 * block) * sizeof(V);
     }
 
-    Choice solve() {
+    // Nothing: required hosts need more quanta than the gang has.
+    std::optional<Choice> solve() {
         std::fill_n(row(0, 0), halves_ * stride_, infinite<V>);
         row(0, 0)[0] = 0;
         least(0, 0) = 0;
@@ -75,7 +76,7 @@ private:
     static constexpr std::size_t block = std::is_same_v<V, Narrow> ? 8 : 1; // values worked on at a time
     static constexpr auto unreached = ~std::uint32_t{0};
 
-    // One way to use a unit: leave out `drop` of its candidates. A sink can leave out more at no cost but
+    // One way to use a unit: leave out `drop` of its quanta. A sink can leave out more at no cost but
     // the hosts left: it is not whole, or broken already.
     struct Option {
         std::uint32_t drop;
@@ -105,7 +106,7 @@ private:
 
     // The slack that leaving out a taken group, or taking another, spends.
     std::uint32_t price(std::size_t g) const {
-        const auto size = plan_.groups[g].candidates;
+        const auto size = plan_.groups[g].quanta;
         return g < plan_.taken ? size - plan_.pivot : plan_.pivot - size;
     }
 
@@ -116,19 +117,25 @@ private:
             options_.push_back({0, V{1}, !load.whole});
         } else {
             const auto worst = loads_.optional_avoidances(u);
-            const auto extra = load.free - load.candidates;
-            auto most = std::min(load.candidates - std::max(load.required, 1U), plan_.slack);
-            if (!dense_) most = std::min(most, static_cast<std::uint32_t>(worst.size()));
+            const auto quantum = loads_.quantum();
+            const auto least = std::max((load.required + quantum - 1) / quantum, 1U);
+            if (load.quanta < least) return; // required hosts that whole quanta cannot hold
+            auto most = std::min(load.quanta - least, plan_.slack);
+            if (!dense_)
+                most = std::min(most, (static_cast<std::uint32_t>(worst.size()) + quantum - 1) / quantum);
             auto avoided = loads_.total_avoidance(u);
+            std::size_t dropped = 0; // hosts, worst first
             for (std::uint32_t drop = 0; drop <= most; ++drop) {
-                if (drop > 0 && drop <= worst.size()) avoided -= worst[drop - 1];
-                const bool touched = drop + extra > 0;
-                options_.push_back({drop, pack(1, avoided, load.whole && touched ? 1 : 0, drop + extra),
-                                    !load.whole || touched});
+                const auto out = load.candidates - (load.quanta - drop) * quantum;
+                for (; dropped < std::min<std::size_t>(out, worst.size()); ++dropped)
+                    avoided -= worst[dropped];
+                const auto left = load.free - load.candidates + out;
+                options_.push_back(
+                    {drop, pack(1, avoided, load.whole && left > 0 ? 1 : 0, left), !load.whole || left > 0});
             }
         }
         const bool can_go = !single_ && load.required == 0;
-        if (can_go && load.candidates <= plan_.slack) options_.push_back({load.candidates, V{0}, false});
+        if (can_go && load.quanta <= plan_.slack) options_.push_back({load.quanta, V{0}, false});
     }
 
     // Loops over whole blocks: rows end in a block of padding that may hold anything.
@@ -147,6 +154,10 @@ private:
 
     // The row behind a unit; options_ are the unit's, the first of which leaves nothing out.
     void use_unit(const V* from, V* to) const {
+        if (options_.empty()) {
+            std::fill_n(to, halves_ * stride_, infinite<V>);
+            return;
+        }
         for (std::size_t half = 0; half < halves_; ++half)
             add(to + half * stride_, from + half * stride_, options_.front().cost);
         if (options_.front().sink && halves_ == 2) {
@@ -168,7 +179,7 @@ private:
         rows_[0] = from;
         std::size_t depth = 0;
         for (auto u = group.first; u < group.first + group.size; ++u) {
-            if (loads_.unit(u).candidates == 0) continue;
+            if (loads_.unit(u).quanta == 0 && loads_.unit(u).required == 0) continue;
             find_options(u);
             auto* to = steps_.get() + depth * halves_ * stride_;
             use_unit(rows_[depth], to);
@@ -200,8 +211,7 @@ private:
             const auto depth = use_group(plan_.groups[g], row(g, r));
             merge(rows_[depth], spent, 0, g + 1, r);
         }
-        if (r == 0 || plan_.groups[g].required || plan_.groups[g].candidates - plan_.pivot > plan_.slack)
-            return;
+        if (r == 0 || plan_.groups[g].required || plan_.groups[g].quanta - plan_.pivot > plan_.slack) return;
         if (const auto spent = least(g, r - 1); spent != unreached && affordable(g, r, spent + price(g)))
             merge(row(g, r - 1), spent, price(g), g + 1, r);
     }
@@ -223,10 +233,10 @@ private:
             sum = pack(static_cast<std::uint32_t>(cost), 0, 0, 0);
         else
             sum = cost;
-        return sum + pack(0, 0, surplus > 0 && !sink ? 1 : 0, surplus);
+        return sum + pack(0, 0, surplus > 0 && !sink ? 1 : 0, surplus * loads_.quantum());
     }
 
-    Choice finish() {
+    std::optional<Choice> finish() {
         const auto* last = row(groups_, 0);
         Wide best = infinite<Wide>;
         Position at{0, 0};
@@ -238,6 +248,7 @@ private:
                 best = sum;
                 at = {half, spent};
             }
+        if (best >= infinite<Wide>) return std::nullopt;
         Choice choice;
         choice.cost.groups = static_cast<std::uint32_t>(plan_.taken);
         choice.cost.units = static_cast<std::uint32_t>(best >> 96);
@@ -248,6 +259,8 @@ private:
         const auto surplus = plan_.slack - at.spent;
         trace(at, choice);
         leave_out(surplus, sink, choice);
+        for (auto& used : choice.units)
+            used.second *= loads_.quantum();
         std::sort(choice.units.begin(), choice.units.end());
         return choice;
     }
@@ -278,7 +291,7 @@ private:
     Position trace_units(const Group& group, std::size_t depth, Position at, Choice& choice) {
         for (auto u = group.first + group.size; u-- > group.first;) {
             const auto& load = loads_.unit(u);
-            if (load.candidates == 0) continue;
+            if (load.quanta == 0) continue;
             find_options(u);
             const auto goal = value(rows_[depth], at);
             --depth;
@@ -293,8 +306,7 @@ private:
                     before.half = at.half;
                     if ((option.sink && at.half != halves_ - 1) || !came_from(option, before)) continue;
                 }
-                if (option.drop < load.candidates)
-                    choice.units.emplace_back(u, load.candidates - option.drop);
+                if (option.drop < load.quanta) choice.units.emplace_back(u, load.quanta - option.drop);
                 at = before;
                 break;
             }
@@ -302,13 +314,13 @@ private:
         return at;
     }
 
-    // The surplus stays in one unit: a sink if there is one, else the one with most hosts.
+    // The surplus stays in one unit: a sink if there is one, else the one of which most is used.
     void leave_out(std::uint32_t surplus, bool sink, Choice& choice) const {
         if (surplus == 0) return;
         std::pair<std::uint32_t, std::uint32_t>* best = nullptr;
         for (auto& used : choice.units) {
             const auto& load = loads_.unit(used.first);
-            const bool is_sink = !load.whole || used.second < load.free;
+            const bool is_sink = !load.whole || used.second * loads_.quantum() < load.free;
             if (is_sink == sink && (!best || used.second > best->second)) best = &used;
         }
         if (best) best->second -= surplus;

@@ -42,7 +42,41 @@ public:
     }
 
 private:
-    std::uint32_t usable(std::size_t part) const { return parts_[part].size - tallies_[part].excluded; }
+    // The largest gang a part holds: now, or with all its hosts free and sound.
+    std::uint32_t holds(std::size_t part, bool ever) const {
+        const auto& index = loads_.index();
+        const auto end = parts_[part].first + parts_[part].size;
+        std::uint32_t hosts = 0, segments = 0;
+        for (auto i = parts_[part].first; i < end;) {
+            const auto u = index.unit_of[index.order[i]];
+            const auto& unit = index.units[u];
+            const auto here = ever ? unit.size - excluded_in(unit) : loads_.unit(u).candidates;
+            hosts += here;
+            if (request_.segment > 1) segments += here / request_.segment;
+            i = unit.first + unit.size;
+        }
+        if (request_.segment <= 1) return hosts;
+        const auto room = hosts < request_.spares ? 0 : (hosts - request_.spares) / request_.segment;
+        return std::min(segments, room) * request_.segment + request_.spares;
+    }
+    std::uint32_t excluded_in(const PlacementIndex::Unit& unit) const {
+        std::uint32_t count = 0;
+        for (auto i = unit.first; !excluded_.empty() && i < unit.first + unit.size; ++i)
+            count += excluded_[loads_.index().order[i]];
+        return count;
+    }
+    // "24 nodes in whole segments of 4".
+    std::string gang() const {
+        auto text = plural(request_.nodes, "node");
+        if (request_.segment > 1) text += fmt::format(" in whole segments of {}", request_.segment);
+        return text;
+    }
+    // "19 free, 9 busy", and how many of the free ones segments can use.
+    std::string tally(std::size_t part) const {
+        auto text = tallies_[part].text(remarks_);
+        if (request_.segment > 1) text += fmt::format(" ({} in whole segments)", holds(part, false));
+        return text;
+    }
     bool holds_required(std::size_t part) const { return tallies_[part].required == loads_.required(); }
     std::string flag() const {
         return request_.span == Span::any ? std::string()
@@ -63,6 +97,10 @@ private:
                                  ? fmt::format("the wish for one {} can never be met", part_noun(tier_))
                                  : fmt::format("this job can never run{}", flag());
         const auto hosts = fabric_.hosts.size();
+        if (request_.spare_floor > 0 && request_.nodes - request_.spares + request_.spare_floor > hosts)
+            return fmt::format("needs {}; of this fabric's {} {} are kept free for restarts: this job can "
+                               "never run",
+                               plural(request_.nodes, "node"), plural(hosts, "host"), request_.spare_floor);
         const auto excluded = static_cast<std::size_t>(std::count(excluded_.begin(), excluded_.end(), 1));
         if (hosts - excluded < request_.nodes) {
             const auto but =
@@ -72,16 +110,19 @@ private:
         }
         std::size_t largest = parts_.size();
         for (std::size_t i = 0; i < parts_.size(); ++i)
-            if (holds_required(i) && (largest == parts_.size() || usable(i) > usable(largest))) largest = i;
+            if (holds_required(i) && (largest == parts_.size() || holds(i, true) > holds(largest, true)))
+                largest = i;
         if (largest == parts_.size())
             return fmt::format("{} must be in and are not in one {}: {}", names(request_.required),
                                part_noun(tier_), verdict);
-        if (usable(largest) >= request_.nodes) return {};
+        if (holds(largest, true) >= request_.nodes) return {};
         const auto& part = parts_[largest];
-        const auto but =
-            tallies_[largest].excluded > 0
-                ? fmt::format(", {} of them {}", tallies_[largest].excluded, remarks_.excluded)
-                : std::string();
+        const auto but = tallies_[largest].excluded > 0
+                             ? fmt::format(", {} of them {}", tallies_[largest].excluded, remarks_.excluded)
+                             : std::string();
+        if (request_.segment > 1)
+            return fmt::format("needs {}; {} has {}{}, {} of them in whole segments: {}", gang(), part.name,
+                               plural(part.size, "host"), but, holds(largest, true), verdict);
         if (loads_.required() > 0)
             return fmt::format("needs {} in one {} with {}; {} has {}{}: {}", plural(request_.nodes, "node"),
                                part_noun(tier_), names(request_.required), part.name,
@@ -97,18 +138,21 @@ private:
                                    state_word(loads_.snapshot(), h));
         std::size_t fullest = parts_.size();
         for (std::size_t i = 0; i < parts_.size(); ++i)
-            if (holds_required(i) && usable(i) >= request_.nodes &&
-                (fullest == parts_.size() || tallies_[i].free > tallies_[fullest].free))
+            if (holds_required(i) && holds(i, true) >= request_.nodes &&
+                (fullest == parts_.size() || std::pair(holds(i, false), tallies_[i].free) >
+                                                 std::pair(holds(fullest, false), tallies_[fullest].free)))
                 fullest = i;
-        const auto needs = fmt::format("needs {}", plural(request_.nodes, "node"));
-        if (parts_.size() == 1)
-            return fmt::format("{}; {} has {}", needs, parts_[0].name, tallies_[0].text(remarks_));
+        const auto needs = "needs " + gang();
         const auto& name = parts_[fullest].name;
-        const auto tally = tallies_[fullest].text(remarks_);
+        if (request_.spare_floor > 0 && holds(fullest, false) >= request_.nodes)
+            return fmt::format("{}; {} has {}, and {} are kept free for restarts", needs, name,
+                               tally(fullest), plural(request_.spare_floor, "host"));
+        if (parts_.size() == 1) return fmt::format("{}; {} has {}", needs, name, tally(fullest));
         if (loads_.required() > 0)
             return fmt::format("{} in one {} with {}; {} has {}", needs, part_noun(tier_),
-                               names(request_.required), name, tally);
-        return fmt::format("{} in one {}; the fullest, {}, has {}", needs, part_noun(tier_), name, tally);
+                               names(request_.required), name, tally(fullest));
+        return fmt::format("{} in one {}; the fullest, {}, has {}", needs, part_noun(tier_), name,
+                           tally(fullest));
     }
 
     const topo::Fabric& fabric_;

@@ -1,6 +1,7 @@
 #include "sched/search.hpp"
 
 #include "sched/align.hpp"
+#include "sched/segmented.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -69,7 +70,7 @@ std::vector<Group> units_of_pod(const Loads& loads, std::uint32_t p) {
     std::vector<Group> groups;
     groups.reserve(pod.size);
     for (auto u = pod.first; u < pod.first + pod.size; ++u)
-        groups.push_back({u, 1, loads.unit(u).candidates, loads.unit(u).required > 0});
+        groups.push_back({u, 1, loads.unit(u).quanta, loads.unit(u).required > 0});
     return groups;
 }
 
@@ -82,14 +83,14 @@ std::uint32_t fewest_units(const Loads& loads, std::uint32_t p, std::vector<std:
     for (auto u = pod.first; u < pod.first + pod.size; ++u) {
         const auto& load = loads.unit(u);
         if (load.required > 0) {
-            held += load.candidates;
+            held += load.quanta;
             ++units;
-        } else if (load.candidates > 0) {
-            sizes.push_back(load.candidates);
+        } else if (load.quanta > 0) {
+            sizes.push_back(load.quanta);
         }
     }
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
-    for (std::size_t i = 0; held < loads.request().nodes && i < sizes.size(); ++i) {
+    for (std::size_t i = 0; held < loads.need() && i < sizes.size(); ++i) {
         held += sizes[i];
         ++units;
     }
@@ -97,20 +98,21 @@ std::uint32_t fewest_units(const Loads& loads, std::uint32_t p, std::vector<std:
 }
 
 std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits) {
-    const auto nodes = loads.request().nodes;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> fitting; // pod, fewest units
     std::vector<std::uint32_t> scratch;
     auto fewest = ~std::uint32_t{0};
     for (std::uint32_t p = 0; p < loads.index().pods.size(); ++p) {
-        if (loads.pod_candidates(p) < nodes || loads.pod_required(p) != loads.required()) continue;
+        if (loads.pod_quanta(p) < loads.need() || loads.pod_required(p) != loads.required()) continue;
         fitting.emplace_back(p, fewest_units(loads, p, scratch));
         fewest = std::min(fewest, fitting.back().second);
     }
     std::optional<Found> best;
     if (fewest > limits.units) return best;
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [](const auto& a, const auto& b) { return a.second < b.second; });
     for (const auto& [p, units] : fitting) {
-        if (units != fewest) continue;
-        if (auto choice = choose(loads, units_of_pod(loads, p), nodes, true))
+        if (best && units > best->units) break;
+        if (auto choice = choose(loads, units_of_pod(loads, p), true))
             keep_better(best, from_choice(std::move(*choice), one_pod, 1));
     }
     return best;
@@ -123,17 +125,48 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
     std::uint32_t required = 0;
     for (auto p = first; p < first + size; ++p) {
         const auto& pod = loads.index().pods[p];
-        groups.push_back({pod.first, pod.size, loads.pod_candidates(p), loads.pod_required(p) > 0});
+        groups.push_back({pod.first, pod.size, loads.pod_quanta(p), loads.pod_required(p) > 0});
         required += loads.pod_required(p);
     }
     if (required != loads.required()) return std::nullopt;
-    auto choice = choose(loads, std::move(groups), loads.request().nodes, false, limits.pods);
+    auto choice = choose(loads, std::move(groups), false, limits.pods);
     if (!choice) return std::nullopt;
     const auto pods = choice->cost.groups;
     return from_choice(std::move(*choice), tier, pods);
 }
 
 } // namespace
+
+std::optional<std::uint32_t> nodes_at_most(const Request& request, std::uint32_t most) {
+    const auto segment = std::max(request.segment, 1U);
+    if (most < request.spares + segment) return std::nullopt;
+    return (most - request.spares) / segment * segment + request.spares;
+}
+
+std::uint32_t most_that_fits(const Loads& loads) {
+    const auto& index = loads.index();
+    std::uint32_t most = 0;
+    switch (loads.request().span) {
+    case Span::unit:
+        for (const auto& load : loads.units())
+            most = std::max(most, load.candidates);
+        break;
+    case Span::pod:
+        for (std::uint32_t p = 0; p < index.pods.size(); ++p)
+            most = std::max(most, loads.pod_quanta(p) * loads.quantum());
+        break;
+    case Span::fabric:
+        for (const auto& island : index.islands) {
+            std::uint32_t quanta = 0;
+            for (auto p = island.first; p < island.first + island.size; ++p)
+                quanta += loads.pod_quanta(p);
+            most = std::max(most, quanta * loads.quantum());
+        }
+        break;
+    case Span::any: most = loads.candidates(); break;
+    }
+    return most;
+}
 
 Tier widest_tier(Span span) {
     switch (span) {
@@ -149,6 +182,7 @@ std::optional<Found> search_tier(const Loads& loads, Tier tier, Limits limits) {
     const auto& index = loads.index();
     if (loads.candidates() < loads.request().nodes) return std::nullopt;
     if (tier == one_unit) return in_one_unit(loads);
+    if (loads.segmented()) return search_segmented(loads, tier);
     if (tier == one_pod) return in_one_pod(loads, limits);
     std::optional<Found> best;
     if (tier == one_island)

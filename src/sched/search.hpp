@@ -28,6 +28,13 @@ struct Found {
     std::vector<std::uint32_t> hosts;                           // in the order of PlacementIndex::order
 };
 
+// The largest node count of a request's range that is not above `most`: whole segments beside the spares, and
+// not spares alone. Nothing: there is none. The range's lower end is for the caller to look at.
+std::optional<std::uint32_t> nodes_at_most(const Request& request, std::uint32_t most);
+
+// No more nodes fit within the request's span than this; mostly so many do.
+std::uint32_t most_that_fits(const Loads& loads);
+
 // Exact; nullopt when the request does not fit. On irregular fabrics the search for aligned rails is bounded:
 // past most_trials narrowed searches the best found so far stands.
 std::optional<Found> search(const Loads& loads);

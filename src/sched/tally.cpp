@@ -65,7 +65,7 @@ Tally::Tally(const Loads& loads, const std::vector<std::uint8_t>& excluded_hosts
         }
         switch (loads.snapshot().states[h]) {
         case HostState::free: ++(loads.free(h) ? free : unhealthy); break;
-        case HostState::mixed:
+        case HostState::mixed: ++(!loads.request().shared ? busy : loads.free(h) ? free : unhealthy); break;
         case HostState::busy: ++busy; break;
         case HostState::drained:
             ++drained;

@@ -1,10 +1,12 @@
 // Any fabric, state and request: the whole gang or a refusal; no host twice, only candidates, the span kept,
-// the same answer again. Bytes: pods, units, hosts, rails, nodes, span, then two a host: state and flaws.
+// the same answer again. Bytes: pods, units, hosts, rails, nodes, span, then two a host: state and flaws;
+// then what else the request asks.
 #include "sched/place.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 namespace {
@@ -71,17 +73,32 @@ Case make(Bytes& bytes) {
         for (int host = 0; host < hosts; ++host)
             add_host(c, bytes, unit);
     }
+    c.request.most = static_cast<std::uint32_t>(bytes.next(2) == 1 ? bytes.next(64) : 0);
+    c.request.segment = static_cast<std::uint32_t>(bytes.next(5));
+    c.request.spares = static_cast<std::uint32_t>(bytes.next(5));
+    c.request.order = static_cast<sched::RankOrder>(bytes.next(3));
+    c.request.shared = bytes.next(2) == 1;
+    c.request.spare_floor = static_cast<std::uint32_t>(bytes.next(8));
     return c;
 }
 
 void check(const Case& c, const sched::Placement& placement) {
     const auto& hosts = placement.hosts;
     const std::set<std::uint32_t> set(hosts.begin(), hosts.end());
-    require(hosts.size() == c.request.nodes && set.size() == hosts.size());
+    const auto& request = c.request;
+    require(hosts.size() >= request.nodes && hosts.size() <= std::max(request.nodes, request.most));
+    require(set.size() == hosts.size() && placement.spares == request.spares);
+    std::map<int, std::uint32_t> ranks; // by unit
+    for (std::size_t i = 0; i < hosts.size() - placement.spares; ++i)
+        ++ranks[c.fabric.hosts[hosts[i]].unit == topo::none ? -1 - static_cast<int>(hosts[i])
+                                                            : c.fabric.hosts[hosts[i]].unit];
+    for (const auto& [unit, count] : ranks)
+        require(count % std::max(request.segment, 1U) == 0);
     std::set<int> units, pods;
     for (const auto h : hosts) {
-        require(h < c.fabric.hosts.size() && c.snapshot.states[h] == sched::HostState::free &&
-                c.snapshot.health[h] > 0);
+        require(h < c.fabric.hosts.size() && c.snapshot.health[h] > 0);
+        require(c.snapshot.states[h] == sched::HostState::free ||
+                (request.shared && c.snapshot.states[h] == sched::HostState::mixed));
         require(std::count(c.request.excluded.begin(), c.request.excluded.end(), h) == 0);
         const int unit = c.fabric.hosts[h].unit;
         units.insert(unit == topo::none ? -1 - static_cast<int>(h) : unit);

@@ -23,7 +23,8 @@ std::string show(const std::optional<Terms>& t) {
 // The placement holds what it promises, and its score is the oracle's. Empty when so.
 std::string compare(const Placer& placer, const Oracle& oracle, const Snapshot& snapshot,
                     const Request& request) {
-    const auto best = oracle.best(request);
+    const auto range = oracle.best_of_range(request);
+    const auto best = range ? std::optional(range->second) : std::nullopt;
     const auto placement = placer.place(snapshot, request);
     if (!placement) {
         if (placement.error().code != base::Code::unfit) return "error: " + placement.error().text;
@@ -32,11 +33,20 @@ std::string compare(const Placer& placer, const Oracle& oracle, const Snapshot& 
     const auto mine = terms(placement->score);
     if (!best) return "placed what does not fit: " + show(mine);
     auto hosts = placement->hosts;
+    if (hosts.size() != range->first)
+        return "placed " + std::to_string(hosts.size()) + " hosts where " + std::to_string(range->first) +
+               " fit";
+    if (placement->spares != request.spares) return "not the spares that were asked for";
+    const std::vector<std::uint32_t> ranks(hosts.begin(), hosts.end() - placement->spares);
+    const auto segment = std::max(request.segment, 1U);
+    if (oracle.whole_segments(ranks, segment) * segment != static_cast<std::int64_t>(ranks.size()))
+        return "a segment is split over units";
     std::sort(hosts.begin(), hosts.end());
-    if (hosts.size() != request.nodes || std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end())
-        return "not a gang";
+    if (std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end()) return "not a gang";
     for (const auto h : hosts) {
-        if (snapshot.states[h] != HostState::free) return "a host that is not free";
+        if (snapshot.states[h] != HostState::free &&
+            !(request.shared && snapshot.states[h] == HostState::mixed))
+            return "a host that is not free";
         if (std::count(request.excluded.begin(), request.excluded.end(), h) > 0) return "an excluded host";
     }
     for (const auto h : request.required)
@@ -47,10 +57,15 @@ std::string compare(const Placer& placer, const Oracle& oracle, const Snapshot& 
 }
 
 std::string describe(const Snapshot& snapshot, const Request& request) {
-    std::string text =
-        std::to_string(request.nodes) + " nodes, span " + std::string(to_string(request.span)) + ", hosts ";
+    std::string text = std::to_string(request.nodes) + " to " + std::to_string(request.most) +
+                       " nodes, span " + std::string(to_string(request.span)) + ", segment " +
+                       std::to_string(request.segment) + ", spares " + std::to_string(request.spares) +
+                       ", floor " + std::to_string(request.spare_floor) + (request.shared ? ", shared" : "") +
+                       ", hosts ";
     for (std::size_t h = 0; h < snapshot.states.size(); ++h) {
-        text += snapshot.states[h] == HostState::free ? 'F' : '.';
+        text += snapshot.states[h] == HostState::free    ? 'F'
+                : snapshot.states[h] == HostState::mixed ? 'M'
+                                                         : '.';
         if (!snapshot.health.empty() && snapshot.health[h] < 1)
             text += "(" + std::to_string(snapshot.health[h]) + ")";
     }
@@ -96,8 +111,32 @@ TEST_CASE("every busy pattern of every fabric of up to 3 pods of 3 units of 3 ho
 
 namespace {
 
-// One random case; `wild` adds crossed cables, missing rails, health, required and excluded hosts.
-void random_case(std::mt19937_64& random, bool wild) {
+// What else a job can ask: groups of ranks, spares, a range of sizes, shared hosts, hosts kept for restarts.
+void ask_more(std::mt19937_64& random, Snapshot& snapshot, Request& request) {
+    const auto upto = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
+    if (upto(2) == 0) request.segment = 1 + upto(3);
+    if (upto(2) == 0) request.spares = upto(4);
+    const auto segment = std::max(request.segment, 1U);
+    if (upto(3) == 0) request.most = request.nodes + upto(6);
+    if (upto(4) == 0) request.spare_floor = upto(4);
+    request.order = static_cast<RankOrder>(upto(3));
+    if (upto(4) == 0) {
+        request.shared = true;
+        for (auto& state : snapshot.states)
+            if (state == HostState::free && upto(3) == 0) state = HostState::mixed;
+    }
+    // A request that contradicts itself is another test's: mend its size.
+    auto& largest = request.most != 0 ? request.most : request.nodes;
+    largest = std::max(largest, request.spares + segment);
+    largest = (largest - request.spares) / segment * segment + request.spares;
+    request.nodes = std::min(request.nodes, largest);
+    while (request.required.size() > largest)
+        request.required.pop_back();
+}
+
+// One random case; `wild` adds crossed cables, missing rails, health, required and excluded hosts; `more`
+// what ask_more() does.
+void random_case(std::mt19937_64& random, bool wild, bool more) {
     const auto upto = [&](std::uint64_t n) { return static_cast<int>(random() % n); };
     const bool wide = upto(3) == 0; // many small pods, so that many can be exchanged
     const int pods = 1 + upto(wide ? 8 : 3), units = 1 + upto(wide ? 2 : 3), hosts = 1 + upto(3);
@@ -131,7 +170,8 @@ void random_case(std::mt19937_64& random, bool wild) {
             else if (upto(12) == 0)
                 request.excluded.push_back(h);
         }
-    const auto fault = compare(Placer(fabric), Oracle(fabric, snapshot), snapshot, request);
+    if (more) ask_more(random, snapshot, request);
+    const auto fault = compare(Placer(fabric), Oracle(fabric, snapshot, request.shared), snapshot, request);
     if (fault.empty()) return;
     INFO(pods << "x" << units << "x" << hosts << ": " << describe(snapshot, request));
     FAIL(fault);
@@ -143,14 +183,21 @@ TEST_CASE("random regular fabrics of up to 27 hosts") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
     for (int round = 0; round < 40000; ++round)
-        random_case(random, false);
+        random_case(random, false, false);
 }
 
 TEST_CASE("random fabrics with crossed cables, missing rails, health, required and excluded hosts") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
     for (int round = 0; round < 60000; ++round)
-        random_case(random, true);
+        random_case(random, true, false);
+}
+
+TEST_CASE("random fabrics with segments, spares, ranges of sizes, shared hosts and hosts kept for restarts") {
+    INFO("RAIL_TEST_SEED=" << seed());
+    std::mt19937_64 random(seed());
+    for (int round = 0; round < 60000; ++round)
+        random_case(random, round % 2 == 0, true);
 }
 
 namespace {

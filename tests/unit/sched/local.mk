@@ -1,3 +1,11 @@
-unit_sources += %D%/exact_test.cpp %D%/explain_test.cpp %D%/grid.hpp %D%/hints_test.cpp %D%/oracle.hpp
-unit_sources += %D%/outlook_test.cpp %D%/place_test.cpp %D%/score_test.cpp %D%/snapshot_test.cpp
+unit_sources += %D%/exact_test.cpp \
+	%D%/explain_test.cpp \
+	%D%/grid.hpp \
+	%D%/hints_test.cpp \
+	%D%/oracle.hpp \
+	%D%/outlook_test.cpp \
+	%D%/place_test.cpp \
+	%D%/rank_order_test.cpp \
+	%D%/score_test.cpp \
+	%D%/snapshot_test.cpp
 unit_libs += libry_sched.la

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -21,11 +22,25 @@ inline Terms terms(const sched::Score& s) {
 
 class Oracle {
 public:
-    Oracle(const topo::Fabric& fabric, const sched::Snapshot& snapshot)
-        : fabric_(fabric), snapshot_(snapshot) {}
+    Oracle(const topo::Fabric& fabric, const sched::Snapshot& snapshot, bool shared = false)
+        : fabric_(fabric), snapshot_(snapshot), shared_(shared) {}
 
-    // The best score for this request by trying every subset of the free hosts.
-    std::optional<Terms> best(const sched::Request& request) const {
+    // The number of hosts and the best score for this request by trying every subset of the free hosts.
+    std::optional<std::pair<std::uint32_t, Terms>> best_of_range(const sched::Request& request) const {
+        for (auto nodes = std::max(request.nodes, request.most); nodes >= request.nodes && nodes > 0; --nodes)
+            if (const auto terms = best(request, nodes)) return std::pair(nodes, *terms);
+        return std::nullopt;
+    }
+
+    // With exactly so many hosts.
+    std::optional<Terms> best(const sched::Request& request, std::uint32_t nodes) const {
+        const auto ranks = static_cast<std::int64_t>(nodes) - request.spares;
+        const auto segment = std::max(request.segment, 1U);
+        if (ranks <= 0 || ranks % segment != 0) return std::nullopt;
+        std::int64_t idle = 0;
+        for (std::uint32_t h = 0; h < fabric_.hosts.size(); ++h)
+            idle += free(h) && snapshot_.states[h] == sched::HostState::free ? 1 : 0;
+        if (request.spare_floor > 0 && idle - ranks < request.spare_floor) return std::nullopt;
         std::vector<std::uint32_t> usable;
         for (std::uint32_t h = 0; h < fabric_.hosts.size(); ++h)
             if (free(h) && std::count(request.excluded.begin(), request.excluded.end(), h) == 0)
@@ -33,14 +48,14 @@ public:
         std::optional<Terms> best;
         std::vector<std::uint32_t> hosts;
         for (std::uint32_t set = 0; set < std::uint32_t{1} << usable.size(); ++set) {
-            if (static_cast<std::uint32_t>(__builtin_popcount(set)) != request.nodes) continue;
+            if (static_cast<std::uint32_t>(__builtin_popcount(set)) != nodes) continue;
             hosts.clear();
             for (std::size_t i = 0; i < usable.size(); ++i)
                 if (set >> i & 1) hosts.push_back(usable[i]);
             const bool has_required =
                 std::all_of(request.required.begin(), request.required.end(),
                             [&](std::uint32_t r) { return std::count(hosts.begin(), hosts.end(), r) == 1; });
-            if (!has_required) continue;
+            if (!has_required || whole_segments(hosts, segment) < ranks / segment) continue;
             const auto score = this->score(hosts);
             const auto widest = request.span == sched::Span::unit  ? 0U
                                 : request.span == sched::Span::pod ? 1U
@@ -93,9 +108,20 @@ public:
                 left};
     }
 
+    std::int64_t whole_segments(const std::vector<std::uint32_t>& hosts, std::uint32_t segment) const {
+        std::map<int, std::uint32_t> by_unit;
+        for (const auto h : hosts)
+            ++by_unit[fabric_.hosts[h].unit];
+        std::int64_t segments = 0;
+        for (const auto& [unit, count] : by_unit)
+            segments += count / segment;
+        return segments;
+    }
+
 private:
     bool free(std::uint32_t h) const {
-        return snapshot_.states[h] == sched::HostState::free &&
+        const auto state = snapshot_.states[h];
+        return (state == sched::HostState::free || (shared_ && state == sched::HostState::mixed)) &&
                (snapshot_.health.empty() || snapshot_.health[h] > 0);
     }
     int pod_of(std::uint32_t h) const {
@@ -104,6 +130,7 @@ private:
 
     const topo::Fabric& fabric_;
     const sched::Snapshot& snapshot_;
+    const bool shared_;
 };
 
 } // namespace sched_test

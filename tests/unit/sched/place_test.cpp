@@ -182,8 +182,9 @@ TEST_CASE("a refusal says when it is for ever, and only then") {
     request = ask(4, Span::unit);
     request.required = {0};
     request.excluded = {1};
-    CHECK(refusal(fabric, busy, request) == "needs 4 nodes in one unit with n1; su1 has 4 hosts, 1 of them "
-                                            "excluded by the request: this job can never run with --rail-span=unit");
+    CHECK(refusal(fabric, busy, request) ==
+          "needs 4 nodes in one unit with n1; su1 has 4 hosts, 1 of them "
+          "excluded by the request: this job can never run with --rail-span=unit");
     for (std::uint32_t nodes = 1; nodes <= 17; ++nodes)
         for (const auto span : {Span::any, Span::unit, Span::pod, Span::fabric}) {
             const bool never = refusal(fabric, busy, ask(nodes, span)).find("never") != std::string::npos;
@@ -211,4 +212,68 @@ TEST_CASE("a request that contradicts itself is wrong usage") {
 TEST_CASE("an empty fabric refuses without a stumble") {
     CHECK(refusal(topo::Fabric{}, Snapshot{}, ask(1)) ==
           "needs 1 node; this fabric has 0 hosts: this job can never run");
+}
+
+TEST_CASE("place: the sentence tells of segments and of the hosts kept for restarts") {
+    const auto fabric = grid(2, 2, 6);
+    auto snapshot = Snapshot::all_free(fabric);
+    Request request;
+    request.nodes = 24;
+    request.segment = 4;
+    auto refused = place(fabric, snapshot, request);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text ==
+          "needs 24 nodes in whole segments of 4; the fabric has 24 hosts, 16 of them in "
+          "whole segments: this job can never run");
+    request.nodes = 16;
+    snapshot.states[0] = snapshot.states[1] = snapshot.states[2] = HostState::busy;
+    refused = place(fabric, snapshot, request);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text ==
+          "needs 16 nodes in whole segments of 4; the fabric has 21 free, 3 busy (12 in whole "
+          "segments)");
+    request.segment = 0;
+    request.spare_floor = 6;
+    refused = place(fabric, snapshot, request);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text ==
+          "needs 16 nodes; the fabric has 21 free, 3 busy, and 6 hosts are kept free for restarts");
+    request.spares = 1; // spares may dip into them
+    CHECK(place(fabric, snapshot, request));
+    request.nodes = 20;
+    refused = place(fabric, snapshot, request);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text ==
+          "needs 20 nodes; of this fabric's 24 hosts 6 are kept free for restarts: this job can never run");
+}
+
+TEST_CASE("place: a range takes as many as fit, shared jobs the hosts in use first") {
+    const auto fabric = grid(1, 2, 4);
+    auto snapshot = Snapshot::all_free(fabric);
+    snapshot.states[0] = HostState::busy;
+    snapshot.states[4] = snapshot.states[7] = HostState::mixed;
+    Request request;
+    request.nodes = 2;
+    request.most = 8;
+    CHECK(place(fabric, snapshot, request)->hosts == std::vector<std::uint32_t>{1, 2, 3, 5, 6});
+    request.span = Span::unit;
+    CHECK(place(fabric, snapshot, request)->hosts == std::vector<std::uint32_t>{1, 2, 3});
+    request.shared = true;
+    CHECK(place(fabric, snapshot, request)->hosts == std::vector<std::uint32_t>{4, 5, 6, 7});
+    request.most = 3;
+    request.excluded = {1};
+    CHECK(place(fabric, snapshot, request)->hosts == std::vector<std::uint32_t>{4, 5, 7});
+}
+
+TEST_CASE("place: contradictions of the wider request are refused") {
+    const auto fabric = grid(1, 2, 4);
+    const auto error = [&](const Request& request) {
+        const auto placement = place(fabric, Snapshot::all_free(fabric), request);
+        return placement ? std::string() : placement.error().text;
+    };
+    CHECK(error({.nodes = 4, .most = 2}) == "asks for at least 4 nodes and for at most 2");
+    CHECK(error({.nodes = 4, .spares = 4}) == "asks for 4 spares among 4 nodes: none is left to run on");
+    CHECK(error({.nodes = 5, .segment = 2}) == "segments of 2 do not divide 5 nodes less 0 spares");
+    CHECK(error({.nodes = 5, .most = 6, .segment = 2}).empty());
+    CHECK(error({.nodes = 5, .segment = 2, .spares = 1}).empty());
 }

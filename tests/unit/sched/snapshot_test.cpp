@@ -25,8 +25,8 @@ TEST_CASE("Slurm's state words and flags say whether a host may be given to a jo
     for (const auto* word : {"idle", "IDLE", "idle~", "idle#", "powered_down"})
         CHECK(state_of(word) == HostState::free);
     for (const auto* word :
-         {"allocated", "ALLOCATED+", "alloc", "mix-", "completing", "comp", "reserved", "planned",
-          "idle%", "idle!", "idle@", "idle^", "reboot", "reboot^", "idle-", "idle+", "powering_up"})
+         {"allocated", "ALLOCATED+", "alloc", "mix-", "completing", "comp", "reserved", "planned", "idle%",
+          "idle!", "idle@", "idle^", "reboot", "reboot^", "idle-", "idle+", "powering_up"})
         CHECK(state_of(word) == HostState::busy);
     for (const auto* word : {"mixed", "MIX", "mixed~"})
         CHECK(state_of(word) == HostState::mixed);

@@ -1,0 +1,29 @@
+// Which host of an allocation carries which ranks, and which stand by as spares. sched::place uses it for the
+// order it returns, and spank_rail.so on the node for the order it hands to the launcher: both must agree.
+#pragma once
+
+#include "sched/index.hpp"
+#include "sched/request.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace sched {
+
+struct RankedHosts {
+    std::vector<std::uint32_t> ranks;  // hosts in rank order
+    std::vector<std::uint32_t> spares; // in the fabric's order
+};
+
+// Ring: by island, pod, unit and host (PlacementIndex::order), so that a ring over the ranks leaves each unit
+// once. Tree: the same with the pods and, within them, the units of most ranks first, so that the halves of a
+// binary tree fall between units; of equals the first. None: ascending host index.
+//
+// Spares are, in each unit, the hosts that no whole segment takes, then, one (or one segment) at a time, the
+// last host of the unit with most ranks left; of equals of the last. Hosts that cannot keep `segment` whole
+// beside the spares (an allocation made without Railyard) are ordered without segments, and at most all but
+// one are spares. `hosts`: distinct indices, in any order. Costs: hosts log hosts + spares × units.
+RankedHosts order_ranks(const PlacementIndex& index, std::vector<std::uint32_t> hosts, std::uint32_t segment,
+                        std::uint32_t spares, RankOrder order);
+
+} // namespace sched

@@ -1,0 +1,267 @@
+#include "sched/segmented.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace sched {
+namespace {
+
+// pods 20 | units 20 | avoidance 40 | broken 24 | left 24 bits, compared at once.
+__extension__ using Cost = unsigned __int128;
+constexpr Cost infinite = ~Cost{0} >> 1;
+constexpr Cost one_more_pod = Cost{1} << 108;
+
+constexpr Cost pack(std::uint32_t units, std::uint64_t avoidance, std::uint32_t broken, std::uint32_t left) {
+    return Cost{units} << 88 | Cost{avoidance} << 48 | Cost{broken} << 24 | Cost{left};
+}
+
+struct Pods {
+    std::uint32_t first = 0, size = 0;
+};
+
+// What is used of a unit.
+struct Use {
+    std::uint32_t unit = 0, segments = 0, spares = 0;
+};
+
+struct Gang {
+    explicit Gang(const Loads& loads)
+        : segment(loads.request().segment), spares(loads.request().spares),
+          segments((loads.request().nodes - spares) / segment) {}
+    std::uint32_t segment, spares, segments;
+};
+
+// What using so many hosts of a unit costs: the best ones are taken.
+class UnitCosts {
+public:
+    UnitCosts(const Loads& loads, std::uint32_t unit)
+        : load_(loads.unit(unit)), worst_(loads.optional_avoidances(unit)),
+          total_(loads.total_avoidance(unit)) {}
+
+    Cost of(std::uint32_t hosts) const {
+        const auto dropped = std::min<std::size_t>(load_.candidates - hosts, worst_.size());
+        const auto saved = std::accumulate(
+            worst_.begin(), worst_.begin() + static_cast<std::ptrdiff_t>(dropped), std::uint64_t{0});
+        const auto left = load_.free - hosts;
+        return pack(1, total_ - saved, load_.whole && left > 0 ? 1 : 0, left);
+    }
+
+private:
+    const UnitLoad& load_;
+    std::vector<std::uint32_t> worst_;
+    std::uint64_t total_;
+};
+
+Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
+    Found found;
+    found.tier = tier;
+    const auto segment = loads.request().segment;
+    auto last = ~std::uint32_t{0};
+    for (const auto& use : uses) {
+        const auto hosts = use.segments * segment + use.spares;
+        const auto cost = UnitCosts(loads, use.unit).of(hosts);
+        const auto pod = loads.index().units[use.unit].pod;
+        found.pods += pod != last ? 1 : 0;
+        last = pod;
+        ++found.units;
+        found.avoidance += static_cast<std::uint64_t>(cost >> 48) & 0xffffffffff;
+        found.broken += static_cast<std::uint32_t>(cost >> 24) & 0xffffff;
+        found.left += static_cast<std::uint32_t>(cost) & 0xffffff;
+        found.taken.emplace_back(use.unit, hosts);
+    }
+    return found;
+}
+
+class Programme {
+public:
+    Programme(const Loads& loads, Pods pods)
+        : loads_(loads), gang_(loads), pods_(pods), width_(gang_.spares + 1),
+          cells_((gang_.segments + std::size_t{1}) * width_) {}
+
+    // Steps of the inner loop.
+    std::uint64_t work() const {
+        std::uint64_t options = 0;
+        for (auto p = pods_.first; p < pods_.first + pods_.size; ++p) {
+            const auto& pod = loads_.index().pods[p];
+            for (auto u = pod.first; u < pod.first + pod.size; ++u)
+                options += loads_.unit(u).candidates == 0 ? 0 : most_segments(u) + 1;
+        }
+        return options * width_ * cells_;
+    }
+
+    // What is used of each unit, ascending; nothing: the gang does not fit.
+    std::optional<std::vector<Use>> solve() {
+        closed_.assign(cells_, infinite);
+        closed_[0] = 0;
+        for (auto p = pods_.first; p < pods_.first + pods_.size; ++p)
+            if (loads_.pod_candidates(p) > 0) add_pod(p);
+        if (closed_.back() >= infinite) return std::nullopt;
+        return trace();
+    }
+
+private:
+    // How a cell behind a unit came about.
+    struct Step {
+        std::uint32_t segments = 0;
+        std::uint16_t spares = 0;
+        bool used = false, first = false; // of its pod
+    };
+    struct Layer {
+        std::uint32_t unit = 0;
+        std::vector<Step> steps;
+    };
+    struct PodLayers {
+        std::vector<Layer> units;
+        std::vector<bool> open; // by cell: the pod is used
+    };
+
+    std::uint32_t most_segments(std::uint32_t unit) const {
+        return std::min(loads_.unit(unit).candidates / gang_.segment, gang_.segments);
+    }
+
+    void add_pod(std::uint32_t p) {
+        const auto& pod = loads_.index().pods[p];
+        open_.assign(cells_, infinite); // a unit of the pod is used
+        begun_ = false;
+        auto& layers = pods_layers_.emplace_back();
+        for (auto u = pod.first; u < pod.first + pod.size; ++u)
+            if (loads_.unit(u).candidates > 0) layers.units.push_back(add_unit(u));
+        layers.open.resize(cells_);
+        const bool required = loads_.pod_required(p) > 0;
+        for (std::size_t cell = 0; cell < cells_; ++cell) {
+            layers.open[cell] = required || open_[cell] < closed_[cell];
+            if (layers.open[cell]) closed_[cell] = open_[cell];
+        }
+    }
+
+    Layer add_unit(std::uint32_t u) {
+        Layer layer{u, std::vector<Step>(cells_)};
+        const auto& load = loads_.unit(u);
+        const UnitCosts costs(loads_, u);
+        next_ = open_;
+        if (load.required > 0) std::fill(next_.begin(), next_.end(), infinite);
+        for (std::uint32_t a = 0; a <= most_segments(u); ++a)
+            for (std::uint32_t b = 0; b <= gang_.spares; ++b) {
+                const auto hosts = a * gang_.segment + b;
+                if (hosts > load.candidates) break;
+                if (hosts == 0 || hosts < load.required) continue;
+                use(layer, a, b, costs.of(hosts));
+            }
+        std::swap(open_, next_);
+        begun_ = begun_ || load.required > 0;
+        return layer;
+    }
+
+    void use(Layer& layer, std::uint32_t a, std::uint32_t b, Cost cost) {
+        const auto back = a * width_ + b;
+        for (std::size_t i = a; i <= gang_.segments; ++i)
+            for (std::size_t j = b; j < width_; ++j) {
+                const auto cell = i * width_ + j;
+                const auto opened = begun_ ? infinite : closed_[cell - back] + one_more_pod;
+                const bool first = opened < open_[cell - back];
+                const auto sum = (first ? opened : open_[cell - back]) + cost;
+                if (sum >= next_[cell] || sum >= infinite) continue;
+                next_[cell] = sum;
+                layer.steps[cell] = {a, static_cast<std::uint16_t>(b), true, first};
+            }
+    }
+
+    std::vector<Use> trace() const {
+        std::vector<Use> uses;
+        auto cell = cells_ - 1;
+        for (auto pod = pods_layers_.rbegin(); pod != pods_layers_.rend(); ++pod) {
+            if (!pod->open[cell]) continue;
+            for (auto layer = pod->units.rbegin(); layer != pod->units.rend(); ++layer) {
+                const auto& step = layer->steps[cell];
+                if (!step.used) continue;
+                uses.push_back({layer->unit, step.segments, step.spares});
+                cell -= step.segments * width_ + step.spares;
+                if (step.first) break;
+            }
+        }
+        std::reverse(uses.begin(), uses.end());
+        return uses;
+    }
+
+    const Loads& loads_;
+    const Gang gang_;
+    const Pods pods_;
+    const std::size_t width_; // spares 0 … K
+    const std::size_t cells_; // [segments placed][spares placed]
+    std::vector<Cost> closed_, open_, next_;
+    bool begun_ = false; // a unit of this pod before the present one must be in
+    std::vector<PodLayers> pods_layers_;
+};
+
+// The largest units first, until segments and spares fit.
+std::optional<std::vector<Use>> largest_first(const Loads& loads, Pods pods) {
+    const Gang gang(loads);
+    std::vector<std::uint32_t> units;
+    for (auto p = pods.first; p < pods.first + pods.size; ++p)
+        for (auto u = loads.index().pods[p].first;
+             u < loads.index().pods[p].first + loads.index().pods[p].size; ++u)
+            if (loads.unit(u).candidates > 0) units.push_back(u);
+    std::stable_sort(units.begin(), units.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const auto rank = [&](std::uint32_t u) {
+            return std::pair(loads.unit(u).required, loads.unit(u).candidates);
+        };
+        return rank(a) > rank(b);
+    });
+    auto segments = gang.segments, spares = gang.spares;
+    auto required = loads.required();
+    std::vector<Use> uses;
+    for (const auto u : units) {
+        if (segments == 0 && spares == 0 && required == 0) break;
+        const auto hosts = loads.unit(u).candidates;
+        const auto placed = std::min(hosts / gang.segment, segments);
+        const auto standing = std::min(hosts - placed * gang.segment, spares);
+        required -= std::min(required, std::min(loads.unit(u).required, placed * gang.segment + standing));
+        segments -= placed;
+        spares -= standing;
+        uses.push_back({u, placed, standing});
+    }
+    if (segments > 0 || spares > 0 || required > 0) return std::nullopt;
+    std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.unit < b.unit; });
+    return uses;
+}
+
+std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods) {
+    constexpr std::uint64_t most_work = 64'000'000; // some 100 ms
+    std::uint32_t candidates = 0, required = 0;
+    for (auto p = pods.first; p < pods.first + pods.size; ++p) {
+        candidates += loads.pod_candidates(p);
+        required += loads.pod_required(p);
+    }
+    if (candidates < loads.request().nodes || required != loads.required()) return std::nullopt;
+    Programme programme(loads, pods);
+    const auto uses = programme.work() <= most_work ? programme.solve() : largest_first(loads, pods);
+    if (!uses) return std::nullopt;
+    return to_found(loads, tier, *uses);
+}
+
+auto order_of(const Found& found) {
+    return std::tuple(found.pods, found.units, found.avoidance, found.broken, found.left);
+}
+
+} // namespace
+
+std::optional<Found> search_segmented(const Loads& loads, Tier tier) {
+    const auto& index = loads.index();
+    std::vector<Pods> parts;
+    if (tier == one_pod)
+        for (std::uint32_t p = 0; p < index.pods.size(); ++p)
+            parts.push_back({p, 1});
+    else if (tier == one_island)
+        for (const auto& island : index.islands)
+            parts.push_back({island.first, island.size});
+    else
+        parts.push_back({0, static_cast<std::uint32_t>(index.pods.size())});
+    std::optional<Found> best;
+    for (const auto& part : parts)
+        if (auto found = in_pods(loads, tier, part); found && (!best || order_of(*found) < order_of(*best)))
+            best = std::move(found);
+    return best;
+}
+
+} // namespace sched
