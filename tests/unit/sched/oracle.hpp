@@ -32,6 +32,8 @@ public:
         return std::nullopt;
     }
 
+    std::optional<Terms> best(const sched::Request& request) const { return best(request, request.nodes); }
+
     // With exactly so many hosts.
     std::optional<Terms> best(const sched::Request& request, std::uint32_t nodes) const {
         const auto ranks = static_cast<std::int64_t>(nodes) - request.spares;
