@@ -5,6 +5,7 @@ libry_base_la_SOURCES = \
 	%D%/conf.cpp %D%/conf.hpp \
 	%D%/error.cpp %D%/error.hpp \
 	%D%/expected.hpp \
+	%D%/fields.hpp \
 	%D%/file.cpp %D%/file.hpp \
 	%D%/host_state.cpp %D%/host_state.hpp \
 	%D%/hostlist.cpp %D%/hostlist.hpp \

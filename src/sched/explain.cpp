@@ -133,7 +133,7 @@ std::string sentence_of(const PlacementIndex& index, const Request& request, con
                                        : "wholly free units of which a part is taken";
     case Term::left_over: break;
     }
-    return "left free in the units used";
+    return score.left_over == 0 ? "the units used are full" : "left free in the units used";
 }
 
 std::string_view plainly(Term term) {

@@ -23,10 +23,18 @@ libry_sched_la_SOURCES = \
 # Only the next library below: each holds the ones under it, and a plugin that got one twice would not link.
 libry_sched_la_LIBADD = libry_topo.la
 
+# Explanations as JSON, and as tables from that JSON; the latter needs nothing but base.
+noinst_LTLIBRARIES += libry_explain.la
+libry_explain_la_SOURCES = \
+	%D%/explain_json.cpp %D%/explain_json.hpp \
+	%D%/explain_show.cpp %D%/explain_show.hpp \
+	%D%/queue_text.cpp %D%/queue_text.hpp
+
 bin_PROGRAMS += railplan
 railplan_SOURCES = \
 	%D%/tool/command.hpp \
+	%D%/tool/explain.cpp %D%/tool/explain.hpp \
 	%D%/tool/place.cpp \
 	%D%/tool/railplan.cpp \
 	%D%/tool/scene.cpp %D%/tool/scene.hpp
-railplan_LDADD = libry_sched.la libry_cli.la
+railplan_LDADD = libry_explain.la libry_sched.la libry_cli.la

@@ -194,8 +194,12 @@ private:
         out_.kind = Outlook::Kind::open;
         out_.unlimited = future_.unlimited(request);
         if (out_.unlimited.empty()) {
-            out_.sentence += "; it waits for hosts that are drained or down, or held by something other than "
-                             "a job";
+            auto idle = snapshot_;
+            for (auto& state : idle.states)
+                if (state == HostState::busy || state == HostState::mixed) state = HostState::free;
+            out_.sentence += placer_.place(idle, request)
+                                 ? "; when the busy hosts become free is not known"
+                                 : "; it needs hosts that are drained or down now";
             return;
         }
         std::vector<std::string> jobs;
@@ -237,6 +241,7 @@ private:
 
     void list_parts() {
         const auto tier = request_.span == Span::any ? one_unit : widest_tier(request_.span);
+        out_.part = part_noun(tier);
         std::vector<std::uint8_t> excluded;
         if (!request_.excluded.empty()) excluded.assign(fabric_.hosts.size(), 0);
         for (const auto h : request_.excluded)

@@ -47,8 +47,10 @@ struct Outlook {
     std::vector<std::uint32_t> hosts;       // of fits and later: where it would go then
     std::optional<base::Time> wish_ends;    // while there is a wish
     std::vector<std::uint32_t> unlimited;   // of open: jobs without a limit whose ends together make it fit
-    std::vector<std::pair<Part, Tally>> parts; // what there is now in each part that may hold the job, the
-                                               // fullest first; with Span::any the units
+    // What there is now in each part that may hold the job, the fullest first; of a job without a span the
+    // units.
+    std::vector<std::pair<Part, Tally>> parts;
+    std::string part; // what they are: "unit"
 };
 
 std::string_view to_string(Outlook::Kind kind); // "fits", "later", "open", "never"

@@ -28,6 +28,28 @@ std::string because(const std::map<std::string, std::uint32_t>& why, std::uint32
 
 } // namespace
 
+std::string remark_of(std::string_view reason) {
+    constexpr std::size_t most = 60;
+    while (reason.starts_with(' '))
+        reason.remove_prefix(1);
+    if (reason.starts_with("railyard[")) {
+        const auto end = reason.find("]:");
+        if (end != std::string_view::npos) reason.remove_prefix(end + 2);
+    }
+    while (reason.starts_with(' '))
+        reason.remove_prefix(1);
+    while (reason.ends_with(' '))
+        reason.remove_suffix(1);
+    if (reason == "none") return {};
+    std::string out(reason.substr(0, most));
+    for (char& c : out) {
+        if (c == ';') c = ',';
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    }
+    if (reason.size() > most) out += "...";
+    return out;
+}
+
 std::string_view part_noun(Tier tier) {
     constexpr std::array<std::string_view, 4> nouns{"unit", "pod", "connected part", "fabric"};
     return nouns[tier];

@@ -3,6 +3,7 @@ TESTS += %D%/railplan/run %D%/railckpt/run
 EXTRA_DIST += %D%/railckpt/run %D%/railckpt/rc %D%/railckpt/contract.transcript
 EXTRA_DIST += %D%/transcript %D%/railplan/run %D%/railplan/place.transcript \
 	%D%/railplan/half.state %D%/railplan/health.state %D%/railplan/broken.state
+EXTRA_DIST += %D%/railplan/explain.transcript %D%/railplan/explain.state %D%/railplan/explain.jobs %D%/railplan/explain.reasons
 TESTS += %D%/railtopo/run
 EXTRA_DIST += %D%/railtopo/run %D%/railtopo/check.transcript %D%/railtopo/diff.transcript %D%/railtopo/discover.transcript %D%/railtopo/export.transcript %D%/railtopo/facts.json %D%/railtopo/picture-facts %D%/railtopo/show.transcript \
 	%D%/railtopo/status.json %D%/railtopo/synth.transcript \

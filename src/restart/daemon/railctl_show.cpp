@@ -1,7 +1,7 @@
 #include "restart/daemon/railctl_show.hpp"
 
+#include "base/fields.hpp"
 #include "base/hostlist.hpp"
-#include "base/json.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
 
@@ -15,46 +15,9 @@ namespace restart {
 namespace {
 
 using base::Expected;
+using base::Fields;
 using base::Reader;
 using base::Table;
-
-// A Reader whose first failure is kept, so that a whole answer is read in plain lines and judged once.
-class Fields {
-public:
-    explicit Fields(std::optional<base::Error>& failed) : failed_(&failed) {}
-
-    std::string text(const Reader& from, std::string_view key) { return keep(from.text(key), std::string()); }
-    double number(const Reader& from, std::string_view key) { return keep(from.number(key), 0.0); }
-    std::int64_t integer(const Reader& from, std::string_view key) {
-        return keep(from.integer(key), std::int64_t{0});
-    }
-    bool boolean(const Reader& from, std::string_view key) { return keep(from.boolean(key), false); }
-    std::vector<Reader> items(const Reader& from, std::string_view key) {
-        auto at = from.at(key);
-        if (!at) return keep(Expected<std::vector<Reader>>(std::move(at).error()), std::vector<Reader>());
-        return keep(at->items(), std::vector<Reader>());
-    }
-    std::vector<std::string> texts(const Reader& from, std::string_view key) {
-        std::vector<std::string> list;
-        for (const auto& item : items(from, key))
-            list.push_back(keep(item.text(), std::string()));
-        return list;
-    }
-    std::optional<Reader> object(const Reader& from, std::string_view key) {
-        if (!from.has(key)) return {};
-        auto at = from.at(key);
-        if (!at) return {};
-        return *std::move(at);
-    }
-
-private:
-    template <class T> T keep(Expected<T> value, T other) {
-        if (value) return *std::move(value);
-        if (!*failed_) *failed_ = std::move(value).error();
-        return other;
-    }
-    std::optional<base::Error>* failed_;
-};
 
 // "14:20:05.1" today, "2026-03-01 14:20:05" on other days.
 std::string when(double seconds, double now) {

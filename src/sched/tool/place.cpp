@@ -3,6 +3,7 @@
 
 #include "base/hostlist.hpp"
 #include "sched/tool/command.hpp"
+#include "sched/tool/explain.hpp"
 #include "sched/tool/scene.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ using base::Expected;
 
 struct Options {
     SceneFiles files;
+    ExplainOptions explain;
     std::string span, exclude, require;
     std::uint32_t nodes = 0;
     bool json = false;
@@ -77,6 +79,10 @@ Expected<int> run(const Options& options) {
     if (!scene) return scene.error();
     const auto request = request_of(scene->fabric, options);
     if (!request) return request.error();
+    const auto circumstances = options.explain.read(scene->fabric);
+    if (!circumstances) return circumstances.error();
+    if (options.explain.explain)
+        return explain_place(scene->fabric, scene->snapshot, *request, *circumstances, options.json);
     const auto placement = place(scene->fabric, scene->snapshot, *request);
     if (placement) {
         print_placement(scene->fabric, *placement, options.json);
@@ -97,6 +103,7 @@ Command add_place(CLI::App& parent) {
     words->add_option("--rail-span", options->span, "Largest part the job may span: unit, pod or fabric");
     words->add_option("--exclude", options->exclude, "Hosts that must not be used, as n[001-004,007]");
     words->add_option("--require", options->require, "Hosts that must be in");
+    options->explain.add_to(*words);
     words->add_flag("--json", options->json, "Print JSON");
     return {words, [options] { return run(*options); }};
 }

@@ -5,7 +5,8 @@ unit_sources += %D%/exact_test.cpp \
 	%D%/oracle.hpp \
 	%D%/outlook_test.cpp \
 	%D%/place_test.cpp \
+	%D%/queue_text_test.cpp \
 	%D%/rank_order_test.cpp \
 	%D%/score_test.cpp \
 	%D%/snapshot_test.cpp
-unit_libs += libry_sched.la
+unit_libs += libry_explain.la libry_sched.la

@@ -136,7 +136,11 @@ TEST_CASE("the job whose end makes a pending one fit is named with its time") {
         told = outlook(fabric, placer, snapshot, ask(96), circumstances);
         CHECK(told->kind == Kind::open);
         CHECK(told->unlimited.empty());
-        CHECK(told->sentence.find("; it waits for hosts that are drained or down") != std::string::npos);
+        CHECK(told->sentence.ends_with("; it needs hosts that are drained or down now"));
+        circumstances.holders.clear();
+        told = outlook(fabric, placer, snapshot, ask(80), circumstances);
+        CHECK(told->kind == Kind::open);
+        CHECK(told->sentence.ends_with("; when the busy hosts become free is not known"));
     }
     SECTION("never") {
         const auto told = outlook(fabric, placer, snapshot, ask(33, Span::unit), circumstances);
@@ -274,4 +278,12 @@ TEST_CASE("the named job is the first in the order of ends after which the reque
     }
     CHECK(later > 50);
     CHECK(open > 50);
+}
+
+TEST_CASE("a reason is told without our tag and on one short line") {
+    CHECK(remark_of("railyard[i-7]: link errors") == "link errors");
+    CHECK(remark_of(" railyard[user:alice]: swap cable 4; then test\n") == "swap cable 4, then test ");
+    CHECK(remark_of("railyard[broken") == "railyard[broken");
+    CHECK(remark_of("none").empty());
+    CHECK(remark_of(std::string(80, 'x')) == std::string(60, 'x') + "...");
 }

@@ -1,0 +1,140 @@
+#include "sched/explain_show.hpp"
+
+#include "base/clock.hpp"
+#include "base/fields.hpp"
+#include "base/hostlist.hpp"
+#include "base/table.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <string_view>
+
+namespace sched {
+namespace {
+
+using base::Expected;
+using base::Fields;
+using base::Reader;
+using base::Table;
+
+constexpr std::size_t most_parts = 8;
+
+std::string folded(std::vector<std::string> names) {
+    std::sort(names.begin(), names.end(), base::natural_less);
+    return base::fold_hostlist(names);
+}
+
+std::string placed(Fields& fields, const Reader& from) {
+    const auto other = fields.object(from, "other");
+    std::vector<std::string> heading{"TERM", "HERE"};
+    if (other) heading.emplace_back(fields.boolean(*other, "better") ? "BETTER" : "NEXT BEST");
+    heading.emplace_back("");
+    Table table(std::move(heading));
+    const auto decided = from.has("decided") ? fields.text(from, "decided") : std::string();
+    for (const auto& term : fields.items(from, "terms")) {
+        std::vector<std::string> cells{fields.text(term, "words"), fields.text(term, "shown")};
+        if (other) cells.push_back(fields.text(term, "other_shown"));
+        cells.push_back((fields.text(term, "term") == decided ? "decided: " : "") + fields.text(term, "text"));
+        table.add(std::move(cells));
+    }
+    return "\n" + table.print();
+}
+
+// "in 40 min", "now": to the second below two minutes, else to the minute.
+std::string from_now(double seconds) {
+    if (seconds < 1) return "now";
+    if (seconds < 120) return fmt::format("in {:.0f} s", seconds);
+    auto text = base::human_duration(base::duration_from_seconds(std::round(seconds / 60) * 60));
+    for (const std::string_view nothing : {" 0 s", " 0 min", " 0 h"})
+        if (text.ends_with(nothing)) text.resize(text.size() - nothing.size());
+    return "in " + text;
+}
+
+std::string reasons(Fields& fields, const Reader& part) {
+    std::string out;
+    for (const auto& reason : fields.items(part, "why"))
+        out += fmt::format("{}{} for {}", out.empty() ? "" : ", ", fields.integer(reason, "hosts"),
+                           fields.text(reason, "reason"));
+    return out;
+}
+
+std::string upper(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return out;
+}
+
+std::string parts_table(Fields& fields, const Reader& from) {
+    constexpr std::array counts{"free", "busy", "drained", "down", "unhealthy", "excluded"};
+    const auto parts = fields.items(from, "parts");
+    std::vector<std::string_view> shown; // the first four always, the rare ones where there are any
+    for (const std::string_view count : counts)
+        if (shown.size() < 4 || std::any_of(parts.begin(), parts.end(), [&](const Reader& part) {
+                return fields.integer(part, count) > 0;
+            }))
+            shown.push_back(count);
+    std::vector<std::string> heading{upper(fields.text(from, "part"))};
+    for (const auto count : shown)
+        heading.push_back(upper(count));
+    heading.emplace_back("WHY");
+    Table table(std::move(heading));
+    for (std::size_t column = 1; column <= shown.size(); ++column)
+        table.align(column, Table::Align::right);
+    for (std::size_t i = 0; i < std::min(parts.size(), most_parts); ++i) {
+        std::vector<std::string> cells{fields.text(parts[i], "name")};
+        for (const auto count : shown)
+            cells.push_back(std::to_string(fields.integer(parts[i], count)));
+        cells.push_back(reasons(fields, parts[i]));
+        table.add(std::move(cells));
+    }
+    if (table.empty()) return {};
+    auto out = "\n" + table.print();
+    if (parts.size() > most_parts) out += fmt::format("and {} more\n", parts.size() - most_parts);
+    return out;
+}
+
+std::string pending(Fields& fields, const Reader& from) {
+    const auto now = fields.number(from, "now");
+    const auto when = [&](double seconds) {
+        return fmt::format("{} ({})",
+                           base::moment(base::time_from_seconds(seconds), base::time_from_seconds(now)),
+                           from_now(seconds - now));
+    };
+    std::string out;
+    if (from.has("wish_ends"))
+        out += fmt::format("the wish ends at {}\n", when(fields.number(from, "wish_ends")));
+    if (from.has("fits_at")) {
+        const auto seconds = fields.number(from, "fits_at");
+        const auto nodes = folded(fields.texts(from, "nodes_then"));
+        out += seconds <= now ? fmt::format("fits now on {}\n", nodes)
+                              : fmt::format("fits at {} on {}\n", when(seconds), nodes);
+    }
+    return out + parts_table(fields, from);
+}
+
+} // namespace
+
+Expected<std::string> show_details(const Reader& explanation) {
+    std::optional<base::Error> failed;
+    Fields fields(failed);
+    auto out = fields.text(explanation, "kind") == "placed" ? placed(fields, explanation)
+                                                            : pending(fields, explanation);
+    if (failed) return *std::move(failed);
+    return out;
+}
+
+Expected<std::string> show_explanation(const Reader& explanation) {
+    const auto sentence = explanation.text("sentence");
+    if (!sentence) return sentence.error();
+    auto details = show_details(explanation);
+    if (!details) return details;
+    return *sentence + "\n" + *details;
+}
+
+} // namespace sched

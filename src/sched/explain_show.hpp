@@ -1,0 +1,16 @@
+// Explanations for people, from their JSON (explain_json.hpp): the sentence first, then what it rests on.
+#pragma once
+
+#include "base/json.hpp"
+
+#include <string>
+
+namespace sched {
+
+// Of {"kind":"placed",…} and {"kind":"pending",…}. Errors name the member that is missing or wrong.
+base::Expected<std::string> show_explanation(const base::Reader& explanation);
+
+// The tables alone, for those who have said the sentence.
+base::Expected<std::string> show_details(const base::Reader& explanation);
+
+} // namespace sched

@@ -1,0 +1,30 @@
+// railplan place --explain: the options it adds, and what it prints.
+#pragma once
+
+#include "base/cli.hpp"
+#include "base/expected.hpp"
+#include "sched/outlook.hpp"
+#include "sched/place.hpp"
+
+#include <optional>
+#include <string>
+
+namespace sched::tool {
+
+struct ExplainOptions {
+    bool explain = false;
+    std::string jobs, reasons, now;
+
+    void add_to(CLI::App& words);
+
+    // What beside the snapshot is known. `wish_ends_in`: the wish for the span ends so long after now. Errors:
+    // those of base::read_file and parse_holders and its kin; Code::usage for options that need --explain.
+    base::Expected<Circumstances> read(const topo::Fabric& fabric,
+                                       std::optional<base::Duration> wish_ends_in = {}) const;
+};
+
+// Places, explains and prints; the exit status.
+base::Expected<int> explain_place(const topo::Fabric& fabric, const Snapshot& snapshot, const Request& request,
+                                  const Circumstances& circumstances, bool json);
+
+} // namespace sched::tool
