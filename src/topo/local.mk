@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libry_topo.la
 libry_topo_la_SOURCES = \
 	%D%/derive.cpp %D%/derive.hpp \
 	%D%/distance.cpp %D%/distance.hpp \
+	%D%/excerpt.cpp %D%/excerpt.hpp \
 	%D%/fabric.cpp %D%/fabric.hpp \
 	%D%/fabric_json.cpp %D%/fabric_json.hpp \
 	%D%/fabric_print.cpp \
@@ -44,13 +45,13 @@ libry_topo_la_SOURCES = \
 	%D%/export/compute_units.cpp \
 	%D%/export/export.cpp %D%/export/export.hpp %D%/export/formats.hpp \
 	%D%/export/graphviz.cpp \
-	%D%/export/nccl.cpp \
+	%D%/export/nccl.cpp %D%/export/nccl.hpp \
 	%D%/export/open_mpi.cpp \
 	%D%/export/topology_conf.cpp \
 	%D%/export/topology_yaml.cpp \
 	%D%/export/tree.cpp %D%/export/tree.hpp \
 	%D%/host/gather.cpp %D%/host/gather.hpp \
-	%D%/host/host_facts.cpp %D%/host/host_facts.hpp \
+	%D%/host/host_facts.cpp %D%/host/host_facts.hpp %D%/host/numa.hpp \
 	%D%/read/assemble.cpp %D%/read/assemble.hpp \
 	%D%/read/carry_over.cpp %D%/read/carry_over.hpp \
 	%D%/read/ibnetdiscover.cpp %D%/read/ibnetdiscover.hpp \
@@ -89,6 +90,12 @@ noinst_LTLIBRARIES += libry_hwloc.la
 libry_hwloc_la_SOURCES = %D%/host/hwloc_facts.cpp %D%/host/hwloc_facts.hpp
 libry_hwloc_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
 libry_hwloc_la_LIBADD = libry_topo.la $(HWLOC_LIBS)
+
+# Without libry_topo, so that a plugin that has it already can take it in.
+noinst_LTLIBRARIES += libry_hwloc_numa.la
+libry_hwloc_numa_la_SOURCES = %D%/host/hwloc_numa.cpp %D%/host/hwloc_numa.hpp
+libry_hwloc_numa_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+libry_hwloc_numa_la_LIBADD = $(HWLOC_LIBS)
 
 bin_PROGRAMS += railtopo
 railtopo_SOURCES = \

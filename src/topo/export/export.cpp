@@ -1,6 +1,7 @@
 #include "topo/export/export.hpp"
 
 #include "topo/export/formats.hpp"
+#include "topo/export/nccl.hpp"
 #include "topo/names.hpp"
 
 #include <fmt/format.h>

@@ -23,8 +23,7 @@ base::Expected<std::string> hostfile(Chosen& chosen);
 base::Expected<std::string> rankfile(Chosen& chosen);
 base::Expected<std::string> dot(Chosen& chosen);
 
-// Of one host.
-base::Expected<std::string> nccl_topo(const Fabric& fabric, const Host& host);
+// Of one host; nccl_topo() stands in nccl.hpp.
 base::Expected<std::string> nccl_env(const Fabric& fabric, const Host& host);
 
 // Blocks for topology/block, and the sizes it plans with: the base block, then a pod's worth where every pod

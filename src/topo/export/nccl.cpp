@@ -6,8 +6,9 @@
 // show (in a virtual machine all devices hang on one bus): NUMA nodes, and which GPU and HCAs are near each
 // other, under a bridge of our own. Addresses of such bridges begin with ffff:ff, where no device is; NCCL
 // cannot look up their speed, so it is given.
-#include "topo/export/formats.hpp"
+#include "topo/export/nccl.hpp"
 
+#include "topo/export/formats.hpp"
 #include "topo/names.hpp"
 
 #include <fmt/format.h>
@@ -118,6 +119,10 @@ Expected<void> check_device(const Host& host, const Hca& hca) {
                              host.name, hca.guid, hca.device, host.name)};
 }
 
+bool in_use(const Fabric& fabric, const HcaPort& port) {
+    return port.link != none && fabric.links[at(port.link)].state != LinkState::down;
+}
+
 } // namespace
 
 Expected<std::string> nccl_topo(const Fabric& fabric, const Host& host) {
@@ -174,29 +179,45 @@ Expected<std::string> nccl_topo(const Fabric& fabric, const Host& host) {
     return out;
 }
 
-Expected<std::string> nccl_env(const Fabric& fabric, const Host& host) {
-    std::vector<std::string> ports;
+std::vector<int> working_hcas(const Fabric& fabric, const Host& host) {
+    std::vector<int> working;
+    for (std::size_t i = 0; i < host.hcas.size(); ++i) { // in the order of rails
+        const Hca& hca = host.hcas[i];
+        if (hca.role == Role::compute &&
+            std::any_of(hca.ports.begin(), hca.ports.end(),
+                        [&](const HcaPort& port) { return in_use(fabric, port); }))
+            working.push_back(static_cast<int>(i));
+    }
+    return working;
+}
+
+Expected<NetPorts> net_ports(const Fabric& fabric, const Host& host, const std::vector<int>& hcas) {
+    NetPorts net;
     std::set<int> leaves;
-    std::size_t hcas = 0;
-    for (const Hca& hca : host.hcas) { // in the order of rails
-        if (hca.role != Role::compute) continue;
-        const auto before = ports.size();
+    for (const int index : hcas) {
+        const Hca& hca = host.hcas[at(index)];
         for (const HcaPort& port : hca.ports) {
-            if (port.link == none || fabric.links[at(port.link)].state == LinkState::down) continue;
+            if (!in_use(fabric, port)) continue;
             if (auto sound = check_device(host, hca); !sound) return std::move(sound).error();
-            ports.push_back(fmt::format("{}:{}", hca.device, port.number));
+            net.ports.push_back(fmt::format("{}:{}", hca.device, port.number));
             leaves.insert(port.leaf);
         }
-        if (ports.size() > before) ++hcas;
     }
-    if (ports.empty())
+    // Each HCA on leaves of its own: rails, which rings and trees should not leave. All on one: no rails.
+    net.cross_nic = leaves.size() >= hcas.size() && hcas.size() > 1 ? 0 : leaves.size() == 1 ? 1 : 2;
+    return net;
+}
+
+Expected<std::string> nccl_env(const Fabric& fabric, const Host& host) {
+    const auto hcas = working_hcas(fabric, host);
+    if (hcas.empty())
         return Error{
             Code::unfit,
             fmt::format("host {}: has no compute HCA with a link; nothing can be said to NCCL", host.name)};
-    // Each HCA on leaves of its own: rails, which rings and trees should not leave. All on one: no rails.
-    const int cross = leaves.size() >= hcas && hcas > 1 ? 0 : leaves.size() == 1 ? 1 : 2;
-    const auto list = fmt::format("{}", fmt::join(ports, ","));
-    return fmt::format("NCCL_IB_HCA=={0}\nNCCL_CROSS_NIC={1}\nUCX_NET_DEVICES={0}\n", list, cross);
+    const auto net = net_ports(fabric, host, hcas);
+    if (!net) return net.error();
+    const auto list = fmt::format("{}", fmt::join(net->ports, ","));
+    return fmt::format("NCCL_IB_HCA=={0}\nNCCL_CROSS_NIC={1}\nUCX_NET_DEVICES={0}\n", list, net->cross_nic);
 }
 
 } // namespace topo::exports

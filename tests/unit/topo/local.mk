@@ -7,7 +7,7 @@ unit_sources += \
 	%D%/check_test.cpp \
 	%D%/derive_test.cpp \
 	%D%/diff_test.cpp \
-	%D%/distance_test.cpp \
+	%D%/distance_test.cpp %D%/excerpt_test.cpp \
 	%D%/export_test.cpp \
 	%D%/fabric_json_test.cpp \
 	%D%/ibnetdiscover_test.cpp \
