@@ -12,9 +12,10 @@ struct Entry {
 };
 
 constexpr Entry entries[] = {
-    {Hook::init, S_CTX_ALLOCATOR, register_flags}, {Hook::init, S_CTX_LOCAL, register_flags},
-    {Hook::init, S_CTX_REMOTE, register_flags},    {Hook::init_post_opt, S_CTX_ALLOCATOR, publish},
-    {Hook::init_post_opt, S_CTX_LOCAL, publish},   {Hook::task_init, S_CTX_REMOTE, export_settings},
+    {Hook::init, S_CTX_ALLOCATOR, register_flags},    {Hook::init, S_CTX_LOCAL, register_flags},
+    {Hook::init, S_CTX_REMOTE, register_flags},       {Hook::init_post_opt, S_CTX_ALLOCATOR, publish},
+    {Hook::init_post_opt, S_CTX_LOCAL, publish},      {Hook::init_post_opt, S_CTX_REMOTE, prepare},
+    {Hook::task_init, S_CTX_REMOTE, export_settings},
 };
 
 } // namespace

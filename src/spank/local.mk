@@ -1,7 +1,11 @@
 # spank_rail.so. It is loaded into every sbatch, salloc, srun and slurmstepd: only its hooks leave it.
 noinst_LTLIBRARIES += libry_spank.la
-libry_spank_la_SOURCES = %D%/options.cpp %D%/options.hpp
-libry_spank_la_LIBADD = libry_sched.la
+libry_spank_la_SOURCES = \
+	%D%/binding.cpp %D%/binding.hpp \
+	%D%/environment.cpp %D%/environment.hpp \
+	%D%/host_view.cpp %D%/host_view.hpp \
+	%D%/options.cpp %D%/options.hpp
+libry_spank_la_LIBADD = libry_hwloc_numa.la libry_sched.la
 
 slurmplugin_LTLIBRARIES += spank_rail.la
 spank_rail_la_SOURCES = %D%/spank_rail.cpp %D%/dispatch.cpp %D%/plugin.hpp %D%/submit.cpp %D%/task.cpp

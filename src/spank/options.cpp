@@ -1,25 +1,64 @@
 #include "spank/options.hpp"
 
+#include "spank/binding.hpp"
+
 #include <fmt/format.h>
+
+#include <cstdlib>
 
 namespace spank {
 namespace {
 
 constexpr std::array<Flag, flag_count> table = {{
     {"rail-span", "RAIL_SPAN", "unit|pod|fabric[@WAIT]",
-     "keep the job's nodes within one unit or pod of the fabric, with @WAIT for so long only"},
-    {"rail-segment", "RAIL_SEGMENT", "N", "groups of N nodes stay within one unit each"},
-    {"rail-spares", "RAIL_SPARES", "K", "K of the job's nodes stand by as spares"},
-    {"rail-order", "RAIL_ORDER", "ring|tree|none", "order of the nodes' ranks (default ring)"},
-    {"ckpt-dir", "RAIL_CKPT_DIR", "DIR", "absolute directory of the job's checkpoints"},
+     "keep the job's nodes within one unit or pod of the fabric, with @WAIT for so long only", true},
+    {"rail-segment", "RAIL_SEGMENT", "N", "groups of N nodes stay within one unit each", true},
+    {"rail-spares", "RAIL_SPARES", "K", "K of the job's nodes stand by as spares", true},
+    {"rail-order", "RAIL_ORDER", "ring|tree|none", "order of the nodes' ranks (default ring)", true},
+    {"ckpt-dir", "RAIL_CKPT_DIR", "DIR", "absolute directory of the job's checkpoints", true},
     {"restart", "RAIL_RESTART", "auto|never",
-     "start the job again from its last checkpoint when a host fails"},
+     "start the job again from its last checkpoint when a host fails", true},
+    {"rail-bind", "RAIL_BIND", "off|near|gpu|print",
+     "give each rank the HCA and CPUs near its GPU (near), that GPU alone (gpu); tell of it (print)", false},
 }};
+
+base::Expected<void> check(const Flag& flag, std::string_view value) {
+    if (!flag.for_slurmctld) {
+        if (auto mode = parse_bind(value); !mode) return std::move(mode).error();
+        return {};
+    }
+    sched::Hints checked;
+    return sched::set_hint(checked, flag.name, value);
+}
+
+// "%n" becomes the node's name, "%%" a percent sign.
+std::string expanded(std::string_view path, std::string_view node) {
+    std::string out;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const char next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
+        if (next == 'n')
+            out += node;
+        else if (next == '%')
+            out += '%';
+        else {
+            out += path[i];
+            continue;
+        }
+        ++i;
+    }
+    return out;
+}
 
 } // namespace
 
 std::span<const Flag> flags() {
     return table;
+}
+
+std::size_t flag_index(std::string_view name) {
+    for (std::size_t i = 0; i < table.size(); ++i)
+        if (name == table[i].name) return i;
+    std::abort();
 }
 
 void Options::keep(std::size_t flag, std::string_view text, Origin origin) {
@@ -31,27 +70,29 @@ base::Expected<void> Options::set_argument(std::string_view argument) {
     const auto equals = argument.find('=');
     const auto name = argument.substr(0, equals);
     const auto text = equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
-    if (name == "socket") {
+    const std::pair<std::string_view, std::string*> paths[] = {
+        {"socket", &socket_}, {"run", &run_folder_}, {"fsroot", &fsroot_}};
+    for (const auto& [path, kept] : paths) {
+        if (name != path) continue;
         if (!text.starts_with('/'))
-            return base::Error{base::Code::usage, fmt::format("socket={}: must be an absolute path", text)};
-        socket_ = text;
+            return base::Error{base::Code::usage, fmt::format("{}={}: must be an absolute path", name, text)};
+        *kept = text;
         return {};
     }
     for (std::size_t i = 0; i < table.size(); ++i) {
         if (name != table[i].name) continue;
-        sched::Hints checked;
-        if (auto set = sched::set_hint(checked, name, text); !set)
+        if (auto set = check(table[i], text); !set)
             return base::Error{base::Code::usage, set.error().text.substr(2)}; // an argument has no "--"
         keep(i, text, Origin::arguments);
         return {};
     }
-    return base::Error{base::Code::usage, fmt::format("{}: no such argument; there are socket, {}", argument,
-                                                      fmt::join(sched::hint_flags(), ", "))};
+    return base::Error{base::Code::usage,
+                       fmt::format("{}: no such argument; there are socket, run, fsroot, {}, rail-bind",
+                                   argument, fmt::join(sched::hint_flags(), ", "))};
 }
 
 base::Expected<void> Options::set_flag(std::size_t flag, std::string_view value) {
-    sched::Hints checked;
-    if (auto set = sched::set_hint(checked, table[flag].name, value); !set) return set;
+    if (auto set = check(table[flag], value); !set) return set;
     keep(flag, value, Origin::command_line);
     return {};
 }
@@ -62,28 +103,22 @@ base::Expected<void> Options::read_environment(const std::function<const char*(c
         const char* text = get(table[i].variable);
         if (text == nullptr || *text == '\0' || values_[i].origin == Origin::command_line) continue;
         keep(i, text, Origin::environment);
-        sched::Hints checked;
-        if (auto set = sched::set_hint(checked, table[i].name, text); !set && result)
+        if (auto set = check(table[i], text); !set && result)
             result = std::move(set).error().within(fmt::format("{} in the environment", table[i].variable));
     }
     return result;
 }
 
 std::string Options::socket(std::string_view node) const {
-    std::string out;
-    for (std::size_t i = 0; i < socket_.size(); ++i) {
-        const char next = socket_[i] == '%' && i + 1 < socket_.size() ? socket_[i + 1] : '\0';
-        if (next == 'n')
-            out += node;
-        else if (next == '%')
-            out += '%';
-        else {
-            out += socket_[i];
-            continue;
-        }
-        ++i;
-    }
-    return out;
+    return expanded(socket_, node);
+}
+
+std::string Options::run_folder(std::string_view node) const {
+    return expanded(run_folder_, node);
+}
+
+std::string Options::fsroot(std::string_view node) const {
+    return expanded(fsroot_, node);
 }
 
 } // namespace spank

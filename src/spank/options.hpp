@@ -18,22 +18,26 @@ namespace spank {
 
 enum class Origin : std::uint8_t { unset, arguments, environment, command_line };
 
-// One flag; the spellings of its value are those of sched::set_hint.
+// One flag. Those for slurmctld are sched::hint_flags() with the spellings of sched::set_hint; rail-bind is
+// for the hosts of the job only (binding.hpp).
 struct Flag {
     const char* name;     // "rail-span"
     const char* variable; // "RAIL_SPAN": see sched::hint_variable
     const char* arginfo;  // "unit|pod|fabric", as --help shows it
     const char* usage;    // one line for --help
+    bool for_slurmctld;
 };
-inline constexpr std::size_t flag_count = 6;
+inline constexpr std::size_t flag_count = 7;
 std::span<const Flag> flags();
+std::size_t flag_index(std::string_view name); // of a flag that is there
 
 class Options {
 public:
-    // "name=value" from plugstack.conf: a flag's name, or socket. Errors (Code::usage) name the argument.
+    // "name=value" from plugstack.conf: a flag's name, or socket, run or fsroot, which are absolute paths.
+    // Errors (Code::usage) name the argument.
     base::Expected<void> set_argument(std::string_view argument);
 
-    // A flag given by its index in flags(). Errors (Code::usage) as sched::set_hint.
+    // A flag given by its index in flags(). Errors (Code::usage) as sched::set_hint and parse_bind.
     base::Expected<void> set_flag(std::size_t flag, std::string_view value);
 
     // Takes RAIL_SPAN and so on where `get` knows them and they are not empty. A bad value is kept, so that
@@ -44,8 +48,10 @@ public:
     const std::string& value(std::size_t flag) const { return values_[flag].text; }
     Origin origin(std::size_t flag) const { return values_[flag].origin; }
 
-    // The socket of nodewatchd on a host: "%n" becomes the node's name, "%%" a percent sign.
-    std::string socket(std::string_view node) const;
+    // Paths on a host: "%n" becomes the node's name, "%%" a percent sign.
+    std::string socket(std::string_view node) const;     // of nodewatchd
+    std::string run_folder(std::string_view node) const; // for files that jobs read
+    std::string fsroot(std::string_view node) const;     // holds sys/ and proc/; empty: this machine's own
 
 private:
     struct Value {
@@ -56,6 +62,8 @@ private:
 
     std::array<Value, flag_count> values_; // as flags()
     std::string socket_ = "/run/railyard/job.sock";
+    std::string run_folder_ = "/run/railyard";
+    std::string fsroot_;
 };
 
 } // namespace spank

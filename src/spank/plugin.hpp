@@ -27,7 +27,9 @@ int dispatch(Hook hook, spank_t handle, Arguments arguments);
 int register_flags(spank_t handle, Arguments arguments); // also in slurmstepd, which gets the values back
 int publish(spank_t handle, Arguments arguments);
 
-// task.cpp: in slurmstepd, as the user, before a task or the batch script starts.
+// task.cpp: in slurmstepd, as root, once before tasks are forked; as the user, before a task or the batch
+// script starts.
+int prepare(spank_t handle, Arguments arguments);
 int export_settings(spank_t handle, Arguments arguments);
 
 } // namespace spank

@@ -54,13 +54,14 @@ int publish(spank_t handle, Arguments) {
         const auto& value = options().value(i);
         if (value.empty()) continue;
         const char* variable = flags()[i].variable;
-        // For slurmctld: job_submit_rail and select_rail read it there. For the job: its environment.
+        ::setenv(variable, value.c_str(), 1); // for the job
+        if (!flags()[i].for_slurmctld) continue;
+        // job_submit_rail and select_rail read it there.
         if (const auto error = spank_job_control_setenv(handle, variable, value.c_str(), 1);
             error != ESPANK_SUCCESS) {
             slurm_error("spank_rail: %s does not reach slurmctld: %s", variable, spank_strerror(error));
             result = error;
         }
-        ::setenv(variable, value.c_str(), 1);
     }
     return result;
 }

@@ -1,9 +1,202 @@
-// The job's settings in its tasks' environment.
+// In slurmstepd: the job's settings in its tasks' environment, and the binding of each task.
+//
+// The host is looked at once a step, as root and before the tasks are forked (prepare); each task then binds
+// itself, as the user, in its own process (export_settings). Whatever is not possible is told in one line
+// when the user asked for it, and never ends a task.
+#include "spank/binding.hpp"
+#include "spank/environment.hpp"
+#include "spank/host_view.hpp"
 #include "spank/plugin.hpp"
 
+#include "base/file.hpp"
+
+#include <slurm/slurm.h>
+
 #include <climits>
+#include <optional>
+#include <sched.h>
+#include <set>
+#include <string>
+#include <unistd.h>
+#include <vector>
 
 namespace spank {
+namespace {
+
+// What prepare() found out; each task has a copy.
+struct Prepared {
+    std::optional<HostView> view;
+    std::string why_not;
+};
+
+Prepared& prepared() {
+    static Prepared one;
+    return one;
+}
+
+std::optional<std::string> task_variable(spank_t handle, const std::string& name) {
+    std::string value(256, '\0');
+    for (;;) {
+        const auto error = spank_getenv(handle, name.c_str(), value.data(), static_cast<int>(value.size()));
+        if (error == ESPANK_SUCCESS) return std::string(value.c_str());
+        if (error != ESPANK_NOSPACE || value.size() > (std::size_t{1} << 20)) return {};
+        value.assign(value.size() * 4, '\0');
+    }
+}
+
+std::string node_name(spank_t handle) {
+    if (const auto told = task_variable(handle, "SLURMD_NODENAME")) return *told;
+    char node[HOST_NAME_MAX + 1] = "";
+    ::gethostname(node, sizeof node - 1);
+    const std::string name(node);
+    return name.substr(0, name.find('.'));
+}
+
+std::uint32_t item(spank_t handle, spank_item_t which, std::uint32_t otherwise) {
+    std::uint32_t value = otherwise;
+    return spank_get_item(handle, which, &value) == ESPANK_SUCCESS ? value : otherwise;
+}
+
+// The flag beats the variable, which beats plugstack.conf.
+struct Asked {
+    BindMode mode;
+    bool by_user = false;
+};
+
+Asked asked(spank_t handle) {
+    const auto flag = flag_index("rail-bind");
+    std::string text = options().value(flag);
+    bool by_user = options().origin(flag) == Origin::command_line;
+    if (!by_user)
+        if (auto variable = task_variable(handle, flags()[flag].variable); variable && !variable->empty()) {
+            text = *std::move(variable);
+            by_user = true;
+        }
+    if (text.empty()) return {};
+    const auto mode = parse_bind(text); // checked at submission, but a script may change the variable
+    return {mode.value_or(BindMode{}), by_user};
+}
+
+std::vector<int> cpus_of_this_task() {
+    std::vector<int> cpus;
+    for (std::size_t most = 1024; most <= 65536; most *= 4) {
+        cpu_set_t* set = CPU_ALLOC(most);
+        if (set == nullptr) return cpus;
+        const auto size = CPU_ALLOC_SIZE(most);
+        const bool told = ::sched_getaffinity(0, size, set) == 0;
+        if (told)
+            for (std::size_t cpu = 0; cpu < most; ++cpu)
+                if (CPU_ISSET_S(cpu, size, set)) cpus.push_back(static_cast<int>(cpu));
+        CPU_FREE(set);
+        if (told) break;
+    }
+    return cpus;
+}
+
+bool run_on(const std::vector<int>& cpus) {
+    const auto most = static_cast<std::size_t>(cpus.back()) + 1;
+    cpu_set_t* set = CPU_ALLOC(most);
+    if (set == nullptr) return false;
+    const auto size = CPU_ALLOC_SIZE(most);
+    CPU_ZERO_S(size, set);
+    for (const int cpu : cpus)
+        CPU_SET_S(static_cast<std::size_t>(cpu), size, set);
+    const bool done = ::sched_setaffinity(0, size, set) == 0;
+    CPU_FREE(set);
+    return done;
+}
+
+// A task's variables, and as set, though without a value, what NCCL's own files set.
+class TaskVariables {
+public:
+    explicit TaskVariables(spank_t handle) : handle_(handle) {
+        const auto home = task_variable(handle, "HOME");
+        const auto named = task_variable(handle, "NCCL_CONF_FILE");
+        const std::string files[] = {"/etc/nccl.conf", named  ? *named
+                                                       : home ? *home + "/.nccl.conf"
+                                                              : std::string()};
+        for (const auto& file : files) {
+            if (file.empty() || ::access(file.c_str(), R_OK) != 0) continue;
+            if (const auto text = base::read_file(file, std::size_t{1} << 20))
+                for (auto& name : names_in_nccl_conf(*text))
+                    configured_.insert(std::move(name));
+        }
+    }
+    std::optional<std::string> operator()(const std::string& name) const {
+        auto value = task_variable(handle_, name);
+        if (!value && configured_.count(name) != 0) value.emplace();
+        return value;
+    }
+
+private:
+    spank_t handle_;
+    std::set<std::string> configured_;
+};
+
+void tell(bool by_user, const std::string& text) {
+    if (by_user)
+        slurm_error("rail-bind: %s", text.c_str());
+    else
+        slurm_debug("spank_rail: nothing is bound: %s", text.c_str());
+}
+
+void bind_task(spank_t handle, bool script) {
+    for (const auto& name : claimed([&](const std::string& each) { return task_variable(handle, each); }))
+        spank_unsetenv(handle, name.c_str());
+    const auto [mode, by_user] = asked(handle);
+    if (mode.what == BindMode::What::off) return;
+    const auto local = item(handle, S_TASK_ID, 0);
+    if (!prepared().view) {
+        if (!prepared().why_not.empty() && local == 0) tell(by_user && !script, prepared().why_not);
+        return;
+    }
+    const auto& view = *prepared().view;
+    const TaskVariables get(handle);
+    const auto visible = visible_gpus(view.host().gpus.size(), get);
+    Seat seat;
+    seat.local = script ? 0 : local;
+    seat.tasks = script ? 1 : item(handle, S_JOB_LOCAL_TASK_COUNT, 1);
+    seat.gpus = visible.gpus;
+    seat.gpus_own = visible.own;
+    seat.cpus = cpus_of_this_task();
+    if (const auto type = get("SLURM_CPU_BIND_TYPE"); type && !type->empty())
+        seat.cpus_held = "srun's --cpu-bind is " + *type;
+    if (script) seat.cpus_held = "a batch script";
+    if (const auto wanted = get("SLURM_CPUS_PER_TASK"))
+        seat.cpus_wanted = static_cast<std::uint32_t>(std::max(1, std::atoi(wanted->c_str())));
+    auto binding = binding_of(view.host(), view.hcas, view.numa, seat);
+    if (!binding.cpus.empty() && binding.cpus != seat.cpus) {
+        if (run_on(binding.cpus))
+            seat.cpus = binding.cpus;
+        else
+            binding.why_not = "the kernel refuses the CPUs";
+    }
+    const auto variables = environment(view.fabric, view.host(), binding, visible, mode, view.topo_file, get);
+    if (!variables) {
+        if (local == 0) tell(by_user, variables.error().text);
+        return;
+    }
+    for (const Variable& variable : *variables)
+        spank_setenv(handle, variable.name.c_str(), variable.value.c_str(), 1);
+    if (!mode.print || script) return;
+    if (const auto line =
+            describe(view.fabric, view.host(), binding, item(handle, S_TASK_GLOBAL_ID, 0), seat.cpus))
+        ::dprintf(STDERR_FILENO, "%s\n", line->c_str());
+}
+
+} // namespace
+
+int prepare(spank_t handle, Arguments) {
+    if (item(handle, S_JOB_STEPID, 0) == SLURM_EXTERN_CONT || asked(handle).mode.what == BindMode::What::off)
+        return ESPANK_SUCCESS;
+    const auto node = node_name(handle);
+    auto view = view_host(node, options().fsroot(node), options().run_folder(node));
+    if (view)
+        prepared().view = *std::move(view);
+    else
+        prepared().why_not = view.error().text;
+    return ESPANK_SUCCESS;
+}
 
 int export_settings(spank_t handle, Arguments) {
     for (std::size_t i = 0; i < flags().size(); ++i)
@@ -11,9 +204,9 @@ int export_settings(spank_t handle, Arguments) {
             spank_setenv(handle, flags()[i].variable, value.c_str(), 1);
 
     // A path from another host may have come along; this host's own counts.
-    char node[HOST_NAME_MAX + 1] = "";
-    if (spank_getenv(handle, "SLURMD_NODENAME", node, sizeof node) != ESPANK_SUCCESS) node[0] = '\0';
-    spank_setenv(handle, "RAIL_CKPT_SOCKET", options().socket(node).c_str(), 1);
+    spank_setenv(handle, "RAIL_CKPT_SOCKET", options().socket(node_name(handle)).c_str(), 1);
+    const auto step = item(handle, S_JOB_STEPID, 0);
+    bind_task(handle, step == SLURM_BATCH_SCRIPT || step == SLURM_INTERACTIVE_STEP);
     return ESPANK_SUCCESS;
 }
 

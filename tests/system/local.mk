@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	%D%/railcluster/slurm.py \
 	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
+	%D%/test_binding.py \
 	%D%/test_cluster.py \
 	%D%/test_exports.py \
 	%D%/test_fabric.py \

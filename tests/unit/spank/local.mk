@@ -1,2 +1,6 @@
-unit_sources += %D%/options_test.cpp
+unit_sources += \
+	%D%/machines.hpp \
+	%D%/binding_test.cpp \
+	%D%/environment_test.cpp \
+	%D%/options_test.cpp
 unit_libs += libry_spank.la

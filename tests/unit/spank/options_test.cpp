@@ -22,10 +22,13 @@ auto environment(const std::map<std::string, const char*>& values) {
 } // namespace
 
 TEST_CASE("spank options: the table names the flags as the rest of Railyard does") {
-    REQUIRE(spank::flags().size() == sched::hint_flags().size());
+    REQUIRE(spank::flags().size() == sched::hint_flags().size() + 1);
     for (const auto& flag : spank::flags()) {
         INFO(flag.name);
-        CHECK(sched::hint_variable(flag.name) == flag.variable);
+        if (flag.for_slurmctld)
+            CHECK(sched::hint_variable(flag.name) == flag.variable);
+        else
+            CHECK(std::string(flag.name) == "rail-bind");
     }
     CHECK(std::string(spank::flags()[span].name) == "rail-span");
     CHECK(std::string(spank::flags()[ckpt_dir].name) == "ckpt-dir");
@@ -82,14 +85,41 @@ TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
     Options options;
     const auto unknown = options.set_argument("sokcet=/x");
     REQUIRE_FALSE(unknown);
-    CHECK(unknown.error().text == "sokcet=/x: no such argument; there are socket, rail-span, rail-segment, "
-                                  "rail-spares, rail-order, restart, ckpt-dir");
+    CHECK(unknown.error().text == "sokcet=/x: no such argument; there are socket, run, fsroot, rail-span, "
+                                  "rail-segment, rail-spares, rail-order, restart, ckpt-dir, rail-bind");
     CHECK_FALSE(options.set_argument("socket"));
     CHECK_FALSE(options.set_argument("socket=run/job.sock"));
+    const auto relative = options.set_argument("run=here");
+    REQUIRE_FALSE(relative);
+    CHECK(relative.error().text == "run=here: must be an absolute path");
     const auto bad = options.set_argument("restart=maybe");
     REQUIRE_FALSE(bad);
     CHECK(bad.error().text == "restart=maybe: must be auto or never");
     CHECK(options.origin(restart) == Origin::unset);
+}
+
+TEST_CASE("spank options: binding is checked as the other flags are") {
+    Options options;
+    const auto bind = spank::flag_index("rail-bind");
+    const auto bad = options.set_flag(bind, "cpu");
+    REQUIRE_FALSE(bad);
+    CHECK(bad.error().text == "--rail-bind=cpu: must be off, near, gpu, print, near,print or gpu,print");
+    const auto argument = options.set_argument("rail-bind=cpu");
+    REQUIRE_FALSE(argument);
+    CHECK(argument.error().text == "rail-bind=cpu: must be off, near, gpu, print, near,print or gpu,print");
+    REQUIRE(options.set_argument("rail-bind=off"));
+    REQUIRE(options.set_flag(bind, "gpu,print"));
+    CHECK(options.value(bind) == "gpu,print");
+}
+
+TEST_CASE("spank options: paths may stand in a folder of the node") {
+    Options options;
+    CHECK(options.run_folder("n001") == "/run/railyard");
+    CHECK(options.fsroot("n001").empty());
+    REQUIRE(options.set_argument("run=/run/%n"));
+    REQUIRE(options.set_argument("fsroot=/hardware/%n"));
+    CHECK(options.run_folder("n001") == "/run/n001");
+    CHECK(options.fsroot("n001") == "/hardware/n001");
 }
 
 TEST_CASE("spank options: the socket may stand in a folder of the node") {

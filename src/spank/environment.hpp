@@ -1,0 +1,44 @@
+// What a rank's environment says of its binding. Pure.
+//
+// The batch script gets these variables too, for what it starts itself (torchrun, mpirun's own ranks), and
+// hands them on to its steps. There they must give way to those of the rank, or of a host that nothing is
+// known of, and only what the user has set since must stand. So RAIL_EXPORTS carries what was set, as
+// NAME=VALUE words: a variable that still has that value is claimed by it.
+#pragma once
+
+#include "base/expected.hpp"
+#include "spank/binding.hpp"
+#include "topo/fabric.hpp"
+
+#include <string>
+#include <vector>
+
+namespace spank {
+
+struct Variable {
+    std::string name, value;
+    bool operator==(const Variable&) const = default;
+};
+
+// The names that RAIL_EXPORTS claims: to be unset, itself too, before environment() is asked.
+std::vector<std::string> claimed(const Lookup& get);
+
+// `topo_file` is for NCCL_TOPO_FILE; empty: there is none. Variables that `get` knows are the user's: they
+// are left out, and so is UCX_NET_DEVICES where UCX_TLS keeps UCX from InfiniBand. Last comes RAIL_EXPORTS,
+// when anything is set. Errors (Code::unfit): a device's name that no list can take.
+base::Expected<std::vector<Variable>> environment(const topo::Fabric& fabric, const topo::Host& host,
+                                                  const Binding& binding, const VisibleGpus& visible,
+                                                  BindMode mode, const std::string& topo_file,
+                                                  const Lookup& get);
+
+// "rail-bind: rank 3 host n001 gpu 3 hca mlx5_3:1 numa 0 cpus 0-15"; "-" for what is not known. `cpus`: those
+// the rank runs on.
+base::Expected<std::string> describe(const topo::Fabric& fabric, const topo::Host& host,
+                                     const Binding& binding, std::uint32_t rank,
+                                     const std::vector<int>& cpus);
+
+// The names that a nccl.conf (/etc/nccl.conf, ~/.nccl.conf) sets: NAME=VALUE lines. An environment variable
+// would beat them.
+std::vector<std::string> names_in_nccl_conf(std::string_view text);
+
+} // namespace spank

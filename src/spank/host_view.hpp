@@ -1,0 +1,32 @@
+// What slurmstepd knows of the host it runs on: read once a step, as root, before tasks are forked.
+#pragma once
+
+#include "base/expected.hpp"
+#include "topo/fabric.hpp"
+#include "topo/host/numa.hpp"
+
+#include <string>
+#include <vector>
+
+namespace spank {
+
+struct HostView {
+    topo::Fabric fabric;              // of this host alone (topo::read_excerpt)
+    std::vector<int> hcas;            // its working HCAs that the kernel knows too, in the order of rails
+    std::vector<topo::NumaNode> numa; // empty: hwloc could not tell
+    std::string topo_file;            // for NCCL; empty: none could be made, or the machine has its own
+
+    const topo::Host& host() const { return fabric.hosts.front(); }
+};
+
+// The fabric's path is railyard.conf's. `fsroot` holds sys/ and proc/ ("" for this machine), `run_folder` is
+// where files for jobs may be written. Errors: no configuration, no fabric, or the fabric does not know the
+// host: then there is nothing to say about it.
+base::Expected<HostView> view_host(const std::string& node, const std::string& fsroot,
+                                   const std::string& run_folder);
+
+// Makes a folder that only this user can write to, with its parents, or finds that it is one. Errors
+// (Code::io) when it is a link, another user's or open to others: no file of ours may be put there.
+base::Expected<void> private_folder(const std::string& path);
+
+} // namespace spank
