@@ -7,6 +7,7 @@ libry_base_la_SOURCES = \
 	%D%/expected.hpp \
 	%D%/fields.hpp \
 	%D%/file.cpp %D%/file.hpp \
+	%D%/fmt.cpp \
 	%D%/host_state.cpp %D%/host_state.hpp \
 	%D%/hostlist.cpp %D%/hostlist.hpp \
 	%D%/json.cpp %D%/json.hpp \
@@ -17,7 +18,6 @@ libry_base_la_SOURCES = \
 	%D%/toml.cpp %D%/toml.hpp \
 	%D%/unique_fd.hpp \
 	%D%/units.cpp %D%/units.hpp
-libry_base_la_LIBADD = $(FMT_LIBS)
 
 # Command lines of programs; plugins link only libry_base.
 libry_cli_la_SOURCES = %D%/cli.cpp %D%/cli.hpp
