@@ -56,27 +56,42 @@ AC_DEFUN([RY_BOOST], [
     [AC_MSG_RESULT([yes])],
     [AC_MSG_RESULT([no]); AC_MSG_ERROR([Boost $1 is missing: install Debian's libboost1.81-dev])])])
 
-# RY_SLURM_SOURCE(DIR|no): the configured Slurm source for plugins inside slurmctld.
-# A build beside the source is found by its config.h: DIR itself or DIR/build.
-AC_DEFUN([RY_SLURM_SOURCE], [
+# RY_SLURM_LIBRARY: the release of Slurm's client library, in ry_slurm_version.
+AC_DEFUN([RY_SLURM_LIBRARY], [
   ry_hex=$(printf '#include <slurm/slurm_version.h>\nSLURM_VERSION_NUMBER\n' | $CC -E -P - 2>/dev/null |
     tail -n 1 | sed -n 's/^0x//p')
-  ry_slurm_version=$(printf '%d.%02d.%d' $((0x${ry_hex:-0} >> 16)) $((0x${ry_hex:-0} >> 8 & 255)) $((0x${ry_hex:-0} & 255)))
-  ry_slurm_src_summary="no (give --with-slurm-src=DIR; build-aux/slurm-source fetches Debian's)"
-  SLURM_SRC_CPPFLAGS=
+  ry_slurm_version=$(printf '%d.%02d.%d' $((0x${ry_hex:-0} >> 16)) $((0x${ry_hex:-0} >> 8 & 255)) $((0x${ry_hex:-0} & 255)))])
+
+# RY_SLURM_SOURCE(DIR|no, NAME, OPTION): a configured Slurm source for plugins inside its slurmctld, given by OPTION.
+# A build beside the source is found by its config.h: DIR itself or DIR/build.
+# NAME_CPPFLAGS, NAME_PUBLIC_CPPFLAGS (its public headers only, for SPANK) and the conditionals
+#   NAME           there is one,
+#   NAME_SELECT    nodes are chosen by a select plugin (before 24.05),
+#   NAME_2411      nodes are chosen by a topology plugin, with the shim for 24.11.
+AC_DEFUN([RY_SLURM_SOURCE], [
+  $2_summary=no ry_kind=
+  $2_CPPFLAGS= $2_PUBLIC_CPPFLAGS=
   AS_IF([test "$1" != no], [
-    ry_src=$(cd "$1" 2>/dev/null && pwd) || AC_MSG_ERROR([--with-slurm-src: no such directory: $1])
+    ry_src=$(cd "$1" 2>/dev/null && pwd) || AC_MSG_ERROR([$3: no such directory: $1])
     ry_build=
     for d in "$ry_src" "$ry_src/build"; do
       AS_IF([test -f "$d/config.h" && test -f "$d/slurm/slurm_version.h"], [ry_build="$d"; break])
     done
-    AS_IF([test -z "$ry_build"], [AC_MSG_ERROR([--with-slurm-src: $1 is not configured (no config.h there or in its build/): run Slurm's configure first])])
-    AS_IF([test ! -f "$ry_src/src/slurmctld/slurmctld.h"], [AC_MSG_ERROR([--with-slurm-src: $1 has no src/slurmctld/slurmctld.h])])
-    ry_slurm_src_release=$(sed -n 's/^#define SLURM_VERSION_STRING "\(.*\)"/\1/p' "$ry_build/config.h")
-    SLURM_SRC_CPPFLAGS="-isystem $ry_build -isystem $ry_build/slurm -isystem $ry_src -isystem $ry_src/src/common"
-    ry_slurm_src_summary="Slurm $ry_slurm_src_release from $ry_src"])
-  AC_SUBST([SLURM_SRC_CPPFLAGS])
-  AM_CONDITIONAL([SLURM_SRC], [test -n "$SLURM_SRC_CPPFLAGS"])])
+    AS_IF([test -z "$ry_build"], [AC_MSG_ERROR([$3: $1 is not configured (no config.h there or in its build/): run Slurm's configure first])])
+    AS_IF([test ! -f "$ry_src/src/slurmctld/slurmctld.h"], [AC_MSG_ERROR([$3: $1 has no src/slurmctld/slurmctld.h])])
+    ry_release=$(sed -n 's/^#define SLURM_VERSION_STRING "\(.*\)"/\1/p' "$ry_build/config.h")
+    AS_CASE([$ry_release],
+      [22.05.*], [ry_kind=select],
+      [24.11.*], [ry_kind=2411],
+      [AC_MSG_ERROR([$3: no plugin is written for Slurm $ry_release (there are for 22.05 and 24.11): another release needs a file like src/sched/slurm/slurm_topology_rail_2411.c])])
+    $2_CPPFLAGS="-isystem $ry_build -isystem $ry_build/slurm -isystem $ry_src -isystem $ry_src/src/common"
+    $2_PUBLIC_CPPFLAGS="-isystem $ry_build -isystem $ry_src"
+    $2_summary="Slurm $ry_release from $ry_src"])
+  AC_SUBST([$2_CPPFLAGS])
+  AC_SUBST([$2_PUBLIC_CPPFLAGS])
+  AM_CONDITIONAL([$2], [test -n "$ry_kind"])
+  AM_CONDITIONAL([$2_SELECT], [test "$ry_kind" = select])
+  AM_CONDITIONAL([$2_2411], [test "$ry_kind" = 2411])])
 
 # RY_OPTIONAL_GPU: CUDA and NCCL, used only by parts that need them.
 AC_DEFUN([RY_OPTIONAL_GPU], [

@@ -9,7 +9,18 @@ libry_spank_la_LIBADD = libry_hwloc_numa.la libry_sched.la
 
 slurmplugin_LTLIBRARIES += spank_rail.la
 spank_rail_la_SOURCES = %D%/spank_rail.cpp %D%/dispatch.cpp %D%/plugin.hpp %D%/submit.cpp %D%/task.cpp
+# SPANK's header of the Slurm the other plugins are for, where its source is given.
+spank_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_PUBLIC_CPPFLAGS)
 spank_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/spank_rail.map
 EXTRA_spank_rail_la_DEPENDENCIES = %D%/spank_rail.map
 EXTRA_DIST += %D%/spank_rail.map
 spank_rail_la_LIBADD = libry_spank.la
+
+if SECOND_SLURM_SRC
+secondplugin_LTLIBRARIES += second/spank_rail.la
+second_spank_rail_la_SOURCES = $(spank_rail_la_SOURCES)
+second_spank_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_PUBLIC_CPPFLAGS)
+second_spank_rail_la_LDFLAGS = $(spank_rail_la_LDFLAGS)
+EXTRA_second_spank_rail_la_DEPENDENCIES = $(EXTRA_spank_rail_la_DEPENDENCIES)
+second_spank_rail_la_LIBADD = $(spank_rail_la_LIBADD)
+endif

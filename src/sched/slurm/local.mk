@@ -10,15 +10,19 @@ libry_advisor_la_SOURCES = \
 libry_advisor_la_LIBADD = libry_sched.la
 
 # libtool's -export-symbols hides nothing when it links C++; version scripts do.
-EXTRA_DIST += %D%/select_rail.map %D%/job_submit_rail.map
+EXTRA_DIST += %D%/select_rail.map %D%/topology_rail.map %D%/job_submit_rail.map
 
 # -z lazy: clients and slurmd load the plugins too, and only slurmctld has all the functions they call.
 rail_plugin_ldflags = -module -avoid-version -shared -Wl,-z,lazy -Wl,--gc-sections
 
-if SLURM_SRC
-slurmplugin_LTLIBRARIES += select_rail.la job_submit_rail.la
-select_rail_la_SOURCES = %D%/slurm_select_rail.c %D%/slurm_inside.h %D%/slurm_occupancy.c \
-	%D%/slurm_occupancy.h %D%/slurm_stock.c %D%/slurm_stock.h
+# What the plugins that choose nodes share.
+rail_chooser_sources = %D%/slurm_inside.h %D%/slurm_stock.c %D%/slurm_stock.h
+rail_topology_sources = %D%/slurm_question.c %D%/slurm_question.h $(rail_chooser_sources)
+
+if SLURM_SRC_SELECT
+slurmplugin_LTLIBRARIES += select_rail.la
+select_rail_la_SOURCES = %D%/slurm_select_rail.c %D%/slurm_select_stock.c %D%/slurm_occupancy.c %D%/slurm_occupancy.h \
+	$(rail_chooser_sources)
 # No such file: its suffix makes automake link with the C++ compiler.
 nodist_EXTRA_select_rail_la_SOURCES = linked.cpp
 select_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
@@ -35,7 +39,20 @@ nodist_EXTRA_%C%_shadow_select_cons_tres_la_SOURCES = linked.cpp
 %C%_shadow_select_cons_tres_la_LDFLAGS = $(select_rail_la_LDFLAGS)
 EXTRA_%C%_shadow_select_cons_tres_la_DEPENDENCIES = $(EXTRA_select_rail_la_DEPENDENCIES)
 %C%_shadow_select_cons_tres_la_LIBADD = libry_advisor.la
+endif
 
+if SLURM_SRC_2411
+slurmplugin_LTLIBRARIES += topology_rail.la
+topology_rail_la_SOURCES = %D%/slurm_topology_rail_2411.c $(rail_topology_sources)
+nodist_EXTRA_topology_rail_la_SOURCES = linked.cpp
+topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
+topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
+EXTRA_topology_rail_la_DEPENDENCIES = %D%/topology_rail.map
+topology_rail_la_LIBADD = libry_advisor.la
+endif
+
+if SLURM_SRC
+slurmplugin_LTLIBRARIES += job_submit_rail.la
 job_submit_rail_la_SOURCES = %D%/slurm_job_submit_rail.c
 nodist_EXTRA_job_submit_rail_la_SOURCES = linked.cpp
 job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
@@ -43,3 +60,28 @@ job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdi
 EXTRA_job_submit_rail_la_DEPENDENCIES = %D%/job_submit_rail.map
 job_submit_rail_la_LIBADD = libry_advisor.la
 endif
+
+# The plugins of another release, from the same objects: only what sees Slurm's headers is compiled again.
+secondplugindir = $(pkglibdir)/second
+secondplugin_LTLIBRARIES =
+if SECOND_SLURM_SRC_2411
+secondplugin_LTLIBRARIES += second/topology_rail.la
+second_topology_rail_la_SOURCES = %D%/slurm_topology_rail_2411.c $(rail_topology_sources)
+nodist_EXTRA_second_topology_rail_la_SOURCES = linked.cpp
+second_topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
+second_topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
+EXTRA_second_topology_rail_la_DEPENDENCIES = %D%/topology_rail.map
+second_topology_rail_la_LIBADD = libry_advisor.la
+endif
+if SECOND_SLURM_SRC
+secondplugin_LTLIBRARIES += second/job_submit_rail.la
+second_job_submit_rail_la_SOURCES = %D%/slurm_job_submit_rail.c
+nodist_EXTRA_second_job_submit_rail_la_SOURCES = linked.cpp
+second_job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
+second_job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/job_submit_rail.map
+EXTRA_second_job_submit_rail_la_DEPENDENCIES = %D%/job_submit_rail.map
+second_job_submit_rail_la_LIBADD = libry_advisor.la
+endif
+
+.PHONY: plugins
+plugins: $(slurmplugin_LTLIBRARIES) $(secondplugin_LTLIBRARIES)

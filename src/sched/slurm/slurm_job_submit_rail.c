@@ -26,16 +26,27 @@ static void log_text(enum rail_level level, const char* text) {
         info("job_submit/rail: %s", text);
 }
 
-/* Is the node selection plugin that slurmctld loaded Railyard's, under its own name or the stock one's? */
+/* The plugin that keeps the spans: Slurm's node selection before 24.05, its topology plugin since. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+#define CHOOSER "topology"
+#define CHOOSER_OPTION "TopologyPlugin"
+#define chooser_type slurm_conf.topology_plugin
+#else
+#define CHOOSER "select"
+#define CHOOSER_OPTION "SelectType"
+#define chooser_type slurm_conf.select_type
+#endif
+
+/* Is the one that slurmctld loads Railyard's, under its own name or the stock one's? */
 static bool spans_are_kept(void)
 {
-    const char* type = strchr(slurm_conf.select_type, '/');
+    const char* type = strchr(chooser_type, '/');
     char *dirs = xstrdup(slurm_conf.plugindir), *rest = NULL, path[PATH_MAX];
     bool kept = false;
     for (char* dir = strtok_r(dirs, ":", &rest); dir; dir = strtok_r(NULL, ":", &rest)) {
-        snprintf(path, sizeof(path), "%s/select_%s.so", dir, type ? type + 1 : "");
+        snprintf(path, sizeof(path), "%s/" CHOOSER "_%s.so", dir, type ? type + 1 : "");
         if (access(path, R_OK)) continue;
-        void* loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+        void* loaded = dlopen(path, RTLD_LAZY | RTLD_LOCAL); /* it may be ours to load later */
         const char* name = loaded ? dlsym(loaded, "plugin_name") : NULL;
         kept = name && !strncmp(name, "Railyard", strlen("Railyard"));
         if (loaded) dlclose(loaded);
@@ -49,8 +60,8 @@ extern int init(void)
 {
     if (!running_in_slurmctld()) return SLURM_SUCCESS;
     if (!spans_are_kept())
-        error("job_submit/rail: SelectType is %s: --rail-span is checked but not kept; use select/rail",
-              slurm_conf.select_type);
+        error("job_submit/rail: " CHOOSER_OPTION " is %s: --rail-span is checked but not kept; use " CHOOSER
+              "/rail", chooser_type);
     gate = rail_gate_open(log_text);
     return SLURM_SUCCESS;
 }
@@ -95,8 +106,13 @@ extern int job_submit(job_desc_msg_t* job, uint32_t submit_uid, char** err_msg) 
 }
 
 /* Slurm itself lets only administrators change admin_comment. 22.05 has no message for the user here, so the
- * sentence goes to slurmctld's log. */
+ * sentence goes to slurmctld's log too. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+extern int job_modify(job_desc_msg_t* job, job_record_t* record, uint32_t submit_uid, char** err_msg) {
+#else
 extern int job_modify(job_desc_msg_t* job, job_record_t* record, uint32_t submit_uid) {
+    char** const err_msg = NULL;
+#endif
     if (!gate || (!job->admin_comment && (job->min_nodes == NO_VAL || !record->admin_comment)))
         return SLURM_SUCCESS;
     uint32_t nodes = job->min_nodes, most = job->max_nodes;
@@ -113,6 +129,6 @@ extern int job_modify(job_desc_msg_t* job, job_record_t* record, uint32_t submit
     if (!verdict.accepted)
         info("job_submit/rail: change of %pJ by uid %u refused: %s", record, submit_uid,
              verdict.message ? verdict.message : "");
-    settle(&verdict, job, NULL);
+    settle(&verdict, job, err_msg);
     return verdict.accepted ? SLURM_SUCCESS : ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 }

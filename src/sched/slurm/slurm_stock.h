@@ -1,14 +1,50 @@
-/* Slurm's own select_cons_tres.so behind ours: found, loaded, and every select_p_ function that ours does not
- * define itself jumps straight into it. */
+/* Slurm's own plugin behind ours: found, loaded, and every function that ours does not define itself jumps
+ * straight into it. A plugin lists such functions in an X-macro and writes
+ *
+ *     #define FORWARDED(X) X(select_p_job_init) X(select_p_job_begin) …
+ *     FORWARDED(STOCK_POINTER)
+ *     FORWARDED(STOCK_FORWARDER)
+ *     static const struct stock_forward forwards[] = {FORWARDED(STOCK_ENTRY)};
+ *
+ * A forwarder is one jump through a pointer that stock_open() fills: arguments and result pass untouched, so
+ * that nothing here depends on the functions' types. The pointers are hidden, which makes the plain
+ * pc-relative load legal in a shared object. */
 #ifndef RAILYARD_SCHED_SLURM_STOCK_H
 #define RAILYARD_SCHED_SLURM_STOCK_H
 
-/* Looks for select_cons_tres.so in the directories of slurm.conf's PluginDir, passing over the file this
- * code is in, and binds the forwarders. SLURM_SUCCESS, or SLURM_ERROR with the reason logged. */
-int stock_load(void);
+#include <stddef.h>
+
+struct stock_forward {
+    const char* name;
+    void** to;
+};
+
+#define STOCK_POINTER(name) __attribute__((visibility("hidden"))) void* stock_##name;
+#define STOCK_ENTRY(name) {#name, &stock_##name},
+
+#if defined(__x86_64__)
+#define STOCK_JUMP(name) "jmp *stock_" #name "(%rip)\n"
+#elif defined(__aarch64__)
+#define STOCK_JUMP(name)                                                                                     \
+    "adrp x16, stock_" #name "\n"                                                                            \
+    "ldr x16, [x16, #:lo12:stock_" #name "]\n"                                                               \
+    "br x16\n"
+#else
+#error "no forwarder is written for this processor; add its jump here"
+#endif
+#define STOCK_FORWARDER(name)                                                                                \
+    __asm__(".text\n.balign 16\n.globl " #name "\n.type " #name ", %function\n" #name                        \
+            ":\n" STOCK_JUMP(name) ".size " #name ", . - " #name "\n");
+
+/* Loads the first `file` (as "select_cons_tres.so") in the directories of slurm.conf's PluginDir, passing over
+ * the file this code is in, and fills the pointers. SLURM_SUCCESS, or SLURM_ERROR with the reason logged. */
+int stock_open(const char* file, const struct stock_forward* forwards, size_t count);
 void stock_unload(void);
 
-/* A function of the loaded plugin; NULL (logged) when it has none of that name. */
+/* A function or datum of the loaded plugin; NULL (logged) when it has none of that name. */
 void* stock_symbol(const char* name);
+
+/* Defined beside a plugin's list: opens the stock plugin it stands before. */
+int stock_load(void);
 
 #endif

@@ -1,0 +1,72 @@
+#include "slurm_inside.h"
+
+#include "slurm_question.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { SUBMISSION = 5 }; /* a job this young (seconds) is being submitted */
+
+extern const char plugin_type[];
+
+void question_log(enum rail_level level, const char* text) {
+    if (level == RAIL_LOG_ERROR)
+        error("%s: %s", plugin_type, text);
+    else
+        info("%s: %s", plugin_type, text);
+}
+
+/* The names as the advisor was last told them. */
+static struct {
+    pthread_mutex_t mutex;
+    char** names; /* [count], NULL: a hole */
+    int count;
+    time_t at; /* when they were last compared with Slurm's table */
+} told = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static const char* name_of(int index) {
+    return node_record_table_ptr[index] ? node_record_table_ptr[index]->name : NULL;
+}
+
+static bool same_names(void) {
+    if (told.count != node_record_count) return false;
+    for (int i = 0; i < told.count; i++)
+        if (xstrcmp(told.names[i], name_of(i))) return false;
+    return true;
+}
+
+void question_map_nodes(rail_advisor* advisor) {
+    pthread_mutex_lock(&told.mutex);
+    /* The stamp has whole seconds: a change within the one of the last comparison would go unseen. */
+    if (!told.names || last_node_update >= told.at) {
+        told.at = time(NULL);
+        if (!told.names || !same_names()) {
+            for (int i = 0; i < told.count; i++)
+                xfree(told.names[i]);
+            told.count = node_record_count;
+            xrecalloc(told.names, MAX(told.count, 1), sizeof(*told.names));
+            for (int i = 0; i < told.count; i++)
+                told.names[i] = xstrdup(name_of(i));
+            rail_advisor_set_nodes(advisor, (const char* const*)told.names, told.count);
+        }
+    }
+    pthread_mutex_unlock(&told.mutex);
+}
+
+void question_take_hints(const job_record_t* job, struct rail_question* question) {
+    question->span =
+        rail_span_of(job->admin_comment, (const char* const*)job->spank_job_env, job->spank_job_env_size);
+}
+
+uint8_t* question_required(const job_record_t* job) {
+    bitstr_t* nodes = job->details->req_node_bitmap;
+    if (!nodes) return NULL;
+    uint8_t* required = xcalloc(node_record_count, sizeof(*required));
+    for (int i = 0; i < node_record_count; i++)
+        required[i] = bit_test(nodes, i);
+    return required;
+}
+
+bool question_is_submission(const job_record_t* job) {
+    return !job->restart_cnt && time(NULL) <= job->details->submit_time + SUBMISSION;
+}

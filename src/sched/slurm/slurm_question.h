@@ -1,0 +1,30 @@
+/* What the plugins that choose nodes, of every Slurm release, take from a job and from Slurm's tables for the
+ * advisor. Needs slurm_inside.h before it, and locks on jobs and nodes. */
+#ifndef RAILYARD_SCHED_SLURM_QUESTION_H
+#define RAILYARD_SCHED_SLURM_QUESTION_H
+
+#include "sched/slurm/advisor.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The advisor's log: Slurm's, with the plugin's type in front. */
+void question_log(enum rail_level level, const char* text);
+
+/* Tells the advisor the names in Slurm's node table if they changed since it was told. Nodes may be created
+ * and deleted at any time, so ask before each question: it costs a comparison of the names, and only when
+ * some node changed since the last one. Call it on any thread. */
+void question_map_nodes(rail_advisor* advisor);
+
+/* Fills the fields of a question that come from the flags of the job. */
+void question_take_hints(const job_record_t* job, struct rail_question* question);
+
+/* The required nodes of a job as question->required wants them, from xmalloc; NULL: none. */
+uint8_t* question_required(const job_record_t* job);
+
+/* Whether the job is being submitted: what can never run must be told now, while a job that was accepted once
+ * is not declared impossible later, since what forbids it then (a fabric file that changed, nodes that a
+ * restart avoids) may pass, and Slurm would hold it for ever. */
+bool question_is_submission(const job_record_t* job);
+
+#endif

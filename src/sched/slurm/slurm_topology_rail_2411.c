@@ -1,0 +1,289 @@
+/* topology_rail.so for Slurm 24.11: topology_rail(8). Stands between Slurm's node selection and its own topology
+ * plugin: narrows the candidate nodes of a job to those Railyard chose, and lets the stock plugin take nodes,
+ * cores and GRES of them.
+ *
+ * A job with a span is never placed outside it; a job of more than one node without a span gets the best place
+ * that is free, and stock behaviour whenever ours is refused. With any doubt there is no opinion: the stock
+ * plugin sees what cons_tres gave us.
+ *
+ * cons_tres calls topology_p_eval_nodes for every question it is asked: could this job ever run (TEST_ONLY, with
+ * all nodes that are configured, whatever their state), does it run now (RUN_NOW), when will it run (WILL_RUN:
+ * backfill, first with the nodes free now, then after each simulated end of jobs). The candidates always are
+ * nodes with room for the job in that question, so that there is nothing to guess about times here. Which
+ * question it is we are not told; only backfill leaves a mark in the job (BACKFILL_TEST).
+ *
+ * So how is "not now" said, without saying "never"? As the stock tree plugin says that a job waits for fewer
+ * switches: success with best_switch unset in the job. cons_tres takes that for a yes in TEST_ONLY, and for a
+ * refusal otherwise, upon which the job stays pending for Resources.
+ *
+ * Clients and slurmd load this plugin too, for routing and `scontrol show topology`: there it only forwards, says
+ * nothing and starts nothing. Another release's shim is another file like this one: what they share is in
+ * slurm_question.h, slurm_stock.h and advisor.h. */
+
+#include "slurm_inside.h"
+
+#include "src/interfaces/topology.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "slurm_question.h"
+#include "slurm_stock.h"
+
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0) || SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+#error "this is the shim for Slurm 24.11: another release needs another one"
+#endif
+
+const char plugin_name[] = "Railyard topology over Slurm's own";
+const char plugin_type[] = "topology/rail";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+uint32_t plugin_id = TOPOLOGY_PLUGIN_DEFAULT; /* the stock plugin's: its name for the data it packs */
+
+enum { MOST_ATTEMPTS = 8 }; /* calls of the stock plugin for one question, each as dear as stock's own one */
+
+/* All of syms in Slurm 24.11's topology.c but topology_p_build_config and topology_p_eval_nodes. */
+#define FORWARDED(X)                                                                                         \
+    X(topology_p_whole_topo)                                                                                 \
+    X(topology_p_get_bitmap)                                                                                 \
+    X(topology_p_generate_node_ranking)                                                                      \
+    X(topology_p_get_node_addr)                                                                              \
+    X(topology_p_split_hostlist)                                                                             \
+    X(topology_p_topology_free)                                                                              \
+    X(topology_p_get)                                                                                        \
+    X(topology_p_topology_pack)                                                                              \
+    X(topology_p_topology_print)                                                                             \
+    X(topology_p_topology_unpack)                                                                            \
+    X(topology_p_get_fragmentation)
+FORWARDED(STOCK_POINTER)
+FORWARDED(STOCK_FORWARDER)
+static const struct stock_forward forwards[] = {FORWARDED(STOCK_ENTRY)};
+
+typedef int (*plain_f)(void);
+typedef int (*eval_f)(topology_eval_t*);
+
+static eval_f stock_eval;
+static plain_f stock_build, stock_fini;
+static rail_advisor* advisor; /* only in slurmctld */
+
+/* Slurm's own plugin that can read topology.conf: block where it names blocks, tree where it names switches,
+ * default where it names neither or is not there. */
+static const char* stock_file(void) {
+    const char* file = "topology_default.so";
+    char* path = get_extra_conf_path("topology.conf");
+    FILE* conf = fopen(path, "re");
+    char* line = NULL;
+    size_t size = 0;
+    while (conf && getline(&line, &size, conf) >= 0) {
+        const char* word = line + strspn(line, " \t");
+        if (!xstrncasecmp(word, "BlockName", strlen("BlockName"))) file = "topology_block.so";
+        if (!xstrncasecmp(word, "SwitchName", strlen("SwitchName"))) file = "topology_tree.so";
+    }
+    free(line);
+    if (conf) fclose(conf);
+    xfree(path);
+    return file;
+}
+
+int stock_load(void) {
+    return stock_open(stock_file(), forwards, sizeof(forwards) / sizeof(*forwards));
+}
+
+extern int init(void) {
+    if (stock_load() != SLURM_SUCCESS) return SLURM_ERROR;
+    const uint32_t* stock_id = stock_symbol("plugin_id");
+    stock_eval = (eval_f)stock_symbol("topology_p_eval_nodes");
+    stock_build = (plain_f)stock_symbol("topology_p_build_config");
+    stock_fini = (plain_f)stock_symbol("fini");
+    plain_f stock_init = (plain_f)stock_symbol("init");
+    if (!stock_id || !stock_eval || !stock_build || !stock_fini || !stock_init) return SLURM_ERROR;
+    plugin_id = *stock_id;
+    return stock_init();
+}
+
+extern int fini(void) {
+    if (advisor) rail_advisor_close(advisor);
+    advisor = NULL;
+    int rc = stock_fini ? stock_fini() : SLURM_SUCCESS;
+    stock_unload();
+    return rc;
+}
+
+/* At slurmctld's start and at each reconfiguration, after the node table was built; in slurmd too. */
+extern int topology_p_build_config(void) {
+    if (running_in_slurmctld()) {
+        if (!advisor)
+            advisor = rail_advisor_open(question_log);
+        else
+            rail_advisor_reload(advisor);
+        if (advisor) question_map_nodes(advisor);
+    }
+    return stock_build();
+}
+
+/* How many nodes the job's CPUs fill at least, when tasks were asked for rather than nodes. */
+static uint32_t nodes_filled(const topology_eval_t* eval) {
+    const uint32_t cpus = eval->job_ptr->details->min_cpus;
+    uint32_t most = 0;
+    if (cpus == NO_VAL || cpus <= eval->min_nodes) return 1;
+    for (int i = 0; next_node_bitmap(eval->node_map, &i); i++)
+        if (eval->avail_res_array[i]) most = MAX(most, eval->avail_res_array[i]->avail_cpus);
+    return most ? (cpus + most - 1) / most : 1;
+}
+
+/* The nodes the job is to have, as the stock plugins understand the request. */
+static void count_nodes(const topology_eval_t* eval, struct rail_question* question) {
+    const job_details_t* details = eval->job_ptr->details;
+    uint32_t most = eval->max_nodes;
+    if (details->num_tasks && !details->ntasks_per_node && most > details->num_tasks)
+        most = MAX(details->num_tasks, eval->min_nodes);
+    const uint32_t filled = MIN(nodes_filled(eval), most);
+    question->least = MAX(eval->min_nodes, filled);
+    question->wanted = MAX(MIN(eval->req_nodes, most), question->least);
+}
+
+/* Slurm's node Weight, with what cons_tres adds for nodes that are completing or powered down: the largest that
+ * is needed for `nodes` nodes when the lightest are taken first. */
+static uint64_t heaviest_needed(const topology_eval_t* eval, uint32_t nodes) {
+    enum { MOST_WEIGHTS = 32 };
+    struct {
+        uint64_t weight;
+        uint32_t count;
+    } seen[MOST_WEIGHTS];
+    int distinct = 0;
+    const node_record_t* node;
+    for (int i = 0; (node = next_node_bitmap(eval->node_map, &i)); i++) {
+        int at = 0;
+        while (at < distinct && seen[at].weight != node->sched_weight)
+            at++;
+        if (at == MOST_WEIGHTS) return UINT64_MAX; /* too many to tell cheaply: weights are not looked at */
+        if (at == distinct) {
+            seen[distinct].weight = node->sched_weight;
+            seen[distinct++].count = 0;
+        }
+        seen[at].count++;
+    }
+    uint64_t heaviest = 0;
+    for (uint32_t held = 0; held < nodes;) { /* few: the lightest one not yet counted, again and again */
+        int lightest = -1;
+        for (int i = 0; i < distinct; i++)
+            if (seen[i].count && (lightest < 0 || seen[i].weight < seen[lightest].weight)) lightest = i;
+        if (lightest < 0) return UINT64_MAX;
+        heaviest = seen[lightest].weight;
+        held += seen[lightest].count;
+        seen[lightest].count = 0;
+    }
+    return heaviest;
+}
+
+/* NULL: no opinion. */
+static rail_plan* make_plan(const topology_eval_t* eval, struct rail_question* question) {
+    const job_record_t* job = eval->job_ptr;
+    const bool hard = question->span != RAIL_SPAN_ANY;
+    count_nodes(eval, question);
+    if (!hard && question->wanted < 2) return NULL;
+    question_map_nodes(advisor);
+    question->node_count = node_record_count;
+
+    const uint64_t heaviest = hard ? UINT64_MAX : heaviest_needed(eval, question->wanted);
+    int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
+    for (int i = 0; i < node_record_count; i++)
+        free_at[i] = RAIL_NEVER;
+    const node_record_t* node;
+    for (int i = 0; (node = next_node_bitmap(eval->node_map, &i)); i++)
+        if (node->sched_weight <= heaviest ||
+            (job->details->req_node_bitmap && bit_test(job->details->req_node_bitmap, i)))
+            free_at[i] = 0;
+    uint8_t* required = question_required(job);
+    question->free_at = free_at;
+    question->required = required;
+    rail_plan* plan = rail_advisor_plan(advisor, question);
+    xfree(required);
+    xfree(free_at);
+    return plan;
+}
+
+/* The stock plugin on one set of nodes. It gets the cores of these nodes alone, as copies: that leaves cons_tres's
+ * own untouched by a refusal, and it copies all that it is given. On failure `eval` is as before, but for what
+ * the stock plugin writes into avail_res_array when it fails, as it does between its own attempts. */
+static int offer(topology_eval_t* eval, const struct rail_attempt* attempt) {
+    const topology_eval_t before = *eval;
+    bitstr_t* candidates = bit_copy(eval->node_map);
+    bitstr_t** cores = xcalloc(node_record_count, sizeof(*cores));
+    bit_clear_all(eval->node_map);
+    for (uint32_t i = 0; i < attempt->count; i++) {
+        const uint32_t node = attempt->nodes[i];
+        bit_set(eval->node_map, node);
+        if (before.avail_core[node]) cores[node] = bit_copy(before.avail_core[node]);
+    }
+    eval->avail_core = cores;
+    int rc = stock_eval(eval);
+    eval->avail_core = before.avail_core;
+    for (uint32_t i = 0; i < attempt->count; i++) {
+        const uint32_t node = attempt->nodes[i];
+        if (rc == SLURM_SUCCESS && cores[node]) {
+            bitstr_t* whole = before.avail_core[node];
+            before.avail_core[node] = cores[node];
+            cores[node] = whole;
+        }
+        FREE_NULL_BITMAP(cores[node]);
+    }
+    if (rc != SLURM_SUCCESS) {
+        *eval = before;
+        bit_copybits(eval->node_map, candidates);
+    }
+    FREE_NULL_BITMAP(candidates);
+    xfree(cores);
+    return rc;
+}
+
+/* The first set that the stock plugin takes. */
+static int first_taken(topology_eval_t* eval, rail_plan* plan, int most) {
+    struct rail_attempt attempt;
+    for (int i = 0; i < most && rail_plan_next(plan, &attempt); i++)
+        if (offer(eval, &attempt) == SLURM_SUCCESS) {
+            debug("%s: %pJ: %s", plugin_type, eval->job_ptr, attempt.why);
+            return SLURM_SUCCESS;
+        }
+    return SLURM_ERROR;
+}
+
+/* "Not now", in the words the head of this file explains. */
+static int wait_for_nodes(topology_eval_t* eval, const struct rail_question* question) {
+    job_record_t* job = eval->job_ptr;
+    if ((job->bit_flags & BACKFILL_TEST) || question_is_submission(job)) return SLURM_ERROR;
+    /* More nodes than the job may have would not count as runnable. */
+    int32_t excess = bit_set_count(eval->node_map) - question->wanted;
+    for (int i = bit_fls(eval->node_map); i >= 0 && excess > 0; i--) {
+        if (!bit_test(eval->node_map, i) ||
+            (job->details->req_node_bitmap && bit_test(job->details->req_node_bitmap, i)))
+            continue;
+        bit_clear(eval->node_map, i);
+        excess--;
+    }
+    job->best_switch = false;
+    return SLURM_SUCCESS;
+}
+
+extern int topology_p_eval_nodes(topology_eval_t* eval) {
+    job_record_t* job = eval->job_ptr;
+    if (!job->req_switch) job->best_switch = true; /* whatever was said of it before */
+    /* A reservation asks in the name of a job without a number. */
+    if (!advisor || !job->details || !job->job_id || eval->min_nodes == 0) return stock_eval(eval);
+    struct rail_question question = {0};
+    question_take_hints(job, &question);
+    const bool hard = question.span != RAIL_SPAN_ANY;
+    if (!hard && job->req_switch) return stock_eval(eval);
+    rail_plan* plan = make_plan(eval, &question);
+    if (!plan) return stock_eval(eval);
+    int rc = first_taken(eval, plan, hard ? MOST_ATTEMPTS : 1);
+    if (rc != SLURM_SUCCESS && hard) {
+        debug("%s: %pJ: %s", plugin_type, job, rail_plan_unfit(plan));
+        rc = wait_for_nodes(eval, &question);
+    } else if (rc != SLURM_SUCCESS) {
+        rc = stock_eval(eval);
+    }
+    rail_plan_free(plan);
+    return rc;
+}
