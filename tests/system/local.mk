@@ -13,11 +13,13 @@ EXTRA_DIST += \
 	%D%/railcluster/jobs.py \
 	%D%/railcluster/plain.py \
 	%D%/railcluster/process.py \
+	%D%/railcluster/queue.py \
 	%D%/railcluster/request.py \
 	%D%/railcluster/shell.py \
 	%D%/railcluster/slurm.py \
 	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
+	%D%/railcluster/userland.py \
 	%D%/test_binding.py \
 	%D%/test_cluster.py \
 	%D%/test_exports.py \
@@ -27,4 +29,5 @@ EXTRA_DIST += \
 	%D%/test_placement.py \
 	%D%/test_plugins.py \
 	%D%/test_protocol.py \
-	%D%/test_restart.py
+	%D%/test_restart.py \
+	%D%/test_slurm2411.py

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from railcluster.process import Pid, kill_tree, tail, wait_for
-from railcluster.slurm import _stock_plugins
 from railcluster.testing import check, equal, skip
+from railcluster.userland import Userland
 
 NEEDS = ["railtopo"]
 BLUE_VELA = "pods=2 units=4 hosts=32"
@@ -103,7 +103,7 @@ def slurmctld(root, nodes):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (root / "slurm.conf").write_text(SLURM_CONF.format(host=os.uname().nodename, port=port, root=root, nodes=nodes,
-                                                       plugins=_stock_plugins()))
+                                                       plugins=Userland().plugins()))
     (root / "munge.key").write_bytes(os.urandom(128))
     (root / "munge.key").chmod(0o400)
     env = {**os.environ, "SLURM_CONF": str(root / "slurm.conf")}

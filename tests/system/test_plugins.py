@@ -1,82 +1,13 @@
 """The plugins inside Slurm: flags on their way to the controller, and the controller's choice of nodes."""
 
 import contextlib
-import re
-import signal
 
 from railcluster.process import wait_for
+from railcluster.queue import (TIME, comment, fields, fill, leave_five_free, log_lines, nodes_of, refused, restart_slurmctld,
+                               running_on, state, submit, units_of, wait_state)
 from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["railtopo", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
-SLEEP = "sleep 600"
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
-
-
-def submit(cluster, *flags, script=SLEEP, env=None):
-    """The id of a new batch job."""
-    return cluster.out("sbatch", "--parsable", "-o", f"{cluster.root}/%j.out", *flags, "--wrap", script, env=env)
-
-
-def fields(cluster, job):
-    """What scontrol shows of a job."""
-    text = cluster.out("scontrol", "-o", "show", "job", job)
-    return dict(word.split("=", 1) for word in text.split(" ") if "=" in word)
-
-
-def comment(cluster, job):
-    found = re.search(r"^ *AdminComment=(.*)$", cluster.out("scontrol", "show", "job", job), re.MULTILINE)
-    return found.group(1).strip() if found else ""
-
-
-def nodes_of(cluster, job):
-    return cluster.out("scontrol", "show", "hostnames", fields(cluster, job)["NodeList"]).split()
-
-
-def state(cluster, job):
-    return fields(cluster, job)["JobState"]
-
-
-def wait_state(cluster, job, wanted, seconds=20):
-    wait_for(lambda: state(cluster, job) == wanted, seconds, f"job {job} to be {wanted}", [cluster.log("ctl", "slurmctld")])
-
-
-def running_on(cluster, job):
-    wait_state(cluster, job, "RUNNING")
-    return nodes_of(cluster, job)
-
-
-def units_of(cluster, nodes):
-    return {index for index, unit in enumerate(cluster.units) for node in nodes if node in unit}
-
-
-def fill(cluster, nodes, *flags):
-    """Takes these nodes for one job."""
-    job = submit(cluster, "-N", str(len(nodes)), "-w", ",".join(nodes), *flags)
-    wait_state(cluster, job, "RUNNING")
-    return job
-
-
-def leave_five_free(cluster):
-    """Each unit has five free nodes: six fit nowhere together."""
-    return [fill(cluster, unit[:3]) for unit in cluster.units]
-
-
-def log_lines(cluster, text):
-    return [line for line in cluster.log("ctl", "slurmctld").read_text(errors="replace").splitlines() if text in line]
-
-
-def restart_slurmctld(cluster):
-    daemon = cluster.daemons["ctl", "slurmctld"]
-    daemon.kill(signal.SIGTERM)
-    wait_for(lambda: not daemon.alive(), 15, "slurmctld to stop", [daemon.log])
-    cluster.start_slurmctld()
-
-
-def refused(cluster, *command, env=None):
-    """The error of a submission that must fail."""
-    result = cluster.run(*command, env=env)
-    check(result.returncode != 0, f"{' '.join(command)} was accepted")
-    return result.stderr
 
 
 def test_flags_stand_in_help(cluster):

@@ -12,7 +12,7 @@ from .process import wait_for
 SOURCE = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(SOURCE / "tests" / "doubles"))
 import gen_sysfs  # noqa: E402
-PLUGINS = ("spank_rail.so", "select_rail.so", "job_submit_rail.so")
+PLUGINS = ("spank_rail.so", "select_rail.so", "topology_rail.so", "job_submit_rail.so")
 PORT = 8917
 
 LINK_GBPS = 400
@@ -33,6 +33,8 @@ class Agents:
     def __init__(self, cluster):
         self.cluster = cluster
         self.build: Path = cluster.options.build
+        # Another Debian's hosts cannot run what was built for this one.
+        self.wanted = not cluster.options.userland and not cluster.options.cloud
         self.conf = cluster.root / "etc" / "railyard.conf"
         self.fabric = cluster.root / "etc" / "fabric.json"
         self._faulty: set[str] = set()  # hosts whose hardware was changed since restore()
@@ -50,13 +52,14 @@ class Agents:
         plugins = cluster.root / "plugins"
         plugins.mkdir(exist_ok=True)
         for name in PLUGINS:
-            built = self.build / ".libs" / name
+            built = self.build / ("second" if options.userland else "") / ".libs" / name
             if built.exists():
                 (plugins / name).symlink_to(built)
         if (self.build / "railtopo").exists():
-            shape = f"pods=1 units={options.units} hosts={options.hosts_per_unit} rails={options.rails} rate=4xHDR"
-            subprocess.run([self.build / "railtopo", "synth", shape, "--out", self.fabric, "--ibsim",
-                            cluster.fabric.net], check=True, stdout=subprocess.DEVNULL)
+            shape = f"pods={options.pods} units={options.units} hosts={options.hosts_per_unit} rails={options.rails} rate=4xHDR"
+            net = ["--ibsim", cluster.fabric.net] if self.wanted else []
+            subprocess.run([self.build / "railtopo", "synth", shape, "--out", self.fabric, *net], check=True,
+                           stdout=subprocess.DEVNULL)
         values = {
             "placement.fabric": f'"{self.fabric}"',
             "restartd.listen": f'"{self.url.removeprefix("http://")}"',
@@ -73,7 +76,8 @@ class Agents:
                 table = prefix
             lines.append(f"{name} = {value}")
         self.conf.write_text("\n".join(lines) + "\n")
-        self._make_hardware()
+        if self.wanted:
+            self._make_hardware()
 
     def _make_hardware(self) -> None:
         """Each node's sysfs tree, kernel log and NVML state."""
@@ -90,7 +94,7 @@ class Agents:
         return self.cluster.yard.outside(self.cluster.root / "hardware" / node)
 
     def has(self, program: str) -> bool:
-        return (self.build / program).exists()
+        return self.wanted and (self.build / program).exists()
 
     def start(self) -> Optional[bool]:
         if not self.has("restartd"):
@@ -139,8 +143,9 @@ class Agents:
 
     def restore(self) -> None:
         """Sound hardware again, every daemon running, and none that remembers a fault."""
-        for node in self.cluster.nodes:
-            (self.hardware(node) / "nvml.state").write_text(SOUND_GPUS)
+        if self.wanted:
+            for node in self.cluster.nodes:
+                (self.hardware(node) / "nvml.state").write_text(SOUND_GPUS)
         if not self.has("restartd"):
             return
         self.stop("ctl", "restartd")

@@ -72,8 +72,11 @@ def _last_line(path: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "starting")
 
 
-def configure(build: Path, options: list[str], say: Callable[[str], None]) -> None:
-    """bootstrap and configure, each only where it has not been done with these options."""
+def configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",)) -> None:
+    """bootstrap and configure, each only where it has not been done with these options.
+
+    releases are the Debians for whose Slurm plugins are built: "" is this machine's, and at most one more.
+    """
     logs = build / "logs"
     build.mkdir(parents=True, exist_ok=True)
     script, source = SOURCE / "configure", SOURCE / "configure.ac"
@@ -82,24 +85,29 @@ def configure(build: Path, options: list[str], say: Callable[[str], None]) -> No
     makefile = build / "Makefile"
     stamp = build / "configured-with"
     command = [SOURCE / "configure", *options, *compilers()]
-    if makefile.exists() and (not stamp.exists() or stamp.read_text() == " ".join(map(str, command))):
-        return  # configured by hand, or by us with the same options
-    slurm = slurm_source(build, say)
-    if slurm:
-        command.append(f"--with-slurm-src={slurm}")
-    run_step("configure", command, logs / "configure.log", build, say)
-    stamp.write_text(" ".join(map(str, command[:len(options) + 1 + len(compilers())])))
+    wanted = " ".join(map(str, [*command, *filter(None, releases)]))
+    if makefile.exists() and (not stamp.exists() or f"{stamp.read_text()} ".startswith(f"{wanted} ")):
+        return  # configured by hand, or by us with the same options and maybe one release more
+    run_step("configure", [*command, *slurm_sources(build, say, releases)], logs / "configure.log", build, say)
+    stamp.write_text(wanted)
 
 
-def slurm_source(build: Path, say: Callable[[str], None]) -> Optional[str]:
-    """The configured Slurm source for the controller's plugins; None (and a line that says so) where it is not to be had."""
-    log = build / "logs" / "slurm-source.log"
-    try:
-        run_step("Slurm's source", [SOURCE / "build-aux" / "slurm-source"], log, SOURCE, say)
-    except Failed as error:
-        say(f"no plugins for slurmctld: {error}")
-        return None
-    return log.read_text().splitlines()[-1]
+def slurm_sources(build: Path, say: Callable[[str], None], releases: Sequence[str]) -> list[str]:
+    """configure's options for the Slurm sources the controller's plugins need, fetched side by side.
+
+    Where one is not to be had its option is missing, and a line says so.
+    """
+    steps = [Step(f"Slurm's source{' of ' + release if release else ''}",
+                  [SOURCE / "build-aux" / "slurm-source", *filter(None, [release])],
+                  build / "logs" / f"slurm-source{release and '-' + release}.log", SOURCE) for release in releases]
+    options = []
+    for option, step in zip(("--with-slurm-src", "--with-second-slurm-src"), steps):
+        try:
+            step.wait(say)
+            options.append(f"{option}={step.log.read_text().splitlines()[-1]}")
+        except Failed as error:
+            say(f"no plugins for slurmctld: {error}")
+    return options
 
 
 def compilers() -> list[str]:

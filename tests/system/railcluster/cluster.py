@@ -17,8 +17,11 @@ from .hosts import NETWORK, Yard, permitted
 from .plain import PlainYard, free_port
 from .process import Pid, become_subreaper, wait_for
 from .slurm import Slurm
+from .testing import skip
+from .userland import Userland
 
 CONTROLLER = "ctl"
+PATHS = ("build", "userland")  # of the options
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 RECORD = "cluster.json"
 
@@ -28,7 +31,8 @@ class Options:
     """What to build. `build` is Railyard's build folder; None gives stock Slurm, without a fabric."""
 
     build: Optional[Path]
-    units: int = 2
+    pods: int = 1
+    units: int = 2             # a pod
     hosts_per_unit: int = 8
     rails: int = 8
     tied: bool = True          # ends with the process that made it
@@ -36,6 +40,9 @@ class Options:
     slurmd_timeout: int = 300  # Slurm's own default
     cred_expire: Optional[int] = None
     railyard: dict[str, str] = dataclasses.field(default_factory=dict)  # "table.key" -> TOML value
+    settings: dict[str, str] = dataclasses.field(default_factory=dict)  # keys of slurm.conf
+    userland: Optional[Path] = None  # another Debian's root directory (userland.py): Slurm and its plugins alone
+    cloud: bool = False              # the controller alone, nodes without slurmds; no agents
 
     def shared(self) -> list[Path]:
         """The folders all hosts read, as if from a shared file system."""
@@ -62,15 +69,20 @@ class Daemon:
             parent.kill(number)
 
 
+def _yard(root: Path, options: Options) -> Yard:
+    return Yard(root, options.shared(), Userland(options.userland).mounts())
+
+
 class Cluster:
     """Made by start() or attach(); ended by close(), also as a context manager."""
 
     def __init__(self, root: Path, options: Options, yard: Union[Yard, PlainYard]):
         self.root, self.options, self.yard = root, options, yard
-        count = options.units * options.hosts_per_unit
-        self.nodes = [f"n{index:03d}" for index in range(1, count + 1)]
+        count = options.pods * options.units * options.hosts_per_unit
+        self.nodes = [f"n{index:0{max(3, len(str(count)))}d}" for index in range(1, count + 1)]
         self.units = [self.nodes[start:start + options.hosts_per_unit]
                       for start in range(0, count, options.hosts_per_unit)]
+        self.userland = Userland(options.userland)
         self.daemons: dict[tuple[str, str], Daemon] = {}
         self.cut_cables: set[str] = set()
         self.slurm: Slurm
@@ -88,9 +100,11 @@ class Cluster:
         (root / "log").mkdir(exist_ok=True)
         (root / "etc").mkdir(exist_ok=True)
         reason = "asked for" if options.plain else permitted()
+        if reason and options.userland:
+            skip(f"another Debian's programs need hosts that are namespaces: {reason}")
         if reason:
             say(f"hosts are plain processes: {reason}")
-        cluster = Cluster(root, options, PlainYard(root) if reason else Yard(root, options.shared()))
+        cluster = Cluster(root, options, PlainYard(root) if reason else _yard(root, options))
         try:
             for part, step in (("hosts", cluster._start_hosts), ("munge and Slurm", cluster._start_slurm),
                                ("fabric", cluster._start_fabric), ("agents", cluster._start_agents),
@@ -109,9 +123,10 @@ class Cluster:
         """The running cluster whose root directory this is, as another process recorded it."""
         record = json.loads((root / RECORD).read_text())
         values = record["options"]
-        values["build"] = Path(values["build"]) if values["build"] else None
+        for name in PATHS:
+            values[name] = Path(values[name]) if values[name] else None
         options = Options(**values)
-        yard = Yard(root, options.shared()) if record["namespaces"] else PlainYard(root)
+        yard = _yard(root, options) if record["namespaces"] else PlainYard(root)
         yard.addresses = record["addresses"]
         if isinstance(yard, Yard):
             yard.init = Pid(*record["yard"])
@@ -126,7 +141,8 @@ class Cluster:
 
     def _record(self) -> None:
         values = dataclasses.asdict(self.options)
-        values["build"] = str(values["build"]) if values["build"] else None
+        for name in PATHS:
+            values[name] = str(values[name]) if values[name] else None
         yard = self.yard
         record = {"options": values, "namespaces": yard.namespaces, "addresses": yard.addresses,
                   "yard": yard.init if isinstance(yard, Yard) else None,
@@ -151,8 +167,8 @@ class Cluster:
     # --- starting the parts ---
 
     def _start_hosts(self) -> None:
-        names = [CONTROLLER, *self.nodes]
-        numbers = [1, *range(11, 11 + len(self.nodes))]
+        names = [CONTROLLER, *([] if self.options.cloud else self.nodes)]
+        numbers = [1, *range(11, 10 + len(names))]
         self.yard.start({name: f"{NETWORK}.{number}" for name, number in zip(names, numbers)}, self.options.tied)
         (self.root / "gpu").mkdir(exist_ok=True)
         for name in names:
@@ -160,9 +176,11 @@ class Cluster:
 
     def _configure_slurm(self, ports: Optional[list[int]]) -> None:
         options = self.options
-        self.slurm = Slurm(self.root, self.nodes, self.yard.namespaces, self.units,
-                           plugin_dir=self.root / "plugins" if options.build else None,
-                           slurmd_timeout=options.slurmd_timeout, cred_expire=options.cred_expire, ports=ports)
+        pods = [self.units[start:start + options.units] for start in range(0, len(self.units), options.units)]
+        self.slurm = Slurm(self.root, pods, self.yard.namespaces, self.userland,
+                           plugin_dir=self.root / "plugins" if options.build else None, settings=options.settings,
+                           slurmd_timeout=options.slurmd_timeout, cred_expire=options.cred_expire, ports=ports,
+                           cloud=options.cloud)
 
     def _start_slurm(self) -> None:
         ports = None if self.yard.namespaces else [free_port() for _ in range(len(self.nodes) + 1)]
@@ -174,7 +192,7 @@ class Cluster:
         socket = self.root / "munge" / "munge.sock"
         wait_for(socket.exists, 10, "munged to listen", [self.root / "log" / "munged.log", self.log(CONTROLLER, "munged")])
         self.start_slurmctld()
-        for node in self.nodes:
+        for node in [] if self.options.cloud else self.nodes:
             self.start_slurmd(node)
 
     def start_slurmd(self, node: str) -> None:
@@ -182,11 +200,11 @@ class Cluster:
 
     def start_slurmctld(self) -> None:
         daemon = self.spawn(CONTROLLER, "slurmctld", self.slurm.slurmctld(), own_log=True)
-        wait_for(lambda: "UP" in self.run("scontrol", "ping", timeout=5).stdout, 20, "slurmctld to answer",
+        wait_for(lambda: "UP" in self.run("scontrol", "ping", timeout=5).stdout, 60, "slurmctld to answer",
                  [daemon.log.with_suffix(".err"), daemon.log], needs=daemon.pid)
 
     def _start_fabric(self) -> Optional[bool]:
-        if not self.agents or not self.fabric.net.exists():
+        if not self.agents or not self.agents.wanted or not self.fabric.net.exists():
             return False
         self.fabric.start(self)
         return None
@@ -196,8 +214,9 @@ class Cluster:
 
     def _wait_idle(self) -> None:
         def idle() -> bool:
-            return all(state == "idle" for state in self.node_states().values())
-        wait_for(idle, 60, "all nodes to be idle", [self.log(CONTROLLER, "slurmctld"), self.log(self.nodes[0], "slurmd")])
+            return all(state.rstrip("~") == "idle" for state in self.node_states().values())
+        wait_for(idle, 60, "all nodes to be idle", [self.log(CONTROLLER, "slurmctld"), self.log(self.nodes[0], "slurmd")],
+                 every=0.5 if self.options.cloud else 0.1)
 
     # --- running programs ---
 

@@ -36,9 +36,12 @@ class Yard:
 
     namespaces = True
 
-    def __init__(self, root: Path, shared: Sequence[Path] = ()):
-        """Every host sees the folders `shared`, even where its own /tmp or /run would hide them."""
-        self.root = root
+    def __init__(self, root: Path, shared: Sequence[Path] = (), mounts: Sequence[str] = ()):
+        """Every host sees the folders `shared`, even where its own /tmp or /run would hide them.
+
+        `mounts` are commands that complete a host's file systems at the end of its boot.
+        """
+        self.root, self.mounts = root, mounts
         self.shared = [path for path in shared if path.is_relative_to("/tmp") or path.is_relative_to("/run")]
         self.init = Pid(0, -1)
         self.inits: dict[str, Pid] = {}
@@ -79,6 +82,7 @@ class Yard:
         binds += [f"mount --rbind {home}/tmp /tmp", f"mount --rbind {home}/run /run"]
         script = (f"hostname {name} && {' && '.join(binds)} && "
                   f"mount --bind {home}/gpu {self.root}/gpu && ip link set lo up && "
+                  f"{''.join(f'{command} && ' for command in self.mounts)}"
                   f"echo up >{self.root}/{name}.up; {INIT}")
         enter = ["nsenter", "-t", str(self.init.pid), "-n", "-m", "-p", "--"]
         init = self._unshare(enter, name, ["--net", "--uts", "--mount", "--ipc"], script, subprocess.DEVNULL)

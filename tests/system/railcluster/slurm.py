@@ -9,6 +9,8 @@ import stat
 from pathlib import Path
 from typing import Optional
 
+from .userland import Userland
+
 GPUS = 8
 NVIDIA_MAJOR = 195
 
@@ -35,8 +37,7 @@ PlugStackConfig={folder}/plugstack.conf
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
-MpiDefault=pmix
-SwitchType=switch/none
+MpiDefault={mpi}
 ReturnToService=2
 SlurmctldTimeout=30
 SlurmdTimeout={slurmd_timeout}
@@ -50,30 +51,46 @@ SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=5,sched_min_interval=100000,defer_batch,batch_sched_delay=1
 SelectType={select}
 SelectTypeParameters=CR_Core
-TopologyPlugin=topology/tree
+TopologyPlugin={topology}
 PriorityType=priority/basic
-AccountingStorageType=accounting_storage/none
-JobCompType=jobcomp/none
 JobRequeue=1
 {job_submit}
 GresTypes=gpu
 SlurmdParameters=config_overrides
+{extra}
 {nodes}
 PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE
 """
-NODE = "CPUs=16 Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=1000 Gres=gpu:8 State=UNKNOWN"
+NODE = "CPUs=16 Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=1000 Gres=gpu:8"
+# Nodes without a slurmd: real scheduling, jobs that get nodes stay CONFIGURING.
+CLOUD = """\
+SuspendProgram=/bin/true
+ResumeProgram=/bin/true
+SuspendTime=86400
+ResumeTimeout=36000
+SuspendTimeout=5
+SuspendRate=0
+ResumeRate=0
+MaxJobCount=200000
+"""
 
 
 class Slurm:
     """The configuration of one cluster's Slurm and munge under its root directory."""
 
-    def __init__(self, root: Path, nodes: list[str], namespaces: bool, units: list[list[str]], *,
+    def __init__(self, root: Path, pods: list[list[list[str]]], namespaces: bool, userland: Userland, *,
                  plugin_dir: Optional[Path] = None, slurmd_timeout: int = 300, cred_expire: Optional[int] = None,
-                 ports: Optional[list[int]] = None):
-        """plugin_dir holds Railyard's plugins; None is a stock cluster. ports: the controller's, then each node's."""
-        self.root, self.nodes, self.namespaces, self.units = root, nodes, namespaces, units
+                 ports: Optional[list[int]] = None, cloud: bool = False, settings: Optional[dict[str, str]] = None):
+        """pods holds the nodes by pod and unit. plugin_dir holds Railyard's plugins; None is a stock cluster.
+
+        ports: the controller's, then each node's. cloud: no node has a slurmd. settings replace or add keys of
+        slurm.conf.
+        """
+        self.root, self.namespaces, self.pods, self.userland = root, namespaces, pods, userland
+        self.nodes = [node for pod in pods for unit in pod for node in unit]
         self.plugin_dir, self.slurmd_timeout, self.cred_expire = plugin_dir, slurmd_timeout, cred_expire
-        self.ports = ports or [6817] + [6818] * len(nodes)
+        self.cloud, self.settings = cloud, settings or {}
+        self.ports = ports or [6817] + [6818] * len(self.nodes)
 
     def conf(self, node: Optional[str] = None) -> Path:
         """The slurm.conf for commands and daemons on a host."""
@@ -83,8 +100,9 @@ class Slurm:
     def write(self) -> None:
         for folder in ("state", "run", "munge", "gpu", "log"):
             (self.root / folder).mkdir(exist_ok=True)
-        for node in self.nodes:
-            self._make_gpus(self.root / "hosts" / node / "gpu" if self.namespaces else self.root / "gpu")
+        if not self.cloud:
+            for node in self.nodes:
+                self._make_gpus(self.root / "hosts" / node / "gpu" if self.namespaces else self.root / "gpu")
         self._write_folder(self.root / "etc", None)
         for node in self.nodes:
             if not self.namespaces:
@@ -95,7 +113,8 @@ class Slurm:
 
     def _write_folder(self, folder: Path, node: Optional[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        plugins = _stock_plugins() if self.plugin_dir is None else f"{self.plugin_dir}:{_stock_plugins()}"
+        stock = self.userland.plugins()
+        plugins = stock if self.plugin_dir is None else f"{self.plugin_dir}:{stock}"
         have = self._plugins()
         values = {
             "controller": "ctl" if self.namespaces else f"{os.uname().nodename}(127.0.0.1)",
@@ -103,34 +122,56 @@ class Slurm:
             "auth": f",cred_expire={self.cred_expire}" if self.cred_expire else "",
             "slurmd_timeout": self.slurmd_timeout,
             "select": "select/rail" if "select_rail.so" in have else "select/cons_tres",
+            "topology": "topology/rail" if "topology_rail.so" in have else "topology/tree",
+            "mpi": "none" if self.userland.root else "pmix",
+            "extra": CLOUD if self.cloud else "",
             "job_submit": "JobSubmitPlugins=rail" if "job_submit_rail.so" in have else "",
-            "nodes": "\n".join(self._node_line(index, name) for index, name in enumerate(self.nodes)),
+            "nodes": "\n".join(self._node_lines()),
         }
-        (folder / "slurm.conf").write_text(SLURM_CONF.format(**values))
-        names = ",".join(self.nodes)
+        (folder / "slurm.conf").write_text(self._with_settings(SLURM_CONF.format(**values)))
+        names = "" if self.cloud else f"NodeName={_fold(self.nodes)} "
         count = f"File={self.root}/gpu/nvidia[0-{GPUS - 1}]" if self._gpu_files() else f"Count={GPUS} Flags=CountOnly"
-        (folder / "gres.conf").write_text(f"NodeName={names} Name=gpu {count}\n")
-        (folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
-        # The units as the stock tree plugin knows them: one switch a unit.
-        lines = [f"SwitchName=unit{index} Nodes={','.join(unit)}" for index, unit in enumerate(self.units)]
-        lines.append("SwitchName=spine Switches=" + ",".join(f"unit{index}" for index in range(len(self.units))))
-        (folder / "topology.conf").write_text("\n".join(lines) + "\n")
+        (folder / "gres.conf").write_text(f"{names}Name=gpu {count}\n")
+        # The hosts of Debian 13's Slurm have no cgroups of their own.
+        (folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.userland.root else "CgroupAutomount=no\n")
+        (folder / "topology.conf").write_text("\n".join(self._switches()) + "\n")
         socket = "" if self.namespaces or node is None else f" socket={self.root}/hosts/{node}/run/railyard/job.sock"
         spank = f"optional {self.plugin_dir}/spank_rail.so{socket}\n" if "spank_rail.so" in have else ""
         (folder / "plugstack.conf").write_text(spank)
         if node is not None:  # one /tmp for all: PMIx's session folders must not meet
             (folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.root}/hosts/{node}/tmp\n")
 
-    def _node_line(self, index: int, name: str) -> str:
-        if self.namespaces:
-            return f"NodeName={name} {NODE}"
+    def _with_settings(self, text: str) -> str:
+        lines = [line for line in text.splitlines() if line.partition("=")[0] not in self.settings]
+        at = next(index for index, line in enumerate(lines) if line.startswith("NodeName="))
+        return "\n".join([*lines[:at], *(f"{key}={value}" for key, value in self.settings.items()), *lines[at:]]) + "\n"
+
+    def _switches(self) -> list[str]:
+        """The units and pods as the stock tree plugin knows them: a switch for each, and one above all."""
+        lines, number, above = [], 0, []
+        for index, pod in enumerate(self.pods):
+            units = [f"unit{number + offset}" for offset in range(len(pod))]
+            number += len(pod)
+            lines += [f"SwitchName={name} Nodes={_fold(unit)}" for name, unit in zip(units, pod)]
+            if len(self.pods) > 1:
+                lines.append(f"SwitchName=pod{index} Switches={','.join(units)}")
+            above += [f"pod{index}"] if len(self.pods) > 1 else units
+        return [*lines, f"SwitchName=spine Switches={','.join(above)}"]
+
+    def _node_lines(self) -> list[str]:
+        state = "State=CLOUD" if self.cloud else "State=UNKNOWN"
+        if self.cloud or self.namespaces:
+            return [f"NodeName={_fold(self.nodes)} {NODE} {state}"]
         host = os.uname().nodename
-        return f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={self.ports[index + 1]} {NODE}"
+        return [f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {NODE} {state}"
+                for name, port in zip(self.nodes, self.ports[1:])]
 
     def _plugins(self) -> set[str]:
         return {path.name for path in self.plugin_dir.glob("*.so")} if self.plugin_dir else set()
 
     def _gpu_files(self) -> bool:
+        if self.cloud:
+            return False
         folder = self.root / "hosts" / self.nodes[0] / "gpu" if self.namespaces else self.root / "gpu"
         return (folder / "nvidia0").exists()
 
@@ -163,8 +204,6 @@ class Slurm:
         return ["slurmd", "-D"] if self.namespaces else ["slurmd", "-D", "-N", node]
 
 
-def _stock_plugins() -> str:
-    for folder in sorted(Path("/usr/lib").glob("*/slurm-wlm")):
-        if (folder / "select_cons_tres.so").exists():
-            return str(folder)
-    raise FileNotFoundError("Slurm's plugins stand in no /usr/lib/*/slurm-wlm: install slurm-wlm-basic-plugins")
+def _fold(nodes: list[str]) -> str:
+    """The host list of nodes that follow each other."""
+    return f"n[{nodes[0][1:]}-{nodes[-1][1:]}]"

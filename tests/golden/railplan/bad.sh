@@ -1,3 +1,0 @@
-#!/bin/sh
-#SBATCH -N 4
-#SBATCH -J "never closed
