@@ -2,11 +2,16 @@
 // and more rails from what is asked for; for each set that is kept, try each family of hosts that agree on
 // it, with the ordinary search narrowed to that family. The first number of dropped rails that works is the
 // least. Rails that agree on every host in play are dropped together, so that the sets are few; one family
-// of each unit (pod, island) is tried at once, as the search stays within one of them anyway.
+// of each unit (pod, island) is tried at once, as the search stays within one of them anyway. Where all that
+// is irregular are rails that hosts lack, which is the usual case, Lacking does the same without looking at
+// the regular hosts at all.
 #include "sched/align.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 namespace sched {
@@ -203,6 +208,140 @@ private:
     std::size_t trials_ = 0;
 };
 
+// Hosts whose only flaw are rails they lack. Every rail that one of the chosen lacks is misaligned, all
+// others meet: so drop more and more rails, in every way in which the hosts in play can lack them, and try
+// with the hosts that lack no other.
+class Lacking {
+public:
+    // Nothing: there are hosts in play that meet elsewhere, or too many ways to lack rails.
+    static std::optional<Lacking> of(const Loads& loads, const Found& found) {
+        const auto& index = loads.index();
+        if (found.tier == everywhere) return std::nullopt;
+        Lacking lacking(loads, found);
+        for (const auto h : index.irregular_hosts[found.tier]) {
+            if (!loads.candidate(h)) continue;
+            if (index.elsewhere(h, found.tier)) return std::nullopt;
+            lacking.hosts_.push_back(h);
+            if (!lacking.add_ways(index.lacks[h])) return std::nullopt;
+        }
+        std::stable_sort(lacking.ways_.begin(), lacking.ways_.end(),
+                         [](auto a, auto b) { return std::popcount(a) < std::popcount(b); });
+        return lacking;
+    }
+
+    // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better.
+    void run(Found& found) {
+        if (!worth_it(found.misaligned)) return;
+        std::optional<Found> best;
+        std::uint32_t rails = 0;
+        for (const auto way : ways_) {
+            const auto dropped = static_cast<std::uint32_t>(std::popcount(way));
+            if (dropped >= found.misaligned || (best && dropped > rails)) break;
+            if (!holds(way)) continue;
+            auto tried = best_of(way);
+            const auto order = [](const Found& f) { return std::tuple(f.avoidance, f.broken, f.left); };
+            if (!tried || (best && order(*best) <= order(*tried))) continue;
+            rails = dropped;
+            best = std::move(tried);
+        }
+        if (!best) return;
+        best->misaligned = misaligned_rails(loads_.index(), best->hosts, best->tier);
+        found = std::move(*best);
+    }
+
+private:
+    Lacking(const Loads& loads, const Found& found)
+        : loads_(loads), tier_(found.tier), limits_{found.pods, found.units} {}
+
+    // Rails that hosts can lack together.
+    bool add_ways(std::uint64_t lacks) {
+        if (std::find(ways_.begin(), ways_.end(), lacks) != ways_.end()) return true;
+        for (std::size_t i = 0, known = ways_.size(); i < known; ++i)
+            if (const auto both = ways_[i] | lacks;
+                std::find(ways_.begin(), ways_.end(), both) == ways_.end())
+                ways_.push_back(both);
+        return ways_.size() <= most_ways;
+    }
+
+    // What holds the gang holds it with more rails given up, too. So when no way with one rail less than now
+    // does, none does; but first the way that gives up none, since it mostly does.
+    bool worth_it(std::uint32_t misaligned) {
+        if (holds(0)) return true;
+        return std::any_of(ways_.rbegin(), ways_.rend(), [&](std::uint64_t way) {
+            return static_cast<std::uint32_t>(std::popcount(way)) + 1 == misaligned && holds(way);
+        });
+    }
+
+    std::vector<std::uint32_t> others(std::uint64_t way) const {
+        std::vector<std::uint32_t> hosts;
+        for (const auto h : hosts_)
+            if ((loads_.index().lacks[h] & ~way) != 0) hosts.push_back(h);
+        return hosts;
+    }
+
+    bool as_small(const std::optional<Found>& tried) const {
+        return tried && tried->pods == limits_.pods && tried->units == limits_.units;
+    }
+
+    // Do hosts that lack no other rails than these hold the gang in as few pods and units?
+    bool holds(std::uint64_t way) {
+        if (trials_ == most_trials(loads_.index().order.size())) return false;
+        ++trials_;
+        const auto removed = others(way);
+        if (std::any_of(removed.begin(), removed.end(), [&](auto h) { return loads_.is_required(h); }))
+            return false;
+        const Loads narrowed(loads_, removed, Loads::Removed::busy);
+        return may_hold(narrowed) && as_small(search_tier(narrowed, tier_, limits_));
+    }
+
+    // The best that they hold.
+    std::optional<Found> best_of(std::uint64_t way) const {
+        const Loads narrowed(loads_, others(way), Loads::Removed::barred);
+        auto tried = search_tier(narrowed, tier_, limits_);
+        if (!as_small(tried)) return std::nullopt;
+        fill_hosts(narrowed, *tried);
+        return tried;
+    }
+
+    // A bound that costs less than the search: can so many units in so many pods hold the gang? Whatever a
+    // unit is said to cost (Lagrange), units × cost + the largest pods' sums of what their units hold above
+    // it is no less than what any such choice holds. Costs near the smallest unit needed bound best.
+    bool may_hold(const Loads& narrowed) const {
+        const auto& index = narrowed.index();
+        std::vector<std::uint32_t> sizes;
+        sizes.reserve(std::max(index.units.size(), index.pods.size()));
+        for (const auto& load : narrowed.units())
+            sizes.push_back(load.quanta);
+        const auto last = std::min<std::size_t>(limits_.units, sizes.size()) - 1;
+        std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(last), sizes.end(),
+                         std::greater<>());
+        const auto smallest = sizes[last];
+        for (std::uint32_t cost = smallest > 2 ? smallest - 2 : 0; cost <= smallest + 1; ++cost) {
+            sizes.clear();
+            for (const auto& pod : index.pods) {
+                std::uint32_t above = 0;
+                for (auto u = pod.first; u < pod.first + pod.size; ++u)
+                    above += narrowed.unit(u).quanta > cost ? narrowed.unit(u).quanta - cost : 0;
+                sizes.push_back(above);
+            }
+            const auto end = sizes.begin() +
+                             static_cast<std::ptrdiff_t>(std::min<std::size_t>(limits_.pods, sizes.size()));
+            if (end != sizes.end()) std::nth_element(sizes.begin(), end, sizes.end(), std::greater<>());
+            const auto most = std::accumulate(sizes.begin(), end, std::uint64_t{cost} * limits_.units);
+            if (most < narrowed.need()) return false;
+        }
+        return true;
+    }
+
+    static constexpr std::size_t most_ways = 1024;
+    const Loads& loads_;
+    const Tier tier_;
+    const Limits limits_;
+    std::vector<std::uint32_t> hosts_; // candidates that lack rails
+    std::vector<std::uint64_t> ways_{0};
+    std::size_t trials_ = 0;
+};
+
 } // namespace
 
 std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
@@ -225,7 +364,11 @@ void align(const Loads& loads, Found& found) {
                                           [&](std::uint32_t h) { return index.irregular(h, found.tier); });
     if (all_regular && found.tier != everywhere) return;
     found.misaligned = misaligned_rails(index, found.hosts, found.tier);
-    if (found.misaligned > 0) Aligner(loads, found).run();
+    if (found.misaligned == 0) return;
+    if (auto lacking = Lacking::of(loads, found))
+        lacking->run(found);
+    else
+        Aligner(loads, found).run();
 }
 
 } // namespace sched

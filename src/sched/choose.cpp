@@ -66,12 +66,13 @@ bool alike(const Loads& loads, const std::vector<Group>& groups) {
                        [&](const Group& g) { return g.quanta == groups.front().quanta && key(g) == first; });
 }
 
-template <class V> std::optional<Choice> solve(const Loads& loads, const Plan& plan, bool single) {
+template <class V>
+std::optional<Choice> solve(const Loads& loads, const Fields& fields, const Plan& plan, bool single) {
     auto swaps = plan.swaps();
     while (swaps > 0 && Programme<V>::bytes(plan, swaps) > most_bytes)
         --swaps;
     if (std::is_same_v<V, Narrow> && swaps > 0 && alike(loads, plan.groups)) swaps = 0;
-    return Programme<V>(loads, plan, single, swaps).solve();
+    return Programme<V>(loads, fields, plan, single, swaps).solve();
 }
 
 // All units are given and a quantum is a host: drops the worst hosts that are not required, from as few whole
@@ -152,9 +153,12 @@ std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool
         return choice;
     }
     if (plan->pivot == 0 && loads.quantum() == 1) return drop_worst(loads, plan->groups, plan->slack);
+    const Fields fields(loads);
     if (loads.simple() && loads.units().size() <= most_units_narrow)
-        return solve<Narrow>(loads, *plan, single);
-    return solve<Wide>(loads, *plan, single);
+        return solve<Narrow>(loads, fields, *plan, single);
+    if (fields.bits <= 30) return solve<std::int32_t>(loads, fields, *plan, single);
+    if (fields.bits <= 62) return solve<std::int64_t>(loads, fields, *plan, single);
+    return solve<Wide>(loads, fields, *plan, single);
 }
 
 } // namespace sched

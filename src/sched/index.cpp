@@ -154,6 +154,10 @@ struct Builder {
                 if (value >= 0 && value == usual) continue;
                 index.irregular_at[h] = static_cast<std::uint8_t>(index.irregular_at[h] | 1U << tier);
                 index.regular = false;
+                if (value >= 0 || rail >= 64)
+                    index.elsewhere_at[h] = static_cast<std::uint8_t>(index.elsewhere_at[h] | 1U << tier);
+                else
+                    index.lacks[h] |= std::uint64_t{1} << rail;
             }
         }
     }
@@ -169,6 +173,8 @@ struct Builder {
         const auto rails = index.rails;
         index.meetings.assign(fabric.hosts.size() * 3 * rails, none);
         index.irregular_at.assign(fabric.hosts.size(), 0);
+        index.elsewhere_at.assign(fabric.hosts.size(), 0);
+        index.lacks.assign(fabric.hosts.size(), 0);
         for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
             const auto& leaves = fabric.hosts[h].leaves;
             for (std::size_t r = 0; r < std::min<std::size_t>(rails, leaves.size()); ++r) {
@@ -188,6 +194,9 @@ struct Builder {
             mark(index.units[pod.first].first, pod.hosts, 1);
         for (const auto& island : index.islands)
             mark(index.units[index.pods[island.first].first].first, island.hosts, 2);
+        for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h)
+            for (std::uint32_t tier = 0; tier < 3; ++tier)
+                if (index.irregular(h, tier)) index.irregular_hosts[tier].push_back(h);
     }
 };
 

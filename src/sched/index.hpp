@@ -48,6 +48,12 @@ struct PlacementIndex {
         return (irregular_at[host] >> (tier < 2 ? tier : 2) & 1) != 0;
     }
 
+    // Does a rail of the host meet at another place than in most of its unit, pod or island? Otherwise what
+    // is irregular about it are rails that it lacks.
+    bool elsewhere(std::uint32_t host, std::uint32_t tier) const {
+        return (elsewhere_at[host] >> (tier < 2 ? tier : 2) & 1) != 0;
+    }
+
     std::vector<std::uint32_t> order;    // hosts by island, pod, unit, index: the order of ranks
     std::vector<std::uint32_t> position; // of each host in `order`
     std::vector<std::uint32_t> unit_of;  // by host
@@ -55,10 +61,13 @@ struct PlacementIndex {
     std::vector<Pod> pods;               // by island
     std::vector<Island> islands;
     std::uint32_t rails = 0;
-    bool in_order = true;                   // order is 0, 1, 2, …
-    bool regular = true;                    // no host is irregular at any tier
-    std::vector<int> meetings;              // [host][tier 0…2][rail]
-    std::vector<std::uint8_t> irregular_at; // by host; bit t: at tier t
+    bool in_order = true;                          // order is 0, 1, 2, …
+    bool regular = true;                           // no host is irregular at any tier
+    std::vector<int> meetings;                     // [host][tier 0…2][rail]
+    std::vector<std::uint8_t> irregular_at;        // by host; bit t: at tier t
+    std::vector<std::uint8_t> elsewhere_at;        // the same
+    std::vector<std::uint64_t> lacks;              // by host; bit r: it has no rail r; of the first 64 rails
+    std::vector<std::uint32_t> irregular_hosts[3]; // by tier, ascending
 };
 
 } // namespace sched

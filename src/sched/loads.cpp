@@ -48,6 +48,27 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
     }
 }
 
+Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed removed) : Loads(base) {
+    barred_.resize(index_.order.size(), 0);
+    for (const auto h : hosts) {
+        auto& load = units_[index_.unit_of[h]];
+        const auto pod = index_.units[index_.unit_of[h]].pod;
+        barred_[h] = 1;
+        --load.candidates;
+        if (removed == Removed::busy) {
+            --load.free;
+            load.whole = false;
+        }
+        if (!snapshot_.health.empty() && snapshot_.health[h] < 1) --load.impaired;
+        --pod_candidates_[pod];
+        pod_quanta_[pod] -= load.quanta;
+        load.quanta = load.candidates / quantum_;
+        pod_quanta_[pod] += load.quanta;
+    }
+    candidates_ -= static_cast<std::uint32_t>(hosts.size());
+    if (removed == Removed::barred || quantum_ > 1) simple_ = simple_ && hosts.empty();
+}
+
 void Loads::count_plain(std::uint32_t unit) {
     const auto& part = index_.units[unit];
     const auto* states = snapshot_.states.data();

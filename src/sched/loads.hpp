@@ -30,6 +30,12 @@ public:
     Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
           const std::vector<std::uint8_t>* allowed = nullptr);
 
+    // `base` without these candidates, none of them required. Barred: they are free for other jobs, so that
+    // what is left behind is counted right. Busy: units alone are counted right, for less work. Costs what a
+    // copy does.
+    enum class Removed : std::uint8_t { barred, busy };
+    Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed removed);
+
     const PlacementIndex& index() const { return index_; }
     const Snapshot& snapshot() const { return snapshot_; }
     const Request& request() const { return request_; }

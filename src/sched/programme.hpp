@@ -10,24 +10,59 @@
 #include "sched/choose.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <type_traits>
 
 namespace sched {
 
-// What is added up. Narrow: the number of units, enough for simple loads, eight at a time. Wide: units,
-// avoidance, broken and left in 32 bits each, compared at once.
+// What is added up, in the smallest type that holds every sum. Narrow: the number of units, enough for simple
+// loads, eight at a time. Otherwise units, avoidance, broken and left side by side in one integer, so that
+// one comparison orders them (Fields).
 using Narrow = std::int16_t;
-__extension__ using Wide = unsigned __int128;
+__extension__ using Wide = __int128;
 
 inline constexpr std::size_t most_units_narrow = 16000; // so that no sum reaches 0x7fff
 
-template <class V> constexpr V infinite = V{1} << 126;
+// Above every cost, and far enough below the type's end for a cost to be added.
+template <class V> constexpr V infinite = V{1} << (sizeof(V) * 8 - 2);
 template <> inline constexpr Narrow infinite<Narrow> = 0x3fff;
 
-constexpr Wide pack(std::uint32_t units, std::uint64_t avoidance, std::uint32_t broken, std::uint32_t left) {
-    return Wide{units} << 96 | Wide{avoidance} << 64 | Wide{broken} << 32 | Wide{left};
-}
+// Where each term of a cost begins, in bits from the lowest; the terms' sums never run into each other.
+struct Fields {
+    explicit Fields(const Loads& loads) {
+        const auto hosts = loads.index().order.size(), parts = loads.index().units.size();
+        bool impaired = false;
+        for (const auto& load : loads.units())
+            impaired = impaired || load.impaired != 0;
+        broken = width(hosts);
+        avoidance = broken + width(parts);
+        units = avoidance + (impaired ? width(hosts * avoidance_unit) : 0);
+        bits = units + width(parts);
+    }
+    template <class V>
+    V pack(std::uint32_t unit_count, std::uint64_t avoided, std::uint32_t broken_units,
+           std::uint32_t left) const {
+        return static_cast<V>(static_cast<V>(unit_count) << units | static_cast<V>(avoided) << avoidance |
+                              static_cast<V>(broken_units) << broken | static_cast<V>(left));
+    }
+    template <class V> Cost unpack(V value) const {
+        const auto part = [&](unsigned from, unsigned to) {
+            return static_cast<std::uint64_t>(value >> from & ((V{1} << (to - from)) - 1));
+        };
+        Cost cost;
+        cost.units = static_cast<std::uint32_t>(part(units, bits));
+        cost.avoidance = part(avoidance, units);
+        cost.broken = static_cast<std::uint32_t>(part(broken, avoidance));
+        cost.left = static_cast<std::uint32_t>(part(0, broken));
+        return cost;
+    }
+
+    unsigned broken = 0, avoidance = 0, units = 0, bits = 0;
+
+private:
+    static unsigned width(std::uint64_t most) { return static_cast<unsigned>(std::bit_width(most)); }
+};
 
 // The fewest groups that hold a gang, and those they may be exchanged for.
 struct Plan {
@@ -42,10 +77,10 @@ struct Plan {
 
 template <class V> class Programme {
 public:
-    Programme(const Loads& loads, const Plan& plan, bool single, std::size_t swaps)
-        : loads_(loads), plan_(plan), single_(single), dense_(loads.required() != 0), swaps_(swaps),
-          groups_(swaps > 0 ? plan.groups.size() : plan.taken), width_(std::size_t{plan.slack} + 1),
-          stride_((width_ + block - 1) / block * block + block) {
+    Programme(const Loads& loads, const Fields& fields, const Plan& plan, bool single, std::size_t swaps)
+        : loads_(loads), fields_(fields), plan_(plan), single_(single), dense_(loads.required() != 0),
+          swaps_(swaps), groups_(swaps > 0 ? plan.groups.size() : plan.taken),
+          width_(std::size_t{plan.slack} + 1), stride_((width_ + block - 1) / block * block + block) {
         find_halves();
         std::size_t deepest = 0;
         for (std::size_t g = 0; g < groups_; ++g)
@@ -73,7 +108,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t block = std::is_same_v<V, Narrow> ? 8 : 1; // values worked on at a time
+    static constexpr std::size_t block = sizeof(V) <= 4 ? 16 / sizeof(V) : 1; // values worked on at a time
     static constexpr auto unreached = ~std::uint32_t{0};
 
     // One way to use a unit: leave out `drop` of its quanta. A sink can leave out more at no cost but
@@ -131,7 +166,8 @@ private:
                     avoided -= worst[dropped];
                 const auto left = load.free - load.candidates + out;
                 options_.push_back(
-                    {drop, pack(1, avoided, load.whole && left > 0 ? 1 : 0, left), !load.whole || left > 0});
+                    {drop, fields_.template pack<V>(1, avoided, load.whole && left > 0 ? 1 : 0, left),
+                     !load.whole || left > 0});
             }
         }
         const bool can_go = !single_ && load.required == 0;
@@ -226,35 +262,35 @@ private:
         merge(rows_[depth], spent, price(g), g + 1, r);
     }
 
-    Wide total(V cost, bool sink, std::uint32_t surplus) const {
-        if (cost >= infinite<V> || (dense_ && surplus > 0)) return infinite<Wide>;
-        Wide sum;
+    // What the choice costs in all when the rest of the slack stays in one unit.
+    std::optional<Cost> total(V value, bool sink, std::uint32_t surplus) const {
+        if (value >= infinite<V> || (dense_ && surplus > 0)) return std::nullopt;
+        Cost cost;
         if constexpr (std::is_same_v<V, Narrow>)
-            sum = pack(static_cast<std::uint32_t>(cost), 0, 0, 0);
+            cost.units = static_cast<std::uint32_t>(value);
         else
-            sum = cost;
-        return sum + pack(0, 0, surplus > 0 && !sink ? 1 : 0, surplus * loads_.quantum());
+            cost = fields_.unpack(value);
+        cost.broken += surplus > 0 && !sink ? 1 : 0;
+        cost.left += surplus * loads_.quantum();
+        return cost;
     }
 
     std::optional<Choice> finish() {
         const auto* last = row(groups_, 0);
-        Wide best = infinite<Wide>;
+        std::optional<Cost> best;
         Position at{0, 0};
         for (std::size_t half = 0; half < halves_; ++half)
             for (std::uint32_t spent = 0; spent <= plan_.slack; ++spent) {
                 const bool sink = always_sink_ || half == 1;
-                const auto sum = total(value(last, {half, spent}), sink, plan_.slack - spent);
-                if (sum >= best) continue;
-                best = sum;
+                const auto cost = total(value(last, {half, spent}), sink, plan_.slack - spent);
+                if (!cost || (best && *cost >= *best)) continue;
+                best = cost;
                 at = {half, spent};
             }
-        if (best >= infinite<Wide>) return std::nullopt;
+        if (!best) return std::nullopt;
         Choice choice;
+        choice.cost = *best;
         choice.cost.groups = static_cast<std::uint32_t>(plan_.taken);
-        choice.cost.units = static_cast<std::uint32_t>(best >> 96);
-        choice.cost.avoidance = static_cast<std::uint32_t>(best >> 64);
-        choice.cost.broken = static_cast<std::uint32_t>(best >> 32);
-        choice.cost.left = static_cast<std::uint32_t>(best);
         const bool sink = always_sink_ || at.half == 1;
         const auto surplus = plan_.slack - at.spent;
         trace(at, choice);
@@ -327,6 +363,7 @@ private:
     }
 
     const Loads& loads_;
+    const Fields& fields_;
     const Plan& plan_;
     const bool single_;
     const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
