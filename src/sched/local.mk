@@ -34,7 +34,9 @@ bin_PROGRAMS += railplan
 railplan_SOURCES = \
 	%D%/tool/command.hpp \
 	%D%/tool/explain.cpp %D%/tool/explain.hpp \
+	%D%/tool/job_options.cpp %D%/tool/job_options.hpp \
 	%D%/tool/place.cpp \
 	%D%/tool/railplan.cpp \
+	%D%/tool/sbatch.cpp %D%/tool/sbatch.hpp \
 	%D%/tool/scene.cpp %D%/tool/scene.hpp
-railplan_LDADD = libry_explain.la libry_sched.la libry_cli.la
+railplan_LDADD = libry_explain.la libry_advisor.la libry_cli.la

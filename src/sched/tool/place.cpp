@@ -4,6 +4,7 @@
 #include "base/hostlist.hpp"
 #include "sched/tool/command.hpp"
 #include "sched/tool/explain.hpp"
+#include "sched/tool/job_options.hpp"
 #include "sched/tool/scene.hpp"
 
 #include <fmt/format.h>
@@ -21,27 +22,9 @@ using base::Expected;
 struct Options {
     SceneFiles files;
     ExplainOptions explain;
-    std::string span, exclude, require;
-    std::uint32_t nodes = 0;
+    JobOptions job;
     bool json = false;
 };
-
-Expected<Request> request_of(const topo::Fabric& fabric, const Options& options) {
-    Request request;
-    request.nodes = options.nodes;
-    if (!options.span.empty()) {
-        const auto span = parse_span(options.span);
-        if (!span) return Error{Code::usage, fmt::format("--rail-span={}", span.error().text)};
-        request.span = *span;
-    }
-    auto required = hosts_of(fabric, "--require", options.require);
-    if (!required) return std::move(required).error();
-    request.required = *std::move(required);
-    auto excluded = hosts_of(fabric, "--exclude", options.exclude);
-    if (!excluded) return std::move(excluded).error();
-    request.excluded = *std::move(excluded);
-    return request;
-}
 
 void print_placement(const topo::Fabric& fabric, const Placement& placement, bool json) {
     const auto names = names_of(fabric, placement.hosts);
@@ -67,29 +50,39 @@ void print_placement(const topo::Fabric& fabric, const Placement& placement, boo
         fmt::print("why    {}\n", reason);
 }
 
-void print_refusal(const std::string& text, bool json) {
-    if (json)
-        fmt::print("{}\n", base::to_text(boost::json::object{{"fits", false}, {"reasons", to_json({text})}}));
-    else
-        fmt::print("does not fit: {}\n", text);
+// A refusal at submit can never become a placement, another may.
+void print_refusal(const std::string& text, bool at_submit, bool json) {
+    if (!json) {
+        fmt::print("{}: {}\n", at_submit ? "refused at submit" : "does not fit", text);
+        return;
+    }
+    boost::json::object out{{"fits", false}};
+    if (at_submit) out["refused_at_submit"] = true;
+    out["reasons"] = to_json({text});
+    fmt::print("{}\n", base::to_text(out));
 }
 
 Expected<int> run(const Options& options) {
     const auto scene = options.files.read();
     if (!scene) return scene.error();
-    const auto request = request_of(scene->fabric, options);
-    if (!request) return request.error();
-    const auto circumstances = options.explain.read(scene->fabric);
+    const auto job = options.job.resolve(scene->fabric);
+    if (!job) return job.error();
+    print_remarks(*job);
+    const auto circumstances = options.explain.read(scene->fabric, job->wish_ends_in);
     if (!circumstances) return circumstances.error();
     if (options.explain.explain)
-        return explain_place(scene->fabric, scene->snapshot, *request, *circumstances, options.json);
-    const auto placement = place(scene->fabric, scene->snapshot, *request);
+        return explain_place(scene->fabric, scene->snapshot, job->request, *circumstances, options.json);
+    if (!job->refusal.empty()) {
+        print_refusal(job->refusal, true, options.json);
+        return base::exit_finding;
+    }
+    const auto placement = place_job(Placer(scene->fabric), scene->snapshot, *job);
     if (placement) {
         print_placement(scene->fabric, *placement, options.json);
         return base::exit_done;
     }
     if (placement.error().code != Code::unfit) return placement.error();
-    print_refusal(placement.error().text, options.json);
+    print_refusal(placement.error().text, false, options.json);
     return base::exit_finding;
 }
 
@@ -99,10 +92,7 @@ Command add_place(CLI::App& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("place", "Choose the nodes for one job");
     options->files.add_to(*words);
-    words->add_option("--nodes", options->nodes, "How many nodes the job needs, all at once")->required();
-    words->add_option("--rail-span", options->span, "Largest part the job may span: unit, pod or fabric");
-    words->add_option("--exclude", options->exclude, "Hosts that must not be used, as n[001-004,007]");
-    words->add_option("--require", options->require, "Hosts that must be in");
+    options->job.add_to(*words);
     options->explain.add_to(*words);
     words->add_flag("--json", options->json, "Print JSON");
     return {words, [options] { return run(*options); }};

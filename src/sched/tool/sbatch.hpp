@@ -1,0 +1,35 @@
+// What railplan knows of sbatch(1), Slurm 22.05 to 24.11: the options it has no part in, and its #SBATCH
+// lines.
+#pragma once
+
+#include "base/expected.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sched::tool {
+
+// An option that railplan passes over.
+struct SbatchOption {
+    std::string_view name; // the long one
+    char letter = 0;       // 0: none
+    bool value = true;     // must have one; else it may be given as --name=value or without
+    bool narrows = false;  // decides inside Slurm which hosts are candidates
+};
+std::span<const SbatchOption> passed_over_options();
+
+// The words of one line as sbatch splits it: at white space, quotes (' and ") and \ taken away, # begins a
+// comment. Error (Code::input): a quote that is not closed.
+base::Expected<std::vector<std::string>> split_words(std::string_view line);
+
+// The options of a script: its lines "#SBATCH OPTIONS" before the first command.
+struct ScriptLine {
+    std::size_t number = 0; // from 1
+    std::string_view text;  // after #SBATCH; of the script's text
+};
+std::vector<ScriptLine> sbatch_lines(std::string_view script);
+
+} // namespace sched::tool

@@ -1,0 +1,3 @@
+#!/bin/sh
+#SBATCH -N 4
+#SBATCH -J "never closed
