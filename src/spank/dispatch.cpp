@@ -12,10 +12,11 @@ struct Entry {
 };
 
 constexpr Entry entries[] = {
-    {Hook::init, S_CTX_ALLOCATOR, register_flags},    {Hook::init, S_CTX_LOCAL, register_flags},
-    {Hook::init, S_CTX_REMOTE, register_flags},       {Hook::init_post_opt, S_CTX_ALLOCATOR, publish},
-    {Hook::init_post_opt, S_CTX_LOCAL, publish},      {Hook::init_post_opt, S_CTX_REMOTE, prepare},
-    {Hook::task_init, S_CTX_REMOTE, export_settings},
+    {Hook::init, S_CTX_ALLOCATOR, register_flags},       {Hook::init, S_CTX_LOCAL, register_flags},
+    {Hook::init, S_CTX_LOCAL, hand_over_order},          {Hook::init, S_CTX_REMOTE, register_flags},
+    {Hook::init_post_opt, S_CTX_ALLOCATOR, publish},     {Hook::init_post_opt, S_CTX_LOCAL, publish},
+    {Hook::init_post_opt, S_CTX_LOCAL, take_back_order}, {Hook::init_post_opt, S_CTX_REMOTE, prepare},
+    {Hook::task_init, S_CTX_REMOTE, export_settings},    {Hook::exit, S_CTX_REMOTE, clean_up},
 };
 
 } // namespace
@@ -28,8 +29,10 @@ Options& options() {
 int dispatch(Hook hook, spank_t handle, Arguments arguments) {
     try {
         const auto context = spank_context();
-        for (const auto& entry : entries)
-            if (entry.hook == hook && entry.context == context) return entry.run(handle, arguments);
+        for (const auto& entry : entries) {
+            if (entry.hook != hook || entry.context != context) continue;
+            if (const int result = entry.run(handle, arguments); result != ESPANK_SUCCESS) return result;
+        }
     } catch (const std::exception& e) {
         slurm_error("spank_rail: %s", e.what());
         return ESPANK_ERROR;

@@ -26,9 +26,9 @@ bool ucx_on_infiniband(const Lookup& get) {
 
 } // namespace
 
-std::vector<std::string> claimed(const Lookup& get) {
+std::vector<std::string> claimed(const std::string& by, const Lookup& get) {
     std::vector<std::string> names;
-    const auto claims = get(exports);
+    const auto claims = get(by);
     if (!claims) return names;
     for (std::string_view rest = *claims; !rest.empty();) {
         const auto word = rest.substr(0, rest.find(' '));
@@ -38,7 +38,7 @@ std::vector<std::string> claimed(const Lookup& get) {
         std::string name(word.substr(0, equals));
         if (get(name) == std::string(word.substr(equals + 1))) names.push_back(std::move(name));
     }
-    names.emplace_back(exports);
+    names.push_back(by);
     return names;
 }
 

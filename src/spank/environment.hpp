@@ -20,8 +20,9 @@ struct Variable {
     bool operator==(const Variable&) const = default;
 };
 
-// The names that RAIL_EXPORTS claims: to be unset, itself too, before environment() is asked.
-std::vector<std::string> claimed(const Lookup& get);
+// The names that a variable such as RAIL_EXPORTS claims: to be unset, itself too, before environment() is
+// asked.
+std::vector<std::string> claimed(const std::string& by, const Lookup& get);
 
 // `topo_file` is for NCCL_TOPO_FILE; empty: there is none. Variables that `get` knows are the user's: they
 // are left out, and so is UCX_NET_DEVICES where UCX_TLS keeps UCX from InfiniBand. Last comes RAIL_EXPORTS,

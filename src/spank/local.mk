@@ -4,11 +4,19 @@ libry_spank_la_SOURCES = \
 	%D%/binding.cpp %D%/binding.hpp \
 	%D%/environment.cpp %D%/environment.hpp \
 	%D%/host_view.cpp %D%/host_view.hpp \
-	%D%/options.cpp %D%/options.hpp
+	%D%/options.cpp %D%/options.hpp \
+	%D%/rank_lists.cpp %D%/rank_lists.hpp \
+	%D%/step_layout.cpp %D%/step_layout.hpp
 libry_spank_la_LIBADD = libry_hwloc_numa.la libry_sched.la
 
 slurmplugin_LTLIBRARIES += spank_rail.la
-spank_rail_la_SOURCES = %D%/spank_rail.cpp %D%/dispatch.cpp %D%/plugin.hpp %D%/submit.cpp %D%/task.cpp
+spank_rail_la_SOURCES = \
+	%D%/spank_rail.cpp %D%/dispatch.cpp %D%/plugin.hpp \
+	%D%/launch.cpp \
+	%D%/order.cpp %D%/order.hpp \
+	%D%/remote.cpp %D%/remote.hpp \
+	%D%/submit.cpp \
+	%D%/task.cpp
 # SPANK's header of the Slurm the other plugins are for, where its source is given.
 spank_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_PUBLIC_CPPFLAGS)
 spank_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/spank_rail.map

@@ -12,24 +12,30 @@ extern "C" {
 
 namespace spank {
 
-enum class Hook : std::uint8_t { init, init_post_opt, task_init };
+enum class Hook : std::uint8_t { init, init_post_opt, task_init, exit };
 
 using Arguments = std::span<char*>;
 
 // One process, one plugin: sbatch, salloc, srun, or a slurmstepd.
 Options& options();
 
-// Runs what stands in the table (dispatch.cpp) for this hook in this context; nothing otherwise. Never
-// throws.
+// Runs what stands in the table (dispatch.cpp) for this hook in this context, in its order, until one fails.
+// Never throws.
 int dispatch(Hook hook, spank_t handle, Arguments arguments);
 
 // submit.cpp: in sbatch, salloc and srun.
 int register_flags(spank_t handle, Arguments arguments); // also in slurmstepd, which gets the values back
 int publish(spank_t handle, Arguments arguments);
 
+// launch.cpp: in srun, before it looks at its options, and after.
+int hand_over_order(spank_t handle, Arguments arguments);
+int take_back_order(spank_t handle, Arguments arguments);
+inline constexpr const char* step_ordered = "RAIL_STEP_ORDERED"; // in the environment of such a step
+
 // task.cpp: in slurmstepd, as root, once before tasks are forked; as the user, before a task or the batch
-// script starts.
+// script starts; as root, when all have ended.
 int prepare(spank_t handle, Arguments arguments);
 int export_settings(spank_t handle, Arguments arguments);
+int clean_up(spank_t handle, Arguments arguments);
 
 } // namespace spank

@@ -34,4 +34,8 @@ int slurm_spank_task_init(spank_t handle, int count, char** arguments) {
     return dispatch(spank::Hook::task_init, handle, as_span(count, arguments));
 }
 
+int slurm_spank_exit(spank_t handle, int count, char** arguments) {
+    return dispatch(spank::Hook::exit, handle, as_span(count, arguments));
+}
+
 } // extern "C"

@@ -6,13 +6,15 @@
 #include "spank/binding.hpp"
 #include "spank/environment.hpp"
 #include "spank/host_view.hpp"
-#include "spank/plugin.hpp"
+#include "spank/order.hpp"
+#include "spank/remote.hpp"
 
 #include "base/file.hpp"
 
 #include <slurm/slurm.h>
 
-#include <climits>
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <sched.h>
 #include <set>
@@ -32,29 +34,6 @@ struct Prepared {
 Prepared& prepared() {
     static Prepared one;
     return one;
-}
-
-std::optional<std::string> task_variable(spank_t handle, const std::string& name) {
-    std::string value(256, '\0');
-    for (;;) {
-        const auto error = spank_getenv(handle, name.c_str(), value.data(), static_cast<int>(value.size()));
-        if (error == ESPANK_SUCCESS) return std::string(value.c_str());
-        if (error != ESPANK_NOSPACE || value.size() > (std::size_t{1} << 20)) return {};
-        value.assign(value.size() * 4, '\0');
-    }
-}
-
-std::string node_name(spank_t handle) {
-    if (const auto told = task_variable(handle, "SLURMD_NODENAME")) return *told;
-    char node[HOST_NAME_MAX + 1] = "";
-    ::gethostname(node, sizeof node - 1);
-    const std::string name(node);
-    return name.substr(0, name.find('.'));
-}
-
-std::uint32_t item(spank_t handle, spank_item_t which, std::uint32_t otherwise) {
-    std::uint32_t value = otherwise;
-    return spank_get_item(handle, which, &value) == ESPANK_SUCCESS ? value : otherwise;
 }
 
 // The flag beats the variable, which beats plugstack.conf.
@@ -133,6 +112,10 @@ private:
     std::set<std::string> configured_;
 };
 
+bool is_script(std::uint32_t step) {
+    return step == SLURM_BATCH_SCRIPT || step == SLURM_INTERACTIVE_STEP;
+}
+
 void tell(bool by_user, const std::string& text) {
     if (by_user)
         slurm_error("rail-bind: %s", text.c_str());
@@ -141,7 +124,8 @@ void tell(bool by_user, const std::string& text) {
 }
 
 void bind_task(spank_t handle, bool script) {
-    for (const auto& name : claimed([&](const std::string& each) { return task_variable(handle, each); }))
+    for (const auto& name :
+         claimed("RAIL_EXPORTS", [&](const std::string& each) { return task_variable(handle, each); }))
         spank_unsetenv(handle, name.c_str());
     const auto [mode, by_user] = asked(handle);
     if (mode.what == BindMode::What::off) return;
@@ -187,8 +171,10 @@ void bind_task(spank_t handle, bool script) {
 } // namespace
 
 int prepare(spank_t handle, Arguments) {
-    if (item(handle, S_JOB_STEPID, 0) == SLURM_EXTERN_CONT || asked(handle).mode.what == BindMode::What::off)
-        return ESPANK_SUCCESS;
+    const auto step = item(handle, S_JOB_STEPID, 0);
+    if (step == SLURM_EXTERN_CONT) return ESPANK_SUCCESS;
+    if (is_script(step)) prepare_order(handle);
+    if (asked(handle).mode.what == BindMode::What::off) return ESPANK_SUCCESS;
     const auto node = node_name(handle);
     auto view = view_host(node, options().fsroot(node), options().run_folder(node));
     if (view)
@@ -205,8 +191,19 @@ int export_settings(spank_t handle, Arguments) {
 
     // A path from another host may have come along; this host's own counts.
     spank_setenv(handle, "RAIL_CKPT_SOCKET", options().socket(node_name(handle)).c_str(), 1);
-    const auto step = item(handle, S_JOB_STEPID, 0);
-    bind_task(handle, step == SLURM_BATCH_SCRIPT || step == SLURM_INTERACTIVE_STEP);
+    const bool script = is_script(item(handle, S_JOB_STEPID, 0));
+    if (script) export_order(handle);
+    // An order of ours, made in srun: another srun within the task must not take it for the user's wish.
+    if (task_variable(handle, step_ordered)) {
+        spank_unsetenv(handle, step_ordered);
+        spank_unsetenv(handle, "SLURM_DISTRIBUTION");
+    }
+    bind_task(handle, script);
+    return ESPANK_SUCCESS;
+}
+
+int clean_up(spank_t, Arguments) {
+    forget_order();
     return ESPANK_SUCCESS;
 }
 

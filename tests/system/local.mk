@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	%D%/test_fabric.py \
 	%D%/test_flags.py \
 	%D%/test_operator.py \
+	%D%/test_order.py \
 	%D%/test_placement.py \
 	%D%/test_plugins.py \
 	%D%/test_protocol.py \

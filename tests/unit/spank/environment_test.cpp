@@ -71,16 +71,16 @@ TEST_CASE("environment: what the user has set stands") {
 
 TEST_CASE("environment: what a script was given gives way, and what it changed does not") {
     const auto script = exported({}, 0, 1);
-    const auto names = spank::claimed(lookup(script));
+    const auto names = spank::claimed("RAIL_EXPORTS", lookup(script));
     CHECK(names == std::vector<std::string>{"UCX_NET_DEVICES", "NCCL_IB_HCA", "NCCL_CROSS_NIC",
                                             "NCCL_TOPO_FILE", "RAIL_EXPORTS"});
     auto changed = script;
     changed["NCCL_CROSS_NIC"] = "2";
     changed.erase("NCCL_TOPO_FILE");
-    CHECK(spank::claimed(lookup(changed)) ==
+    CHECK(spank::claimed("RAIL_EXPORTS", lookup(changed)) ==
           std::vector<std::string>{"UCX_NET_DEVICES", "NCCL_IB_HCA", "RAIL_EXPORTS"});
-    CHECK(spank::claimed(lookup({})).empty());
-    CHECK(spank::claimed(lookup({{"RAIL_EXPORTS", "  x =y"}, {"", "y"}})) ==
+    CHECK(spank::claimed("RAIL_EXPORTS", lookup({})).empty());
+    CHECK(spank::claimed("RAIL_EXPORTS", lookup({{"RAIL_EXPORTS", "  x =y"}, {"", "y"}})) ==
           std::vector<std::string>{"RAIL_EXPORTS"});
 }
 

@@ -1,0 +1,100 @@
+#include "spank/order.hpp"
+
+#include "spank/host_view.hpp"
+#include "spank/remote.hpp"
+
+#include "base/conf.hpp"
+#include "base/file.hpp"
+#include "base/hostlist.hpp"
+#include "topo/fabric_json.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <malloc.h>
+#include <optional>
+
+namespace spank {
+namespace {
+
+struct Order {
+    std::vector<std::string> hosts; // in Slurm's order
+    std::optional<RankLists> lists;
+    std::string file; // RAIL_HOSTFILE; empty: none could be written
+};
+
+Order& order() {
+    static Order one;
+    return one;
+}
+
+// Files for the job, in a folder that only root can write to.
+std::string write_hostfile(const std::string& run_folder, std::uint32_t job, const std::string& text) {
+    const auto folder = fmt::format("{}/job-{}", run_folder, job);
+    auto path = folder + "/hosts";
+    if (!private_folder(run_folder) || !private_folder(folder) || !base::write_file(path, text)) return {};
+    return path;
+}
+
+} // namespace
+
+base::Expected<RankLists> job_lists(const std::vector<std::string>& hosts, const Lookup& get) {
+    sched::Hints hints;
+    for (std::size_t i = 0; i < flags().size(); ++i) {
+        if (!flags()[i].for_slurmctld) continue;
+        std::string value = options().value(i);
+        if (options().origin(i) != Origin::command_line)
+            if (auto variable = get(flags()[i].variable); variable && !variable->empty())
+                value = *std::move(variable);
+        // A value that is none was refused at submission: the script has set it since.
+        if (!value.empty()) static_cast<void>(sched::set_hint(hints, flags()[i].name, value).has_value());
+    }
+    const auto conf = base::load_conf("");
+    if (!conf) return conf.error();
+    const auto fabric = topo::read_fabric(conf->text("placement", "fabric"));
+    if (!fabric) return fabric.error();
+    return rank_lists(*fabric, hosts, hints.segment.value_or(0), hints.spares.value_or(0),
+                      hints.order.value_or(sched::RankOrder::ring));
+}
+
+void prepare_order(spank_t handle) {
+    const auto nodes = task_variable(handle, "SLURM_JOB_NODELIST");
+    const auto hosts = base::expand_hostlist(nodes.value_or(""));
+    if (!hosts || hosts->size() < 2) return;
+    const Lookup get = [&](const std::string& name) { return task_variable(handle, name); };
+    auto lists = job_lists(*hosts, get);
+#ifdef __GLIBC__
+    ::malloc_trim(0); // the fabric is large, and slurmstepd stays
+#endif
+    if (!lists) {
+        slurm_verbose("spank_rail: the order of ranks is left to Slurm: %s", lists.error().text.c_str());
+        return;
+    }
+    order().hosts = *hosts;
+    order().lists = *std::move(lists);
+    const auto tasks = expand_counts(get("SLURM_TASKS_PER_NODE").value_or(""));
+    order().file = write_hostfile(options().run_folder(node_name(handle)), item(handle, S_JOB_ID, 0),
+                                  hostfile(*order().lists, *hosts, tasks));
+}
+
+void export_order(spank_t handle) {
+    const Lookup get = [&](const std::string& name) { return task_variable(handle, name); };
+    // What another job's script has handed to sbatch.
+    for (const auto& name : claimed("RAIL_LAUNCHERS", get))
+        spank_unsetenv(handle, name.c_str());
+    for (const char* name : {"RAIL_NODELIST", "RAIL_SPARE_NODELIST", "RAIL_NUM_NODES", "RAIL_HOSTFILE"})
+        spank_unsetenv(handle, name);
+    if (!order().lists) return;
+    for (const auto& [name, value] : rank_environment(*order().lists, order().hosts, order().file, get))
+        spank_setenv(handle, name.c_str(), value.c_str(), 1);
+}
+
+void forget_order() {
+    if (order().file.empty()) return;
+    std::error_code ignored;
+    std::filesystem::remove(order().file, ignored);
+    std::filesystem::remove(std::filesystem::path(order().file).parent_path(), ignored);
+    order().file.clear();
+}
+
+} // namespace spank
