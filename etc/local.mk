@@ -20,4 +20,4 @@ $(systemd_units): %: %.in
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed 's|[@]sbindir[@]|$(sbindir)|' $< >$@.tmp && mv $@.tmp $@
 
 completiondir = $(datadir)/bash-completion/completions
-dist_completion_DATA = %D%/bash-completion/railctl
+dist_completion_DATA = %D%/bash-completion/railctl %D%/bash-completion/railplan

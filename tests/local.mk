@@ -11,6 +11,8 @@ endif
 
 include tests/unit/base/local.mk
 include tests/unit/topo/local.mk
+# Before what it links.
+include tests/unit/sched/plan/local.mk
 include tests/unit/sched/local.mk
 include tests/unit/sched/slurm/local.mk
 include tests/unit/spank/local.mk

@@ -32,11 +32,15 @@ libry_explain_la_SOURCES = \
 
 bin_PROGRAMS += railplan
 railplan_SOURCES = \
+	%D%/tool/batch.cpp \
+	%D%/tool/bench.cpp \
 	%D%/tool/command.hpp \
+	%D%/tool/compare.cpp \
 	%D%/tool/explain.cpp %D%/tool/explain.hpp \
 	%D%/tool/job_options.cpp %D%/tool/job_options.hpp \
+	%D%/tool/oracle.cpp \
 	%D%/tool/place.cpp \
 	%D%/tool/railplan.cpp \
 	%D%/tool/sbatch.cpp %D%/tool/sbatch.hpp \
 	%D%/tool/scene.cpp %D%/tool/scene.hpp
-railplan_LDADD = libry_explain.la libry_advisor.la libry_cli.la
+railplan_LDADD = libry_explain.la libry_plan.la libry_advisor.la libry_cli.la

@@ -3,6 +3,7 @@ TESTS += %D%/railplan/run %D%/railckpt/run
 EXTRA_DIST += %D%/railckpt/run %D%/railckpt/rc %D%/railckpt/contract.transcript
 EXTRA_DIST += %D%/transcript %D%/railplan/run %D%/railplan/place.transcript \
 	%D%/railplan/sbatch.transcript %D%/railplan/train.sh %D%/railplan/bad.sh %D%/railplan/nodes.txt \
+	%D%/railplan/plans.transcript %D%/railplan/batch.jobs %D%/railplan/twice.jobs %D%/railplan/bad.jobs %D%/railplan/none.jobs \
 	%D%/railplan/half.state %D%/railplan/health.state %D%/railplan/broken.state
 EXTRA_DIST += %D%/railplan/explain.transcript %D%/railplan/explain.state %D%/railplan/explain.jobs %D%/railplan/explain.reasons
 TESTS += %D%/railtopo/run

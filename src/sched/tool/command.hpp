@@ -14,6 +14,10 @@ struct Command {
     std::function<base::Expected<int>()> run; // returns the exit status
 };
 
+Command add_batch(CLI::App& parent);
+Command add_bench(CLI::App& parent);
+Command add_compare(CLI::App& parent);
+Command add_oracle(CLI::App& parent);
 Command add_place(CLI::App& parent);
 
 } // namespace sched::tool

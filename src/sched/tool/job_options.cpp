@@ -83,22 +83,6 @@ void add(CLI::App& words, std::map<std::string, std::string, std::less<>>& given
     if (hidden) option->group("");
 }
 
-// Nodes named in a file, one or a host list a word.
-Expected<std::string> read_nodes(std::string_view option, const std::string& path) {
-    auto text = base::read_file(path);
-    if (!text) return std::move(text).error().within(fmt::format("--{}", option));
-    std::string list;
-    for (auto& c : *text)
-        if (c == '\n' || c == '\t' || c == '\r') c = ' ';
-    for (std::size_t at = 0; at < text->size();) {
-        const auto begin = text->find_first_not_of(' ', at);
-        if (begin == std::string::npos) break;
-        at = std::min(text->find(' ', begin), text->size());
-        list += (list.empty() ? "" : ",") + text->substr(begin, at - begin);
-    }
-    return list;
-}
-
 } // namespace
 
 void JobOptions::add_to(CLI::App& words, bool script) {
@@ -144,6 +128,7 @@ const std::string* JobOptions::find(std::string_view key) const {
 struct JobOptions::Reading {
     const JobOptions& given;
     const topo::Fabric& fabric;
+    std::uint32_t otherwise; // nodes where the options do not tell
     Job job;
     base::Duration waited{};
 
@@ -159,13 +144,9 @@ Expected<void> JobOptions::Reading::hosts() {
     const auto read = [&](std::string_view key, std::vector<std::uint32_t>& into) -> Expected<void> {
         const auto* value = given.find(key);
         if (!value) return {};
-        std::string list = *value;
-        if (key == "nodefile" || list.find('/') != std::string::npos) {
-            auto named = read_nodes(key, list);
-            if (!named) return std::move(named).error();
-            list = *std::move(named);
-        }
-        auto found = hosts_of(fabric, fmt::format("--{}", key), list);
+        const auto option = fmt::format("--{}", key);
+        auto found =
+            key == "nodefile" ? hosts_in_file(fabric, option, *value) : hosts_named(fabric, option, *value);
         if (!found) return std::move(found).error();
         into.insert(into.end(), found->begin(), found->end());
         return {};
@@ -196,6 +177,10 @@ Expected<void> JobOptions::Reading::nodes() {
         const auto each = count_of("ntasks-per-node", *per_node, 1);
         if (!each) return each.error();
         request.nodes = (*all + *each - 1) / *each;
+        return {};
+    }
+    if (otherwise > 0) {
+        request.nodes = otherwise;
         return {};
     }
     if (request.required.empty())
@@ -274,7 +259,7 @@ void JobOptions::Reading::passed_over() {
                         fmt::join(narrowing, " ")));
 }
 
-Expected<Job> JobOptions::resolve(const topo::Fabric& fabric) const {
+Expected<Job> JobOptions::resolve(const topo::Fabric& fabric, std::uint32_t otherwise) const {
     auto whole = *this;
     if (const auto* path = find("script")) {
         const auto text = base::read_file(*path);
@@ -288,7 +273,7 @@ Expected<Job> JobOptions::resolve(const topo::Fabric& fabric) const {
         }
         whole.fill(script);
     }
-    Reading reading{whole, fabric, {}, {}};
+    Reading reading{whole, fabric, otherwise, {}, {}};
     if (const auto* floor = whole.find("spare-floor")) {
         const auto count = count_of("spare-floor", *floor, 0);
         if (!count) return count.error();

@@ -44,10 +44,11 @@ public:
     // Options of `other` that were not given here.
     void fill(const JobOptions& other);
 
-    // Errors: Code::usage and Code::input for what sbatch would not take or the fabric does not have;
-    // Code::unfit for what is refused at submit as it can never run; those of reading --script and node
-    // files.
-    base::Expected<Job> resolve(const topo::Fabric& fabric) const;
+    // `otherwise`: how many nodes where neither --nodes nor tasks tell; 0: as many as --nodelist names.
+    // Errors: Code::usage and Code::input for what sbatch would not take or the fabric does not have; those
+    // of reading
+    // --script and node files.
+    base::Expected<Job> resolve(const topo::Fabric& fabric, std::uint32_t otherwise = 0) const;
 
 private:
     struct Reading;

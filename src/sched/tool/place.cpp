@@ -30,22 +30,19 @@ void print_placement(const topo::Fabric& fabric, const Placement& placement, boo
     const auto names = names_of(fabric, placement.hosts);
     const auto& score = placement.score;
     if (json) {
-        const boost::json::object out{{"nodes", to_json(names)},
-                                      {"units", score.units},
-                                      {"pods", score.pods},
-                                      {"score",
-                                       {{"tier", score.tier},
-                                        {"pods", score.pods},
-                                        {"units", score.units},
-                                        {"misaligned_rails", score.misaligned_rails},
-                                        {"avoidance", score.avoidance},
-                                        {"broken_units", score.broken_units},
-                                        {"left_over", score.left_over}}},
-                                      {"reasons", to_json(placement.reasons)}};
+        boost::json::object out{{"nodes", to_json(names)},
+                                {"units", score.units},
+                                {"pods", score.pods},
+                                {"score", to_json(score)},
+                                {"reasons", to_json(placement.reasons)}};
+        if (placement.spares > 0) out["spares"] = placement.spares;
         fmt::print("{}\n", base::to_text(out));
         return;
     }
-    fmt::print("nodes  {}\nunits  {}\npods   {}\n", base::fold_hostlist(names), score.units, score.pods);
+    const auto spares = names.end() - static_cast<std::ptrdiff_t>(placement.spares);
+    fmt::print("nodes  {}\n", base::fold_hostlist({names.begin(), spares}));
+    if (placement.spares > 0) fmt::print("spares {}\n", base::fold_hostlist({spares, names.end()}));
+    fmt::print("units  {}\npods   {}\n", score.units, score.pods);
     for (const auto& reason : placement.reasons)
         fmt::print("why    {}\n", reason);
 }

@@ -6,6 +6,10 @@ int main(int argc, char** argv) {
     cli->require_subcommand(1);
     const std::vector<sched::tool::Command> commands{
         sched::tool::add_place(cli.app()),
+        sched::tool::add_compare(cli.app()),
+        sched::tool::add_batch(cli.app()),
+        sched::tool::add_oracle(cli.app()),
+        sched::tool::add_bench(cli.app()),
     };
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;

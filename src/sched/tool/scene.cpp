@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace sched::tool {
 
 using base::Code;
@@ -58,12 +60,40 @@ Expected<std::vector<std::uint32_t>> hosts_of(const topo::Fabric& fabric, std::s
     return hosts;
 }
 
+Expected<std::vector<std::uint32_t>> hosts_named(const topo::Fabric& fabric, std::string_view option,
+                                                 const std::string& list) {
+    if (list != "-" && list.find('/') == std::string::npos) return hosts_of(fabric, option, list);
+    return hosts_in_file(fabric, option, list);
+}
+
+Expected<std::vector<std::uint32_t>> hosts_in_file(const topo::Fabric& fabric, std::string_view option,
+                                                   const std::string& path) {
+    const auto text = base::read_file(path);
+    if (!text) return base::Error(text.error()).within(option);
+    constexpr std::string_view blanks = " \t\r\n";
+    std::string names;
+    for (auto at = text->find_first_not_of(blanks); at != std::string::npos;) {
+        const auto end = std::min(text->find_first_of(blanks, at), text->size());
+        if (!names.empty()) names += ',';
+        names.append(*text, at, end - at);
+        at = text->find_first_not_of(blanks, end);
+    }
+    return hosts_of(fabric, option, names);
+}
+
 std::vector<std::string> names_of(const topo::Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
     std::vector<std::string> names;
     names.reserve(hosts.size());
     for (const auto h : hosts)
         names.push_back(fabric.hosts[h].name);
     return names;
+}
+
+boost::json::object to_json(const Score& score) {
+    return {{"tier", score.tier},           {"pods", score.pods},
+            {"units", score.units},         {"misaligned_rails", score.misaligned_rails},
+            {"avoidance", score.avoidance}, {"broken_units", score.broken_units},
+            {"left_over", score.left_over}};
 }
 
 boost::json::array to_json(const std::vector<std::string>& texts) {

@@ -4,6 +4,7 @@
 #include "base/cli.hpp"
 #include "base/expected.hpp"
 #include "base/json.hpp"
+#include "sched/place.hpp"
 #include "sched/snapshot.hpp"
 #include "topo/fabric.hpp"
 
@@ -34,8 +35,17 @@ struct SceneFiles {
 base::Expected<std::vector<std::uint32_t>> hosts_of(const topo::Fabric& fabric, std::string_view option,
                                                     std::string_view list);
 
+// The same of a file that names them, separated by white space; "-" is standard input.
+base::Expected<std::vector<std::uint32_t>> hosts_in_file(const topo::Fabric& fabric, std::string_view option,
+                                                         const std::string& path);
+
+// A list with a '/' in it, or "-", is a file.
+base::Expected<std::vector<std::uint32_t>> hosts_named(const topo::Fabric& fabric, std::string_view option,
+                                                       const std::string& list);
+
 std::vector<std::string> names_of(const topo::Fabric& fabric, const std::vector<std::uint32_t>& hosts);
 
+boost::json::object to_json(const Score& score);
 boost::json::array to_json(const std::vector<std::string>& texts);
 
 } // namespace sched::tool

@@ -1,0 +1,28 @@
+// The best placement by trying every set of hosts: slow, and so plain that it can be believed. It shares the
+// model of the fabric with place() (index.hpp) and nothing of its search.
+#pragma once
+
+#include "base/expected.hpp"
+#include "sched/place.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace sched::plan {
+
+inline constexpr std::uint64_t most_sets = 5'000'000; // some seconds
+
+struct Exhausted {
+    std::vector<std::uint32_t> hosts; // the first of the best, ascending; empty: nothing fits
+    Score score;
+    std::uint64_t sets = 0; // tried
+    std::uint64_t best = 0; // of them as good as `hosts`
+};
+
+// Of a range of nodes the most that fit are tried alone. Errors: Code::usage when there are more than `limit`
+// sets of as many hosts as asked for, with their number, or when the request contradicts itself.
+base::Expected<Exhausted> exhaustive(const PlacementIndex& index, const Snapshot& snapshot,
+                                     const Request& request, std::uint64_t limit = most_sets);
+
+} // namespace sched::plan

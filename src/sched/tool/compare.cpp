@@ -1,0 +1,188 @@
+// railplan compare: what place() would choose beside what somebody else chose.
+#include "base/hostlist.hpp"
+#include "base/table.hpp"
+#include "sched/explain.hpp"
+#include "sched/tool/command.hpp"
+#include "sched/tool/job_options.hpp"
+#include "sched/tool/scene.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace sched::tool {
+
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Expected;
+
+struct Options {
+    SceneFiles files;
+    JobOptions job;
+    std::string chosen;
+    bool json = false;
+};
+
+// In what the recorded hosts do not meet the request; empty when they meet it.
+std::vector<std::string> breaches(const topo::Fabric& fabric, const PlacementIndex& index,
+                                  const Request& request, const Scored& recorded) {
+    std::vector<std::string> out;
+    const auto count = recorded.hosts.size();
+    if (count < request.nodes || count > std::max(request.nodes, request.most))
+        out.push_back(fmt::format("are {} and not {}", count,
+                                  request.most > request.nodes
+                                      ? fmt::format("{} to {}", request.nodes, request.most)
+                                      : fmt::to_string(request.nodes)));
+    const auto in = [&](std::uint32_t h) {
+        return std::find(recorded.hosts.begin(), recorded.hosts.end(), h) != recorded.hosts.end();
+    };
+    for (const auto h : request.required)
+        if (!in(h)) out.push_back(fmt::format("lack {}, which is required", fabric.hosts[h].name));
+    for (const auto h : request.excluded)
+        if (in(h)) out.push_back(fmt::format("hold {}, which is excluded", fabric.hosts[h].name));
+    const auto widest = request.span == Span::unit ? 0U : request.span == Span::pod ? 1U : 3U;
+    if (recorded.score.tier > widest)
+        out.push_back(fmt::format("do not keep --rail-span={}", to_string(request.span)));
+    if (request.segment > 1 && count > request.spares) {
+        std::map<std::uint32_t, std::uint32_t> by_unit;
+        for (const auto h : recorded.hosts)
+            ++by_unit[index.unit_of[h]];
+        std::size_t segments = 0;
+        for (const auto& [unit, hosts] : by_unit)
+            segments += hosts / request.segment;
+        if (segments * request.segment < count - request.spares)
+            out.push_back(fmt::format("split a segment of {} over units", request.segment));
+    }
+    return out;
+}
+
+// The recorded hosts as they were before the job had them.
+void set_free(Snapshot& snapshot, const std::vector<std::uint32_t>& hosts, const Request& request) {
+    std::size_t changed = 0;
+    for (const auto h : hosts) {
+        auto& state = snapshot.states[h];
+        if (state == HostState::free || (request.shared && state == HostState::mixed)) continue;
+        state = HostState::free;
+        ++changed;
+    }
+    if (changed > 0)
+        fmt::print(stderr, "railplan: {} of the hosts chosen {} not free in the state: taken as free\n",
+                   changed, changed == 1 ? "is" : "are");
+}
+
+struct Verdict {
+    const topo::Fabric& fabric;
+    Scored recorded;
+    std::optional<Scored> ours; // nothing: place() refuses
+    std::string refusal;
+    std::vector<std::string> breaches;
+    std::optional<Term> decided;
+
+    std::string_view winner() const {
+        if (!ours) return "recorded";
+        if (!decided) return "equal";
+        return better(*ours, recorded) ? "ours" : "recorded";
+    }
+    void print() const;
+    void print_json() const;
+};
+
+std::string difference(double ours, double recorded) {
+    const double by = ours - recorded;
+    if (by == 0) return "";
+    return by == static_cast<double>(static_cast<long>(by)) ? fmt::format("{:+.0f}", by)
+                                                            : fmt::format("{:+.3f}", by);
+}
+
+void Verdict::print() const {
+    fmt::print("recorded  {}\n", base::fold_hostlist(names_of(fabric, recorded.hosts)));
+    fmt::print("ours      {}\n", ours ? base::fold_hostlist(names_of(fabric, ours->hosts)) : refusal);
+    if (ours) {
+        base::Table table({"TERM", "RECORDED", "OURS", "DIFFERENCE"});
+        table.align(3, base::Table::Align::right);
+        for (std::size_t t = 0; t < term_count; ++t) {
+            const auto term = static_cast<Term>(t);
+            table.add({std::string(heading(term)), value_text(recorded, term), value_text(*ours, term),
+                       difference(value(*ours, term), value(recorded, term))});
+        }
+        fmt::print("{}", table.print());
+    }
+    for (const auto& breach : breaches)
+        fmt::print("the recorded hosts {}\n", breach);
+    const auto who = winner();
+    if (!ours)
+        fmt::print("ours does not fit\n");
+    else if (who == "equal")
+        fmt::print("both are as good\n");
+    else
+        fmt::print("{} is better: {}\n", who, heading(*decided));
+}
+
+void Verdict::print_json() const {
+    boost::json::object out{{"better", winner()}};
+    out["decided"] = decided ? boost::json::value(to_string(*decided)) : boost::json::value();
+    out["recorded"] = {{"nodes", to_json(names_of(fabric, recorded.hosts))},
+                       {"score", to_json(recorded.score)},
+                       {"breaches", to_json(breaches)}};
+    if (ours)
+        out["ours"] = {{"nodes", to_json(names_of(fabric, ours->hosts))}, {"score", to_json(ours->score)}};
+    else
+        out["ours"] = {{"fits", false}, {"reasons", to_json(std::vector{refusal})}};
+    fmt::print("{}\n", base::to_text(out));
+}
+
+Expected<int> run(const Options& options) {
+    auto scene = options.files.read();
+    if (!scene) return scene.error();
+    auto hosts = hosts_named(scene->fabric, "--chosen", options.chosen);
+    if (!hosts) return hosts.error();
+    if (hosts->empty()) return Error{Code::usage, "--chosen: names no host"};
+    std::sort(hosts->begin(), hosts->end());
+    hosts->erase(std::unique(hosts->begin(), hosts->end()), hosts->end());
+    const auto job = options.job.resolve(scene->fabric, static_cast<std::uint32_t>(hosts->size()));
+    if (!job) return job.error();
+    print_remarks(*job);
+    set_free(scene->snapshot, *hosts, job->request);
+    const Placer placer(scene->fabric);
+    const auto placement = place_job(placer, scene->snapshot, *job);
+    if (!placement && placement.error().code != Code::unfit) return placement.error();
+    Verdict verdict{scene->fabric,
+                    {*hosts, score_of(placer.index(), scene->snapshot, job->request, *hosts)},
+                    {},
+                    {},
+                    {},
+                    {}};
+    verdict.breaches = breaches(scene->fabric, placer.index(), job->request, verdict.recorded);
+    if (placement) {
+        verdict.ours = Scored{placement->hosts, placement->score};
+        verdict.decided = first_difference(*verdict.ours, verdict.recorded);
+    } else {
+        verdict.refusal = placement.error().text;
+    }
+    if (options.json)
+        verdict.print_json();
+    else
+        verdict.print();
+    return verdict.winner() == "equal" && verdict.breaches.empty() ? base::exit_done : base::exit_finding;
+}
+
+} // namespace
+
+Command add_compare(CLI::App& parent) {
+    auto options = std::make_shared<Options>();
+    auto* words = parent.add_subcommand("compare", "Hold a recorded placement against ours, term by term");
+    options->files.add_to(*words);
+    words
+        ->add_option("--chosen", options->chosen,
+                     "Hosts that were chosen, as squeue -h -j JOB -o %N prints, or a file of them (a/b)")
+        ->required();
+    options->job.add_to(*words);
+    words->add_flag("--json", options->json, "Print JSON");
+    return {words, [options] { return run(*options); }};
+}
+
+} // namespace sched::tool
