@@ -11,6 +11,10 @@ using enum KeyType;
 constexpr auto table = std::to_array<Key>({
     {"placement", "fabric", text, "", "\"/etc/railyard/fabric.json\"",
      "The fabric file that plugins, daemons and commands read."},
+    {"placement", "spare_risk", number, "", "0",
+     "Chance that more hosts are in repair than healthy ones are kept free for restarts and --rail-spares, such as "
+     "0.001; 0 keeps none (checkpoint.mtbf_node says how often a host fails)."},
+    {"placement", "repair_time", duration, "", "\"3d\"", "How long the repair of a host takes on average."},
 
     {"restartd", "listen", text, "", "\"127.0.0.1:8917\"",
      "Address and port restartd listens on; agents must reach it."},

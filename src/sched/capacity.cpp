@@ -91,7 +91,19 @@ Expected<void> judge_nodes(const Hints& hints, std::uint32_t nodes, std::uint32_
                            const std::optional<Capacity>& capacity) {
     if (hints.spares || hints.segment)
         if (auto sound = judge_segments(hints, nodes, std::max(nodes, most)); !sound) return sound;
-    if (!capacity || (!hints.span && !hints.segment)) return {};
+    if (!capacity) return {};
+    if (capacity->spare_floor > 0) {
+        const auto hosts = capacity->most(Span::fabric, 0, 0);
+        const auto ranks = nodes - hints.spares.value_or(0);
+        if (ranks + capacity->spare_floor > hosts)
+            return Error{
+                Code::unfit,
+                fmt::format("{} nodes never fit, {} of the fabric's {} hosts are kept free for restarts: "
+                            "ask for at most {} nodes",
+                            nodes, capacity->spare_floor, hosts,
+                            hosts - std::min(hosts, capacity->spare_floor) + hints.spares.value_or(0))};
+    }
+    if (!hints.span && !hints.segment) return {};
     // A wish that ends leaves the fabric; a segment needs a unit that holds it.
     const auto span = hints.span_wait ? Span::any : hints.span.value_or(Span::any);
     const auto segment = hints.segment.value_or(0), spares = hints.spares.value_or(0);

@@ -15,6 +15,7 @@ namespace sched {
 // What a fabric holds with every host free.
 struct Capacity {
     std::vector<std::vector<std::uint32_t>> units; // [pod][unit]: hosts
+    std::uint32_t spare_floor = 0;                 // hosts of these kept free for restarts
 
     static Capacity of(const topo::Fabric& fabric);
 

@@ -17,6 +17,7 @@ libry_sched_la_SOURCES = \
 	%D%/score.cpp %D%/score.hpp \
 	%D%/search.cpp %D%/search.hpp \
 	%D%/segmented.cpp %D%/segmented.hpp \
+	%D%/spare_floor.cpp %D%/spare_floor.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \
 	%D%/words.cpp %D%/words.hpp

@@ -5,10 +5,12 @@
 #include "sched/place.hpp"
 #include "sched/slurm/attempts.hpp"
 #include "sched/slurm/fabric_file.hpp"
+#include "sched/spare_floor.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -24,7 +26,8 @@ constexpr std::uint32_t unknown = UINT32_MAX;
 
 // A fabric to place on, without what only the making of the placer needed.
 struct Placing {
-    explicit Placing(topo::Fabric&& from) : fabric(std::move(from)), placer(fabric) {
+    Placing(topo::Fabric&& from, std::uint32_t floor)
+        : fabric(std::move(from)), placer(fabric), spare_floor(floor) {
         // Of a large fabric this is nearly all, and the placer has what it needs of it.
         fabric.links = {};
         fabric.switches = {};
@@ -36,6 +39,7 @@ struct Placing {
 
     topo::Fabric fabric;
     sched::Placer placer; // refers to `fabric`
+    std::uint32_t spare_floor;
 };
 
 // One consistent view: the fabric and how Slurm's node table maps to it. Never changed once made.
@@ -74,12 +78,13 @@ struct rail_advisor {
               [to](sched::FabricFile::Level level, const std::string& text) {
                   to(level == sched::FabricFile::Level::error ? RAIL_LOG_ERROR : RAIL_LOG_INFO, text.c_str());
               },
-              [this](topo::Fabric&& fabric) { use(std::move(fabric)); }) {}
+              [this](topo::Fabric&& fabric, const base::Conf& conf) { use(std::move(fabric), conf); }) {}
 
     // On the thread of `file`, which has no caller to tell: what goes wrong is logged.
-    void use(topo::Fabric&& fabric) noexcept {
+    void use(topo::Fabric&& fabric, const base::Conf& conf) noexcept {
         try {
-            auto shared = std::make_shared<const Placing>(std::move(fabric));
+            const auto floor = sched::spare_floor_of(conf, fabric);
+            auto shared = std::make_shared<const Placing>(std::move(fabric), floor);
             const std::lock_guard lock(mutex);
             newest = std::move(shared);
             map();
@@ -169,21 +174,38 @@ void rail_advisor_set_nodes(rail_advisor* advisor, const char* const* names, std
     }
 }
 
-rail_span rail_span_of(const char* admin_comment, const char* const* variables, std::uint32_t count) {
+void rail_hints_of(const char* admin_comment, const char* const* variables, std::uint32_t count,
+                   rail_hints* hints) {
+    *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0};
     try {
-        if (admin_comment != nullptr) {
-            const auto hints = sched::parse_comment(admin_comment);
-            if (hints && hints->span) return c_span(*hints->span);
+        sched::Hints found;
+        for (const auto flag : sched::hint_flags()) {
+            const auto name = std::string(sched::hint_variable(flag)) + '=';
+            for (std::uint32_t i = 0; i < count; ++i)
+                if (std::strncmp(variables[i], name.c_str(), name.size()) == 0) {
+                    static_cast<void>(sched::set_hint(found, flag, variables[i] + name.size()));
+                    break;
+                }
         }
-        const std::string name = std::string(sched::hint_variable("rail-span")) + '=';
-        for (std::uint32_t i = 0; i < count; ++i) {
-            if (std::strncmp(variables[i], name.c_str(), name.size()) != 0) continue;
-            const auto span = sched::parse_span(variables[i] + name.size());
-            return span ? c_span(*span) : RAIL_SPAN_ANY;
+        if (const auto told = sched::parse_comment(admin_comment != nullptr ? admin_comment : "")) {
+            if (told->span) found.span_wait = told->span_wait;
+            if (told->span) found.span = told->span;
+            if (told->segment) found.segment = told->segment;
+            if (told->spares) found.spares = told->spares;
         }
-    } catch (const std::exception&) { // out of memory: no span is known
+        hints->span = c_span(found.span.value_or(sched::Span::any));
+        if (found.span_wait)
+            hints->span_wait = std::chrono::duration_cast<std::chrono::seconds>(*found.span_wait).count();
+        hints->segment = found.segment.value_or(0);
+        hints->spares = found.spares.value_or(0);
+    } catch (const std::exception&) { // out of memory: nothing is known
+        *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0};
     }
-    return RAIL_SPAN_ANY;
+}
+
+std::uint32_t rail_advisor_spare_floor(rail_advisor* advisor) {
+    const auto world = advisor->current();
+    return world ? world->placing->spare_floor : 0;
 }
 
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* question) {
@@ -193,7 +215,14 @@ rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* questio
         sched::Ask ask;
         ask.least = std::max(question->least, 1U);
         ask.wanted = std::max(question->wanted, ask.least);
-        ask.span = span_of(question->span);
+        ask.span = span_of(question->hints.span);
+        if (question->hints.span_wait != RAIL_NEVER) {
+            ask.span_until = question->eligible + question->hints.span_wait;
+            if (ask.span_until <= question->now) ask.span = sched::Span::any;
+        }
+        ask.segment = question->hints.segment;
+        ask.spares = std::min(question->hints.spares, ask.least - 1);
+        ask.spare_floor = question->spare_floor;
         ask.free_at.assign(world->placing->fabric.hosts.size(), sched::Ask::never);
         bool any = false;
         for (std::uint32_t node = 0; node < question->node_count; ++node) {
@@ -217,6 +246,10 @@ rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* questio
 
 void rail_plan_free(rail_plan* plan) {
     delete plan;
+}
+
+bool rail_plan_waits(const rail_plan* plan) {
+    return plan->attempts.waits();
 }
 
 bool rail_plan_next(rail_plan* plan, rail_attempt* attempt) {

@@ -31,23 +31,42 @@ void rail_advisor_reload(rail_advisor* advisor);
 /* Slurm's node table: `count` names, NULL for a hole. Copied; call it again whenever the table changed. */
 void rail_advisor_set_nodes(rail_advisor* advisor, const char* const* names, uint32_t count);
 
-/* The span a job asks for: the railyard part of its admin_comment if that names one, else RAIL_SPAN among its
- * `count` variables ("NAME=value"). Words that are no span count as none: submission refused them. */
-enum rail_span { RAIL_SPAN_ANY, RAIL_SPAN_UNIT, RAIL_SPAN_POD, RAIL_SPAN_FABRIC };
-enum rail_span rail_span_of(const char* admin_comment, const char* const* variables, uint32_t count);
-
 #define RAIL_NEVER INT64_MAX
+enum rail_span { RAIL_SPAN_ANY, RAIL_SPAN_UNIT, RAIL_SPAN_POD, RAIL_SPAN_FABRIC };
+
+/* What a job's flags ask of its placement. */
+struct rail_hints {
+    enum rail_span span;
+    int64_t span_wait;        /* seconds for which the span is a wish; RAIL_NEVER: it is hard */
+    uint32_t segment, spares; /* nodes; 0: none */
+};
+
+/* From the railyard part of its admin_comment, and for flags that this does not name from RAIL_SPAN and so on
+ * among its `count` variables ("NAME=value"). Values that are not allowed count as none: submission refused
+ * them. */
+void rail_hints_of(const char* admin_comment, const char* const* variables, uint32_t count,
+                   struct rail_hints* hints);
+
 struct rail_question {
-    uint32_t least, wanted; /* nodes: at least, and at best */
-    enum rail_span span;    /* other than any: hard */
+    uint32_t least, wanted; /* nodes, spares among them: at least, and at best */
+    struct rail_hints hints;
+    int64_t now, eligible; /* seconds: this moment, and when the job could first have run; for wishes */
+    uint32_t spare_floor;  /* of the nodes that are free, so many stay free; see rail_advisor_spare_floor */
     uint32_t node_count;
     const int64_t* free_at;  /* [node_count] 0 = free now, RAIL_NEVER = not a candidate, else seconds */
     const uint8_t* required; /* [node_count] non-zero = must be in; NULL: none */
 };
 
+/* How many healthy nodes are to stay free for restarts; 0: none, or no fabric is known. */
+uint32_t rail_advisor_spare_floor(rail_advisor* advisor);
+
 /* A plan is a list of node sets to offer to Slurm, best first. NULL: no opinion. Free it. */
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const struct rail_question* question);
 void rail_plan_free(rail_plan* plan);
+
+/* Whether the job has to wait when no attempt is taken: its span or its segments are not to be broken, or too
+ * few nodes would stay free. Otherwise Slurm may place it as it likes. */
+bool rail_plan_waits(const rail_plan* plan);
 
 struct rail_attempt {
     const uint32_t* nodes; /* ascending; valid until the next call on this plan */

@@ -14,7 +14,8 @@ std::optional<Attempt> Attempts::next() {
         chose_ = true;
         if (auto attempt = chosen()) return attempt;
     }
-    if (ask_.span == Span::any) return {};
+    if (!waits()) return {};
+    if (ask_.segment > 1) return other_hosts();
     if (!listed_) {
         listed_ = true;
         list_windows();
@@ -26,73 +27,110 @@ std::optional<Attempt> Attempts::next() {
 std::optional<Attempt> Attempts::chosen_at(std::int64_t moment) {
     Snapshot snapshot;
     snapshot.states.reserve(ask_.free_at.size());
-    std::uint32_t free = 0;
-    for (const auto at : ask_.free_at) {
-        const auto state = at <= moment       ? HostState::free
-                           : at == Ask::never ? HostState::down
-                                              : HostState::busy;
-        snapshot.states.push_back(state);
-        free += state == HostState::free;
-    }
+    for (const auto at : ask_.free_at)
+        snapshot.states.push_back(at <= moment       ? HostState::free
+                                  : at == Ask::never ? HostState::down
+                                                     : HostState::busy);
     Request request;
-    request.span = ask_.span;
+    request.nodes = ask_.least;
+    request.most = ask_.wanted;
+    request.span = moment < ask_.span_until ? ask_.span : Span::any;
+    request.segment = ask_.segment;
+    request.spares = ask_.spares;
+    request.spare_floor = ask_.spare_floor;
     request.order = RankOrder::none; // Slurm orders nodes by its table
     request.required = ask_.required;
-    std::optional<Placement> best;
-    const auto fits = [&](std::uint32_t nodes) {
-        request.nodes = nodes;
-        auto placement = placer_.place(snapshot, request);
-        if (!placement) {
-            unfit_ = std::move(placement).error().text;
-            return false;
-        }
-        best = *std::move(placement);
-        return true;
-    };
-    // The most nodes that fit; with fixed node counts that is one try.
-    if (!fits(ask_.wanted)) {
-        if (ask_.least == ask_.wanted || !fits(ask_.least)) return {};
-        auto low = ask_.least, high = std::min(ask_.wanted, free + 1);
-        while (low + 1 < high) {
-            const auto middle = low + (high - low) / 2;
-            (fits(middle) ? low : high) = middle;
-        }
+    request.excluded = offered_;
+    auto placement = placer_.place(snapshot, request);
+    if (!placement) {
+        unfit_ = std::move(placement).error().text;
+        return {};
     }
     unfit_.clear();
-    Attempt attempt{std::move(best->hosts), moment, {}};
+    Attempt attempt{std::move(placement->hosts), moment, {}};
     std::sort(attempt.hosts.begin(), attempt.hosts.end());
-    for (const auto& reason : best->reasons)
+    for (const auto& reason : placement->reasons)
         attempt.why += (attempt.why.empty() ? "" : "; ") + reason;
     return attempt;
 }
 
 std::optional<Attempt> Attempts::chosen() {
-    if (auto now = chosen_at(0)) return now;
-    if (ask_.span == Span::any) return {};
-    const auto unfit_now = unfit_;
-    std::vector<std::int64_t> moments;
-    for (const auto at : ask_.free_at)
-        if (at > 0 && at != Ask::never) moments.push_back(at);
-    std::sort(moments.begin(), moments.end());
-    moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-    if (moments.empty()) return {};
-    auto best = chosen_at(moments.back());
-    if (!best) return {};
-    auto low = moments.begin(), high = moments.end() - 1; // it fits at *high
-    while (low < high) {
-        const auto middle = low + (high - low) / 2;
-        if (auto attempt = chosen_at(*middle)) {
-            best = std::move(attempt);
-            high = middle;
-        } else {
-            low = middle + 1;
+    auto best = chosen_at(0);
+    if (!best && waits()) {
+        const auto unfit_now = unfit_;
+        std::vector<std::int64_t> moments;
+        for (const auto at : ask_.free_at)
+            if (at > 0 && at != Ask::never) moments.push_back(at);
+        if (ask_.span_until != Ask::never) moments.push_back(ask_.span_until);
+        std::sort(moments.begin(), moments.end());
+        moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+        if (!moments.empty()) best = chosen_at(moments.back());
+        auto low = moments.begin(), high = best ? moments.end() - 1 : low; // it fits at *high
+        while (low < high) {
+            const auto middle = low + (high - low) / 2;
+            if (auto attempt = chosen_at(*middle)) {
+                best = std::move(attempt);
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
         }
+        unfit_ = unfit_now;
     }
-    unfit_ = unfit_now;
+    if (best && ask_.segment > 1) offered_.insert(offered_.end(), best->hosts.begin(), best->hosts.end());
     return best;
 }
 
+std::optional<Attempt> Attempts::other_hosts() {
+    const bool required = std::any_of(ask_.required.begin(), ask_.required.end(), [&](std::uint32_t host) {
+        return std::find(offered_.begin(), offered_.end(), host) != offered_.end();
+    });
+    if (offered_.empty() || required) return {};
+    const auto unfit = unfit_;
+    auto attempt = chosen();
+    unfit_ = unfit;
+    if (!attempt) offered_.clear();
+    return attempt;
+}
+
+// The moment from which the hosts kept for restarts stay free beside the gang, whichever hosts it takes.
+std::int64_t Attempts::enough_free() const {
+    if (ask_.spare_floor == 0) return 0;
+    const auto count = std::size_t{ask_.least} + ask_.spare_floor - std::min(ask_.spares, ask_.least);
+    if (count > ask_.free_at.size()) return Ask::never;
+    auto moments = ask_.free_at;
+    std::nth_element(moments.begin(), moments.begin() + static_cast<std::ptrdiff_t>(count - 1),
+                     moments.end());
+    return moments[count - 1];
+}
+
+// All candidates, from the end of a wish on.
+std::optional<Attempt> Attempts::window_of_all() const {
+    Attempt all;
+    std::vector<std::int64_t> moments;
+    for (std::uint32_t host = 0; host < ask_.free_at.size(); ++host) {
+        if (ask_.free_at[host] == Ask::never) continue;
+        all.hosts.push_back(host);
+        moments.push_back(ask_.free_at[host]);
+    }
+    if (moments.size() < ask_.least) return {};
+    std::nth_element(moments.begin(), moments.begin() + (ask_.least - 1), moments.end());
+    const auto until = ask_.span == Span::any ? 0 : ask_.span_until;
+    all.earliest = std::max({moments[ask_.least - 1], until, enough_free()});
+    if (all.earliest == Ask::never) return {};
+    all.why = fmt::format("any of the {} candidates", all.hosts.size());
+    return all;
+}
+
 void Attempts::list_windows() {
+    const bool all_will_do = ask_.span == Span::any || ask_.span_until != Ask::never;
+    if (ask_.span != Span::any) list_parts();
+    if (!all_will_do) return;
+    if (auto all = window_of_all()) windows_.push_back(*std::move(all));
+}
+
+// Units, pods or islands.
+void Attempts::list_parts() {
     const auto& index = placer_.index();
     const auto window_of = [&](std::uint32_t host) {
         const auto unit = index.unit_of[host];
@@ -110,6 +148,8 @@ void Attempts::list_windows() {
                                                           : index.islands.size());
     for (std::uint32_t host = 0; host < ask_.free_at.size(); ++host)
         if (ask_.free_at[host] != Ask::never) windows[window_of(host)].hosts.push_back(host);
+    const auto enough = enough_free();
+    if (enough == Ask::never) return;
     std::vector<std::int64_t> moments;
     for (std::size_t i = 0; i < windows.size(); ++i) {
         auto& window = windows[i];
@@ -121,7 +161,8 @@ void Attempts::list_windows() {
         for (const auto host : window.hosts)
             moments.push_back(ask_.free_at[host]);
         std::nth_element(moments.begin(), moments.begin() + (ask_.least - 1), moments.end());
-        window.earliest = moments[ask_.least - 1];
+        window.earliest = std::max(moments[ask_.least - 1], enough);
+        if (window.earliest >= ask_.span_until) continue;
         window.why = fmt::format("any of the {} candidates in {}", window.hosts.size(), name_of(i));
         windows_.push_back(std::move(window));
     }

@@ -3,10 +3,14 @@
 // sched::place chooses the hosts; Slurm's own plugin then has the last word on cores, memory and GRES and may
 // refuse them. So there is more than one attempt:
 //   1 the hosts place() takes from those that are free now, or else at the earliest moment at which enough
-//     of them are (a binary search over the times in `free_at`: hosts only become free);
-//   2 for a hard span, every window (unit, pod, island) with enough candidates, whole, so that Slurm may
-//     take other hosts of it: earliest moment first, then the tightest, then the first.
-// A job without a span gets attempt 1 for now only: it must never wait for a better place.
+//     of them are (a binary search over the times in `free_at`: hosts only become free, and a wish ends);
+//   2 for a span, every window (unit, pod, island) with enough candidates, whole, so that Slurm may take
+//   other
+//     hosts of it: earliest moment first, then the tightest, then the first; for a wish that ends, last all
+//     candidates from then on;
+//   3 for segments, in place of 2, since Slurm would not keep them whole: attempt 1 again without any host
+//     that was offered before.
+// A job with neither gets attempt 1 for now only: it must never wait for a better place.
 #pragma once
 
 #include "sched/place.hpp"
@@ -26,7 +30,11 @@ struct Ask {
 
     std::uint32_t least = 1; // nodes: at least, and at best; 1 ≤ least ≤ wanted
     std::uint32_t wanted = 1;
-    Span span = Span::any;               // other than any: hard
+    Span span = Span::any;           // other than any: hard until
+    std::int64_t span_until = never; // this moment, from which on any will do
+    std::uint32_t segment = 0;       // as in Request
+    std::uint32_t spares = 0;
+    std::uint32_t spare_floor = 0;
     std::vector<std::int64_t> free_at;   // seconds; 0 = free now, never = not a candidate
     std::vector<std::uint32_t> required; // hosts that must be in
 };
@@ -46,17 +54,26 @@ public:
     // enough hosts are free now; the windows together are linear in the hosts.
     std::optional<Attempt> next();
 
+    // Whether the job must wait rather than be placed otherwise: a span or segments, or too few hosts would
+    // stay free now.
+    bool waits() const { return ask_.span != Span::any || ask_.segment > 1 || enough_free() > 0; }
+
     // Why the hosts place() was given do not fit; empty while they do.
     const std::string& unfit() const { return unfit_; }
 
 private:
     std::optional<Attempt> chosen();
     std::optional<Attempt> chosen_at(std::int64_t moment);
+    std::optional<Attempt> other_hosts();
     void list_windows();
+    void list_parts();
+    std::optional<Attempt> window_of_all() const;
+    std::int64_t enough_free() const;
 
     const Placer& placer_;
     Ask ask_;
     std::string unfit_;
+    std::vector<std::uint32_t> offered_; // by earlier attempts; only for segments
     std::vector<Attempt> windows_;
     std::size_t next_window_ = 0;
     bool chose_ = false, listed_ = false;

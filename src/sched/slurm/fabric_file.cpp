@@ -1,6 +1,5 @@
 #include "sched/slurm/fabric_file.hpp"
 
-#include "base/conf.hpp"
 #include "topo/fabric_json.hpp"
 
 #include <fmt/format.h>
@@ -71,7 +70,8 @@ void FabricFile::find_path() {
                                       : "the former configuration stays"));
         return;
     }
-    path_ = conf->text("placement", "fabric");
+    conf_ = *std::move(conf);
+    path_ = conf_.text("placement", "fabric");
     fresh_ = true;
 }
 
@@ -98,7 +98,7 @@ void FabricFile::look() {
     have_ = true;
     say(Level::info, fmt::format("fabric {}: {} hosts, {} units, {} pods", path_.string(),
                                  fabric->hosts.size(), fabric->units.size(), fabric->pods.size()));
-    use_(*std::move(fabric));
+    use_(*std::move(fabric), conf_);
     // The file's tree and the fabric are far larger than what is kept of them: give it back to the system.
     fabric = base::Error{};
 #ifdef __GLIBC__

@@ -6,6 +6,7 @@
 // logged for each change of state, not for each look.
 #pragma once
 
+#include "base/conf.hpp"
 #include "topo/fabric.hpp"
 
 #include <chrono>
@@ -23,8 +24,9 @@ class FabricFile {
 public:
     enum class Level { info, error };
     using Log = std::function<void(Level, const std::string&)>;
-    // Gets each good fabric, at first from the constructor, later from the thread.
-    using Use = std::function<void(topo::Fabric&&)>;
+    // Gets each good fabric and the configuration that named it, at first from the constructor, later from
+    // the thread.
+    using Use = std::function<void(topo::Fabric&&, const base::Conf&)>;
 
     // Reads configuration and file before it returns, then watches. Neither callback may throw.
     FabricFile(Log log, Use use, std::chrono::milliseconds interval = std::chrono::seconds(1));
@@ -52,6 +54,7 @@ private:
     const Log log_;
     const Use use_;
     const std::chrono::milliseconds interval_;
+    base::Conf conf_;
     std::filesystem::path path_;
     Stamp stamp_;       // of the state last read, good or broken
     bool fresh_ = true; // nothing was read since find_path()

@@ -16,8 +16,8 @@ EXTRA_DIST += %D%/select_rail.map %D%/topology_rail.map %D%/job_submit_rail.map
 rail_plugin_ldflags = -module -avoid-version -shared -Wl,-z,lazy -Wl,--gc-sections
 
 # What the plugins that choose nodes share.
-rail_chooser_sources = %D%/slurm_inside.h %D%/slurm_stock.c %D%/slurm_stock.h
-rail_topology_sources = %D%/slurm_question.c %D%/slurm_question.h $(rail_chooser_sources)
+rail_chooser_sources = %D%/slurm_inside.h %D%/slurm_question.c %D%/slurm_question.h \
+	%D%/slurm_stock.c %D%/slurm_stock.h
 
 if SLURM_SRC_SELECT
 slurmplugin_LTLIBRARIES += select_rail.la
@@ -43,7 +43,7 @@ endif
 
 if SLURM_SRC_2411
 slurmplugin_LTLIBRARIES += topology_rail.la
-topology_rail_la_SOURCES = %D%/slurm_topology_rail_2411.c $(rail_topology_sources)
+topology_rail_la_SOURCES = %D%/slurm_topology_rail_2411.c $(rail_chooser_sources)
 nodist_EXTRA_topology_rail_la_SOURCES = linked.cpp
 topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
@@ -66,7 +66,7 @@ secondplugindir = $(pkglibdir)/second
 secondplugin_LTLIBRARIES =
 if SECOND_SLURM_SRC_2411
 secondplugin_LTLIBRARIES += second/topology_rail.la
-second_topology_rail_la_SOURCES = %D%/slurm_topology_rail_2411.c $(rail_topology_sources)
+second_topology_rail_la_SOURCES = %D%/slurm_topology_rail_2411.c $(rail_chooser_sources)
 nodist_EXTRA_second_topology_rail_la_SOURCES = linked.cpp
 second_topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
 second_topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map

@@ -54,8 +54,21 @@ void question_map_nodes(rail_advisor* advisor) {
 }
 
 void question_take_hints(const job_record_t* job, struct rail_question* question) {
-    question->span =
-        rail_span_of(job->admin_comment, (const char* const*)job->spank_job_env, job->spank_job_env_size);
+    rail_hints_of(job->admin_comment, (const char* const*)job->spank_job_env, job->spank_job_env_size,
+                  &question->hints);
+    question->now = time(NULL);
+    question->eligible = MAX(job->details->submit_time, job->details->begin_time);
+}
+
+uint32_t question_spare_floor(rail_advisor* advisor, const job_record_t* job, const bitstr_t* candidates) {
+    const uint32_t floor = rail_advisor_spare_floor(advisor);
+    if (!floor || job->restart_cnt) return 0;
+    bitstr_t* others = bit_copy(idle_node_bitmap);
+    bit_and(others, avail_node_bitmap);
+    bit_and_not(others, (bitstr_t*)candidates);
+    const uint32_t elsewhere = bit_set_count(others);
+    FREE_NULL_BITMAP(others);
+    return floor > elsewhere ? floor - elsewhere : 0;
 }
 
 uint8_t* question_required(const job_record_t* job) {

@@ -1,9 +1,10 @@
 /* select_rail.so: select_rail(8). Stands between slurmctld and Slurm's select_cons_tres.so: narrows the
  * candidate nodes of a job to those Railyard chose, and lets the stock plugin take cores, memory and GRES.
  *
- * A job with a span (hard) is never placed outside it; a job of more than one node without a span gets the
- * best place that is free now, and stock behaviour whenever ours is refused. With any doubt there is no
- * opinion: the stock plugin sees what slurmctld gave us.
+ * A job with a span or with segments is never placed otherwise, until a wish ends, and no job takes the nodes
+ * that are kept for restarts; any other job of more than one node gets the best place that is free now, and
+ * stock behaviour whenever ours is refused. With any doubt there is no opinion: the stock plugin sees what
+ * slurmctld gave us.
  *
  * slurmctld calls select_p_job_test from its main scheduler (RUN_NOW), from backfill (WILL_RUN, whose
  * candidates include busy nodes, then RUN_NOW) and at submission (RUN_NOW or TEST_ONLY), on different
@@ -16,8 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sched/slurm/advisor.h"
 #include "slurm_occupancy.h"
+#include "slurm_question.h"
 #include "slurm_stock.h"
 
 const char plugin_name[] = "Railyard node selection over cons_tres";
@@ -30,10 +31,7 @@ const uint32_t plugin_id = 199; /* numbers below 100 and those of Slurm's own pl
 #endif
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
-enum {
-    MOST_ATTEMPTS = 8, /* calls of the stock plugin for one job, each as dear as stock's own one */
-    SUBMISSION = 5     /* a job this young (seconds) is being submitted */
-};
+enum { MOST_ATTEMPTS = 8 }; /* calls of the stock plugin for one job, each as dear as stock's own one */
 
 typedef int (*job_test_f)(job_record_t*, bitstr_t*, uint32_t, uint32_t, uint32_t, uint16_t, List, List*,
                           bitstr_t*);
@@ -42,14 +40,6 @@ typedef int (*plain_f)(void);
 static job_test_f stock_job_test;
 static plain_f stock_node_init, stock_reconfigure, stock_fini;
 static rail_advisor* advisor; /* only in slurmctld */
-static int mapped_nodes = -1; /* node_record_count when the advisor got the names */
-
-static void log_text(enum rail_level level, const char* text) {
-    if (level == RAIL_LOG_ERROR)
-        error("select/rail: %s", text);
-    else
-        info("select/rail: %s", text);
-}
 
 extern int init(void) {
     if (stock_load() != SLURM_SUCCESS) return SLURM_ERROR;
@@ -71,30 +61,21 @@ extern int fini(void) {
     return rc;
 }
 
-static void map_nodes(void) {
-    const char** names = xcalloc(MAX(node_record_count, 1), sizeof(*names));
-    for (int i = 0; i < node_record_count; i++)
-        names[i] = node_record_table_ptr[i] ? node_record_table_ptr[i]->name : NULL;
-    rail_advisor_set_nodes(advisor, names, node_record_count);
-    mapped_nodes = node_record_count;
-    xfree(names);
-}
-
 /* At slurmctld's start and at each reconfiguration, after the node table was built. */
 extern int select_p_node_init(void) {
     if (running_in_slurmctld()) {
         if (!advisor)
-            advisor = rail_advisor_open(log_text);
+            advisor = rail_advisor_open(question_log);
         else
             rail_advisor_reload(advisor);
-        if (advisor) map_nodes();
+        if (advisor) question_map_nodes(advisor);
     }
     return stock_node_init();
 }
 
 /* Also when nodes were created or deleted. */
 extern int select_p_reconfigure(void) {
-    if (advisor) map_nodes();
+    if (advisor) question_map_nodes(advisor);
     return stock_reconfigure();
 }
 
@@ -133,10 +114,6 @@ static void restore(job_record_t* job, const struct before* before) {
     job->total_cpus = before->total_cpus;
 }
 
-static enum rail_span span_of(const job_record_t* job) {
-    return rail_span_of(job->admin_comment, (const char* const*)job->spank_job_env, job->spank_job_env_size);
-}
-
 /* How many nodes the job's CPUs fill at least, when tasks were asked for rather than nodes. */
 static uint32_t nodes_filled(const struct test* test) {
     const uint32_t cpus = test->job->details->min_cpus;
@@ -148,33 +125,33 @@ static uint32_t nodes_filled(const struct test* test) {
     return most ? (cpus + most - 1) / most : 1;
 }
 
-static rail_plan* make_plan(const struct test* test, enum rail_span span) {
+/* NULL: no opinion. */
+static rail_plan* make_plan(const struct test* test) {
     const uint16_t base = test->mode & SELECT_MODE_BASE;
-    if (mapped_nodes != node_record_count) map_nodes();
+    question_map_nodes(advisor);
     const uint32_t filled = MIN(nodes_filled(test), test->max_nodes);
     struct rail_question question = {
         .least = MAX(test->min_nodes, filled),
         .wanted = MAX(test->req_nodes, filled),
-        .span = span,
         .node_count = node_record_count,
     };
-    if (span == RAIL_SPAN_ANY && question.wanted < 2) return NULL;
+    question_take_hints(test->job, &question);
+    if (base != SELECT_MODE_TEST_ONLY)
+        question.spare_floor = question_spare_floor(advisor, test->job, test->nodes);
+    const bool plain = question.hints.span == RAIL_SPAN_ANY && question.hints.segment < 2;
+    if (plain && !question.spare_floor &&
+        (base == SELECT_MODE_TEST_ONLY || question.wanted < 2 || test->job->req_switch))
+        return NULL;
 
     int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
     const enum occupancy_rule rule = base == SELECT_MODE_TEST_ONLY                       ? OCCUPANCY_EVER
                                      : base == SELECT_MODE_RUN_NOW && !test->preemptable ? OCCUPANCY_NOW
                                                                                          : OCCUPANCY_LATER;
     occupancy(test->job, test->nodes, rule, question.least, free_at);
-    if (span == RAIL_SPAN_ANY) occupancy_cheapest(free_at, question.wanted);
+    if (plain) occupancy_cheapest(free_at, question.wanted + question.spare_floor);
+    uint8_t* required = question_required(test->job);
     question.free_at = free_at;
-
-    uint8_t* required = NULL;
-    if (test->job->details->req_node_bitmap) {
-        required = xcalloc(node_record_count, sizeof(*required));
-        for (int i = 0; i < node_record_count; i++)
-            required[i] = bit_test(test->job->details->req_node_bitmap, i);
-        question.required = required;
-    }
+    question.required = required;
     rail_plan* plan = rail_advisor_plan(advisor, &question);
     xfree(required);
     xfree(free_at);
@@ -195,7 +172,7 @@ static int offer(const struct test* test, const struct rail_attempt* attempt, co
     forget_preempted(test);
     int rc = call_stock(test);
     if (rc == SLURM_SUCCESS && !bit_super_set(test->nodes, offered)) {
-        error("select/rail: %pJ: select_cons_tres took nodes it was not offered", test->job);
+        error("%s: %pJ: select_cons_tres took nodes it was not offered", plugin_type, test->job);
         rc = SLURM_ERROR;
     }
     FREE_NULL_BITMAP(offered);
@@ -204,13 +181,16 @@ static int offer(const struct test* test, const struct rail_attempt* attempt, co
 
 /* TEST_ONLY and RUN_NOW: the first set that the stock plugin takes. */
 static int first_taken(const struct test* test, rail_plan* plan) {
+    const bool now = (test->mode & SELECT_MODE_BASE) == SELECT_MODE_RUN_NOW;
     const struct before before = remember(test->job);
     struct rail_attempt attempt;
     for (int i = 0; i < MOST_ATTEMPTS && rail_plan_next(plan, &attempt); i++) {
+        /* Its nodes may all be free, and a wish not yet at its end. Preemption is for the stock plugin to
+         * see. */
+        if (now && attempt.earliest > time(NULL) && !test->preemptable) continue;
         int rc = offer(test, &attempt, &before);
         if (rc == SLURM_SUCCESS) {
-            if ((test->mode & SELECT_MODE_BASE) == SELECT_MODE_RUN_NOW)
-                verbose("select/rail: %pJ: %s", test->job, attempt.why);
+            if (now) verbose("%s: %pJ: %s", plugin_type, test->job, attempt.why);
             return rc;
         }
     }
@@ -229,6 +209,8 @@ static int earliest_start(const struct test* test, rail_plan* plan) {
     for (int i = 0; i < MOST_ATTEMPTS && rail_plan_next(plan, &attempt); i++) {
         if (best_nodes && best.start_time <= MAX(attempt.earliest, (int64_t)time(NULL))) break;
         if (offer(test, &attempt, &before) != SLURM_SUCCESS) continue;
+        /* The stock plugin knows neither wishes nor the nodes kept for restarts. */
+        test->job->start_time = MAX(test->job->start_time, (time_t)attempt.earliest);
         if (best_nodes && test->job->start_time >= best.start_time) continue;
         if (!best_nodes) best_nodes = bit_alloc(bit_size(test->nodes));
         bit_copybits(best_nodes, test->nodes);
@@ -248,17 +230,14 @@ static int earliest_start(const struct test* test, rail_plan* plan) {
     return SLURM_SUCCESS;
 }
 
-/* The job must stay within its span, whatever that costs it. */
+/* The job must be placed as it asks, whatever that costs it. */
 static int test_hard(const struct test* test, rail_plan* plan) {
     const uint16_t base = test->mode & SELECT_MODE_BASE;
-    /* A job that was accepted once is not declared impossible because the fabric file changed: that would
-     * hold it for ever. */
-    if (base == SELECT_MODE_TEST_ONLY && time(NULL) > test->job->details->submit_time + SUBMISSION)
-        return call_stock(test);
+    if (base == SELECT_MODE_TEST_ONLY && !question_is_submission(test->job)) return call_stock(test);
     bitstr_t* candidates = bit_copy(test->nodes);
     int rc = base == SELECT_MODE_WILL_RUN ? earliest_start(test, plan) : first_taken(test, plan);
     if (rc != SLURM_SUCCESS) {
-        debug("select/rail: %pJ: %s", test->job, rail_plan_unfit(plan));
+        debug("%s: %pJ: %s", plugin_type, test->job, rail_plan_unfit(plan));
         bit_copybits(test->nodes, candidates);
     }
     FREE_NULL_BITMAP(candidates);
@@ -280,7 +259,7 @@ static int test_soft(const struct test* test, rail_plan* plan) {
             restore(test->job, &before);
             forget_preempted(test);
         } else if ((test->mode & SELECT_MODE_BASE) == SELECT_MODE_RUN_NOW) {
-            verbose("select/rail: %pJ: %s", test->job, attempt.why);
+            verbose("%s: %pJ: %s", plugin_type, test->job, attempt.why);
         }
         FREE_NULL_BITMAP(candidates);
         if (rc == SLURM_SUCCESS) return rc;
@@ -297,11 +276,9 @@ extern int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_no
     if (!advisor || !job->details || min_nodes == 0 ||
         (base != SELECT_MODE_RUN_NOW && base != SELECT_MODE_WILL_RUN && base != SELECT_MODE_TEST_ONLY))
         return call_stock(&test);
-    const enum rail_span span = span_of(job);
-    if (span == RAIL_SPAN_ANY && (base == SELECT_MODE_TEST_ONLY || job->req_switch)) return call_stock(&test);
-    rail_plan* plan = make_plan(&test, span);
+    rail_plan* plan = make_plan(&test);
     if (!plan) return call_stock(&test);
-    int rc = span == RAIL_SPAN_ANY ? test_soft(&test, plan) : test_hard(&test, plan);
+    int rc = rail_plan_waits(plan) ? test_hard(&test, plan) : test_soft(&test, plan);
     rail_plan_free(plan);
     return rc;
 }

@@ -1,24 +1,25 @@
-/* topology_rail.so for Slurm 24.11: topology_rail(8). Stands between Slurm's node selection and its own topology
- * plugin: narrows the candidate nodes of a job to those Railyard chose, and lets the stock plugin take nodes,
- * cores and GRES of them.
+/* topology_rail.so for Slurm 24.11: topology_rail(8). Stands between Slurm's node selection and its own
+ * topology plugin: narrows the candidate nodes of a job to those Railyard chose, and lets the stock plugin
+ * take nodes, cores and GRES of them.
  *
- * A job with a span is never placed outside it; a job of more than one node without a span gets the best place
- * that is free, and stock behaviour whenever ours is refused. With any doubt there is no opinion: the stock
+ * A job with a span or with segments is never placed otherwise, until a wish ends, and no job takes the nodes
+ * that are kept for restarts; any other job of more than one node gets the best place that is free, and stock
+ * behaviour whenever ours is refused. With any doubt there is no opinion: the stock
  * plugin sees what cons_tres gave us.
  *
- * cons_tres calls topology_p_eval_nodes for every question it is asked: could this job ever run (TEST_ONLY, with
- * all nodes that are configured, whatever their state), does it run now (RUN_NOW), when will it run (WILL_RUN:
- * backfill, first with the nodes free now, then after each simulated end of jobs). The candidates always are
- * nodes with room for the job in that question, so that there is nothing to guess about times here. Which
- * question it is we are not told; only backfill leaves a mark in the job (BACKFILL_TEST).
+ * cons_tres calls topology_p_eval_nodes for every question it is asked: could this job ever run (TEST_ONLY,
+ * with all nodes that are configured, whatever their state), does it run now (RUN_NOW), when will it run
+ * (WILL_RUN: backfill, first with the nodes free now, then after each simulated end of jobs). The candidates
+ * always are nodes with room for the job in that question, so that there is nothing to guess about times
+ * here. Which question it is we are not told; only backfill leaves a mark in the job (BACKFILL_TEST).
  *
  * So how is "not now" said, without saying "never"? As the stock tree plugin says that a job waits for fewer
  * switches: success with best_switch unset in the job. cons_tres takes that for a yes in TEST_ONLY, and for a
  * refusal otherwise, upon which the job stays pending for Resources.
  *
- * Clients and slurmd load this plugin too, for routing and `scontrol show topology`: there it only forwards, says
- * nothing and starts nothing. Another release's shim is another file like this one: what they share is in
- * slurm_question.h, slurm_stock.h and advisor.h. */
+ * Clients and slurmd load this plugin too, for routing and `scontrol show topology`: there it only forwards,
+ * says nothing and starts nothing. Another release's shim is another file like this one: what they share is
+ * in slurm_question.h, slurm_stock.h and advisor.h. */
 
 #include "slurm_inside.h"
 
@@ -143,8 +144,8 @@ static void count_nodes(const topology_eval_t* eval, struct rail_question* quest
     question->wanted = MAX(MIN(eval->req_nodes, most), question->least);
 }
 
-/* Slurm's node Weight, with what cons_tres adds for nodes that are completing or powered down: the largest that
- * is needed for `nodes` nodes when the lightest are taken first. */
+/* Slurm's node Weight, with what cons_tres adds for nodes that are completing or powered down: the largest
+ * that is needed for `nodes` nodes when the lightest are taken first. */
 static uint64_t heaviest_needed(const topology_eval_t* eval, uint32_t nodes) {
     enum { MOST_WEIGHTS = 32 };
     struct {
@@ -180,13 +181,15 @@ static uint64_t heaviest_needed(const topology_eval_t* eval, uint32_t nodes) {
 /* NULL: no opinion. */
 static rail_plan* make_plan(const topology_eval_t* eval, struct rail_question* question) {
     const job_record_t* job = eval->job_ptr;
-    const bool hard = question->span != RAIL_SPAN_ANY;
+    const bool plain = question->hints.span == RAIL_SPAN_ANY && question->hints.segment < 2;
     count_nodes(eval, question);
-    if (!hard && question->wanted < 2) return NULL;
+    question->spare_floor = question_spare_floor(advisor, job, eval->node_map);
+    if (plain && !question->spare_floor && (question->wanted < 2 || job->req_switch)) return NULL;
     question_map_nodes(advisor);
     question->node_count = node_record_count;
 
-    const uint64_t heaviest = hard ? UINT64_MAX : heaviest_needed(eval, question->wanted);
+    const uint64_t heaviest =
+        plain ? heaviest_needed(eval, question->wanted + question->spare_floor) : UINT64_MAX;
     int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
     for (int i = 0; i < node_record_count; i++)
         free_at[i] = RAIL_NEVER;
@@ -204,9 +207,10 @@ static rail_plan* make_plan(const topology_eval_t* eval, struct rail_question* q
     return plan;
 }
 
-/* The stock plugin on one set of nodes. It gets the cores of these nodes alone, as copies: that leaves cons_tres's
- * own untouched by a refusal, and it copies all that it is given. On failure `eval` is as before, but for what
- * the stock plugin writes into avail_res_array when it fails, as it does between its own attempts. */
+/* The stock plugin on one set of nodes. It gets the cores of these nodes alone, as copies: that leaves
+ * cons_tres's own untouched by a refusal, and it copies all that it is given. On failure `eval` is as before,
+ * but for what the stock plugin writes into avail_res_array when it fails, as it does between its own
+ * attempts. */
 static int offer(topology_eval_t* eval, const struct rail_attempt* attempt) {
     const topology_eval_t before = *eval;
     bitstr_t* candidates = bit_copy(eval->node_map);
@@ -238,21 +242,24 @@ static int offer(topology_eval_t* eval, const struct rail_attempt* attempt) {
     return rc;
 }
 
-/* The first set that the stock plugin takes. */
-static int first_taken(topology_eval_t* eval, rail_plan* plan, int most) {
+/* The first set that the stock plugin takes. `later`: there are some for when a wish has ended. */
+static int first_taken(topology_eval_t* eval, rail_plan* plan, int most, bool* later) {
     struct rail_attempt attempt;
-    for (int i = 0; i < most && rail_plan_next(plan, &attempt); i++)
-        if (offer(eval, &attempt) == SLURM_SUCCESS) {
+    for (int i = 0; i < most && rail_plan_next(plan, &attempt); i++) {
+        if (attempt.earliest) {
+            *later = true;
+        } else if (offer(eval, &attempt) == SLURM_SUCCESS) {
             debug("%s: %pJ: %s", plugin_type, eval->job_ptr, attempt.why);
             return SLURM_SUCCESS;
         }
+    }
     return SLURM_ERROR;
 }
 
 /* "Not now", in the words the head of this file explains. */
-static int wait_for_nodes(topology_eval_t* eval, const struct rail_question* question) {
+static int wait_for_nodes(topology_eval_t* eval, const struct rail_question* question, bool later) {
     job_record_t* job = eval->job_ptr;
-    if ((job->bit_flags & BACKFILL_TEST) || question_is_submission(job)) return SLURM_ERROR;
+    if ((job->bit_flags & BACKFILL_TEST) || (question_is_submission(job) && !later)) return SLURM_ERROR;
     /* More nodes than the job may have would not count as runnable. */
     int32_t excess = bit_set_count(eval->node_map) - question->wanted;
     for (int i = bit_fls(eval->node_map); i >= 0 && excess > 0; i--) {
@@ -273,14 +280,14 @@ extern int topology_p_eval_nodes(topology_eval_t* eval) {
     if (!advisor || !job->details || !job->job_id || eval->min_nodes == 0) return stock_eval(eval);
     struct rail_question question = {0};
     question_take_hints(job, &question);
-    const bool hard = question.span != RAIL_SPAN_ANY;
-    if (!hard && job->req_switch) return stock_eval(eval);
     rail_plan* plan = make_plan(eval, &question);
     if (!plan) return stock_eval(eval);
-    int rc = first_taken(eval, plan, hard ? MOST_ATTEMPTS : 1);
+    const bool hard = rail_plan_waits(plan);
+    bool later = false;
+    int rc = first_taken(eval, plan, hard ? MOST_ATTEMPTS : 1, &later);
     if (rc != SLURM_SUCCESS && hard) {
         debug("%s: %pJ: %s", plugin_type, job, rail_plan_unfit(plan));
-        rc = wait_for_nodes(eval, &question);
+        rc = wait_for_nodes(eval, &question, later);
     } else if (rc != SLURM_SUCCESS) {
         rc = stock_eval(eval);
     }

@@ -2,6 +2,7 @@
 
 #include "sched/slurm/fabric_file.hpp"
 #include "sched/slurm/submission.hpp"
+#include "sched/spare_floor.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -18,8 +19,9 @@ struct rail_gate {
                            // select_rail.so says what it reads; here only what goes wrong matters.
                            if (level == sched::FabricFile::Level::error) to(RAIL_LOG_ERROR, text.c_str());
                        },
-                       [this](topo::Fabric&& fabric) {
-                           const auto found = sched::Capacity::of(fabric);
+                       [this](topo::Fabric&& fabric, const base::Conf& conf) {
+                           auto found = sched::Capacity::of(fabric);
+                           found.spare_floor = sched::spare_floor_of(conf, fabric);
                            const std::lock_guard lock(mutex);
                            capacity = found;
                        }) {}

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -79,8 +80,15 @@ struct Advisor {
     // The nodes of the first attempt; empty: none, or no opinion.
     std::vector<std::uint32_t> first(const std::vector<std::int64_t>& free_at, std::uint32_t wanted,
                                      rail_span span, bool* opinion = nullptr) const {
-        const rail_question question{wanted,         wanted, span, static_cast<std::uint32_t>(free_at.size()),
-                                     free_at.data(), nullptr};
+        const rail_question question{.least = wanted,
+                                     .wanted = wanted,
+                                     .hints = {span, RAIL_NEVER, 0, 0},
+                                     .now = 100,
+                                     .eligible = 100,
+                                     .spare_floor = 0,
+                                     .node_count = static_cast<std::uint32_t>(free_at.size()),
+                                     .free_at = free_at.data(),
+                                     .required = nullptr};
         rail_plan* plan = rail_advisor_plan(it, &question);
         if (opinion != nullptr) *opinion = plan != nullptr;
         if (plan == nullptr) return {};
@@ -123,7 +131,7 @@ TEST_CASE("advisor: a required node outside the fabric leaves no opinion") {
     advisor.nodes({"n001", "n002", "login"});
     const std::int64_t free_at[] = {0, 0, 0};
     const std::uint8_t required[] = {0, 0, 1};
-    const rail_question question{1, 1, RAIL_SPAN_UNIT, 3, free_at, required};
+    const rail_question question{1, 1, {RAIL_SPAN_UNIT, RAIL_NEVER, 0, 0}, 100, 100, 0, 3, free_at, required};
     CHECK(rail_advisor_plan(advisor.it, &question) == nullptr);
 }
 
@@ -168,15 +176,63 @@ TEST_CASE("advisor: a changed configuration counts after a reload, a broken one 
     CHECK(soon([&] { return advisor.first(all_free, 2, RAIL_SPAN_UNIT).size() == 2; }));
 }
 
-TEST_CASE("advisor: the comment's span beats the environment's, and nonsense is no span") {
-    const char* environment[] = {"PATH=/bin", "RAIL_SPAN=pod"};
-    CHECK(rail_span_of(nullptr, environment, 2) == RAIL_SPAN_POD);
-    CHECK(rail_span_of("x; railyard: span=unit", environment, 2) == RAIL_SPAN_UNIT);
-    CHECK(rail_span_of("railyard: restart=auto", environment, 2) == RAIL_SPAN_POD);
-    CHECK(rail_span_of("railyard: span=rack", environment, 1) == RAIL_SPAN_ANY);
-    const char* bad[] = {"RAIL_SPAN=rack"};
-    CHECK(rail_span_of(nullptr, bad, 1) == RAIL_SPAN_ANY);
-    CHECK(rail_span_of(nullptr, nullptr, 0) == RAIL_SPAN_ANY);
+TEST_CASE("advisor: the comment's flags beat the environment's, and nonsense is none") {
+    const char* environment[] = {"PATH=/bin", "RAIL_SPAN=pod@90s", "RAIL_SEGMENT=4", "RAIL_SPARES=x"};
+    const auto hints = [&](const char* comment, std::uint32_t count) {
+        rail_hints found{};
+        rail_hints_of(comment, environment, count, &found);
+        return std::tuple(found.span, found.span_wait, found.segment, found.spares);
+    };
+    CHECK(hints(nullptr, 4) == std::tuple(RAIL_SPAN_POD, 90, 4U, 0U));
+    CHECK(hints("x; railyard: span=unit spares=2", 4) == std::tuple(RAIL_SPAN_UNIT, RAIL_NEVER, 4U, 2U));
+    CHECK(hints("railyard: restart=auto", 2) == std::tuple(RAIL_SPAN_POD, 90, 0U, 0U));
+    CHECK(hints("railyard: span=rack", 1) == std::tuple(RAIL_SPAN_ANY, RAIL_NEVER, 0U, 0U));
+    rail_hints none{};
+    rail_hints_of(nullptr, nullptr, 0, &none);
+    CHECK(none.span == RAIL_SPAN_ANY);
+}
+
+TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the configuration says") {
+    const Site site;
+    site.store("pods=1 units=2 hosts=4 rails=1");
+    const Advisor advisor;
+    advisor.nodes({"n001", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
+    const std::vector<std::int64_t> free_at{0, 0, 0, RAIL_NEVER, 0, 0, 0, RAIL_NEVER};
+    rail_question question{4, 4, {RAIL_SPAN_UNIT, 60, 0, 0}, 1000, 950, 0, 8, free_at.data(), nullptr};
+    const auto first = [&](bool& waits) {
+        rail_plan* plan = rail_advisor_plan(advisor.it, &question);
+        REQUIRE(plan != nullptr);
+        waits = rail_plan_waits(plan);
+        rail_attempt attempt{};
+        const std::int64_t at = rail_plan_next(plan, &attempt) ? attempt.earliest : -1;
+        rail_plan_free(plan);
+        return at;
+    };
+    bool waits = false;
+    CHECK(first(waits) == 1010); // no unit has four: when the wish ends
+    CHECK(waits);
+    question.now = 1010;
+    CHECK(first(waits) == 0);
+    CHECK_FALSE(waits);
+    question.hints = {RAIL_SPAN_ANY, RAIL_NEVER, 4, 0};
+    CHECK(first(waits) == -1);
+    CHECK(waits);
+    question.hints.segment = 2;
+    CHECK(first(waits) == 0);
+    question.hints.segment = 0;
+    question.spare_floor = 3;
+    CHECK(first(waits) == -1);
+    CHECK(waits);
+    question.spare_floor = 2;
+    CHECK(first(waits) == 0);
+    CHECK_FALSE(waits);
+
+    CHECK(rail_advisor_spare_floor(advisor.it) == 0);
+    REQUIRE(base::write_file(site.folder / "railyard.conf",
+                             "[placement]\nfabric = \"" + site.fabric.string() +
+                                 "\"\nspare_risk = 0.001\nrepair_time = \"30d\"\n"));
+    rail_advisor_reload(advisor.it);
+    CHECK(soon([&] { return rail_advisor_spare_floor(advisor.it) == 2; }));
 }
 
 TEST_CASE("gate: submissions and changes in C") {

@@ -182,3 +182,83 @@ TEST_CASE("attempts: what they promise holds for random cases") {
         if (!all.empty()) CHECK(all[0].earliest == best);
     }
 }
+
+TEST_CASE("attempts: a wish takes what comes first, its span or its end") {
+    const auto fabric = make("pods=1 units=2 hosts=8 rails=2");
+    const sched::Placer placer(fabric);
+    auto ask = ask_for(fabric, 6, Span::unit);
+    set_range(ask, 0, 3, 1000); // five of each unit are free, ten in all
+    set_range(ask, 8, 11, 2000);
+    ask.span_until = 1500;
+    auto all = [&] {
+        Attempts attempts(placer, ask);
+        return all_of(attempts);
+    }();
+    REQUIRE(all.size() == 3); // place's own, the first unit, everything; the second unit comes after the end
+    CHECK(all[0].earliest == 1000);
+    CHECK(units_of(fabric, all[0]) == std::set{0});
+    CHECK(units_of(fabric, all[1]) == std::set{0});
+    CHECK(all[2].earliest == 1500);
+    CHECK(all[2].hosts.size() == 16);
+
+    ask.span_until = 700;
+    Attempts ending(placer, ask);
+    all = all_of(ending);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].earliest == 700);
+    CHECK(units_of(fabric, all[0]) == std::set{0, 1});
+    CHECK(all[1].earliest == 700);
+    CHECK_FALSE(ending.unfit().empty());
+}
+
+TEST_CASE("attempts: segments are offered whole, then without any host that was offered") {
+    const auto fabric = make("pods=1 units=4 hosts=4 rails=2");
+    const sched::Placer placer(fabric);
+    auto ask = ask_for(fabric, 6, Span::any);
+    ask.segment = 3;
+    Attempts attempts(placer, ask);
+    const auto all = all_of(attempts);
+    REQUIRE(all.size() == 2);
+    std::set<std::uint32_t> seen;
+    for (const auto& attempt : all) {
+        CHECK(attempt.hosts.size() == 6);
+        CHECK(units_of(fabric, attempt).size() == 2);
+        for (const auto host : attempt.hosts)
+            CHECK(seen.insert(host).second);
+    }
+    // Three units have two hosts free now: it waits for a second whole segment.
+    for (std::uint32_t unit = 1; unit < 4; ++unit)
+        set_range(ask, 4 * unit, 4 * unit + 2, 100 * unit);
+    Attempts waiting(placer, ask);
+    const auto first = waiting.next();
+    REQUIRE(first);
+    CHECK(first->earliest == 100);
+    CHECK(units_of(fabric, *first) == std::set{0, 1});
+    ask.spares = 1;
+    ask.least = ask.wanted = 7; // the spare needs no segment: it stands where two are free
+    Attempts spare(placer, ask);
+    const auto with_spare = spare.next();
+    REQUIRE(with_spare);
+    CHECK(with_spare->earliest == 100);
+    CHECK(with_spare->hosts.size() == 7);
+}
+
+TEST_CASE("attempts: the hosts kept for restarts are not given away, but to spares") {
+    const auto fabric = make("pods=1 units=2 hosts=4 rails=2");
+    const sched::Placer placer(fabric);
+    auto ask = ask_for(fabric, 6, Span::fabric);
+    ask.spare_floor = 3;
+    Attempts refused(placer, ask);
+    CHECK_FALSE(refused.next());
+    ask.spares = 1;
+    Attempts taken(placer, ask);
+    const auto all = all_of(taken);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].earliest == 0);
+    ask.spares = 0;
+    ask.spare_floor = 2;
+    ask.free_at[7] = 50;
+    Attempts later(placer, ask);
+    for (const auto& attempt : all_of(later))
+        CHECK(attempt.earliest == 50);
+}
