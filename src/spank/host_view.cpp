@@ -5,6 +5,7 @@
 #include "topo/excerpt.hpp"
 #include "topo/export/nccl.hpp"
 #include "topo/export/tree.hpp"
+#include "topo/fabric_json.hpp"
 #include "topo/host/hwloc_numa.hpp"
 #include "topo/names.hpp"
 
@@ -38,6 +39,31 @@ std::string topo_file(const topo::Fabric& fabric, const topo::Host& host, const 
     return path;
 }
 
+// What tells one version of the fabric's file from another; empty: there is no such file.
+std::string stamp_of(const std::string& path) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return {};
+    return fmt::format("excerpt of {} {} {} {} {}.{:09}\n", path, info.st_dev, info.st_ino, info.st_size,
+                       info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+// The excerpt, kept for the next step: a large fabric lies on storage that all hosts share, and each would
+// read it whole at each step.
+Expected<topo::Fabric> kept_excerpt(const std::string& path, const std::string& node,
+                                    const std::string& run_folder) {
+    const auto stamp = stamp_of(path); // before reading: a change in between is seen at the next step
+    const bool keep = !stamp.empty() && topo::exports::safe_name(node) && private_folder(run_folder);
+    const auto copy = fmt::format("{}/fabric-{}", run_folder, node);
+    if (keep && ::access(copy.c_str(), F_OK) == 0)
+        if (const auto text = base::read_file(copy); text && text->starts_with(stamp))
+            if (auto fabric = topo::parse_fabric(std::string_view(*text).substr(stamp.size()), copy))
+                return fabric;
+    auto fabric = topo::read_excerpt(path, node);
+    if (fabric && keep) // without it the next step reads the whole file again
+        static_cast<void>(base::write_file_if_changed(copy, stamp + topo::print_fabric(*fabric)).has_value());
+    return fabric;
+}
+
 } // namespace
 
 Expected<HostView> view_host(const std::string& node, const std::string& fsroot,
@@ -46,7 +72,7 @@ Expected<HostView> view_host(const std::string& node, const std::string& fsroot,
     if (!conf) return conf.error();
     HostView view;
     const auto& path = conf->text("placement", "fabric");
-    auto fabric = topo::read_excerpt(path, node);
+    auto fabric = kept_excerpt(path, node, run_folder);
     if (!fabric) return std::move(fabric).error();
     view.fabric = *std::move(fabric);
     if (view.fabric.hosts.empty())

@@ -20,8 +20,9 @@ struct HostView {
 };
 
 // The fabric's path is railyard.conf's. `fsroot` holds sys/ and proc/ ("" for this machine), `run_folder` is
-// where files for jobs may be written. Errors: no configuration, no fabric, or the fabric does not know the
-// host: then there is nothing to say about it.
+// where files for jobs may be written, and this host's part of the fabric is kept until the file changes.
+// Errors: no configuration, no fabric, or the fabric does not know the host: then there is nothing to say
+// about it.
 base::Expected<HostView> view_host(const std::string& node, const std::string& fsroot,
                                    const std::string& run_folder);
 

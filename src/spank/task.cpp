@@ -27,6 +27,7 @@ namespace {
 
 // What prepare() found out; each task has a copy.
 struct Prepared {
+    std::string node;
     std::optional<HostView> view;
     std::string why_not;
 };
@@ -123,6 +124,15 @@ void tell(bool by_user, const std::string& text) {
         slurm_debug("spank_rail: nothing is bound: %s", text.c_str());
 }
 
+void look_at(const std::string& node) {
+    prepared() = {node, {}, {}};
+    auto view = view_host(node, options().fsroot(node), options().run_folder(node));
+    if (view)
+        prepared().view = *std::move(view);
+    else
+        prepared().why_not = view.error().text;
+}
+
 void bind_task(spank_t handle, bool script) {
     for (const auto& name :
          claimed("RAIL_EXPORTS", [&](const std::string& each) { return task_variable(handle, each); }))
@@ -130,6 +140,8 @@ void bind_task(spank_t handle, bool script) {
     const auto [mode, by_user] = asked(handle);
     if (mode.what == BindMode::What::off) return;
     const auto local = item(handle, S_TASK_ID, 0);
+    // Only now does Slurm tell the node's name: it may be another than the host's.
+    if (const auto node = node_name(handle); node != prepared().node) look_at(node);
     if (!prepared().view) {
         if (!prepared().why_not.empty() && local == 0) tell(by_user && !script, prepared().why_not);
         return;
@@ -174,13 +186,7 @@ int prepare(spank_t handle, Arguments) {
     const auto step = item(handle, S_JOB_STEPID, 0);
     if (step == SLURM_EXTERN_CONT) return ESPANK_SUCCESS;
     if (is_script(step)) prepare_order(handle);
-    if (asked(handle).mode.what == BindMode::What::off) return ESPANK_SUCCESS;
-    const auto node = node_name(handle);
-    auto view = view_host(node, options().fsroot(node), options().run_folder(node));
-    if (view)
-        prepared().view = *std::move(view);
-    else
-        prepared().why_not = view.error().text;
+    if (asked(handle).mode.what != BindMode::What::off) look_at(node_name(handle));
     return ESPANK_SUCCESS;
 }
 

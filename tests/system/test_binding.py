@@ -219,6 +219,29 @@ def test_without_facts_nothing_is_said(cluster):
         holds(cluster.run("srun", "-Q", "-N1", "--rail-bind=near", "true").stderr, "railtopo check shows where", "line")
 
 
+def test_a_changed_fabric_counts_from_the_next_step(cluster):
+    """What a host keeps of the fabric file is used while that file is the same, and no longer; damaged, it is made anew."""
+    if not cluster.yard.namespaces:
+        skip("hosts are plain processes: they share one /run")
+    node = cluster.nodes[0]
+    words = ("-w", node, "-N1", "-n8")
+    with facts(cluster):
+        kept = cluster.root / "hosts" / node / "run" / "railyard" / f"fabric-{node}"
+        equal(variables(cluster, *words)[2]["UCX_NET_DEVICES"], "mlx5_2:1", "at first")
+        good = kept.read_text()
+        check(len(good.splitlines()) < 60, "more than the host's own part is kept")
+        kept.write_text(good.replace("mlx5_2", "kept_2"))
+        equal(variables(cluster, *words)[2]["UCX_NET_DEVICES"], "mlx5_1:1", "from what is kept: no kernel has a kept_2")
+        kept.write_text(good[:len(good) // 2])
+        equal(variables(cluster, *words)[2]["UCX_NET_DEVICES"], "mlx5_2:1", "after damage")
+        equal(kept.read_text(), good, "what is kept after damage")
+        document = json.loads(cluster.agents.fabric.read_text())
+        hcas = document["hosts"][0]["hcas"]
+        hcas[2]["gpu"], hcas[3]["gpu"] = 3, 2
+        cluster.agents.fabric.write_text(json.dumps(document))
+        equal(variables(cluster, *words)[2]["UCX_NET_DEVICES"], "mlx5_3:1", "after a change of the fabric")
+
+
 def test_files_are_only_put_where_nobody_else_writes(cluster):
     """A run folder that others can write to, or a link in its place, gets no file."""
     if not cluster.yard.namespaces:
