@@ -6,11 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
+#include <map>
+#include <optional>
 
 namespace topo::draw {
 namespace {
+
+using base::HostState;
 
 constexpr int swatch_w = 24, swatch_h = 14, row = 22, text_size = 12;
 constexpr std::size_t most_jobs = 16, most_findings = 24;
@@ -42,10 +45,10 @@ private:
 };
 
 void add_states(Signs& signs, Canvas& canvas, const Overlay& overlay) {
-    std::array<std::size_t, 5> counts{};
+    std::map<std::optional<HostState>, std::size_t> counts;
     bool impaired = false;
     for (const auto& host : overlay.hosts) {
-        ++counts[host.state ? static_cast<std::size_t>(*host.state) : 4];
+        ++counts[host.state];
         impaired = impaired || host.health < 1;
     }
     const auto cell = [&](std::string_view fill) {
@@ -54,17 +57,17 @@ void add_states(Signs& signs, Canvas& canvas, const Overlay& overlay) {
             if (!fill.empty()) canvas.rect(box, fill);
         };
     };
-    signs.add(fmt::format("{} free", counts[0]), cell(""));
-    signs.add(fmt::format("{} allocated", counts[1]), cell("busy"));
-    signs.add(fmt::format("{} drained", counts[2]), cell("drained"));
-    signs.add(fmt::format("{} down", counts[3]), [&](Box box) {
+    signs.add(fmt::format("{} free", counts[HostState::free]), cell(""));
+    signs.add(fmt::format("{} allocated", counts[HostState::busy]), cell("busy"));
+    signs.add(fmt::format("{} drained", counts[HostState::drained]), cell("drained"));
+    signs.add(fmt::format("{} down", counts[HostState::down]), [&](Box box) {
         cell("down")(box);
         canvas.path(fmt::format("M{} {}L{} {}M{} {}L{} {}", box.x + 4, box.y + 2, box.right() - 4,
                                 box.bottom() - 2, box.right() - 4, box.y + 2, box.x + 4, box.bottom() - 2),
                     "cross");
     });
-    if (counts[4] > 0)
-        signs.add(fmt::format("{} of unknown state", counts[4]),
+    if (counts[std::nullopt] > 0)
+        signs.add(fmt::format("{} of unknown state", counts[std::nullopt]),
                   [&](Box box) { canvas.rect(box, "unknown"); });
     if (impaired)
         signs.add("health below 1: how full the bar is", [&](Box box) {
