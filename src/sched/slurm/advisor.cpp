@@ -15,6 +15,8 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,22 +26,45 @@ namespace {
 
 constexpr std::uint32_t unknown = UINT32_MAX;
 
+// Assigning {} would keep the memory.
+template <typename T>
+void drop(std::vector<T>& from) {
+    std::vector<T>().swap(from);
+}
+
 // A fabric to place on, without what only the making of the placer needed.
 struct Placing {
     Placing(topo::Fabric&& from, std::uint32_t floor)
         : fabric(std::move(from)), placer(fabric), spare_floor(floor) {
         // Of a large fabric this is nearly all, and the placer has what it needs of it.
-        fabric.links = {};
-        fabric.switches = {};
-        for (auto& host : fabric.hosts)
-            host.hcas = {};
+        drop(fabric.links);
+        drop(fabric.switches);
+        for (auto& host : fabric.hosts) {
+            drop(host.hcas);
+            drop(host.gpus);
+            drop(host.leaves);
+        }
+        // What stays must be in few pieces: the memory around each small one cannot be given back.
+        decltype(fabric.host_index)().swap(fabric.host_index);
+        by_name.resize(fabric.hosts.size());
+        std::iota(by_name.begin(), by_name.end(), 0U);
+        std::ranges::sort(by_name, {}, [&](std::uint32_t host) { return std::string_view(name_of(host)); });
     }
     Placing(const Placing&) = delete;
     Placing& operator=(const Placing&) = delete;
 
+    const std::string& name_of(std::uint32_t host) const { return fabric.hosts[host].name; }
+    std::optional<std::uint32_t> find_host(std::string_view name) const {
+        const auto at = std::ranges::lower_bound(
+            by_name, name, {}, [&](std::uint32_t host) { return std::string_view(name_of(host)); });
+        if (at == by_name.end() || name_of(*at) != name) return std::nullopt;
+        return *at;
+    }
+
     topo::Fabric fabric;
     sched::Placer placer; // refers to `fabric`
     std::uint32_t spare_floor;
+    std::vector<std::uint32_t> by_name; // hosts, in order of their names
 };
 
 // One consistent view: the fabric and how Slurm's node table maps to it. Never changed once made.
@@ -103,7 +128,7 @@ struct rail_advisor {
         std::vector<std::string> strangers;
         for (std::uint32_t node = 0; node < names.size(); ++node) {
             if (names[node].empty()) continue;
-            if (const auto host = newest->fabric.find_host(names[node])) {
+            if (const auto host = newest->find_host(names[node])) {
                 next->host_of_node[node] = *host;
                 next->node_of_host[*host] = node;
             } else {
