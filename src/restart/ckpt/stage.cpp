@@ -167,10 +167,13 @@ Expected<void> Stage::remove() {
 
 Expected<Published> Stage::publish(std::int64_t job, std::chrono::duration<double> already_spent) {
     auto done = seal_and_rename(job, already_spent);
-    if (done)
+    if (done) {
         path_.clear();
-    else
-        static_cast<void>(remove()); // the first error is the one to tell
+        return done;
+    }
+    static_cast<void>(remove()); // the first error is the one to tell,
+    // unless a later incarnation took the files away meanwhile: then that is the reason.
+    if (auto ours = fence_->check(); !ours && ours.error().code == Code::denied) return std::move(ours).error();
     return done;
 }
 
