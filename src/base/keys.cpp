@@ -11,6 +11,9 @@ using enum KeyType;
 constexpr auto table = std::to_array<Key>({
     {"placement", "fabric", text, "", "\"/etc/railyard/fabric.json\"",
      "The fabric file that plugins, daemons and commands read."},
+    {"placement", "health", text, "", "\"\"",
+     "File through which restartd tells which hosts to avoid where there is a choice; empty: health.json beside "
+     "restartd.journal."},
     {"placement", "spare_risk", number, "", "0",
      "Chance that more hosts are in repair than healthy ones are kept free for restarts and --rail-spares, such as "
      "0.001; 0 keeps none (checkpoint.mtbf_node says how often a host fails)."},

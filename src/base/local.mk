@@ -8,6 +8,7 @@ libry_base_la_SOURCES = \
 	%D%/fields.hpp \
 	%D%/file.cpp %D%/file.hpp \
 	%D%/fmt.cpp \
+	%D%/host_health.cpp %D%/host_health.hpp \
 	%D%/host_state.cpp %D%/host_state.hpp \
 	%D%/hostlist.cpp %D%/hostlist.hpp \
 	%D%/json.cpp %D%/json.hpp \

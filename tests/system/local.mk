@@ -25,6 +25,7 @@ EXTRA_DIST += \
 	%D%/test_exports.py \
 	%D%/test_fabric.py \
 	%D%/test_flags.py \
+	%D%/test_health.py \
 	%D%/test_operator.py \
 	%D%/test_order.py \
 	%D%/test_placement.py \

@@ -7,6 +7,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/event.hpp \
 	%D%/facts.cpp \
 	%D%/findings.cpp \
+	%D%/health.cpp %D%/health.hpp \
 	%D%/incident.hpp \
 	%D%/intents.cpp \
 	%D%/jobs.cpp \

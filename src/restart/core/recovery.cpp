@@ -1,6 +1,7 @@
 // What is done about an incident, from its opening to its close.
 
 #include "base/units.hpp"
+#include "restart/core/health.hpp"
 #include "restart/core/turn.hpp"
 
 #include <fmt/format.h>
@@ -272,8 +273,12 @@ bool advance(Turn& turn, Incident& incident) {
     const bool over =
         std::all_of(incident.jobs.begin(), incident.jobs.end(), [](const HurtJob& j) { return j.settled; }) &&
         std::all_of(incident.intents.begin(), incident.intents.end(), [](const Intent& i) { return i.seen; });
-    if (over) turn.note(NoteKind::outcome, incident, 0, wish ? "closed" : closing(turn, incident));
-    return !over;
+    if (!over) return true;
+    turn.note(NoteKind::outcome, incident, 0, wish ? "closed" : closing(turn, incident));
+    if (!wish)
+        if (const auto host = turn.state.hosts.find(incident.host); host != turn.state.hosts.end())
+            remember_fault(host->second, turn.now);
+    return false;
 }
 
 void advance_all(Turn& turn) {

@@ -99,6 +99,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
     codec.maybe("mute_since", host.mute_since);
     codec.maybe("lost", host.lost);
     codec.maybe("doubted", host.doubted);
+    codec.maybe("faults", host.faults);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) {

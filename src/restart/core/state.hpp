@@ -29,6 +29,7 @@ struct HostState {
     std::optional<base::Time> mute_since; // not responding to, or down in, the resource manager since
     bool lost = false;                    // confirmed; until its agent reports again
     bool doubted = false; // a suspicion was dropped; until its agent reports only a loss others saw counts
+    std::vector<base::Time> faults; // when its incidents were closed, of the last 30 days (health.hpp)
     bool operator==(const HostState&) const = default;
 };
 

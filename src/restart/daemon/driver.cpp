@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/units.hpp"
+#include "restart/core/health.hpp"
 #include "restart/core/step.hpp"
 #include "topo/fabric_json.hpp"
 
@@ -284,6 +285,7 @@ void Driver::run_ticker(const std::stop_token& stop) {
             tick = options_.tick;
         }
         load_fabric();
+        tell_health();
         sleep.wait_for(lock, stop, tick, [] { return false; });
     }
 }
@@ -349,6 +351,19 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     const auto wait = options_.poll * (1 << std::min(failed_reads_, 8U));
     next_read_ = Stopwatch::now() + std::max(options_.poll, std::min(wait, slowest_read));
     ++failed_reads_;
+}
+
+// Observing changes nothing, so placement hears of nothing.
+void Driver::tell_health() {
+    fs::path path;
+    base::HealthMap weak;
+    const auto now = base::now();
+    {
+        const std::lock_guard lock(mutex_);
+        path = options_.health;
+        if (!options_.policy.observe_only) weak = health_of(state_, now);
+    }
+    if (!path.empty()) health_.write(path, std::move(weak), now);
 }
 
 // Units follow the fabric file; a file that cannot be read leaves the old ones.

@@ -16,6 +16,7 @@
 #include "restart/core/report.hpp"
 #include "restart/core/state.hpp"
 #include "restart/core/step.hpp"
+#include "restart/daemon/health_writer.hpp"
 #include "restart/daemon/journal.hpp"
 #include "restart/daemon/metrics.hpp"
 #include "restart/rm/rm.hpp"
@@ -39,6 +40,7 @@ struct DriverOptions {
     base::Duration tick{200};
     base::Duration save{10'000};  // between two writings of a state that only saw reports
     std::filesystem::path fabric; // fabric.json: units; read again when it changes
+    std::filesystem::path health; // written for placement; empty: none
 };
 
 // What a look at the driver shows beside its state.
@@ -109,6 +111,7 @@ private:
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
     void load_fabric();
+    void tell_health();
 
     std::mutex mutex_;
     std::condition_variable_any wake_; // of the resource manager's thread
@@ -135,6 +138,8 @@ private:
     std::optional<std::filesystem::file_time_type> fabric_seen_;
     std::filesystem::path fabric_path_;
     std::string fabric_error_;
+
+    HealthWriter health_; // only the ticker's
 
     std::jthread ticker_;
     std::jthread rm_thread_;

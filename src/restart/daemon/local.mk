@@ -14,6 +14,7 @@ libry_daemon_la_SOURCES = \
 	%D%/api.cpp %D%/api.hpp \
 	%D%/database.cpp %D%/database.hpp \
 	%D%/driver.cpp %D%/driver.hpp \
+	%D%/health_writer.cpp %D%/health_writer.hpp \
 	%D%/journal.cpp %D%/journal.hpp \
 	%D%/metrics.cpp %D%/metrics.hpp \
 	%D%/roles.cpp %D%/roles.hpp \

@@ -2,6 +2,7 @@
 // the journal (what was decided), the driver (step by step), the API (who may say what) and the server.
 #include "base/cli.hpp"
 #include "base/conf.hpp"
+#include "base/host_health.hpp"
 #include "base/log.hpp"
 #include "base/ready.hpp"
 #include "base/units.hpp"
@@ -68,6 +69,7 @@ DriverOptions driver_options(const base::Conf& conf) {
     options.policy = Policy::from(conf);
     options.poll = conf.duration("restartd", "poll_interval");
     options.fabric = conf.text("placement", "fabric");
+    options.health = base::health_path(conf);
     return options;
 }
 

@@ -4,7 +4,7 @@
 #include "sched/hints.hpp"
 #include "sched/place.hpp"
 #include "sched/slurm/attempts.hpp"
-#include "sched/slurm/fabric_file.hpp"
+#include "sched/slurm/placement_files.hpp"
 #include "sched/spare_floor.hpp"
 
 #include <fmt/format.h>
@@ -72,6 +72,7 @@ struct World {
     std::shared_ptr<const Placing> placing;
     std::vector<std::uint32_t> host_of_node; // unknown: not in the fabric
     std::vector<std::uint32_t> node_of_host; // unknown: not in Slurm
+    std::vector<float> health;               // of each host; empty: all are sound
 };
 
 sched::Span span_of(rail_span span) {
@@ -99,19 +100,32 @@ rail_span c_span(sched::Span span) {
 struct rail_advisor {
     explicit rail_advisor(rail_log to)
         : log(to),
-          file(
-              [to](sched::FabricFile::Level level, const std::string& text) {
-                  to(level == sched::FabricFile::Level::error ? RAIL_LOG_ERROR : RAIL_LOG_INFO, text.c_str());
-              },
-              [this](topo::Fabric&& fabric, const base::Conf& conf) { use(std::move(fabric), conf); }) {}
+          files({.log =
+                     [to](sched::PlacementFiles::Level level, const std::string& text) {
+                         to(level == sched::PlacementFiles::Level::error ? RAIL_LOG_ERROR : RAIL_LOG_INFO,
+                            text.c_str());
+                     },
+                 .fabric = [this](topo::Fabric&& fabric,
+                                  const base::Conf& conf) { use(std::move(fabric), conf); },
+                 .health = [this](base::HealthMap&& health) { avoid(std::move(health)); }}) {}
 
-    // On the thread of `file`, which has no caller to tell: what goes wrong is logged.
+    // These two on the thread of `files`, which has no caller to tell: what goes wrong is logged.
     void use(topo::Fabric&& fabric, const base::Conf& conf) noexcept {
         try {
             const auto floor = sched::spare_floor_of(conf, fabric);
             auto shared = std::make_shared<const Placing>(std::move(fabric), floor);
             const std::lock_guard lock(mutex);
             newest = std::move(shared);
+            map();
+        } catch (const std::exception& e) {
+            log(RAIL_LOG_ERROR, e.what());
+        }
+    }
+
+    void avoid(base::HealthMap&& health) noexcept {
+        try {
+            const std::lock_guard lock(mutex);
+            avoided = std::move(health);
             map();
         } catch (const std::exception& e) {
             log(RAIL_LOG_ERROR, e.what());
@@ -135,6 +149,11 @@ struct rail_advisor {
                 strangers.push_back(names[node]);
             }
         }
+        for (const auto& [name, host] : avoided)
+            if (const auto found = newest->find_host(name)) {
+                next->health.resize(newest->fabric.hosts.size(), 1.0F);
+                next->health[*found] = host.health;
+            }
         world = std::move(next);
         auto folded = base::fold_hostlist(strangers);
         if (folded == told) return;
@@ -155,8 +174,9 @@ struct rail_advisor {
     std::vector<std::string> names;
     std::shared_ptr<const Placing> newest;
     std::shared_ptr<const World> world;
-    std::string told;       // nodes outside the fabric, as last logged
-    sched::FabricFile file; // last: its thread uses the rest
+    base::HealthMap avoided;
+    std::string told;            // nodes outside the fabric, as last logged
+    sched::PlacementFiles files; // last: its thread uses the rest
 };
 
 struct rail_plan {
@@ -182,7 +202,7 @@ void rail_advisor_close(rail_advisor* advisor) {
 }
 
 void rail_advisor_reload(rail_advisor* advisor) {
-    advisor->file.reload();
+    advisor->files.reload();
 }
 
 void rail_advisor_set_nodes(rail_advisor* advisor, const char* const* names, std::uint32_t count) {
@@ -249,6 +269,7 @@ rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* questio
         ask.spares = std::min(question->hints.spares, ask.least - 1);
         ask.spare_floor = question->spare_floor;
         ask.free_at.assign(world->placing->fabric.hosts.size(), sched::Ask::never);
+        ask.health = world->health;
         bool any = false;
         for (std::uint32_t node = 0; node < question->node_count; ++node) {
             const auto host = world->host_of_node[node];

@@ -1,6 +1,6 @@
 /* What the plugins inside slurmctld ask of Railyard, in C: no Slurm type goes in, no exception comes out.
  *
- * An advisor keeps the fabric (fabric_file.hpp) and which of its hosts each entry of Slurm's node table is.
+ * An advisor keeps the fabric (placement_files.hpp) and which of its hosts each entry of Slurm's node table is.
  * "No opinion" is an answer everywhere: without a fabric, or when nothing is known about the nodes in
  * question, Slurm decides alone; the log says so once.
  *

@@ -31,6 +31,7 @@ std::optional<Attempt> Attempts::chosen_at(std::int64_t moment) {
         snapshot.states.push_back(at <= moment       ? HostState::free
                                   : at == Ask::never ? HostState::down
                                                      : HostState::busy);
+    snapshot.health = ask_.health;
     Request request;
     request.nodes = ask_.least;
     request.most = ask_.wanted;

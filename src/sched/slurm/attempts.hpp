@@ -37,6 +37,7 @@ struct Ask {
     std::uint32_t spare_floor = 0;
     std::vector<std::int64_t> free_at;   // seconds; 0 = free now, never = not a candidate
     std::vector<std::uint32_t> required; // hosts that must be in
+    std::vector<float> health;           // as in Snapshot
 };
 
 struct Attempt {

@@ -4,7 +4,7 @@ noinst_LTLIBRARIES += libry_advisor.la
 libry_advisor_la_SOURCES = \
 	%D%/advisor.cpp %D%/advisor.h \
 	%D%/attempts.cpp %D%/attempts.hpp \
-	%D%/fabric_file.cpp %D%/fabric_file.hpp \
+	%D%/placement_files.cpp %D%/placement_files.hpp \
 	%D%/submission.cpp %D%/submission.hpp \
 	%D%/submit.cpp %D%/submit.h
 libry_advisor_la_LIBADD = libry_sched.la

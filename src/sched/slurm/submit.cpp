@@ -1,6 +1,6 @@
 #include "sched/slurm/submit.h"
 
-#include "sched/slurm/fabric_file.hpp"
+#include "sched/slurm/placement_files.hpp"
 #include "sched/slurm/submission.hpp"
 #include "sched/spare_floor.hpp"
 
@@ -14,17 +14,20 @@
 
 struct rail_gate {
     explicit rail_gate(rail_log to)
-        : log(to), file(
-                       [to](sched::FabricFile::Level level, const std::string& text) {
-                           // select_rail.so says what it reads; here only what goes wrong matters.
-                           if (level == sched::FabricFile::Level::error) to(RAIL_LOG_ERROR, text.c_str());
-                       },
-                       [this](topo::Fabric&& fabric, const base::Conf& conf) {
-                           auto found = sched::Capacity::of(fabric);
-                           found.spare_floor = sched::spare_floor_of(conf, fabric);
-                           const std::lock_guard lock(mutex);
-                           capacity = found;
-                       }) {}
+        : log(to),
+          files({.log =
+                     [to](sched::PlacementFiles::Level level, const std::string& text) {
+                         // The plugin that chooses nodes says what is read; here only what goes wrong matters.
+                         if (level == sched::PlacementFiles::Level::error) to(RAIL_LOG_ERROR, text.c_str());
+                     },
+                 .fabric =
+                     [this](topo::Fabric&& fabric, const base::Conf& conf) {
+                         auto found = sched::Capacity::of(fabric);
+                         found.spare_floor = sched::spare_floor_of(conf, fabric);
+                         const std::lock_guard lock(mutex);
+                         capacity = found;
+                     },
+                 .health = {}}) {}
 
     std::optional<sched::Capacity> current() {
         const std::lock_guard lock(mutex);
@@ -34,7 +37,7 @@ struct rail_gate {
     const rail_log log;
     std::mutex mutex; // guards capacity
     std::optional<sched::Capacity> capacity;
-    sched::FabricFile file; // last: its thread uses the rest
+    sched::PlacementFiles files; // last: its thread uses the rest
 };
 
 namespace {

@@ -1,5 +1,6 @@
 #include "restart/daemon/driver.hpp"
 
+#include "base/file.hpp"
 #include "base/log.hpp"
 #include "folder.hpp"
 #include "rm_double.hpp"
@@ -21,14 +22,16 @@ struct Yard {
     test::RmDouble rm{{"n001", "n002", "n003"}};
     restart::Metrics metrics;
     std::unique_ptr<Driver> driver;
+    bool observe_only = false;
 
     void start() {
         base::log::open("unit_tests", base::log::Level::error);
         restart::DriverOptions options;
-        options.policy.observe_only = false;
         options.policy.retry_most = 1s;
         options.poll = 20ms;
         options.tick = 10ms;
+        options.policy.observe_only = observe_only;
+        options.health = folder.path / "health.json";
         auto journal = restart::Journal::open(folder.path / "journal.db");
         REQUIRE(journal);
         auto made = Driver::make(*std::move(journal), rm, metrics, options);
@@ -238,4 +241,31 @@ TEST_CASE("a stored state that cannot be understood is refused, not replaced") {
         CHECK(driver.error().text.find(path.string()) != std::string::npos);
         CHECK(driver.error().text.find("hosts") != std::string::npos);
     }
+}
+
+TEST_CASE("placement is told which hosts to avoid, and nothing while observing") {
+    Yard yard;
+    yard.observe_only = GENERATE(false, true);
+    yard.start();
+    REQUIRE(yard.known());
+    const auto avoided = [&] {
+        const auto text = base::read_file(yard.folder.path / "health.json");
+        const auto file = text ? base::parse_health(*text, "health.json") : base::HealthFile{};
+        REQUIRE(file);
+        return file->hosts;
+    };
+    auto report = report_of("n002");
+    report.findings.push_back({"ib.symbol_error", "mlx5_0:1", restart::Severity::warn, base::now(), "12 an hour"});
+    REQUIRE(yard.driver->report(report));
+    if (yard.observe_only) {
+        REQUIRE(yard.wait([&] { return std::filesystem::exists(yard.folder.path / "health.json"); }));
+        std::this_thread::sleep_for(50ms);
+        CHECK(avoided().empty());
+    } else {
+        CHECK(yard.wait([&] { return avoided().contains("n002"); }));
+        report.findings.clear();
+        REQUIRE(yard.driver->report(report));
+        CHECK(yard.wait([&] { return avoided().empty(); }));
+    }
+    yard.end();
 }

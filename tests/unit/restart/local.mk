@@ -6,6 +6,7 @@ unit_sources += \
 	%D%/driver_test.cpp \
 	%D%/folder.hpp \
 	%D%/fuzz_test.cpp \
+	%D%/health_test.cpp \
 	%D%/http_test.cpp \
 	%D%/journal_test.cpp \
 	%D%/metrics_test.cpp \

@@ -1,8 +1,9 @@
 #include "sched/slurm/advisor.h"
-#include "sched/slurm/fabric_file.hpp"
+#include "sched/slurm/placement_files.hpp"
 #include "sched/slurm/submit.h"
 
 #include "base/file.hpp"
+#include "base/host_health.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/synth/synth.hpp"
 
@@ -174,6 +175,39 @@ TEST_CASE("advisor: a changed configuration counts after a reload, a broken one 
                              "[placement]\nfabric = \"" + other.string() + "\"\n"));
     rail_advisor_reload(advisor.it);
     CHECK(soon([&] { return advisor.first(all_free, 2, RAIL_SPAN_UNIT).size() == 2; }));
+}
+
+TEST_CASE("advisor: hosts of poor health are taken last, as long as the health file holds") {
+    const Site site;
+    site.store("pods=1 units=1 hosts=4 rails=1");
+    const auto health = site.folder / "health.json";
+    REQUIRE(base::write_file(site.folder / "railyard.conf",
+                             "[placement]\nfabric = \"" + site.fabric.string() + "\"\nhealth = \"" +
+                                 health.string() + "\"\n"));
+    const auto store = [&](base::HealthMap hosts, base::Time written = base::now()) {
+        REQUIRE(base::write_file(health, base::print_health({written, std::move(hosts)})));
+    };
+    const Advisor advisor;
+    advisor.nodes({"n001", "n002", "n003", "n004"});
+    const std::vector<std::int64_t> all_free(4, 0);
+    const auto chosen = [&](std::vector<std::uint32_t> nodes, std::uint32_t wanted) {
+        return soon([&] { return advisor.first(all_free, wanted, RAIL_SPAN_ANY) == nodes; });
+    };
+    CHECK(chosen({0, 1}, 2));
+    store({{"n001", {0.6F, "symbol errors"}}, {"n003", {0.9F, "a fault"}}, {"stranger", {0.1F, ""}}});
+    CHECK(chosen({1, 3}, 2));
+    CHECK(chosen({1, 2, 3}, 3));
+    CHECK(chosen({0, 1, 2, 3}, 4)); // avoided, not banned
+    CHECK(lines_with("avoided where there is a choice: n[001,003],stranger") == 1);
+    REQUIRE(base::write_file(health, "{"));
+    CHECK(soon([&] { return lines_with("hosts are avoided as it said before") == 1; }));
+    CHECK(chosen({1, 3}, 2));
+    store({{"n002", {0.6F, ""}}}, base::now() - 2 * base::health_lapses);
+    CHECK(chosen({0, 1}, 2)); // left behind by a daemon that ended long ago
+    store({{"n001", {0.6F, ""}}});
+    CHECK(chosen({1, 2}, 2));
+    std::filesystem::remove(health);
+    CHECK(chosen({0, 1}, 2));
 }
 
 TEST_CASE("advisor: the comment's flags beat the environment's, and nonsense is none") {

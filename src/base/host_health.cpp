@@ -1,0 +1,59 @@
+#include "base/host_health.hpp"
+
+#include "base/json.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace base {
+namespace {
+
+constexpr int version = 1;
+
+Expected<HealthFile> read(const Reader& document) {
+    if (auto known = document.integer_in("v", version, version); !known) return std::move(known).error();
+    HealthFile file;
+    const auto written = document.number("written");
+    if (!written) return written.error();
+    if (*written < 0 || *written > 1e11) return document.error("written: is no time in seconds");
+    file.written = time_from_seconds(*written);
+    const auto hosts = document.at("hosts");
+    if (!hosts) return hosts.error();
+    const auto members = hosts->members();
+    if (!members) return members.error();
+    for (const auto& [name, entry] : *members) {
+        const auto health = entry.number("health");
+        if (!health) return health.error();
+        if (*health < 0 || *health > 1) return entry.error("health: is not between 0 and 1");
+        auto why = entry.text("why");
+        if (!why) return why.error();
+        file.hosts[name] = {static_cast<float>(*health), *std::move(why)};
+    }
+    return file;
+}
+
+} // namespace
+
+std::filesystem::path health_path(const Conf& conf) {
+    const auto named = conf.text("placement", "health");
+    if (!named.empty()) return named;
+    return std::filesystem::path(conf.text("restartd", "journal")).replace_filename("health.json");
+}
+
+std::string print_health(const HealthFile& file) {
+    boost::json::object hosts;
+    for (const auto& [name, host] : file.hosts) // thousandths are all that placement tells apart
+        hosts[name] = {{"health", std::round(double{host.health} * 1000) / 1000}, {"why", host.why}};
+    return to_pretty(boost::json::object{
+        {"v", version}, {"written", to_seconds(file.written)}, {"hosts", std::move(hosts)}});
+}
+
+Expected<HealthFile> parse_health(std::string_view text, std::string_view name) {
+    const auto document = parse_json(text);
+    if (!document) return Error(document.error()).within(name);
+    auto file = read(Reader(*document));
+    if (!file) return std::move(file).error().within(name);
+    return file;
+}
+
+} // namespace base

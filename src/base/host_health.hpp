@@ -1,0 +1,43 @@
+// How sound hosts are, as restartd tells it to whoever places jobs: the health file.
+//
+//   {"v": 1, "written": 1700000000.0, "hosts": {"n003": {"health": 0.6, "why": "mlx5_2:1 symbol errors"}}}
+//
+// Only hosts below 1 are named. The writer writes it again at least each `health_refresh`, so that what an
+// ended daemon left behind is told from what holds.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/conf.hpp"
+#include "base/expected.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace base {
+
+struct HostHealth {
+    float health = 1; // 0 (never take it) … 1 (sound)
+    std::string why;  // a phrase
+    bool operator==(const HostHealth&) const = default;
+};
+
+using HealthMap = std::map<std::string, HostHealth, std::less<>>; // by host name
+
+struct HealthFile {
+    Time written{};
+    HealthMap hosts;
+};
+
+inline constexpr Duration health_refresh = std::chrono::minutes(1);
+inline constexpr Duration health_lapses = std::chrono::minutes(10); // after `written`
+
+// [placement] health, or else health.json beside restartd's journal.
+std::filesystem::path health_path(const Conf& conf);
+
+std::string print_health(const HealthFile& file);
+// Errors (Code::input) name the place: "NAME: hosts.n003.health: …".
+Expected<HealthFile> parse_health(std::string_view text, std::string_view name);
+
+} // namespace base

@@ -1,0 +1,26 @@
+#include "restart/daemon/health_writer.hpp"
+
+#include "base/file.hpp"
+#include "base/log.hpp"
+
+#include <utility>
+
+namespace restart {
+
+void HealthWriter::write(const std::filesystem::path& path, base::HealthMap hosts, base::Time now) {
+    if (path != std::exchange(path_, path)) last_.reset();
+    // A clock that was set back must not keep the file from being written.
+    const bool lasts = last_ && now >= last_->written && (hosts.empty() || now - last_->written < base::health_refresh);
+    if (lasts && last_->hosts == hosts) return;
+    base::HealthFile next{now, std::move(hosts)};
+    if (auto done = base::write_file(path, base::print_health(next)); !done) {
+        if (error_ != done.error().text)
+            base::log::warning("{}: placement does not learn which hosts to avoid", done.error().text);
+        error_ = done.error().text;
+        return;
+    }
+    error_.clear();
+    last_ = std::move(next);
+}
+
+} // namespace restart

@@ -1,0 +1,164 @@
+#include "sched/slurm/placement_files.hpp"
+
+#include "base/file.hpp"
+#include "base/hostlist.hpp"
+#include "base/units.hpp"
+#include "topo/fabric_json.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <exception>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sched {
+namespace {
+
+constexpr std::size_t most_health = std::size_t{16} << 20; // bytes
+
+} // namespace
+
+PlacementFiles::PlacementFiles(Callbacks callbacks, std::chrono::milliseconds interval)
+    : callbacks_(std::move(callbacks)), interval_(interval) {
+    find_paths();
+    look_at_fabric();
+    look_at_health();
+    // The host process keeps its signals: the thread takes none.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        thread_ = std::thread([this] { watch(); });
+        pthread_setname_np(thread_.native_handle(), "rail_files");
+    } catch (const std::exception& e) {
+        say(fabric_, Level::error,
+            fmt::format("{} is not watched for changes: {}", fabric_.path.string(), e.what()));
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+PlacementFiles::~PlacementFiles() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+}
+
+void PlacementFiles::reload() {
+    {
+        const std::lock_guard lock(mutex_);
+        reload_ = true;
+    }
+    wake_.notify_all();
+}
+
+void PlacementFiles::watch() {
+    std::unique_lock lock(mutex_);
+    while (!stop_) {
+        wake_.wait_for(lock, interval_, [this] { return stop_ || reload_; });
+        if (stop_) return;
+        const bool reload = std::exchange(reload_, false);
+        lock.unlock();
+        if (reload) find_paths();
+        look_at_fabric();
+        look_at_health();
+        lock.lock();
+    }
+}
+
+void PlacementFiles::find_paths() {
+    auto conf = base::load_conf("");
+    if (!conf) {
+        say(fabric_, Level::error,
+            fmt::format("{}; {}", conf.error().text,
+                        fabric_.path.empty() ? "nodes are chosen by Slurm alone until this is mended and "
+                                               "`scontrol reconfigure` is given"
+                                             : "the former configuration stays"));
+        return;
+    }
+    conf_ = *std::move(conf);
+    fabric_.path = conf_.text("placement", "fabric");
+    if (callbacks_.health) health_.path = base::health_path(conf_);
+    fabric_.fresh = health_.fresh = true;
+}
+
+bool PlacementFiles::Watched::changed() {
+    struct stat info {};
+    Stamp now; // taken before the file is read: a change in between is seen at the next look
+    if (::stat(path.c_str(), &info) == 0)
+        now = {info.st_mtim.tv_sec, info.st_mtim.tv_nsec, static_cast<std::uint64_t>(info.st_size),
+               info.st_ino};
+    if (!std::exchange(fresh, false) && now == stamp) return false;
+    stamp = now;
+    return true;
+}
+
+void PlacementFiles::look_at_fabric() {
+    if (fabric_.path.empty() || !fabric_.changed()) return;
+    auto fabric = topo::read_fabric(fabric_.path);
+    if (!fabric) {
+        say(fabric_, Level::error,
+            fmt::format("{}; {}", fabric.error().text,
+                        have_fabric_ ? "the last good fabric stays in use"
+                                     : "nodes are chosen by Slurm alone until there is one (railtopo discover)"));
+        return;
+    }
+    have_fabric_ = true;
+    say(fabric_, Level::info,
+        fmt::format("fabric {}: {} hosts, {} units, {} pods", fabric_.path.string(), fabric->hosts.size(),
+                    fabric->units.size(), fabric->pods.size()));
+    callbacks_.fabric(*std::move(fabric), conf_);
+    // The file's tree and the fabric are far larger than what is kept of them: give it back to the system.
+    fabric = base::Error{};
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
+}
+
+void PlacementFiles::look_at_health() {
+    if (health_.path.empty()) return;
+    if (health_.changed()) {
+        if (health_.stamp == Stamp{}) return take_health({}); // restartd was never started, or took it away
+        auto file = base::read_file(health_.path, most_health);
+        auto read = file ? base::parse_health(*file, health_.path.string())
+                         : base::Expected<base::HealthFile>(std::move(file).error());
+        if (read) return take_health(*std::move(read));
+        say(health_, Level::error, read.error().text + "; hosts are avoided as it said before");
+    }
+    if (!avoided_.empty() && base::now() - health_written_ > base::health_lapses) {
+        say(health_, Level::error,
+            fmt::format("{} was not written for {}: no host is avoided until restartd writes it again",
+                        health_.path.string(), base::format_duration(base::health_lapses)));
+        avoided_.clear();
+        callbacks_.health({});
+    }
+}
+
+void PlacementFiles::take_health(base::HealthFile file) {
+    health_written_ = file.written;
+    if (base::now() - file.written > base::health_lapses) file.hosts.clear();
+    if (file.hosts == avoided_) return;
+    avoided_ = std::move(file.hosts);
+    std::vector<std::string> names;
+    for (const auto& [name, host] : avoided_)
+        names.push_back(name);
+    say(health_, Level::info,
+        names.empty() ? "no host is to be avoided"
+                      : fmt::format("avoided where there is a choice: {}", base::fold_hostlist(names)));
+    callbacks_.health(base::HealthMap(avoided_));
+}
+
+void PlacementFiles::say(Watched& about, Level level, std::string text) {
+    if (text == about.said) return;
+    callbacks_.log(level, text);
+    about.said = std::move(text);
+}
+
+} // namespace sched

@@ -1,0 +1,84 @@
+// The files that placement follows, as a long-lived process keeps them: the fabric and the hosts' health. Read
+// once at start, read again when they change; a broken file never replaces a good one.
+//
+// A thread of its own looks at the files once a second, so that nobody who schedules ever waits for a disk.
+// Their paths are [placement] fabric and health of railyard.conf. Used inside slurmctld: nothing is thrown,
+// and one line is logged for each change of state, not for each look.
+#pragma once
+
+#include "base/conf.hpp"
+#include "base/host_health.hpp"
+#include "topo/fabric.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace sched {
+
+class PlacementFiles {
+public:
+    enum class Level { info, error };
+    // No callback may throw; they run in the constructor and later in the thread.
+    struct Callbacks {
+        std::function<void(Level, const std::string&)> log;
+        // Each good fabric and the configuration that named it.
+        std::function<void(topo::Fabric&&, const base::Conf&)> fabric;
+        // The hosts to avoid where there is a choice, whenever they change. A file that is not there, or was
+        // not written again in time (base::health_lapses), names none. Empty: health is not followed.
+        std::function<void(base::HealthMap&&)> health;
+    };
+
+    // Reads configuration and files before it returns, then watches.
+    explicit PlacementFiles(Callbacks callbacks, std::chrono::milliseconds interval = std::chrono::seconds(1));
+    ~PlacementFiles();
+    PlacementFiles(const PlacementFiles&) = delete;
+    PlacementFiles& operator=(const PlacementFiles&) = delete;
+
+    // Read railyard.conf and the files again at the next look.
+    void reload();
+
+private:
+    // What tells one state of a file from another; all 0 when it is not there.
+    struct Stamp {
+        std::int64_t seconds = 0, nanoseconds = 0;
+        std::uint64_t size = 0, inode = 0;
+        bool operator==(const Stamp&) const = default;
+    };
+    struct Watched {
+        std::filesystem::path path;
+        Stamp stamp;       // of the state last read, good or broken
+        bool fresh = true; // nothing was read since find_paths()
+        std::string said;  // the last line logged about it
+
+        // Whether the file is another one than at the last call.
+        bool changed();
+    };
+
+    void find_paths();
+    void look_at_fabric();
+    void look_at_health();
+    void take_health(base::HealthFile file);
+    void say(Watched& about, Level level, std::string text);
+    void watch();
+
+    const Callbacks callbacks_;
+    const std::chrono::milliseconds interval_;
+    base::Conf conf_;
+    Watched fabric_, health_;
+    bool have_fabric_ = false;    // a good one was handed over
+    base::Time health_written_{}; // of the health last handed over
+    base::HealthMap avoided_;     // as last handed over
+
+    std::mutex mutex_; // guards stop_ and reload_
+    std::condition_variable wake_;
+    bool stop_ = false, reload_ = false;
+    std::thread thread_;
+};
+
+} // namespace sched
