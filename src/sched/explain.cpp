@@ -177,10 +177,9 @@ void add_runner_up(Explanation& out, const topo::Fabric& fabric, const Placer& p
     out.decided = first_difference(out.chosen, other->scored);
     const auto there = fmt::format("{}, the best without {}", names(fabric, other->scored.hosts),
                                    placer.index().units[other->without].name);
-    out.sentence = out.decided
-                       ? fmt::format("chosen before {}, for {}", there,
-                                     difference(out.chosen, other->scored, *out.decided))
-                       : fmt::format("chosen before {}, which is as good, by the fabric's order", there);
+    out.sentence = out.decided ? fmt::format("better than {}, for {}", there,
+                                             difference(out.chosen, other->scored, *out.decided))
+                               : "as good as " + there;
     out.without = {other->without};
     out.other = std::move(other->scored);
 }

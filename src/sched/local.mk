@@ -10,6 +10,7 @@ libry_sched_la_SOURCES = \
 	%D%/loads.cpp %D%/loads.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
+	%D%/placing.hpp \
 	%D%/programme.hpp \
 	%D%/rank_order.cpp %D%/rank_order.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \
@@ -20,6 +21,7 @@ libry_sched_la_SOURCES = \
 	%D%/spare_floor.cpp %D%/spare_floor.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \
+	%D%/why_comment.cpp %D%/why_comment.hpp \
 	%D%/words.cpp %D%/words.hpp
 # Only the next library below: each holds the ones under it, and a plugin that got one twice would not link.
 libry_sched_la_LIBADD = libry_topo.la

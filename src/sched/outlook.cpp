@@ -152,6 +152,9 @@ public:
             with_wish(ever, placer_.place(everything, without_wish(request_)).has_value());
         else if (ever)
             without_end(future_.earliest(request_), request_);
+        if (!circumstances_.held.empty())
+            out_.sentence +=
+                fmt::format("; it is held back by something else, too ({})", circumstances_.held);
         return std::move(out_);
     }
 
@@ -162,8 +165,13 @@ private:
         out_.kind = Outlook::Kind::fits;
         out_.at = circumstances_.now;
         out_.hosts = std::move(placement.hosts);
-        out_.sentence = fmt::format("would fit now, in {}: waits for its turn",
-                                    place_text(placer_.index(), out_.hosts));
+        const auto where = place_text(placer_.index(), out_.hosts);
+        if (!circumstances_.held.empty()) {
+            out_.sentence = fmt::format("would fit now, in {}: held back by something else ({})", where,
+                                        circumstances_.held);
+            return std::move(out_);
+        }
+        out_.sentence = fmt::format("would fit now, in {}: waits for its turn", where);
         if (!circumstances_.turn.empty()) out_.sentence += fmt::format(" ({})", circumstances_.turn);
         return std::move(out_);
     }

@@ -31,6 +31,7 @@ struct Circumstances {
     Remarks remarks;                     // `wish` is set by outlook()
     std::optional<base::Time> wish_ends; // until then the request's span is a wish; then any place will do
     std::string turn; // what the resource manager says the job waits for: "Priority"; "" when unknown
+    std::string held; // what it waits for beside hosts, in the resource manager's words: "Dependency"; or ""
 };
 
 struct Outlook {

@@ -143,7 +143,7 @@ TEST_CASE("what decided is said in a sentence") {
     request.nodes = 2;
     snapshot.states[0] = HostState::busy;
     auto told = explain_placement(fabric, placer, snapshot, request, placer.place(snapshot, request)->hosts);
-    CHECK(told.sentence == "chosen before n[5-6], the best without su1, for fewer wholly free units broken "
+    CHECK(told.sentence == "better than n[5-6], the best without su1, for fewer wholly free units broken "
                            "up (0, there 1)");
     CHECK(told.decided == Term::broken_units);
     REQUIRE(told.terms.size() == 7);
@@ -156,7 +156,7 @@ TEST_CASE("what decided is said in a sentence") {
 
     snapshot.states[0] = HostState::free;
     told = explain_placement(fabric, placer, snapshot, request, {0, 1});
-    CHECK(told.sentence == "chosen before n[5-6], the best without su1, which is as good, by the fabric's order");
+    CHECK(told.sentence == "as good as n[5-6], the best without su1");
     CHECK_FALSE(told.decided);
 
     request.nodes = 12;

@@ -8,5 +8,7 @@ unit_sources += %D%/exact_test.cpp \
 	%D%/queue_text_test.cpp \
 	%D%/rank_order_test.cpp \
 	%D%/score_test.cpp \
-	%D%/snapshot_test.cpp %D%/spare_floor_test.cpp
+	%D%/snapshot_test.cpp \
+	%D%/spare_floor_test.cpp \
+	%D%/why_comment_test.cpp
 unit_libs += libry_explain.la libry_sched.la
