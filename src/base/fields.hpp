@@ -40,12 +40,14 @@ public:
         return *std::move(at);
     }
 
-private:
+    // The value, or `other` when it is an error.
     template <class T> T keep(Expected<T> value, T other) {
         if (value) return *std::move(value);
         if (!*failed_) *failed_ = std::move(value).error();
         return other;
     }
+
+private:
     std::optional<Error>* failed_;
 };
 

@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	%D%/railcluster/userland.py \
 	%D%/test_binding.py \
 	%D%/test_cluster.py \
+	%D%/test_explain.py \
 	%D%/test_exports.py \
 	%D%/test_fabric.py \
 	%D%/test_flags.py \

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/units.hpp"
+#include "restart/daemon/situation.hpp"
 #include "restart/daemon/views.hpp"
 
 #include <limits>
@@ -10,6 +11,7 @@
 namespace restart {
 namespace {
 
+constexpr base::Duration rm_patience{3'000};
 constexpr auto quiet = std::chrono::minutes(1);
 constexpr std::uint64_t most_notes = 100'000;
 
@@ -169,11 +171,13 @@ Api::Answer Api::explain(const HttpRequest& request, const Access& access) {
     if ((job == request.query.end()) == (host == request.query.end()))
         return Refusal{400, "input", "give either job=NUMBER or host=NAME"};
     NoteFilter filter;
+    bool fresh = false;
     if (job != request.query.end()) {
         const auto id = base::parse_count(job->second);
         if (!id || *id == 0 || *id > std::numeric_limits<std::uint32_t>::max())
             return Refusal{400, "input", "job: a job's number is wanted"};
         filter.job = static_cast<std::uint32_t>(*id);
+        fresh = driver_.refresh(rm_patience); // a job that was submitted just now is known
         const auto owner =
             driver_.look([&](const State& state, const DriverStatus&) -> std::optional<std::uint32_t> {
                 const auto found = state.jobs.find(filter.job);
@@ -188,20 +192,42 @@ Api::Answer Api::explain(const HttpRequest& request, const Access& access) {
     }
     const auto notes = driver_.notes(filter);
     if (!notes) return refusal_of(notes.error());
+    auto placement = filter.job != 0 ? placement_of(filter.job, fresh) : boost::json::object();
     const auto [known, body] = driver_.look([&](const State& state, const DriverStatus& status) {
-        return filter.job != 0 ? std::pair(state.jobs.contains(filter.job),
-                                           explain_job_json(state, status, filter.job, *notes))
-                               : std::pair(state.hosts.contains(filter.host),
-                                           explain_host_json(state, status, filter.host, *notes));
+        if (filter.job != 0)
+            return std::pair(state.jobs.contains(filter.job),
+                             explain_job_json(state, status, filter.job, std::move(placement), *notes));
+        return std::pair(state.hosts.contains(filter.host),
+                         explain_host_json(state, status, filter.host, *notes));
     });
+    if (!known && notes->empty() && filter.job != 0 && !fresh)
+        return Refusal{503, "unavailable",
+                       fmt::format("job {} is not in the journal, and the resource manager does not answer",
+                                   filter.job)};
     if (!known && notes->empty())
         return Refusal{
             404, "not_found",
             filter.job != 0
-                ? fmt::format("job {} is neither in the resource manager nor in the journal", filter.job)
+                ? fmt::format("job {} is neither in this cluster's queue nor in the journal", filter.job)
                 : fmt::format("host {} is neither in the resource manager nor in the journal",
                               shortened(filter.host))};
     return json_text(body);
+}
+
+// Why the job sits where it does or waits, worked out for this answer.
+boost::json::object Api::placement_of(std::uint32_t job, bool rm_answers) {
+    if (!rm_answers)
+        return placement_unknown(
+            "why it waits or sits where it does cannot be told: the resource manager does not answer");
+    const auto placing = driver_.placing();
+    if (!placing)
+        return placement_unknown("why it waits or sits where it does cannot be told without a fabric file "
+                                 "([placement] fabric, railtopo discover)");
+    const auto queue = driver_.queue(rm_patience);
+    if (!queue) return placement_unknown(queue.error().text);
+    const auto situation = situation_of(*queue, *placing, job);
+    if (!situation) return placement_unknown("it neither waits for hosts nor holds any");
+    return placement_json(*situation, *placing);
 }
 
 Api::Answer Api::history(const HttpRequest& request, const Access& access) {

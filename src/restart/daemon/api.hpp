@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "base/json.hpp"
 #include "restart/daemon/driver.hpp"
 #include "restart/daemon/http.hpp"
 #include "restart/daemon/metrics.hpp"
@@ -51,6 +52,7 @@ private:
     Answer sweep(const HttpRequest& request, const Access& access);
     Answer change(const HttpRequest& request, const Access& access, bool drain);
     Answer explain(const HttpRequest& request, const Access& access);
+    boost::json::object placement_of(std::uint32_t job, bool rm_answers);
     Answer history(const HttpRequest& request, const Access& access);
     Answer health();
 

@@ -4,6 +4,7 @@
 #include "base/units.hpp"
 #include "restart/core/health.hpp"
 #include "restart/core/step.hpp"
+#include "sched/spare_floor.hpp"
 #include "topo/fabric_json.hpp"
 
 #include <algorithm>
@@ -116,6 +117,7 @@ void Driver::reload(DriverOptions options) {
         const std::lock_guard lock(mutex_);
         options_ = std::move(options);
         next_read_ = {};
+        fabric_seen_.reset(); // what is worked out from it depends on the options, too
     }
     wake_.notify_all();
     load_fabric();
@@ -170,7 +172,8 @@ base::Expected<std::vector<StoredIntent>> Driver::intents(const std::string& inc
 }
 
 DriverStatus Driver::status() const {
-    return {base::now(), options_.policy, journal_.path(), journal_error_, fabric_error_};
+    return {base::now(),    options_.policy, journal_.path(),
+            journal_error_, fabric_error_,   options_.explain_pending};
 }
 
 std::optional<base::Error> Driver::apply(const Event& event) {
@@ -290,15 +293,27 @@ void Driver::run_ticker(const std::stop_token& stop) {
     }
 }
 
+bool Driver::read_due() const {
+    return reads_met_ < reads_wanted_ || Stopwatch::now() >= next_read_;
+}
+
 void Driver::run_rm(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
         wake_.wait_until(lock, stop, next_read_,
-                         [&] { return !queue_.empty() || Stopwatch::now() >= next_read_; });
+                         [&] { return !queue_.empty() || !errands_.empty() || read_due(); });
         if (stop.stop_requested()) break;
         if (!queue_.empty()) {
             perform_one(lock);
-        } else if (Stopwatch::now() >= next_read_) {
+        } else if (!errands_.empty()) {
+            const auto errand = std::move(errands_.front());
+            errands_.pop_front();
+            lock.unlock();
+            errand->call(rm_);
+            lock.lock();
+            errand->done = true;
+            progress_.notify_all();
+        } else if (read_due()) {
             read_rm(lock);
         }
     }
@@ -328,10 +343,12 @@ void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
 
 void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     const bool ask_user = !rm_owner_;
+    const auto met = reads_wanted_;
     lock.unlock();
     auto snapshot = rm_.read();
     const auto user = snapshot && ask_user ? rm_.owner() : std::optional<std::uint32_t>();
     lock.lock();
+    reads_met_ = met;
     if (user) {
         rm_owner_ = user;
         if (::geteuid() != 0 && ::geteuid() != *user)
@@ -343,11 +360,13 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     if (snapshot) {
         failed_reads_ = 0;
         apply(RmRead{*std::move(snapshot)});
+        progress_.notify_all();
         next_read_ = Stopwatch::now() + options_.poll;
         return;
     }
     if (failed_reads_ == 0) log::warning("{}", snapshot.error().text);
     apply(RmUnavailable{snapshot.error().text});
+    progress_.notify_all();
     const auto wait = options_.poll * (1 << std::min(failed_reads_, 8U));
     next_read_ = Stopwatch::now() + std::max(options_.poll, std::min(wait, slowest_read));
     ++failed_reads_;
@@ -364,6 +383,45 @@ void Driver::tell_health() {
         if (!options_.policy.observe_only) weak = health_of(state_, now);
     }
     if (!path.empty()) health_.write(path, std::move(weak), now);
+}
+
+bool Driver::run_errand(std::function<void(ResourceManager&)> call, base::Duration patience) {
+    auto errand = std::make_shared<Errand>();
+    errand->call = std::move(call);
+    std::unique_lock lock(mutex_);
+    if (rm_ended_) return false;
+    errands_.push_back(errand);
+    wake_.notify_all();
+    if (progress_.wait_for(lock, patience, [&] { return errand->done; })) return true;
+    std::erase(errands_, errand);
+    return false;
+}
+
+bool Driver::refresh(base::Duration patience) {
+    std::unique_lock lock(mutex_);
+    if (rm_ended_) return false;
+    const auto mine = ++reads_wanted_;
+    wake_.notify_all();
+    return progress_.wait_for(lock, patience, [&] { return reads_met_ >= mine; }) && state_.rm_answers;
+}
+
+std::shared_ptr<const sched::Placing> Driver::placing() {
+    const std::lock_guard lock(mutex_);
+    return placing_;
+}
+
+base::Expected<RmQueue> Driver::queue(base::Duration patience) {
+    const auto read = std::make_shared<base::Expected<RmQueue>>(base::Error{});
+    if (!run_errand([read](ResourceManager& rm) { *read = rm.queue(); }, patience))
+        return base::Error{base::Code::unavailable, "the resource manager does not answer"};
+    return std::move(*read);
+}
+
+base::Expected<void> Driver::tell_why(std::uint32_t job, const std::string& text, base::Duration patience) {
+    const auto told = std::make_shared<base::Expected<void>>();
+    if (!run_errand([told, job, text](ResourceManager& rm) { *told = rm.tell_why(job, text); }, patience))
+        return base::Error{base::Code::unavailable, "the resource manager does not answer"};
+    return *told;
 }
 
 // Units follow the fabric file; a file that cannot be read leaves the old ones.
@@ -396,6 +454,10 @@ void Driver::load_fabric() {
         event.units[host.name] =
             host.unit == topo::none ? std::string() : fabric->units[static_cast<std::size_t>(host.unit)].name;
     log::info("{}: {} hosts in {} units", path.string(), fabric->hosts.size(), fabric->units.size());
+    const auto floor =
+        sched::spares_for(static_cast<std::uint32_t>(fabric->hosts.size()), options_.policy.mtbf_node,
+                          options_.repair_time, options_.spare_risk);
+    placing_ = std::make_shared<const sched::Placing>(*std::move(fabric), floor);
     apply(event);
 }
 

@@ -1,5 +1,6 @@
 // The shell around restart::step: feeds it events one at a time, writes what it leaves behind to the journal,
-// performs its actions and tells it the outcomes.
+// performs its actions and tells it the outcomes. Errands for others (what the queue is, a comment) are done
+// between two actions.
 //
 // Threads and order. Callers (HTTP workers), a ticker and the resource manager's thread each apply events
 // under one mutex. Only the last talks to the resource manager, one call at a time, and applies the result
@@ -20,10 +21,12 @@
 #include "restart/daemon/journal.hpp"
 #include "restart/daemon/metrics.hpp"
 #include "restart/rm/rm.hpp"
+#include "sched/placing.hpp"
 
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -41,6 +44,9 @@ struct DriverOptions {
     base::Duration save{10'000};  // between two writings of a state that only saw reports
     std::filesystem::path fabric; // fabric.json: units; read again when it changes
     std::filesystem::path health; // written for placement; empty: none
+    bool explain_pending = true;  // why_writer.hpp
+    double spare_risk = 0;        // of the hosts kept free for restarts (sched/spare_floor.hpp)
+    base::Duration repair_time{};
 };
 
 // What a look at the driver shows beside its state.
@@ -50,6 +56,7 @@ struct DriverStatus {
     std::filesystem::path journal;
     std::string journal_error; // empty while it can be written
     std::string fabric_error;
+    bool explain_pending = true;
 };
 
 class Driver {
@@ -92,6 +99,17 @@ public:
     // The user the resource manager runs as; none until it has answered.
     std::optional<std::uint32_t> rm_owner();
 
+    // Reads the resource manager now, so that the state is no older than the question. Whether it answered
+    // within `patience`.
+    bool refresh(base::Duration patience);
+    // The fabric as last read, to place on; null until it was.
+    std::shared_ptr<const sched::Placing> placing();
+    // The queue as it is now. Errors: Code::unavailable when the resource manager does not answer within
+    // `patience`.
+    base::Expected<RmQueue> queue(base::Duration patience);
+    // ResourceManager::tell_why. Errors: also Code::unavailable after `patience`; it may be done later then.
+    base::Expected<void> tell_why(std::uint32_t job, const std::string& text, base::Duration patience);
+
 private:
     Driver(Journal journal, State state, ResourceManager& rm, Metrics& metrics, DriverOptions options);
 
@@ -107,11 +125,21 @@ private:
     base::Expected<std::string> wish(const Event& event);
 
     void run_ticker(const std::stop_token& stop);
+    bool read_due() const;
     void run_rm(const std::stop_token& stop);
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
     void load_fabric();
     void tell_health();
+
+    // A call of the resource manager that somebody waits for. It owns what it touches, for whoever waits may
+    // have gone.
+    struct Errand {
+        std::function<void(ResourceManager&)> call;
+        bool done = false;
+    };
+    // Whether it was done within `patience`.
+    bool run_errand(std::function<void(ResourceManager&)> call, base::Duration patience);
 
     std::mutex mutex_;
     std::condition_variable_any wake_; // of the resource manager's thread
@@ -130,6 +158,10 @@ private:
     std::set<std::string> pending_; // intents that the journal holds as pending
 
     std::deque<Action> queue_; // committed, to be performed
+    std::deque<std::shared_ptr<Errand>> errands_;
+    std::condition_variable_any progress_; // of the resource manager's thread: an errand done, a reading
+    std::uint64_t reads_wanted_ = 0;       // by refresh(); a reading meets those that came before it began
+    std::uint64_t reads_met_ = 0;
     Steady next_read_{};
     std::uint32_t failed_reads_ = 0;
     std::optional<std::uint32_t> rm_owner_;
@@ -138,6 +170,7 @@ private:
     std::optional<std::filesystem::file_time_type> fabric_seen_;
     std::filesystem::path fabric_path_;
     std::string fabric_error_;
+    std::shared_ptr<const sched::Placing> placing_;
 
     HealthWriter health_; // only the ticker's
 

@@ -18,9 +18,11 @@ libry_daemon_la_SOURCES = \
 	%D%/journal.cpp %D%/journal.hpp \
 	%D%/metrics.cpp %D%/metrics.hpp \
 	%D%/roles.cpp %D%/roles.hpp \
-	%D%/views.cpp %D%/views.hpp
+	%D%/situation.cpp %D%/situation.hpp \
+	%D%/views.cpp %D%/views.hpp \
+	%D%/why_writer.cpp %D%/why_writer.hpp
 libry_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
-libry_daemon_la_LIBADD = libry_http.la libry_restart_core.la libry_topo.la $(SQLITE_LIBS)
+libry_daemon_la_LIBADD = libry_http.la libry_restart_core.la libry_explain.la libry_sched.la $(SQLITE_LIBS)
 
 sbin_PROGRAMS += restartd
 restartd_SOURCES = %D%/restartd.cpp
@@ -28,7 +30,7 @@ restartd_LDADD = libry_daemon.la libry_rm.la libry_cli.la
 
 noinst_LTLIBRARIES += libry_railctl.la
 libry_railctl_la_SOURCES = %D%/railctl_show.cpp %D%/railctl_show.hpp
-libry_railctl_la_LIBADD = libry_base.la
+libry_railctl_la_LIBADD = libry_explain.la libry_base.la
 bin_PROGRAMS += railctl
 railctl_SOURCES = %D%/railctl.cpp
 railctl_LDADD = libry_railctl.la libry_http.la libry_cli.la

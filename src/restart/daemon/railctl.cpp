@@ -258,7 +258,17 @@ Expected<int> change(Restartd& restartd, const Options& options, bool drain) {
     return status;
 }
 
+// "12_3", "12+1": Slurm's names of a part of an array or of a heterogeneous job.
+bool names_part(std::string_view subject) {
+    const auto digits = std::min(subject.find_first_not_of("0123456789"), subject.size());
+    return digits > 0 && digits + 1 < subject.size() && (subject[digits] == '_' || subject[digits] == '+') &&
+           subject.find_first_not_of("0123456789", digits + 1) == std::string_view::npos;
+}
+
 Expected<int> explain(Restartd& restartd, const Options& options) {
+    if (names_part(options.subject))
+        return Error{Code::usage,
+                     fmt::format("{}: give the job's own number, as squeue -o %A tells it", options.subject)};
     const bool job = std::all_of(options.subject.begin(), options.subject.end(),
                                  [](char c) { return c >= '0' && c <= '9'; });
     const auto target =

@@ -4,6 +4,7 @@
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
+#include "sched/explain_show.hpp"
 
 #include <fmt/format.h>
 
@@ -112,7 +113,11 @@ std::string job_heading(Fields& fields, const Reader& job, double now) {
     if (state == "running") out += " since " + when(fields.number(job, "start"), now);
     if (const auto epoch = fields.integer(job, "epoch"); epoch > 0)
         out += fmt::format(", started again {} times", epoch);
-    out += '\n';
+    return out + '\n';
+}
+
+std::string job_facts(Fields& fields, const Reader& job, double now) {
+    std::string out;
     if (const auto excluded = fields.texts(job, "excluded"); !excluded.empty())
         out += fmt::format("kept away from {}\n", base::fold_hostlist(excluded));
     if (const auto commit = fields.object(job, "commit"))
@@ -120,6 +125,28 @@ std::string job_heading(Fields& fields, const Reader& job, double now) {
                            fields.integer(*commit, "step"), when(fields.number(*commit, "committed"), now),
                            fields.text(*commit, "path"), fields.number(job, "cost_s"),
                            lasting(fields.number(job, "interval_s")));
+    return out;
+}
+
+// What the placement's sentence rests on.
+std::string placement_details(Fields& fields, const Reader& placement, double now) {
+    if (fields.text(placement, "kind") == "unknown") return {};
+    auto out = fields.keep(sched::show_details(placement), std::string());
+    if (placement.has("expected_start"))
+        out += fmt::format("Slurm expects to start it at {}\n",
+                           when(fields.number(placement, "expected_start"), now));
+    for (const auto& note : fields.texts(placement, "notes"))
+        out += fmt::format("note: {}\n", note);
+    return out;
+}
+
+// The sentence that says most first.
+std::string job_text(Fields& fields, const Reader& top, const Reader& job, double now) {
+    auto out = job_heading(fields, job, now);
+    const auto placement = fields.object(top, "placement"); // an older restartd has none
+    if (placement) out += fields.text(*placement, "sentence") + '\n';
+    out += job_facts(fields, job, now);
+    if (placement) out += placement_details(fields, *placement, now);
     return out;
 }
 
@@ -220,7 +247,7 @@ Expected<std::string> show_explain(std::string_view answer) {
         const auto now = fields.number(top, "time");
         std::string out;
         if (const auto job = fields.object(top, "job"))
-            out += job_heading(fields, *job, now);
+            out += job_text(fields, top, *job, now);
         else if (const auto host = fields.object(top, "host"))
             out += host_heading(fields, *host, now);
         else

@@ -10,6 +10,7 @@
 #include "restart/daemon/driver.hpp"
 #include "restart/daemon/http_server.hpp"
 #include "restart/daemon/journal.hpp"
+#include "restart/daemon/why_writer.hpp"
 #include "restart/rm/slurm_rm.hpp"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <iostream>
+#include <optional>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -70,6 +72,9 @@ DriverOptions driver_options(const base::Conf& conf) {
     options.poll = conf.duration("restartd", "poll_interval");
     options.fabric = conf.text("placement", "fabric");
     options.health = base::health_path(conf);
+    options.spare_risk = conf.number("placement", "spare_risk");
+    options.repair_time = conf.duration("placement", "repair_time");
+    options.explain_pending = conf.boolean("placement", "explain_pending");
     return options;
 }
 
@@ -128,6 +133,7 @@ int serve(const base::Cli& cli, const Options& options, base::Conf conf) {
     if (!server) return cli.fail(std::move(server).error().within("[restartd] listen"));
 
     (*driver)->start();
+    std::optional<WhyWriter> why_writer(**driver);
     if (auto told = base::tell_ready(options.ready_fd); !told) return cli.fail(told.error());
     log::info("serving on {}{}", conf.text("restartd", "listen"),
               conf.boolean("restartd", "observe_only") ? "; observe_only: nothing is drained or requeued"
@@ -142,6 +148,7 @@ int serve(const base::Cli& cli, const Options& options, base::Conf conf) {
 
     log::info("stopping");
     server->stop();
+    why_writer.reset();
     if (!(*driver)->stop(stop_patience)) {
         log::warning(
             "the resource manager has not answered a call: what it did is settled at the next start");

@@ -167,7 +167,7 @@ std::string status_json(const State& state, const DriverStatus& status) {
 }
 
 std::string explain_job_json(const State& state, const DriverStatus& status, std::uint32_t job,
-                             const std::vector<Note>& notes) {
+                             json::object placement, const std::vector<Note>& notes) {
     const auto found = state.jobs.find(job);
     const auto hurts = [&](const Incident& incident) {
         for (const auto& hurt : incident.jobs)
@@ -178,6 +178,7 @@ std::string explain_job_json(const State& state, const DriverStatus& status, std
                           {"time", base::to_seconds(status.now)},
                           {"job", found == state.jobs.end() ? json::value(nullptr)
                                                             : json::value(job_json(job, found->second))},
+                          {"placement", std::move(placement)},
                           {"incidents", incidents(state, hurts)},
                           {"timeline", timeline(notes)}});
 }

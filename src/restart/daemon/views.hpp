@@ -2,6 +2,7 @@
 // Pure: everything is given. Times are seconds since the epoch, durations seconds.
 #pragma once
 
+#include "base/json.hpp"
 #include "restart/core/note.hpp"
 #include "restart/core/state.hpp"
 #include "restart/daemon/driver.hpp"
@@ -18,9 +19,10 @@ namespace restart {
 //  "hosts":[…],"jobs":[…],"incidents":[…]}
 std::string status_json(const State& state, const DriverStatus& status);
 
-// {"v":1,"job":{…}|null,"incidents":[…],"timeline":[…]}: one job's story.
+// {"v":1,"job":{…}|null,"placement":{…},"incidents":[…],"timeline":[…]}: one job's story. `placement` is that
+// of situation.hpp.
 std::string explain_job_json(const State& state, const DriverStatus& status, std::uint32_t job,
-                             const std::vector<Note>& notes);
+                             boost::json::object placement, const std::vector<Note>& notes);
 // The same for a host: {"v":1,"host":{…}|null,"incidents":[…],"timeline":[…]}
 std::string explain_host_json(const State& state, const DriverStatus& status, const std::string& host,
                               const std::vector<Note>& notes);

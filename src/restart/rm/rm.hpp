@@ -7,10 +7,12 @@
 
 #include "base/expected.hpp"
 #include "restart/core/action.hpp"
+#include "restart/core/rm_queue.hpp"
 #include "restart/core/rm_snapshot.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace restart {
 
@@ -21,6 +23,15 @@ public:
     // All nodes and jobs at one moment; cheap when nothing has changed since the last call. Error:
     // Code::unavailable when it does not answer.
     virtual base::Expected<RmSnapshot> read() = 0;
+
+    // What placement depends on, fresh. Errors as read().
+    virtual base::Expected<RmQueue> queue() = 0;
+
+    // Puts the text into the job's comment as sched::with_why does; "" takes it out. A job that is not there
+    // any more, or whose comment says so already, is left alone. What another writes in the moment between
+    // reading the comment and changing it is lost: Slurm knows no conditional change. Errors:
+    // Code::unavailable, Code::denied.
+    virtual base::Expected<void> tell_why(std::uint32_t job, const std::string& text) = 0;
 
     // Does the action, or finds that it has been done before: a host that is drained by our tag is not
     // drained again, a job that is past the action's epoch is only updated. What a job's user excluded stays

@@ -54,8 +54,28 @@ bool is_slurmctlds_own(std::string_view reason) {
            reason.starts_with("ResumeTimeout");
 }
 
-// The words of squeue for what a job waits for; the rare others stay numbers.
-std::string reason_words(const job_info_t& job) {
+JobPhase phase_of(std::uint32_t state) {
+    const auto word = state & JOB_STATE_BASE;
+    if (word == JOB_PENDING)
+        return (state & (JOB_COMPLETING | JOB_REQUEUE)) != 0 ? JobPhase::completing : JobPhase::pending;
+    if (word == JOB_RUNNING) return (state & JOB_CONFIGURING) != 0 ? JobPhase::pending : JobPhase::running;
+    if (word == JOB_SUSPENDED) return JobPhase::suspended;
+    return JobPhase::ended;
+}
+
+std::vector<std::string> names_of(const char* list) {
+    auto names = base::expand_hostlist(text_of(list));
+    return names ? *std::move(names) : std::vector<std::string>();
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+} // namespace
+
+// The rare other words stay numbers.
+std::string pending_reason(const job_info_t& job) {
     constexpr std::array<std::string_view, 18> words{"None",
                                                      "Priority",
                                                      "Dependency",
@@ -78,26 +98,6 @@ std::string reason_words(const job_info_t& job) {
     if (job.state_reason < words.size()) return std::string(words[job.state_reason]);
     return fmt::format("Slurm's reason {}", job.state_reason);
 }
-
-JobPhase phase_of(std::uint32_t state) {
-    const auto word = state & JOB_STATE_BASE;
-    if (word == JOB_PENDING)
-        return (state & (JOB_COMPLETING | JOB_REQUEUE)) != 0 ? JobPhase::completing : JobPhase::pending;
-    if (word == JOB_RUNNING) return (state & JOB_CONFIGURING) != 0 ? JobPhase::pending : JobPhase::running;
-    if (word == JOB_SUSPENDED) return JobPhase::suspended;
-    return JobPhase::ended;
-}
-
-std::vector<std::string> names_of(const char* list) {
-    auto names = base::expand_hostlist(text_of(list));
-    return names ? *std::move(names) : std::vector<std::string>();
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-} // namespace
 
 RmNode read_node(const node_info_t& node) {
     const auto state = node.node_state;
@@ -125,7 +125,7 @@ RmJob read_job(const job_info_t& job) {
     read.begin = time_of(job.eligible_time);
     read.requeue = job.requeue != 0 && job.batch_flag != 0;
     read.excluded = names_of(job.exc_nodes);
-    if (read.phase == JobPhase::pending || read.phase == JobPhase::completing) read.why = reason_words(job);
+    if (read.phase == JobPhase::pending || read.phase == JobPhase::completing) read.why = pending_reason(job);
     // Another's comment that merely looks like ours says nothing.
     if (const auto hints = sched::parse_comment(text_of(job.admin_comment))) {
         read.restart = hints->restart;

@@ -18,6 +18,9 @@ namespace restart {
 RmNode read_node(const node_info_t& node);
 RmJob read_job(const job_info_t& job);
 
+// The word of squeue for what a job waits for: "Resources".
+std::string pending_reason(const job_info_t& job);
+
 // Slurm's error number as ours: "slurm_update_node n003: Invalid node name specified".
 base::Error slurm_error(std::string_view what, int number);
 

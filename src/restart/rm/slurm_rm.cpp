@@ -9,7 +9,10 @@
 
 #include "restart/rm/slurm_rm.hpp"
 
+#include "base/hostlist.hpp"
+#include "restart/rm/slurm_queue.hpp"
 #include "restart/rm/slurm_reading.hpp"
+#include "sched/why_comment.hpp"
 
 #include <fmt/format.h>
 
@@ -40,6 +43,10 @@ struct FreeNodes {
 struct FreeJobs {
     void operator()(job_info_msg_t* message) const { slurm_free_job_info_msg(message); }
 };
+struct FreePartitions {
+    void operator()(partition_info_msg_t* message) const { slurm_free_partition_info_msg(message); }
+};
+using Partitions = std::unique_ptr<partition_info_msg_t, FreePartitions>;
 using Nodes = std::unique_ptr<node_info_msg_t, FreeNodes>;
 using Jobs = std::unique_ptr<job_info_msg_t, FreeJobs>;
 
@@ -64,6 +71,48 @@ public:
             if (job.phase != JobPhase::ended) snapshot.jobs.push_back(std::move(job));
         }
         return snapshot;
+    }
+
+    Expected<RmQueue> queue() override {
+        if (auto read = read_nodes(); !read) return std::move(read).error();
+        if (auto read = read_jobs(); !read) return std::move(read).error();
+        if (auto read = read_partitions(); !read) return std::move(read).error();
+        RmQueue queue;
+        queue.read = base::now();
+        queue.nodes.reserve(nodes_->record_count);
+        for (std::uint32_t i = 0; i < nodes_->record_count; ++i) {
+            const auto& node = nodes_->node_array[i];
+            if (node.name == nullptr) continue;
+            std::uint16_t used = 0;
+            slurm_get_select_nodeinfo(node.select_nodeinfo, SELECT_NODEDATA_SUBCNT, NODE_STATE_ALLOCATED,
+                                      &used);
+            queue.nodes.push_back(read_queue_node(node, used));
+        }
+        for (std::uint32_t i = 0; i < jobs_->record_count; ++i)
+            if (auto job = read_queue_job(jobs_->job_array[i], queue.read))
+                queue.jobs.push_back(*std::move(job));
+        for (std::uint32_t i = 0; i < partitions_->record_count; ++i) {
+            const auto& partition = partitions_->partition_array[i];
+            auto names = base::expand_hostlist(partition.nodes == nullptr ? "" : partition.nodes);
+            if (partition.name != nullptr && names) queue.partitions[partition.name] = *std::move(names);
+        }
+        return queue;
+    }
+
+    Expected<void> tell_why(std::uint32_t job, const std::string& text) override {
+        const auto record = load_job(job);
+        if (!record) return record.error().code == Code::not_found ? Expected<void>() : record.error();
+        const auto& raw = (*record)->job_array[0];
+        const std::string before = raw.admin_comment == nullptr ? "" : raw.admin_comment;
+        // Started since it was asked about: then it waits for nothing.
+        const bool waits = (raw.job_state & JOB_STATE_BASE) == JOB_PENDING;
+        auto after = sched::with_why(before, waits ? text : std::string());
+        if (after == before) return {};
+        job_desc_msg_t change;
+        slurm_init_job_desc_msg(&change);
+        change.job_id = job;
+        change.admin_comment = after.data();
+        return update_job(job, change);
     }
 
     Expected<void> perform(const Action& action) override {
@@ -157,6 +206,20 @@ private:
                        ? Expected<void>()
                        : slurm_error("reading jobs", number_of(answer));
         jobs_ = std::move(owned);
+        return {};
+    }
+
+    Expected<void> read_partitions() {
+        partition_info_msg_t* fresh = nullptr;
+        errno = 0;
+        const int answer =
+            slurm_load_partitions(partitions_ ? partitions_->last_update : 0, &fresh, SHOW_ALL);
+        Partitions owned(fresh);
+        if (answer != SLURM_SUCCESS)
+            return number_of(answer) == SLURM_NO_CHANGE_IN_DATA && partitions_
+                       ? Expected<void>()
+                       : slurm_error("reading partitions", number_of(answer));
+        partitions_ = std::move(owned);
         return {};
     }
 
@@ -260,6 +323,7 @@ private:
 
     Nodes nodes_;
     Jobs jobs_;
+    Partitions partitions_;
     std::optional<std::uint32_t> owner_;
 };
 

@@ -260,6 +260,32 @@ TEST_CASE("roads that do not exist say so") {
     CHECK(yard.request("GET", "/v1/history?last=5&job=3&incident=i-1").status == 200);
 }
 
+TEST_CASE("a job whose placement cannot be told is told so, and an unknown one is an error") {
+    Yard yard;
+    yard.rm.change([](restart::RmSnapshot& world) {
+        restart::RmJob job;
+        job.id = 12;
+        job.phase = restart::JobPhase::pending;
+        world.jobs.push_back(job);
+    });
+    const auto sentence = [&] {
+        const auto answer = base::parse_json(yard.request("GET", "/v1/explain?job=12").body);
+        const auto placement = *base::Reader(*answer).at("placement");
+        CHECK(*placement.text("kind") == "unknown");
+        return *placement.text("sentence");
+    };
+    CHECK(sentence().find("without a fabric file ([placement] fabric") != std::string::npos);
+    const auto unknown = yard.request("GET", "/v1/explain?job=99");
+    CHECK(unknown.status == 404);
+    CHECK(error_text(unknown) == "job 99 is neither in this cluster's queue nor in the journal");
+
+    yard.rm.away(true);
+    CHECK(sentence().find("the resource manager does not answer") != std::string::npos);
+    const auto away = yard.request("GET", "/v1/explain?job=99");
+    CHECK(away.status == 503);
+    CHECK(error_text(away) == "job 99 is not in the journal, and the resource manager does not answer");
+}
+
 TEST_CASE("what restartd answers, railctl can show") {
     Yard yard;
     NEED_MUNGED(yard.munged);

@@ -269,3 +269,38 @@ TEST_CASE("placement is told which hosts to avoid, and nothing while observing")
     }
     yard.end();
 }
+
+TEST_CASE("the queue is asked for between other calls, and a manager that is away is told as such") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    restart::RmQueue queue;
+    queue.jobs.emplace_back().id = 12;
+    yard.rm.set_queue(queue);
+    const auto answer = yard.driver->queue(10s);
+    REQUIRE(answer);
+    CHECK(answer->jobs.size() == 1);
+    REQUIRE(yard.driver->tell_why(12, "needs 4 nodes", 10s));
+    CHECK(yard.rm.job(12).comment == "railyard-why: needs 4 nodes");
+    CHECK(yard.driver->refresh(10s));
+    yard.rm.away(true);
+    CHECK_FALSE(yard.driver->refresh(10s));
+    CHECK(yard.driver->queue(10s).error().code == base::Code::unavailable);
+    yard.end();
+}
+
+TEST_CASE("a refreshed state has seen what happened before the question") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    for (std::uint32_t id = 1; id <= 20; ++id) {
+        yard.rm.change([&](restart::RmSnapshot& world) {
+            restart::RmJob job;
+            job.id = id;
+            world.jobs.push_back(job);
+        });
+        REQUIRE(yard.driver->refresh(10s));
+        CHECK(yard.driver->look([&](const auto& state, const auto&) { return state.jobs.contains(id); }));
+    }
+    yard.end();
+}

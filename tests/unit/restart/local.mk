@@ -15,6 +15,7 @@ unit_sources += \
 	%D%/recovery_test.cpp \
 	%D%/report_test.cpp \
 	%D%/rm_double.hpp \
+	%D%/situation_test.cpp \
 	%D%/slurm_reading_test.cpp \
 	%D%/world.cpp %D%/world.hpp
 unit_libs += libry_railctl.la libry_daemon.la libry_http.la libry_restart_core.la libry_rm.la

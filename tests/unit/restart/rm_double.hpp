@@ -3,6 +3,7 @@
 #pragma once
 
 #include "restart/rm/rm.hpp"
+#include "sched/why_comment.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -77,6 +78,36 @@ public:
         return {};
     }
 
+    // The queue to tell; what was written into comments stands in it.
+    void set_queue(restart::RmQueue queue) {
+        const std::lock_guard lock(mutex_);
+        queue_ = std::move(queue);
+    }
+    restart::QueueJob job(std::uint32_t id) {
+        const std::lock_guard lock(mutex_);
+        for (const auto& job : queue_.jobs)
+            if (job.id == id) return job;
+        return {};
+    }
+    base::Expected<restart::RmQueue> queue() override {
+        const std::lock_guard lock(mutex_);
+        if (away_) return base::Error{base::Code::unavailable, "the double is away"};
+        queue_.read = base::now();
+        return queue_;
+    }
+    base::Expected<void> tell_why(std::uint32_t id, const std::string& text) override {
+        const std::lock_guard lock(mutex_);
+        if (away_) return base::Error{base::Code::unavailable, "the double is away"};
+        ++told_;
+        for (auto& job : queue_.jobs)
+            if (job.id == id) job.comment = sched::with_why(job.comment, text);
+        return {};
+    }
+    std::size_t told() {
+        const std::lock_guard lock(mutex_);
+        return told_;
+    }
+
     std::optional<std::uint32_t> owner() override { return slurm_user; }
 
 private:
@@ -94,6 +125,8 @@ private:
     std::mutex mutex_;
     std::condition_variable called_;
     restart::RmSnapshot world_;
+    restart::RmQueue queue_;
+    std::size_t told_ = 0;
     std::vector<std::string> calls_;
     bool away_ = false;
 };

@@ -1,0 +1,193 @@
+#include "restart/daemon/situation.hpp"
+
+#include "base/hostlist.hpp"
+#include "sched/explain.hpp"
+#include "sched/explain_json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace restart {
+namespace {
+
+using sched::HostState;
+
+// What Slurm says of a job that only waits for nodes or for its turn at them.
+bool waits_for_nodes(std::string_view why) {
+    constexpr std::array<std::string_view, 4> words{"Resources", "Priority", "ReqNodeNotAvail",
+                                                    "Nodes required"};
+    return why.empty() || std::any_of(words.begin(), words.end(),
+                                      [&](std::string_view word) { return why.starts_with(word); });
+}
+
+class Maker {
+public:
+    Maker(const RmQueue& queue, const sched::Placing& placing, const QueueJob& job)
+        : queue_(queue), fabric_(placing.fabric), spare_floor_(placing.spare_floor), job_(job) {}
+
+    Situation make() {
+        out_.job = &job_;
+        out_.circumstances.now = queue_.read;
+        take_nodes();
+        take_holders();
+        take_request();
+        take_universe();
+        if (!job_.constraint.empty())
+            out_.notes.push_back(fmt::format("which hosts have the features it asks for ({}) is not "
+                                             "considered here",
+                                             job_.constraint));
+        return std::move(out_);
+    }
+
+private:
+    std::vector<std::uint32_t> known(const std::vector<std::string>& names) const {
+        std::vector<std::uint32_t> hosts;
+        for (const auto& name : names)
+            if (const auto host = fabric_.find_host(name)) hosts.push_back(*host);
+        std::sort(hosts.begin(), hosts.end());
+        hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+        return hosts;
+    }
+
+    void take_nodes() {
+        out_.snapshot.states.assign(fabric_.hosts.size(), HostState::down);
+        auto& why = out_.circumstances.remarks.why;
+        why.resize(fabric_.hosts.size());
+        for (const auto& node : queue_.nodes) {
+            const auto host = fabric_.find_host(node.name);
+            if (!host) continue;
+            auto state = node.state;
+            if (state == HostState::drained || state == HostState::down) {
+                why[*host] = sched::remark_of(node.reason);
+            } else if (node.reserved && job_.reservation.empty()) {
+                state = HostState::drained;
+                why[*host] = "a reservation";
+            } else if (state == HostState::mixed && node.cpus_idle < job_.cpus_per_node) {
+                state = HostState::busy;
+            }
+            out_.snapshot.states[*host] = state;
+        }
+    }
+
+    void take_holders() {
+        for (const auto& other : queue_.jobs)
+            if (other.phase != QueuePhase::waiting && other.id != job_.id)
+                out_.circumstances.holders.push_back({other.id, other.ends, known(other.nodes)});
+    }
+
+    void take_request() {
+        auto& request = out_.request;
+        const auto& hints = job_.hints;
+        request.nodes = job_.least;
+        request.most = job_.most;
+        request.segment = hints.segment.value_or(0);
+        request.spares = hints.spares.value_or(0);
+        if (job_.restarts == 0) request.spare_floor = spare_floor_;
+        request.order = hints.order.value_or(sched::RankOrder::ring);
+        request.shared = !job_.exclusive;
+        const bool waits = job_.phase == QueuePhase::waiting;
+        const auto until = waits ? queue_.read : job_.start;
+        const auto waited =
+            job_.eligible > base::Time{} && until > job_.eligible ? until - job_.eligible : base::Duration{};
+        request.span = sched::span_after(hints, waited);
+        if (waits && request.span != sched::Span::any && hints.span_wait)
+            out_.circumstances.wish_ends = queue_.read + (*hints.span_wait - waited);
+        request.required = known(job_.required);
+        if (request.required.size() < job_.required.size())
+            out_.notes.push_back("hosts it requires are not in the fabric file");
+        out_.hosts = known(job_.nodes);
+        if (out_.hosts.size() < job_.nodes.size())
+            out_.notes.push_back(fmt::format("{} of its {} hosts are not in the fabric file",
+                                             job_.nodes.size() - out_.hosts.size(), job_.nodes.size()));
+        if (job_.why != "None") // slurmctld has not looked at it yet
+            (waits_for_nodes(job_.why) ? out_.circumstances.turn : out_.circumstances.held) = job_.why;
+    }
+
+    // What is outside the partitions or excluded by the user.
+    void take_universe() {
+        std::vector<std::uint8_t> inside(fabric_.hosts.size(), 0);
+        bool found = false;
+        for (const auto& name : job_.partitions) {
+            const auto partition = queue_.partitions.find(name);
+            if (partition == queue_.partitions.end()) continue;
+            found = true;
+            for (const auto host : known(partition->second))
+                inside[host] = 1;
+        }
+        if (!found) inside.assign(inside.size(), 1);
+        // Required and held hosts are in, whatever the partition says by now.
+        for (const auto* hosts : {&out_.request.required, &out_.hosts})
+            for (const auto host : *hosts)
+                inside[host] = 1;
+        const auto excluded = known(job_.excluded);
+        bool any_excluded = false;
+        for (const auto host : excluded) {
+            any_excluded = any_excluded || inside[host] != 0;
+            if (!std::binary_search(out_.request.required.begin(), out_.request.required.end(), host))
+                inside[host] = 0;
+        }
+        const auto partitions = fmt::format("not in partition {}", fmt::join(job_.partitions, " or "));
+        const auto outside = std::count(inside.begin(), inside.end(), 0);
+        if (static_cast<std::size_t>(outside) > excluded.size() || !any_excluded)
+            out_.circumstances.remarks.excluded =
+                any_excluded ? "excluded by the request or " + partitions : partitions;
+        for (std::uint32_t host = 0; host < inside.size(); ++host)
+            if (inside[host] == 0) out_.request.excluded.push_back(host);
+    }
+
+    const RmQueue& queue_;
+    const topo::Fabric& fabric_;
+    const std::uint32_t spare_floor_;
+    const QueueJob& job_;
+    Situation out_;
+};
+
+} // namespace
+
+std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing,
+                                      std::uint32_t job) {
+    const auto found =
+        std::find_if(queue.jobs.begin(), queue.jobs.end(), [&](const QueueJob& j) { return j.id == job; });
+    if (found == queue.jobs.end()) return {};
+    return Maker(queue, placing, *found).make();
+}
+
+std::string sentence_of(const Situation& situation, const sched::Placing& placing) {
+    if (situation.job->phase != QueuePhase::waiting) return {};
+    auto told = sched::outlook(placing.fabric, placing.placer, situation.snapshot, situation.request,
+                               situation.circumstances);
+    return told ? std::move(told->sentence) : std::string();
+}
+
+boost::json::object placement_unknown(std::string_view sentence) {
+    return {{"kind", "unknown"}, {"sentence", sentence}};
+}
+
+boost::json::object placement_json(const Situation& situation, const sched::Placing& placing) {
+    const auto& [job, snapshot, request, circumstances, hosts, notes] = situation;
+    boost::json::object out;
+    if (job->phase == QueuePhase::leaving) return placement_unknown("its processes are being ended");
+    if (job->phase == QueuePhase::placed) {
+        if (hosts.empty()) return placement_unknown("none of its hosts are in the fabric file");
+        out = sched::to_json(
+            placing.fabric, placing.placer.index(),
+            sched::explain_allocation(placing.fabric, placing.placer, snapshot, request, hosts));
+    } else {
+        const auto told = sched::outlook(placing.fabric, placing.placer, snapshot, request, circumstances);
+        if (!told) return placement_unknown(told.error().text);
+        out = sched::to_json(placing.fabric, *told, circumstances.now);
+        out["expected_start"] = job->start > circumstances.now
+                                    ? boost::json::value(base::to_seconds(job->start))
+                                    : boost::json::value(nullptr);
+    }
+    boost::json::array told;
+    for (const auto& note : notes)
+        told.emplace_back(note);
+    out["notes"] = std::move(told);
+    return out;
+}
+
+} // namespace restart

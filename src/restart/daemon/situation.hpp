@@ -1,0 +1,42 @@
+// A job's placement, as restartd explains it: from what the resource manager says of the queue to the words
+// of sched. Pure.
+#pragma once
+
+#include "base/json.hpp"
+#include "restart/core/rm_queue.hpp"
+#include "sched/outlook.hpp"
+#include "sched/placing.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// One job among the others, in the fabric's terms.
+struct Situation {
+    const QueueJob* job = nullptr;
+    sched::Snapshot snapshot;
+    sched::Request request;
+    sched::Circumstances circumstances;
+    std::vector<std::uint32_t> hosts; // that it holds and the fabric knows
+    std::vector<std::string> notes;   // what was left out of account, for people
+};
+
+// Hosts outside the job's partitions count as excluded, hosts in a reservation as drained for jobs outside
+// it; a node that other jobs use too as busy where this job needs more processors than are idle. Node
+// features, licences and limits of accounts are the resource manager's: a note tells of a feature asked for.
+// Hosts kept free for restarts are, as slurmctld's plugins keep them, but from a job that restarts. Nothing
+// when the job is not in the queue. Refers to `queue`.
+std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing, std::uint32_t job);
+
+// The sentence for the job's comment; "" when it is not waiting or its request cannot be judged.
+std::string sentence_of(const Situation& situation, const sched::Placing& placing);
+
+// sched::to_json of it with {"notes":[…],"expected_start":…|null}, times as there; or
+// {"kind":"unknown","sentence":…} when it cannot be explained.
+boost::json::object placement_json(const Situation& situation, const sched::Placing& placing);
+boost::json::object placement_unknown(std::string_view sentence);
+
+} // namespace restart

@@ -1,0 +1,109 @@
+#include "restart/daemon/why_writer.hpp"
+
+#include "base/log.hpp"
+#include "restart/daemon/situation.hpp"
+#include "sched/why_comment.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+namespace restart {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Duration between_passes = 5s;
+constexpr base::Duration between_changes = 1min;
+constexpr base::Duration patience = 5s;
+constexpr std::size_t most_changes = 16;
+constexpr std::size_t most_explained = 200;
+
+bool concerns_us(const QueueJob& job, std::uint32_t largest_unit) {
+    const auto& hints = job.hints;
+    return hints.span || hints.segment || hints.spares || hints.order || job.least > largest_unit;
+}
+
+std::uint32_t largest_unit(const sched::PlacementIndex& index) {
+    std::uint32_t most = 0;
+    for (const auto& unit : index.units)
+        most = std::max(most, unit.size);
+    return most;
+}
+
+} // namespace
+
+std::vector<WhyPlan::Change> WhyPlan::due(const RmQueue& queue, const sched::Placing& placing, bool explain) {
+    std::vector<Change> changes;
+    std::vector<const QueueJob*> waiting;
+    const auto unit = largest_unit(placing.placer.index());
+    for (const auto& job : queue.jobs) {
+        const bool wanted = explain && job.phase == QueuePhase::waiting && concerns_us(job, unit);
+        if (wanted)
+            waiting.push_back(&job);
+        else if (job.phase != QueuePhase::leaving && !sched::why_in(job.comment).empty() &&
+                 changes.size() < most_changes)
+            changes.push_back({job.id, {}});
+    }
+    std::sort(waiting.begin(), waiting.end(),
+              [](const QueueJob* a, const QueueJob* b) { return a->id < b->id; });
+    std::map<std::uint32_t, base::Time> still;
+    for (const auto* job : waiting)
+        if (const auto last = written_.find(job->id); last != written_.end()) still.insert(*last);
+    written_ = std::move(still);
+    // In turn, so that a long queue is worked through over several passes.
+    const auto first =
+        std::find_if(waiting.begin(), waiting.end(), [&](const QueueJob* job) { return job->id > next_; });
+    std::rotate(waiting.begin(), first, waiting.end());
+    std::size_t explained = 0;
+    for (const auto* job : waiting) {
+        if (explained == most_explained || changes.size() >= most_changes) break;
+        const auto last = written_.find(job->id);
+        if (last != written_.end() && queue.read - last->second < between_changes) continue;
+        ++explained;
+        next_ = job->id;
+        const auto situation = situation_of(queue, placing, job->id);
+        const auto text = situation ? sentence_of(*situation, placing) : std::string();
+        if (sched::with_why(job->comment, text) == job->comment) continue;
+        changes.push_back({job->id, text});
+        written_[job->id] = queue.read;
+    }
+    return changes;
+}
+
+WhyWriter::WhyWriter(Driver& driver)
+    : driver_(driver), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+void WhyWriter::run(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any sleep;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+        pass();
+        sleep.wait_for(lock, stop, between_passes, [] { return false; });
+    }
+}
+
+void WhyWriter::pass() {
+    const auto [observing, explain] = driver_.look([](const State&, const DriverStatus& status) {
+        return std::pair(status.policy.observe_only, status.explain_pending);
+    });
+    const auto placing = driver_.placing();
+    if (observing || !placing || (!explain && clean_)) return;
+    const auto queue = driver_.queue(patience);
+    if (!queue) return; // the driver has logged that the resource manager is away
+    const auto changes = plan_.due(*queue, *placing, explain);
+    clean_ = !explain && changes.empty();
+    std::string failed;
+    for (const auto& change : changes) {
+        const auto done = driver_.tell_why(change.job, change.text, patience);
+        if (done) continue;
+        if (done.error().code == base::Code::unavailable) return;
+        if (failed.empty()) failed = done.error().text;
+    }
+    if (!failed.empty() && failed_ != failed)
+        base::log::warning("the comment of a job that waits: {}", failed);
+    failed_ = failed;
+}
+
+} // namespace restart

@@ -1,0 +1,55 @@
+// Writes into the comments of waiting jobs why they wait (sched/why_comment.hpp) and takes it out when they
+// start: for jobs with a flag of placement and for those that no single unit holds.
+//
+// Bounded: a pass every 5 s, in a pass at most 16 changes and 200 explanations, a job at most once a minute
+// and only when its sentence changed. Nothing is remembered that a restart could lose: what was written
+// stands in the comments. Nothing is written while restartd only observes; once explain_pending is off and
+// every comment as it was, the queue is no longer read.
+#pragma once
+
+#include "restart/core/rm_queue.hpp"
+#include "restart/daemon/driver.hpp"
+#include "sched/placing.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace restart {
+
+// Decides what to write; pure but for what it remembers of its own writing.
+class WhyPlan {
+public:
+    struct Change {
+        std::uint32_t job = 0;
+        std::string text; // "" takes it out
+        bool operator==(const Change&) const = default;
+    };
+
+    // The changes due at queue.read. With `explain` false what stands in comments is taken out.
+    std::vector<Change> due(const RmQueue& queue, const sched::Placing& placing, bool explain);
+
+private:
+    std::map<std::uint32_t, base::Time> written_; // of waiting jobs
+    std::uint32_t next_ = 0;                      // the job after which the next pass goes on
+};
+
+// The thread that does it.
+class WhyWriter {
+public:
+    explicit WhyWriter(Driver& driver);
+
+private:
+    void run(const std::stop_token& stop);
+    void pass();
+
+    Driver& driver_;
+    WhyPlan plan_;
+    std::string failed_; // the first failure of the last pass, logged when it is another
+    bool clean_ = false; // explain_pending is off, and nothing of ours was left in a comment
+    std::jthread thread_;
+};
+
+} // namespace restart

@@ -1,0 +1,16 @@
+// From libslurm's records to RmQueue: pure, as slurm_reading.hpp.
+#pragma once
+
+#include "restart/core/rm_queue.hpp"
+
+#include <slurm/slurm.h>
+
+#include <optional>
+
+namespace restart {
+
+QueueNode read_queue_node(const node_info_t& node, std::uint32_t cpus_used);
+// Nothing for a job that neither waits nor holds nodes. `now` is when a job that is leaving ends.
+std::optional<QueueJob> read_queue_job(const job_info_t& job, base::Time now);
+
+} // namespace restart
