@@ -1,11 +1,13 @@
 # Benchmarks: `make bench` builds and runs each of bench_programs, built here or scripts of the source.
-bench_programs = tests/bench/place_bench tests/bench/topo_bench tests/bench/topo_live_bench.py tests/bench/ckpt_bench \
-	tests/bench/restart_bench.py
-EXTRA_DIST += tests/bench/restart_bench.py tests/bench/topo_live_bench.py
-EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/topo_bench tests/bench/ckpt_bench
+bench_programs = tests/bench/place_bench tests/bench/quality_bench.py tests/bench/topo_bench \
+	tests/bench/topo_live_bench.py tests/bench/ckpt_bench tests/bench/restart_bench.py
+EXTRA_DIST += tests/bench/quality_bench.py tests/bench/restart_bench.py tests/bench/topo_live_bench.py
+EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
 tests_bench_place_bench_LDADD = libry_sched.la libry_cli.la
+tests_bench_placement_cases_SOURCES = %D%/placement_cases.cpp
+tests_bench_placement_cases_LDADD = libry_sched.la libry_cli.la
 tests_bench_topo_bench_SOURCES = %D%/topo_bench.cpp
 tests_bench_topo_bench_LDADD = libry_topo.la libry_cli.la
 tests_bench_ckpt_bench_SOURCES = %D%/ckpt_bench.cpp

@@ -147,7 +147,10 @@ class Slurm:
         return "\n".join([*lines[:at], *(f"{key}={value}" for key, value in self.settings.items()), *lines[at:]]) + "\n"
 
     def _switches(self) -> list[str]:
-        """The units and pods as the stock tree plugin knows them: a switch for each, and one above all."""
+        """The units and pods as the stock plugins know them: blocks, or a switch for each and one above all."""
+        if self.settings.get("TopologyPlugin") == "topology/block":
+            blocks = [f"BlockName=unit{index} Nodes={_fold(unit)}" for index, unit in enumerate(sum(self.pods, []))]
+            return [*blocks, f"BlockSizes={len(self.pods[0][0])},{len(sum(self.pods[0], []))}"]
         lines, number, above = [], 0, []
         for index, pod in enumerate(self.pods):
             units = [f"unit{number + offset}" for offset in range(len(pod))]
