@@ -215,14 +215,23 @@ std::string Conf::print() const {
     return out;
 }
 
+namespace {
+
+constexpr auto usual_path = SYSCONFDIR "/railyard/railyard.conf";
+
+} // namespace
+
+std::filesystem::path conf_path(const std::string& option) {
+    if (!option.empty()) return option;
+    const char* named = std::getenv("RAILYARD_CONF");
+    return named != nullptr && *named != '\0' ? named : usual_path;
+}
+
 Expected<Conf> load_conf(const std::string& option) {
-    if (!option.empty()) return Conf::from_file(option);
-    if (const char* named = std::getenv("RAILYARD_CONF"); named != nullptr && *named != '\0')
-        return Conf::from_file(named);
-    const std::filesystem::path usual = SYSCONFDIR "/railyard/railyard.conf";
+    const auto path = conf_path(option);
     std::error_code ignored;
-    if (!std::filesystem::exists(usual, ignored)) return Conf();
-    return Conf::from_file(usual);
+    if (path == usual_path && !std::filesystem::exists(path, ignored)) return Conf();
+    return Conf::from_file(path);
 }
 
 } // namespace base

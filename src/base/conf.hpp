@@ -52,7 +52,9 @@ private:
 };
 
 // The file to read: `option` if not empty, else $RAILYARD_CONF, else SYSCONFDIR/railyard/railyard.conf.
-// The last may be absent (all defaults); a file that was named must exist.
+std::filesystem::path conf_path(const std::string& option);
+
+// Reads it. The last may be absent (all defaults); a file that was named must exist.
 Expected<Conf> load_conf(const std::string& option);
 
 } // namespace base

@@ -33,4 +33,6 @@ EXTRA_DIST += \
 	%D%/test_plugins.py \
 	%D%/test_protocol.py \
 	%D%/test_restart.py \
-	%D%/test_slurm2411.py
+	%D%/test_slurm2411.py \
+	%D%/test_slurm2411_wishes.py \
+	%D%/test_wishes.py

@@ -3,7 +3,7 @@
 from railcluster.cluster import Options
 from railcluster.process import wait_for
 from railcluster.queue import (TIME, comment, fields, fill, leave_five_free, log_lines, nodes_of, refused, restart_slurmctld,
-                               running_on, state, submit, units_of, wait_state)
+                               running_on, state, submit, units_of, wait_for_resources, wait_state)
 from railcluster.testing import check, equal, holds
 from railcluster.userland import debian13
 
@@ -13,11 +13,6 @@ NEEDS = ["railtopo", "second/.libs/topology_rail.so", "second/.libs/job_submit_r
 def options(build):
     return Options(build=build, userland=debian13().root, settings={
         "SchedulerParameters": "bf_interval=1,sched_interval=2,sched_min_interval=100000,defer_batch,batch_sched_delay=0"})
-
-
-def wait_for_resources(cluster, job, seconds=20):
-    wait_for(lambda: fields(cluster, job)["Reason"] == "Resources", seconds, f"job {job} to wait for resources",
-             [cluster.log("ctl", "slurmctld")])
 
 
 def test_release(cluster):

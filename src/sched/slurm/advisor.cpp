@@ -248,9 +248,16 @@ void rail_hints_of(const char* admin_comment, const char* const* variables, std:
     }
 }
 
-std::uint32_t rail_advisor_spare_floor(rail_advisor* advisor) {
+std::uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const std::uint32_t* free_nodes,
+                                       std::uint32_t count) {
     const auto world = advisor->current();
-    return world ? world->placing->spare_floor : 0;
+    if (!world) return 0;
+    const auto& host_of_node = world->host_of_node;
+    const auto have = std::count_if(free_nodes, free_nodes + count, [&](std::uint32_t node) {
+        return node < host_of_node.size() && host_of_node[node] != unknown;
+    });
+    const auto floor = world->placing->spare_floor;
+    return floor - std::min(floor, static_cast<std::uint32_t>(have));
 }
 
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* question) {

@@ -57,8 +57,9 @@ struct rail_question {
     const uint8_t* required; /* [node_count] non-zero = must be in; NULL: none */
 };
 
-/* How many healthy nodes are to stay free for restarts; 0: none, or no fabric is known. */
-uint32_t rail_advisor_spare_floor(rail_advisor* advisor);
+/* How many healthy nodes are to stay free for restarts beside those `count` nodes, which are free already and
+ * count as far as they are in the fabric; 0: none, or no fabric is known. */
+uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const uint32_t* free_nodes, uint32_t count);
 
 /* A plan is a list of node sets to offer to Slurm, best first. NULL: no opinion. Free it. */
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const struct rail_question* question);

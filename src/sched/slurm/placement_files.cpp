@@ -25,6 +25,8 @@ constexpr std::size_t most_health = std::size_t{16} << 20; // bytes
 
 PlacementFiles::PlacementFiles(Callbacks callbacks, std::chrono::milliseconds interval)
     : callbacks_(std::move(callbacks)), interval_(interval) {
+    conf_file_.path = base::conf_path("");
+    conf_file_.changed();
     find_paths();
     look_at_fabric();
     look_at_health();
@@ -66,7 +68,7 @@ void PlacementFiles::watch() {
         if (stop_) return;
         const bool reload = std::exchange(reload_, false);
         lock.unlock();
-        if (reload) find_paths();
+        if (conf_file_.changed() || reload) find_paths();
         look_at_fabric();
         look_at_health();
         lock.lock();
@@ -76,13 +78,14 @@ void PlacementFiles::watch() {
 void PlacementFiles::find_paths() {
     auto conf = base::load_conf("");
     if (!conf) {
-        say(fabric_, Level::error,
+        say(conf_file_, Level::error,
             fmt::format("{}; {}", conf.error().text,
-                        fabric_.path.empty() ? "nodes are chosen by Slurm alone until this is mended and "
-                                               "`scontrol reconfigure` is given"
+                        fabric_.path.empty() ? "nodes are chosen by Slurm alone until this is mended"
                                              : "the former configuration stays"));
         return;
     }
+    if (!conf_file_.said.empty())
+        say(conf_file_, Level::info, fmt::format("{} is sound again", conf_file_.path.string()));
     conf_ = *std::move(conf);
     fabric_.path = conf_.text("placement", "fabric");
     if (callbacks_.health) health_.path = base::health_path(conf_);

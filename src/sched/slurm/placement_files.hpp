@@ -1,9 +1,9 @@
-// The files that placement follows, as a long-lived process keeps them: the fabric and the hosts' health. Read
-// once at start, read again when they change; a broken file never replaces a good one.
+// The files that placement follows, as a long-lived process keeps them: railyard.conf, and what its [placement]
+// names, the fabric and the hosts' health. Read once at start, read again when they change; a broken file never
+// replaces a good one.
 //
 // A thread of its own looks at the files once a second, so that nobody who schedules ever waits for a disk.
-// Their paths are [placement] fabric and health of railyard.conf. Used inside slurmctld: nothing is thrown,
-// and one line is logged for each change of state, not for each look.
+// Used inside slurmctld: nothing is thrown, and one line is logged for each change of state, not for each look.
 #pragma once
 
 #include "base/conf.hpp"
@@ -40,7 +40,7 @@ public:
     PlacementFiles(const PlacementFiles&) = delete;
     PlacementFiles& operator=(const PlacementFiles&) = delete;
 
-    // Read railyard.conf and the files again at the next look.
+    // Read all of them again now, changed or not.
     void reload();
 
 private:
@@ -53,7 +53,7 @@ private:
     struct Watched {
         std::filesystem::path path;
         Stamp stamp;       // of the state last read, good or broken
-        bool fresh = true; // nothing was read since find_paths()
+        bool fresh = true; // to be read, changed or not
         std::string said;  // the last line logged about it
 
         // Whether the file is another one than at the last call.
@@ -70,7 +70,7 @@ private:
     const Callbacks callbacks_;
     const std::chrono::milliseconds interval_;
     base::Conf conf_;
-    Watched fabric_, health_;
+    Watched conf_file_, fabric_, health_; // the paths of the latter are empty until there is a good configuration
     bool have_fabric_ = false;    // a good one was handed over
     base::Time health_written_{}; // of the health last handed over
     base::HealthMap avoided_;     // as last handed over

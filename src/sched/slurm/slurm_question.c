@@ -60,15 +60,18 @@ void question_take_hints(const job_record_t* job, struct rail_question* question
     question->eligible = MAX(job->details->submit_time, job->details->begin_time);
 }
 
-uint32_t question_spare_floor(rail_advisor* advisor, const job_record_t* job, const bitstr_t* candidates) {
-    const uint32_t floor = rail_advisor_spare_floor(advisor);
-    if (!floor || job->restart_cnt) return 0;
-    bitstr_t* others = bit_copy(idle_node_bitmap);
-    bit_and(others, avail_node_bitmap);
-    bit_and_not(others, (bitstr_t*)candidates);
-    const uint32_t elsewhere = bit_set_count(others);
-    FREE_NULL_BITMAP(others);
-    return floor > elsewhere ? floor - elsewhere : 0;
+uint32_t question_spare_floor(rail_advisor* advisor, const job_record_t* job, const bitstr_t* candidates,
+                              bool ever) {
+    if (job->restart_cnt || !rail_advisor_spare_floor(advisor, NULL, 0)) return 0;
+    uint32_t* others = xcalloc(node_record_count, sizeof(*others));
+    uint32_t count = 0;
+    for (int i = 0; i < node_record_count; i++)
+        if (!bit_test((bitstr_t*)candidates, i) &&
+            (ever || (bit_test(idle_node_bitmap, i) && bit_test(avail_node_bitmap, i))))
+            others[count++] = i;
+    const uint32_t floor = rail_advisor_spare_floor(advisor, others, count);
+    xfree(others);
+    return floor;
 }
 
 uint8_t* question_required(const job_record_t* job) {

@@ -19,9 +19,10 @@ void question_map_nodes(rail_advisor* advisor);
 /* Fills the fields of a question that come from the flags of the job, and the moments that a wish needs. */
 void question_take_hints(const job_record_t* job, struct rail_question* question);
 
-/* How many of the candidates are to stay free for restarts, after what other idle nodes make up for. 0 for a
- * restart: it is what they are kept for. */
-uint32_t question_spare_floor(rail_advisor* advisor, const job_record_t* job, const bitstr_t* candidates);
+/* How many of the candidates are to stay free for restarts, after what other idle nodes make up for; `ever`:
+ * other nodes, idle or not. 0 for a restart: it is what they are kept for. */
+uint32_t question_spare_floor(rail_advisor* advisor, const job_record_t* job, const bitstr_t* candidates,
+                              bool ever);
 
 /* The required nodes of a job as question->required wants them, from xmalloc; NULL: none. */
 uint8_t* question_required(const job_record_t* job);

@@ -183,7 +183,7 @@ static rail_plan* make_plan(const topology_eval_t* eval, struct rail_question* q
     const job_record_t* job = eval->job_ptr;
     const bool plain = question->hints.span == RAIL_SPAN_ANY && question->hints.segment < 2;
     count_nodes(eval, question);
-    question->spare_floor = question_spare_floor(advisor, job, eval->node_map);
+    question->spare_floor = question_spare_floor(advisor, job, eval->node_map, false);
     if (plain && !question->spare_floor && (question->wanted < 2 || job->req_switch)) return NULL;
     question_map_nodes(advisor);
     question->node_count = node_record_count;
@@ -286,6 +286,8 @@ extern int topology_p_eval_nodes(topology_eval_t* eval) {
     bool later = false;
     int rc = first_taken(eval, plan, hard ? MOST_ATTEMPTS : 1, &later);
     if (rc != SLURM_SUCCESS && hard) {
+        /* Hosts elsewhere that are busy now may be the ones that stay free then. */
+        later |= question.spare_floor > question_spare_floor(advisor, job, eval->node_map, true);
         debug("%s: %pJ: %s", plugin_type, job, rail_plan_unfit(plan));
         rc = wait_for_nodes(eval, &question, later);
     } else if (rc != SLURM_SUCCESS) {

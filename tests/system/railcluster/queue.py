@@ -1,5 +1,6 @@
 """Jobs as tests submit and watch them, and what the controller logs of them."""
 
+import datetime
 import re
 import signal
 
@@ -36,6 +37,21 @@ def state(cluster, job):
 
 def wait_state(cluster, job, wanted, seconds=20):
     wait_for(lambda: state(cluster, job) == wanted, seconds, f"job {job} to be {wanted}", [cluster.log("ctl", "slurmctld")])
+
+
+def wait_for_resources(cluster, job, seconds=20):
+    wait_for(lambda: fields(cluster, job)["Reason"] == "Resources", seconds, f"job {job} to wait for resources",
+             [cluster.log("ctl", "slurmctld")])
+
+
+def look_at_all(cluster):
+    """The end of a job lets the main scheduler look at all jobs; returns when one that came later has run."""
+    cluster.out("srun", "-N1", "-t1", "true")
+
+
+def seconds_of(text):
+    """A time as scontrol shows it, in seconds."""
+    return int(datetime.datetime.fromisoformat(text).timestamp())
 
 
 def running_on(cluster, job):

@@ -158,7 +158,7 @@ TEST_CASE("advisor: the fabric is taken up when it appears, and a broken file ch
     CHECK(lines_with("the last good fabric stays in use") == 2);
 }
 
-TEST_CASE("advisor: a changed configuration counts after a reload, a broken one never") {
+TEST_CASE("advisor: a changed configuration counts, a broken one never") {
     const Site site;
     site.store("pods=1 units=1 hosts=4 rails=1");
     const Advisor advisor;
@@ -261,12 +261,14 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
     CHECK(first(waits) == 0);
     CHECK_FALSE(waits);
 
-    CHECK(rail_advisor_spare_floor(advisor.it) == 0);
+    CHECK(rail_advisor_spare_floor(advisor.it, nullptr, 0) == 0);
     REQUIRE(base::write_file(site.folder / "railyard.conf",
                              "[placement]\nfabric = \"" + site.fabric.string() +
                                  "\"\nspare_risk = 0.001\nrepair_time = \"30d\"\n"));
-    rail_advisor_reload(advisor.it);
-    CHECK(soon([&] { return rail_advisor_spare_floor(advisor.it) == 2; }));
+    CHECK(soon([&] { return rail_advisor_spare_floor(advisor.it, nullptr, 0) == 2; })); // no reload was asked for
+    advisor.nodes({"login1", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
+    const std::uint32_t free_elsewhere[] = {0, 3};
+    CHECK(rail_advisor_spare_floor(advisor.it, free_elsewhere, 2) == 1); // login1 is no host for a restart
 }
 
 TEST_CASE("gate: submissions and changes in C") {
