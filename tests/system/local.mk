@@ -25,6 +25,7 @@ EXTRA_DIST += \
 	%D%/test_explain.py \
 	%D%/test_exports.py \
 	%D%/test_fabric.py \
+	%D%/test_faults.py \
 	%D%/test_flags.py \
 	%D%/test_health.py \
 	%D%/test_operator.py \
@@ -34,5 +35,6 @@ EXTRA_DIST += \
 	%D%/test_protocol.py \
 	%D%/test_restart.py \
 	%D%/test_slurm2411.py \
+	%D%/test_slurm2411_faults.py \
 	%D%/test_slurm2411_wishes.py \
 	%D%/test_wishes.py

@@ -79,10 +79,14 @@ def log_lines(cluster, text):
     return [line for line in cluster.log("ctl", "slurmctld").read_text(errors="replace").splitlines() if text in line]
 
 
-def restart_slurmctld(cluster):
+def stop_slurmctld(cluster, number=signal.SIGTERM):
     daemon = cluster.daemons["ctl", "slurmctld"]
-    daemon.kill(signal.SIGTERM)
+    daemon.kill(number)
     wait_for(lambda: not daemon.alive(), 15, "slurmctld to stop", [daemon.log])
+
+
+def restart_slurmctld(cluster, number=signal.SIGTERM):
+    stop_slurmctld(cluster, number)
     cluster.start_slurmctld()
 
 
