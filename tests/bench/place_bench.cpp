@@ -1,5 +1,6 @@
 // B1: how long one placement takes, from 128 to 16,384 hosts, on an empty and on a half busy fabric, beside
 // a bare scan of bit masks (free hosts counted by unit, the tightest unit kept), which no placement can beat.
+// What Slurm takes for a gang stands in the table of quality_bench.py.
 //
 // Sizes of jobs are drawn log-uniformly from 1 to the free hosts, so that units, pods and the fabric are all
 // asked for. Each decision has its own state, made before the clock runs. A decision during which the kernel

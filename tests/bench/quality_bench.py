@@ -2,10 +2,10 @@
 """B2 and B3: how good placements are on fragmented fabrics, and how good the order of ranks.
 
 placement_cases draws the states and the gangs, and proves how few pods and units each gang needs. Each case then goes to
-real slurmctlds (nodes State=CLOUD, no slurmds): the busy nodes are reserved for another user (topology/block
-starts no job on scattered nodes), the gang is asked for by salloc, and where it was put stands in the controller's log with the time that the request
-took there. A gang that fits into what is free and got nothing was refused. Stock Slurm knows the units and pods by its topology.conf; a case is the best when it has
-the fewest pods and, of those, the fewest units.
+real slurmctlds (nodes State=CLOUD, no slurmds): the busy nodes are reserved for another user (topology/block starts no job
+on scattered nodes), the gang is asked for by salloc, and where it was put stands in the controller's log with the time
+that the request took there. A gang that fits into what is free and got nothing was refused. Stock Slurm knows the units
+and pods by its topology.conf; a case is the best when it has the fewest pods and, of those, the fewest units.
 
     RAIL_BENCH_BUILD   the build folder (the current one)
     RAIL_BENCH_CASES   1056 by default
