@@ -18,7 +18,8 @@ libry_base_la_SOURCES = \
 	%D%/table.cpp %D%/table.hpp \
 	%D%/toml.cpp %D%/toml.hpp \
 	%D%/unique_fd.hpp \
-	%D%/units.cpp %D%/units.hpp
+	%D%/units.cpp %D%/units.hpp \
+	%D%/utf8.cpp %D%/utf8.hpp
 
 # Command lines of programs; plugins link only libry_base.
 libry_cli_la_SOURCES = %D%/cli.cpp %D%/cli.hpp

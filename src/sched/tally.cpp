@@ -1,5 +1,7 @@
 #include "sched/tally.hpp"
 
+#include "base/utf8.hpp"
+
 #include "sched/words.hpp"
 
 #include <fmt/format.h>
@@ -35,18 +37,20 @@ std::string remark_of(std::string_view reason) {
     if (reason.starts_with("railyard[")) {
         const auto end = reason.find("]:");
         if (end != std::string_view::npos) reason.remove_prefix(end + 2);
+        reason = reason.substr(0, reason.find(": ")); // what is wrong, without the evidence
     }
     while (reason.starts_with(' '))
         reason.remove_prefix(1);
     while (reason.ends_with(' '))
         reason.remove_suffix(1);
     if (reason == "none") return {};
-    std::string out(reason.substr(0, most));
+    const auto cut = base::cut_utf8(reason, most);
+    std::string out(cut);
     for (char& c : out) {
         if (c == ';') c = ',';
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
     }
-    if (reason.size() > most) out += "...";
+    if (reason.size() > cut.size()) out += "...";
     return out;
 }
 

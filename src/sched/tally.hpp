@@ -21,8 +21,8 @@ struct Remarks {
     bool wish = false; // the span is a wish that ends: a job that cannot have it may run yet
 };
 
-// A reason as a resource manager keeps it, as `why` has it: without our tag "railyard[...]: ", on one line,
-// without ';' and at most 60 bytes long. "" for Slurm's "none".
+// A reason as a resource manager keeps it, as `why` has it: on one line, without ';' and at most 60 bytes
+// long; of ours, "railyard[...]: WHAT: EVIDENCE", only what is wrong. "" for Slurm's "none".
 std::string remark_of(std::string_view reason);
 
 // Hosts order[first … first + size) of PlacementIndex.

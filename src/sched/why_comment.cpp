@@ -1,5 +1,7 @@
 #include "sched/why_comment.hpp"
 
+#include "base/utf8.hpp"
+
 #include <algorithm>
 #include <optional>
 
@@ -31,15 +33,13 @@ std::optional<Place> find(std::string_view comment) {
 }
 
 std::string cleaned(std::string_view text) {
-    auto cut = std::min(longest, text.size());
-    while (cut < text.size() && cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80)
-        --cut; // not within a character
-    std::string out(text.substr(0, cut));
+    const auto cut = base::cut_utf8(text, longest);
+    std::string out(cut);
     std::replace(out.begin(), out.end(), ';', ',');
     std::replace_if(
         out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
         ' ');
-    if (cut < text.size()) out += "...";
+    if (cut.size() < text.size()) out += "...";
     return out;
 }
 

@@ -1,37 +1,11 @@
 #include "restart/ckpt/name.hpp"
 
 #include "base/units.hpp"
+#include "base/utf8.hpp"
 
 #include <fmt/format.h>
 
 namespace restart::ckpt {
-namespace {
-
-// Is the text well-formed UTF-8 (RFC 3629: shortest form, no surrogates, up to U+10FFFF)?
-bool utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-        const unsigned lead = byte(i);
-        const std::size_t more = lead < 0x80                   ? 0
-                                 : lead >= 0xc2 && lead < 0xe0 ? 1
-                                 : lead >= 0xe0 && lead < 0xf0 ? 2
-                                 : lead >= 0xf0 && lead < 0xf5 ? 3
-                                                               : 9;
-        if (more > text.size() - i - 1) return false;
-        for (std::size_t k = 1; k <= more; ++k)
-            if ((byte(i + k) & 0xc0) != 0x80) return false;
-        if (more > 1) {
-            const unsigned next = byte(i + 1);
-            if ((lead == 0xe0 && next < 0xa0) || (lead == 0xed && next > 0x9f) ||
-                (lead == 0xf0 && next < 0x90) || (lead == 0xf4 && next > 0x8f))
-                return false;
-        }
-        i += 1 + more;
-    }
-    return true;
-}
-
-} // namespace
 
 std::string to_name(std::string_view prefix, const Id& id) {
     return fmt::format("{}E{:04}-S{:012}", prefix, id.epoch, id.step);
@@ -56,12 +30,12 @@ base::Expected<void> check_file_name(std::string_view name) {
         for (const char c : name.substr(0, 200))
             shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
         return base::Error{base::Code::input,
-                           fmt::format("file name \"{}\" {}", utf8(shown) ? shown : "(bytes)", why)};
+                           fmt::format("file name \"{}\" {}", base::is_utf8(shown) ? shown : "(bytes)", why)};
     };
     if (name.empty()) return bad("is empty");
     if (name.size() > 4095) return bad("is longer than 4095 bytes");
     if (name.front() == '/') return bad("is absolute: names stand below the checkpoint's directory");
-    if (!utf8(name)) return bad("is not UTF-8: rename the file");
+    if (!base::is_utf8(name)) return bad("is not UTF-8: rename the file");
     for (const char c : name)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
             return bad("contains a control character: rename the file");

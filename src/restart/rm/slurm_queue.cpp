@@ -1,6 +1,7 @@
 #include "restart/rm/slurm_queue.hpp"
 
 #include "base/hostlist.hpp"
+#include "base/utf8.hpp"
 #include "restart/rm/slurm_reading.hpp"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ QueueNode read_queue_node(const node_info_t& node, std::uint32_t cpus_used) {
     QueueNode read;
     read.name = text_of(node.name);
     read.state = state_of(node.node_state);
-    read.reason = text_of(node.reason);
+    read.reason = base::as_utf8(text_of(node.reason));
     read.reserved = (node.node_state & (NODE_STATE_RES | NODE_STATE_MAINT)) != 0;
     read.cpus_idle = node.cpus > cpus_used ? node.cpus - cpus_used : 0;
     return read;

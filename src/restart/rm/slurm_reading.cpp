@@ -1,6 +1,7 @@
 #include "restart/rm/slurm_reading.hpp"
 
 #include "base/hostlist.hpp"
+#include "base/utf8.hpp"
 #include "sched/hints.hpp"
 
 #include <fmt/format.h>
@@ -107,7 +108,7 @@ RmNode read_node(const node_info_t& node) {
     read.down = (state & NODE_STATE_BASE) == NODE_STATE_DOWN;
     read.drain = (state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0;
     read.not_responding = (state & NODE_STATE_NO_RESPOND) != 0;
-    read.reason = text_of(node.reason);
+    read.reason = base::as_utf8(text_of(node.reason));
     read.automatic = read.down && !read.drain && is_slurmctlds_own(read.reason);
     return read;
 }

@@ -283,7 +283,10 @@ TEST_CASE("the named job is the first in the order of ends after which the reque
 TEST_CASE("a reason is told without our tag and on one short line") {
     CHECK(remark_of("railyard[i-7]: link errors") == "link errors");
     CHECK(remark_of(" railyard[user:alice]: swap cable 4; then test\n") == "swap cable 4, then test ");
+    CHECK(remark_of("railyard[i-1]: host lost: agent silent for 3.0 s") == "host lost");
+    CHECK(remark_of("host lost: agent silent") == "host lost: agent silent");
     CHECK(remark_of("railyard[broken") == "railyard[broken");
     CHECK(remark_of("none").empty());
     CHECK(remark_of(std::string(80, 'x')) == std::string(60, 'x') + "...");
+    CHECK(remark_of(std::string(59, 'x') + "\u00fc") == std::string(59, 'x') + "...");
 }

@@ -1,0 +1,19 @@
+// Text that others wrote and that goes into JSON, which is UTF-8 (RFC 3629: shortest form, no surrogates, up to
+// U+10FFFF).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace base {
+
+bool is_utf8(std::string_view text);
+
+// The text with '?' for each byte that belongs to no character.
+std::string as_utf8(std::string_view text);
+
+// At most so many bytes of a UTF-8 text, without cutting a character.
+std::string_view cut_utf8(std::string_view text, std::size_t most);
+
+} // namespace base
