@@ -50,6 +50,8 @@ using Partitions = std::unique_ptr<partition_info_msg_t, FreePartitions>;
 using Nodes = std::unique_ptr<node_info_msg_t, FreeNodes>;
 using Jobs = std::unique_ptr<job_info_msg_t, FreeJobs>;
 
+constexpr auto jobs_age = 5s; // at most, of what is told of jobs
+
 // libslurm answers -1 and errno, or in later releases the error itself.
 int number_of(int answer) {
     return answer > 0 ? answer : errno;
@@ -196,16 +198,20 @@ private:
         return {};
     }
 
+    // slurmctld changes why a job waits without saying that jobs changed: what is kept grows old.
     Expected<void> read_jobs() {
+        const auto now = std::chrono::steady_clock::now();
+        const bool changes_only = jobs_ && now - jobs_read_ < jobs_age;
         job_info_msg_t* fresh = nullptr;
         errno = 0;
-        const int answer = slurm_load_jobs(jobs_ ? jobs_->last_update : 0, &fresh, SHOW_ALL);
+        const int answer = slurm_load_jobs(changes_only ? jobs_->last_update : 0, &fresh, SHOW_ALL);
         Jobs owned(fresh);
         if (answer != SLURM_SUCCESS)
             return number_of(answer) == SLURM_NO_CHANGE_IN_DATA && jobs_
                        ? Expected<void>()
                        : slurm_error("reading jobs", number_of(answer));
         jobs_ = std::move(owned);
+        jobs_read_ = now;
         return {};
     }
 
@@ -323,6 +329,7 @@ private:
 
     Nodes nodes_;
     Jobs jobs_;
+    std::chrono::steady_clock::time_point jobs_read_;
     Partitions partitions_;
     std::optional<std::uint32_t> owner_;
 };
