@@ -20,6 +20,7 @@ struct QueueNode {
     std::string reason;    // of a drain or a down
     bool reserved = false; // within a reservation that is active
     std::uint32_t cpus_idle = 0;
+    float health = 1; // as placement is told it; the driver's to fill in
 };
 
 enum class QueuePhase {

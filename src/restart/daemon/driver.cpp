@@ -373,16 +373,18 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
 }
 
 // Observing changes nothing, so placement hears of nothing.
+base::HealthMap Driver::weak_hosts() {
+    const std::lock_guard lock(mutex_);
+    return options_.policy.observe_only ? base::HealthMap() : health_of(state_, base::now());
+}
+
 void Driver::tell_health() {
     fs::path path;
-    base::HealthMap weak;
-    const auto now = base::now();
     {
         const std::lock_guard lock(mutex_);
         path = options_.health;
-        if (!options_.policy.observe_only) weak = health_of(state_, now);
     }
-    if (!path.empty()) health_.write(path, std::move(weak), now);
+    if (!path.empty()) health_.write(path, weak_hosts(), base::now());
 }
 
 bool Driver::run_errand(std::function<void(ResourceManager&)> call, base::Duration patience) {
@@ -414,7 +416,12 @@ base::Expected<RmQueue> Driver::queue(base::Duration patience) {
     const auto read = std::make_shared<base::Expected<RmQueue>>(base::Error{});
     if (!run_errand([read](ResourceManager& rm) { *read = rm.queue(); }, patience))
         return base::Error{base::Code::unavailable, "the resource manager does not answer"};
-    return std::move(*read);
+    if (!*read) return std::move(*read).error();
+    auto queue = *std::move(*read);
+    const auto weak = weak_hosts();
+    for (auto& node : queue.nodes)
+        if (const auto found = weak.find(node.name); found != weak.end()) node.health = found->second.health;
+    return queue;
 }
 
 base::Expected<void> Driver::tell_why(std::uint32_t job, const std::string& text, base::Duration patience) {

@@ -131,6 +131,7 @@ private:
     void read_rm(std::unique_lock<std::mutex>& lock);
     void load_fabric();
     void tell_health();
+    base::HealthMap weak_hosts();
 
     // A call of the resource manager that somebody waits for. It owns what it touches, for whoever waits may
     // have gone.

@@ -54,6 +54,7 @@ private:
 
     void take_nodes() {
         out_.snapshot.states.assign(fabric_.hosts.size(), HostState::down);
+        out_.snapshot.health.assign(fabric_.hosts.size(), 1.0F);
         auto& why = out_.circumstances.remarks.why;
         why.resize(fabric_.hosts.size());
         for (const auto& node : queue_.nodes) {
@@ -69,6 +70,7 @@ private:
                 state = HostState::busy;
             }
             out_.snapshot.states[*host] = state;
+            out_.snapshot.health[*host] = node.health;
         }
     }
 

@@ -263,6 +263,10 @@ TEST_CASE("placement is told which hosts to avoid, and nothing while observing")
         CHECK(avoided().empty());
     } else {
         CHECK(yard.wait([&] { return avoided().contains("n002"); }));
+        restart::RmQueue queue;
+        queue.nodes.emplace_back().name = "n002";
+        yard.rm.set_queue(queue);
+        CHECK(yard.driver->queue(10s)->nodes.at(0).health == avoided().at("n002").health);
         report.findings.clear();
         REQUIRE(yard.driver->report(report));
         CHECK(yard.wait([&] { return avoided().empty(); }));

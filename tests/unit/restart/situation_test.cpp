@@ -145,6 +145,16 @@ TEST_CASE("what Slurm holds a job back for beside hosts is told apart from its t
                                       "else, too (Dependency)"));
 }
 
+TEST_CASE("hosts that placement is told to avoid are avoided here, too") {
+    Scene scene;
+    scene.node(1).health = 0.6F;
+    scene.wait(7, 2);
+    const auto text = scene.text(7);
+    CHECK(text.find("\"nodes_then\":[\"n2\",\"n3\"]") != std::string::npos);
+    scene.run(1, {"n1", "n2"}, now + 1h);
+    CHECK(scene.text(1).find("\"decided\":\"avoidance\"") != std::string::npos);
+}
+
 TEST_CASE("hosts kept free for restarts are kept from a first start only") {
     Scene scene;
     scene.placing.spare_floor = 7;
