@@ -77,7 +77,9 @@ def ask(who, drawn, pods):
         # Nodes that were never up weigh more than others: all are equal once they are told to boot.
         cluster.out("scontrol", "update", f"nodename={all_nodes}", "state=power_up")
         wait_for(lambda: set(cluster.node_states().values()) == {"idle#"}, 60, "nodes to boot", every=0.2)
-        cluster.out("sh", "-c", "cat >>/etc/hosts", stdin="".join(f"127.0.0.1 {node}\n" for node in cluster.nodes))
+        if cluster.yard.namespaces:  # the host's own file; a name that nobody knows costs a slurmctld 22.05 seconds
+            names = "".join(f"127.0.0.1 {node}\n" for node in cluster.nodes)
+            cluster.out("sh", "-c", "cat >>/etc/hosts", stdin=names)
         lines = [TAKE]
         for state in states:
             busy = ",".join(cluster.nodes[host] for host in state["busy"])
@@ -174,7 +176,10 @@ def main():
                 for _, gang in gangs]
         base = row("sched::place", gangs, ours, None)
         for who in asked:
-            row(who.name, gangs, ask(who, drawn, pods), base)
+            try:
+                row(who.name, gangs, ask(who, drawn, pods), base)
+            except Skip as reason:
+                print(f"quality_bench: {who.name} left out: {reason}")
     return 0
 
 
