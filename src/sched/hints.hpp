@@ -20,14 +20,14 @@
 namespace sched {
 
 struct Hints {
-    std::optional<Span> span;
-    std::optional<base::Duration>
-        span_wait;                        // the span is a wish for so long, then any will do; only with span
-    std::optional<std::uint32_t> segment; // hosts, at least 1
-    std::optional<std::uint32_t> spares;  // hosts
-    std::optional<RankOrder> order;
-    std::optional<bool> restart;         // --restart=auto is true, never is false
-    std::optional<std::string> ckpt_dir; // absolute, at most 4095 bytes, no control characters
+    std::optional<Span> span{};
+    // The span is a wish for so long, then any will do; only with span.
+    std::optional<base::Duration> span_wait{};
+    std::optional<std::uint32_t> segment{}; // hosts, at least 1
+    std::optional<std::uint32_t> spares{};  // hosts
+    std::optional<RankOrder> order{};
+    std::optional<bool> restart{};         // --restart=auto is true, never is false
+    std::optional<std::string> ckpt_dir{}; // absolute, at most 4095 bytes, no control characters
 
     bool empty() const { return *this == Hints{}; }
     bool operator==(const Hints&) const = default;

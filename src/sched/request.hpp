@@ -38,8 +38,8 @@ struct Request {
     // that fails. They need no segment and are last in rank order.
     std::uint32_t spares = 0;
     RankOrder order = RankOrder::ring;
-    std::vector<std::uint32_t> required; // host indices that must be in
-    std::vector<std::uint32_t> excluded; // host indices that must not be in
+    std::vector<std::uint32_t> required{}; // host indices that must be in
+    std::vector<std::uint32_t> excluded{}; // host indices that must not be in
     // Takes hosts on which other jobs run too, where they have room (HostState::mixed), before idle ones.
     bool shared = false;
     // Hosts kept free for restarts: so many healthy free hosts must remain, not counting those that this

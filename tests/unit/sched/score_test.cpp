@@ -32,7 +32,7 @@ TEST_CASE("the score of what place chose is the score it told", "[sched]") {
             if (random() % 6 == 0) snapshot.health[h] = static_cast<float>(random() % 10) / 10;
         }
         Request request;
-        request.nodes = 1 + random() % 12;
+        request.nodes = 1 + static_cast<std::uint32_t>(random() % 12);
         const auto placement = placer.place(snapshot, request);
         if (!placement) continue;
         auto hosts = placement->hosts;

@@ -20,33 +20,34 @@ struct Case {
 };
 
 Case random_case(std::mt19937& random) {
-    Case c{grid(1 + static_cast<int>(random() % 2), 1 + static_cast<int>(random() % 3),
-                2 + static_cast<int>(random() % 2)),
+    const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    Case c{grid(1 + static_cast<int>(below(2)), 1 + static_cast<int>(below(3)),
+                2 + static_cast<int>(below(2))),
            {},
            {}};
     for (auto& host : c.fabric.hosts)
-        if (random() % 10 == 0) host.leaves[random() % 2] = topo::none;
+        if (below(10) == 0) host.leaves[below(2)] = topo::none;
     const auto hosts = c.fabric.hosts.size();
     c.snapshot = Snapshot::all_free(c.fabric);
     c.snapshot.health.assign(hosts, 1);
     for (std::size_t h = 0; h < hosts; ++h) {
         constexpr HostState states[] = {HostState::free, HostState::free, HostState::free, HostState::mixed,
                                         HostState::busy};
-        c.snapshot.states[h] = states[random() % 5];
-        if (random() % 6 == 0) c.snapshot.health[h] = static_cast<float>(random() % 5) / 4;
-        if (random() % 12 == 0)
+        c.snapshot.states[h] = states[below(5)];
+        if (below(6) == 0) c.snapshot.health[h] = static_cast<float>(below(5)) / 4;
+        if (below(12) == 0)
             c.request.required.push_back(static_cast<std::uint32_t>(h));
-        else if (random() % 12 == 0)
+        else if (below(12) == 0)
             c.request.excluded.push_back(static_cast<std::uint32_t>(h));
     }
-    c.request.nodes = 1 + random() % 6;
+    c.request.nodes = 1 + below(6);
     if (c.request.required.size() > c.request.nodes) c.request.required.resize(c.request.nodes);
-    if (random() % 3 == 0) c.request.most = c.request.nodes + random() % 4;
-    c.request.span = static_cast<Span>(random() % 4);
-    if (random() % 3 == 0) c.request.segment = 1 + random() % 3;
-    if (random() % 3 == 0) c.request.spares = random() % 3;
-    c.request.shared = random() % 2 == 0;
-    if (random() % 4 == 0) c.request.spare_floor = random() % 4;
+    if (below(3) == 0) c.request.most = c.request.nodes + below(4);
+    c.request.span = static_cast<Span>(below(4));
+    if (below(3) == 0) c.request.segment = 1 + below(3);
+    if (below(3) == 0) c.request.spares = below(3);
+    c.request.shared = below(2) == 0;
+    if (below(4) == 0) c.request.spare_floor = below(4);
     return c;
 }
 
