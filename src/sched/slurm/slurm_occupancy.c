@@ -63,18 +63,21 @@ static bool has_room(const job_record_t* job, node_record_t* node, const struct 
     return need->shares || use->cpus + need->cpus <= node->cpus_efctv;
 }
 
-void occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy_rule rule, uint32_t nodes,
-               int64_t* free_at) {
+uint32_t occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy_rule rule, uint32_t nodes,
+                   int64_t* free_at) {
+    uint32_t free_now = 0;
     bool taken = false;
     for (int i = 0; i < node_record_count; i++) {
         node_record_t* node = bit_test(candidates, i) ? node_record_table_ptr[i] : NULL;
         free_at[i] = node ? 0 : INT64_MAX;
+        free_now += node != NULL;
         taken = taken || (node && (node->run_job_cnt || node->sus_job_cnt || node->comp_job_cnt));
     }
-    if (rule == OCCUPANCY_EVER || !taken) return;
+    if (rule == OCCUPANCY_EVER || !taken) return free_now;
     struct use* uses = xcalloc(node_record_count, sizeof(*uses));
-    list_for_each(job_list, add_job, uses);
     const struct need need = need_of(job, nodes);
+    /* For a job that wants whole nodes now, a node that is held has no room, whoever holds it. */
+    if (rule != OCCUPANCY_NOW || !need.whole) list_for_each(job_list, add_job, uses);
     const time_t now = time(NULL);
     for (int i = 0; i < node_record_count; i++) {
         if (free_at[i] == INT64_MAX) continue;
@@ -83,8 +86,10 @@ void occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy_rul
         if (held ? has_room(job, node, &uses[i], &need) : !node->comp_job_cnt) continue;
         /* A job over its limit and an epilog end soon. */
         free_at[i] = rule == OCCUPANCY_NOW ? INT64_MAX : MAX(uses[i].until, now + 1);
+        free_now--;
     }
     xfree(uses);
+    return free_now;
 }
 
 static int by_weight(const void* a, const void* b) {

@@ -14,10 +14,10 @@ enum occupancy_rule {
 };
 
 /* Fills free_at[node_record_count] for `candidates`: 0 = free now, INT64_MAX = no candidate, else seconds
- * since the epoch. `nodes` is how many the job needs at least. Linear in nodes and, only when a candidate
- * is taken, in jobs and what they hold. Needs read locks on jobs and nodes. */
-void occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy_rule rule, uint32_t nodes,
-               int64_t* free_at);
+ * since the epoch. `nodes` is how many the job needs at least. Returns how many are free now. Linear in nodes
+ * and, only when a candidate is taken, in jobs and what they hold. Needs read locks on jobs and nodes. */
+uint32_t occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy_rule rule, uint32_t nodes,
+                   int64_t* free_at);
 
 /* Slurm's node Weight: of the candidates that are free now, keeps the cheapest weights that hold `nodes`. */
 void occupancy_cheapest(int64_t* free_at, uint32_t nodes);

@@ -144,10 +144,17 @@ static rail_plan* make_plan(const struct test* test) {
         return NULL;
 
     int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
-    const enum occupancy_rule rule = base == SELECT_MODE_TEST_ONLY                       ? OCCUPANCY_EVER
-                                     : base == SELECT_MODE_RUN_NOW && !test->preemptable ? OCCUPANCY_NOW
-                                                                                         : OCCUPANCY_LATER;
-    occupancy(test->job, test->nodes, rule, question.least, free_at);
+    /* A soft job gets the best place that is free now, or stock Slurm's: when others end does not matter. */
+    const bool soft = plain && !question.spare_floor;
+    const bool now = soft || (base == SELECT_MODE_RUN_NOW && !test->preemptable);
+    const enum occupancy_rule rule = base == SELECT_MODE_TEST_ONLY ? OCCUPANCY_EVER
+                                     : now                         ? OCCUPANCY_NOW
+                                                                   : OCCUPANCY_LATER;
+    const uint32_t free_now = occupancy(test->job, test->nodes, rule, question.least, free_at);
+    if (soft && free_now < question.least) {
+        xfree(free_at);
+        return NULL;
+    }
     if (plain) occupancy_cheapest(free_at, question.wanted + question.spare_floor);
     uint8_t* required = question_required(test->job);
     question.free_at = free_at;
