@@ -1,8 +1,10 @@
 # Benchmarks: `make bench` builds and runs each of bench_programs, built here or scripts of the source;
 # exit status 77 is a skip that has told its reason.
 bench_programs = tests/bench/place_bench tests/bench/quality_bench.py tests/unit/sched/plan/batch_ilp_test.py \
-	tests/bench/topo_bench tests/bench/topo_live_bench.py tests/bench/ckpt_bench tests/bench/restart_bench.py
-EXTRA_DIST += tests/bench/quality_bench.py tests/bench/restart_bench.py tests/bench/topo_live_bench.py
+	tests/bench/topo_bench tests/bench/topo_live_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
+	tests/bench/restart_bench.py
+EXTRA_DIST += tests/bench/quality_bench.py tests/bench/restart_bench.py tests/bench/slurmctld_bench.py \
+	tests/bench/topo_live_bench.py
 EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp

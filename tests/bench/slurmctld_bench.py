@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""What placement costs inside slurmctld: Railyard's plugins beside stock topology/tree, the same jobs on the same nodes.
+
+Real slurmctld, nodes State=CLOUD without slurmds: scheduling is real, jobs that get nodes stay CONFIGURING. Of each
+cluster half the nodes are busy, scattered by the seed, with jobs that end apart. On it, twice in the same slurmctld:
+
+    start   gangs of 4 to 32 nodes become eligible at once; the main scheduler's cycle that starts what fits
+    plan    gangs wait in a cluster that is full; backfill's cycles that plan all of them
+
+once without a flag, once in one unit: --rail-span=unit here, --switches=1 there. Times are slurmctld's own (sdiag), a
+job that was tried; memory is its RSS at the end.
+
+    RAIL_BENCH_BUILD   the build folder (the current one)
+    RAIL_BENCH_NODES   sizes, "1024 10112" by default
+    RAIL_BENCH_MEMORY  sizes of which only the memory of an idle slurmctld is shown, "16384" by default
+    RAIL_BENCH_SEED    1
+Slurm 22.05 is this machine's, 24.11 that of build-aux/debian13-root; a release without its plugin is told and left out.
+"""
+
+import os
+import random
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
+
+from railcluster.cluster import Cluster, Options  # noqa: E402
+from railcluster.hosts import permitted  # noqa: E402
+from railcluster.process import wait_for  # noqa: E402
+from railcluster.testing import Skip  # noqa: E402
+from railcluster.userland import debian13  # noqa: E402
+
+UNIT, UNITS = 32, 4  # hosts a unit, units a pod: Blue Vela's
+BUSY = 0.5
+FILLERS, STARTING = 60, 40
+LARGE, WAITING = 2048, (40, 12)  # from how many nodes on fewer jobs wait: a cycle of backfill takes seconds there
+PLANS = 2  # cycles of backfill to see
+KINDS = (("any nodes", "", ""), ("one unit", "--switches=1", "--rail-span=unit"))
+SCHEDULER = ("bf_interval=2,bf_continue,bf_max_job_test=2000,bf_max_time=600,bf_yield_interval=10000000,"
+             "default_queue_depth=2000,sched_interval=2,sched_min_interval=500000,max_sched_time=50,defer,"
+             "max_switch_wait=2592000")
+
+
+class Cost(NamedTuple):
+    start: float    # milliseconds a job
+    started: int
+    plan: float     # milliseconds a job
+    planned: float  # jobs a cycle
+
+
+def sdiag(cluster):
+    """The statistics by section and name, such as "Main/Mean cycle"."""
+    found, section = {}, ""
+    for line in cluster.out("sdiag").splitlines():
+        if line.startswith("Main schedule"):
+            section = "Main/"
+        elif line.startswith("Backfilling"):
+            section = "Backfill/"
+        elif line and not line[0].isspace():
+            section = "other/"
+        if match := re.match(r"\s+(.+?):\s+(\d+)$", line):
+            found.setdefault(section + match[1], int(match[2]))
+    return found
+
+
+def submit(cluster, requests):
+    """One sbatch for each list of flags, from one shell: entering a host costs more than sbatch does."""
+    lines = "".join(f"sbatch -Q -o /dev/null {flags} --wrap true >/dev/null || exit 1\n" for flags in requests)
+    cluster.out("sh", "-s", stdin=lines, timeout=300)
+
+
+def have_nodes(cluster):
+    return len(cluster.out("squeue", "-h", "-t", "R,CF", "-o", "%i").split())
+
+
+def have_started(cluster, count):
+    wait_for(lambda: have_nodes(cluster) >= count, 300, f"{count} jobs to have nodes", [cluster.log("ctl", "slurmctld")],
+             every=0.3)
+
+
+def fill(cluster, draw):
+    """Scattered jobs that end apart; which nodes they have is the seed's choice, not the plugin's."""
+    busy = draw.sample(cluster.nodes, int(BUSY * len(cluster.nodes)))
+    share = -(-len(busy) // FILLERS)
+    groups = [sorted(busy[at:at + share]) for at in range(0, len(busy), share)]
+    for index, group in enumerate(groups):
+        (cluster.root / f"fill{index}").write_text("\n".join(group) + "\n")
+    submit(cluster, [f"-J fill -N{len(group)} -w {cluster.root}/fill{index} -t {draw.randint(600, 6000)}"
+                     for index, group in enumerate(groups)])
+    have_started(cluster, len(groups))
+
+
+def after_cycles(cluster, scheduler, count):
+    """The statistics once so many cycles have ended since the last `sdiag -r`."""
+    wait_for(lambda: sdiag(cluster)[f"{scheduler}/Total cycles"] >= count, 600, f"{count} cycles of {scheduler}",
+             [cluster.log("ctl", "slurmctld")], every=0.3)
+    return sdiag(cluster)
+
+
+def cost(cluster, seed, flags):
+    """Of one kind of jobs. It leaves the cluster as it was."""
+    draw = random.Random(seed)
+    before = have_nodes(cluster)
+    cluster.out("scontrol", "update", "partition=batch", "state=down")
+    submit(cluster, [f"-J bench -N{draw.randint(4, 32)} -t {draw.randint(60, 600)} {flags}" for _ in range(STARTING)])
+    cluster.out("sdiag", "-r")
+    cluster.out("scontrol", "update", "partition=batch", "state=up")
+    wait_for(lambda: have_nodes(cluster) > before, 120, "the first gang to start", every=0.3)
+    start = after_cycles(cluster, "Main", sdiag(cluster)["Main/Total cycles"] + 1)["Main/Max cycle"] / 1000 / STARTING
+    started = have_nodes(cluster) - before
+    cluster.out("scancel", "-n", "bench", "-t", "PENDING")
+
+    # What is left would let gangs start instead of wait.
+    idle = int(cluster.out("sinfo", "-h", "-t", "idle", "-o", "%D") or 0)
+    if idle > UNIT:
+        submit(cluster, [f"-J bench -N{idle - UNIT // 2} -t {draw.randint(600, 6000)}"])
+        have_started(cluster, before + started + 1)
+    waiting = WAITING[len(cluster.nodes) >= LARGE]
+    submit(cluster, [f"-J bench -N{draw.randint(UNIT * 3 // 4, UNIT)} -t {draw.randint(60, 600)} {flags}"
+                     for _ in range(waiting)])
+    cluster.out("sdiag", "-r")
+    seen = after_cycles(cluster, "Backfill", 1 + PLANS)  # one was under way and is counted
+    planned = seen["Backfill/Last depth cycle (try sched)"]
+    plan = seen["Backfill/Last cycle"] / 1000 / max(1, planned)
+    cluster.out("scancel", "-n", "bench")
+    wait_for(lambda: have_nodes(cluster) == before, 60, "the gangs to go", every=0.3)
+    return Cost(start, started, plan, planned)
+
+
+def memory(cluster):
+    """MB resident."""
+    status = Path(f"/proc/{cluster.daemons['ctl', 'slurmctld'].pid.pid}/status").read_text()
+    return int(re.search(r"^VmRSS:\s+(\d+)", status, re.MULTILINE)[1]) / 1024
+
+
+def measure(options, seed, which):
+    """The costs of each kind of jobs, and the memory."""
+    with Cluster.start(options) as cluster:
+        fill(cluster, random.Random(seed))
+        costs = [cost(cluster, seed, kind[which]) for kind in KINDS]
+        return costs, memory(cluster)
+
+
+def idle_memory(options):
+    with Cluster.start(options) as cluster:
+        submit(cluster, ["-N4 -t 60"] * 3)
+        have_started(cluster, 3)
+        return memory(cluster)
+
+
+def releases(build):
+    """The name and the root of each release there is."""
+    if (build / ".libs" / "select_rail.so").exists():
+        yield "22.05", None
+    else:
+        print("slurmctld_bench: 22.05 left out: select_rail.so is not built")
+    if not (build / "second" / ".libs" / "topology_rail.so").exists():
+        print("slurmctld_bench: 24.11 left out: second/topology_rail.so is not built (configure --with-second-slurm-src)")
+        return
+    try:
+        yield "24.11", debian13().root
+    except Skip as reason:
+        print(f"slurmctld_bench: 24.11 left out: {reason}")
+
+
+def options(build: Optional[Path], root: Optional[Path], nodes: int) -> Options:
+    return Options(build=build, userland=root, cloud=True, pods=max(1, nodes // (UNIT * UNITS)), units=UNITS,
+                   hosts_per_unit=UNIT, settings={"SchedulerParameters": SCHEDULER, "SlurmctldDebug": "info"})
+
+
+def ratio(ours, stock):
+    return f"{ours / stock:5.2f}x" if stock else "    - "
+
+
+def main():
+    if reason := permitted():
+        print(f"slurmctld_bench: skipped: {reason}")
+        return 0
+    build = Path(os.environ.get("RAIL_BENCH_BUILD", ".")).resolve()
+    if not (build / "railtopo").exists():
+        print(f"slurmctld_bench: {build} is no build folder: set RAIL_BENCH_BUILD", file=sys.stderr)
+        return 2
+    seed = int(os.environ.get("RAIL_BENCH_SEED", "1"))
+    sizes = [int(word) for word in os.environ.get("RAIL_BENCH_NODES", "1024 10112").split()]
+    memory_sizes = [int(word) for word in os.environ.get("RAIL_BENCH_MEMORY", "16384").split()]
+    rows, sizes_of_memory = [], []
+    for release, root in releases(build):
+        for nodes in sizes:
+            stock, stock_memory = measure(options(None, root, nodes), seed, 1)
+            print(f"  {release}, {nodes} nodes: stock measured", flush=True)
+            ours, our_memory = measure(options(build, root, nodes), seed, 2)
+            print(f"  {release}, {nodes} nodes: Railyard measured", flush=True)
+            rows += [(release, nodes, kind[0], *pair) for kind, pair in zip(KINDS, zip(stock, ours))]
+            sizes_of_memory.append((release, nodes, stock_memory, our_memory))
+        for nodes in memory_sizes:
+            sizes_of_memory.append((release, nodes, idle_memory(options(None, root, nodes)),
+                                    idle_memory(options(build, root, nodes))))
+    print(f"\nslurmctld's time for a job, in ms, {os.cpu_count()} cores, seed {seed}; ratio: Railyard/stock tree")
+    print(f"{'Slurm':6} {'nodes':>6}  {'gangs in':10} {'start: stock':>12} {'Railyard':>9} {'ratio':>6} {'started':>9} "
+          f"{'plan: stock':>12} {'Railyard':>9} {'ratio':>6}")
+    for release, nodes, kind, stock, ours in rows:
+        print(f"{release:6} {nodes:6}  {kind:10} {stock.start:12.2f} {ours.start:9.2f} {ratio(ours.start, stock.start)} "
+              f"{stock.started:4}/{ours.started:4} {stock.plan:12.2f} {ours.plan:9.2f} {ratio(ours.plan, stock.plan)}")
+    print(f"\nslurmctld's memory, in MB\n{'Slurm':6} {'nodes':>6} {'stock':>8} {'Railyard':>9} {'more':>6}")
+    for release, nodes, stock, ours in sizes_of_memory:
+        print(f"{release:6} {nodes:6} {stock:8.1f} {ours:9.1f} {ours - stock:6.1f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
