@@ -3,6 +3,7 @@
 EXTRA_DIST += \
 	%D%/quickstart.py \
 	%D%/run \
+	%D%/soak.py \
 	%D%/railcluster/__init__.py \
 	%D%/railcluster/agents.py \
 	%D%/railcluster/build.py \
@@ -37,4 +38,10 @@ EXTRA_DIST += \
 	%D%/test_slurm2411.py \
 	%D%/test_slurm2411_faults.py \
 	%D%/test_slurm2411_wishes.py \
+	%D%/test_soak.py \
 	%D%/test_wishes.py
+
+# Thousands of jobs through the plugins in slurmctld, under ASan and UBSan: a quarter of an hour for each release.
+.PHONY: soak
+soak: all
+	$(srcdir)/%D%/soak.py --build .

@@ -155,7 +155,8 @@ def test_requeued_jobs_keep_their_span(cluster):
     cluster.out("scontrol", "update", f"nodename={victim}", "state=drain", "reason=test")
     cluster.out("scontrol", "requeue", job)
     wait_for(lambda: (state(cluster, job), fields(cluster, job)["Restarts"]) == ("PENDING", "1"), 20, "the requeue")
-    cluster.out("scontrol", "update", f"jobid={job}", "starttime=now")
+    # A node refuses a job's new credential within the second in which it revoked the last one.
+    cluster.out("scontrol", "update", f"jobid={job}", "starttime=now+2")
     nodes = running_on(cluster, job)
     equal((len(units_of(cluster, nodes)), victim in nodes), (1, False), "units")
 
