@@ -91,6 +91,9 @@ class Soak:
         daemon = self.cluster.daemons["ctl", "slurmctld"]
         daemon.kill(signal.SIGTERM)
         wait_for(lambda: not daemon.alive(), 20, "slurmctld to stop", [daemon.log])
+        # A node that was powered down is looked up by its name again, and slurmctld holds locks meanwhile.
+        with open(self.folder / "hosts", "a", encoding="utf-8") as hosts:
+            hosts.writelines(f"127.0.0.1 {node}\n" for node in self.cluster.nodes)
         conf = self.folder / "slurm.conf"
         conf.write_text(conf.read_text() + SHARED)
         if not self.sanitized:
