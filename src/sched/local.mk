@@ -10,7 +10,7 @@ libry_sched_la_SOURCES = \
 	%D%/loads.cpp %D%/loads.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
-	%D%/placing.hpp \
+	%D%/placing.cpp %D%/placing.hpp \
 	%D%/programme.hpp \
 	%D%/rank_order.cpp %D%/rank_order.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \

@@ -1,28 +1,31 @@
 // A fabric to place on, without what only the making of its placer needed: of a large fabric that is nearly
-// all.
+// all of the memory.
 #pragma once
 
 #include "sched/place.hpp"
 
 #include <cstdint>
-#include <utility>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 namespace sched {
 
-struct Placing {
-    explicit Placing(topo::Fabric&& from, std::uint32_t floor = 0)
-        : fabric(std::move(from)), placer(fabric), spare_floor(floor) {
-        fabric.links = {};
-        fabric.switches = {};
-        for (auto& host : fabric.hosts)
-            host.hcas = {};
-    }
+class Placing {
+public:
+    explicit Placing(topo::Fabric&& from, std::uint32_t floor = 0);
     Placing(const Placing&) = delete;
     Placing& operator=(const Placing&) = delete;
 
-    topo::Fabric fabric;
+    // By name; in place of topo::Fabric::find_host, whose index is given up.
+    std::optional<std::uint32_t> find_host(std::string_view name) const;
+
+    topo::Fabric fabric;       // names, units and pods
     Placer placer;             // refers to `fabric`
     std::uint32_t spare_floor; // hosts kept free for restarts (spare_floor.hpp)
+
+private:
+    std::vector<std::uint32_t> by_name_; // hosts, in order of their names
 };
 
 } // namespace sched

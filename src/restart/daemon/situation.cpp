@@ -26,7 +26,7 @@ bool waits_for_nodes(std::string_view why) {
 class Maker {
 public:
     Maker(const RmQueue& queue, const sched::Placing& placing, const QueueJob& job)
-        : queue_(queue), fabric_(placing.fabric), spare_floor_(placing.spare_floor), job_(job) {}
+        : queue_(queue), placing_(placing), job_(job) {}
 
     Situation make() {
         out_.job = &job_;
@@ -46,19 +46,19 @@ private:
     std::vector<std::uint32_t> known(const std::vector<std::string>& names) const {
         std::vector<std::uint32_t> hosts;
         for (const auto& name : names)
-            if (const auto host = fabric_.find_host(name)) hosts.push_back(*host);
+            if (const auto host = placing_.find_host(name)) hosts.push_back(*host);
         std::sort(hosts.begin(), hosts.end());
         hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
         return hosts;
     }
 
     void take_nodes() {
-        out_.snapshot.states.assign(fabric_.hosts.size(), HostState::down);
-        out_.snapshot.health.assign(fabric_.hosts.size(), 1.0F);
+        out_.snapshot.states.assign(placing_.fabric.hosts.size(), HostState::down);
+        out_.snapshot.health.assign(placing_.fabric.hosts.size(), 1.0F);
         auto& why = out_.circumstances.remarks.why;
-        why.resize(fabric_.hosts.size());
+        why.resize(placing_.fabric.hosts.size());
         for (const auto& node : queue_.nodes) {
-            const auto host = fabric_.find_host(node.name);
+            const auto host = placing_.find_host(node.name);
             if (!host) continue;
             auto state = node.state;
             if (state == HostState::drained || state == HostState::down) {
@@ -87,7 +87,7 @@ private:
         request.most = job_.most;
         request.segment = hints.segment.value_or(0);
         request.spares = hints.spares.value_or(0);
-        if (job_.restarts == 0) request.spare_floor = spare_floor_;
+        if (job_.restarts == 0) request.spare_floor = placing_.spare_floor;
         request.order = hints.order.value_or(sched::RankOrder::ring);
         request.shared = !job_.exclusive;
         const bool waits = job_.phase == QueuePhase::waiting;
@@ -110,7 +110,7 @@ private:
 
     // What is outside the partitions or excluded by the user.
     void take_universe() {
-        std::vector<std::uint8_t> inside(fabric_.hosts.size(), 0);
+        std::vector<std::uint8_t> inside(placing_.fabric.hosts.size(), 0);
         bool found = false;
         for (const auto& name : job_.partitions) {
             const auto partition = queue_.partitions.find(name);
@@ -141,8 +141,7 @@ private:
     }
 
     const RmQueue& queue_;
-    const topo::Fabric& fabric_;
-    const std::uint32_t spare_floor_;
+    const sched::Placing& placing_;
     const QueueJob& job_;
     Situation out_;
 };

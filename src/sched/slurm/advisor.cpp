@@ -2,7 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "sched/hints.hpp"
-#include "sched/place.hpp"
+#include "sched/placing.hpp"
 #include "sched/slurm/attempts.hpp"
 #include "sched/slurm/placement_files.hpp"
 #include "sched/spare_floor.hpp"
@@ -15,8 +15,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,50 +24,9 @@ namespace {
 
 constexpr std::uint32_t unknown = UINT32_MAX;
 
-// Assigning {} would keep the memory.
-template <typename T>
-void drop(std::vector<T>& from) {
-    std::vector<T>().swap(from);
-}
-
-// A fabric to place on, without what only the making of the placer needed.
-struct Placing {
-    Placing(topo::Fabric&& from, std::uint32_t floor)
-        : fabric(std::move(from)), placer(fabric), spare_floor(floor) {
-        // Of a large fabric this is nearly all, and the placer has what it needs of it.
-        drop(fabric.links);
-        drop(fabric.switches);
-        for (auto& host : fabric.hosts) {
-            drop(host.hcas);
-            drop(host.gpus);
-            drop(host.leaves);
-        }
-        // What stays must be in few pieces: the memory around each small one cannot be given back.
-        decltype(fabric.host_index)().swap(fabric.host_index);
-        by_name.resize(fabric.hosts.size());
-        std::iota(by_name.begin(), by_name.end(), 0U);
-        std::ranges::sort(by_name, {}, [&](std::uint32_t host) { return std::string_view(name_of(host)); });
-    }
-    Placing(const Placing&) = delete;
-    Placing& operator=(const Placing&) = delete;
-
-    const std::string& name_of(std::uint32_t host) const { return fabric.hosts[host].name; }
-    std::optional<std::uint32_t> find_host(std::string_view name) const {
-        const auto at = std::ranges::lower_bound(
-            by_name, name, {}, [&](std::uint32_t host) { return std::string_view(name_of(host)); });
-        if (at == by_name.end() || name_of(*at) != name) return std::nullopt;
-        return *at;
-    }
-
-    topo::Fabric fabric;
-    sched::Placer placer; // refers to `fabric`
-    std::uint32_t spare_floor;
-    std::vector<std::uint32_t> by_name; // hosts, in order of their names
-};
-
 // One consistent view: the fabric and how Slurm's node table maps to it. Never changed once made.
 struct World {
-    std::shared_ptr<const Placing> placing;
+    std::shared_ptr<const sched::Placing> placing;
     std::vector<std::uint32_t> host_of_node; // unknown: not in the fabric
     std::vector<std::uint32_t> node_of_host; // unknown: not in Slurm
     std::vector<float> health;               // of each host; empty: all are sound
@@ -113,7 +70,7 @@ struct rail_advisor {
     void use(topo::Fabric&& fabric, const base::Conf& conf) noexcept {
         try {
             const auto floor = sched::spare_floor_of(conf, fabric);
-            auto shared = std::make_shared<const Placing>(std::move(fabric), floor);
+            auto shared = std::make_shared<const sched::Placing>(std::move(fabric), floor);
             const std::lock_guard lock(mutex);
             newest = std::move(shared);
             map();
@@ -172,7 +129,7 @@ struct rail_advisor {
     const rail_log log;
     std::mutex mutex; // guards what follows
     std::vector<std::string> names;
-    std::shared_ptr<const Placing> newest;
+    std::shared_ptr<const sched::Placing> newest;
     std::shared_ptr<const World> world;
     base::HealthMap avoided;
     std::string told;            // nodes outside the fabric, as last logged
