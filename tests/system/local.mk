@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	%D%/test_faults.py \
 	%D%/test_flags.py \
 	%D%/test_health.py \
+	%D%/test_life.py \
 	%D%/test_operator.py \
 	%D%/test_order.py \
 	%D%/test_placement.py \
@@ -37,6 +38,7 @@ EXTRA_DIST += \
 	%D%/test_restart.py \
 	%D%/test_slurm2411.py \
 	%D%/test_slurm2411_faults.py \
+	%D%/test_slurm2411_life.py \
 	%D%/test_slurm2411_wishes.py \
 	%D%/test_soak.py \
 	%D%/test_wishes.py

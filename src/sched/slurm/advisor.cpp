@@ -97,8 +97,10 @@ struct rail_advisor {
         next->host_of_node.assign(names.size(), unknown);
         next->node_of_host.assign(newest->fabric.hosts.size(), unknown);
         std::vector<std::string> strangers;
+        std::size_t count = 0; // without the table's holes
         for (std::uint32_t node = 0; node < names.size(); ++node) {
             if (names[node].empty()) continue;
+            ++count;
             if (const auto host = newest->find_host(names[node])) {
                 next->host_of_node[node] = *host;
                 next->node_of_host[*host] = node;
@@ -117,7 +119,7 @@ struct rail_advisor {
         told = std::move(folded);
         if (!told.empty())
             log(RAIL_LOG_INFO, fmt::format("{} of {} nodes are not in the fabric file and get no advice: {}",
-                                           strangers.size(), names.size(), told)
+                                           strangers.size(), count, told)
                                    .c_str());
     }
 

@@ -21,6 +21,7 @@ from .testing import skip
 from .userland import Userland
 
 CONTROLLER = "ctl"
+BACKUP = "ctl2"
 PATHS = ("build", "userland")  # of the options
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 RECORD = "cluster.json"
@@ -43,6 +44,7 @@ class Options:
     settings: dict[str, str] = dataclasses.field(default_factory=dict)  # keys of slurm.conf
     userland: Optional[Path] = None  # another Debian's root directory (userland.py): Slurm and its plugins alone
     cloud: bool = False              # the controller alone, nodes without slurmds; no agents
+    backup: bool = False             # a second controller, on a host of its own
 
     def shared(self) -> list[Path]:
         """The folders all hosts read, as if from a shared file system."""
@@ -102,6 +104,8 @@ class Cluster:
         reason = "asked for" if options.plain else permitted()
         if reason and options.userland:
             skip(f"another Debian's programs need hosts that are namespaces: {reason}")
+        if reason and options.backup:
+            skip(f"a second controller needs a host of its own: {reason}")
         if reason:
             say(f"hosts are plain processes: {reason}")
         cluster = Cluster(root, options, PlainYard(root) if reason else _yard(root, options))
@@ -167,11 +171,12 @@ class Cluster:
     # --- starting the parts ---
 
     def _start_hosts(self) -> None:
-        names = [CONTROLLER, *([] if self.options.cloud else self.nodes)]
-        numbers = [1, *range(11, 10 + len(names))]
-        self.yard.start({name: f"{NETWORK}.{number}" for name, number in zip(names, numbers)}, self.options.tied)
+        numbers = {CONTROLLER: 1, **({BACKUP: 2} if self.options.backup else {})}
+        if not self.options.cloud:
+            numbers.update(zip(self.nodes, range(11, 11 + len(self.nodes))))
+        self.yard.start({name: f"{NETWORK}.{number}" for name, number in numbers.items()}, self.options.tied)
         (self.root / "gpu").mkdir(exist_ok=True)
-        for name in names:
+        for name in numbers:
             self.yard.boot(name)
 
     def _configure_slurm(self, ports: Optional[list[int]]) -> None:
@@ -180,7 +185,7 @@ class Cluster:
         self.slurm = Slurm(self.root, pods, self.yard.namespaces, self.userland,
                            plugin_dir=self.root / "plugins" if options.build else None, settings=options.settings,
                            slurmd_timeout=options.slurmd_timeout, cred_expire=options.cred_expire, ports=ports,
-                           cloud=options.cloud)
+                           cloud=options.cloud, backup=BACKUP if options.backup else None)
 
     def _start_slurm(self) -> None:
         ports = None if self.yard.namespaces else [free_port() for _ in range(len(self.nodes) + 1)]
@@ -192,6 +197,8 @@ class Cluster:
         socket = self.root / "munge" / "munge.sock"
         wait_for(socket.exists, 10, "munged to listen", [self.root / "log" / "munged.log", self.log(CONTROLLER, "munged")])
         self.start_slurmctld()
+        if self.options.backup:
+            self.start_backup()
         for node in [] if self.options.cloud else self.nodes:
             self.start_slurmd(node)
 
@@ -202,6 +209,13 @@ class Cluster:
         daemon = self.spawn(CONTROLLER, "slurmctld", self.slurm.slurmctld(), own_log=True)
         wait_for(lambda: "UP" in self.run("scontrol", "ping", timeout=5).stdout, 60, "slurmctld to answer",
                  [daemon.log.with_suffix(".err"), daemon.log], needs=daemon.pid)
+
+    def start_backup(self) -> None:
+        """The second controller, which waits until the first is gone."""
+        log = self.log(BACKUP, "slurmctld")
+        self.spawn(BACKUP, "slurmctld", [*self.slurm.slurmctld(), "-L", str(log)], own_log=True)
+        wait_for(lambda: self.run("scontrol", "ping", timeout=5).stdout.count("UP") == 2, 30, "the second slurmctld to answer",
+                 [log.with_suffix(".err"), log])
 
     def _start_fabric(self) -> Optional[bool]:
         if not self.agents or not self.agents.wanted or not self.fabric.net.exists():

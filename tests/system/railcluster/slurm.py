@@ -16,7 +16,7 @@ NVIDIA_MAJOR = 195
 
 SLURM_CONF = """\
 ClusterName=railyard
-SlurmctldHost={controller}
+SlurmctldHost={controller}{backup}
 SlurmctldPort={port}
 SlurmUser=root
 SlurmdUser=root
@@ -25,7 +25,7 @@ AuthInfo=socket={root}/munge/munge.sock{auth}
 CredType=cred/munge
 StateSaveLocation={root}/state
 SlurmdSpoolDir={root}/hosts/%n/spool
-SlurmctldPidFile={root}/run/slurmctld.pid
+SlurmctldPidFile={run}/slurmctld.pid
 SlurmdPidFile={root}/run/slurmd.%n.pid
 SlurmctldLogFile={root}/log/ctl.slurmctld.log
 SlurmdLogFile={root}/log/%n.slurmd.log
@@ -81,16 +81,17 @@ class Slurm:
 
     def __init__(self, root: Path, pods: list[list[list[str]]], namespaces: bool, userland: Userland, *,
                  plugin_dir: Optional[Path] = None, slurmd_timeout: int = 300, cred_expire: Optional[int] = None,
-                 ports: Optional[list[int]] = None, cloud: bool = False, settings: Optional[dict[str, str]] = None):
+                 ports: Optional[list[int]] = None, cloud: bool = False, settings: Optional[dict[str, str]] = None,
+                 backup: Optional[str] = None):
         """pods holds the nodes by pod and unit. plugin_dir holds Railyard's plugins; None is a stock cluster.
 
         ports: the controller's, then each node's. cloud: no node has a slurmd. settings replace or add keys of
-        slurm.conf.
+        slurm.conf. backup: the host of a second controller.
         """
         self.root, self.namespaces, self.pods, self.userland = root, namespaces, pods, userland
         self.nodes = [node for pod in pods for unit in pod for node in unit]
         self.plugin_dir, self.slurmd_timeout, self.cred_expire = plugin_dir, slurmd_timeout, cred_expire
-        self.cloud, self.settings = cloud, settings or {}
+        self.cloud, self.settings, self.backup = cloud, settings or {}, backup
         self.ports = ports or [6817] + [6818] * len(self.nodes)
 
     def conf(self, node: Optional[str] = None) -> Path:
@@ -119,6 +120,8 @@ class Slurm:
         have = self._plugins()
         values = {
             "controller": "ctl" if self.namespaces else f"{os.uname().nodename}(127.0.0.1)",
+            "backup": f"\nSlurmctldHost={self.backup}" if self.backup else "",
+            "run": "/run" if self.backup else self.root / "run",  # each controller's host has its own /run
             "port": self.ports[0], "root": self.root, "folder": folder, "plugins": plugins,
             "auth": f",cred_expire={self.cred_expire}" if self.cred_expire else "",
             "slurmd_timeout": self.slurmd_timeout,

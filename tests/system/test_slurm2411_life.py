@@ -1,0 +1,19 @@
+"""test_life.py on Slurm 24.11, with topology_rail in place of select_rail."""
+
+from railcluster.cluster import Options
+from railcluster.userland import debian13
+from test_life import changes_of_nodes, failover, test_killed_with_jobs_running_and_pending  # noqa: F401
+from test_slurm2411 import NEEDS, options  # noqa: F401
+
+
+def test_failover_to_the_backup_controller(build):
+    """The second controller has the fabric and the flags."""
+    made = options(build)
+    failover(Options(build=build, userland=made.userland, hosts_per_unit=4, backup=True,
+                     settings={**made.settings, "SlurmctldTimeout": "3"}))
+
+
+def test_nodes_come_and_go(build):
+    """Nodes are taken away and added, with slurm.conf and a restart, and by scontrol: spans follow at once."""
+    changes_of_nodes(Options(build=build, cloud=True, userland=debian13().root,
+                             settings={**options(build).settings, "MaxNodeCount": "32"}))
