@@ -1,6 +1,6 @@
 """A slurmctld that dies, is succeeded by another, or whose nodes come and go: jobs keep their places and what they asked for.
 
-test_slurm2411_life.py runs the same tests on the other release.
+test_slurm2411_life.py runs some of them on the other release.
 """
 
 import signal

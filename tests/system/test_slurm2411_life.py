@@ -1,8 +1,8 @@
-"""test_life.py on Slurm 24.11, with topology_rail in place of select_rail."""
+"""Those of test_life.py in which Slurm 24.11 and topology_rail have a part of their own."""
 
 from railcluster.cluster import Options
 from railcluster.userland import debian13
-from test_life import changes_of_nodes, failover, test_killed_with_jobs_running_and_pending  # noqa: F401
+from test_life import changes_of_nodes, failover
 from test_slurm2411 import NEEDS, options  # noqa: F401
 
 

@@ -1,6 +1,6 @@
 """What a job may ask of its place beyond a span: segments, spares, a wish that ends, and hosts that stay free.
 
-test_slurm2411_wishes.py runs the same tests on the other release.
+test_slurm2411_wishes.py runs some of them on the other release.
 """
 
 import contextlib
