@@ -16,7 +16,7 @@ constexpr auto table = std::to_array<Key>({
      "restartd.journal."},
     {"placement", "spare_risk", number, "", "0",
      "Chance that more hosts are in repair than healthy ones are kept free for restarts and --rail-spares, such as "
-     "0.001; 0 keeps none (checkpoint.mtbf_node says how often a host fails)."},
+     "0.001; 0 keeps none, and never more than half of all are kept (checkpoint.mtbf_node says how often a host fails)."},
     {"placement", "repair_time", duration, "", "\"3d\"", "How long the repair of a host takes on average."},
     {"placement", "explain_pending", boolean, "", "true",
      "restartd writes into the comment of a waiting job with a --rail flag, or of more nodes than a unit has, "

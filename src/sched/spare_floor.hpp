@@ -10,7 +10,8 @@
 namespace sched {
 
 // Hosts in repair are a Poisson number with mean hosts × repair / mtbf (each host fails once in `mtbf`, and
-// its repair takes `repair`): the smallest k for which more than k are in repair with a chance below `risk`.
+// its repair takes `repair`): the smallest k for which more than k are in repair with a chance below `risk`,
+// but at most half of the hosts: a mistaken number must not keep the whole fabric from all first starts.
 // 0 for a risk of 0 (no floor is wanted) or of 1 and more, and where mtbf or repair is not above 0.
 std::uint32_t spares_for(std::uint32_t hosts, base::Duration mtbf, base::Duration repair, double risk);
 

@@ -14,7 +14,8 @@ TEST_CASE("spare floor: what failures and repairs ask for, not a share of the ho
     CHECK(spares_for(16384, 1500 * day, 3 * day, 0.001) < 60); // the mean is 33
     CHECK(spares_for(16384, 1500 * day, 3 * day, 0.001) > 45);
     CHECK(spares_for(128, 1500 * day, 3 * day, 0.5) == 0);
-    CHECK(spares_for(4, 1h, 100 * day, 0.001) == 4); // never more than there are
+    CHECK(spares_for(4, 1h, 100 * day, 0.001) == 2); // never more than half
+    CHECK(spares_for(1, 1h, 100 * day, 0.001) == 0);
     CHECK(spares_for(128, 1500 * day, 3 * day, 0) == 0);
     CHECK(spares_for(128, 0h, 3 * day, 0.1) == 0);
     CHECK(spares_for(0, day, day, 0.1) == 0);
