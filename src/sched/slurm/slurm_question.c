@@ -16,34 +16,48 @@ void question_log(enum rail_level level, const char* text) {
         info("%s: %s", plugin_type, text);
 }
 
-/* The names as the advisor was last told them. */
+/* The node table as the advisor was last told it. */
 static struct {
     pthread_mutex_t mutex;
-    char** names; /* [count], NULL: a hole */
+    node_record_t** records; /* [count], NULL: a hole */
+    char** names;            /* [count], NULL: a hole */
     int count;
-    time_t at; /* when they were last compared with Slurm's table */
+    time_t at; /* when the names were last compared with Slurm's */
 } told = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static const char* name_of(int index) {
     return node_record_table_ptr[index] ? node_record_table_ptr[index]->name : NULL;
 }
 
+static bool same_records(void) {
+    return told.count == node_record_count &&
+           !memcmp(told.records, node_record_table_ptr, told.count * sizeof(*told.records));
+}
+
 static bool same_names(void) {
-    if (told.count != node_record_count) return false;
     for (int i = 0; i < told.count; i++)
         if (xstrcmp(told.names[i], name_of(i))) return false;
     return true;
 }
 
+/* A new node may have the address of a deleted one. Each start of a job counts as a change of nodes, too, so
+ * that names are not compared for each of them, and the stamp has whole seconds. */
+static bool may_have_changed(void) {
+    if (!told.records || !same_records()) return true;
+    return last_node_update >= told.at && time(NULL) > told.at;
+}
+
 void question_map_nodes(rail_advisor* advisor) {
     pthread_mutex_lock(&told.mutex);
-    /* The stamp has whole seconds: a change within the one of the last comparison would go unseen. */
-    if (!told.names || last_node_update >= told.at) {
+    if (may_have_changed()) {
+        const bool known = told.records && told.count == node_record_count && same_names();
         told.at = time(NULL);
-        if (!told.names || !same_names()) {
-            for (int i = 0; i < told.count; i++)
-                xfree(told.names[i]);
-            told.count = node_record_count;
+        for (int i = 0; i < told.count && !known; i++)
+            xfree(told.names[i]);
+        told.count = node_record_count;
+        xrecalloc(told.records, MAX(told.count, 1), sizeof(*told.records));
+        memcpy(told.records, node_record_table_ptr, told.count * sizeof(*told.records));
+        if (!known) {
             xrecalloc(told.names, MAX(told.count, 1), sizeof(*told.names));
             for (int i = 0; i < told.count; i++)
                 told.names[i] = xstrdup(name_of(i));

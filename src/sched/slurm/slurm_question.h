@@ -12,8 +12,9 @@
 void question_log(enum rail_level level, const char* text);
 
 /* Tells the advisor the names in Slurm's node table if they changed since it was told. Nodes may be created
- * and deleted at any time, so ask before each question: it costs a comparison of the names, and only when
- * some node changed since the last one. Call it on any thread. */
+ * and deleted at any time, so ask before each question: it costs a comparison of the table's pointers, and at
+ * most once a second one of the names, which finds a new node in a deleted one's place. Call it on any
+ * thread. */
 void question_map_nodes(rail_advisor* advisor);
 
 /* Fills the fields of a question that come from the flags of the job, and the moments that a wish needs. */
