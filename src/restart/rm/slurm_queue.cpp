@@ -53,6 +53,13 @@ bool is_count(std::uint32_t value) {
     return value != 0 && value != NO_VAL && value != INFINITE;
 }
 
+// slurmctld lets a job without a limit end a year after its start (job_end_time_reset in its job_mgr.c), and what
+// it says of the limit itself while such a job starts is not always INFINITE.
+bool has_limit(const job_info_t& job) {
+    constexpr std::time_t year = 365 * 24 * 60 * 60;
+    return job.time_limit != INFINITE && job.end_time != 0 && job.end_time - job.start_time < year;
+}
+
 std::uint32_t cpus_per_node(const job_info_t& job, std::uint32_t nodes) {
     const std::uint32_t named = job.pn_min_cpus == NO_VAL16 ? 0 : job.pn_min_cpus;
     const auto shared = is_count(job.num_cpus) ? (job.num_cpus + nodes - 1) / nodes : 0;
@@ -94,7 +101,7 @@ std::optional<QueueJob> read_queue_job(const job_info_t& job, base::Time now) {
     read.start = time_of(job.start_time);
     if (read.phase == QueuePhase::leaving)
         read.ends = now;
-    else if (read.phase == QueuePhase::placed && job.time_limit != INFINITE && job.end_time != 0)
+    else if (read.phase == QueuePhase::placed && has_limit(job))
         read.ends = time_of(job.end_time);
     if (read.phase == QueuePhase::waiting) read.why = pending_reason(job);
     read.constraint = text_of(job.features);
