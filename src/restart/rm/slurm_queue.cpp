@@ -1,6 +1,5 @@
 #include "restart/rm/slurm_queue.hpp"
 
-#include "base/hostlist.hpp"
 #include "base/utf8.hpp"
 #include "restart/rm/slurm_reading.hpp"
 
@@ -12,15 +11,6 @@ namespace {
 
 using base::HostState;
 
-std::string text_of(const char* text) {
-    return text == nullptr ? std::string() : std::string(text);
-}
-
-std::vector<std::string> names_of(const char* list) {
-    auto names = base::expand_hostlist(text_of(list));
-    return names ? *std::move(names) : std::vector<std::string>();
-}
-
 std::vector<std::string> words_of(std::string_view list) {
     std::vector<std::string> words;
     while (!list.empty()) {
@@ -29,10 +19,6 @@ std::vector<std::string> words_of(std::string_view list) {
         list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
     }
     return words;
-}
-
-base::Time time_of(time_t seconds) {
-    return base::Time(std::chrono::seconds(seconds));
 }
 
 // Suffixes that only tell of energy saving do not keep a job away.

@@ -14,14 +14,6 @@ namespace {
 
 using base::Code;
 
-std::string text_of(const char* text) {
-    return text == nullptr ? std::string() : std::string(text);
-}
-
-base::Time time_of(time_t seconds) {
-    return base::Time(std::chrono::seconds(seconds));
-}
-
 std::string_view base_word(std::uint32_t state) {
     switch (state & NODE_STATE_BASE) {
     case NODE_STATE_DOWN: return "DOWN";
@@ -64,16 +56,24 @@ JobPhase phase_of(std::uint32_t state) {
     return JobPhase::ended;
 }
 
-std::vector<std::string> names_of(const char* list) {
-    auto names = base::expand_hostlist(text_of(list));
-    return names ? *std::move(names) : std::vector<std::string>();
-}
-
 bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 } // namespace
+
+std::string text_of(const char* text) {
+    return text == nullptr ? std::string() : std::string(text);
+}
+
+base::Time time_of(time_t seconds) {
+    return base::Time(std::chrono::seconds(seconds));
+}
+
+std::vector<std::string> names_of(const char* list) {
+    auto names = base::expand_hostlist(text_of(list));
+    return names ? *std::move(names) : std::vector<std::string>();
+}
 
 // The rare other words stay numbers.
 std::string pending_reason(const job_info_t& job) {

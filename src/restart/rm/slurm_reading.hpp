@@ -2,12 +2,14 @@
 // their tests include this.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "restart/core/rm_snapshot.hpp"
 
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,12 @@ namespace restart {
 
 RmNode read_node(const node_info_t& node);
 RmJob read_job(const job_info_t& job);
+
+// Fields as libslurm has them: a text that may be absent, seconds since the epoch, and a host list, empty where
+// it cannot be read.
+std::string text_of(const char* text);
+base::Time time_of(std::time_t seconds);
+std::vector<std::string> names_of(const char* list);
 
 // The word of squeue for what a job waits for: "Resources".
 std::string pending_reason(const job_info_t& job);

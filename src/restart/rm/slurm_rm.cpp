@@ -185,48 +185,43 @@ private:
         return begin_now(job, exclude, !hold);
     }
 
-    Expected<void> read_nodes() {
-        node_info_msg_t* fresh = nullptr;
+    // Takes what `load` brings. Whether it brought anything: when nothing has changed there, what is kept stays.
+    template <class Kept, class Load>
+    static Expected<bool> take_newer(Kept& kept, std::string_view what, Load load) {
+        typename Kept::pointer fresh = nullptr;
         errno = 0;
-        const int answer = slurm_load_node(nodes_ ? nodes_->last_update : 0, &fresh, SHOW_ALL);
-        Nodes owned(fresh);
-        if (answer != SLURM_SUCCESS)
-            return number_of(answer) == SLURM_NO_CHANGE_IN_DATA && nodes_
-                       ? Expected<void>()
-                       : slurm_error("reading nodes", number_of(answer));
-        nodes_ = std::move(owned);
-        return {};
+        const int answer = load(kept ? kept->last_update : 0, &fresh);
+        Kept owned(fresh);
+        if (answer == SLURM_SUCCESS) {
+            kept = std::move(owned);
+            return true;
+        }
+        if (number_of(answer) == SLURM_NO_CHANGE_IN_DATA && kept) return false;
+        return slurm_error(what, number_of(answer));
+    }
+
+    Expected<bool> read_nodes() {
+        return take_newer(nodes_, "reading nodes", [](std::time_t since, node_info_msg_t** fresh) {
+            return slurm_load_node(since, fresh, SHOW_ALL);
+        });
     }
 
     // slurmctld changes why a job waits without saying that jobs changed: what is kept grows old.
-    Expected<void> read_jobs() {
+    Expected<bool> read_jobs() {
         const auto now = std::chrono::steady_clock::now();
-        const bool changes_only = jobs_ && now - jobs_read_ < jobs_age;
-        job_info_msg_t* fresh = nullptr;
-        errno = 0;
-        const int answer = slurm_load_jobs(changes_only ? jobs_->last_update : 0, &fresh, SHOW_ALL);
-        Jobs owned(fresh);
-        if (answer != SLURM_SUCCESS)
-            return number_of(answer) == SLURM_NO_CHANGE_IN_DATA && jobs_
-                       ? Expected<void>()
-                       : slurm_error("reading jobs", number_of(answer));
-        jobs_ = std::move(owned);
-        jobs_read_ = now;
-        return {};
+        const bool changes_only = now - jobs_read_ < jobs_age;
+        auto read = take_newer(jobs_, "reading jobs", [&](std::time_t since, job_info_msg_t** fresh) {
+            return slurm_load_jobs(changes_only ? since : 0, fresh, SHOW_ALL);
+        });
+        if (read && *read) jobs_read_ = now;
+        return read;
     }
 
-    Expected<void> read_partitions() {
-        partition_info_msg_t* fresh = nullptr;
-        errno = 0;
-        const int answer =
-            slurm_load_partitions(partitions_ ? partitions_->last_update : 0, &fresh, SHOW_ALL);
-        Partitions owned(fresh);
-        if (answer != SLURM_SUCCESS)
-            return number_of(answer) == SLURM_NO_CHANGE_IN_DATA && partitions_
-                       ? Expected<void>()
-                       : slurm_error("reading partitions", number_of(answer));
-        partitions_ = std::move(owned);
-        return {};
+    Expected<bool> read_partitions() {
+        return take_newer(partitions_, "reading partitions",
+                          [](std::time_t since, partition_info_msg_t** fresh) {
+                              return slurm_load_partitions(since, fresh, SHOW_ALL);
+                          });
     }
 
     static Expected<RmNode> load_node(const std::string& host) {
