@@ -52,6 +52,13 @@ Expected<std::string> read_file(const std::filesystem::path& path, std::size_t m
     }
 }
 
+FileStamp stamp_of(const std::filesystem::path& path) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return {};
+    return {info.st_mtim.tv_sec, info.st_mtim.tv_nsec, static_cast<std::uint64_t>(info.st_size), info.st_ino,
+            info.st_dev};
+}
+
 Expected<void> write_file(const std::filesystem::path& path, std::string_view bytes, unsigned mode) {
     // A symbolic link is followed, so that the file it names is replaced and the link stays.
     std::error_code ignored;

@@ -39,19 +39,19 @@ std::string topo_file(const topo::Fabric& fabric, const topo::Host& host, const 
     return path;
 }
 
-// What tells one version of the fabric's file from another; empty: there is no such file.
-std::string stamp_of(const std::string& path) {
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) return {};
-    return fmt::format("excerpt of {} {} {} {} {}.{:09}\n", path, info.st_dev, info.st_ino, info.st_size,
-                       info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+// The first line of what is kept of a fabric's file in this state; empty: there is no such file.
+std::string first_line(const std::string& path) {
+    const auto stamp = base::stamp_of(path);
+    if (stamp == base::FileStamp{}) return {};
+    return fmt::format("excerpt of {} {} {} {} {}.{:09}\n", path, stamp.device, stamp.inode, stamp.size,
+                       stamp.seconds, stamp.nanoseconds);
 }
 
 // The excerpt, kept for the next step: a large fabric lies on storage that all hosts share, and each would
 // read it whole at each step.
 Expected<topo::Fabric> kept_excerpt(const std::string& path, const std::string& node,
                                     const std::string& run_folder) {
-    const auto stamp = stamp_of(path); // before reading: a change in between is seen at the next step
+    const auto stamp = first_line(path); // before reading
     const bool keep = !stamp.empty() && topo::exports::safe_name(node) && private_folder(run_folder);
     const auto copy = fmt::format("{}/fabric-{}", run_folder, node);
     if (keep && ::access(copy.c_str(), F_OK) == 0)

@@ -440,9 +440,7 @@ void Driver::load_fabric() {
         if (path != std::exchange(fabric_path_, path)) fabric_seen_.reset();
     }
     if (path.empty()) return;
-    std::error_code failed;
-    const auto changed = fs::last_write_time(path, failed);
-    const auto stamp = failed ? fs::file_time_type::min() : changed;
+    const auto stamp = base::stamp_of(path);
     {
         const std::lock_guard lock(mutex_);
         if (fabric_seen_ == stamp) return;

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "base/file.hpp"
 #include "restart/core/event.hpp"
 #include "restart/core/policy.hpp"
 #include "restart/core/report.hpp"
@@ -168,7 +169,7 @@ private:
     std::optional<std::uint32_t> rm_owner_;
     bool rm_ended_ = true;
 
-    std::optional<std::filesystem::file_time_type> fabric_seen_;
+    std::optional<base::FileStamp> fabric_seen_;
     std::filesystem::path fabric_path_;
     std::string fabric_error_;
     std::shared_ptr<const sched::Placing> placing_;

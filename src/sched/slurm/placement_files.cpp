@@ -1,6 +1,5 @@
 #include "sched/slurm/placement_files.hpp"
 
-#include "base/file.hpp"
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
 #include "topo/fabric_json.hpp"
@@ -11,7 +10,6 @@
 #include <exception>
 #include <malloc.h>
 #include <pthread.h>
-#include <sys/stat.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,11 +91,7 @@ void PlacementFiles::find_paths() {
 }
 
 bool PlacementFiles::Watched::changed() {
-    struct stat info {};
-    Stamp now; // taken before the file is read: a change in between is seen at the next look
-    if (::stat(path.c_str(), &info) == 0)
-        now = {info.st_mtim.tv_sec, info.st_mtim.tv_nsec, static_cast<std::uint64_t>(info.st_size),
-               info.st_ino};
+    const auto now = base::stamp_of(path);
     if (!std::exchange(fresh, false) && now == stamp) return false;
     stamp = now;
     return true;
@@ -128,7 +122,7 @@ void PlacementFiles::look_at_fabric() {
 void PlacementFiles::look_at_health() {
     if (health_.path.empty()) return;
     if (health_.changed()) {
-        if (health_.stamp == Stamp{}) return take_health({}); // restartd was never started, or took it away
+        if (health_.stamp == base::FileStamp{}) return take_health({}); // restartd was never started, or took it away
         auto file = base::read_file(health_.path, most_health);
         auto read = file ? base::parse_health(*file, health_.path.string())
                          : base::Expected<base::HealthFile>(std::move(file).error());

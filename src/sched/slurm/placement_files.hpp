@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/conf.hpp"
+#include "base/file.hpp"
 #include "base/host_health.hpp"
 #include "topo/fabric.hpp"
 
@@ -44,17 +45,11 @@ public:
     void reload();
 
 private:
-    // What tells one state of a file from another; all 0 when it is not there.
-    struct Stamp {
-        std::int64_t seconds = 0, nanoseconds = 0;
-        std::uint64_t size = 0, inode = 0;
-        bool operator==(const Stamp&) const = default;
-    };
     struct Watched {
         std::filesystem::path path;
-        Stamp stamp;       // of the state last read, good or broken
-        bool fresh = true; // to be read, changed or not
-        std::string said;  // the last line logged about it
+        base::FileStamp stamp; // of the state last read, good or broken
+        bool fresh = true;     // to be read, changed or not
+        std::string said;      // the last line logged about it
 
         // Whether the file is another one than at the last call.
         bool changed();
