@@ -150,62 +150,70 @@ std::optional<std::uint32_t> uniform(const std::optional<std::string>& counts) {
     return list.front();
 }
 
+// srun's words one after the other.
+class WordReader {
+public:
+    explicit WordReader(const std::vector<std::string>& words) : words_(words) {}
+
+    std::optional<StepWords> read(std::string& why) {
+        for (; at_ < words_.size(); ++at_) {
+            const std::string_view word = words_[at_];
+            if (word == "--") return step_;
+            if (word.size() < 2 || word[0] != '-') { // the program; beyond it, ':' begins another component
+                if (std::find(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end(), ":") ==
+                    words_.end())
+                    return step_;
+                why = "a heterogeneous step";
+                return {};
+            }
+            why = word[1] == '-' ? read_name(word.substr(2)) : read_letters(word.substr(1));
+            if (!why.empty()) return {};
+        }
+        why = "no program";
+        return {};
+    }
+
+private:
+    // These two return the option that is not known or not understood; "" when all is well.
+    std::string read_name(std::string_view word) {
+        const auto equals = word.find('=');
+        const auto name = word.substr(0, equals);
+        const auto option =
+            std::find_if(known.begin(), known.end(), [&](const Option& each) { return each.name == name; });
+        if (option == known.end()) return fmt::format("--{}", name);
+        auto value = equals == word.npos ? std::string_view() : word.substr(equals + 1);
+        if (option->takes == Takes::word && equals == word.npos) value = next_word();
+        return ended() || keep(step_, *option, value) ? "" : fmt::format("--{}={}", name, value);
+    }
+    std::string read_letters(std::string_view letters) {
+        for (; !letters.empty(); letters.remove_prefix(1)) {
+            const auto option = std::find_if(known.begin(), known.end(), [&](const Option& each) {
+                return each.letter != 0 && each.letter == letters[0];
+            });
+            if (option == known.end()) return fmt::format("-{}", letters[0]);
+            if (option->takes == Takes::nothing) continue;
+            auto value = letters.substr(1);
+            if (value.empty() && option->takes == Takes::word) value = next_word();
+            return ended() || keep(step_, *option, value) ? "" : fmt::format("-{} {}", option->letter, value);
+        }
+        return {};
+    }
+
+    std::string_view next_word() {
+        ++at_;
+        return ended() ? std::string_view() : words_[at_];
+    }
+    bool ended() const { return at_ >= words_.size(); }
+
+    const std::vector<std::string>& words_;
+    std::size_t at_ = 0;
+    StepWords step_;
+};
+
 } // namespace
 
 std::optional<StepWords> read_step_words(const std::vector<std::string>& words, std::string& why) {
-    StepWords step;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string_view word = words[i];
-        if (word.size() < 2 || word[0] != '-') { // the program; beyond it, ':' begins another component
-            if (std::find(words.begin() + static_cast<std::ptrdiff_t>(i), words.end(), ":") == words.end())
-                return step;
-            why = "a heterogeneous step";
-            return {};
-        }
-        if (word == "--") return step;
-        if (word[1] == '-') {
-            const auto equals = word.find('=');
-            const auto name = word.substr(2, equals == word.npos ? equals : equals - 2);
-            const auto option = std::find_if(known.begin(), known.end(),
-                                             [&](const Option& each) { return each.name == name; });
-            if (option == known.end()) {
-                why = fmt::format("--{}", name);
-                return {};
-            }
-            std::string_view value = equals == word.npos ? std::string_view() : word.substr(equals + 1);
-            if (option->takes == Takes::word && equals == word.npos) {
-                if (++i == words.size()) break;
-                value = words[i];
-            }
-            if (!keep(step, *option, value)) {
-                why = fmt::format("--{}={}", name, value);
-                return {};
-            }
-            continue;
-        }
-        for (std::size_t at = 1; at < word.size(); ++at) {
-            const auto option = std::find_if(known.begin(), known.end(), [&](const Option& each) {
-                return each.letter != 0 && each.letter == word[at];
-            });
-            if (option == known.end()) {
-                why = fmt::format("-{}", word[at]);
-                return {};
-            }
-            if (option->takes == Takes::nothing) continue;
-            std::string_view value = word.substr(at + 1);
-            if (value.empty() && option->takes == Takes::word) {
-                if (++i == words.size()) break;
-                value = words[i];
-            }
-            if (!keep(step, *option, value)) {
-                why = fmt::format("-{} {}", option->letter, value);
-                return {};
-            }
-            break;
-        }
-    }
-    why = "no program";
-    return {};
+    return WordReader(words).read(why);
 }
 
 std::optional<StepHosts> step_hosts(const StepWords& words, const RankLists& lists, const Lookup& get,
