@@ -13,6 +13,12 @@ Snapshot Snapshot::all_free(const topo::Fabric& fabric) {
     return snapshot;
 }
 
+void Snapshot::weaken(std::size_t host, float to) {
+    if (to >= 1) return;
+    if (health.empty()) health.assign(states.size(), 1.0F);
+    health[host] = std::min(health[host], to);
+}
+
 Expected<Snapshot> parse_state(std::string_view text, std::string_view name, const topo::Fabric& fabric,
                                std::vector<std::string>* unknown) {
     Snapshot snapshot;
@@ -29,9 +35,7 @@ Expected<Snapshot> parse_state(std::string_view text, std::string_view name, con
             auto& state = snapshot.states[*index];
             state = seen[*index] ? std::max(state, line.state) : line.state;
             seen[*index] = true;
-            if (!line.health) continue;
-            if (snapshot.health.empty()) snapshot.health.assign(fabric.hosts.size(), 1.0F);
-            snapshot.health[*index] = std::min(snapshot.health[*index], *line.health);
+            snapshot.weaken(*index, line.health.value_or(1));
         }
     };
     if (auto done = base::each_state_line(text, name, take); !done) return std::move(done).error();

@@ -19,6 +19,9 @@ struct Snapshot {
     // Health 0 (avoid) … 1 (sound) by host index; empty: all 1.
     std::vector<float> health;
 
+    // Lowers the health of a host of `states`.
+    void weaken(std::size_t host, float to);
+
     // Every host free.
     static Snapshot all_free(const topo::Fabric& fabric);
 };

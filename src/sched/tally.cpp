@@ -1,7 +1,5 @@
 #include "sched/tally.hpp"
 
-#include "base/utf8.hpp"
-
 #include "sched/words.hpp"
 
 #include <fmt/format.h>
@@ -44,14 +42,7 @@ std::string remark_of(std::string_view reason) {
     while (reason.ends_with(' '))
         reason.remove_suffix(1);
     if (reason == "none") return {};
-    const auto cut = base::cut_utf8(reason, most);
-    std::string out(cut);
-    for (char& c : out) {
-        if (c == ';') c = ',';
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-    }
-    if (reason.size() > cut.size()) out += "...";
-    return out;
+    return as_phrase(reason, most);
 }
 
 std::string_view part_noun(Tier tier) {

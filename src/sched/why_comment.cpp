@@ -1,6 +1,6 @@
 #include "sched/why_comment.hpp"
 
-#include "base/utf8.hpp"
+#include "sched/words.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -32,17 +32,6 @@ std::optional<Place> find(std::string_view comment) {
     }
 }
 
-std::string cleaned(std::string_view text) {
-    const auto cut = base::cut_utf8(text, longest);
-    std::string out(cut);
-    std::replace(out.begin(), out.end(), ';', ',');
-    std::replace_if(
-        out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
-        ' ');
-    if (cut.size() < text.size()) out += "...";
-    return out;
-}
-
 } // namespace
 
 std::string_view why_in(std::string_view comment) {
@@ -62,7 +51,7 @@ std::string with_why(std::string_view comment, std::string_view text) {
         if (!out.empty()) out += "; ";
         out += label;
         out += ' ';
-        out += cleaned(text);
+        out += as_phrase(text, longest);
     } else if (out.empty()) { // the part was the first: the next one begins the comment
         after.remove_prefix(std::min(after.find_first_not_of("; "), after.size()));
     }

@@ -1,5 +1,7 @@
 #include "sched/words.hpp"
 
+#include "base/utf8.hpp"
+
 #include <fmt/format.h>
 
 namespace sched {
@@ -17,6 +19,17 @@ std::string listed(const std::vector<std::string>& names) {
         out += names[i];
     }
     if (shown < names.size()) out += fmt::format(" and {} more", names.size() - shown);
+    return out;
+}
+
+std::string as_phrase(std::string_view text, std::size_t most) {
+    const auto cut = base::cut_utf8(text, most);
+    std::string out(cut);
+    for (char& c : out) {
+        if (c == ';') c = ',';
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    }
+    if (text.size() > cut.size()) out += "...";
     return out;
 }
 

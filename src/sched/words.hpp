@@ -14,4 +14,8 @@ std::string plural(std::uint64_t count, std::string_view noun);
 // "a, b, c and 4 more".
 std::string listed(const std::vector<std::string>& names);
 
+// Somebody's text as a part of a sentence or of a comment whose parts ';' divides: at most so many bytes, then
+// "...", with ',' for ';' and blanks for control characters.
+std::string as_phrase(std::string_view text, std::size_t most);
+
 } // namespace sched

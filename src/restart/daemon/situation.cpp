@@ -54,7 +54,6 @@ private:
 
     void take_nodes() {
         out_.snapshot.states.assign(placing_.fabric.hosts.size(), HostState::down);
-        out_.snapshot.health.assign(placing_.fabric.hosts.size(), 1.0F);
         auto& why = out_.circumstances.remarks.why;
         why.resize(placing_.fabric.hosts.size());
         for (const auto& node : queue_.nodes) {
@@ -70,7 +69,7 @@ private:
                 state = HostState::busy;
             }
             out_.snapshot.states[*host] = state;
-            out_.snapshot.health[*host] = node.health;
+            out_.snapshot.weaken(*host, node.health);
         }
     }
 

@@ -29,7 +29,7 @@ public:
         for (const auto& job : jobs_) {
             auto placement = placer_.place(before_, job);
             plan_.alone.push_back(placement ? std::optional(placement->score) : std::nullopt);
-            if (placement) alone_ += span_of(placement->score);
+            if (placement) alone_ += plan_.span_of(placement->score);
             alone_units_.push_back(placement ? units_of(*placement) : std::vector<std::uint32_t>());
             if (!placement) hopeless_ += job.nodes;
         }
@@ -52,9 +52,6 @@ private:
     std::uint64_t below(std::uint64_t end) { return random_() % end; }
     double fraction() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
 
-    std::uint64_t span_of(const Score& score) const {
-        return score.units + std::uint64_t{plan_.pod_weight} * score.pods;
-    }
     std::vector<std::uint32_t> units_of(const Placement& placement) const {
         std::vector<std::uint32_t> units;
         for (const auto h : placement.hosts)
@@ -116,7 +113,7 @@ private:
                 continue;
             }
             const auto& score = placements[j]->score;
-            cost.span += span_of(score);
+            cost.span += plan_.span_of(score);
             cost.misaligned += score.misaligned_rails;
             cost.avoidance += static_cast<std::uint64_t>(std::llround(score.avoidance * 1000));
             for (const auto h : placements[j]->hosts)
@@ -160,7 +157,7 @@ private:
         Order unhappy, chosen;
         for (std::size_t j = 0; j < jobs_.size(); ++j)
             if (plan_.alone[j] &&
-                (!placements[j] || span_of(placements[j]->score) > span_of(*plan_.alone[j])))
+                (!placements[j] || plan_.span_of(placements[j]->score) > plan_.span_of(*plan_.alone[j])))
                 unhappy.push_back(j);
         const auto first =
             !unhappy.empty() && below(4) != 0 ? unhappy[below(unhappy.size())] : below(jobs_.size());

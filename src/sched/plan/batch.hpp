@@ -35,6 +35,11 @@ struct BatchPlan {
     BatchCost cost;
     std::uint32_t pod_weight = 0; // a pod counts as many units as the largest pod has
     std::uint64_t rounds = 0;     // gone through
+
+    // Of one job: what BatchCost::span sums up.
+    std::uint64_t span_of(const Score& score) const {
+        return score.units + std::uint64_t{pod_weight} * score.pods;
+    }
 };
 
 struct BatchEffort {

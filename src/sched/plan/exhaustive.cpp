@@ -1,10 +1,12 @@
 #include "sched/plan/exhaustive.hpp"
 
+#include "sched/score.hpp"
+#include "sched/search.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 namespace sched::plan {
 namespace {
@@ -19,16 +21,6 @@ double combinations(std::size_t hosts, std::size_t taken) {
     for (std::size_t i = 1; i <= taken; ++i)
         ways *= static_cast<double>(hosts - taken + i) / static_cast<double>(i);
     return std::round(ways);
-}
-
-std::uint32_t widest(Span span) {
-    switch (span) {
-    case Span::unit: return 0;
-    case Span::pod: return 1;
-    case Span::fabric: return 2;
-    case Span::any: break;
-    }
-    return 3;
 }
 
 class Trial {
@@ -87,15 +79,9 @@ private:
             if (!std::binary_search(set_.begin(), set_.end(), h)) return;
         const auto score = score_set();
         if (!score) return;
-        const auto order = [](const Score& s) {
-            return std::tuple(s.tier, s.pods, s.units, s.misaligned_rails, std::llround(s.avoidance * 1000),
-                              s.broken_units, s.left_over);
-        };
-        if (!found_.hosts.empty() && order(*score) > order(found_.score)) return;
-        if (!found_.hosts.empty() && order(*score) == order(found_.score)) {
-            ++found_.best;
-            return;
-        }
+        const int better = found_.hosts.empty() ? -1 : compare(*score, found_.score);
+        if (better == 0) ++found_.best;
+        if (better >= 0) return;
         found_.hosts = set_;
         found_.score = *score;
         found_.best = 1;
@@ -128,7 +114,7 @@ private:
             score.broken_units += free_in_unit_[unit] == index_.units[unit].size && left > 0 ? 1 : 0;
             if (request_.segment != 0) segments += taken / request_.segment;
         }
-        if (score.tier > widest(request_.span)) return std::nullopt;
+        if (score.tier > widest_tier(request_.span)) return std::nullopt;
         const auto ranks = static_cast<std::uint32_t>(set_.size()) - request_.spares;
         if (request_.segment != 0 && segments < ranks / request_.segment) return std::nullopt;
         for (std::uint32_t rail = 0; rail < index_.rails; ++rail) {

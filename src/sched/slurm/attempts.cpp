@@ -6,8 +6,23 @@
 #include <utility>
 
 namespace sched {
+namespace {
 
-Attempts::Attempts(const Placer& placer, Ask ask) : placer_(placer), ask_(std::move(ask)) {}
+// The moment from which the hosts kept for restarts stay free beside the gang, whichever hosts it takes.
+std::int64_t enough_free(const Ask& ask) {
+    if (ask.spare_floor == 0) return 0;
+    const auto count = std::size_t{ask.least} + ask.spare_floor - std::min(ask.spares, ask.least);
+    if (count > ask.free_at.size()) return Ask::never;
+    auto moments = ask.free_at;
+    std::nth_element(moments.begin(), moments.begin() + static_cast<std::ptrdiff_t>(count - 1),
+                     moments.end());
+    return moments[count - 1];
+}
+
+} // namespace
+
+Attempts::Attempts(const Placer& placer, Ask ask)
+    : placer_(placer), ask_(std::move(ask)), enough_free_(enough_free(ask_)) {}
 
 std::optional<Attempt> Attempts::next() {
     if (!chose_) {
@@ -94,17 +109,6 @@ std::optional<Attempt> Attempts::other_hosts() {
     return attempt;
 }
 
-// The moment from which the hosts kept for restarts stay free beside the gang, whichever hosts it takes.
-std::int64_t Attempts::enough_free() const {
-    if (ask_.spare_floor == 0) return 0;
-    const auto count = std::size_t{ask_.least} + ask_.spare_floor - std::min(ask_.spares, ask_.least);
-    if (count > ask_.free_at.size()) return Ask::never;
-    auto moments = ask_.free_at;
-    std::nth_element(moments.begin(), moments.begin() + static_cast<std::ptrdiff_t>(count - 1),
-                     moments.end());
-    return moments[count - 1];
-}
-
 // All candidates, from the end of a wish on.
 std::optional<Attempt> Attempts::window_of_all() const {
     Attempt all;
@@ -117,7 +121,7 @@ std::optional<Attempt> Attempts::window_of_all() const {
     if (moments.size() < ask_.least) return {};
     std::nth_element(moments.begin(), moments.begin() + (ask_.least - 1), moments.end());
     const auto until = ask_.span == Span::any ? 0 : ask_.span_until;
-    all.earliest = std::max({moments[ask_.least - 1], until, enough_free()});
+    all.earliest = std::max({moments[ask_.least - 1], until, enough_free_});
     if (all.earliest == Ask::never) return {};
     all.why = fmt::format("any of the {} candidates", all.hosts.size());
     return all;
@@ -149,8 +153,7 @@ void Attempts::list_parts() {
                                                           : index.islands.size());
     for (std::uint32_t host = 0; host < ask_.free_at.size(); ++host)
         if (ask_.free_at[host] != Ask::never) windows[window_of(host)].hosts.push_back(host);
-    const auto enough = enough_free();
-    if (enough == Ask::never) return;
+    if (enough_free_ == Ask::never) return;
     std::vector<std::int64_t> moments;
     for (std::size_t i = 0; i < windows.size(); ++i) {
         auto& window = windows[i];
@@ -162,7 +165,7 @@ void Attempts::list_parts() {
         for (const auto host : window.hosts)
             moments.push_back(ask_.free_at[host]);
         std::nth_element(moments.begin(), moments.begin() + (ask_.least - 1), moments.end());
-        window.earliest = std::max(moments[ask_.least - 1], enough);
+        window.earliest = std::max(moments[ask_.least - 1], enough_free_);
         if (window.earliest >= ask_.span_until) continue;
         window.why = fmt::format("any of the {} candidates in {}", window.hosts.size(), name_of(i));
         windows_.push_back(std::move(window));

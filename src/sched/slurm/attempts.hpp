@@ -57,7 +57,7 @@ public:
 
     // Whether the job must wait rather than be placed otherwise: a span or segments, or too few hosts would
     // stay free now.
-    bool waits() const { return ask_.span != Span::any || ask_.segment > 1 || enough_free() > 0; }
+    bool waits() const { return ask_.span != Span::any || ask_.segment > 1 || enough_free_ > 0; }
 
     // Why the hosts place() was given do not fit; empty while they do.
     const std::string& unfit() const { return unfit_; }
@@ -69,10 +69,10 @@ private:
     void list_windows();
     void list_parts();
     std::optional<Attempt> window_of_all() const;
-    std::int64_t enough_free() const;
 
     const Placer& placer_;
     Ask ask_;
+    std::int64_t enough_free_; // the moment from which the hosts kept for restarts stay free beside the gang
     std::string unfit_;
     std::vector<std::uint32_t> offered_; // by earlier attempts; only for segments
     std::vector<Attempt> windows_;

@@ -79,11 +79,8 @@ struct Outcome {
     std::uint64_t alone() const {
         std::uint64_t sum = 0;
         for (std::size_t i = 0; i < planned.size(); ++i)
-            if (plan.placements[i] && plan.alone[i]) sum += span(*plan.alone[i]);
+            if (plan.placements[i] && plan.alone[i]) sum += plan.span_of(*plan.alone[i]);
         return sum;
-    }
-    std::uint64_t span(const Score& score) const {
-        return score.units + std::uint64_t{plan.pod_weight} * score.pods;
     }
     // Where a job stands in the plan; nothing when it would be refused at submit.
     std::optional<std::size_t> place_of(std::size_t job) const {
