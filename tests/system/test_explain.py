@@ -48,7 +48,7 @@ def end_of(cluster, job):
 def fragment(cluster):
     """Of the second unit one host is drained and one busy until a limit; the first is held without one."""
     first, second = cluster.units
-    held = fill(cluster, first[:4])
+    held = fill(cluster, first[:4], "-t", "UNLIMITED")  # not said so, backfill makes it a year
     ending = fill(cluster, second[:2], "-t", "7")
     cluster.out("scontrol", "update", f"nodename={second[7]}", "state=drain", "reason=link errors")
     wait_for(lambda: cluster.node_states()[second[7]].startswith("drain"), 10, "the drain")

@@ -39,8 +39,9 @@ bool is_count(std::uint32_t value) {
     return value != 0 && value != NO_VAL && value != INFINITE;
 }
 
-// slurmctld lets a job without a limit end a year after its start (job_end_time_reset in its job_mgr.c), and what
-// it says of the limit itself while such a job starts is not always INFINITE.
+// slurmctld lets a job without a limit end a year after its start (job_end_time_reset in job_mgr.c), and one that
+// backfill started where neither it nor its partition names a limit has that year as its limit (YEAR_MINUTES in
+// backfill.c).
 bool has_limit(const job_info_t& job) {
     constexpr std::time_t year = 365 * 24 * 60 * 60;
     return job.time_limit != INFINITE && job.end_time != 0 && job.end_time - job.start_time < year;

@@ -312,7 +312,7 @@ TEST_CASE("Slurm's records of a queue are read") {
     CHECK(job->most == 0);
     raw.time_limit = INFINITE;
     CHECK_FALSE(read_queue_job(raw, now)->ends);
-    raw.time_limit = NO_VAL; // as for a moment after the start
+    raw.time_limit = NO_VAL;
     raw.end_time = raw.start_time + 365 * 24 * 60 * 60;
     CHECK_FALSE(read_queue_job(raw, now)->ends);
     raw.job_state = JOB_COMPLETE | JOB_COMPLETING;
