@@ -2,6 +2,7 @@
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
 #include "sched/explain.hpp"
+#include "sched/search.hpp"
 #include "sched/tool/command.hpp"
 #include "sched/tool/job_options.hpp"
 #include "sched/tool/scene.hpp"
@@ -44,8 +45,7 @@ std::vector<std::string> breaches(const topo::Fabric& fabric, const PlacementInd
         if (!in(h)) out.push_back(fmt::format("lack {}, which is required", fabric.hosts[h].name));
     for (const auto h : request.excluded)
         if (in(h)) out.push_back(fmt::format("hold {}, which is excluded", fabric.hosts[h].name));
-    const auto widest = request.span == Span::unit ? 0U : request.span == Span::pod ? 1U : 3U;
-    if (recorded.score.tier > widest)
+    if (recorded.score.tier > widest_tier(request.span))
         out.push_back(fmt::format("do not keep --rail-span={}", to_string(request.span)));
     if (request.segment > 1 && count > request.spares) {
         std::map<std::uint32_t, std::uint32_t> by_unit;
