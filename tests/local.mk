@@ -23,6 +23,7 @@ include tests/golden/local.mk
 include tests/fuzz/local.mk
 include tests/doubles/local.mk
 include tests/apps/local.mk
+include tests/bare/local.mk
 include tests/lint/local.mk
 include tests/system/local.mk
 include tests/bench/local.mk
