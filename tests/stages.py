@@ -69,8 +69,8 @@ class Stages:
     # --- building ---
 
     def build_all(self):
-        self.other_root = self.start_other_root()
         builder.configure(self.build, ["--enable-werror"], say, ("", "trixie"))
+        self.other_root = self.start_other_root()
         builder.make(self.build, ["all"], say)
         builder.make(self.build, ["check", "TESTS="], say, "make check programs")
 

@@ -33,7 +33,7 @@ from railcluster import build as builder  # noqa: E402
 from railcluster.cluster import Cluster, Options  # noqa: E402
 from railcluster.hosts import permitted  # noqa: E402
 from railcluster.process import Pid, tail, wait_for  # noqa: E402
-from railcluster.testing import Skip, check  # noqa: E402
+from railcluster.testing import Skip, check, need  # noqa: E402
 from railcluster.userland import debian13  # noqa: E402
 
 PODS, UNITS, UNIT = 6, 4, 16
@@ -420,10 +420,8 @@ def main() -> int:
     for release, plugin in (("22.05", ".libs/select_rail.so"), ("24.11", "second/.libs/topology_rail.so")):
         if args.release not in (release, "both"):
             continue
-        if not (build / plugin).exists():
-            say(f"{release} skipped: {plugin} is not built")
-            continue
         try:
+            need(build, [plugin])
             root = debian13().root if release == "24.11" else None
             report = soak(build, root, sanitized, args.jobs, args.seed, lambda text: say(f"{release}: {text}"), args.minutes)
             print(tell(release, report), flush=True)

@@ -2,7 +2,7 @@
 
 import soak
 from railcluster.hosts import permitted
-from railcluster.testing import check, skip
+from railcluster.testing import check, need, skip
 from railcluster.userland import debian13
 
 NEEDS = ["railtopo", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
@@ -25,6 +25,5 @@ def test_soak(build):
 
 def test_soak_2411(build):
     """The same in Slurm 24.11."""
-    if not (build / "second" / ".libs" / "topology_rail.so").exists():
-        skip("not built: second/.libs/topology_rail.so")
+    need(build, ["second/.libs/topology_rail.so"])
     run(build, debian13().root)

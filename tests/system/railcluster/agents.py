@@ -8,11 +8,13 @@ from typing import Optional
 
 from .plain import free_port
 from .process import wait_for
+from .testing import made_for
 
 SOURCE = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(SOURCE / "tests" / "doubles"))
 import gen_sysfs  # noqa: E402
 PLUGINS = ("spank_rail.so", "select_rail.so", "topology_rail.so", "job_submit_rail.so")
+PROGRAMS = ("restartd", "railctl", "nodewatchd", "fabricwatchd", "tests/doubles/libnvidia-ml.so.1")
 PORT = 8917
 
 LINK_GBPS = 400
@@ -28,7 +30,7 @@ SETTINGS = {
 
 
 class Agents:
-    """Files and daemons of Railyard in one cluster; each part is used when the build has it."""
+    """Files and daemons of Railyard in one cluster; a part that its build is configured for must be built."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -51,15 +53,17 @@ class Agents:
         cluster, options = self.cluster, self.cluster.options
         plugins = cluster.root / "plugins"
         plugins.mkdir(exist_ok=True)
-        for name in PLUGINS:
-            built = self.build / ("second" if options.userland else "") / ".libs" / name
-            if built.exists():
-                (plugins / name).symlink_to(built)
-        if (self.build / "railtopo").exists():
-            shape = f"pods={options.pods} units={options.units} hosts={options.hosts_per_unit} rails={options.rails} rate=4xHDR"
-            net = ["--ibsim", cluster.fabric.net] if self.wanted else []
-            subprocess.run([self.build / "railtopo", "synth", shape, "--out", self.fabric, *net], check=True,
-                           stdout=subprocess.DEVNULL)
+        folder = "second/.libs" if options.userland else ".libs"
+        links = {name: self.build / folder / name for name in PLUGINS if made_for(self.build, f"{folder}/{name}")}
+        programs = [self.build / name for name in (("railtopo", *PROGRAMS) if self.wanted else ("railtopo",))]
+        if missing := [str(path) for path in (*links.values(), *programs) if not path.exists()]:
+            raise RuntimeError(f"not built: {' '.join(missing)}: make cluster")
+        for name, built in links.items():
+            (plugins / name).symlink_to(built)
+        shape = f"pods={options.pods} units={options.units} hosts={options.hosts_per_unit} rails={options.rails} rate=4xHDR"
+        net = ["--ibsim", cluster.fabric.net] if self.wanted else []
+        subprocess.run([self.build / "railtopo", "synth", shape, "--out", self.fabric, *net], check=True,
+                       stdout=subprocess.DEVNULL)
         values = {
             "placement.fabric": f'"{self.fabric}"',
             "restartd.listen": f'"{self.url.removeprefix("http://")}"',
@@ -93,14 +97,11 @@ class Agents:
         """The folder of a node's hardware, as this process reaches it."""
         return self.cluster.yard.outside(self.cluster.root / "hardware" / node)
 
-    def has(self, program: str) -> bool:
-        return self.wanted and (self.build / program).exists()
-
     def start(self) -> Optional[bool]:
-        if not self.has("restartd"):
+        if not self.wanted:
             return False
         self.start_restartd()
-        if self.has("fabricwatchd") and self.cluster.fabric.hcas:
+        if self.cluster.fabric.hcas:
             self._start("ctl", "fabricwatchd", [str(self.build / "fabricwatchd")], self.cluster.fabric.environment())
         for node in self.cluster.nodes:
             self.start_node(node)
@@ -113,7 +114,7 @@ class Agents:
                  [daemon.log], needs=daemon.pid)
 
     def start_node(self, node: str) -> None:
-        if not self.has("nodewatchd"):
+        if not self.wanted:
             return
         home = self.cluster.root / "hardware" / node
         double = self.build / "tests" / "doubles" / "libnvidia-ml.so.1"
@@ -146,7 +147,7 @@ class Agents:
         if self.wanted:
             for node in self.cluster.nodes:
                 (self.hardware(node) / "nvml.state").write_text(SOUND_GPUS)
-        if not self.has("restartd"):
+        if not self.wanted:
             return
         self.stop("ctl", "restartd")
         for path in (self.cluster.root / "state").glob("journal.db*"):

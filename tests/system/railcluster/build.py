@@ -1,5 +1,6 @@
 """Building Railyard the way quickstart and tests/run do: out of tree, with progress, never silent for long."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,10 @@ from typing import Callable, Optional, Sequence
 
 SOURCE = Path(__file__).resolve().parents[3]
 EVERY = 8.0  # seconds between two lines of progress where there is no terminal
+RECORD = "configured.json"  # in a build directory: what configure was called with
+FIRST = "--with-slurm-src="
+POINTLESS = ("there are no plugins for slurmctld, and what jobs ask for (--rail-span, --restart=auto) would be honoured by "
+             "nobody")
 
 
 class Failed(Exception):
@@ -56,7 +61,8 @@ class Step:
             say(f"{self.what}: {seconds:.0f} s")
 
     def stop(self) -> None:
-        self.process.terminate()
+        if self.process.poll() is None:
+            self.process.terminate()
         self.process.wait()
 
 
@@ -72,47 +78,118 @@ def _last_line(path: Path) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "starting")
 
 
-def configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",)) -> None:
-    """bootstrap and configure, each only where it has not been done with these options.
+def _read(path: Path) -> str:
+    return path.read_text(errors="replace") if path.exists() else ""
 
-    releases are the Debians for whose Slurm plugins are built: "" is this machine's, and at most one more.
+
+class Configured:
+    """What a build directory is configured with, by us or by hand."""
+
+    def __init__(self, build: Path):
+        self._status = _read(build / "config.status")
+        self._record = json.loads(_read(build / RECORD) or "{}")
+        before = self._record or json.loads(_read(build / f"{RECORD}.new") or "{}")
+        # One of ours that was killed while it configured has the other of the two files.
+        self.by_hand = (build / "Makefile").exists() and not any((build / name).exists() for name in (RECORD, f"{RECORD}.new"))
+        self.command: list[str] = self._record.get("command", [])
+        # Of what its objects may be, also where it was left half configured.
+        self.tools: list[str] = before.get("tools", [])
+        self.source = [word for word in before.get("command", []) if word.startswith(FIRST)]
+
+    def has(self, conditional: str) -> bool:
+        """Whether an automake conditional is true."""
+        return f'S["{conditional}_TRUE"]=""' in self._status
+
+    def why_not(self, option: str) -> str:
+        """Why an option that brings a Slurm source is missing."""
+        found = self._record.get("missing", {}).get(option)
+        return found or f"the build is configured without {option}"
+
+
+def configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",)) -> None:
+    """bootstrap and configure, each only where it has not been done with these options, sources and compilers.
+
+    releases are the Debians for whose Slurm plugins are built: "" is this machine's, and at most one more. Without the
+    first there is no point in going on: Failed. What became of the second stands in Configured.why_not(). A directory that
+    was configured by hand is left as it is, and must have the first as well.
     """
     logs = build / "logs"
     build.mkdir(parents=True, exist_ok=True)
+    have = Configured(build)
+    if have.by_hand:
+        if releases and not have.has("SLURM_SRC"):
+            raise Failed(f"{build} was configured by hand without --with-slurm-src, {POINTLESS}: configure it again with "
+                         "--with-slurm-src=\"$(build-aux/slurm-source)\", or remove it")
+        return
     script, source = SOURCE / "configure", SOURCE / "configure.ac"
     if not script.exists() or script.stat().st_mtime < source.stat().st_mtime:
         run_step("bootstrap", [SOURCE / "bootstrap"], logs / "bootstrap.log", SOURCE, say)
-    makefile = build / "Makefile"
-    stamp = build / "configured-with"
-    command = [SOURCE / "configure", *options, *compilers()]
-    wanted = " ".join(map(str, [*command, *filter(None, releases)]))
-    if makefile.exists() and (not stamp.exists() or f"{stamp.read_text()} ".startswith(f"{wanted} ")):
-        return  # configured by hand, or by us with the same options and maybe one release more
-    run_step("configure", [*command, *slurm_sources(build, say, releases)], logs / "configure.log", build, say)
-    stamp.write_text(wanted)
+    found, missing = slurm_sources(build, say, releases)
+    command = [str(word) for word in (SOURCE / "configure", *options, *compilers(), *found)]
+    tools = [_version(word.split("=", 1)[1]) for word in compilers()]
+    if (build / "Makefile").exists() and have.tools == tools and _covers(have.command, command):
+        return
+    begun = build / f"{RECORD}.new"
+    # While configure runs, nothing says that it is done.
+    (build / RECORD).rename(begun) if (build / RECORD).exists() else begun.touch()
+    run_step("configure", command, logs / "configure.log", build, say)
+    if have.tools and (have.tools != tools or have.source != [word for word in command if word.startswith(FIRST)]):
+        # Headers of another release may be older than the objects: make would not see the difference.
+        run_step("make clean", ["make", "clean"], logs / "clean.log", build, say, {"MAKEFLAGS": ""})
+    begun.write_text(json.dumps({"command": command, "tools": tools, "missing": missing}, indent=1) + "\n")
+    begun.rename(build / RECORD)
 
 
-def slurm_sources(build: Path, say: Callable[[str], None], releases: Sequence[str]) -> list[str]:
+def _covers(have: list[str], wanted: list[str]) -> bool:
+    """Whether it is configured with what is wanted, and maybe one release more whose source is still there."""
+    more = have[len(wanted):]
+    return have[:len(wanted)] == wanted and all(Path(word.partition("=")[2]).is_dir() for word in more)
+
+
+def _version(compiler: str) -> str:
+    """The first line a compiler says of itself; empty when it cannot be run, which configure tells better."""
+    try:
+        told = subprocess.run([*compiler.split(), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False).stdout
+    except OSError:
+        return ""
+    return told.partition("\n")[0]
+
+
+def slurm_sources(build: Path, say: Callable[[str], None], releases: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """configure's options for the Slurm sources the controller's plugins need, fetched side by side.
 
-    Where one is not to be had its option is missing, and a line says so.
+    Beside them the options that are missing, each with its reason; Failed when it is this machine's own source.
     """
     steps = [Step(f"Slurm's source{' of ' + release if release else ''}",
                   [SOURCE / "build-aux" / "slurm-source", *filter(None, [release])],
                   build / "logs" / f"slurm-source{release and '-' + release}.log", SOURCE) for release in releases]
-    options = []
-    for option, step in zip(("--with-slurm-src", "--with-second-slurm-src"), steps):
-        try:
-            step.wait(say)
-            options.append(f"{option}={step.log.read_text().splitlines()[-1]}")
-        except Failed as error:
-            say(f"no plugins for slurmctld: {error}")
-    return options
+    options, missing = [], {}
+    try:
+        for option, release, step in zip(("--with-slurm-src", "--with-second-slurm-src"), releases, steps):
+            try:
+                step.wait(say)
+                options.append(f"{option}={step.log.read_text().splitlines()[-1]}")
+            except Failed as error:
+                reason = str(error).splitlines()[-1]
+                if not release:
+                    raise Failed(f"{error}\nWithout the source of this machine's Slurm {POINTLESS}. Once it can be had, run this "
+                                 "again; or configure by hand with a source of the same version that you have: mkdir -p "
+                                 f"{build} && cd {build} && {SOURCE}/configure --with-slurm-src=DIR") from None
+                missing[option] = reason
+                say(f"no plugins for Debian {release}'s Slurm: {reason}")
+    finally:
+        for step in steps:
+            if step.process.poll() is None:
+                step.stop()
+    return options, missing
 
 
 def compilers() -> list[str]:
-    """ccache in front of the compilers where it is installed."""
-    return ["CC=ccache gcc", "CXX=ccache g++"] if shutil.which("ccache") else []
+    """What CC and CXX name, else gcc; with ccache in front where it is installed."""
+    front = "ccache " if shutil.which("ccache") else ""
+    chosen = {name: os.environ.get(name) or usual for name, usual in (("CC", "gcc"), ("CXX", "g++"))}
+    return [f"{name}={'' if word.startswith('ccache') else front}{word}" for name, word in chosen.items()]
 
 
 def make(build: Path, targets: list[str], say: Callable[[str], None], what: str = "make") -> None:

@@ -1,5 +1,18 @@
 """What test files use beside the cluster itself."""
 
+from pathlib import Path
+
+from .build import Configured
+
+# What the build makes only for some releases of Slurm: how a file's name begins, the conditional, configure's option.
+CONDITIONAL = (("second/.libs/topology_rail.so", "SECOND_SLURM_SRC_2411", "--with-second-slurm-src"),
+               (".libs/select_rail.so", "SLURM_SRC_SELECT", "--with-slurm-src"),
+               ("src/sched/slurm/shadow/", "SLURM_SRC_SELECT", "--with-slurm-src"),
+               ("second/.libs/select_rail.so", "SECOND_SLURM_SRC_SELECT", "--with-second-slurm-src"),
+               (".libs/topology_rail.so", "SLURM_SRC_2411", "--with-slurm-src"),
+               (".libs/job_submit_rail.so", "SLURM_SRC", "--with-slurm-src"),
+               ("second/", "SECOND_SLURM_SRC", "--with-second-slurm-src"))
+
 
 class Skip(Exception):
     """This test cannot run here; the text says why."""
@@ -7,6 +20,28 @@ class Skip(Exception):
 
 def skip(reason: str) -> None:
     raise Skip(reason)
+
+
+def _lacking(build: Path, name: str) -> str:
+    """Why the build is not configured for a file; empty when it is."""
+    for begin, conditional, option in CONDITIONAL:
+        if name.startswith(begin):
+            configured = Configured(build)
+            return "" if configured.has(conditional) else configured.why_not(option)
+    return ""
+
+
+def made_for(build: Path, name: str) -> bool:
+    """Whether `make all` makes this file in that build."""
+    return not _lacking(build, name)
+
+
+def need(build: Path, names: list[str]) -> None:
+    """Skips the test where the build is not configured for one of these files; one that is only not there is a failure."""
+    if reasons := [reason for name in names if (reason := _lacking(build, name))]:
+        skip(reasons[0])
+    if missing := [name for name in names if not (build / name).exists()]:
+        raise AssertionError(f"not built: {' '.join(missing)}: make all")
 
 
 def equal(got, wanted, what: str) -> None:
