@@ -3,7 +3,7 @@
 Usage: ./quickstart [--keep] [--build DIR]
        ./quickstart --down
 
-As root on Debian 12: installs packages, builds in build/, starts a cluster of 16 hosts on this machine (real
+As root on Debian 12: installs packages, builds what a cluster runs in build/ (all with --keep), starts a cluster of 16 hosts on this machine (real
 slurmctld, slurmds, munged and opensm; hosts are namespaces, their InfiniBand and GPUs are simulated), submits
 heat2d on 6 nodes, powers off one of them, sets power brake on another, and waits for the end. Exit status 0
 only if the job stayed in one unit, restarted from its checkpoints and ended with the checksum of an
@@ -53,9 +53,10 @@ def take_down(record):
     return 0
 
 
-def build_all(folder, say):
+def build_it(folder, everything, say):
+    """What a cluster runs; whoever plays in it later wants the other programs, too."""
     build.configure(folder, ["--enable-werror"], say)
-    build.make(folder, ["all"], say)
+    build.make(folder, ["all" if everything else "cluster"], say)
 
 
 def tell(cluster, say):
@@ -106,7 +107,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     cluster = None
     try:
-        build_all(args.build, say)
+        build_it(args.build, args.keep, say)
         cluster = Cluster.start(Options(build=args.build.resolve(), tied=not args.keep), say)
         good = tell(cluster, say)
         say("all of it held" if good else "not all of it held")
