@@ -1,13 +1,17 @@
 """The stages of tests/run, with true counts: each Catch2 test case, script and system test is one test.
 
-Usage: tests/run [--no-sanitizers] [--only PATTERN] [--build DIR]
+Usage: tests/run [--no-sanitizers] [--only PATTERN] [--build DIR | --cold]
 
 --no-sanitizers leaves out the unit tests under ASan and UBSan, which are built while the system tests wait; --only
-runs the tests whose stage or name holds PATTERN (unit tests: Catch2's own matching by *PATTERN*). Each stage writes its output to BUILD/logs and shows it when something fails.
+runs the tests whose stage or name holds PATTERN (unit tests: Catch2's own matching by *PATTERN*). Each stage writes its
+output to BUILD/logs and shows it when something fails. --cold tries what a machine does that has never run this before:
+in a copy of the sources, with caches and a build directory of their own, all removed at the end, whatever the end is.
 """
 
 import argparse
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -66,6 +70,16 @@ class Stages:
         """Whether --only lets one of these names through."""
         return not self.args.only or any(self.args.only in name for name in names)
 
+    def call(self, command, **options):
+        """Runs a child of ours to its end; whatever ends us, it is asked to end and waited for."""
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+        try:
+            return child.wait()
+        except BaseException:
+            child.terminate()
+            child.wait()
+            raise
+
     # --- building ---
 
     def build_all(self):
@@ -92,9 +106,8 @@ class Stages:
         report.parent.mkdir(parents=True, exist_ok=True)
         pattern = [f"*{self.args.only}*"] if self.args.only and self.args.only not in stage else []
         with open(log, "wb") as out:
-            status = subprocess.run([binary, "-r", "xml", "-o", report, *pattern], stdin=subprocess.DEVNULL, stdout=out,
-                                    stderr=out, env={**os.environ, **(env or {})}, cwd=build or self.build,
-                                    check=False).returncode
+            status = self.call([binary, "-r", "xml", "-o", report, *pattern], stdout=out, stderr=out,
+                               env={**os.environ, **(env or {})}, cwd=build or self.build)
         try:
             cases = xml.etree.ElementTree.parse(report).getroot().iter("TestCase")
             outcomes = [(case.get("name"), case.find("OverallResult").get("success") == "true", case) for case in cases]
@@ -158,15 +171,14 @@ class Stages:
         report = self.build / "logs" / "system.results"
         report.unlink(missing_ok=True)
         only = [] if self.args.only in "system" else ["--only", self.args.only.removeprefix("system: ")]
-        process = subprocess.run([sys.executable, "-B", HERE / "system" / "run", "--build", self.build, "--results",
-                                  report, *only], stdin=subprocess.DEVNULL, check=False)
+        status = self.call([sys.executable, "-B", HERE / "system" / "run", "--build", self.build, "--results", report,
+                            *only])
         lines = report.read_text().splitlines() if report.exists() else []
         for line in lines:
             outcome, name, *why = line.split(" ", 2)
             self.results.add(outcome, f"system: {name}", *why)
-        if process.returncode not in (0, 1) or (process.returncode == 1 and not any(
-                line.startswith("fail") for line in lines)):
-            self.results.add("fail", "system", f"the runner ended with status {process.returncode}")
+        if status not in (0, 1) or (status == 1 and not any(line.startswith("fail") for line in lines)):
+            self.results.add("fail", "system", f"the runner ended with status {status}")
 
     # --- sanitizers ---
 
@@ -265,13 +277,66 @@ class Stages:
         return 1 if self.results.failed else 0
 
 
+def cold(words):
+    """Everything once more in a copy of the sources, with nothing that an earlier run left; returns its exit status."""
+    folder = Path(tempfile.mkdtemp(prefix="railyard-cold-", dir=os.environ.get("TMPDIR", "/var/tmp")))
+    child = None
+    try:
+        copy = copy_sources(folder / "railyard")
+        (folder / "ccache.conf").touch()
+        (folder / "tmp").mkdir()
+        # ccache's own settings may name another cache, also one on another machine.
+        left = {name: value for name, value in os.environ.items() if not name.startswith("CCACHE_")}
+        own = {"XDG_CACHE_HOME": "cache", "CCACHE_DIR": "cache/ccache", "CCACHE_CONFIGPATH": "ccache.conf", "TMPDIR": "tmp"}
+        environment = {**left, **{name: str(folder / place) for name, place in own.items()}}
+        print(f"=== cold: all of it in {folder}", flush=True)
+        child = subprocess.Popen([sys.executable, "-B", copy / "tests" / "stages.py", *words], env=environment,
+                                 stdin=subprocess.DEVNULL)
+        return child.wait()
+    finally:
+        if child and child.poll() is None:
+            child.terminate()
+            child.wait()
+        subprocess.run(["chmod", "-R", "u+w", folder], check=False)
+        shutil.rmtree(folder)
+
+
+def copy_sources(folder):
+    """The files that git knows or would take, as they are now, in a repository of their own; of a release, all of it."""
+    listed = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            capture_output=True, text=True, check=False)
+    if listed.returncode:
+        left = shutil.ignore_patterns("build", "build-asan", "autom4te.cache", "__pycache__")
+        return Path(shutil.copytree(SOURCE, folder, symlinks=True, ignore=left))
+    for name in filter(None, listed.stdout.split("\0")):
+        if (SOURCE / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(SOURCE / name, folder / name, follow_symlinks=False)
+    subprocess.run(["git", "-C", folder, "init", "-q"], check=True)
+    subprocess.run(["git", "-C", folder, "add", "-A"], check=True)
+    return folder
+
+
 def main():
     parser = argparse.ArgumentParser(prog="tests/run", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--no-sanitizers", action="store_true", help="leave out the unit tests under ASan and UBSan")
     parser.add_argument("--only", default="", metavar="PATTERN", help="only what holds this text")
-    parser.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR")
-    stages = Stages(parser.parse_args())
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR")
+    where.add_argument("--cold", action="store_true", help="with caches and a build directory of its own, removed at the end")
+    args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what we started ends as well
+    try:
+        if args.cold:
+            return cold([word for word in sys.argv[1:] if word != "--cold"])
+        return run_stages(Stages(args))
+    except KeyboardInterrupt:
+        print("tests/run: interrupted", file=sys.stderr)
+        return 130
+
+
+def run_stages(stages):
     try:
         return stages.run()
     finally:

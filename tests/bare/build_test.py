@@ -45,7 +45,8 @@ class World:
         builder.SOURCE = self.root
         for name, text in (("configure", CONFIGURE), ("build-aux/slurm-source", SLURM_SOURCE)):
             self.program(name, text)
-        (self.root / "configure.ac").touch()
+        for name in ("configure.ac", "Makefile.in"):
+            (self.root / name).touch()
         os.utime(self.root / "configure.ac", (0, 0))
         self.compiler("12.2.0")
         os.environ["PATH"] = f"{self.root}/bin:/usr/sbin:/usr/bin:/sbin:/bin"

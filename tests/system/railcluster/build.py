@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -31,7 +32,7 @@ class Step:
         self.begin = time.monotonic()
         with open(log, "wb") as out:
             self.process = subprocess.Popen([str(word) for word in command], cwd=cwd, stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=subprocess.STDOUT, env={**os.environ, **(env or {})})
+                                            stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, start_new_session=True)
 
     def wait(self, say: Callable[[str], None]) -> None:
         """Shows the log's last line as it goes; Failed with the log's tail."""
@@ -61,9 +62,19 @@ class Step:
             say(f"{self.what}: {seconds:.0f} s")
 
     def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-        self.process.wait()
+        """Ends it, if it still runs, with all that it started."""
+        if self.process.poll() is not None:
+            return
+        deadline = time.monotonic() + 10
+        number = signal.SIGTERM
+        try:
+            while True:
+                os.killpg(self.process.pid, number)
+                self.process.poll()
+                time.sleep(0.05)
+                number = 0 if time.monotonic() < deadline else signal.SIGKILL
+        except ProcessLookupError:
+            self.process.wait()
 
 
 def run_step(what: str, command: list, log: Path, cwd: Path, say: Callable[[str], None],
@@ -121,10 +132,14 @@ def configure(build: Path, options: list[str], say: Callable[[str], None], relea
             raise Failed(f"{build} was configured by hand without --with-slurm-src, {POINTLESS}: configure it again with "
                          "--with-slurm-src=\"$(build-aux/slurm-source)\", or remove it")
         return
-    script, source = SOURCE / "configure", SOURCE / "configure.ac"
-    if not script.exists() or script.stat().st_mtime < source.stat().st_mtime:
-        run_step("bootstrap", [SOURCE / "bootstrap"], logs / "bootstrap.log", SOURCE, say)
-    found, missing = slurm_sources(build, say, releases)
+    bootstrap = None if _bootstrapped() else Step("bootstrap", [SOURCE / "bootstrap"], logs / "bootstrap.log", SOURCE)
+    try:
+        found, missing = slurm_sources(build, say, releases)
+        if bootstrap:
+            bootstrap.wait(say)
+    finally:
+        if bootstrap:
+            bootstrap.stop()
     command = [str(word) for word in (SOURCE / "configure", *options, *compilers(), *found)]
     tools = [_version(word.split("=", 1)[1]) for word in compilers()]
     if (build / "Makefile").exists() and have.tools == tools and _covers(have.command, command):
@@ -138,6 +153,12 @@ def configure(build: Path, options: list[str], say: Callable[[str], None], relea
         run_step("make clean", ["make", "clean"], logs / "clean.log", build, say, {"MAKEFLAGS": ""})
     begun.write_text(json.dumps({"command": command, "tools": tools, "missing": missing}, indent=1) + "\n")
     begun.rename(build / RECORD)
+
+
+def _bootstrapped() -> bool:
+    """Makefile.in is what it makes last."""
+    made, source = [SOURCE / "configure", SOURCE / "Makefile.in"], SOURCE / "configure.ac"
+    return all(path.exists() and path.stat().st_mtime >= source.stat().st_mtime for path in made)
 
 
 def _covers(have: list[str], wanted: list[str]) -> bool:
@@ -180,8 +201,7 @@ def slurm_sources(build: Path, say: Callable[[str], None], releases: Sequence[st
                 say(f"no plugins for Debian {release}'s Slurm: {reason}")
     finally:
         for step in steps:
-            if step.process.poll() is None:
-                step.stop()
+            step.stop()
     return options, missing
 
 
