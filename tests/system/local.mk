@@ -21,6 +21,7 @@ EXTRA_DIST += \
 	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
 	%D%/railcluster/userland.py \
+	%D%/railcluster/workers.py \
 	%D%/test_binding.py \
 	%D%/test_cluster.py \
 	%D%/test_explain.py \

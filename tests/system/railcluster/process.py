@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Callable, NamedTuple, Optional, Sequence, TypeVar
 
 Found = TypeVar("Found")
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -83,6 +84,11 @@ def kill_tree(root: Pid) -> None:
 def become_subreaper() -> None:
     """Run between fork and exec: orphans below this process become its children, not init's."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Run between fork and exec: SIGTERM when the thread that forked us ends, however it does."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def tail(path: Path, lines: int = 15) -> str:

@@ -1,0 +1,167 @@
+"""System tests side by side: workers that each run one test at a time on a cluster of their own, and who gets which.
+
+A worker is the runner itself (tests/system/run --worker): it reads the names of tests from its standard input and prints
+what a test prints, then one line MARK and the result as JSON. One that dies fails the test it was at, and is replaced.
+"""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Callable, NamedTuple, Optional
+
+from .process import Pid, die_with_parent, kill_tree
+
+MARK = "\x1e"
+# What a cluster of 16 hosts takes at most, with a slurmctld of thousands of nodes beside it.
+MEMORY_MB = 1500
+MOST = 4
+
+
+class Test(NamedTuple):
+    name: str      # file.function
+    cluster: str   # tests with the same word share a cluster
+    seconds: float
+    alone: bool    # nothing else runs beside it
+
+    @property
+    def file(self) -> str:
+        return self.name.split(".", 1)[0]
+
+
+def usual_jobs() -> int:
+    """Tests wait most of the time: two a core, as far as the memory that is free now reaches."""
+    with open("/proc/meminfo", encoding="ascii") as lines:
+        free = next(int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable:"))
+    return max(1, min(MOST, 2 * (os.cpu_count() or 1), free // MEMORY_MB))
+
+
+class Plan:
+    """Which test is next for whom: long files first, each with one worker as long as there is another file to begin."""
+
+    def __init__(self, tests: list[Test]):
+        self.left: dict[str, list[Test]] = {}
+        for test in tests:
+            self.left.setdefault(test.file, []).append(test)
+
+    def weight(self, file: str) -> float:
+        return sum(test.seconds for test in self.left[file])
+
+    def take(self, last: Optional[Test], busy: set[str]) -> Optional[Test]:
+        """The next test for a worker whose last one was `last`; files in `busy` have a worker already."""
+        files = [file for file, tests in self.left.items() if tests]
+        if not files:
+            return None
+        if last and last.file in files:
+            file = last.file
+        else:
+            # A file nobody has begun, then half of another's; best one for the cluster that the worker has.
+            fresh = [file for file in files if file not in busy] or files
+            alike = [file for file in fresh if last and self.left[file][0].cluster == last.cluster]
+            file = max(alike or fresh, key=self.weight)
+        return self.left[file].pop(0)
+
+
+class Worker:
+    """One process, and the test it is at."""
+
+    def __init__(self, number: int, command: list[str], events: queue.Queue):
+        self.number, self.events = number, events
+        self.test: Optional[Test] = None
+        self.last: Optional[Test] = None
+        # A session of its own: Ctrl-C is the pool's to pass on, once.
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True, errors="replace", start_new_session=True, preexec_fn=die_with_parent)
+        self.pid = Pid.of(self.process.pid)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        text = []
+        for line in self.process.stdout:
+            if line.startswith(MARK):
+                self.events.put((self, "".join(text), json.loads(line[1:])))
+                text = []
+            else:
+                text.append(line)
+        self.events.put((self, "".join(text), None))
+
+    def begin(self, test: Test) -> None:
+        self.test = self.last = test
+        try:
+            self.process.stdin.write(test.name + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # its end is an event, and fails the test
+
+    def finish(self) -> None:
+        """No more tests: it takes its cluster down and ends."""
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+
+
+def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str, str, str], None]) -> None:
+    """Runs the tests; report(outcome, name, why) follows the output of each, which is printed whole.
+
+    Whatever ends this, the workers are asked to end, waited for, and with them go their clusters.
+    """
+    events: queue.Queue = queue.Queue()
+    workers: list[Worker] = []
+    try:
+        for together in (True, False):
+            plan = Plan([test for test in tests if test.alone != together])
+            count = min(jobs if together else 1, sum(map(len, plan.left.values())))
+            workers += [Worker(number, command, events) for number in range(1, count + 1)]
+            _run_all(plan, workers, command, events, report)
+    finally:
+        _stop(workers)
+
+
+def _run_all(plan: Plan, workers: list[Worker], command: list[str], events: queue.Queue,
+             report: Callable[[str, str, str], None]) -> None:
+    """Until each worker has ended, having found nothing more to do."""
+    def next_for(worker: Worker) -> None:
+        test = plan.take(worker.last, {other.test.file for other in workers if other.test})
+        worker.test = None
+        if test:
+            worker.begin(test)
+        else:
+            worker.finish()
+    for worker in workers:
+        next_for(worker)
+    while workers:
+        worker, text, result = events.get()
+        print(text, end="", flush=True)
+        if result:
+            report(*result)
+            next_for(worker)
+            continue
+        workers.remove(worker)
+        status = worker.process.wait()
+        if worker.test:
+            # Whatever it left runs on without it unless it is ended here; tied hosts end by themselves.
+            why = f"the worker that ran it ended with status {status}"
+            print(f"FAIL  {worker.test.name}: {why}", flush=True)
+            report("fail", worker.test.name, why)
+            workers.append(Worker(worker.number, command, events))
+            next_for(workers[-1])
+        elif status:
+            report("fail", f"worker{worker.number}", f"it ended with status {status} after its tests")
+
+
+def _stop(workers: list[Worker]) -> None:
+    for worker in workers:
+        worker.pid.kill(signal.SIGTERM)
+    deadline = time.monotonic() + 60
+    for worker in workers:
+        try:
+            worker.process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            print(f"      worker {worker.number} does not end: killed", file=sys.stderr)
+            kill_tree(worker.pid)
+            worker.process.wait()
