@@ -1,6 +1,8 @@
 # The unit tests are one program; each part's fragment below adds its files to unit_sources and its libraries to unit_libs.
-check_PROGRAMS += tests/unit/unit_tests
-TESTS += tests/unit/unit_tests
+# What stands in unit_programs is a Catch2 program: tests/run tells each of its test cases.
+unit_programs = tests/unit/unit_tests
+check_PROGRAMS += $(unit_programs)
+TESTS += $(unit_programs)
 tests_unit_unit_tests_SOURCES = %D%/unit/main.cpp $(unit_sources)
 tests_unit_unit_tests_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
 tests_unit_unit_tests_LDADD = $(unit_libs)

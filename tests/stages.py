@@ -2,7 +2,7 @@
 
 Usage: tests/run [--no-sanitizers] [--only PATTERN] [--build DIR | --cold]
 
---no-sanitizers leaves out the unit tests under ASan and UBSan, which are built while the system tests wait; --only
+--no-sanitizers leaves out the unit tests under ASan and UBSan, which are built while other tests wait; --only
 runs the tests whose stage or name holds PATTERN (unit tests: Catch2's own matching by *PATTERN*). Each stage writes its
 output to BUILD/logs and shows it when something fails. --cold tries what a machine does that has never run this before:
 in a copy of the sources, with caches and a build directory of their own, all removed at the end, whatever the end is.
@@ -10,7 +10,6 @@ in a copy of the sources, with caches and a build directory of their own, all re
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,9 +24,9 @@ SOURCE = HERE.parent
 sys.path.insert(0, str(HERE / "system"))
 
 from railcluster import build as builder  # noqa: E402
+from railcluster.fresh import Fresh  # noqa: E402
 from railcluster.process import tail  # noqa: E402
 
-SANITIZERS = "address,undefined"
 IDLE = ["chrt", "--idle", "0"]  # before a command: only what nobody else wants of the processors
 # Tracked files that a release does not carry.
 NOT_RELEASED = (".gitignore", ".ci/", ".git")
@@ -58,6 +57,17 @@ def say(text):
     print(f"    {text}", flush=True)
 
 
+def call(command, **options):
+    """Runs a child of ours to its end; whatever ends us, it is asked to end and waited for."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+    try:
+        return child.wait()
+    except BaseException:
+        child.terminate()
+        child.wait()
+        raise
+
+
 class Stages:
     def __init__(self, args):
         self.args = args
@@ -69,16 +79,6 @@ class Stages:
     def wants(self, *names):
         """Whether --only lets one of these names through."""
         return not self.args.only or any(self.args.only in name for name in names)
-
-    def call(self, command, **options):
-        """Runs a child of ours to its end; whatever ends us, it is asked to end and waited for."""
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
-        try:
-            return child.wait()
-        except BaseException:
-            child.terminate()
-            child.wait()
-            raise
 
     # --- building ---
 
@@ -100,20 +100,26 @@ class Stages:
     # --- unit tests ---
 
     def unit(self, build=None, stage="unit", env=None):
-        binary = (build or self.build) / "tests" / "unit" / "unit_tests"
-        report = (build or self.build) / "logs" / f"{stage}.xml"
+        """Every Catch2 program of the build; each test case is a test."""
+        build = build or self.build
+        names = builder.listed(build, "unit_programs")
+        for name in names:
+            self.unit_program(build / name, stage if len(names) == 1 else f"{stage}-{Path(name).name}", stage, build, env or {})
+
+    def unit_program(self, binary, label, stage, build, env):
+        report = build / "logs" / f"{label}.xml"
         log = report.with_suffix(".log")
         report.parent.mkdir(parents=True, exist_ok=True)
         pattern = [f"*{self.args.only}*"] if self.args.only and self.args.only not in stage else []
         with open(log, "wb") as out:
-            status = self.call([binary, "-r", "xml", "-o", report, *pattern], stdout=out, stderr=out,
-                               env={**os.environ, **(env or {})}, cwd=build or self.build)
+            status = call([binary, "-r", "xml", "-o", report, *pattern], stdout=out, stderr=out, env={**os.environ, **env},
+                          cwd=build)
         try:
             cases = xml.etree.ElementTree.parse(report).getroot().iter("TestCase")
             outcomes = [(case.get("name"), case.find("OverallResult").get("success") == "true", case) for case in cases]
         except (OSError, xml.etree.ElementTree.ParseError, AttributeError) as error:
             print(tail(log, 40), flush=True)
-            self.results.add("fail", f"{stage}: unit_tests", f"exit status {status}, no full report ({error})")
+            self.results.add("fail", f"{stage}: {binary.name}", f"exit status {status}, no full report ({error})")
             return
         failures = [(name, case) for name, success, case in outcomes if not success]
         for name, success, _ in outcomes:
@@ -123,15 +129,13 @@ class Stages:
             print("\n".join(line.strip() for line in case.itertext() if line.strip()), flush=True)
         if status and not failures:
             print(tail(log, 40), flush=True)
-            self.results.add("fail", f"{stage}: unit_tests", f"exit status {status} though no test case failed")
+            self.results.add("fail", f"{stage}: {binary.name}", f"exit status {status} though no test case failed")
 
     # --- lints, golden files, doubles: every other script of make check ---
 
     def scripts(self):
-        listing = subprocess.run(["make", "-s", "-f", "-", "list"], cwd=self.build, text=True, capture_output=True,
-                                 input="include Makefile\nlist:\n\t@echo $(TESTS)\n", check=True,
-                                 env={**os.environ, "MAKEFLAGS": ""})
-        return [name for name in listing.stdout.split() if name != "tests/unit/unit_tests"]
+        units = builder.listed(self.build, "unit_programs")
+        return [name for name in builder.listed(self.build, "TESTS") if name not in units]
 
     def check(self):
         scripts = [name for name in self.scripts() if self.wants("check", name)]
@@ -171,7 +175,7 @@ class Stages:
         report = self.build / "logs" / "system.results"
         report.unlink(missing_ok=True)
         only = [] if self.args.only in "system" else ["--only", self.args.only.removeprefix("system: ")]
-        status = self.call([sys.executable, "-B", HERE / "system" / "run", "--build", self.build, "--results", report,
+        status = call([sys.executable, "-B", HERE / "system" / "run", "--build", self.build, "--results", report,
                             *only])
         lines = report.read_text().splitlines() if report.exists() else []
         for line in lines:
@@ -183,15 +187,19 @@ class Stages:
     # --- sanitizers ---
 
     def start_sanitizers(self):
-        """Builds in the background, on time that nobody else wants: the system tests leave most of it."""
-        builder.configure(self.asan, ["--enable-werror", f"--enable-sanitizer={SANITIZERS}", "CXXFLAGS=-O1 -g1"], say)
-        self.asan_build = builder.start_make(self.asan, ["tests/unit/unit_tests"], "make with sanitizers", IDLE)
+        """Builds in the background, on time that nobody else wants: the other stages leave most of it."""
+        try:
+            builder.configure(self.asan, builder.SANITIZED, say)
+            self.asan_build = builder.start_make(self.asan, builder.listed(self.asan, "unit_programs"), "make with sanitizers",
+                                                 IDLE)
+        except builder.Failed:
+            pass  # the stage itself tells
 
     def sanitizers(self):
-        if not self.asan_build:
-            self.start_sanitizers()
-        self.asan_build.stop()  # now it is wanted: what is left is made at the usual priority
-        builder.make(self.asan, ["tests/unit/unit_tests"], say, "make with sanitizers")
+        if self.asan_build:
+            self.asan_build.stop()  # now it is wanted: what is left is made at the usual priority
+        builder.configure(self.asan, builder.SANITIZED, say)
+        builder.make(self.asan, builder.listed(self.asan, "unit_programs"), say, "make with sanitizers")
         self.unit(self.asan, "sanitizers", {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"})
 
     # --- the release ---
@@ -256,9 +264,9 @@ class Stages:
             begin = time.monotonic()
             before = self.results.passed, len(self.results.failed), len(self.results.skipped)
             try:
-                if name == "system" and not self.args.no_sanitizers and self.wants("sanitizers"):
-                    self.start_sanitizers()
                 stage()
+                if name == "build" and not self.args.no_sanitizers and self.wants("sanitizers"):
+                    self.start_sanitizers()
             except (builder.Failed, subprocess.CalledProcessError, OSError) as error:
                 print(error, flush=True)
                 self.results.add("fail", name, str(error).splitlines()[0])
@@ -279,42 +287,9 @@ class Stages:
 
 def cold(words):
     """Everything once more in a copy of the sources, with nothing that an earlier run left; returns its exit status."""
-    folder = Path(tempfile.mkdtemp(prefix="railyard-cold-", dir=os.environ.get("TMPDIR", "/var/tmp")))
-    child = None
-    try:
-        copy = copy_sources(folder / "railyard")
-        (folder / "ccache.conf").touch()
-        (folder / "tmp").mkdir()
-        # ccache's own settings may name another cache, also one on another machine.
-        left = {name: value for name, value in os.environ.items() if not name.startswith("CCACHE_")}
-        own = {"XDG_CACHE_HOME": "cache", "CCACHE_DIR": "cache/ccache", "CCACHE_CONFIGPATH": "ccache.conf", "TMPDIR": "tmp"}
-        environment = {**left, **{name: str(folder / place) for name, place in own.items()}}
-        print(f"=== cold: all of it in {folder}", flush=True)
-        child = subprocess.Popen([sys.executable, "-B", copy / "tests" / "stages.py", *words], env=environment,
-                                 stdin=subprocess.DEVNULL)
-        return child.wait()
-    finally:
-        if child and child.poll() is None:
-            child.terminate()
-            child.wait()
-        subprocess.run(["chmod", "-R", "u+w", folder], check=False)
-        shutil.rmtree(folder)
-
-
-def copy_sources(folder):
-    """The files that git knows or would take, as they are now, in a repository of their own; of a release, all of it."""
-    listed = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            capture_output=True, text=True, check=False)
-    if listed.returncode:
-        left = shutil.ignore_patterns("build", "build-asan", "autom4te.cache", "__pycache__")
-        return Path(shutil.copytree(SOURCE, folder, symlinks=True, ignore=left))
-    for name in filter(None, listed.stdout.split("\0")):
-        if (SOURCE / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(SOURCE / name, folder / name, follow_symlinks=False)
-    subprocess.run(["git", "-C", folder, "init", "-q"], check=True)
-    subprocess.run(["git", "-C", folder, "add", "-A"], check=True)
-    return folder
+    with Fresh() as fresh:
+        print(f"=== cold: all of it in {fresh.folder}", flush=True)
+        return call([sys.executable, "-B", fresh.source / "tests" / "stages.py", *words], env=fresh.environment)
 
 
 def main():

@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	%D%/railcluster/cluster.py \
 	%D%/railcluster/fabric.py \
 	%D%/railcluster/faults.py \
+	%D%/railcluster/fresh.py \
 	%D%/railcluster/hosts.py \
 	%D%/railcluster/jobs.py \
 	%D%/railcluster/plain.py \

@@ -37,7 +37,6 @@ from railcluster.testing import Skip, check, need  # noqa: E402
 from railcluster.userland import debian13  # noqa: E402
 
 PODS, UNITS, UNIT = 6, 4, 16
-SANITIZERS = "address,undefined"
 SLACK = 12.0           # MB, and 5 % of what there was
 SETTLED = 2000         # jobs
 BATCH, QUEUE = 25, 120  # jobs a step, and how many may be there after it
@@ -413,8 +412,7 @@ def main() -> int:
     build = args.build.resolve()
     sanitized = None if args.no_sanitizers else build.with_name(build.name + "-asan")
     if sanitized:
-        builder.configure(sanitized, ["--enable-werror", f"--enable-sanitizer={SANITIZERS}", "CXXFLAGS=-O1 -g1"], say,
-                          ("", "trixie"))
+        builder.configure(sanitized, builder.SANITIZED, say, ("", "trixie"))
         builder.make(sanitized, ["plugins"], say, "make plugins with sanitizers")
     failed = False
     for release, plugin in (("22.05", ".libs/select_rail.so"), ("24.11", "second/.libs/topology_rail.so")):

@@ -13,6 +13,7 @@ from typing import Callable, Optional, Sequence
 SOURCE = Path(__file__).resolve().parents[3]
 EVERY = 8.0  # seconds between two lines of progress where there is no terminal
 RECORD = "configured.json"  # in a build directory: what configure was called with
+SANITIZED = ["--enable-werror", "--enable-sanitizer=address,undefined", "CXXFLAGS=-O1 -g1"]  # of the build directory -asan
 FIRST = "--with-slurm-src="
 POINTLESS = ("there are no plugins for slurmctld, and what jobs ask for (--rail-span, --restart=auto) would be honoured by "
              "nobody")
@@ -210,6 +211,13 @@ def compilers() -> list[str]:
     front = "ccache " if shutil.which("ccache") else ""
     chosen = {name: os.environ.get(name) or usual for name, usual in (("CC", "gcc"), ("CXX", "g++"))}
     return [f"{name}={'' if word.startswith('ccache') else front}{word}" for name, word in chosen.items()]
+
+
+def listed(build: Path, variable: str) -> list[str]:
+    """The words of a variable of the Makefile."""
+    told = subprocess.run(["make", "-s", "-f", "-", "list"], cwd=build, text=True, capture_output=True, check=True,
+                          input=f"include Makefile\nlist:\n\t@echo $({variable})\n", env={**os.environ, "MAKEFLAGS": ""})
+    return told.stdout.split()
 
 
 def make(build: Path, targets: list[str], say: Callable[[str], None], what: str = "make") -> None:

@@ -17,8 +17,7 @@ from typing import Callable, NamedTuple, Optional
 from .process import Pid, die_with_parent, kill_tree
 
 MARK = "\x1e"
-# What a cluster of 16 hosts takes at most, with a slurmctld of thousands of nodes beside it.
-MEMORY_MB = 1500
+MEMORY_MB = 600  # more than twice what a cluster of 16 hosts takes
 MOST = 4
 
 
