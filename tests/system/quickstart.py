@@ -27,8 +27,8 @@ from railcluster.process import Timeout, tail  # noqa: E402
 from railcluster.story import Story  # noqa: E402
 
 NODES = 6
-STEPS = 2500
-PACE_US = 10000  # each step also sleeps this long: about half a minute of work
+STEPS = 2000
+PACE_US = 10000  # each step also sleeps this long: 20 s of work, of which the second fault comes after 15 at most
 BETWEEN = 1.5    # seconds from a checkpoint to the fault
 
 
@@ -76,7 +76,7 @@ def tell(cluster, say):
     story.linger(BETWEEN)
     off = story.power_off()
     story.until_running(1, 60)
-    story.until_checkpoints(2, 60)
+    story.until_checkpoints(1, 60)
     story.linger(BETWEEN)
     slow = story.power_brake()
     story.until_running(2, 90)
