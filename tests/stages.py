@@ -110,6 +110,7 @@ class Stages:
         report = build / "logs" / f"{label}.xml"
         log = report.with_suffix(".log")
         report.parent.mkdir(parents=True, exist_ok=True)
+        report.unlink(missing_ok=True)  # an earlier run's is no result
         pattern = [f"*{self.args.only}*"] if self.args.only and self.args.only not in stage else []
         with open(log, "wb") as out:
             status = call([binary, "-r", "xml", "-o", report, *pattern], stdout=out, stderr=out, env={**os.environ, **env},

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""tests/run's true counts: each test case of each unit test program is one test, and a program without a report a failure."""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from archive import check, tests
+import stages
+
+CASE = '<TestCase name="{}"><OverallResult success="{}"/></TestCase>'
+
+
+def program(build: Path, name: str, text: str) -> None:
+    path = build / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def report(*cases: tuple[str, str], status: int = 0) -> str:
+    xml = "<Catch><Group>" + "".join(CASE.format(*case) for case in cases) + "</Group></Catch>"
+    return f"shift 3; echo '{xml}' >\"$1\"; exit {status}"
+
+
+def run(folder: str, **programs: str) -> stages.Results:
+    build = Path(folder)
+    (build / "Makefile").write_text(f"unit_programs = {' '.join(f'unit/{name}' for name in programs)}\nTESTS = $(unit_programs) lint/one\n")
+    for name, text in programs.items():
+        program(build, f"unit/{name}", text)
+    made = stages.Stages(argparse.Namespace(build=build, only="", no_sanitizers=True))
+    check(made.scripts() == ["lint/one"], made.scripts())
+    made.unit()
+    return made.results
+
+
+def test_one_program(folder) -> None:
+    results = run(folder, unit_tests=report(("a", "true"), ("b", "true"), ("c", "false"), status=1))
+    check((results.passed, results.failed) == (2, ["unit: c"]), results.passed, results.failed)
+
+
+def test_several_programs(folder) -> None:
+    results = run(folder, base=report(("a", "true")), topo=report(("b", "true"), ("c", "true")))
+    check((results.passed, results.failed) == (3, []), results.passed, results.failed)
+    logs = sorted(path.name for path in (Path(folder) / "logs").glob("*.xml"))
+    check(logs == ["unit-base.xml", "unit-topo.xml"], logs)
+
+
+def test_a_program_that_does_not_end_well(folder) -> None:
+    """It dies without a report, with half a report, or fails though its cases did not."""
+    for text, why in (("kill -9 $$", "no full report"), ("shift 3; echo '<Catch><Group>' >\"$1\"", "no full report"),
+                      (report(("a", "true"), status=3), "exit status 3 though no test case failed")):
+        results = run(folder, base=report(("b", "true")), topo=text)
+        check(len(results.failed) == 1 and results.failed[0].startswith("unit: topo: ") and why in results.failed[0],
+              results.failed)
+        check(results.summary().endswith(" passed, 1 failed"), results.summary())
+
+
+sys.exit(tests(globals()))
