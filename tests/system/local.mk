@@ -24,6 +24,7 @@ EXTRA_DIST += \
 	%D%/railcluster/userland.py \
 	%D%/railcluster/workers.py \
 	%D%/test_binding.py \
+	%D%/test_checkpoints.py \
 	%D%/test_cluster.py \
 	%D%/test_explain.py \
 	%D%/test_exports.py \

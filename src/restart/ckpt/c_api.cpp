@@ -65,7 +65,8 @@ void append(std::string& message, const std::string& text) {
 }
 
 // A later release may have more members; an older caller's struct is read and written only as far as it goes.
-constexpr std::size_t least_options = sizeof(railckpt_options), least_info = sizeof(railckpt_info);
+constexpr std::size_t least_options = offsetof(railckpt_options, take_over),
+                      least_info = sizeof(railckpt_info);
 
 base::Expected<Given> given_by(const railckpt_options* options) {
     Given given;
@@ -81,6 +82,7 @@ base::Expected<Given> given_by(const railckpt_options* options) {
     if (options->interval_s != 0) given.interval = Seconds{options->interval_s};
     if (options->mtbf_s != 0) given.mtbf = Seconds{options->mtbf_s};
     given.read_only = options->read_only != 0;
+    if (options->size >= sizeof *options && options->take_over != -1) given.take_over = options->take_over;
     return given;
 }
 
@@ -97,7 +99,8 @@ int railckpt_open(const railckpt_options* options, railckpt** out) {
         if (!resolved) return fail(open_message, resolved.error());
         auto session = Session::open(*resolved);
         if (!session) return fail(open_message, std::move(session).error());
-        *out = new railckpt{std::move(*session)};
+        auto notice = session->notice();
+        *out = new railckpt{std::move(*session), std::move(notice)};
         return int{RAILCKPT_OK};
     });
 }
@@ -165,6 +168,7 @@ int railckpt_latest(railckpt* ck, railckpt_info* info) {
         ck->verified = true;
         for (const auto& damage : latest->skipped)
             append(ck->message, damage + ": passed over");
+        if (const auto ahead = ahead_sentence(*latest); !ahead.empty()) append(ck->message, ahead);
         info->skipped = static_cast<unsigned>(latest->skipped.size());
         info->path = nullptr;
         if (!latest->newest) return int{RAILCKPT_NONE};

@@ -4,12 +4,15 @@
 #include "base/units.hpp"
 #include "restart/ckpt/lock.hpp"
 #include "restart/ckpt/name.hpp"
+#include "restart/ckpt/squeue.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace restart::ckpt {
 namespace {
@@ -59,16 +62,39 @@ std::optional<std::uint32_t> highest_epoch(const std::filesystem::path& dir) {
     return highest;
 }
 
+std::string name_of(std::int64_t job) {
+    return job == 0 ? "work outside of any job" : fmt::format("job {}", job);
+}
+
+// Why an incarnation that has owned the directory owns it no more.
 Error fenced(const Claims& claims, std::int64_t job, std::uint32_t restart) {
     const auto& owner = claims.owners.back();
     if (owner.job != job)
-        return {Code::denied,
-                fmt::format("fenced off: job {} has taken this checkpoint directory over from job {}; "
-                            "give each job that runs at the same time its own directory",
-                            owner.job, job)};
+        return {Code::denied, fmt::format("fenced off: {} has taken this checkpoint directory over from {}; "
+                                          "give each job that runs at the same time its own directory",
+                                          name_of(owner.job), name_of(job))};
     return {Code::denied, fmt::format("fenced off: restart {} of job {} owns this checkpoint directory, this "
                                       "is restart {}: end this process",
                                       claims.epoch - owner.base, job, restart)};
+}
+
+// The owner's user, who alone sees its jobs wherever Slurm hides those of others.
+bool is_mine(const std::filesystem::path& file) {
+    struct stat info {};
+    return ::lstat(file.c_str(), &info) == 0 && info.st_uid == ::geteuid();
+}
+
+// May `who` follow the owner? Asks Slurm where that decides it.
+Expected<void> judge(const std::filesystem::path& file, const Claims& claims, const Claimant& who) {
+    const auto& owner = claims.owners.back();
+    if (who.job == 0 || owner.job == 0 || who.take_over == owner.job)
+        return may_follow(claims, who, false, "");
+    if (!owner.cluster.empty() && !who.cluster.empty() && owner.cluster != who.cluster)
+        return may_follow(claims, who, false, fmt::format("it is of cluster {}", owner.cluster));
+    if (!is_mine(file)) return may_follow(claims, who, false, "it is another user's");
+    const auto state = state_in_queue(owner.job, who.job);
+    if (!state) return may_follow(claims, who, false, state.error().text);
+    return may_follow(claims, who, state->empty(), state->empty() ? "" : "squeue says " + *state);
 }
 
 } // namespace
@@ -76,7 +102,8 @@ Error fenced(const Claims& claims, std::int64_t job, std::uint32_t restart) {
 std::string to_text(const Claims& claims) {
     std::string text = fmt::format("{}\n", claims.epoch);
     for (const auto& owner : claims.owners)
-        text += fmt::format("{} {}\n", owner.job, owner.base);
+        text += fmt::format("{} {}{}{}\n", owner.job, owner.base, owner.cluster.empty() ? "" : " ",
+                            owner.cluster);
     return text;
 }
 
@@ -89,51 +116,106 @@ Expected<Claims> parse_claims(std::string_view text) {
     if (!epoch || *epoch > max_epoch) return bad(1, "an epoch of at most 9999 is wanted");
     claims.epoch = static_cast<std::uint32_t>(*epoch);
     for (std::size_t line = 2; !text.empty(); ++line) {
-        const auto job = take_number(text, ' ');
-        const auto base = job ? take_number(text, '\n') : std::nullopt;
-        if (!base || *job > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) ||
-            *base > claims.epoch)
-            return bad(line, "\"JOB BASE\" is wanted, with BASE at most the epoch");
-        claims.owners.push_back({static_cast<std::int64_t>(*job), static_cast<std::uint32_t>(*base)});
+        const auto end = text.find('\n');
+        std::string row(text.substr(0, end)); // an owner without a cluster ends with its base
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        if (std::count(row.begin(), row.end(), ' ') == 1) row += ' ';
+        std::string_view rest = row;
+        const auto job = take_number(rest, ' ');
+        const auto base = job ? take_number(rest, ' ') : std::nullopt;
+        if (end == std::string_view::npos || !base ||
+            *job > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) ||
+            *base > claims.epoch || rest.find(' ') != std::string_view::npos)
+            return bad(line, "\"JOB BASE [CLUSTER]\" is wanted, with BASE at most the epoch");
+        claims.owners.push_back(
+            {static_cast<std::int64_t>(*job), static_cast<std::uint32_t>(*base), std::string(rest)});
     }
     if (claims.owners.empty()) return bad(2, "the owner is missing");
     return claims;
 }
 
-Expected<Claims> claim(Claims claims, std::int64_t job, std::uint32_t restart,
-                       std::optional<std::uint32_t> above) {
+bool owns(const Owner& owner, const Claimant& who) {
+    return owner.job == who.job &&
+           (owner.cluster.empty() || who.cluster.empty() || owner.cluster == who.cluster);
+}
+
+Expected<void> may_follow(const Claims& claims, const Claimant& who, bool over, std::string_view why_not) {
+    const auto& owner = claims.owners.back();
+    if (who.take_over == owner.job) return {};
+    const bool followed = std::any_of(claims.owners.begin(), claims.owners.end(),
+                                      [&](const Owner& earlier) { return owns(earlier, who); });
+    if (followed && who.job != 0) return fenced(claims, who.job, who.restart);
+    if (owner.job == 0 || (over && who.job != 0)) return {};
+    const auto by_name = fmt::format("name it to fence it off: railckpt's --take-over={0}, or "
+                                     "RAIL_CKPT_TAKE_OVER={0}",
+                                     owner.job);
+    if (who.job == 0)
+        return Error{
+            Code::denied,
+            fmt::format("job {} owns this checkpoint directory: use another one, or {}", owner.job, by_name)};
+    return Error{
+        Code::denied,
+        fmt::format("job {} owns this checkpoint directory and is not known to be over ({}): give each "
+                    "job and each task of an array a directory of its own, such as "
+                    "$RAIL_CKPT_DIR/$SLURM_JOB_ID; if it is over, {}",
+                    owner.job, why_not, by_name)};
+}
+
+Expected<Claims> claim(Claims claims, const Claimant& who, std::optional<std::uint32_t> above) {
     auto& owners = claims.owners;
-    const auto known =
-        std::find_if(owners.begin(), owners.end(), [&](const Owner& o) { return o.job == job; });
-    const bool owns = !owners.empty() && owners.back().job == job;
-    if (known != owners.end() && !owns && job != 0) return fenced(claims, job, restart);
-    if (!owns) {
+    const bool again = !owners.empty() && owns(owners.back(), who);
+    if (!again) {
         const bool fresh = owners.empty() && !above;
         const auto last = std::max(owners.empty() ? 0 : claims.epoch, above.value_or(0));
-        if (job == 0 && known != owners.end()) owners.erase(known);
-        owners.push_back({job, fresh ? 0 : last + 1});
+        std::erase_if(owners, [&](const Owner& earlier) { return owns(earlier, who); });
+        owners.push_back({who.job, fresh ? 0 : last + 1, who.cluster});
         if (owners.size() > remembered_owners) owners.erase(owners.begin());
     }
-    const std::uint64_t epoch = std::uint64_t{owners.back().base} + restart;
+    const std::uint64_t epoch = std::uint64_t{owners.back().base} + who.restart;
     if (epoch > max_epoch)
         return Error{Code::unfit, fmt::format("epoch {} is beyond {}: go on in a new checkpoint directory",
                                               epoch, max_epoch)};
-    if (owns && epoch < claims.epoch) return fenced(claims, job, restart);
+    if (again && epoch < claims.epoch) return fenced(claims, who.job, who.restart);
     claims.epoch = static_cast<std::uint32_t>(epoch);
     return claims;
 }
 
-Expected<Fence> Fence::raise(const std::filesystem::path& dir, std::int64_t job, std::uint32_t restart) {
-    const auto lock = FileLock::acquire(lock_file(dir), std::chrono::seconds(10));
-    if (!lock) return lock.error();
+Expected<Fence> Fence::raise(const std::filesystem::path& dir, const Claimant& who) {
     const auto file = dir / "epoch";
-    auto old = read_claims(file);
-    if (!old) return std::move(old).error();
-    auto claims = claim(old->value_or(Claims{}), job, restart, *old ? std::nullopt : highest_epoch(dir));
-    if (!claims) return std::move(claims).error().within(dir.string());
-    if (*old != *claims)
-        if (auto done = base::write_file(file, to_text(*claims)); !done) return std::move(done).error();
-    return Fence(file, std::move(*claims));
+    const auto another = [&](const std::optional<Claims>& claims) {
+        return claims && !owns(claims->owners.back(), who);
+    };
+    for (int attempt = 0; attempt < 5; ++attempt) {
+        // Slurm is asked without the lock, and the answer holds for the owner it was asked about.
+        const auto before = read_claims(file);
+        if (!before) return before.error();
+        if (another(*before))
+            if (auto ok = judge(file, **before, who); !ok) return std::move(ok).error().within(dir.string());
+        const auto lock = FileLock::acquire(lock_file(dir), std::chrono::seconds(10));
+        if (!lock) return lock.error();
+        const auto old = read_claims(file);
+        if (!old) return old.error();
+        if (another(*old) && **old != before->value_or(Claims{})) continue;
+        auto claims = claim(old->value_or(Claims{}), who, *old ? std::nullopt : highest_epoch(dir));
+        if (!claims) return std::move(claims).error().within(dir.string());
+        if (*old != *claims) {
+            if (auto done = base::write_file(file, to_text(*claims)); !done) return std::move(done).error();
+            const auto now = read_claims(file);
+            if (!now) return now.error();
+            if (*now != *claims) continue; // only where there are no locks
+        }
+        Fence fence(file, std::move(*claims));
+        if (another(*old)) {
+            const auto before_us = (*old)->owners.back().job;
+            const bool known_over = before_us != 0 && who.take_over != before_us;
+            fence.notice_ = fmt::format("{}: taken over from {}{}", dir.string(), name_of(before_us),
+                                        known_over ? ", which is over" : "");
+        }
+        if (!lock->held()) fence.notice_ += (fence.notice_.empty() ? "" : "; ") + lock->missing();
+        return fence;
+    }
+    return Error{Code::unavailable,
+                 fmt::format("{}: others claim this directory all the time", dir.string())};
 }
 
 Expected<void> Fence::check() const {

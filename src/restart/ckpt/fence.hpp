@@ -1,14 +1,20 @@
 // Fencing: who may publish in a checkpoint directory.
 //
 // A node that was cut off may go on running an incarnation of a job that was restarted elsewhere. DIR/epoch
-// records who owns the directory: its first line is the highest epoch, each further line "JOB BASE" is a job
-// that has owned it, the last one the owner. An epoch is BASE + the job's restart count, so the first job's
-// epochs are its restart counts, and the next job (a chain of jobs over one directory) goes on above them.
-// A job that was followed by another, or a restart count below the owner's, is fenced off for good; work
-// outside of any job (job 0) has no identity to be told apart by and always counts as new.
+// records who owns the directory: its first line is the highest epoch, each further line "JOB BASE [CLUSTER]"
+// is a job that has owned it, the last one the owner. An epoch is BASE + the job's restart count, so the
+// first job's epochs are its restart counts, and the next job (a chain of jobs over one directory) goes on
+// above them.
+//
+// A restart count below the owner's is fenced off for good. Another job becomes the owner only when the one
+// that is has ended, which squeue.hpp tells, or when it names the owner to be taken over; then that one is
+// fenced off for good, too. Work outside of any job (job 0) has no identity by which it could be known to go
+// on: it is followed without a question, and follows a job only by name.
 //
 // The file is replaced by rename(2) under DIR/.lock, so that a claim and the publishing of a checkpoint
-// exclude each other.
+// exclude each other. Where the file system has no locks, a claim is read again after it was written, and a
+// publisher looks again after its rename and takes it back: whoever came first, one of the two sees the
+// other.
 #pragma once
 
 #include "base/expected.hpp"
@@ -25,6 +31,7 @@ namespace restart::ckpt {
 struct Owner {
     std::int64_t job = 0;
     std::uint32_t base = 0;
+    std::string cluster{}; // Slurm's; "" when it is not known
     bool operator==(const Owner&) const = default;
 };
 
@@ -39,21 +46,41 @@ std::string to_text(const Claims& claims);
 // Errors (Code::input) name the line.
 base::Expected<Claims> parse_claims(std::string_view text);
 
-// The claims after `job` in its `restart`-th incarnation has claimed the directory; `above`: the highest
-// epoch among its checkpoints, for a directory whose epoch file was lost. Pure. Errors: Code::denied, naming
-// the owner; Code::unfit when the epochs (0..9999) are used up.
-base::Expected<Claims> claim(Claims claims, std::int64_t job, std::uint32_t restart,
-                             std::optional<std::uint32_t> above);
+// Who wants to own a directory.
+struct Claimant {
+    std::int64_t job = 0;      // 0: not in a job
+    std::uint32_t restart = 0; // how often it was restarted
+    std::string cluster{};
+    std::optional<std::int64_t> take_over{}; // the owner to fence off, by name
+};
+
+// Does this job own it? A cluster that is not known agrees with any.
+bool owns(const Owner& owner, const Claimant& who);
+
+// May `who` become the owner in place of the last of `claims`, who is another? `over`: that one is known to
+// have ended; `why_not` completes a refusal. Pure. Errors (Code::denied) name the owner and the ways out.
+base::Expected<void> may_follow(const Claims& claims, const Claimant& who, bool over,
+                                std::string_view why_not);
+
+// The claims after `who` has claimed the directory, which it may; `above`: the highest epoch among its
+// checkpoints, for a directory whose epoch file was lost. Pure. Errors: Code::denied for an older restart
+// count, naming the owner's; Code::unfit when the epochs (0..9999) are used up.
+base::Expected<Claims> claim(Claims claims, const Claimant& who, std::optional<std::uint32_t> above);
 
 // A claim made in a directory, to be checked again before anything is published there.
 class Fence {
 public:
-    // Takes DIR/.lock while it reads, claims and writes DIR/epoch. Errors: those of claim(), Code::input for
-    // a damaged file, Code::unavailable for a lock that is not released in 10 s, Code::io.
-    static base::Expected<Fence> raise(const std::filesystem::path& dir, std::int64_t job,
-                                       std::uint32_t restart);
+    // Asks after the owner where it is another job (squeue.hpp: 10 s at most), then takes DIR/.lock while it
+    // reads, claims and writes DIR/epoch. Errors: those of may_follow() and claim(), Code::input for a
+    // damaged file, Code::unavailable for a lock that is not released in 10 s or others that claim it all the
+    // time, Code::io.
+    static base::Expected<Fence> raise(const std::filesystem::path& dir, const Claimant& who);
+
+    // What the user should know of the claim: whom it followed, a file system without locks. "": nothing.
+    const std::string& notice() const { return notice_; }
 
     std::uint32_t epoch() const { return claims_.epoch; }
+    std::uint32_t base() const { return claims_.owners.back().base; } // the job's first epoch
 
     // Still the owner, as far as can be seen without the lock? A file that has vanished says nothing against
     // it. Errors: Code::denied, Code::input, Code::io.
@@ -66,6 +93,7 @@ private:
     Fence(std::filesystem::path file, Claims claims) : file_(std::move(file)), claims_(std::move(claims)) {}
     std::filesystem::path file_;
     Claims claims_;
+    std::string notice_{};
 };
 
 // Names of the two locks of a directory: around the epoch file and each publishing (held for moments), and

@@ -1,10 +1,13 @@
 #include "restart/ckpt/import.hpp"
 
 #include "base/unique_fd.hpp"
+#include "restart/ckpt/name.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/stat.h>
@@ -50,17 +53,60 @@ bool copy(int from, int to) {
     }
 }
 
-Expected<void> import_file(const fs::path& from, const fs::path& to, Import how) {
-    if (how == Import::link && ::link(from.c_str(), to.c_str()) == 0) return {};
-    const base::UniqueFd source(::open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+base::UniqueFd open_source(const fs::path& path) {
+    return base::UniqueFd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+}
+
+Expected<void> copy_to_new(int source, const fs::path& from, const fs::path& to, mode_t mode) {
+    const base::UniqueFd target(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777));
+    if (!target) return base::system_error(to.string(), errno);
+    if (!copy(source, target.get()))
+        return base::system_error(fmt::format("{} -> {}", from.string(), to.string()), errno);
+    return {};
+}
+
+// Could `path` be removed? What cannot would stay a second name of the checkpoint's file.
+bool removable(const fs::path& path, uid_t owner) {
+    const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    struct stat info {};
+    if (::stat(folder.c_str(), &info) != 0 ||
+        ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+        return false;
+    const auto me = ::geteuid();
+    return (info.st_mode & S_ISVTX) == 0 || me == 0 || me == owner || me == info.st_uid;
+}
+
+// Is it certain that no process has the file open for writing? A read lease is granted only then. One that is
+// broken meanwhile sends SIGURG, which nobody is hurt by, and not SIGIO.
+bool unwritten(int fd) {
+    if (::fcntl(fd, F_SETSIG, SIGURG) != 0 || ::fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return false;
+    ::fcntl(fd, F_SETLEASE, F_UNLCK);
+    return true;
+}
+
+// True: linked, and the two names are all the file has.
+bool link_alone(int source, const struct stat& info, const fs::path& from, const fs::path& to) {
+    if (info.st_nlink != 1 || !removable(from, info.st_uid) || !unwritten(source)) return false;
+    if (::link(from.c_str(), to.c_str()) != 0) return false;
+    struct stat now {};
+    if (::lstat(to.c_str(), &now) == 0 && now.st_dev == info.st_dev && now.st_ino == info.st_ino &&
+        now.st_nlink == 2)
+        return true;
+    ::unlink(to.c_str());
+    return false;
+}
+
+Expected<void> import_file(const fs::path& from, const fs::path& to, Import how, Imported& imported) {
+    const auto stamp = base::stamp_of(from);
+    const auto source = open_source(from);
     if (!source) return base::system_error(from.string(), errno);
     struct stat info {};
     if (::fstat(source.get(), &info) != 0) return base::system_error(from.string(), errno);
-    const base::UniqueFd target(
-        ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, info.st_mode & 0777));
-    if (!target) return base::system_error(to.string(), errno);
-    if (!copy(source.get(), target.get()))
-        return base::system_error(fmt::format("{} -> {}", from.string(), to.string()), errno);
+    if (!S_ISREG(info.st_mode)) return Error{Code::usage, from.string() + ": is not a regular file any more"};
+    const bool linked = how == Import::link && link_alone(source.get(), info, from, to);
+    if (!linked)
+        if (auto ok = copy_to_new(source.get(), from, to, info.st_mode); !ok) return ok;
+    imported.files.push_back({from, to.lexically_relative(imported.root).generic_string(), stamp, linked});
     return {};
 }
 
@@ -69,7 +115,10 @@ Expected<void> import_any(const fs::path& from, const fs::path& to, Import how, 
 Expected<void> import_children(const fs::path& from, const fs::path& to, Import how, Imported& imported) {
     std::error_code failed;
     for (fs::directory_iterator entry(from, failed), end; !failed && entry != end; entry.increment(failed))
-        if (auto ok = import_any(entry->path(), to / entry->path().filename(), how, imported); !ok) return ok;
+        if (is_nfs_leftover(entry->path().filename().string()))
+            continue;
+        else if (auto ok = import_any(entry->path(), to / entry->path().filename(), how, imported); !ok)
+            return ok;
     if (failed) return base::system_error(from.string(), failed.value());
     return {};
 }
@@ -79,10 +128,7 @@ Expected<void> import_any(const fs::path& from, const fs::path& to, Import how, 
     const auto type = fs::symlink_status(from, failed).type();
     if (type == fs::file_type::not_found)
         return Error{Code::not_found, from.string() + ": no such file or directory"};
-    if (type == fs::file_type::regular) {
-        imported.files.push_back(from);
-        return import_file(from, to, how);
-    }
+    if (type == fs::file_type::regular) return import_file(from, to, how, imported);
     if (type == fs::file_type::directory) {
         if (!fs::create_directory(to, failed)) return base::system_error(to.string(), failed.value());
         auto ok = import_children(from, to, how, imported);
@@ -108,12 +154,14 @@ Expected<Imported> import_tree(const fs::path& from, const fs::path& to, Import 
                      fmt::format("{}: the checkpoint directory stands in it: publish from another directory",
                                  from.string())};
     Imported imported;
+    imported.root = to;
     if (auto ok = import_children(source, to, how, imported); !ok) return std::move(ok).error();
     return imported;
 }
 
 Expected<Imported> import_files(const std::vector<std::string>& from, const fs::path& to, Import how) {
     Imported imported;
+    imported.root = to;
     for (const auto& name : from) {
         fs::path source(name);
         if (!source.has_filename()) source = source.parent_path(); // "dir/"
@@ -132,12 +180,45 @@ Expected<Imported> import_files(const std::vector<std::string>& from, const fs::
     return imported;
 }
 
+std::set<std::string> Imported::linked() const {
+    std::set<std::string> names;
+    for (const auto& file : files)
+        if (file.linked) names.insert(file.name);
+    return names;
+}
+
+Expected<void> part(const fs::path& path) {
+    const auto source = open_source(path);
+    struct stat info {};
+    if (!source || ::fstat(source.get(), &info) != 0) return base::system_error(path.string(), errno);
+    // A name that stays within the 255 bytes a file system allows, and that nobody else chooses.
+    std::string beside = (path.parent_path() / ".railckpt-XXXXXX").string();
+    const base::UniqueFd target(::mkostemp(beside.data(), O_CLOEXEC));
+    if (!target) return base::system_error(path.string(), errno);
+    if (copy(source.get(), target.get()) && ::fchmod(target.get(), info.st_mode & 0777) == 0 &&
+        ::rename(beside.c_str(), path.c_str()) == 0)
+        return {};
+    auto failed = base::system_error(path.string(), errno);
+    ::unlink(beside.c_str());
+    return failed;
+}
+
 std::vector<std::string> remove_sources(const Imported& imported) {
     std::vector<std::string> troubles;
     std::error_code failed;
-    for (const auto& file : imported.files)
-        if (!fs::remove(file, failed) && failed)
-            troubles.push_back(base::system_error(file.string(), failed.value()).text);
+    for (const auto& file : imported.files) {
+        const auto now = base::stamp_of(file.path);
+        if (now == base::FileStamp{}) continue; // gone
+        if (now != file.stamp)
+            troubles.push_back(
+                file.path.string() +
+                (file.linked && now.inode == file.stamp.inode && now.device == file.stamp.device
+                     ? ": was written to while it was published: that checkpoint may be damaged"
+                     : ": has changed since it was published, and stays"));
+        else if (!fs::remove(file.path, failed) && failed)
+            troubles.push_back(base::system_error(file.path.string(), failed.value()).text +
+                               (file.linked ? ": it is the published file: do not write to it" : ""));
+    }
     for (const auto& directory : imported.directories)
         fs::remove(directory, failed); // not when something else stands there
     return troubles;

@@ -2,24 +2,38 @@
 #pragma once
 
 #include "base/expected.hpp"
+#include "base/file.hpp"
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace restart::ckpt {
 
-// copy: the source stays and may change later. link: hard links where the file system can, copies elsewhere;
-// the caller removes the sources after the commit, so that a failure leaves them where they were.
+// copy: the source stays and may change later; blocks are shared where the file system can. link: the source
+// is to become the checkpoint's file. It is linked when its name is the only one it has, can be removed, and
+// no process has it open for writing, as far as the file system tells that; else it is copied, for what is
+// published must not be written to. The caller removes the sources after the commit, so that a failure leaves
+// them where they were.
 enum class Import { copy, link };
 
+struct ImportedFile {
+    std::filesystem::path path;
+    std::string name; // in the checkpoint
+    base::FileStamp stamp;
+    bool linked = false;
+};
+
 struct Imported {
-    std::vector<std::filesystem::path> files;       // sources
+    std::filesystem::path root; // where to
+    std::vector<ImportedFile> files;
     std::vector<std::filesystem::path> directories; // sources, deepest first
+    std::set<std::string> linked() const;           // names in the checkpoint
 };
 
 // All that stands in the directory `from`, under the same names. Errors: Code::not_found for no such
-// directory, Code::usage for a link or special file, Code::io.
+// directory, Code::usage for a symbolic link or special file, Code::io.
 base::Expected<Imported> import_tree(const std::filesystem::path& from, const std::filesystem::path& to,
                                      Import how);
 
@@ -27,7 +41,12 @@ base::Expected<Imported> import_tree(const std::filesystem::path& from, const st
 base::Expected<Imported> import_files(const std::vector<std::string>& from, const std::filesystem::path& to,
                                       Import how);
 
-// Removes what was imported; directories only when they are empty then. Says what could not be removed.
+// Gives `path`, a file in a staging directory, contents of its own: a copy takes its place, and its other
+// names and whoever has it open for writing reach it no more. Error: Code::io.
+base::Expected<void> part(const std::filesystem::path& path);
+
+// Removes what was imported, unless another file has its name by now or it has changed; directories only when
+// they are empty then. Says what could not be removed.
 std::vector<std::string> remove_sources(const Imported& imported);
 
 } // namespace restart::ckpt

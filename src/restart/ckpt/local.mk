@@ -14,9 +14,11 @@ libry_ckpt_la_SOURCES = \
 	%D%/manifest.cpp %D%/manifest.hpp \
 	%D%/name.cpp %D%/name.hpp \
 	%D%/options.cpp %D%/options.hpp \
+	%D%/prune.cpp %D%/prune.hpp \
 	%D%/published.cpp %D%/published.hpp \
 	%D%/schedule.cpp %D%/schedule.hpp \
 	%D%/session.cpp %D%/session.hpp \
+	%D%/squeue.cpp %D%/squeue.hpp \
 	%D%/stage.cpp %D%/stage.hpp
 libry_ckpt_la_LIBADD = libry_interval.la libry_base.la
 

@@ -15,8 +15,15 @@ base::Expected<FileLock> FileLock::acquire(const std::filesystem::path& file, ba
     const auto deadline = Clock::now() + wait;
     for (;;) {
         if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return FileLock(std::move(fd));
-        if (errno == ENOSYS || errno == ENOTSUP || errno == ENOLCK || errno == EINVAL)
-            return FileLock(std::move(fd));
+        if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOTSUP || errno == ENOLCK ||
+            errno == EINVAL) {
+            FileLock none;
+            none.missing_ =
+                base::system_error(file.string(), errno).text +
+                ": this file system has no locks: see that one process at a time writes checkpoints "
+                "of a job there (Lustre: mount with -o flock)";
+            return none;
+        }
         if (errno != EWOULDBLOCK && errno != EINTR) return base::system_error(file.string(), errno);
         if (Clock::now() >= deadline)
             return base::Error{base::Code::unavailable, file.string() + ": another process holds this lock"};

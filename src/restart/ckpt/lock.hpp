@@ -1,8 +1,8 @@
 // A lock between processes: flock(2) on a small file that stays.
 //
-// The lock goes with its holder's last descriptor, so a killed process leaves none behind. On a file system
-// without flock (Lustre mounted with -o noflock) locks are granted without holding anything: checkpoints stay
-// whole there, because they are published by rename(2), but two writers are no longer told of each other.
+// The lock goes with its holder's last descriptor, so a killed process leaves none behind. Where the file
+// system has no locks (Lustre mounted with -o noflock, NFS without a lock service) nothing is held, and
+// missing() says so: callers must then be right without.
 #pragma once
 
 #include "base/clock.hpp"
@@ -10,6 +10,7 @@
 #include "base/unique_fd.hpp"
 
 #include <filesystem>
+#include <string>
 
 namespace restart::ckpt {
 
@@ -17,15 +18,18 @@ class FileLock {
 public:
     FileLock() = default;
 
-    // Waits for at most `wait`. Errors: Code::unavailable when another process still holds it, Code::io. A
-    // symbolic link in place of the file is refused.
+    // Waits for at most `wait`. On a file system without locks: one that is not held. Errors:
+    // Code::unavailable when another process still holds it, Code::io. A symbolic link in place of the file
+    // is refused.
     static base::Expected<FileLock> acquire(const std::filesystem::path& file, base::Duration wait);
 
     bool held() const { return static_cast<bool>(fd_); }
+    const std::string& missing() const { return missing_; } // the sentence to tell when it is not held
 
 private:
     explicit FileLock(base::UniqueFd fd) : fd_(std::move(fd)) {}
     base::UniqueFd fd_;
+    std::string missing_{};
 };
 
 } // namespace restart::ckpt

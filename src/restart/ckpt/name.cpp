@@ -24,6 +24,13 @@ std::optional<Id> parse_name(std::string_view prefix, std::string_view name) {
     return Id{static_cast<std::uint32_t>(*epoch), *step};
 }
 
+bool is_nfs_leftover(std::string_view name) {
+    constexpr std::string_view prefix = ".nfs";
+    constexpr std::size_t least_digits = 16;
+    if (!name.starts_with(prefix) || name.size() < prefix.size() + least_digits) return false;
+    return name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
+}
+
 base::Expected<void> check_file_name(std::string_view name) {
     const auto bad = [&](std::string_view why) {
         std::string shown;

@@ -40,4 +40,8 @@ std::optional<Id> parse_name(std::string_view prefix, std::string_view name);
 // with an empty, "." or ".." component, with control characters, longer than 4095 bytes, or not UTF-8.
 base::Expected<void> check_file_name(std::string_view name);
 
+// The name NFS keeps a removed file under while a process has it open: no file of anyone's, gone by itself
+// later.
+bool is_nfs_leftover(std::string_view name);
+
 } // namespace restart::ckpt

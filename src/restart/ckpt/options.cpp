@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -58,6 +59,11 @@ Expected<void> check_time(std::string_view option, const std::optional<Seconds>&
     return out_of_range(option, value->count(), "a number of seconds above 0");
 }
 
+bool is_word(std::string_view text) {
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
+}
+
 // What the program gave, before the environment is asked.
 Expected<void> check(const Given& given) {
     if (given.dir && given.dir->empty())
@@ -68,6 +74,8 @@ Expected<void> check(const Given& given) {
         return out_of_range("restart", static_cast<double>(*given.restart), "a count from 0 to 9999");
     if (given.keep && (*given.keep == 0 || *given.keep > std::numeric_limits<unsigned>::max()))
         return out_of_range("keep", static_cast<double>(*given.keep), "a number of checkpoints from 1");
+    if (given.take_over && *given.take_over < 0)
+        return out_of_range("take_over", static_cast<double>(*given.take_over), "a job number from 0");
     if (auto ok = check_time("interval", given.interval); !ok) return ok;
     return check_time("mtbf", given.mtbf);
 }
@@ -95,6 +103,11 @@ Expected<Options> resolve(const Given& given, const Getenv& getenv) {
     if (!job) return job.error();
     const auto restart = environment.count("SLURM_RESTART_COUNT", max_epoch);
     if (!restart) return restart.error();
+    const auto take_over = environment.count("RAIL_CKPT_TAKE_OVER", std::numeric_limits<std::int64_t>::max());
+    if (!take_over) return take_over.error();
+    const auto cluster = environment.text("SLURM_CLUSTER_NAME").value_or("");
+    if (!is_word(cluster))
+        return Error{Code::usage, "environment variable SLURM_CLUSTER_NAME: a name without blanks is wanted"};
     const auto keep = environment.count("RAIL_CKPT_KEEP", std::numeric_limits<unsigned>::max());
     if (!keep) return keep.error();
     if (*keep == 0u)
@@ -113,6 +126,10 @@ Expected<Options> resolve(const Given& given, const Getenv& getenv) {
     options.job = given.job ? *given.job : static_cast<std::int64_t>(job->value_or(0));
     options.restart = static_cast<std::uint32_t>(given.restart ? static_cast<std::uint64_t>(*given.restart)
                                                                : restart->value_or(0));
+    // Work outside of any job is of no cluster.
+    if (options.job != 0) options.cluster = cluster;
+    options.take_over = given.take_over;
+    if (!options.take_over && *take_over) options.take_over = static_cast<std::int64_t>(**take_over);
     options.keep = static_cast<unsigned>(given.keep ? *given.keep : keep->value_or(options.keep));
     options.interval = given.interval ? given.interval : *interval;
     options.mtbf = given.mtbf.value_or(mtbf->value_or(options.mtbf));

@@ -3,6 +3,7 @@
 //
 //   RAIL_CKPT_DIR       checkpoint directory          RAIL_CKPT_SOCKET     nodewatchd's job socket
 //   SLURM_JOB_ID        job number                    SLURM_RESTART_COUNT  how often it was restarted
+//   SLURM_CLUSTER_NAME  whose job numbers these are   RAIL_CKPT_TAKE_OVER  the owner to fence off, a job
 //   RAIL_CKPT_KEEP      committed checkpoints to keep (2)
 //   RAIL_CKPT_INTERVAL  interval without an agent     RAIL_CKPT_MTBF       job MTBF without an agent (1d)
 //
@@ -22,7 +23,7 @@ namespace restart::ckpt {
 // Unset: take the environment's.
 struct Given {
     std::optional<std::string> dir, socket;
-    std::optional<std::int64_t> job, restart;
+    std::optional<std::int64_t> job, restart, take_over;
     std::optional<std::uint64_t> keep;
     std::optional<Seconds> interval, mtbf;
     bool read_only = false;
@@ -33,6 +34,8 @@ struct Options {
     std::string socket; // "": no agent
     std::int64_t job = 0;
     std::uint32_t restart = 0;
+    std::string cluster{};                   // "": not known
+    std::optional<std::int64_t> take_over{}; // job whose directory this is so far
     unsigned keep = 2;
     std::optional<Seconds> interval;
     Seconds mtbf{86400};

@@ -11,6 +11,7 @@
 #include <functional>
 #include <sys/stat.h>
 #include <system_error>
+#include <utility>
 
 namespace restart::ckpt {
 namespace {
@@ -128,52 +129,52 @@ Expected<Published> load_published(const std::filesystem::path& dir, const Id& i
     return Published{std::move(path), std::move(*manifest)};
 }
 
-Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth) {
-    const auto ids = list_published(dir);
-    if (!ids) return ids.error();
+Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth, Wanted wanted) {
+    auto ids = list_published(dir);
+    if (!ids) return std::move(ids).error();
+    const auto further = [](const Id& a, const Id& b) {
+        return std::pair(a.step, a.epoch) > std::pair(b.step, b.epoch);
+    };
+    if (wanted == Wanted::furthest) std::sort(ids->begin(), ids->end(), further);
     Latest latest;
-    for (const auto& id : *ids) {
-        auto found = load_published(dir, id, depth);
+    auto id = ids->begin();
+    for (; id != ids->end() && !latest.newest; ++id) {
+        auto found = load_published(dir, *id, depth);
         if (found) {
             latest.newest = std::move(*found);
-            return latest;
+            continue;
         }
         std::error_code ignored;
         const bool gone = !std::filesystem::exists(
-            std::filesystem::symlink_status(dir / to_name(published_prefix, id), ignored));
+            std::filesystem::symlink_status(dir / to_name(published_prefix, *id), ignored));
         if (gone) continue;
         latest.skipped.push_back(found.error().text);
-        latest.damaged.insert(id);
+        latest.damaged.insert(*id);
     }
+    for (; id != ids->end(); ++id)
+        if (id->step > latest.newest->manifest.id.step)
+            if (auto found = load_published(dir, *id, Depth::sizes))
+                latest.ahead.push_back(std::move(*found));
+    std::sort(latest.ahead.begin(), latest.ahead.end(),
+              [&](const Published& a, const Published& b) { return further(a.manifest.id, b.manifest.id); });
     return latest;
+}
+
+std::string ahead_sentence(const Latest& latest) {
+    if (latest.ahead.empty()) return {};
+    const auto& best = latest.ahead.front();
+    const auto& now = latest.newest->manifest.id;
+    return fmt::format(
+        "{}: step {} of job {} is further than the newest checkpoint, step {}: a job that did not "
+        "resume, or was begun again on purpose, goes on from there; railckpt latest --furthest "
+        "names the further one, which is kept until it is passed",
+        best.path.string(), best.manifest.id.step, best.manifest.job, now.step);
 }
 
 bool remove_tree(const std::filesystem::path& path) {
     std::error_code failed;
     std::filesystem::remove_all(path, failed);
     return !failed;
-}
-
-std::vector<std::string> prune(const std::filesystem::path& dir, unsigned keep, const std::set<Id>& damaged) {
-    std::vector<std::string> troubles;
-    const auto ids = list_published(dir);
-    if (!ids) return {ids.error().text};
-    unsigned whole = 0;
-    for (const auto& id : *ids) {
-        if (whole < keep) {
-            if (!damaged.contains(id) && load_published(dir, id, Depth::sizes)) ++whole;
-            continue;
-        }
-        const auto name = dir / to_name(published_prefix, id), trash = dir / to_name(trash_prefix, id);
-        std::error_code failed;
-        remove_tree(trash); // of a prune that was killed
-        std::filesystem::rename(name, trash, failed);
-        if (failed && failed.value() != ENOENT)
-            troubles.push_back(base::system_error(name.string(), failed.value()).text);
-        if (!failed && !remove_tree(trash))
-            troubles.push_back(fmt::format("{}: could not be removed whole", trash.string()));
-    }
-    return troubles;
 }
 
 } // namespace restart::ckpt

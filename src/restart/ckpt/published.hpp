@@ -30,18 +30,24 @@ base::Expected<std::vector<Id>> list_published(const std::filesystem::path& dir)
 // a missing, cut, longer or changed file, a symbolic link anywhere), Code::io.
 base::Expected<Published> load_published(const std::filesystem::path& dir, const Id& id, Depth depth);
 
+// Which one a job goes on from. newest: the highest step of the highest epoch, which is the line the job is
+// on, also when it was sent back to an earlier step by hand. furthest: the highest step of all, then epoch.
+enum class Wanted { newest, furthest };
+
 struct Latest {
     std::optional<Published> newest;
-    std::vector<std::string> skipped; // why each newer one was passed over
+    std::vector<std::string> skipped; // why each one before it was passed over
     std::set<Id> damaged;             // their ids
+    std::vector<Published> ahead;     // whole ones (sizes) with more steps than it, furthest first
 };
 
-// The newest whole one; at most `depth` deep. Errors: Code::io when the directory cannot be read.
-base::Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth);
+// The wanted whole one; at most `depth` deep. Errors: Code::io when the directory cannot be read.
+base::Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth,
+                                   Wanted wanted = Wanted::newest);
 
-// Removes committed checkpoints older than the `keep` newest whole ones (sizes), keep > 0; those in `damaged`
-// do not count as whole. Each is renamed away before its files go. Says what could not be removed.
-std::vector<std::string> prune(const std::filesystem::path& dir, unsigned keep, const std::set<Id>& damaged);
+// What is to be said loudly when `latest` leaves progress behind: a job that failed to resume looks just like
+// one that was begun again on purpose. "" when nothing is ahead.
+std::string ahead_sentence(const Latest& latest);
 
 // Removes a tree below `dir`, never following links. False: something is left.
 bool remove_tree(const std::filesystem::path& path);

@@ -19,9 +19,9 @@ using restart::Seconds;
 struct Arguments {
     std::string dir, socket, interval, mtbf, timeout, cost, step, from;
     std::vector<std::string> files;
-    std::optional<std::int64_t> job, restart;
+    std::optional<std::int64_t> job, restart, take_over;
     std::optional<std::uint64_t> keep;
-    bool json = false, verify = false, move = false;
+    bool json = false, verify = false, move = false, furthest = false;
 };
 
 void add_common(CLI::App* command, Arguments& given) {
@@ -30,6 +30,10 @@ void add_common(CLI::App* command, Arguments& given) {
         ->type_name("PATH");
     command->add_option("--job", given.job, "Job number [SLURM_JOB_ID]")->type_name("N");
     command->add_option("--restart", given.restart, "How often the job was restarted [SLURM_RESTART_COUNT]")
+        ->type_name("N");
+    command
+        ->add_option("--take-over", given.take_over,
+                     "Fence off this job, which owns the directory so far [RAIL_CKPT_TAKE_OVER]")
         ->type_name("N");
     command->add_flag("--json", given.json, "Print JSON");
 }
@@ -50,6 +54,10 @@ base::Expected<std::optional<Seconds>> time_option(const char* name, const std::
     return std::optional<Seconds>(*time);
 }
 
+void warn(const std::string& text) {
+    fmt::print(stderr, "railckpt: {}\n", text);
+}
+
 // A command named with --dir only looks, unless it writes: it may not be run by the job itself.
 base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
     Given given;
@@ -57,6 +65,7 @@ base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
     if (!arguments.socket.empty()) given.socket = arguments.socket;
     given.job = arguments.job;
     given.restart = arguments.restart;
+    given.take_over = arguments.take_over;
     given.keep = arguments.keep;
     const auto interval = time_option("--interval", arguments.interval),
                mtbf = time_option("--mtbf", arguments.mtbf);
@@ -67,7 +76,9 @@ base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
     auto options = resolve(given, [](const char* name) -> const char* { return std::getenv(name); });
     if (!options) return std::move(options).error();
     options->read_only = !writes && (options->job == 0 || !arguments.dir.empty());
-    return Session::open(*options);
+    auto session = Session::open(*options);
+    if (session && !session->notice().empty()) warn(session->notice());
+    return session;
 }
 
 // Scripts go by exit status 1: none there, not yet, does not fit. Being fenced off or without an answer is 2.
@@ -75,10 +86,6 @@ int fail(const base::Cli& cli, const base::Error& error) {
     const int status = cli.fail(error);
     const bool fits_not = error.code == base::Code::unfit || error.code == base::Code::internal;
     return fits_not ? status : static_cast<int>(base::exit_usage);
-}
-
-void warn(const std::string& text) {
-    fmt::print(stderr, "railckpt: {}\n", text);
 }
 
 boost::json::object to_json(const Published& published) {
@@ -140,10 +147,12 @@ int run_wait(const base::Cli& cli, const Arguments& arguments) {
 int run_latest(const base::Cli& cli, const Arguments& arguments) {
     auto session = open_session(arguments, false);
     if (!session) return fail(cli, session.error());
-    const auto latest = session->latest(arguments.verify ? Depth::checksums : Depth::sizes);
+    const auto latest = session->latest(arguments.verify ? Depth::checksums : Depth::sizes,
+                                        arguments.furthest ? Wanted::furthest : Wanted::newest);
     if (!latest) return fail(cli, latest.error());
     for (const auto& damage : latest->skipped)
         warn(damage + ": passed over");
+    if (const auto ahead = ahead_sentence(*latest); !ahead.empty()) warn(ahead);
     if (!latest->newest) {
         warn(session->dir().string() + ": no valid checkpoint");
         if (arguments.json) fmt::print("null\n");
@@ -153,6 +162,10 @@ int run_latest(const base::Cli& cli, const Arguments& arguments) {
         auto object = to_json(*latest->newest);
         boost::json::array skipped(latest->skipped.begin(), latest->skipped.end());
         object["skipped"] = std::move(skipped);
+        boost::json::array ahead;
+        for (const auto& further : latest->ahead)
+            ahead.push_back(boost::json::value(further.path.string()));
+        object["ahead"] = std::move(ahead);
         fmt::print("{}\n", base::to_text(object));
     } else {
         fmt::print("{}\n", latest->newest->path.string());
@@ -176,7 +189,7 @@ int run_commit(const base::Cli& cli, const Arguments& arguments) {
     auto imported = arguments.from.empty() ? import_files(arguments.files, *stage, how)
                                            : import_tree(arguments.from, *stage, how);
     if (!imported) return fail(cli, imported.error());
-    const auto published = session->commit(cost->value_or(Seconds{0}));
+    const auto published = session->commit(cost->value_or(Seconds{0}), imported->linked());
     if (!published) return fail(cli, published.error());
     if (arguments.move)
         for (const auto& trouble : remove_sources(*imported))
@@ -225,6 +238,8 @@ int main(int argc, char** argv) {
     auto* latest = cli->add_subcommand(
         "latest", "Print the path of the newest valid checkpoint; exit 1 if there is none");
     add_common(latest, arguments);
+    latest->add_flag("--furthest", arguments.furthest,
+                     "Take the one with the most steps, not the newest of this line of the job");
     latest->add_flag("--verify", arguments.verify, "Read every file and check its checksum");
 
     int status = 0;

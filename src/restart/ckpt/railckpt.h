@@ -23,12 +23,13 @@
  *
  * Guarantees. A checkpoint is seen whole or not at all: a crash at any moment, a full disk or a failed write
  * leaves the ones before it untouched. An incarnation of the job that was restarted elsewhere (an older
- * restart count) cannot publish any more: it is fenced off by the file DIR/epoch.
+ * restart count) cannot publish any more: it is fenced off by the file DIR/epoch. Nothing with more steps than
+ * the newest checkpoint is removed, and nothing of another job.
  *
- * The library starts no threads, installs no signal handlers, writes nothing to the standard streams and
- * does not end the process. Units are seconds and bytes. A handle may be used by one thread at a time;
- * different handles are independent. Strings handed out belong to the handle and live until the next call on
- * it. A handle does not survive fork(2) in the child.
+ * The library starts no threads, no processes but squeue(1) where another job owned the directory, installs no
+ * signal handlers, writes nothing to the standard streams and does not end the process. Units are seconds and
+ * bytes. A handle may be used by one thread at a time; different handles are independent. Strings handed out
+ * belong to the handle and live until the next call on it. A handle does not survive fork(2) in the child.
  */
 #ifndef RAILCKPT_H
 #define RAILCKPT_H
@@ -49,7 +50,7 @@ enum railckpt_status {
     RAILCKPT_EUSAGE = -1,    /* an argument, an environment variable or the order of calls makes no sense */
     RAILCKPT_ECORRUPT = -2,  /* a file of the directory cannot be understood */
     RAILCKPT_ENOENT = -3,    /* the directory, or the staging directory, does not exist */
-    RAILCKPT_EFENCED = -4,   /* a later incarnation of the job owns the directory: stop */
+    RAILCKPT_EFENCED = -4,   /* a later incarnation, or another job, owns the directory: stop */
     RAILCKPT_EBUSY = -5,     /* another process is writing a checkpoint there; may be tried again */
     RAILCKPT_EEXIST = -6,    /* this step has been committed before */
     RAILCKPT_EIO = -7,       /* the operating system refused: no space, no permission, an I/O error */
@@ -66,13 +67,16 @@ struct railckpt_options {
     int read_only;      /* not 0: only look; takes no part in fencing, refuses railckpt_begin */
     double interval_s;  /* interval without an agent, seconds; 0: RAIL_CKPT_INTERVAL, else from mtbf_s */
     double mtbf_s;      /* mean time between failures of the job, seconds; 0: RAIL_CKPT_MTBF, else a day */
+    int64_t take_over;  /* job to fence off, which owns the directory so far; -1: RAIL_CKPT_TAKE_OVER, else none */
 };
-#define RAILCKPT_OPTIONS_INIT {sizeof(struct railckpt_options), NULL, NULL, -1, -1, 0, 0, 0.0, 0.0}
+#define RAILCKPT_OPTIONS_INIT {sizeof(struct railckpt_options), NULL, NULL, -1, -1, 0, 0, 0.0, 0.0, -1}
 
 /* Opens the directory and, unless read_only, claims it for this incarnation of the job: from then on older
- * incarnations are fenced off. `options` may be NULL: everything from the environment. On success *out owns
- * the handle (railckpt_close frees it); on failure *out is NULL and railckpt_message(NULL) tells why.
- * Errors: EUSAGE, ECORRUPT (DIR/epoch), ENOENT, EFENCED, EBUSY, EIO, EINTERNAL. */
+ * incarnations are fenced off. A directory of another job is had when squeue(1) lists that job no more (waits
+ * 10 s at most) or take_over names it; railckpt_message(*out) says so then. `options` may be NULL: everything
+ * from the environment. On success *out owns the handle (railckpt_close frees it); on failure *out is NULL and
+ * railckpt_message(NULL) tells why. Errors: EUSAGE, ECORRUPT (DIR/epoch), ENOENT, EFENCED, EBUSY, EIO,
+ * EINTERNAL. */
 int railckpt_open(const struct railckpt_options *options, railckpt **out);
 
 /* Frees the handle; a checkpoint begun and not committed is aborted. NULL is allowed. */
@@ -96,7 +100,8 @@ double railckpt_interval(const railckpt *ck);
 int railckpt_begin(railckpt *ck, uint64_t step, const char **path);
 
 /* Publishes what was begun: XXH3-128 of each file, fsync of files and directories, MANIFEST.json, rename(2)
- * to DIR/ckpt-E<epoch>-S<step>; then older checkpoints beyond `keep` are removed and nodewatchd is told. All
+ * to DIR/ckpt-E<epoch>-S<step>; then older checkpoints of this job beyond `keep` are removed, except those
+ * with more steps, and nodewatchd is told. A file with several links is copied first. All
  * writers must have closed their files; on a network file system each must fsync(2) what it wrote, as one
  * host cannot flush another's cache. Reads every byte once. On failure nothing is published and the staging
  * directory is removed. Errors: EUSAGE (nothing begun, a link or a special file, a name that is not UTF-8),
@@ -119,7 +124,8 @@ struct railckpt_info {
 };
 #define RAILCKPT_INFO_INIT {sizeof(struct railckpt_info), NULL, 0, 0, 0, 0, 0.0, 0.0, 0}
 
-/* The newest valid checkpoint: highest epoch, then highest step. The first call on a handle reads all its
+/* The newest valid checkpoint: highest epoch, then highest step; railckpt_message() names one with more steps,
+ * which the job did not go on from. The first call on a handle reads all its
  * files and checks their checksums; later calls check the manifest and the files' sizes. Returns OK, NONE, or
  * EUSAGE, EIO, EINTERNAL. */
 int railckpt_latest(railckpt *ck, struct railckpt_info *info);

@@ -1,6 +1,7 @@
 #include "restart/ckpt/session.hpp"
 
 #include "base/clock.hpp"
+#include "restart/ckpt/prune.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +40,8 @@ Expected<Session> Session::open(const Options& options) {
                      fmt::format("{}: is not a directory: a checkpoint directory is wanted", options.dir)};
     Session session(options, std::move(dir));
     if (!options.read_only) {
-        auto fence = Fence::raise(session.dir_, options.job, options.restart);
+        auto fence =
+            Fence::raise(session.dir_, {options.job, options.restart, options.cluster, options.take_over});
         if (!fence) return std::move(fence).error();
         session.fence_ = std::make_unique<Fence>(std::move(*fence));
     }
@@ -93,9 +95,9 @@ Expected<std::filesystem::path> Session::begin(std::uint64_t step) {
     return stage_->path();
 }
 
-Expected<Published> Session::commit(Seconds already_spent) {
+Expected<Published> Session::commit(Seconds already_spent, const std::set<std::string>& linked) {
     if (!stage_) return Error{Code::usage, "no checkpoint is begun: begin comes before commit"};
-    auto published = stage_->publish(options_.job, already_spent);
+    auto published = stage_->publish(options_.job, already_spent, linked);
     const auto begun = stage_->begun();
     stage_.reset();
     troubles_.clear();
@@ -108,13 +110,25 @@ Expected<Published> Session::commit(Seconds already_spent) {
     cost_ = last_ - begun + already_spent;
     if (!serving_.empty()) served_ = serving_;
     damaged_.erase(published->manifest.id);
-    troubles_ = prune(dir_, options_.keep, damaged_);
+    prune_behind(published->manifest.id);
     if (agent_) {
         const auto told = agent_->committed(published->manifest.id.step, published->path.string(),
                                             cost_->count(), published->manifest.bytes());
         if (!told) troubles_.push_back(told.error().text);
     }
     return published;
+}
+
+// A process that was fenced off since removes nothing any more.
+void Session::prune_behind(const Id& newcomer) {
+    if (const auto ours = fence_->check(); !ours) {
+        troubles_.push_back(ours.error().text);
+        return;
+    }
+    auto pruned = prune(dir_, newcomer, fence_->base(), options_.keep, damaged_);
+    troubles_ = std::move(pruned.troubles);
+    if (pruned.beside != kept_beside_ && pruned.beside > 0) troubles_.push_back(std::move(pruned.kept));
+    kept_beside_ = pruned.beside;
 }
 
 Expected<void> Session::abort() {
@@ -124,8 +138,8 @@ Expected<void> Session::abort() {
     return removed;
 }
 
-Expected<Latest> Session::latest(Depth depth) {
-    auto found = find_latest(dir_, depth);
+Expected<Latest> Session::latest(Depth depth, Wanted wanted) {
+    auto found = find_latest(dir_, depth, wanted);
     if (!found) return found;
     damaged_.insert(found->damaged.begin(), found->damaged.end());
     return found;

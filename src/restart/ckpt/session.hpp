@@ -23,6 +23,9 @@ public:
     const std::filesystem::path& dir() const { return dir_; } // absolute, without links
     const Options& options() const { return options_; }
 
+    // What the user should know of the claim: Fence::notice. "" when there is nothing.
+    std::string notice() const { return fence_ ? fence_->notice() : std::string(); }
+
     // Counts the interval from the newest checkpoint's time of commit (or the claim's, when that is later)
     // instead of from open: for a command that is started anew for each question.
     void count_from_files();
@@ -35,17 +38,20 @@ public:
     bool writing() const { return stage_.has_value(); }
     // Errors of the three: Stage's, and Code::usage for the wrong order.
     base::Expected<std::filesystem::path> begin(std::uint64_t step);
-    base::Expected<Published> commit(Seconds already_spent = Seconds{0});
+    base::Expected<Published> commit(Seconds already_spent = Seconds{0},
+                                     const std::set<std::string>& linked = {});
     base::Expected<void> abort();
-    // What the last commit could not do beside publishing: prune, tell the agent.
+    // What the last commit could not do beside publishing (prune, tell the agent), and, when that has
+    // changed, which older checkpoints it keeps beside options.keep.
     const std::vector<std::string>& commit_troubles() const { return troubles_; }
 
     // find_latest; what is found damaged once is not trusted by prune again.
-    base::Expected<Latest> latest(Depth depth);
+    base::Expected<Latest> latest(Depth depth, Wanted wanted = Wanted::newest);
 
 private:
     using Clock = std::chrono::steady_clock;
     Session(Options options, std::filesystem::path dir);
+    void prune_behind(const Id& newcomer);
 
     Options options_;
     std::filesystem::path dir_;
@@ -62,6 +68,7 @@ private:
     std::optional<Seconds> cost_;  // of the last commit
     std::set<Id> damaged_;
     std::vector<std::string> troubles_;
+    std::size_t kept_beside_ = 0; // how many, when that was told last
 };
 
 } // namespace restart::ckpt

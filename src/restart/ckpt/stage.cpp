@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/unique_fd.hpp"
 #include "restart/ckpt/digest.hpp"
+#include "restart/ckpt/import.hpp"
 
 #include <fmt/format.h>
 
@@ -45,6 +46,7 @@ Expected<Tree> walk(const fs::path& root) {
         const auto name = path.lexically_relative(root).generic_string();
         const auto type = entry->symlink_status(failed).type();
         if (failed) break;
+        if (is_nfs_leftover(path.filename().string())) continue;
         if (auto ok = check_file_name(name); !ok)
             return Error{Code::usage, fmt::format("{}: {}", root.string(), ok.error().text)};
         if (name == manifest_name)
@@ -92,6 +94,13 @@ Expected<ManifestFile> seal_file(const fs::path& root, const std::string& name) 
     return ManifestFile{name, sum->bytes, std::move(sum->xxh3_128)};
 }
 
+// `expected`: one more link is to be removed by who made it.
+Expected<void> part_if_shared(const fs::path& path, bool expected) {
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) != 0) return base::system_error(path.string(), errno);
+    return info.st_nlink > (expected ? 2 : 1) ? part(path) : Expected<void>{};
+}
+
 Expected<void> write_manifest(const fs::path& path, std::string_view text) {
     const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!fd) return base::system_error(path.string(), errno);
@@ -105,14 +114,16 @@ Expected<void> write_manifest(const fs::path& path, std::string_view text) {
     return {};
 }
 
-// What dead writers of this and older epochs left; see the head of stage.hpp. Best effort.
-void remove_leftovers(const fs::path& dir, std::uint32_t epoch) {
+// What dead writers of this and older epochs left; see the head of stage.hpp. `alone`: no other writer of
+// this epoch can live, else its stages are spared. Best effort.
+void remove_leftovers(const fs::path& dir, std::uint32_t epoch, bool alone) {
     std::vector<fs::path> dead;
     std::error_code failed;
     const auto own_lock = writer_lock_file(dir, epoch).filename().string();
     for (fs::directory_iterator entry(dir, failed), end; !failed && entry != end; entry.increment(failed)) {
         const auto name = entry->path().filename().string();
         auto id = parse_name(stage_prefix, name);
+        if (id && id->epoch == epoch && !alone) continue;
         if (!id) id = parse_name(trash_prefix, name);
         const bool old_lock =
             name.starts_with(writer_lock_prefix) && name.size() == own_lock.size() && name < own_lock;
@@ -120,6 +131,17 @@ void remove_leftovers(const fs::path& dir, std::uint32_t epoch) {
     }
     for (const auto& path : dead)
         remove_tree(path);
+}
+
+// May this checkpoint be published? A damaged one of its name does not hinder; one of which that cannot be
+// told does, for it may be good. Errors: Code::unfit when it is committed, Code::io.
+Expected<void> check_room(const fs::path& dir, const Id& id) {
+    const auto there = load_published(dir, id, Depth::sizes);
+    const auto path = dir / to_name(published_prefix, id);
+    if (there) return Error{Code::unfit, path.string() + ": is committed already"};
+    std::error_code ignored;
+    if (there.error().code == Code::input || !fs::exists(fs::symlink_status(path, ignored))) return {};
+    return there.error();
 }
 
 } // namespace
@@ -136,15 +158,19 @@ Expected<Stage> Stage::open(const fs::path& dir, const Fence& fence, std::uint64
                                  "one process begins and commits, the others only write files",
                                  dir.string())};
     if (!writer) return std::move(writer).error();
-    remove_leftovers(dir, id.epoch);
-    if (load_published(dir, id, Depth::sizes))
-        return Error{Code::unfit,
-                     fmt::format("{}: is committed already", (dir / to_name(published_prefix, id)).string())};
+    remove_leftovers(dir, id.epoch, writer->held());
+    if (auto ok = check_room(dir, id); !ok) return std::move(ok).error();
     Stage stage(dir, fence, std::move(*writer), id);
     stage.begun_ = begun;
     if (::mkdir(stage.path_.c_str(), 0777) != 0) {
         const int failed = errno;
         const auto path = std::exchange(stage.path_, {});
+        if (failed == EEXIST)
+            return Error{
+                Code::unavailable,
+                fmt::format("{}: another process is writing it, or left it: this file system has no locks "
+                            "by which that could be told; remove it if no other process writes it",
+                            path.string())};
         return base::system_error(path.string(), failed);
     }
     return stage;
@@ -155,7 +181,7 @@ Stage::Stage(fs::path dir, const Fence& fence, FileLock writer, Id id)
       writer_(std::move(writer)), id_(id) {}
 
 Stage::~Stage() {
-    if (writer_.held() && !path_.empty()) remove_tree(path_);
+    if (!path_.empty()) remove_tree(path_);
 }
 
 Expected<void> Stage::remove() {
@@ -165,22 +191,27 @@ Expected<void> Stage::remove() {
                                        path.string())};
 }
 
-Expected<Published> Stage::publish(std::int64_t job, std::chrono::duration<double> already_spent) {
-    auto done = seal_and_rename(job, already_spent);
+Expected<Published> Stage::publish(std::int64_t job, std::chrono::duration<double> already_spent,
+                                   const std::set<std::string>& linked) {
+    auto done = seal_and_rename(job, already_spent, linked);
     if (done) {
         path_.clear();
         return done;
     }
     static_cast<void>(remove()); // the first error is the one to tell,
     // unless a later incarnation took the files away meanwhile: then that is the reason.
-    if (auto ours = fence_->check(); !ours && ours.error().code == Code::denied) return std::move(ours).error();
+    if (auto ours = fence_->check(); !ours && ours.error().code == Code::denied)
+        return std::move(ours).error();
     return done;
 }
 
-Expected<Published> Stage::seal_and_rename(std::int64_t job, std::chrono::duration<double> already_spent) {
+Expected<Published> Stage::seal_and_rename(std::int64_t job, std::chrono::duration<double> already_spent,
+                                           const std::set<std::string>& linked) {
     if (auto ours = fence_->check(); !ours) return std::move(ours).error(); // spares the reading
     const auto tree = walk(path_);
     if (!tree) return tree.error();
+    for (const auto& name : tree->files)
+        if (auto ok = part_if_shared(path_ / name, linked.contains(name)); !ok) return std::move(ok).error();
     // All files start towards the disk before the first one is waited for.
     for (const auto& name : tree->files)
         if (const auto fd = open_to_read(path_ / name))
@@ -205,19 +236,28 @@ Expected<Published> Stage::seal_and_rename(std::int64_t job, std::chrono::durati
     if (!lock) return lock.error();
     if (auto ours = fence_->renew(); !ours) return std::move(ours).error();
     const auto target = dir_ / to_name(published_prefix, id_);
-    if (load_published(dir_, id_, Depth::sizes))
-        return Error{Code::unfit, target.string() + ": is committed already"};
-    std::error_code ignored;
-    if (fs::exists(fs::symlink_status(target, ignored))) { // a damaged one of the same step makes room
-        const auto trash = dir_ / to_name(trash_prefix, id_);
-        remove_tree(trash);
-        if (::rename(target.c_str(), trash.c_str()) == 0) remove_tree(trash);
+    const auto trash = dir_ / to_name(trash_prefix, id_);
+    if (auto ok = check_room(dir_, id_); !ok) return std::move(ok).error();
+    remove_tree(trash);
+    // A damaged one of the same step makes room, and goes for good when its successor is durable.
+    const bool replaces = ::rename(target.c_str(), trash.c_str()) == 0;
+    const auto withdraw = [&](Error error) {
+        if (::rename(target.c_str(), path_.c_str()) != 0)
+            path_ = target; // is removed where it stands
+        else if (replaces)
+            static_cast<void>(::rename(trash.c_str(), target.c_str()));
+        return error;
+    };
+    if (::rename(path_.c_str(), target.c_str()) != 0) {
+        auto failed = base::system_error(target.string(), errno);
+        if (replaces) static_cast<void>(::rename(trash.c_str(), target.c_str()));
+        return failed;
     }
-    if (::rename(path_.c_str(), target.c_str()) != 0) return base::system_error(target.string(), errno);
-    if (auto ok = sync_directory(dir_); !ok) {
-        if (::rename(target.c_str(), path_.c_str()) != 0) path_ = target;
-        return std::move(ok).error();
-    }
+    if (auto ok = sync_directory(dir_); !ok) return withdraw(std::move(ok).error());
+    // Without a lock another may have claimed the directory since the fence was looked at.
+    if (!lock->held())
+        if (auto ours = fence_->check(); !ours) return withdraw(std::move(ours).error());
+    if (replaces) remove_tree(trash);
     return Published{target, std::move(manifest)};
 }
 

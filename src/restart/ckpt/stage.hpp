@@ -8,7 +8,7 @@
 // Races. A second writer of the same incarnation is refused by the writer lock, which a stage holds as long
 // as it lives; so every other .stage-… of this epoch is a dead one's. One of an older epoch may still be
 // written by a node that was cut off: it may be removed under its writer's feet, for it can never be
-// published.
+// published. Where the file system has no locks, a writer spares what others of its epoch stage.
 #pragma once
 
 #include "base/expected.hpp"
@@ -19,6 +19,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace restart::ckpt {
 
@@ -32,24 +35,30 @@ public:
     static base::Expected<Stage> open(const std::filesystem::path& dir, const Fence& fence,
                                       std::uint64_t step);
 
-    Stage(Stage&&) = default;
+    Stage(Stage&& other) noexcept
+        : dir_(std::move(other.dir_)), path_(std::exchange(other.path_, {})), fence_(other.fence_),
+          writer_(std::move(other.writer_)), id_(other.id_), begun_(other.begun_) {}
     Stage& operator=(Stage&&) = delete;
     ~Stage(); // an unpublished stage is removed
 
     const std::filesystem::path& path() const { return path_; }
     Clock::time_point begun() const { return begun_; }
 
-    // Publishes under `job`. `already_spent`: what the job was blocked for before open. On an error nothing
-    // is published and the staging directory is gone. Errors: as open, and Code::usage for a link, a special
-    // file or a bad name in it, Code::not_found when it has vanished.
-    base::Expected<Published> publish(std::int64_t job, std::chrono::duration<double> already_spent);
+    // Publishes under `job`. `already_spent`: what the job was blocked for before open. `linked`: names of
+    // files that have one more link, which the caller removes; any other file of several links is copied
+    // first, for it could be written to by its other name. On an error nothing is published and the staging
+    // directory is gone. Errors: as open, and Code::usage for a link, a special file or a bad name in it,
+    // Code::not_found when it has vanished.
+    base::Expected<Published> publish(std::int64_t job, std::chrono::duration<double> already_spent,
+                                      const std::set<std::string>& linked = {});
 
     // Removes it. Error: Code::io, something is left.
     base::Expected<void> remove();
 
 private:
     Stage(std::filesystem::path dir, const Fence& fence, FileLock writer, Id id);
-    base::Expected<Published> seal_and_rename(std::int64_t job, std::chrono::duration<double> already_spent);
+    base::Expected<Published> seal_and_rename(std::int64_t job, std::chrono::duration<double> already_spent,
+                                              const std::set<std::string>& linked);
 
     std::filesystem::path dir_, path_;
     const Fence* fence_;

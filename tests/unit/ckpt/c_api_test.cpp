@@ -2,6 +2,7 @@
 
 #include "folder.hpp"
 
+#include <cstddef>
 #include <cstring>
 
 using namespace ckpt_test;
@@ -113,6 +114,30 @@ TEST_CASE("C: each error has its status and a sentence") {
         railckpt_close(handle);
     CHECK(open("/proc/self", &ck) == RAILCKPT_EIO);
     CHECK_THAT(railckpt_message(nullptr), Catch::StartsWith("/proc/"));
+}
+
+TEST_CASE("C: another job's directory is had by its name, and an older caller's struct has no such member") {
+    const Folder folder;
+    railckpt *owner = nullptr, *other = nullptr;
+    REQUIRE(open(folder.path, &owner) == RAILCKPT_OK);
+    CHECK(std::string(railckpt_message(owner)).empty());
+    railckpt_options options = RAILCKPT_OPTIONS_INIT;
+    const std::string dir = folder.path.string();
+    options.dir = dir.c_str();
+    options.socket = "";
+    options.job = 0;
+    options.restart = 0;
+    CHECK(railckpt_open(&options, &other) == RAILCKPT_EFENCED);
+    CHECK_THAT(railckpt_message(nullptr), Catch::Contains("owns this checkpoint directory"));
+    options.take_over = 12;
+    options.size = offsetof(railckpt_options, take_over);
+    CHECK(railckpt_open(&options, &other) == RAILCKPT_EFENCED);
+    options.size = sizeof options;
+    REQUIRE(railckpt_open(&options, &other) == RAILCKPT_OK);
+    CHECK_THAT(railckpt_message(other), Catch::EndsWith("taken over from job 12"));
+    CHECK(put(owner, 1) == RAILCKPT_EFENCED);
+    railckpt_close(owner);
+    railckpt_close(other);
 }
 
 TEST_CASE("C: a handle that is NULL is refused") {

@@ -15,14 +15,14 @@ Claims claims(std::uint32_t epoch, std::vector<Owner> owners) {
 } // namespace
 
 TEST_CASE("the epoch of a directory's first job is its restart count") {
-    CHECK(*claim({}, 12, 0, Above{}) == claims(0, {{12, 0}}));
-    CHECK(*claim({}, 12, 3, Above{}) == claims(3, {{12, 0}}));
-    CHECK(*claim(claims(0, {{12, 0}}), 12, 1, Above{}) == claims(1, {{12, 0}}));
-    CHECK(*claim(claims(1, {{12, 0}}), 12, 1, Above{}) == claims(1, {{12, 0}}));
+    CHECK(*claim({}, {12, 0}, Above{}) == claims(0, {{12, 0}}));
+    CHECK(*claim({}, {12, 3}, Above{}) == claims(3, {{12, 0}}));
+    CHECK(*claim(claims(0, {{12, 0}}), {12, 1}, Above{}) == claims(1, {{12, 0}}));
+    CHECK(*claim(claims(1, {{12, 0}}), {12, 1}, Above{}) == claims(1, {{12, 0}}));
 }
 
 TEST_CASE("an older incarnation is fenced off") {
-    const auto old = claim(claims(1, {{12, 0}}), 12, 0, Above{});
+    const auto old = claim(claims(1, {{12, 0}}), {12, 0}, Above{});
     REQUIRE_FALSE(old);
     CHECK(old.error().code == base::Code::denied);
     CHECK_THAT(old.error().text,
@@ -30,35 +30,69 @@ TEST_CASE("an older incarnation is fenced off") {
 }
 
 TEST_CASE("the next job goes on above the last one, which is fenced off for good") {
-    const auto next = claim(claims(2, {{12, 0}}), 40, 0, Above{});
+    const auto next = claim(claims(2, {{12, 0}}), {40, 0}, Above{});
     REQUIRE(next);
     CHECK(*next == claims(3, {{12, 0}, {40, 3}}));
-    CHECK(claim(*next, 40, 2, Above{})->epoch == 5);
+    CHECK(claim(*next, {40, 2}, Above{})->epoch == 5);
     for (const std::uint32_t restart : {0u, 2u, 9u}) {
-        const auto old = claim(*next, 12, restart, Above{});
+        const auto old = may_follow(*next, {12, restart}, true, "");
         REQUIRE_FALSE(old);
+        CHECK(old.error().code == base::Code::denied);
         CHECK_THAT(old.error().text, Catch::Contains("job 40 has taken"));
     }
 }
 
-TEST_CASE("work outside of a job always counts as new") {
-    auto now = *claim({}, 0, 0, Above{});
-    now = *claim(now, 12, 0, Above{});
-    now = *claim(now, 0, 0, Above{});
+TEST_CASE("another job's directory is had when that job is over, or by its name") {
+    const auto owned = claims(2, {{12, 0}});
+    CHECK(may_follow(owned, {40, 0}, true, ""));
+    const auto refused = may_follow(owned, {40, 0}, false, "squeue says RUNNING");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == base::Code::denied);
+    CHECK_THAT(refused.error().text,
+               Catch::StartsWith("job 12 owns") && Catch::Contains("(squeue says RUNNING)") &&
+                   Catch::Contains("--take-over=12") && Catch::Contains("SLURM_JOB_ID"));
+    CHECK(may_follow(owned, {40, 0, "", 12}, false, ""));
+    CHECK_FALSE(may_follow(owned, {40, 0, "", 11}, false, "")); // not that one any more
+}
+
+TEST_CASE("work outside of a job follows a job only by name, and is followed without a question") {
+    const auto refused = may_follow(claims(2, {{12, 0}}), {0, 0}, true, "");
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().text, Catch::StartsWith("job 12 owns") && Catch::Contains("--take-over=12"));
+    CHECK(may_follow(claims(2, {{12, 0}}), {0, 0, "", 12}, false, ""));
+    CHECK(may_follow(claims(2, {{0, 0}}), {12, 0}, false, ""));
+    auto now = *claim({}, {0, 0}, Above{});
+    now = *claim(now, {12, 0}, Above{});
+    now = *claim(now, {0, 0}, Above{});
     CHECK(now == claims(2, {{12, 1}, {0, 2}}));
-    CHECK(*claim(now, 0, 0, Above{}) == now);
+    CHECK(*claim(now, {0, 0}, Above{}) == now);
+}
+
+TEST_CASE("a job that was fenced off comes back by naming its successor, above it") {
+    const auto owned = claims(3, {{12, 0}, {40, 3}});
+    CHECK_FALSE(may_follow(owned, {12, 1}, false, ""));
+    REQUIRE(may_follow(owned, {12, 1, "", 40}, false, ""));
+    CHECK(*claim(owned, {12, 1}, Above{}) == claims(5, {{40, 3}, {12, 4}}));
+}
+
+TEST_CASE("jobs of two clusters with one number are told apart") {
+    const auto owned = claims(1, {{12, 0, "east"}});
+    CHECK(owns(owned.owners[0], {12, 2, "east"}));
+    CHECK(owns(owned.owners[0], {12, 2, ""}));
+    CHECK_FALSE(owns(owned.owners[0], {12, 2, "west"}));
+    CHECK(*claim(owned, {12, 0, "west"}, Above{}) == claims(2, {{12, 0, "east"}, {12, 2, "west"}}));
 }
 
 TEST_CASE("a lost epoch file is made up for by the checkpoints' names") {
-    CHECK(*claim({}, 12, 1, Above{7}) == claims(9, {{12, 8}}));
-    CHECK_THAT(claim({}, 12, 0, Above{9999}).error().text,
+    CHECK(*claim({}, {12, 1}, Above{7}) == claims(9, {{12, 8}}));
+    CHECK_THAT(claim({}, {12, 0}, Above{9999}).error().text,
                Catch::Contains("go on in a new checkpoint directory"));
 }
 
 TEST_CASE("the owners that are remembered have an end") {
     Claims many;
     for (std::int64_t job = 1; job <= 1500; ++job)
-        many = *claim(std::move(many), job, 0, Above{});
+        many = *claim(std::move(many), {job, 0}, Above{});
     CHECK(many.owners.size() == 1000);
     CHECK(many.owners.back() == Owner{1500, 1499});
 }
@@ -67,6 +101,9 @@ TEST_CASE("the epoch file is read back as written, and damage is named by its li
     const auto some = claims(3, {{12, 0}, {40, 3}});
     CHECK(to_text(some) == "3\n12 0\n40 3\n");
     CHECK(*parse_claims(to_text(some)) == some);
+    const auto clusters = claims(3, {{12, 0, "east"}, {40, 3}});
+    CHECK(to_text(clusters) == "3\n12 0 east\n40 3\n");
+    CHECK(*parse_claims(to_text(clusters)) == clusters);
     const auto refused = [](std::string_view text, const char* what) {
         const auto read = parse_claims(text);
         REQUIRE_FALSE(read);
@@ -81,25 +118,28 @@ TEST_CASE("the epoch file is read back as written, and damage is named by its li
     refused("3\n12 0\n40 4\n", "line 3");
     refused("3\n12 0\n40 3", "line 3");
     refused("3\n-1 0\n", "line 2");
+    refused("3\n12 0 a b\n", "line 2");
+    refused("3\n12 0 a", "line 2");
+    refused("3\n12 \n", "line 2");
 }
 
 TEST_CASE("a fence stands until a later incarnation claims the directory") {
     const Folder folder;
-    const auto old = Fence::raise(folder.path, 12, 0);
+    const auto old = Fence::raise(folder.path, {12, 0});
     REQUIRE(old);
     CHECK(old->epoch() == 0);
     CHECK(old->check());
-    const auto fresh = Fence::raise(folder.path, 12, 1);
+    const auto fresh = Fence::raise(folder.path, {12, 1});
     REQUIRE(fresh);
     CHECK(read(folder.path / "epoch") == "1\n12 0\n");
     CHECK_THAT(old->check().error().text, Catch::Contains("fenced off"));
     CHECK(fresh->check());
-    CHECK_FALSE(Fence::raise(folder.path, 12, 0));
+    CHECK_FALSE(Fence::raise(folder.path, {12, 0}));
 }
 
 TEST_CASE("a vanished epoch file is written again, a damaged one is an error") {
     const Folder folder;
-    const auto fence = Fence::raise(folder.path, 12, 2);
+    const auto fence = Fence::raise(folder.path, {12, 2});
     REQUIRE(fence);
     std::filesystem::remove(folder.path / "epoch");
     CHECK(fence->check());
@@ -112,7 +152,7 @@ TEST_CASE("a vanished epoch file is written again, a damaged one is an error") {
     CHECK(torn.error().code == base::Code::input);
     CHECK_THAT(torn.error().text,
                Catch::Contains("epoch: line 2: ") && Catch::Contains("remove the file if"));
-    CHECK_FALSE(Fence::raise(folder.path, 12, 3));
+    CHECK_FALSE(Fence::raise(folder.path, {12, 3}));
     CHECK(read(folder.path / "epoch") == "2\ntorn");
 }
 
@@ -120,7 +160,7 @@ TEST_CASE("an epoch file that is a link is refused and its target left alone") {
     const Folder folder;
     write(folder.path / "elsewhere", "precious");
     std::filesystem::create_symlink(folder.path / "elsewhere", folder.path / "epoch");
-    CHECK_THAT(Fence::raise(folder.path, 12, 0).error().text, Catch::Contains("is not a regular file"));
+    CHECK_THAT(Fence::raise(folder.path, {12, 0}).error().text, Catch::Contains("is not a regular file"));
     CHECK(read(folder.path / "elsewhere") == "precious");
 }
 

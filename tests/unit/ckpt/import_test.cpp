@@ -2,7 +2,10 @@
 
 #include "folder.hpp"
 
+#include "base/unique_fd.hpp"
+
 #include <csignal>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,4 +95,65 @@ TEST_CASE("what cannot be brought in is named") {
                Catch::Contains("no such directory"));
     CHECK_THAT(import_tree(to.path.parent_path(), to.path, Import::copy).error().text,
                Catch::Contains("stands in it"));
+}
+
+TEST_CASE(
+    "a source with another name, or open for writing, is copied, and a published file is not written to") {
+    const auto what = GENERATE(std::string("hard link"), "open for writing", "cannot be removed");
+    const Folder from, to;
+    const auto source = from.path / "a";
+    write(source, "before");
+    if (what == "cannot be removed") {
+        if (::geteuid() == 0) { // root may remove anything: what is left is to be no one's
+            REQUIRE(::chown(from.path.c_str(), 65534, 65534) == 0);
+            REQUIRE(::chown(source.c_str(), 65534, 65534) == 0);
+            REQUIRE(::chown(to.path.c_str(), 65534, 65534) == 0);
+        }
+        ::chmod(from.path.c_str(), 0555);
+    }
+    if (what == "hard link") fs::create_hard_link(source, from.path / "other");
+    base::UniqueFd writer;
+    if (what == "open for writing") writer = base::UniqueFd(::open(source.c_str(), O_WRONLY));
+    const bool as_user = what == "cannot be removed" && ::geteuid() == 0;
+    if (as_user) REQUIRE(::seteuid(65534) == 0);
+    const auto done = import_files({source.string()}, to.path, Import::link);
+    if (as_user) REQUIRE(::seteuid(0) == 0);
+    INFO(what << (done ? "" : done.error().text));
+    REQUIRE(done);
+    CHECK(done->linked().empty());
+    if (what == "hard link") write(from.path / "other", "after!");
+    if (writer) REQUIRE(::write(writer.get(), "after!", 6) == 6);
+    if (what == "cannot be removed") write(source, "after!");
+    CHECK(read(to.path / "a") == "before");
+    ::chmod(from.path.c_str(), 0755);
+}
+
+TEST_CASE("a source that nobody else reaches is taken without a copy") {
+    const Folder from, to;
+    write(from.path / "sub" / "a", "x");
+    const auto inode = base::stamp_of(from.path / "sub" / "a").inode;
+    const auto done = import_tree(from.path, to.path, Import::link);
+    REQUIRE(done);
+    if (done->linked().empty()) {
+        WARN("SKIP: the file system of " << to.path << " gives no leases");
+        return;
+    }
+    CHECK(done->linked() == std::set<std::string>{"sub/a"});
+    CHECK(base::stamp_of(to.path / "sub" / "a").inode == inode);
+}
+
+TEST_CASE("a source that was replaced or written since is not removed") {
+    const auto how = GENERATE(Import::copy, Import::link);
+    const Folder from, to;
+    for (const char* name : {"same", "new", "longer", "gone"})
+        write(from.path / name, "x");
+    const auto done = import_tree(from.path, to.path, how);
+    REQUIRE(done);
+    write(from.path / "next", "the next save");
+    fs::rename(from.path / "next", from.path / "new");
+    write(from.path / "longer", "xx");
+    fs::remove(from.path / "gone");
+    CHECK(remove_sources(*done).size() == 2);
+    CHECK(names(from.path, "") == std::vector<std::string>{"longer", "new"});
+    CHECK(read(from.path / "new") == "the next save");
 }

@@ -1,5 +1,5 @@
 unit_sources += %D%/import_test.cpp %D%/agent_test.cpp %D%/agent_double.hpp %D%/c_api_test.cpp %D%/interval_test.cpp %D%/manifest_test.cpp \
-	%D%/fence_test.cpp %D%/schedule_test.cpp \
+	%D%/fence_test.cpp %D%/crash_test.cpp %D%/prune_test.cpp %D%/squeue_test.cpp %D%/schedule_test.cpp \
 	%D%/session_test.cpp %D%/folder.hpp
 unit_libs += libry_ckpt.la
 
