@@ -7,7 +7,8 @@
 // neither end the program nor be taken for a promise. conf.cpp and toml.cpp need the same settings.
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_assert(true)
-#define TOML_EXCEPTIONS 0
+// Without exceptions, and where it is told the file's name, it ends the process when memory runs out.
+#define TOML_EXCEPTIONS 1
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -101,12 +102,15 @@ struct ConfReader {
 
     Expected<void> read(std::string_view text, bool defaults_only) {
         const auto ascii = ascii_of(text);
-        auto parsed = toml::parse(ascii, file);
-        if (parsed && ascii != text) parsed = toml::parse(text, file);
-        if (!parsed)
-            return Error{Code::input, fmt::format("{}:{}: {}", file, parsed.error().source().begin.line,
-                                                  parsed.error().description())};
-        for (const auto& [name, node] : parsed.table()) {
+        toml::table parsed;
+        try {
+            parsed = toml::parse(ascii);
+            if (ascii != text) parsed = toml::parse(text);
+        } catch (const toml::parse_error& wrong) {
+            return Error{Code::input,
+                         fmt::format("{}:{}: {}", file, wrong.source().begin.line, wrong.description())};
+        }
+        for (const auto& [name, node] : parsed) {
             if (auto done = read_table(name.str(), node); !done) return done;
         }
         if (!defaults_only) conf.file_ = file;
@@ -205,6 +209,7 @@ std::string Conf::print() const {
                 out += (out.empty() ? "" : ", ") + toml_text(text);
             return "[" + out + "]";
         }
+        std::string operator()(const MayBeValueless&) const { return {}; }
     };
     std::string out, table;
     for (const auto& key : keys()) {

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "base/keys.hpp"
+#include "base/may_be_valueless.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -44,7 +45,8 @@ private:
     friend struct ConfReader;
     struct Empty {};
     explicit Conf(Empty) {}
-    using Value = std::variant<std::string, bool, std::uint64_t, double, Duration, std::vector<std::string>>;
+    using Value = std::variant<std::string, bool, std::uint64_t, double, Duration, std::vector<std::string>,
+                               MayBeValueless>;
     const Value& get(std::string_view table, std::string_view name, KeyType type) const;
 
     std::map<std::string, Value, std::less<>> values_; // by "table.name"

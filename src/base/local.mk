@@ -14,6 +14,7 @@ libry_base_la_SOURCES = \
 	%D%/json.cpp %D%/json.hpp \
 	%D%/keys.cpp %D%/keys.hpp \
 	%D%/log.cpp %D%/log.hpp \
+	%D%/may_be_valueless.hpp \
 	%D%/ready.cpp %D%/ready.hpp \
 	%D%/table.cpp %D%/table.hpp \
 	%D%/toml.cpp %D%/toml.hpp \

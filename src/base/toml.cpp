@@ -4,7 +4,8 @@
 // neither end the program nor be taken for a promise. conf.cpp and toml.cpp need the same settings.
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_assert(true)
-#define TOML_EXCEPTIONS 0
+// Without exceptions, and where it is told the file's name, it ends the process when memory runs out.
+#define TOML_EXCEPTIONS 1
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -19,12 +20,15 @@ public:
 
     Expected<std::vector<TomlTable>> read(std::string_view text) {
         const auto ascii = ascii_of(text);
-        auto parsed = toml::parse(ascii, std::string_view(file_));
-        if (parsed && ascii != text) parsed = toml::parse(text, std::string_view(file_));
-        if (!parsed)
-            return Error{Code::input, fmt::format("{}:{}: {}", file_, parsed.error().source().begin.line,
-                                                  parsed.error().description())};
-        for (const auto& [name, node] : parsed.table())
+        toml::table parsed;
+        try {
+            parsed = toml::parse(ascii);
+            if (ascii != text) parsed = toml::parse(text);
+        } catch (const toml::parse_error& wrong) {
+            return Error{Code::input,
+                         fmt::format("{}:{}: {}", file_, wrong.source().begin.line, wrong.description())};
+        }
+        for (const auto& [name, node] : parsed)
             if (auto done = add(name.str(), node); !done) return std::move(done).error();
         std::stable_sort(tables_.begin(), tables_.end(),
                          [](const TomlTable& a, const TomlTable& b) { return a.line < b.line; });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/expected.hpp"
+#include "base/may_be_valueless.hpp"
 
 #include <cstdint>
 #include <string>
@@ -15,7 +16,7 @@ namespace base {
 struct TomlValue {
     std::string key;
     std::uint32_t line = 0;
-    std::variant<std::string, std::int64_t, bool, std::vector<std::string>> value;
+    std::variant<std::string, std::int64_t, bool, std::vector<std::string>, MayBeValueless> value;
 };
 
 struct TomlTable {
