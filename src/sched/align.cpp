@@ -105,8 +105,8 @@ struct Family {
 // The families of a field with exactly `dropped` rails given up, largest first, none smaller than the gang.
 class Families {
 public:
-    Families(const Field& field, std::uint32_t nodes, std::uint32_t dropped)
-        : field_(field), nodes_(nodes), kept_(field.classes.size(), true) {
+    Families(const Field& field, std::uint32_t nodes, std::uint32_t dropped, Budget& budget)
+        : field_(field), nodes_(nodes), budget_(budget), kept_(field.classes.size(), true) {
         choose(0, dropped);
         std::stable_sort(list.begin(), list.end(),
                          [](const auto& a, const auto& b) { return a.hosts > b.hosts; });
@@ -120,7 +120,8 @@ private:
             if (rails == 0) collect();
             return;
         }
-        if (list.size() >= most_families) return;
+        if (list.size() >= most_families) budget_.cut();
+        if (list.size() >= most_families || !budget_.spend(10)) return;
         choose(next + 1, rails);
         const auto members = static_cast<std::uint32_t>(field_.classes[next].size());
         if (members > rails) return;
@@ -130,6 +131,7 @@ private:
     }
 
     void collect() {
+        if (!budget_.spend(field_.kinds.size() * (50 + 20 * field_.classes.size()))) return;
         std::map<std::vector<int>, Family> families; // by the places where the classes kept meet
         for (std::size_t k = 0; k < field_.kinds.size(); ++k) {
             std::vector<int> places;
@@ -151,13 +153,18 @@ private:
     static constexpr std::size_t most_families = 1024;
     const Field& field_;
     const std::uint32_t nodes_;
+    Budget& budget_;
     std::vector<bool> kept_; // by class
 };
 
 class Aligner {
 public:
-    Aligner(const Loads& loads, Found& found)
-        : loads_(loads), found_(found), most_trials_(most_trials(loads.index().order.size())) {
+    Aligner(const Loads& loads, Found& found, Budget& budget)
+        : loads_(loads), found_(found), budget_(budget) {
+        const auto& index = loads.index();
+        const auto places =
+            found.tier == everywhere ? index.order.size() : index.irregular_hosts[found.tier].size();
+        if (!budget.spend(10 * index.order.size() + places * (300 + 20 * index.rails))) return;
         for (const auto& scope : scopes_of(loads.index(), found.tier)) {
             auto field = field_of(loads, scope, found.tier);
             if (field.hosts >= loads.request().nodes) fields_.push_back(std::move(field));
@@ -169,11 +176,13 @@ public:
             std::vector<std::vector<Family>> families; // by field
             std::size_t rounds = 0;
             for (const auto& field : fields_) {
-                families.push_back(Families(field, loads_.request().nodes, dropped).list);
+                families.push_back(Families(field, loads_.request().nodes, dropped, budget_).list);
                 rounds = std::max(rounds, families.back().size());
             }
-            for (std::size_t round = 0; round < rounds && trials_ < most_trials_; ++round)
+            for (std::size_t round = 0; round < rounds && budget_.spend(20 * loads_.index().order.size());
+                 ++round)
                 try_round(families, round);
+            if (budget_.left() == 0 && !best_) return;
             if (!best_) continue;
             best_->misaligned = misaligned_rails(loads_.index(), best_->hosts, best_->tier);
             found_ = std::move(*best_);
@@ -183,7 +192,6 @@ public:
 
 private:
     void try_round(const std::vector<std::vector<Family>>& families, std::size_t round) {
-        ++trials_;
         std::vector<std::uint8_t> allowed(loads_.index().order.size(), 0);
         for (std::size_t f = 0; f < fields_.size(); ++f) {
             if (round >= families[f].size()) continue;
@@ -192,7 +200,7 @@ private:
                     allowed[h] = 1;
         }
         const Loads narrowed(loads_.index(), loads_.snapshot(), loads_.request(), &allowed);
-        auto tried = search_tier(narrowed, found_.tier, {found_.pods, found_.units});
+        auto tried = search_tier(narrowed, found_.tier, budget_, {found_.pods, found_.units});
         if (!tried || tried->pods != found_.pods || tried->units != found_.units) return;
         const auto order = [](const Found& f) { return std::tuple(f.avoidance, f.broken, f.left); };
         if (best_ && order(*best_) <= order(*tried)) return;
@@ -202,10 +210,9 @@ private:
 
     const Loads& loads_;
     Found& found_;
-    const std::size_t most_trials_;
+    Budget& budget_;
     std::vector<Field> fields_;
     std::optional<Found> best_;
-    std::size_t trials_ = 0;
 };
 
 // Hosts whose only flaw are rails they lack. Every rail that one of the chosen lacks is misaligned, all
@@ -214,14 +221,15 @@ private:
 class Lacking {
 public:
     // Nothing: there are hosts in play that meet elsewhere, or too many ways to lack rails.
-    static std::optional<Lacking> of(const Loads& loads, const Found& found) {
+    static std::optional<Lacking> of(const Loads& loads, const Found& found, Budget& budget) {
         const auto& index = loads.index();
         if (found.tier == everywhere) return std::nullopt;
-        Lacking lacking(loads, found);
+        Lacking lacking(loads, found, budget);
         for (const auto h : index.irregular_hosts[found.tier]) {
             if (!loads.candidate(h)) continue;
             if (index.elsewhere(h, found.tier)) return std::nullopt;
             lacking.hosts_.push_back(h);
+            if (!budget.spend(10 + lacking.ways_.size())) return lacking; // run() has nothing to spend
             if (!lacking.add_ways(index.lacks[h])) return std::nullopt;
         }
         std::stable_sort(lacking.ways_.begin(), lacking.ways_.end(),
@@ -238,6 +246,7 @@ public:
             const auto dropped = static_cast<std::uint32_t>(std::popcount(way));
             if (dropped >= found.misaligned || (best && dropped > rails)) break;
             if (!holds(way)) continue;
+            budget_.spend(loads_.index().order.size());
             auto tried = best_of(way);
             const auto order = [](const Found& f) { return std::tuple(f.avoidance, f.broken, f.left); };
             if (!tried || (best && order(*best) <= order(*tried))) continue;
@@ -250,12 +259,13 @@ public:
     }
 
 private:
-    Lacking(const Loads& loads, const Found& found)
-        : loads_(loads), tier_(found.tier), limits_{found.pods, found.units} {}
+    Lacking(const Loads& loads, const Found& found, Budget& budget)
+        : loads_(loads), budget_(budget), tier_(found.tier), limits_{found.pods, found.units} {}
 
     // Rails that hosts can lack together.
     bool add_ways(std::uint64_t lacks) {
         if (std::find(ways_.begin(), ways_.end(), lacks) != ways_.end()) return true;
+        budget_.spend(ways_.size() * ways_.size() / 4);
         for (std::size_t i = 0, known = ways_.size(); i < known; ++i)
             if (const auto both = ways_[i] | lacks;
                 std::find(ways_.begin(), ways_.end(), both) == ways_.end())
@@ -285,19 +295,18 @@ private:
 
     // Do hosts that lack no other rails than these hold the gang in as few pods and units?
     bool holds(std::uint64_t way) {
-        if (trials_ == most_trials(loads_.index().order.size())) return false;
-        ++trials_;
+        if (!budget_.spend(loads_.index().order.size() + 8 * hosts_.size())) return false;
         const auto removed = others(way);
         if (std::any_of(removed.begin(), removed.end(), [&](auto h) { return loads_.is_required(h); }))
             return false;
         const Loads narrowed(loads_, removed, Loads::Removed::busy);
-        return may_hold(narrowed) && as_small(search_tier(narrowed, tier_, limits_));
+        return may_hold(narrowed) && as_small(search_tier(narrowed, tier_, budget_, limits_));
     }
 
     // The best that they hold.
-    std::optional<Found> best_of(std::uint64_t way) const {
+    std::optional<Found> best_of(std::uint64_t way) {
         const Loads narrowed(loads_, others(way), Loads::Removed::barred);
-        auto tried = search_tier(narrowed, tier_, limits_);
+        auto tried = search_tier(narrowed, tier_, budget_, limits_);
         if (!as_small(tried)) return std::nullopt;
         fill_hosts(narrowed, *tried);
         return tried;
@@ -335,11 +344,11 @@ private:
 
     static constexpr std::size_t most_ways = 1024;
     const Loads& loads_;
+    Budget& budget_;
     const Tier tier_;
     const Limits limits_;
     std::vector<std::uint32_t> hosts_; // candidates that lack rails
     std::vector<std::uint64_t> ways_{0};
-    std::size_t trials_ = 0;
 };
 
 } // namespace
@@ -357,7 +366,7 @@ std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<st
     return misaligned;
 }
 
-void align(const Loads& loads, Found& found) {
+void align(const Loads& loads, Found& found, Budget& budget) {
     const auto& index = loads.index();
     if (index.regular && found.tier != everywhere) return;
     const bool all_regular = std::none_of(found.hosts.begin(), found.hosts.end(),
@@ -365,10 +374,10 @@ void align(const Loads& loads, Found& found) {
     if (all_regular && found.tier != everywhere) return;
     found.misaligned = misaligned_rails(index, found.hosts, found.tier);
     if (found.misaligned == 0) return;
-    if (auto lacking = Lacking::of(loads, found))
+    if (auto lacking = Lacking::of(loads, found, budget))
         lacking->run(found);
     else
-        Aligner(loads, found).run();
+        Aligner(loads, found, budget).run();
 }
 
 } // namespace sched

@@ -67,12 +67,67 @@ bool alike(const Loads& loads, const std::vector<Group>& groups) {
 }
 
 template <class V>
-std::optional<Choice> solve(const Loads& loads, const Fields& fields, const Plan& plan, bool single) {
+std::optional<Choice> solve(const Loads& loads, const Fields& fields, const Plan& plan, bool single,
+                            Budget& budget) {
     auto swaps = plan.swaps();
     while (swaps > 0 && Programme<V>::bytes(plan, swaps) > most_bytes)
         --swaps;
+    if (swaps < plan.swaps()) budget.cut();
     if (std::is_same_v<V, Narrow> && swaps > 0 && alike(loads, plan.groups)) swaps = 0;
-    return Programme<V>(loads, fields, plan, single, swaps).solve();
+    return Programme<V>(loads, fields, plan, single, swaps, budget).solve();
+}
+
+// Without a search: the units with required hosts and the largest others of the groups that are taken, all of
+// them used but for what the last ones hold too much.
+std::optional<Choice> largest_units(const Loads& loads, const Plan& plan) {
+    struct Used {
+        std::uint32_t unit = 0, least = 0, quanta = 0;
+    };
+    const auto quantum = loads.quantum();
+    std::vector<Used> forced, others;
+    for (std::size_t g = 0; g < plan.taken; ++g)
+        for (auto u = plan.groups[g].first; u < plan.groups[g].first + plan.groups[g].size; ++u) {
+            const auto& load = loads.unit(u);
+            const auto least = (load.required + quantum - 1) / quantum;
+            if (load.quanta < least) return std::nullopt; // required hosts that whole quanta cannot hold
+            if (load.quanta > 0) (least > 0 ? forced : others).push_back({u, least, load.quanta});
+        }
+    std::stable_sort(others.begin(), others.end(), [&](const Used& a, const Used& b) {
+        if (a.quanta != b.quanta) return a.quanta > b.quanta;
+        return loads.unit(a.unit).impaired < loads.unit(b.unit).impaired;
+    });
+    auto used = std::move(forced);
+    std::uint64_t held = 0;
+    for (const auto& unit : used)
+        held += unit.quanta;
+    for (auto other = others.begin(); held < loads.need() && other != others.end(); ++other) {
+        held += other->quanta;
+        used.push_back(*other);
+    }
+    if (held < loads.need()) return std::nullopt;
+    auto surplus = held - loads.need();
+    for (auto unit = used.rbegin(); unit != used.rend() && surplus > 0; ++unit) {
+        const auto less = std::min<std::uint64_t>(surplus, unit->quanta - std::max(unit->least, 1U));
+        unit->quanta -= static_cast<std::uint32_t>(less);
+        surplus -= less;
+    }
+    if (surplus > 0) return std::nullopt; // the required hosts need more quanta than the gang has
+    Choice choice;
+    choice.cost.groups = static_cast<std::uint32_t>(plan.taken);
+    choice.cost.units = static_cast<std::uint32_t>(used.size());
+    for (const auto& unit : used) {
+        const auto& load = loads.unit(unit.unit);
+        const auto hosts = unit.quanta * quantum, left = load.free - hosts;
+        choice.cost.avoidance += loads.total_avoidance(unit.unit);
+        const auto worst = loads.optional_avoidances(unit.unit);
+        for (std::size_t i = 0; i < std::min<std::size_t>(worst.size(), load.candidates - hosts); ++i)
+            choice.cost.avoidance -= worst[i];
+        choice.cost.left += left;
+        choice.cost.broken += load.whole && left > 0 ? 1 : 0;
+        choice.units.emplace_back(unit.unit, hosts);
+    }
+    std::sort(choice.units.begin(), choice.units.end());
+    return choice;
 }
 
 // All units are given and a quantum is a host: drops the worst hosts that are not required, from as few whole
@@ -143,22 +198,32 @@ std::vector<Group> split(const Loads& loads, const std::vector<Group>& groups) {
 
 } // namespace
 
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, std::uint32_t most) {
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, Budget& budget,
+                             std::uint32_t most) {
     auto plan = plan_groups(loads, std::move(groups));
     if (!plan || plan->taken > most) return std::nullopt;
     if (plan->pivot == 0 && !single) { // the groups are given: only their units are to be chosen
         const auto taken = static_cast<std::uint32_t>(plan->taken);
-        auto choice = choose(loads, split(loads, plan->groups), true);
+        auto choice = choose(loads, split(loads, plan->groups), true, budget);
         if (choice) choice->cost.groups = taken;
         return choice;
     }
     if (plan->pivot == 0 && loads.quantum() == 1) return drop_worst(loads, plan->groups, plan->slack);
+    const auto cuts = budget.cuts();
+    std::optional<Choice> choice;
     const Fields fields(loads);
-    if (loads.simple() && loads.units().size() <= most_units_narrow)
-        return solve<Narrow>(loads, fields, *plan, single);
-    if (fields.bits <= 30) return solve<std::int32_t>(loads, fields, *plan, single);
-    if (fields.bits <= 62) return solve<std::int64_t>(loads, fields, *plan, single);
-    return solve<Wide>(loads, fields, *plan, single);
+    if (budget.left() == 0)
+        budget.cut();
+    else if (loads.simple() && loads.units().size() <= most_units_narrow)
+        choice = solve<Narrow>(loads, fields, *plan, single, budget);
+    else if (fields.bits <= 30)
+        choice = solve<std::int32_t>(loads, fields, *plan, single, budget);
+    else if (fields.bits <= 62)
+        choice = solve<std::int64_t>(loads, fields, *plan, single, budget);
+    else
+        choice = solve<Wide>(loads, fields, *plan, single, budget);
+    if (!choice && budget.cuts() > cuts) choice = largest_units(loads, *plan);
+    return choice;
 }
 
 } // namespace sched

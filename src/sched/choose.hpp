@@ -8,6 +8,7 @@
 // spent) is exact and small: slack never exceeds a group's quanta.
 #pragma once
 
+#include "sched/budget.hpp"
 #include "sched/loads.hpp"
 
 #include <compare>
@@ -41,10 +42,10 @@ struct Group {
 };
 
 // The best choice for the gang of `loads` from these groups; nullopt when they hold too little, more is
-// required, or more than `most` groups are needed. With `single`, each group is one unit. Memory is bounded:
-// beyond 16,384 hosts of impaired health the search keeps to fewer exchanges and may miss the optimum of the
-// terms after `units`.
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single,
+// required, or more than `most` groups are needed. With `single`, each group is one unit. When the budget is
+// spent, and beyond 16,384 hosts of impaired health, whose tables would be too large: the fewest groups all
+// the same, but more may be spent in the terms behind.
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, Budget& budget,
                              std::uint32_t most = ~std::uint32_t{0});
 
 } // namespace sched

@@ -69,7 +69,7 @@ std::vector<std::uint32_t> dispensable(const PlacementIndex& index, const Reques
 }
 
 std::optional<Alternative> runner_up(const Placer& placer, const Snapshot& snapshot, const Request& request,
-                                     const std::vector<std::uint32_t>& hosts) {
+                                     const std::vector<std::uint32_t>& hosts, Budget& budget) {
     const auto& index = placer.index();
     std::optional<Alternative> best;
     for (const auto unit : dispensable(index, request, hosts)) {
@@ -77,7 +77,7 @@ std::optional<Alternative> runner_up(const Placer& placer, const Snapshot& snaps
         const auto& part = index.units[unit];
         narrowed.excluded.insert(narrowed.excluded.end(), index.order.begin() + part.first,
                                  index.order.begin() + part.first + part.size);
-        auto placed = placer.place(snapshot, narrowed);
+        auto placed = placer.place(snapshot, narrowed, budget);
         if (!placed) continue;
         Alternative found{{std::move(placed->hosts), placed->score}, unit};
         if (!best || better(found.scored, best->scored)) best = std::move(found);
@@ -166,8 +166,8 @@ Explanation begin(const PlacementIndex& index, const Request& request, Scored ch
 }
 
 void add_runner_up(Explanation& out, const topo::Fabric& fabric, const Placer& placer,
-                   const Snapshot& snapshot, const Request& request) {
-    auto other = runner_up(placer, snapshot, request, out.chosen.hosts);
+                   const Snapshot& snapshot, const Request& request, Budget& budget) {
+    auto other = runner_up(placer, snapshot, request, out.chosen.hosts, budget);
     if (!other) {
         const auto units = units_of(placer.index(), out.chosen.hosts).size();
         out.sentence =
@@ -182,6 +182,11 @@ void add_runner_up(Explanation& out, const topo::Fabric& fabric, const Placer& p
                                : "as good as " + there;
     out.without = {other->without};
     out.other = std::move(other->scored);
+}
+
+void tell_cuts(Explanation& out, const Budget& budget) {
+    out.exact = budget.cuts() == 0;
+    if (!out.exact) out.sentence += "; not every other place was looked at, the budget of work was spent";
 }
 
 // The least change that lets a request be met by these hosts.
@@ -234,21 +239,23 @@ bool better(const Scored& a, const Scored& b) {
 }
 
 Explanation explain_placement(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
-                              const Request& request, const std::vector<std::uint32_t>& hosts) {
+                              const Request& request, const std::vector<std::uint32_t>& hosts,
+                              Budget budget) {
     auto out =
         begin(placer.index(), request, {hosts, score_of(placer.index(), snapshot, request, hosts)});
-    add_runner_up(out, fabric, placer, snapshot, request);
+    add_runner_up(out, fabric, placer, snapshot, request, budget);
+    tell_cuts(out, budget);
     return out;
 }
 
 Explanation explain_allocation(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
-                               Request request, const std::vector<std::uint32_t>& hosts) {
+                               Request request, const std::vector<std::uint32_t>& hosts, Budget budget) {
     const auto& index = placer.index();
     const auto freed = with_free(snapshot, hosts);
     Scored held{hosts, score_of(index, freed, request, hosts)};
     widen(request, index, held);
     auto out = begin(index, request, std::move(held));
-    if (auto best = placer.place(freed, request)) {
+    if (auto best = placer.place(freed, request, budget)) {
         Scored now{std::move(best->hosts), best->score};
         if (better(now, out.chosen)) {
             out.decided = first_difference(now, out.chosen);
@@ -257,10 +264,12 @@ Explanation explain_allocation(const topo::Fabric& fabric, const Placer& placer,
                             difference(now, out.chosen, *out.decided));
             out.other_is_better = true;
             out.other = std::move(now);
+            tell_cuts(out, budget);
             return out;
         }
     }
-    add_runner_up(out, fabric, placer, freed, request);
+    add_runner_up(out, fabric, placer, freed, request, budget);
+    tell_cuts(out, budget);
     return out;
 }
 

@@ -63,19 +63,27 @@ struct Explanation {
     bool other_is_better = false;       // of allocations only
     std::optional<Term> decided;        // where the two differ first; nothing: the fabric's order decided
     std::string sentence;               // what decided, for people
+    // Nothing was left out for want of budget: the runner-up is the best there is, and place() gives the
+    // hosts that it would choose.
+    bool exact = true;
     std::vector<TermLine> terms;        // in order; `nodes` only where the request leaves a choice
 
     bool needs_these_units() const { return !other; }
 };
 
-// For what place(snapshot, request) returned.
+// What one explanation may cost: as much as a few placements, however many alternatives it tries.
+inline Budget explaining(const Placer& placer) {
+    return Budget(8 * placer.budget().left());
+}
+
+// For what place(snapshot, request) returned. `budget`: for all alternatives together.
 Explanation explain_placement(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
-                              const Request& request, const std::vector<std::uint32_t>& hosts);
+                              const Request& request, const std::vector<std::uint32_t>& hosts, Budget budget);
 
 // For the hosts of a running job, whoever chose them, which count as free here: what place() would choose
 // for as many nodes, and whether that is better. A request that these hosts do not meet (a wish that ended, a
 // host excluded later) is widened by what they need.
 Explanation explain_allocation(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
-                               Request request, const std::vector<std::uint32_t>& hosts);
+                               Request request, const std::vector<std::uint32_t>& hosts, Budget budget);
 
 } // namespace sched

@@ -57,6 +57,7 @@ json::object to_json(const topo::Fabric& fabric, const PlacementIndex& index, co
                      {"decided", explanation.decided ? json::value(to_string(*explanation.decided))
                                                      : json::value(nullptr)},
                      {"terms", std::move(terms)}};
+    if (!explanation.exact) out["exact"] = false;
     if (other)
         out["other"] = {{"nodes", names(fabric, other->hosts)},
                         {"without", explanation.without.empty()

@@ -2,9 +2,13 @@
 noinst_LTLIBRARIES += libry_sched.la
 libry_sched_la_SOURCES = \
 	%D%/align.cpp %D%/align.hpp \
+	%D%/budget.hpp \
 	%D%/capacity.cpp %D%/capacity.hpp \
 	%D%/choose.cpp %D%/choose.hpp \
+	%D%/cover.cpp %D%/cover.hpp \
+	%D%/cover_labels.hpp \
 	%D%/explain.cpp %D%/explain.hpp \
+	%D%/fit.cpp %D%/fit.hpp \
 	%D%/hints.cpp %D%/hints.hpp \
 	%D%/index.cpp %D%/index.hpp \
 	%D%/loads.cpp %D%/loads.hpp \

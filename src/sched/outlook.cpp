@@ -40,11 +40,14 @@ public:
                   [](const Holder* a, const Holder* b) { return a->job < b->job; });
     }
 
-    std::optional<Moment> earliest(const Request& request) const {
-        auto found = first(ending_, request, snapshot_, held_);
-        if (!found) return {};
-        const auto* last = ending_[found->first - 1];
-        return Moment{std::max(*last->ends, now_), last->job, std::move(found->second)};
+    std::optional<Moment> earliest(const Request& request, Budget& budget) const {
+        const auto count = first(ending_, request, snapshot_, held_);
+        if (count == 0) return {};
+        auto left = held_;
+        auto placement = placer_.place(after(ending_, count, snapshot_, left), request, budget);
+        if (!placement) return {};
+        const auto* last = ending_[count - 1];
+        return Moment{std::max(*last->ends, now_), last->job, *std::move(placement)};
     }
 
     // Jobs without a limit, by number, up to the one whose end makes the request fit once all others ended.
@@ -52,9 +55,9 @@ public:
         auto held = held_;
         const auto ended = after(ending_, ending_.size(), snapshot_, held);
         std::vector<std::uint32_t> jobs;
-        if (const auto found = first(unlimited_, request, ended, held))
-            for (std::size_t i = 0; i < found->first; ++i)
-                jobs.push_back(unlimited_[i]->job);
+        const auto count = first(unlimited_, request, ended, held);
+        for (std::size_t i = 0; i < count; ++i)
+            jobs.push_back(unlimited_[i]->job);
         return jobs;
     }
 
@@ -74,29 +77,21 @@ private:
         return snapshot;
     }
 
-    // The fewest of the holders, in order, after whose ends the request fits. That it fits with more of them
-    // gone too makes halving exact.
-    std::optional<std::pair<std::size_t, Placement>> first(const Holders& holders, const Request& request,
-                                                           const Snapshot& from,
-                                                           const std::vector<std::uint32_t>& held) const {
+    // The fewest of the holders, in order, after whose ends the request fits; 0: it never does. That it fits
+    // with more of them gone too makes halving exact.
+    std::size_t first(const Holders& holders, const Request& request, const Snapshot& from,
+                      const std::vector<std::uint32_t>& held) const {
         const auto fits = [&](std::size_t count) {
             auto left = held;
-            return placer_.place(after(holders, count, from, left), request);
+            return placer_.fits(after(holders, count, from, left), request).has_value();
         };
-        if (holders.empty()) return {};
+        if (holders.empty() || !fits(holders.size())) return 0;
         std::size_t low = 0, high = holders.size(); // it fits at high, not at low
-        auto best = fits(high);
-        if (!best) return {};
         while (low + 1 < high) {
             const auto middle = low + (high - low) / 2;
-            if (auto tried = fits(middle)) {
-                best = std::move(tried);
-                high = middle;
-            } else {
-                low = middle;
-            }
+            (fits(middle) ? high : low) = middle;
         }
-        return std::pair(high, *std::move(best));
+        return high;
     }
 
     const Placer& placer_;
@@ -134,24 +129,24 @@ public:
     Teller(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot, const Request& request,
            const Circumstances& circumstances)
         : fabric_(fabric), placer_(placer), snapshot_(snapshot), request_(request),
-          circumstances_(circumstances), remarks_(circumstances.remarks),
+          circumstances_(circumstances), remarks_(circumstances.remarks), budget_(placer.budget()),
           future_(placer, snapshot, circumstances) {
         remarks_.wish = circumstances.wish_ends.has_value() && request.span != Span::any;
         if (remarks_.wish) out_.wish_ends = circumstances.wish_ends;
     }
 
     Expected<Outlook> tell() {
-        auto now = placer_.place(snapshot_, request_);
+        auto now = placer_.place(snapshot_, request_, budget_);
         list_parts();
         if (now) return fits(*std::move(now));
         if (now.error().code != Code::unfit) return std::move(now).error();
         out_.sentence = why_not(fabric_, Loads(placer_.index(), snapshot_, request_), remarks_).text;
         const auto everything = Snapshot::all_free(fabric_);
-        const bool ever = placer_.place(everything, request_).has_value();
+        const bool ever = placer_.fits(everything, request_).has_value();
         if (remarks_.wish)
-            with_wish(ever, placer_.place(everything, without_wish(request_)).has_value());
+            with_wish(ever, placer_.fits(everything, without_wish(request_)).has_value());
         else if (ever)
-            without_end(future_.earliest(request_), request_);
+            without_end(future_.earliest(request_, budget_), request_);
         if (!circumstances_.held.empty())
             out_.sentence +=
                 fmt::format("; it is held back by something else, too ({})", circumstances_.held);
@@ -205,9 +200,8 @@ private:
             auto idle = snapshot_;
             for (auto& state : idle.states)
                 if (state == HostState::busy || state == HostState::mixed) state = HostState::free;
-            out_.sentence += placer_.place(idle, request)
-                                 ? "; when the busy hosts become free is not known"
-                                 : "; it needs hosts that are drained or down now";
+            out_.sentence += placer_.fits(idle, request) ? "; when the busy hosts become free is not known"
+                                                         : "; it needs hosts that are drained or down now";
             return;
         }
         std::vector<std::string> jobs;
@@ -222,7 +216,7 @@ private:
     void with_wish(bool ever, bool anywhere) {
         const auto ends = std::max(*circumstances_.wish_ends, circumstances_.now);
         const auto noun = part_noun(widest_tier(request_.span));
-        auto with = ever ? future_.earliest(request_) : std::nullopt;
+        auto with = ever ? future_.earliest(request_, budget_) : std::nullopt;
         if (!anywhere) { // the wish is not what is in the way
             auto bare = without_wish(request_);
             out_.sentence = why_not(fabric_, Loads(placer_.index(), snapshot_, bare), circumstances_.remarks).text;
@@ -235,7 +229,7 @@ private:
         }
         const auto bare = without_wish(request_);
         out_.sentence += fmt::format("; the wish for one {} ends at {}", noun, at(ends));
-        auto any = placer_.place(snapshot_, bare);
+        auto any = placer_.place(snapshot_, bare, budget_);
         if (any) {
             out_.kind = Outlook::Kind::later;
             out_.at = ends;
@@ -244,7 +238,7 @@ private:
             return;
         }
         out_.sentence += ", then any place will do";
-        without_end(future_.earliest(bare), bare, ends);
+        without_end(future_.earliest(bare, budget_), bare, ends);
     }
 
     void list_parts() {
@@ -270,6 +264,7 @@ private:
     const Request& request_;
     const Circumstances& circumstances_;
     Remarks remarks_;
+    Budget budget_; // for all that is tried
     Future future_;
     Outlook out_;
 };

@@ -1,5 +1,6 @@
 #include "sched/place.hpp"
 
+#include "sched/fit.hpp"
 #include "sched/rank_order.hpp"
 #include "sched/reasons.hpp"
 #include "sched/search.hpp"
@@ -65,21 +66,21 @@ std::uint32_t above_floor(const Snapshot& snapshot, const Request& request) {
     return (free > request.spare_floor ? free - request.spare_floor : 0) + request.spares;
 }
 
-// The best place for the most nodes of the range that fit; `gang.nodes` becomes their number.
-std::optional<Found> search_range(const Loads& loads, Request& gang, std::uint32_t least,
-                                  std::uint32_t most) {
-    for (auto nodes = nodes_at_most(gang, std::min(most, most_that_fits(loads))); nodes && *nodes >= least;
-         nodes = *nodes == 0 ? std::nullopt : nodes_at_most(gang, *nodes - 1)) {
-        gang.nodes = *nodes;
-        if (auto found = search(loads)) return found;
-    }
-    gang.nodes = least;
-    return std::nullopt;
+// So many nodes that it gets; nothing: it does not fit.
+std::optional<std::uint32_t> nodes_that_fit(const Loads& loads) {
+    const auto& request = loads.request();
+    if (!std::all_of(request.required.begin(), request.required.end(),
+                     [&](std::uint32_t h) { return loads.candidate(h); }))
+        return std::nullopt;
+    const auto most = std::min(std::max(request.nodes, request.most), above_floor(loads.snapshot(), request));
+    return largest_that_fits(loads, request.nodes, most);
 }
 
-Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found) {
+Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found, bool exact) {
     Placement placement;
+    placement.exact = exact;
     placement.reasons = why_here(fabric, loads, found);
+    if (!exact) placement.reasons.emplace_back(not_exact);
     placement.score = {found.tier,
                        found.pods,
                        found.units,
@@ -98,20 +99,36 @@ Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found fou
 
 } // namespace
 
-Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& request) const {
+Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& request, Budget& budget) const {
     try {
         if (auto sound = check(fabric_, snapshot, request); !sound) return std::move(sound).error();
         auto gang = request;
         const Loads loads(index_, snapshot, gang);
-        const bool available = std::all_of(request.required.begin(), request.required.end(),
-                                           [&](std::uint32_t h) { return loads.candidate(h); });
-        const auto most = std::min(std::max(request.nodes, request.most), above_floor(snapshot, request));
-        std::optional<Found> found;
-        if (available && most >= request.nodes)
-            found =
-                request.most > request.nodes ? search_range(loads, gang, request.nodes, most) : search(loads);
-        if (!found) return why_not(fabric_, loads);
-        return to_placement(fabric_, loads, *std::move(found));
+        const auto nodes = nodes_that_fit(loads);
+        if (!nodes) return why_not(fabric_, loads);
+        gang.nodes = *nodes;
+        const auto cuts = budget.cuts();
+        auto found = search(loads, budget);
+        if (!found) // what fits is placed: tests/unit/sched/exact_test.cpp
+            return Error{Code::internal,
+                         fmt::format("{} nodes fit, and no place was found: please report it", gang.nodes)};
+        return to_placement(fabric_, loads, *std::move(found), budget.cuts() == cuts);
+    } catch (const std::bad_alloc&) {
+        return Error{Code::internal, "out of memory"};
+    }
+}
+
+Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& request) const {
+    auto own = budget();
+    return place(snapshot, request, own);
+}
+
+Expected<void> Placer::fits(const Snapshot& snapshot, const Request& request) const {
+    try {
+        if (auto sound = check(fabric_, snapshot, request); !sound) return sound;
+        const Loads loads(index_, snapshot, request);
+        if (!nodes_that_fit(loads)) return Error{Code::unfit, "does not fit"};
+        return {};
     } catch (const std::bad_alloc&) {
         return Error{Code::internal, "out of memory"};
     }

@@ -9,11 +9,13 @@
 //   7 least fragmentation left behind: wholly free units are spared, then the tightest fit
 //   8 stable order: of equals the one that comes first in the fabric's order; of a unit's hosts those in use
 //     already (HostState::mixed) before idle ones
-// Exact for 1 to 7 (bounds: search.hpp, choose.hpp, segmented.hpp) and deterministic. Host indices are
-// those of the fabric. A host without a unit counts as a unit of its own (index.hpp).
+// Whether a gang fits is decided exactly (fit.hpp); terms 2 to 7 are exact while the budget lasts
+// (budget.hpp, search.hpp, choose.hpp, segmented.hpp), and the same each time. Host indices are those of the
+// fabric. A host without a unit counts as a unit of its own (index.hpp).
 #pragma once
 
 #include "base/expected.hpp"
+#include "sched/budget.hpp"
 #include "sched/index.hpp"
 #include "sched/request.hpp"
 #include "sched/snapshot.hpp"
@@ -40,6 +42,8 @@ struct Placement {
     std::vector<std::uint32_t> hosts; // in rank order, then the spares (rank_order.hpp)
     std::uint32_t spares = 0;         // the last so many of `hosts`
     Score score;
+    // Nothing was left out: no placement has a better score. Otherwise this is the best that was found.
+    bool exact = true;
     std::vector<std::string> reasons; // why here: sentences for people
 };
 
@@ -55,7 +59,16 @@ public:
     // hosts required than nodes, nothing but spares, segments that do not divide) or a snapshot of another
     // fabric; Code::internal when memory ran out. A request can be met some day exactly when it can be with
     // Snapshot::all_free.
-    base::Expected<Placement> place(const Snapshot& snapshot, const Request& request) const;
+    // What `budget` has left is for the search for the best place; a gang that fits is placed without it,
+    // too.
+    base::Expected<Placement> place(const Snapshot& snapshot, const Request& request, Budget& budget) const;
+    base::Expected<Placement> place(const Snapshot& snapshot, const Request& request) const; // Budget::of
+
+    // Whether place() would have a place, in time linear in the hosts. Errors: the same, but for a plain
+    // sentence in place of why not.
+    base::Expected<void> fits(const Snapshot& snapshot, const Request& request) const;
+
+    Budget budget() const { return Budget::of(index_.order.size()); }
 
     const PlacementIndex& index() const { return index_; }
 

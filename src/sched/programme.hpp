@@ -7,6 +7,7 @@
 // the end cannot be, are not filled. Slack and what is left out are counted in quanta (Loads::quantum).
 #pragma once
 
+#include "sched/budget.hpp"
 #include "sched/choose.hpp"
 
 #include <algorithm>
@@ -77,9 +78,10 @@ struct Plan {
 
 template <class V> class Programme {
 public:
-    Programme(const Loads& loads, const Fields& fields, const Plan& plan, bool single, std::size_t swaps)
-        : loads_(loads), fields_(fields), plan_(plan), single_(single), dense_(loads.required() != 0),
-          swaps_(swaps), groups_(swaps > 0 ? plan.groups.size() : plan.taken),
+    Programme(const Loads& loads, const Fields& fields, const Plan& plan, bool single, std::size_t swaps,
+              Budget& budget)
+        : loads_(loads), fields_(fields), plan_(plan), budget_(budget), single_(single),
+          dense_(loads.required() != 0), swaps_(swaps), groups_(swaps > 0 ? plan.groups.size() : plan.taken),
           width_(std::size_t{plan.slack} + 1), stride_((width_ + block - 1) / block * block + block) {
         find_halves();
         std::size_t deepest = 0;
@@ -96,14 +98,16 @@ public:
         return (plan.groups.size() + 1) * (swaps + 1) * 2 * (plan.slack + 2 * block) * sizeof(V);
     }
 
-    // Nothing: required hosts need more quanta than the gang has.
+    // Nothing: required hosts need more quanta than the gang has, or the budget was cut.
     std::optional<Choice> solve() {
         std::fill_n(row(0, 0), halves_ * stride_, infinite<V>);
         row(0, 0)[0] = 0;
         least(0, 0) = 0;
         for (std::size_t g = 0; g < groups_; ++g)
-            for (std::size_t r = 0; r <= swaps_; ++r)
+            for (std::size_t r = 0; r <= swaps_; ++r) {
+                if (!budget_.spend(2)) return std::nullopt;
                 g < plan_.taken ? fill_taken(g, r) : fill_other(g, r);
+            }
         return finish();
     }
 
@@ -174,6 +178,9 @@ private:
         if (can_go && load.quanta <= plan_.slack) options_.push_back({load.quanta, V{0}, false});
     }
 
+    // So many passes over a row, eight bytes a step or two.
+    void charge(std::uint64_t passes) { budget_.spend(8 + passes * stride_ * sizeof(V) / 8); }
+
     // Loops over whole blocks: rows end in a block of padding that may hold anything.
     void add(V* __restrict to, const V* __restrict from, V cost) const {
         for (std::size_t i = 0; i < width_; i += block)
@@ -217,6 +224,7 @@ private:
         for (auto u = group.first; u < group.first + group.size; ++u) {
             if (loads_.unit(u).quanta == 0 && loads_.unit(u).required == 0) continue;
             find_options(u);
+            charge(options_.size() * halves_ + loads_.unit(u).impaired / 4);
             auto* to = steps_.get() + depth * halves_ * stride_;
             use_unit(rows_[depth], to);
             rows_[++depth] = to;
@@ -228,6 +236,7 @@ private:
     void merge(const V* from, std::uint32_t spent_before, std::uint32_t spend, std::size_t layer,
                std::size_t r) {
         if (std::uint64_t{spent_before} + spend > plan_.slack) return;
+        charge(halves_);
         auto* to = row(layer, r);
         if (least(layer, r) == unreached) std::fill_n(to, halves_ * stride_, infinite<V>);
         least(layer, r) = std::min(least(layer, r), spent_before + spend);
@@ -365,6 +374,7 @@ private:
     const Loads& loads_;
     const Fields& fields_;
     const Plan& plan_;
+    Budget& budget_;
     const bool single_;
     const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
     const std::size_t swaps_;

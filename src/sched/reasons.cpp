@@ -1,5 +1,6 @@
 #include "sched/reasons.hpp"
 
+#include "sched/fit.hpp"
 #include "sched/words.hpp"
 
 #include <fmt/format.h>
@@ -131,11 +132,23 @@ private:
                            plural(request_.nodes, "host"), part.name, part.size, but, verdict);
     }
 
+    // Segments take in the required hosts of one unit each; the spares the others.
+    std::string no_room_for_required() const {
+        const auto least = least_for_required(loads_);
+        if (least && *least <= std::max(request_.nodes, request_.most)) return {};
+        const auto text = fmt::format("needs {} with {}", gang(), names(request_.required));
+        if (least)
+            return fmt::format("{}: no segment is split over units, so that it takes {}", text,
+                               plural(*least, "node"));
+        return fmt::format("{}: too few hosts are free beside these for a segment", text);
+    }
+
     std::string not_yet() const {
         for (const auto h : request_.required)
             if (!loads_.candidate(h))
                 return fmt::format("{} is required but is {}", fabric_.hosts[h].name,
                                    state_word(loads_.snapshot(), h));
+        if (auto text = no_room_for_required(); !text.empty()) return text;
         std::size_t fullest = parts_.size();
         for (std::size_t i = 0; i < parts_.size(); ++i)
             if (holds_required(i) && holds(i, true) >= request_.nodes &&

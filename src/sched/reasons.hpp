@@ -7,9 +7,14 @@
 #include "topo/fabric.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sched {
+
+// Of a placement that is not exact.
+inline constexpr std::string_view not_exact =
+    "the best place found within the budget of work: there may be a better one";
 
 std::vector<std::string> why_here(const topo::Fabric& fabric, const Loads& loads, const Found& found);
 

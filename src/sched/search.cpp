@@ -97,7 +97,7 @@ std::uint32_t fewest_units(const Loads& loads, std::uint32_t p, std::vector<std:
     return units;
 }
 
-std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits) {
+std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget& budget) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> fitting; // pod, fewest units
     std::vector<std::uint32_t> scratch;
     auto fewest = ~std::uint32_t{0};
@@ -112,14 +112,18 @@ std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits) {
                      [](const auto& a, const auto& b) { return a.second < b.second; });
     for (const auto& [p, units] : fitting) {
         if (best && units > best->units) break;
-        if (auto choice = choose(loads, units_of_pod(loads, p), true))
+        if (best && budget.left() == 0) {
+            budget.cut();
+            break;
+        }
+        if (auto choice = choose(loads, units_of_pod(loads, p), true, budget))
             keep_better(best, from_choice(std::move(*choice), one_pod, 1));
     }
     return best;
 }
 
 std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint32_t size, Tier tier,
-                             const Limits& limits) {
+                             const Limits& limits, Budget& budget) {
     std::vector<Group> groups;
     groups.reserve(size);
     std::uint32_t required = 0;
@@ -129,7 +133,7 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
         required += loads.pod_required(p);
     }
     if (required != loads.required()) return std::nullopt;
-    auto choice = choose(loads, std::move(groups), false, limits.pods);
+    auto choice = choose(loads, std::move(groups), false, budget, limits.pods);
     if (!choice) return std::nullopt;
     const auto pods = choice->cost.groups;
     return from_choice(std::move(*choice), tier, pods);
@@ -143,31 +147,6 @@ std::optional<std::uint32_t> nodes_at_most(const Request& request, std::uint32_t
     return (most - request.spares) / segment * segment + request.spares;
 }
 
-std::uint32_t most_that_fits(const Loads& loads) {
-    const auto& index = loads.index();
-    std::uint32_t most = 0;
-    switch (loads.request().span) {
-    case Span::unit:
-        for (const auto& load : loads.units())
-            most = std::max(most, load.candidates);
-        break;
-    case Span::pod:
-        for (std::uint32_t p = 0; p < index.pods.size(); ++p)
-            most = std::max(most, loads.pod_quanta(p) * loads.quantum());
-        break;
-    case Span::fabric:
-        for (const auto& island : index.islands) {
-            std::uint32_t quanta = 0;
-            for (auto p = island.first; p < island.first + island.size; ++p)
-                quanta += loads.pod_quanta(p);
-            most = std::max(most, quanta * loads.quantum());
-        }
-        break;
-    case Span::any: most = loads.candidates(); break;
-    }
-    return most;
-}
-
 Tier widest_tier(Span span) {
     switch (span) {
     case Span::unit: return one_unit;
@@ -178,28 +157,28 @@ Tier widest_tier(Span span) {
     return everywhere;
 }
 
-std::optional<Found> search_tier(const Loads& loads, Tier tier, Limits limits) {
+std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, Limits limits) {
     const auto& index = loads.index();
     if (loads.candidates() < loads.request().nodes) return std::nullopt;
     if (tier == one_unit) return in_one_unit(loads);
-    if (loads.segmented()) return search_segmented(loads, tier);
-    if (tier == one_pod) return in_one_pod(loads, limits);
+    if (loads.segmented()) return search_segmented(loads, tier, budget);
+    if (tier == one_pod) return in_one_pod(loads, limits, budget);
     std::optional<Found> best;
     if (tier == one_island)
         for (const auto& island : index.islands)
-            keep_better(best, in_pods(loads, island.first, island.size, tier, limits));
+            keep_better(best, in_pods(loads, island.first, island.size, tier, limits, budget));
     else if (index.islands.size() > 1)
-        best = in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier, limits);
+        best = in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier, limits, budget);
     return best;
 }
 
-std::optional<Found> search(const Loads& loads) {
+std::optional<Found> search(const Loads& loads, Budget& budget) {
     const auto widest = widest_tier(loads.request().span);
     for (std::uint32_t tier = one_unit; tier <= widest; ++tier) {
-        auto found = search_tier(loads, static_cast<Tier>(tier));
+        auto found = search_tier(loads, static_cast<Tier>(tier), budget);
         if (!found) continue;
         fill_hosts(loads, *found);
-        align(loads, *found);
+        align(loads, *found, budget);
         return found;
     }
     return std::nullopt;

@@ -1,6 +1,7 @@
 // From the smallest tier upwards: the best hosts for a request (the objective of place.hpp).
 #pragma once
 
+#include "sched/budget.hpp"
 #include "sched/choose.hpp"
 #include "sched/loads.hpp"
 
@@ -32,16 +33,8 @@ struct Found {
 // not spares alone. Nothing: there is none. The range's lower end is for the caller to look at.
 std::optional<std::uint32_t> nodes_at_most(const Request& request, std::uint32_t most);
 
-// No more nodes fit within the request's span than this; mostly so many do.
-std::uint32_t most_that_fits(const Loads& loads);
-
-// Exact; nullopt when the request does not fit. On irregular fabrics the search for aligned rails is bounded:
-// past most_trials narrowed searches the best found so far stands.
-std::optional<Found> search(const Loads& loads);
-
-// So that a decision on a broken fabric ends after some 10 ms, whatever its size.
-constexpr std::size_t most_trials(std::size_t hosts) {
-    return hosts <= 1024 ? 256 : hosts >= 16384 ? 16 : 262144 / hosts;
-}
+// Nullopt when the request does not fit. Exact while the budget lasts; then the best found so far, and of
+// what was not searched yet the largest parts first: never nothing for a gang that fits (fit.hpp).
+std::optional<Found> search(const Loads& loads, Budget& budget);
 
 } // namespace sched

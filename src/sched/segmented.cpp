@@ -1,5 +1,7 @@
 #include "sched/segmented.hpp"
 
+#include "sched/cover.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -82,12 +84,14 @@ public:
     // Steps of the inner loop.
     std::uint64_t work() const {
         std::uint64_t options = 0;
+        std::uint32_t units = 0;
         for (auto p = pods_.first; p < pods_.first + pods_.size; ++p) {
             const auto& pod = loads_.index().pods[p];
+            units += pod.size;
             for (auto u = pod.first; u < pod.first + pod.size; ++u)
                 options += loads_.unit(u).candidates == 0 ? 0 : most_segments(u) + 1;
         }
-        return options * width_ * cells_;
+        return (options * width_ + 2 * std::uint64_t{units}) * cells_ * 2;
     }
 
     // What is used of each unit, ascending; nothing: the gang does not fit.
@@ -194,73 +198,147 @@ private:
     std::vector<PodLayers> pods_layers_;
 };
 
-// The largest units first, until segments and spares fit.
-std::optional<std::vector<Use>> largest_first(const Loads& loads, Pods pods) {
-    const Gang gang(loads);
-    std::vector<std::uint32_t> units;
-    for (auto p = pods.first; p < pods.first + pods.size; ++p)
-        for (auto u = loads.index().pods[p].first;
-             u < loads.index().pods[p].first + loads.index().pods[p].size; ++u)
-            if (loads.unit(u).candidates > 0) units.push_back(u);
-    std::stable_sort(units.begin(), units.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const auto rank = [&](std::uint32_t u) {
-            return std::pair(loads.unit(u).required, loads.unit(u).candidates);
-        };
-        return rank(a) > rank(b);
-    });
-    auto segments = gang.segments, spares = gang.spares;
-    auto required = loads.required();
-    std::vector<Use> uses;
-    for (const auto u : units) {
-        if (segments == 0 && spares == 0 && required == 0) break;
-        const auto hosts = loads.unit(u).candidates;
-        const auto placed = std::min(hosts / gang.segment, segments);
-        const auto standing = std::min(hosts - placed * gang.segment, spares);
-        required -= std::min(required, std::min(loads.unit(u).required, placed * gang.segment + standing));
-        segments -= placed;
-        spares -= standing;
-        uses.push_back({u, placed, standing});
+// Deals the gang out to the units of a cover, the required hosts first.
+class Dealer {
+public:
+    Dealer(const Loads& loads, const Cover& cover) : loads_(loads), gang_(loads) {
+        for (const auto& [pod, count] : cover.pods) {
+            auto units = covering_order(loads, pod);
+            units.resize(count);
+            for (const auto u : units)
+                uses_.push_back({u, 0, 0});
+        }
     }
-    if (segments > 0 || spares > 0 || required > 0) return std::nullopt;
-    std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.unit < b.unit; });
-    return uses;
+
+    std::vector<Use> deal() {
+        auto segments = gang_.segments, spares = gang_.spares;
+        for (auto& use : uses_)
+            take_segments(use, load(use).required / gang_.segment, segments);
+        // A segment for what is required beyond: where most is.
+        sort([&](const Use& use) { return gang_.segment - load(use).required % gang_.segment; });
+        for (auto& use : uses_)
+            if (load(use).required > hosts(use) && room(use) > 0) take_segments(use, 1, segments);
+        // The rest: where no other job finds a whole unit, and among sound hosts.
+        sort([&](const Use& use) { return std::pair(load(use).impaired > 0, load(use).whole); });
+        for (auto& use : uses_)
+            take_segments(use, room(use), segments);
+        for (auto& use : uses_)
+            take_spares(use, load(use).required - std::min(load(use).required, hosts(use)), spares);
+        // Units that few hosts fill up come first: they are broken up least.
+        sort([&](const Use& use) { return load(use).candidates - hosts(use); });
+        for (auto& use : uses_)
+            take_spares(use, load(use).candidates - hosts(use), spares);
+        std::erase_if(uses_, [&](const Use& use) { return hosts(use) == 0; });
+        sort([](const Use& use) { return use.unit; });
+        return std::move(uses_);
+    }
+
+private:
+    const UnitLoad& load(const Use& use) const { return loads_.unit(use.unit); }
+    std::uint32_t hosts(const Use& use) const { return use.segments * gang_.segment + use.spares; }
+    std::uint32_t room(const Use& use) const { // segments
+        return load(use).candidates / gang_.segment - use.segments;
+    }
+    static void take_segments(Use& use, std::uint32_t count, std::uint32_t& from) {
+        count = std::min(count, from);
+        use.segments += count;
+        from -= count;
+    }
+    static void take_spares(Use& use, std::uint32_t count, std::uint32_t& from) {
+        count = std::min(count, from);
+        use.spares += count;
+        from -= count;
+    }
+    template <class Key> void sort(const Key& key) {
+        std::stable_sort(uses_.begin(), uses_.end(),
+                         [&](const Use& a, const Use& b) { return key(a) < key(b); });
+    }
+
+    const Loads& loads_;
+    const Gang gang_;
+    std::vector<Use> uses_;
+};
+
+bool holds_required(const Loads& loads, Pods pods) {
+    std::uint32_t required = 0;
+    for (auto p = pods.first; p < pods.first + pods.size; ++p)
+        required += loads.pod_required(p);
+    return required == loads.required();
 }
 
-std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods) {
-    constexpr std::uint64_t most_work = 64'000'000; // some 100 ms
-    std::uint32_t candidates = 0, required = 0;
-    for (auto p = pods.first; p < pods.first + pods.size; ++p) {
+std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& budget) {
+    std::uint32_t candidates = 0;
+    for (auto p = pods.first; p < pods.first + pods.size; ++p)
         candidates += loads.pod_candidates(p);
-        required += loads.pod_required(p);
-    }
-    if (candidates < loads.request().nodes || required != loads.required()) return std::nullopt;
+    if (candidates < loads.request().nodes || !holds_required(loads, pods)) return std::nullopt;
     Programme programme(loads, pods);
-    const auto uses = programme.work() <= most_work ? programme.solve() : largest_first(loads, pods);
-    if (!uses) return std::nullopt;
-    return to_found(loads, tier, *uses);
+    if (const auto work = programme.work(); work <= budget.left() / 2) {
+        budget.spend(work);
+        const auto uses = programme.solve();
+        return uses ? std::optional(to_found(loads, tier, *uses)) : std::nullopt;
+    }
+    const auto held = cover(loads, pods.first, pods.size, budget);
+    if (!held) return std::nullopt;
+    auto found = to_found(loads, tier, Dealer(loads, *held).deal());
+    // What comes behind the units is dealt, not proven.
+    if (found.avoidance != 0 || found.broken != 0 || found.left != 0) budget.cut();
+    return found;
+}
+
+// The fewest units of a pod that hold the gang; nothing: not even all do.
+std::optional<std::uint32_t> fewest_units(const Loads& loads, std::uint32_t pod) {
+    const Gang gang(loads);
+    std::uint32_t segments = 0, hosts = 0, units = 0;
+    for (const auto u : covering_order(loads, pod)) {
+        if (segments >= gang.segments && hosts >= loads.request().nodes && loads.unit(u).required == 0) break;
+        segments += loads.unit(u).candidates / gang.segment;
+        hosts += loads.unit(u).candidates;
+        ++units;
+    }
+    if (segments < gang.segments || hosts < loads.request().nodes) return std::nullopt;
+    return units;
 }
 
 auto order_of(const Found& found) {
     return std::tuple(found.pods, found.units, found.avoidance, found.broken, found.left);
 }
 
+void keep_better(std::optional<Found>& best, std::optional<Found> found) {
+    if (found && (!best || order_of(*found) < order_of(*best))) best = std::move(found);
+}
+
+std::optional<Found> in_one_pod(const Loads& loads, Budget& budget) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> fitting; // pod, fewest units
+    auto fewest = ~std::uint32_t{0};
+    for (std::uint32_t p = 0; p < loads.index().pods.size(); ++p) {
+        if (loads.pod_candidates(p) < loads.request().nodes || !holds_required(loads, {p, 1})) continue;
+        if (const auto units = fewest_units(loads, p)) {
+            fitting.emplace_back(p, *units);
+            fewest = std::min(fewest, *units);
+        }
+    }
+    std::optional<Found> best;
+    for (const auto& [p, units] : fitting) {
+        if (units > fewest) continue;
+        if (best && budget.left() == 0) {
+            budget.cut();
+            break;
+        }
+        keep_better(best, in_pods(loads, one_pod, {p, 1}, budget));
+    }
+    return best;
+}
+
 } // namespace
 
-std::optional<Found> search_segmented(const Loads& loads, Tier tier) {
+std::optional<Found> search_segmented(const Loads& loads, Tier tier, Budget& budget) {
     const auto& index = loads.index();
-    std::vector<Pods> parts;
-    if (tier == one_pod)
-        for (std::uint32_t p = 0; p < index.pods.size(); ++p)
-            parts.push_back({p, 1});
-    else if (tier == one_island)
-        for (const auto& island : index.islands)
-            parts.push_back({island.first, island.size});
-    else
-        parts.push_back({0, static_cast<std::uint32_t>(index.pods.size())});
+    if (tier == one_pod) return in_one_pod(loads, budget);
+    if (tier == everywhere)
+        return in_pods(loads, tier, {0, static_cast<std::uint32_t>(index.pods.size())}, budget);
     std::optional<Found> best;
-    for (const auto& part : parts)
-        if (auto found = in_pods(loads, tier, part); found && (!best || order_of(*found) < order_of(*best)))
-            best = std::move(found);
+    for (const auto& island : index.islands)
+        keep_better(best, in_pods(loads, tier, {island.first, island.size}, budget));
     return best;
 }
 

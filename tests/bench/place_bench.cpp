@@ -2,9 +2,13 @@
 // a bare scan of bit masks (free hosts counted by unit, the tightest unit kept), which no placement can beat.
 // What Slurm takes for a gang stands in the table of quality_bench.py.
 //
+// Then the dearest requests that a user can make: what one costs slurmctld, in time and in steps of its
+// budget.
+//
 // Sizes of jobs are drawn log-uniformly from 1 to the free hosts, so that units, pods and the fabric are all
 // asked for. Each decision has its own state, made before the clock runs. A decision during which the kernel
 // gave the CPU to another process is taken again.
+#include "../unit/sched/dear.hpp"
 #include "base/cli.hpp"
 #include "base/json.hpp"
 #include "base/table.hpp"
@@ -139,6 +143,75 @@ std::string cell(const std::vector<double>& values, double q) {
     return values.empty() ? "-" : fmt::format("{:.2f}", quantile(values, q));
 }
 
+// A dear request: a range of sizes in odd segments beside a spare; segments, many spares and required hosts
+// in different pods; long lists of required and excluded hosts; or one of a random family.
+sched_test::Dear dear_one(std::mt19937_64& random, const topo::Fabric& fabric, std::size_t kind) {
+    const auto hosts = static_cast<std::uint32_t>(fabric.hosts.size());
+    if (kind == 3) return sched_test::dear(random, fabric);
+    sched_test::Dear out{sched::Snapshot::all_free(fabric), {}};
+    auto& request = out.request;
+    if (kind == 0) {
+        request.nodes = 4;
+        request.most = hosts;
+        request.segment = 3;
+        request.spares = 1;
+    } else if (kind == 1) {
+        request.nodes = 168;
+        request.segment = 2;
+        request.spares = 48;
+        for (std::uint32_t h = 0; h < 8; ++h)
+            request.required.push_back(h * hosts / 8);
+    } else {
+        request.nodes = hosts / 2 + 2;
+        request.most = hosts;
+        request.segment = 5;
+        request.spares = hosts / 4;
+        for (std::uint32_t h = 0; h < hosts; h += 3)
+            request.required.push_back(h);
+        for (std::uint32_t h = 1; h < hosts; h += 9)
+            request.excluded.push_back(h);
+    }
+    return out;
+}
+
+constexpr const char* dear_names[] = {"-N4-N segment 3 spares 1", "-N168 segment 2 spares 48 -w 8 hosts",
+                                      "-w a third, -x a ninth of all", "random, 1% lack a rail"};
+
+void add_dear(base::Table& table, boost::json::array& rows, const topo::Fabric& fabric,
+              const sched::Placer& placer, std::mt19937_64& random, std::size_t rounds) {
+    for (std::size_t kind = 0; kind < std::size(dear_names); ++kind) {
+        std::vector<double> took;
+        std::uint64_t most_spent = 0;
+        std::size_t cut = 0, placed = 0; // of those that nothing disturbed
+        for (std::size_t i = 0; i < 20 * rounds && took.size() < rounds; ++i) {
+            const auto c = dear_one(random, fabric, kind);
+            auto budget = placer.budget();
+            const auto before = preemptions();
+            const auto start = Clock::now();
+            const auto placement = placer.place(c.snapshot, c.request, budget);
+            const auto end = Clock::now();
+            if (preemptions() != before) continue;
+            took.push_back(micros(end - start) / 1000);
+            most_spent = std::max(most_spent, budget.spent());
+            placed += placement ? 1 : 0;
+            cut += placement && !placement->exact ? 1 : 0;
+        }
+        if (took.empty()) continue;
+        table.add({std::to_string(fabric.hosts.size()), dear_names[kind], cell(took, 0.5), cell(took, 0.99),
+                   cell(took, 1), fmt::format("{:.2f}", static_cast<double>(most_spent) / 1e6),
+                   fmt::format("{:.2f}", static_cast<double>(placer.budget().left()) / 1e6),
+                   std::to_string(placed), std::to_string(cut)});
+        rows.push_back({{"hosts", fabric.hosts.size()},
+                        {"request", dear_names[kind]},
+                        {"p50_ms", quantile(took, 0.5)},
+                        {"p99_ms", quantile(took, 0.99)},
+                        {"max_ms", quantile(took, 1)},
+                        {"spent", most_spent},
+                        {"placed", placed},
+                        {"cut", cut}});
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -158,7 +231,11 @@ int main(int argc, char** argv) {
                        "FABRIC p99", "BARE p50", "RATIO p50"});
     for (std::size_t column = 2; column < 11; ++column)
         table.align(column, base::Table::Align::right);
-    boost::json::array rows;
+    base::Table dear({"HOSTS", "DEAR REQUEST", "P50 ms", "P99 ms", "MAX ms", "STEPS max, million", "BUDGET",
+                      "PLACED", "CUT"});
+    for (std::size_t column = 2; column < 9; ++column)
+        dear.align(column, base::Table::Align::right);
+    boost::json::array rows, dear_rows;
     for (const int pods : {1, 4, 8, 32, 128}) {
         topo::SynthSpec spec;
         spec.pods = pods;
@@ -189,11 +266,18 @@ int main(int argc, char** argv) {
                             {"bare_p50_us", bare},
                             {"refused", result.refused}});
         }
+        if (hosts >= 1024) add_dear(dear, dear_rows, flawed, flawed_placer, random, rounds / 10);
     }
     if (json)
-        fmt::print("{}\n", base::to_text(boost::json::object{
-                               {"bench", "place"}, {"seed", seed}, {"rounds", rounds}, {"rows", rows}}));
+        fmt::print("{}\n", base::to_text(boost::json::object{{"bench", "place"},
+                                                             {"seed", seed},
+                                                             {"rounds", rounds},
+                                                             {"rows", rows},
+                                                             {"dear", dear_rows}}));
     else
-        fmt::print("B1 placement latency, {} decisions a row, seed {}\n{}", rounds, seed, table.print());
+        fmt::print(
+            "B1 placement latency, {} decisions a row, seed {}\n{}\nDear requests, {} a row: steps of the "
+            "budget are about a nanosecond\n{}",
+            rounds, seed, table.print(), rounds / 10, dear.print());
     return base::finish_output(cli, base::exit_done);
 }

@@ -172,9 +172,9 @@ boost::json::object placement_json(const Situation& situation, const sched::Plac
     if (job->phase == QueuePhase::leaving) return placement_unknown("its processes are being ended");
     if (job->phase == QueuePhase::placed) {
         if (hosts.empty()) return placement_unknown("none of its hosts are in the fabric file");
-        out = sched::to_json(
-            placing.fabric, placing.placer.index(),
-            sched::explain_allocation(placing.fabric, placing.placer, snapshot, request, hosts));
+        out = sched::to_json(placing.fabric, placing.placer.index(),
+                             sched::explain_allocation(placing.fabric, placing.placer, snapshot, request,
+                                                       hosts, sched::explaining(placing.placer)));
     } else {
         const auto told = sched::outlook(placing.fabric, placing.placer, snapshot, request, circumstances);
         if (!told) return placement_unknown(told.error().text);

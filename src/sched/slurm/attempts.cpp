@@ -21,10 +21,16 @@ std::int64_t enough_free(const Ask& ask) {
 
 } // namespace
 
-Attempts::Attempts(const Placer& placer, Ask ask)
-    : placer_(placer), ask_(std::move(ask)), enough_free_(enough_free(ask_)) {}
+Attempts::Attempts(const Placer& placer, Ask ask, Budget budget)
+    : placer_(placer), ask_(std::move(ask)), budget_(budget), enough_free_(enough_free(ask_)) {}
 
 std::optional<Attempt> Attempts::next() {
+    auto attempt = find();
+    if (attempt) ++given_;
+    return attempt;
+}
+
+std::optional<Attempt> Attempts::find() {
     if (!chose_) {
         chose_ = true;
         if (auto attempt = chosen()) return attempt;
@@ -39,7 +45,7 @@ std::optional<Attempt> Attempts::next() {
     return std::move(windows_[next_window_++]);
 }
 
-std::optional<Attempt> Attempts::chosen_at(std::int64_t moment) {
+Snapshot Attempts::snapshot_at(std::int64_t moment) const {
     Snapshot snapshot;
     snapshot.states.reserve(ask_.free_at.size());
     for (const auto at : ask_.free_at)
@@ -47,6 +53,10 @@ std::optional<Attempt> Attempts::chosen_at(std::int64_t moment) {
                                   : at == Ask::never ? HostState::down
                                                      : HostState::busy);
     snapshot.health = ask_.health;
+    return snapshot;
+}
+
+Request Attempts::request_at(std::int64_t moment) const {
     Request request;
     request.nodes = ask_.least;
     request.most = ask_.wanted;
@@ -57,13 +67,24 @@ std::optional<Attempt> Attempts::chosen_at(std::int64_t moment) {
     request.order = RankOrder::none; // Slurm orders nodes by its table
     request.required = ask_.required;
     request.excluded = offered_;
-    auto placement = placer_.place(snapshot, request);
+    return request;
+}
+
+bool Attempts::fits_at(std::int64_t moment) {
+    const auto fits = placer_.fits(snapshot_at(moment), request_at(moment));
+    failed_ = failed_ || (!fits && fits.error().code == base::Code::internal);
+    return fits.has_value();
+}
+
+std::optional<Attempt> Attempts::chosen_at(std::int64_t moment) {
+    auto placement = placer_.place(snapshot_at(moment), request_at(moment), budget_);
     if (!placement) {
+        failed_ = failed_ || placement.error().code == base::Code::internal;
         unfit_ = std::move(placement).error().text;
         return {};
     }
     unfit_.clear();
-    Attempt attempt{std::move(placement->hosts), moment, {}};
+    Attempt attempt{std::move(placement->hosts), moment, {}, placement->exact};
     std::sort(attempt.hosts.begin(), attempt.hosts.end());
     for (const auto& reason : placement->reasons)
         attempt.why += (attempt.why.empty() ? "" : "; ") + reason;
@@ -80,17 +101,9 @@ std::optional<Attempt> Attempts::chosen() {
         if (ask_.span_until != Ask::never) moments.push_back(ask_.span_until);
         std::sort(moments.begin(), moments.end());
         moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-        if (!moments.empty()) best = chosen_at(moments.back());
-        auto low = moments.begin(), high = best ? moments.end() - 1 : low; // it fits at *high
-        while (low < high) {
-            const auto middle = low + (high - low) / 2;
-            if (auto attempt = chosen_at(*middle)) {
-                best = std::move(attempt);
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
+        const auto first = std::partition_point(moments.begin(), moments.end(),
+                                                [&](std::int64_t moment) { return !fits_at(moment); });
+        if (first != moments.end()) best = chosen_at(*first);
         unfit_ = unfit_now;
     }
     if (best && ask_.segment > 1) offered_.insert(offered_.end(), best->hosts.begin(), best->hosts.end());

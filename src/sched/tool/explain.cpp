@@ -77,7 +77,9 @@ Expected<int> explain_place(const topo::Fabric& fabric, const Snapshot& snapshot
     const Placer placer(fabric);
     const auto placement = placer.place(snapshot, request);
     if (placement) {
-        const auto told = explain_placement(fabric, placer, snapshot, request, placement->hosts);
+        auto budget = explaining(placer);
+        if (!placement->exact) budget.cut();
+        const auto told = explain_placement(fabric, placer, snapshot, request, placement->hosts, budget);
         if (!json)
             fmt::print("nodes  {}\n", base::fold_hostlist(names_of(fabric, placement->hosts)));
         const auto printed = print(to_json(fabric, placer.index(), told), json);

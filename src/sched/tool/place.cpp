@@ -36,6 +36,7 @@ void print_placement(const topo::Fabric& fabric, const Placement& placement, boo
                                 {"score", to_json(score)},
                                 {"reasons", to_json(placement.reasons)}};
         if (placement.spares > 0) out["spares"] = placement.spares;
+        if (!placement.exact) out["exact"] = false;
         fmt::print("{}\n", base::to_text(out));
         return;
     }

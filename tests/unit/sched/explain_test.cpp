@@ -78,7 +78,8 @@ TEST_CASE("the runner-up is the best of all placements without one of the units 
         const auto placement = placer.place(snapshot, request);
         if (!placement) continue;
         INFO("round " << round);
-        const auto told = explain_placement(fabric, placer, snapshot, request, placement->hosts);
+        const auto told =
+            explain_placement(fabric, placer, snapshot, request, placement->hosts, explaining(placer));
         const auto best = best_without(fabric, snapshot, placement->hosts);
         REQUIRE(told.needs_these_units() == !best);
         CHECK(terms(told.chosen.score) == terms(placement->score));
@@ -116,7 +117,7 @@ TEST_CASE("an allocation is compared with what would be chosen now, its own host
         request.span = random() % 2 == 0 ? Span::unit : Span::any; // not what these hosts may have
         const auto all = freed(snapshot, hosts);
         const Oracle oracle(fabric, all);
-        const auto told = explain_allocation(fabric, placer, snapshot, request, hosts);
+        const auto told = explain_allocation(fabric, placer, snapshot, request, hosts, explaining(placer));
         auto any = request;
         any.span = Span::any;
         INFO("round " << round);
@@ -142,7 +143,8 @@ TEST_CASE("what decided is said in a sentence") {
     Request request;
     request.nodes = 2;
     snapshot.states[0] = HostState::busy;
-    auto told = explain_placement(fabric, placer, snapshot, request, placer.place(snapshot, request)->hosts);
+    auto told = explain_placement(fabric, placer, snapshot, request, placer.place(snapshot, request)->hosts,
+                                  explaining(placer));
     CHECK(told.sentence == "better than n[5-6], the best without su1, for fewer wholly free units broken "
                            "up (0, there 1)");
     CHECK(told.decided == Term::broken_units);
@@ -155,19 +157,20 @@ TEST_CASE("what decided is said in a sentence") {
     CHECK(value_text(told.chosen, Term::left_over) == "1");
 
     snapshot.states[0] = HostState::free;
-    told = explain_placement(fabric, placer, snapshot, request, {0, 1});
+    told = explain_placement(fabric, placer, snapshot, request, {0, 1}, explaining(placer));
     CHECK(told.sentence == "as good as n[5-6], the best without su1");
     CHECK_FALSE(told.decided);
 
     request.nodes = 12;
-    told = explain_placement(fabric, placer, snapshot, request, placer.place(snapshot, request)->hosts);
+    told = explain_placement(fabric, placer, snapshot, request, placer.place(snapshot, request)->hosts,
+                             explaining(placer));
     CHECK(told.sentence == "every placement needs all of these units");
     request.nodes = 2;
     request.required = {4};
-    told = explain_placement(fabric, placer, snapshot, request, {4, 5});
+    told = explain_placement(fabric, placer, snapshot, request, {4, 5}, explaining(placer));
     CHECK(told.sentence == "every placement needs this unit");
 
-    told = explain_allocation(fabric, placer, snapshot, {}, {0, 4});
+    told = explain_allocation(fabric, placer, snapshot, {}, {0, 4}, explaining(placer));
     CHECK(told.sentence == "n[1-2] would be better now, for the smaller part (one unit, there one pod)");
 }
 
@@ -178,7 +181,8 @@ TEST_CASE("a gang of more units than are tried has a runner-up all the same") {
     Request request;
     request.nodes = 120;
     const auto placement = placer.place(snapshot, request);
-    const auto told = explain_placement(fabric, placer, snapshot, request, placement->hosts);
+    const auto told =
+        explain_placement(fabric, placer, snapshot, request, placement->hosts, explaining(placer));
     REQUIRE(told.other);
     CHECK(told.other->hosts.size() == 120);
 }

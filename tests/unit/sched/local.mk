@@ -1,4 +1,6 @@
-unit_sources += %D%/exact_test.cpp \
+unit_sources += %D%/budget_test.cpp \
+	%D%/dear.hpp \
+	%D%/exact_test.cpp \
 	%D%/explain_test.cpp \
 	%D%/grid.hpp \
 	%D%/hints_test.cpp \

@@ -1,0 +1,36 @@
+// Segments and spares over pods: the fewest pods that hold them and, in so many pods, the fewest units.
+//
+// Of the units in a pod those with required hosts must be in; of the others the largest are best, since a
+// larger one holds no fewer whole segments. So a pod has one point (segments, hosts) for each number of its
+// units, and a choice is how many units of which pods. Lower bounds come from weighing segments against hosts
+// (Lagrange), upper ones from the sets which these weights prefer; where they differ, labels (units,
+// segments, hosts) decide, pod by pod, dropped when another label is no worse or a bound shows that they
+// cannot finish. Labels cost what the budget allows; without them pods are at most one too many, and units
+// those that were found.
+#pragma once
+
+#include "sched/budget.hpp"
+#include "sched/loads.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sched {
+
+struct Cover {
+    // Pods, ascending, and how many of covering_order() are taken of each: no fewer than have required hosts.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pods;
+    std::uint32_t units = 0;
+};
+
+// The units of a pod that have candidates: with required hosts, then the largest; of equals the soundest,
+// then those that are not whole.
+std::vector<std::uint32_t> covering_order(const Loads& loads, std::uint32_t pod);
+
+// Over pods [first, first + size); for loads.segmented(). Nothing: they do not hold the gang, or not all of
+// the required hosts. Whether the gang has segments and spares enough for those is fit.hpp's to tell.
+std::optional<Cover> cover(const Loads& loads, std::uint32_t first, std::uint32_t size, Budget& budget);
+
+} // namespace sched

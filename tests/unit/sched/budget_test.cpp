@@ -1,0 +1,226 @@
+// The budget of work: no request spends more, what fits is placed whatever is left of it, and what was left
+// out is said.
+#include "dear.hpp"
+#include "grid.hpp"
+#include "oracle.hpp"
+#include "sched/cover.hpp"
+#include "sched/fit.hpp"
+#include "sched/segmented.hpp"
+#include "sched/slurm/attempts.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <set>
+
+using namespace sched;
+using namespace sched_test;
+
+namespace {
+
+unsigned long seed() {
+    const char* given = std::getenv("RAIL_TEST_SEED");
+    return given ? std::strtoul(given, nullptr, 10) : 20260302;
+}
+
+// What a placement breaks of its request; empty: nothing.
+std::string fault_of(const topo::Fabric& fabric, const Snapshot& snapshot, const Request& request,
+                     const Placement& placement) {
+    const auto& hosts = placement.hosts;
+    if (hosts.size() < request.nodes || hosts.size() > std::max(request.nodes, request.most)) return "size";
+    const std::set<std::uint32_t> set(hosts.begin(), hosts.end());
+    if (set.size() != hosts.size()) return "a host twice";
+    for (const auto h : request.required)
+        if (set.count(h) == 0) return "a required host is missing";
+    std::map<int, std::uint32_t> ranks;
+    std::set<int> pods;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        const auto unit = fabric.hosts[hosts[i]].unit;
+        if (i + placement.spares < hosts.size()) ++ranks[unit];
+        pods.insert(fabric.units[static_cast<std::size_t>(unit)].pod);
+        if (snapshot.states[hosts[i]] != HostState::free) return "a host that is not free";
+    }
+    for (const auto& [unit, count] : ranks)
+        if (count % std::max(request.segment, 1U) != 0) return "a segment is split";
+    if (request.span == Span::pod && pods.size() > 1) return "the span is not kept";
+    if (placement.exact == (placement.reasons.back().find("budget") != std::string::npos))
+        return "what was left out is not said";
+    return {};
+}
+
+} // namespace
+
+TEST_CASE("a range of sizes in segments beside a spare is placed at once on 4,096 and on 16,384 idle hosts") {
+    for (const int pods : {32, 128}) {
+        const auto fabric = grid(pods, 4, 32, 1);
+        const Placer placer(fabric);
+        const auto snapshot = Snapshot::all_free(fabric);
+        Request request;
+        request.nodes = 4;
+        request.most = static_cast<std::uint32_t>(fabric.hosts.size());
+        request.segment = 3;
+        request.spares = 1;
+        auto budget = placer.budget();
+        const auto placement = placer.place(snapshot, request, budget);
+        REQUIRE(placement);
+        // 10 segments in each unit of 32, and the spare.
+        CHECK(placement->hosts.size() == fabric.units.size() * 30 + 1);
+        CHECK(fault_of(fabric, snapshot, request, *placement) == "");
+        CHECK(budget.spent() < Budget::of(fabric.hosts.size()).left());
+    }
+}
+
+TEST_CASE("segments, many spares and required hosts in different pods are placed, not refused") {
+    const auto fabric = grid(8, 4, 32, 8);
+    const Placer placer(fabric);
+    const auto snapshot = Snapshot::all_free(fabric);
+    Request request;
+    request.nodes = 168;
+    request.segment = 2;
+    request.spares = 48;
+    request.required = {0, 32, 64, 96, 128, 160, 192, 224};
+    auto budget = placer.budget();
+    const auto placement = placer.place(snapshot, request, budget);
+    REQUIRE(placement);
+    CHECK(placement->score.units == 8); // all that are required
+    CHECK(placement->score.pods == 2);
+    CHECK(fault_of(fabric, snapshot, request, *placement) == "");
+    CHECK(budget.spent() < Budget::of(1024).left());
+}
+
+TEST_CASE("no request spends more than its budget") {
+    std::mt19937_64 random(seed());
+    for (const auto& [pods, units, hosts, rails] : {std::tuple(32, 4, 32, 2), std::tuple(8, 16, 32, 1),
+                                                    std::tuple(64, 4, 4, 1), std::tuple(3, 2, 171, 8)}) {
+        auto fabric = grid(pods, units, hosts, rails);
+        if (rails > 1) // some lack a rail, some meet elsewhere
+            for (std::size_t h = 0; h < fabric.hosts.size(); h += 37)
+                fabric.hosts[h].leaves[h % static_cast<std::size_t>(rails)] =
+                    rails == 2 ? topo::none : static_cast<int>(h % fabric.switches.size());
+        const Placer placer(fabric);
+        const auto most = placer.budget().left();
+        std::uint64_t dearest = 0;
+        for (int i = 0; i < 150; ++i) {
+            const auto c = dear(random, fabric);
+            auto budget = placer.budget();
+            const auto placement = placer.place(c.snapshot, c.request, budget);
+            dearest = std::max(dearest, budget.spent());
+            INFO("seed " << seed() << ", case " << i << " of " << fabric.hosts.size()
+                         << " hosts: " << c.request.nodes << " to " << c.request.most << " nodes, segment "
+                         << c.request.segment << ", spares " << c.request.spares << ", "
+                         << c.request.required.size() << " required");
+            // The last piece of work is finished: it is small beside the whole.
+            REQUIRE(budget.spent() <= most + most / 4);
+            if (!placement) CHECK(placement.error().code == base::Code::unfit);
+            if (placement) CHECK(fault_of(fabric, c.snapshot, c.request, *placement) == "");
+            CHECK(placer.fits(c.snapshot, c.request).has_value() == placement.has_value());
+        }
+        CHECK(dearest > 0);
+    }
+}
+
+TEST_CASE("what fits is placed whatever the budget, and no better than the best") {
+    std::mt19937_64 random(seed() + 1);
+    const auto upto = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
+    std::size_t cut = 0, exact = 0;
+    for (int i = 0; i < 1500; ++i) {
+        const auto fabric =
+            grid(1 + static_cast<int>(upto(4)), 1 + static_cast<int>(upto(3)), 1 + static_cast<int>(upto(5)));
+        if (fabric.hosts.size() > 14) continue;
+        const Placer placer(fabric);
+        auto snapshot = Snapshot::all_free(fabric);
+        for (auto& state : snapshot.states)
+            if (upto(4) == 0) state = HostState::busy;
+        if (upto(3) == 0) {
+            snapshot.health.assign(fabric.hosts.size(), 1);
+            snapshot.health[upto(fabric.hosts.size())] = 0.5F;
+        }
+        Request request;
+        request.segment = upto(4);
+        request.spares = upto(4);
+        const auto segment = std::max(request.segment, 1U);
+        request.nodes = (1 + upto(4)) * segment + request.spares;
+        if (upto(3) == 0) request.most = request.nodes + upto(8);
+        if (upto(5) == 0) request.span = static_cast<Span>(upto(4));
+        for (std::uint32_t h = 0; h < fabric.hosts.size() && request.required.size() < request.nodes; ++h)
+            if (upto(8) == 0) request.required.push_back(h);
+        const auto best = Oracle(fabric, snapshot).best_of_range(request);
+        for (const std::uint64_t steps : {0, 100, 3000}) {
+            Budget budget(steps);
+            const auto placement = placer.place(snapshot, request, budget);
+            INFO("seed " << seed() << ", case " << i << ", budget " << steps << ": " << request.nodes
+                         << " to " << request.most << " nodes, segment " << request.segment << ", spares "
+                         << request.spares);
+            REQUIRE(placement.has_value() == best.has_value());
+            if (!placement) continue;
+            REQUIRE(fault_of(fabric, snapshot, request, *placement) == "");
+            REQUIRE(placement->hosts.size() == best->first);
+            REQUIRE(terms(placement->score) >= best->second);
+            REQUIRE(std::get<0>(terms(placement->score)) == std::get<0>(best->second)); // the tier always
+            if (placement->exact) REQUIRE(terms(placement->score) == best->second);
+            (placement->exact ? exact : cut) += 1;
+        }
+    }
+    CHECK(exact > 300);
+    CHECK(cut > 200);
+}
+
+TEST_CASE("pods and units of segments and spares are the fewest") {
+    std::mt19937_64 random(seed() + 2);
+    const auto upto = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
+    std::size_t compared = 0;
+    for (int i = 0; i < 3000; ++i) {
+        const auto fabric = grid(2 + static_cast<int>(upto(5)), 1 + static_cast<int>(upto(4)),
+                                 2 + static_cast<int>(upto(9)), 1);
+        const PlacementIndex index(fabric);
+        auto snapshot = Snapshot::all_free(fabric);
+        const auto size = fabric.units.front().hosts.size();
+        for (const auto& unit : fabric.units) {
+            auto busy = upto(size + 1);
+            for (const auto h : unit.hosts)
+                if (busy-- > 0 && busy < size) snapshot.states[h] = HostState::busy;
+        }
+        Request request;
+        request.segment = 2 + upto(3);
+        request.spares = 1 + upto(fabric.hosts.size() / 3);
+        request.nodes = (1 + upto(fabric.hosts.size() / request.segment)) * request.segment + request.spares;
+        for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h)
+            if (snapshot.states[h] == HostState::free && upto(30) == 0) request.required.push_back(h);
+        const Loads loads(index, snapshot, request);
+        if (!largest_that_fits(loads, request.nodes, request.nodes)) continue;
+        Budget all(1'000'000'000), some(1'000'000'000);
+        const auto best = search_segmented(loads, everywhere, all);
+        const auto held = cover(loads, 0, static_cast<std::uint32_t>(index.pods.size()), some);
+        INFO("seed " << seed() << ", case " << i << ": " << request.nodes << " nodes, segment "
+                     << request.segment << ", spares " << request.spares << ", " << request.required.size()
+                     << " required");
+        REQUIRE(best);
+        REQUIRE(held);
+        REQUIRE(some.cuts() == 0);
+        REQUIRE(std::pair(best->pods, best->units) ==
+                std::pair(static_cast<std::uint32_t>(held->pods.size()), held->units));
+        ++compared;
+    }
+    CHECK(compared > 500);
+}
+
+TEST_CASE("all attempts of a question share one budget") {
+    const auto fabric = grid(32, 4, 32, 1);
+    const Placer placer(fabric);
+    Ask ask;
+    ask.least = 31;
+    ask.wanted = 4096;
+    ask.segment = 3;
+    ask.spares = 1;
+    ask.free_at.resize(fabric.hosts.size());
+    std::mt19937_64 random(seed() + 3);
+    for (auto& at : ask.free_at)
+        at = static_cast<std::int64_t>(random() % 4000); // one moment each: enough are free at some of them
+    Attempts attempts(placer, ask);
+    for (int i = 0; i < 8; ++i)
+        if (!attempts.next()) break;
+    const auto most = placer.budget().left();
+    CHECK(attempts.budget().spent() <= most + most / 4);
+}
