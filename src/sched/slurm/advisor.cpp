@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,6 +23,12 @@
 namespace {
 
 constexpr std::uint32_t unknown = UINT32_MAX;
+
+// All that these functions throw, which the C code around them must not see.
+constexpr const char* no_memory = "out of memory: Slurm decides alone until there is more";
+
+// However many jobs wait, the searches for them take no more than a tenth of slurmctld's time.
+constexpr std::uint64_t budgets_a_second = 20;
 
 // One consistent view: the fabric and how Slurm's node table maps to it. Never changed once made.
 struct World {
@@ -66,31 +72,25 @@ struct rail_advisor {
                                   const base::Conf& conf) { use(std::move(fabric), conf); },
                  .health = [this](base::HealthMap&& health) { avoid(std::move(health)); }}) {}
 
-    // These two on the thread of `files`, which has no caller to tell: what goes wrong is logged.
-    void use(topo::Fabric&& fabric, const base::Conf& conf) noexcept {
-        try {
-            const auto floor = sched::spare_floor_of(conf, fabric);
-            auto shared = std::make_shared<const sched::Placing>(std::move(fabric), floor);
-            const std::lock_guard lock(mutex);
-            newest = std::move(shared);
-            map();
-        } catch (const std::exception& e) {
-            log(RAIL_LOG_ERROR, e.what());
-        }
+    // These two on the thread of `files`, which calls again what throws.
+    void use(topo::Fabric&& fabric, const base::Conf& conf) {
+        const auto floor = sched::spare_floor_of(conf, fabric);
+        auto shared = std::make_shared<const sched::Placing>(std::move(fabric), floor);
+        const std::lock_guard lock(mutex);
+        newest = std::move(shared);
+        map();
     }
 
-    void avoid(base::HealthMap&& health) noexcept {
-        try {
-            const std::lock_guard lock(mutex);
-            avoided = std::move(health);
-            map();
-        } catch (const std::exception& e) {
-            log(RAIL_LOG_ERROR, e.what());
-        }
+    void avoid(base::HealthMap&& health) {
+        const std::lock_guard lock(mutex);
+        avoided = std::move(health);
+        map();
     }
 
-    // With `mutex` held: names → hosts. Linear in nodes and hosts.
+    // With `mutex` held: names → hosts. Linear in nodes and hosts. What memory is too short for is done
+    // before the next answer.
     void map() {
+        unmapped = true;
         if (!newest || names.empty()) return;
         auto next = std::make_shared<World>();
         next->placing = newest;
@@ -114,6 +114,7 @@ struct rail_advisor {
                 next->health[*found] = host.health;
             }
         world = std::move(next);
+        unmapped = false;
         auto folded = base::fold_hostlist(strangers);
         if (folded == told) return;
         told = std::move(folded);
@@ -125,7 +126,32 @@ struct rail_advisor {
 
     std::shared_ptr<const World> current() {
         const std::lock_guard lock(mutex);
+        if (unmapped) map();
         return world;
+    }
+
+    // What a request may spend at this moment: less when others have spent what all may in one second.
+    sched::Budget grant(const sched::Placer& placer, std::int64_t now) {
+        const std::lock_guard lock(mutex);
+        const auto most = placer.budget().left();
+        if (second != now) {
+            second = now;
+            spent = 0;
+        }
+        const auto rest = budgets_a_second * most - std::min(budgets_a_second * most, spent);
+        return sched::Budget(std::min(most, rest));
+    }
+    void account(std::uint64_t steps) {
+        const std::lock_guard lock(mutex);
+        spent += steps;
+    }
+
+    // The first time that the best place found so far had to do.
+    void tell_cut() {
+        if (!cut_told.exchange(true))
+            log(RAIL_LOG_INFO,
+                "a search for nodes has spent its budget of work: it takes the best place found so far, as "
+                "others will from now on, without a line for each (railplan place tells which)");
     }
 
     const rail_log log;
@@ -134,24 +160,35 @@ struct rail_advisor {
     std::shared_ptr<const sched::Placing> newest;
     std::shared_ptr<const World> world;
     base::HealthMap avoided;
+    bool unmapped = true;    // `world` is not made of the above yet
+    std::int64_t second = 0; // of which `spent` steps are
+    std::uint64_t spent = 0;
+    std::atomic<bool> cut_told = false;
     std::string told;            // nodes outside the fabric, as last logged
     sched::PlacementFiles files; // last: its thread uses the rest
 };
 
 struct rail_plan {
-    rail_plan(std::shared_ptr<const World> in, sched::Ask ask)
-        : world(std::move(in)), attempts(world->placing->placer, std::move(ask)) {}
+    rail_plan(rail_advisor& of, std::shared_ptr<const World> in, sched::Ask ask, std::int64_t now)
+        : advisor(of), world(std::move(in)),
+          attempts(world->placing->placer, std::move(ask), of.grant(world->placing->placer, now)) {}
+    ~rail_plan() { advisor.account(attempts.budget().spent()); }
+    rail_plan(const rail_plan&) = delete;
+    rail_plan& operator=(const rail_plan&) = delete;
+
+    rail_advisor& advisor;
     std::shared_ptr<const World> world;
     sched::Attempts attempts;
     std::vector<std::uint32_t> nodes;
     std::string why;
+    bool failed = false; // memory ran out
 };
 
 rail_advisor* rail_advisor_open(rail_log log) {
     try {
         return new rail_advisor(log);
-    } catch (const std::exception& e) {
-        log(RAIL_LOG_ERROR, e.what());
+    } catch (...) {
+        log(RAIL_LOG_ERROR, no_memory);
         return nullptr;
     }
 }
@@ -172,9 +209,10 @@ void rail_advisor_set_nodes(rail_advisor* advisor, const char* const* names, std
         const std::lock_guard lock(advisor->mutex);
         if (advisor->world && copy == advisor->names) return;
         advisor->names = std::move(copy);
+        advisor->unmapped = true;
         advisor->map();
-    } catch (const std::exception& e) {
-        advisor->log(RAIL_LOG_ERROR, e.what());
+    } catch (...) { // done before the next answer
+        advisor->log(RAIL_LOG_ERROR, no_memory);
     }
 }
 
@@ -202,14 +240,19 @@ void rail_hints_of(const char* admin_comment, const char* const* variables, std:
             hints->span_wait = std::chrono::duration_cast<std::chrono::seconds>(*found.span_wait).count();
         hints->segment = found.segment.value_or(0);
         hints->spares = found.spares.value_or(0);
-    } catch (const std::exception&) { // out of memory: nothing is known
+    } catch (...) { // out of memory: nothing is known
         *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0};
     }
 }
 
 std::uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const std::uint32_t* free_nodes,
                                        std::uint32_t count) {
-    const auto world = advisor->current();
+    std::shared_ptr<const World> world;
+    try {
+        world = advisor->current();
+    } catch (...) { // out of memory: nothing is known
+        return 0;
+    }
     if (!world) return 0;
     const auto& host_of_node = world->host_of_node;
     const auto have = std::count_if(free_nodes, free_nodes + count, [&](std::uint32_t node) {
@@ -249,9 +292,10 @@ rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* questio
             any = any || question->free_at[node] != RAIL_NEVER;
         }
         if (!any) return nullptr;
-        return std::make_unique<rail_plan>(std::move(world), std::move(ask)).release();
-    } catch (const std::exception& e) {
-        advisor->log(RAIL_LOG_ERROR, e.what());
+        return std::make_unique<rail_plan>(*advisor, std::move(world), std::move(ask), question->now)
+            .release();
+    } catch (...) {
+        advisor->log(RAIL_LOG_ERROR, no_memory);
         return nullptr;
     }
 }
@@ -273,12 +317,18 @@ bool rail_plan_next(rail_plan* plan, rail_attempt* attempt) {
             plan->nodes.push_back(plan->world->node_of_host[host]);
         std::sort(plan->nodes.begin(), plan->nodes.end());
         plan->why = std::move(next->why);
+        if (!next->exact) plan->advisor.tell_cut();
         *attempt = {plan->nodes.data(), static_cast<std::uint32_t>(plan->nodes.size()), next->earliest,
                     plan->why.c_str()};
         return true;
-    } catch (const std::exception&) { // out of memory: no further advice
+    } catch (...) { // out of memory: no further advice
+        plan->failed = true;
         return false;
     }
+}
+
+bool rail_plan_undecided(const rail_plan* plan) {
+    return plan->failed || plan->attempts.undecided();
 }
 
 const char* rail_plan_unfit(const rail_plan* plan) {

@@ -61,7 +61,9 @@ struct rail_question {
  * count as far as they are in the fabric; 0: none, or no fabric is known. */
 uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const uint32_t* free_nodes, uint32_t count);
 
-/* A plan is a list of node sets to offer to Slurm, best first. NULL: no opinion. Free it. */
+/* A plan is a list of node sets to offer to Slurm, best first. NULL: no opinion. Free it, before the advisor is
+ * closed. What it costs is bounded (sched/budget.hpp), for all its attempts together, and for all plans of one
+ * second (question->now) together. */
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const struct rail_question* question);
 void rail_plan_free(rail_plan* plan);
 
@@ -77,6 +79,10 @@ struct rail_attempt {
 };
 /* False: there are no more. */
 bool rail_plan_next(rail_plan* plan, struct rail_attempt* attempt);
+
+/* Whether the job might be had although none of the attempts seen so far was taken: there are more, or others
+ * than those were not tried, or memory ran out. Not to be taken for "never". */
+bool rail_plan_undecided(const rail_plan* plan);
 
 /* Why the wanted nodes cannot be had now; "" while they can. */
 const char* rail_plan_unfit(const rail_plan* plan);

@@ -7,15 +7,27 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <exception>
 #include <malloc.h>
 #include <pthread.h>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace sched {
 namespace {
+
+struct NoSignals {
+    NoSignals() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    NoSignals(const NoSignals&) = delete;
+    NoSignals& operator=(const NoSignals&) = delete;
+    sigset_t before{};
+};
 
 constexpr std::size_t most_health = std::size_t{16} << 20; // bytes
 
@@ -25,21 +37,9 @@ PlacementFiles::PlacementFiles(Callbacks callbacks, std::chrono::milliseconds in
     : callbacks_(std::move(callbacks)), interval_(interval) {
     conf_file_.path = base::conf_path("");
     conf_file_.changed();
-    find_paths();
-    look_at_fabric();
-    look_at_health();
-    // The host process keeps its signals: the thread takes none.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        thread_ = std::thread([this] { watch(); });
-        pthread_setname_np(thread_.native_handle(), "rail_files");
-    } catch (const std::exception& e) {
-        say(fabric_, Level::error,
-            fmt::format("{} is not watched for changes: {}", fabric_.path.string(), e.what()));
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    look(true);
+    const std::lock_guard lock(mutex_);
+    start();
 }
 
 PlacementFiles::~PlacementFiles() {
@@ -51,25 +51,56 @@ PlacementFiles::~PlacementFiles() {
     if (thread_.joinable()) thread_.join();
 }
 
-void PlacementFiles::reload() {
+void PlacementFiles::reload() noexcept {
     {
         const std::lock_guard lock(mutex_);
         reload_ = true;
+        if (!thread_.joinable()) start();
     }
     wake_.notify_all();
 }
 
-void PlacementFiles::watch() {
+void PlacementFiles::start() noexcept {
+    const NoSignals blocked; // the host process keeps its signals: the thread takes none
+    try {
+        thread_ = std::thread([this] { watch(); });
+        pthread_setname_np(thread_.native_handle(), "rail_files");
+    } catch (...) {
+        complain("the fabric and health files are not watched for changes: no thread could be started");
+    }
+}
+
+void PlacementFiles::watch() noexcept {
     std::unique_lock lock(mutex_);
     while (!stop_) {
         wake_.wait_for(lock, interval_, [this] { return stop_ || reload_; });
         if (stop_) return;
         const bool reload = std::exchange(reload_, false);
         lock.unlock();
-        if (conf_file_.changed() || reload) find_paths();
+        look(reload);
+        lock.lock();
+    }
+}
+
+void PlacementFiles::look(bool reload) noexcept {
+    try {
+        if (conf_file_.changed() || reload || failed_) find_paths();
         look_at_fabric();
         look_at_health();
-        lock.lock();
+        failed_ = false;
+    } catch (...) { // out of memory, in all likelihood
+        conf_file_.fresh = fabric_.fresh = health_.fresh = true;
+        if (!std::exchange(failed_, true))
+            complain("the fabric and health files could not be read, for want of memory; tried again every "
+                     "second");
+    }
+}
+
+void PlacementFiles::complain(std::string_view what) noexcept {
+    try {
+        callbacks_.log(Level::error, std::string(what));
+    } catch (...) { // nor can it be said
+        return;
     }
 }
 
@@ -107,11 +138,11 @@ void PlacementFiles::look_at_fabric() {
                                      : "nodes are chosen by Slurm alone until there is one (railtopo discover)"));
         return;
     }
-    have_fabric_ = true;
     say(fabric_, Level::info,
         fmt::format("fabric {}: {} hosts, {} units, {} pods", fabric_.path.string(), fabric->hosts.size(),
                     fabric->units.size(), fabric->pods.size()));
     callbacks_.fabric(*std::move(fabric), conf_);
+    have_fabric_ = true;
     // The file's tree and the fabric are far larger than what is kept of them: give it back to the system.
     fabric = base::Error{};
 #ifdef __GLIBC__
@@ -133,8 +164,8 @@ void PlacementFiles::look_at_health() {
         say(health_, Level::error,
             fmt::format("{} was not written for {}: no host is avoided until restartd writes it again",
                         health_.path.string(), base::format_duration(base::health_lapses)));
-        avoided_.clear();
         callbacks_.health({});
+        avoided_.clear();
     }
 }
 
@@ -142,6 +173,7 @@ void PlacementFiles::take_health(base::HealthFile file) {
     health_written_ = file.written;
     if (base::now() - file.written > base::health_lapses) file.hosts.clear();
     if (file.hosts == avoided_) return;
+    callbacks_.health(base::HealthMap(file.hosts));
     avoided_ = std::move(file.hosts);
     std::vector<std::string> names;
     for (const auto& [name, host] : avoided_)
@@ -149,7 +181,6 @@ void PlacementFiles::take_health(base::HealthFile file) {
     say(health_, Level::info,
         names.empty() ? "no host is to be avoided"
                       : fmt::format("avoided where there is a choice: {}", base::fold_hostlist(names)));
-    callbacks_.health(base::HealthMap(avoided_));
 }
 
 void PlacementFiles::say(Watched& about, Level level, std::string text) {

@@ -1,9 +1,10 @@
-// The files that placement follows, as a long-lived process keeps them: railyard.conf, and what its [placement]
-// names, the fabric and the hosts' health. Read once at start, read again when they change; a broken file never
-// replaces a good one.
+// The files that placement follows, as a long-lived process keeps them: railyard.conf, and what its
+// [placement] names, the fabric and the hosts' health. Read once at start, read again when they change; a
+// broken file never replaces a good one.
 //
 // A thread of its own looks at the files once a second, so that nobody who schedules ever waits for a disk.
-// Used inside slurmctld: nothing is thrown, and one line is logged for each change of state, not for each look.
+// Used inside slurmctld: nothing is thrown, and one line is logged for each change of state, not for each
+// look. What memory was too short for, here or in a callback, is done again at the next look.
 #pragma once
 
 #include "base/conf.hpp"
@@ -18,6 +19,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace sched {
@@ -25,7 +27,7 @@ namespace sched {
 class PlacementFiles {
 public:
     enum class Level { info, error };
-    // No callback may throw; they run in the constructor and later in the thread.
+    // They run in the constructor and later in the thread. One that throws is called again at the next look.
     struct Callbacks {
         std::function<void(Level, const std::string&)> log;
         // Each good fabric and the configuration that named it.
@@ -41,8 +43,8 @@ public:
     PlacementFiles(const PlacementFiles&) = delete;
     PlacementFiles& operator=(const PlacementFiles&) = delete;
 
-    // Read all of them again now, changed or not.
-    void reload();
+    // Read all of them again now, changed or not; and watch, if there was no thread to be had before.
+    void reload() noexcept;
 
 private:
     struct Watched {
@@ -55,12 +57,15 @@ private:
         bool changed();
     };
 
+    void start() noexcept; // with mutex_ held
+    void look(bool reload) noexcept;
+    void complain(std::string_view what) noexcept;
     void find_paths();
     void look_at_fabric();
     void look_at_health();
     void take_health(base::HealthFile file);
     void say(Watched& about, Level level, std::string text);
-    void watch();
+    void watch() noexcept;
 
     const Callbacks callbacks_;
     const std::chrono::milliseconds interval_;
@@ -73,6 +78,7 @@ private:
     std::mutex mutex_; // guards stop_ and reload_
     std::condition_variable wake_;
     bool stop_ = false, reload_ = false;
+    bool failed_ = false; // the last look
     std::thread thread_;
 };
 

@@ -246,6 +246,8 @@ static int test_hard(const struct test* test, rail_plan* plan) {
     if (rc != SLURM_SUCCESS) {
         debug("%s: %pJ: %s", plugin_type, test->job, rail_plan_unfit(plan));
         bit_copybits(test->nodes, candidates);
+        /* A submission is refused only for what is known never to fit. */
+        if (base == SELECT_MODE_TEST_ONLY && rail_plan_undecided(plan)) rc = call_stock(test);
     }
     FREE_NULL_BITMAP(candidates);
     return rc;

@@ -288,6 +288,8 @@ extern int topology_p_eval_nodes(topology_eval_t* eval) {
     if (rc != SLURM_SUCCESS && hard) {
         /* Hosts elsewhere that are busy now may be the ones that stay free then. */
         later |= question.spare_floor > question_spare_floor(advisor, job, eval->node_map, true);
+        /* A submission is refused only for what is known never to fit. */
+        later |= rail_plan_undecided(plan);
         debug("%s: %pJ: %s", plugin_type, job, rail_plan_unfit(plan));
         rc = wait_for_nodes(eval, &question, later);
     } else if (rc != SLURM_SUCCESS) {
