@@ -1,6 +1,6 @@
 // Any fabric, state and request: the whole gang or a refusal; no host twice, only candidates, the span kept,
-// the same answer again. Bytes: pods, units, hosts, rails, nodes, span, then two a host: state and flaws;
-// then what else the request asks.
+// the same answer again, and without a budget the same gangs placed. Bytes: pods, units, hosts, rails, nodes,
+// span, then two a host: state and flaws; then what else the request asks.
 #include "sched/place.hpp"
 
 #include <algorithm>
@@ -120,6 +120,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto placement = sched::place(c.fabric, c.snapshot, c.request);
     const auto again = sched::place(c.fabric, c.snapshot, c.request);
     require(placement.has_value() == again.has_value());
+    // Without any budget the same gangs are placed, perhaps not as well.
+    const sched::Placer placer(c.fabric);
+    sched::Budget nothing(0);
+    const auto poor = placer.place(c.snapshot, c.request, nothing);
+    require(placer.fits(c.snapshot, c.request).has_value() == placement.has_value());
+    require(poor.has_value() == placement.has_value());
+    if (poor) check(c, *poor);
     if (!placement) {
         require(!placement.error().text.empty() && placement.error().text == again.error().text);
         return 0;
