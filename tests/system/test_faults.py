@@ -4,6 +4,7 @@ test_slurm2411_faults.py runs some of them on the other release.
 """
 
 import contextlib
+import re
 import subprocess
 
 from railcluster.process import wait_for
@@ -50,12 +51,16 @@ def kept(cluster, *paths):
 
 
 def store(cluster, shape):
-    """Replaces the fabric at one stroke, as railtopo does, and waits until slurmctld has read it."""
+    """Replaces the fabric at one stroke, as railtopo does, and waits until all who read it in slurmctld have."""
     before = len(log_lines(cluster, f"{chooser(cluster)}/rail: fabric "))
     build = cluster.options.build
     subprocess.run([build / "railtopo", "synth", shape, "--out", cluster.agents.fabric], check=True, stdout=subprocess.DEVNULL)
-    wait_for(lambda: len(log_lines(cluster, f"{chooser(cluster)}/rail: fabric ")) > before, 10, "the fabric to be read",
-             [cluster.log("ctl", "slurmctld")])
+    log = cluster.log("ctl", "slurmctld")
+    wait_for(lambda: len(log_lines(cluster, f"{chooser(cluster)}/rail: fabric ")) > before, 10, "the fabric to be read", [log])
+    # job_submit reads it in its own time and tells of no good one: what it refuses shows it.
+    unit = int(re.search(r"hosts=(\d+)", shape)[1])
+    probe = ("sbatch", "-H", f"-N{unit + 1}", "--rail-span=unit", "--wrap", "true")
+    wait_for(lambda: f"unit of this fabric has {unit}:" in cluster.run(*probe).stderr, 10, f"units of {unit} at submission", [log])
 
 
 def churn(cluster):
@@ -84,8 +89,6 @@ def test_another_fabric_is_taken_up(cluster):
     """A good file in place of a good one counts for submission and for placement, without a restart."""
     with kept(cluster, cluster.agents.fabric):
         store(cluster, "pods=2 units=2 hosts=4 rails=8 rate=4xHDR")
-        wait_for(lambda: "has 4" in cluster.run("sbatch", "-N5", "--rail-span=unit", "--wrap", "true").stderr, 10,
-                 "units of four")
         fill(cluster, cluster.nodes[:2])
         nodes = running_on(cluster, submit(cluster, "-N3", "--rail-span=unit"))
         check(nodes in [cluster.nodes[at:at + 3] for at in (4, 8, 12)], f"nodes {nodes}")

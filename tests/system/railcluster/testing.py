@@ -4,21 +4,10 @@ from pathlib import Path
 
 from .build import Configured
 
-SECONDS = 5  # a test that says nothing else takes about so long
-
-
 def alone(function):
     """Marks a test that measures what other tests would disturb: nothing runs beside it."""
     function.alone = True
     return function
-
-
-def lasts(seconds: float):
-    """Marks a test that takes much longer than most, so that it begins early."""
-    def mark(function):
-        function.seconds = seconds
-        return function
-    return mark
 
 
 # What the build makes only for some releases of Slurm: how a file's name begins, the conditional, configure's option.
