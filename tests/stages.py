@@ -10,7 +10,6 @@ in a copy of the sources, with caches and a build directory of their own, all re
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 import tarfile
@@ -25,7 +24,7 @@ sys.path.insert(0, str(HERE / "system"))
 
 from railcluster import build as builder  # noqa: E402
 from railcluster.fresh import Fresh  # noqa: E402
-from railcluster.process import tail  # noqa: E402
+from railcluster.process import leave_on_sigterm, tail  # noqa: E402
 
 IDLE = ["chrt", "--idle", "0"]  # before a command: only what nobody else wants of the processors
 # Tracked files that a release does not carry.
@@ -302,7 +301,7 @@ def main():
     where.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR")
     where.add_argument("--cold", action="store_true", help="with caches and a build directory of its own, removed at the end")
     args = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what we started ends as well
+    leave_on_sigterm()
     try:
         if args.cold:
             return cold([word for word in sys.argv[1:] if word != "--cold"])

@@ -38,17 +38,19 @@ try:
         note(f"end {name}")
         print("\\x1e" + json.dumps(["fail" if "bad" in name else "pass", name, "as it must" if "bad" in name else ""]), flush=True)
 finally:
+    time.sleep(0.3)
     note("down -")
 """
 # As the runner does: SIGTERM is an exception, so that what it started goes with it.
 POOL = f"""
-import signal, sys
+import sys
 sys.path.insert(0, {str(HERE.parent / "system")!r})
-from railcluster import workers
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+from railcluster import process, workers
+process.leave_on_sigterm()
 found = [workers.Test(*words) for words in TESTS]
-workers.run(found, 3, [sys.executable, "-c", "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(143)); "
-                       "exec(open('double.py').read())"], lambda *result: print("RESULT", *result, flush=True))
+workers.run(found, 3, [sys.executable, "-c", "import sys; sys.path.insert(0, {str(HERE.parent / "system")!r}); "
+                       "from railcluster import process; process.leave_on_sigterm(); exec(open('double.py').read())"],
+            lambda *result: print("RESULT", *result, flush=True))
 """
 
 

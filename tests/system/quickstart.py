@@ -11,7 +11,6 @@ undisturbed run. --keep leaves the cluster up and prints a line to source; --dow
 """
 
 import argparse
-import signal
 import sys
 import time
 from pathlib import Path
@@ -23,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from railcluster import build, shell  # noqa: E402
 from railcluster.cluster import Cluster, Options  # noqa: E402
 from railcluster.jobs import heat2d  # noqa: E402
-from railcluster.process import Timeout, tail  # noqa: E402
+from railcluster.process import Timeout, leave_on_sigterm, tail  # noqa: E402
 from railcluster.story import Story  # noqa: E402
 
 NODES = 6
@@ -104,7 +103,7 @@ def main():
     if record.exists() and Path(record.read_text().strip()).exists():
         print("quickstart: a kept cluster is up: end it with ./quickstart --down", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    leave_on_sigterm()
     cluster = None
     try:
         build_it(args.build, args.keep, say)

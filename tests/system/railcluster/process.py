@@ -91,6 +91,14 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
+def leave_on_sigterm() -> None:
+    """SIGTERM raises SystemExit, so that what was started goes as well; a second one does not interrupt that."""
+    def leave(*_) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: None)  # not SIG_IGN, which children would inherit
+        raise SystemExit(143)
+    signal.signal(signal.SIGTERM, leave)
+
+
 def tail(path: Path, lines: int = 15) -> str:
     try:
         text = path.read_text(errors="replace").splitlines()
