@@ -3,7 +3,7 @@
 bench_programs = tests/bench/place_bench tests/bench/quality_bench.py tests/unit/sched/plan/batch_ilp_test.py \
 	tests/bench/topo_bench tests/bench/topo_live_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
 	tests/bench/restart_bench.py
-EXTRA_DIST += tests/bench/quality_bench.py tests/bench/restart_bench.py tests/bench/slurmctld_bench.py \
+EXTRA_DIST += tests/bench/build_bench.py tests/bench/quality_bench.py tests/bench/restart_bench.py tests/bench/slurmctld_bench.py \
 	tests/bench/topo_live_bench.py
 EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
@@ -22,3 +22,8 @@ bench: $(EXTRA_PROGRAMS) all
 	    test -x ./$$program || program=$(srcdir)/$$program; \
 	    echo "== $$program"; $$program || test $$? -eq 77 || exit 1; echo; \
 	done
+
+# What developers wait for, beside the targets: the better part of an hour; one row with ONLY=change and the like.
+.PHONY: bench-build
+bench-build:
+	$(srcdir)/%D%/build_bench.py --build . $(if $(ONLY),--only $(ONLY))
