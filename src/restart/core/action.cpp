@@ -10,9 +10,9 @@ constexpr std::string_view tag = "railyard[";
 } // namespace
 
 std::string describe(const Action& action) {
+    // Whether by an exclusion or by a drain.
     const auto without = [&] {
-        return action.exclude.empty() ? std::string()
-                                      : fmt::format(" without {}", base::fold_hostlist(action.exclude));
+        return action.host.empty() ? std::string() : fmt::format(" without {}", action.host);
     };
     switch (action.kind) {
     case ActionKind::drain_host: return fmt::format("drain {}: {}", action.host, action.reason);
@@ -22,6 +22,10 @@ std::string describe(const Action& action) {
     case ActionKind::resume_host: return fmt::format("resume {}", action.host);
     case ActionKind::requeue_job:
         return fmt::format("requeue job {}{}{}", action.job, without(), action.hold ? ", held" : "");
+    case ActionKind::keep_off:
+        return action.readmit.empty()
+                   ? fmt::format("keep job {} off {}", action.job, base::fold_hostlist(action.exclude))
+                   : fmt::format("let job {} use {} again", action.job, base::fold_hostlist(action.readmit));
     case ActionKind::update_job: break;
     }
     return fmt::format("let job {} begin now{}", action.job, without());

@@ -21,9 +21,7 @@ bool drain_under_way(const State& state, std::string_view host) {
             const auto& action = intent.action;
             const bool drains = action.kind == ActionKind::drain_host ||
                                 (action.kind == ActionKind::down_host && action.drain);
-            // Between its outcome and the next snapshot a drain that was done is not seen yet either.
-            if (drains && (!intent.settled() || (intent.progress == Progress::done && !intent.seen)))
-                return true;
+            if (drains && intent.in_flight()) return true;
         }
     }
     return false;
@@ -43,24 +41,27 @@ std::size_t drained_by_us(const State& state) {
     return count_drained(state, [](const HostState&) { return true; });
 }
 
-std::string drain_bound(const Turn& turn, const HostState& host) {
+std::optional<Bound> drain_bound(const Turn& turn, const HostState& host) {
     const auto& policy = turn.policy;
     const auto total =
         static_cast<double>(std::count_if(turn.state.hosts.begin(), turn.state.hosts.end(),
                                           [](const auto& entry) { return entry.second.node.has_value(); }));
     const auto drained = drained_by_us(turn.state);
     if (static_cast<double>(drained + 1) > std::ceil(policy.max_drained_percent * total / 100.0))
-        return fmt::format("{} of {} hosts are drained already (max_drained_percent = {})", drained, total,
-                           policy.max_drained_percent);
+        return Bound{"max_drained_percent",
+                     fmt::format("{} of {} hosts are drained already (max_drained_percent = {})", drained,
+                                 total, policy.max_drained_percent)};
     if (policy.max_drained_absolute != 0 && drained + 1 > policy.max_drained_absolute)
-        return fmt::format("{} hosts are drained already (max_drained_absolute = {})", drained,
-                           policy.max_drained_absolute);
+        return Bound{"max_drained_absolute",
+                     fmt::format("{} hosts are drained already (max_drained_absolute = {})", drained,
+                                 policy.max_drained_absolute)};
     if (policy.max_drained_per_unit == 0 || host.unit.empty()) return {};
     const auto in_unit =
         count_drained(turn.state, [&](const HostState& other) { return other.unit == host.unit; });
     if (in_unit + 1 > policy.max_drained_per_unit)
-        return fmt::format("{} hosts of {} are drained already (max_drained_per_unit = {})", in_unit,
-                           host.unit, policy.max_drained_per_unit);
+        return Bound{"max_drained_per_unit",
+                     fmt::format("{} hosts of {} are drained already (max_drained_per_unit = {})", in_unit,
+                                 host.unit, policy.max_drained_per_unit)};
     return {};
 }
 

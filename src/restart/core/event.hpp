@@ -48,6 +48,7 @@ struct RmUnavailable {
 struct ActionDone {
     std::string action; // its id
     std::optional<base::Error> error;
+    bool overtaken = false; // it was not tried: the error tells why it is no longer to be done (overtaken())
 };
 
 // railctl drain and resume, from an authorised user.

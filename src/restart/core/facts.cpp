@@ -16,13 +16,35 @@ bool holds(const std::vector<Finding>& findings, const std::string& key) {
     return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return key_of(f) == key; });
 }
 
+// A host that takes jobs again although what speaks against it holds: whoever resumed it knew, and decided
+// so.
+void pardon(Turn& turn, const std::string& name, HostState& host) {
+    std::string held;
+    const auto add = [&](const std::string& key, const std::string& words) {
+        if (has_name(host.pardoned, key)) return;
+        host.pardoned.push_back(key);
+        held += (held.empty() ? "" : ", ") + words;
+    };
+    if (host.lost) add(std::string(lost_key), "its loss");
+    for (const auto& finding : host.findings)
+        if (finding.severity >= Severity::evict)
+            add(key_of(finding), fmt::format("{} {}", finding.component, finding.rule));
+    if (held.empty()) return;
+    turn.note_host(NoteKind::decision, name,
+                   fmt::format("was resumed in spite of {}, which stands as long as that holds", held));
+    turn.changed();
+}
+
 // Notes what began and what ended, and keeps the new list.
 void take_findings(Turn& turn, const std::string& name, HostState& host,
                    const std::vector<Finding>& findings) {
     if (host.findings == findings) return;
     for (const auto& finding : findings) {
-        // Those that ask for more open an incident, which tells them.
-        if (finding.severity != Severity::warn || holds(host.findings, key_of(finding))) continue;
+        // Those that ask to leave a host in use open an incident, which tells them.
+        const bool told_there =
+            finding.severity >= Severity::evict && host.node && !ours(host) && !anothers(host);
+        if (finding.severity == Severity::info || told_there || holds(host.findings, key_of(finding)))
+            continue;
         turn.note_host(NoteKind::signal, name,
                        fmt::format("{} {} ({}): {}", finding.component, finding.rule,
                                    to_string(finding.severity), finding.evidence));
@@ -32,7 +54,8 @@ void take_findings(Turn& turn, const std::string& name, HostState& host,
             turn.note_host(NoteKind::signal, name,
                            fmt::format("{} {}: cleared", finding.component, finding.rule));
     host.findings = findings;
-    std::erase_if(host.judged, [&](const std::string& key) { return !holds(findings, key); });
+    std::erase_if(host.pardoned,
+                  [&](const std::string& key) { return key != lost_key && !holds(findings, key); });
 }
 
 void take_job(Turn& turn, const std::string& host, const JobReport& report) {
@@ -55,21 +78,33 @@ void take_job(Turn& turn, const std::string& host, const JobReport& report) {
     refresh_interval(job, turn.policy);
 }
 
-void take_node(Turn& turn, HostState& host, const RmNode& node) {
+void take_node(Turn& turn, const std::string& name, HostState& host, const RmNode& node) {
     const bool mute = node.not_responding || node.down;
     if (!mute)
         host.mute_since.reset();
     else if (!host.mute_since)
         host.mute_since = turn.now;
     if (host.node && *host.node == node) return;
+    const bool resumed = host.node && host.node->drain && !node.drain && !node.down;
     host.node = node;
     host.node->state = printable(node.state);
     host.node->reason = printable(node.reason);
+    if (resumed) pardon(turn, name, host);
+}
+
+// Whoever else changed the list has seen what stands in it: from then on all of it is theirs.
+void take_exclusion(Turn& turn, JobState& job, const std::vector<std::string>& excluded) {
+    if (job.rm.excluded == excluded || job_in_flight(turn.state, job.rm.id)) return;
+    std::erase_if(job.hurt_by, [&](const std::string& host) {
+        return has_name(job.kept_off, host) && !has_name(excluded, host);
+    });
+    job.kept_off.clear();
 }
 
 void take_rm_job(Turn& turn, JobState& job, const RmJob& read) {
     const bool new_start = job.rm.restarts != read.restarts;
     const bool other_size = job.rm.node_count != read.node_count;
+    take_exclusion(turn, job, read.excluded);
     job.rm = read;
     job.rm.ckpt_dir = printable(read.ckpt_dir, 4095);
     job.rm.why = printable(read.why);
@@ -97,11 +132,12 @@ void take_report(Turn& turn, const Report& report) {
                         base::human_duration(turn.now - *host.last_report)));
         turn.changed();
     }
-    if (!host.boot_id.empty() && !report.boot_id.empty() && host.boot_id != report.boot_id)
-        turn.note_host(NoteKind::signal, report.host, "was rebooted");
+    const bool rebooted = !host.boot_id.empty() && !report.boot_id.empty() && host.boot_id != report.boot_id;
+    if (rebooted) turn.note_host(NoteKind::signal, report.host, "was rebooted");
+    if (rebooted || host.lost) ++host.generation;
     host.last_report = turn.now;
-    host.lost = false;
-    host.doubted = false;
+    host.lost = host.unsure = host.doubted = false;
+    std::erase(host.pardoned, lost_key);
     if (!report.boot_id.empty()) host.boot_id = report.boot_id;
     host.not_watching = report.not_watching;
     take_findings(turn, report.host, host, report.findings);
@@ -111,6 +147,7 @@ void take_report(Turn& turn, const Report& report) {
 
 void take_sweep(Turn& turn, const FabricReport& report) {
     if (!report.complete) return; // a sweep that ended early says nothing about who is missing
+    turn.state.swept = turn.now;
     for (auto& [name, host] : turn.state.hosts) {
         const auto named = report.hosts.find(name);
         host.links = named == report.hosts.end() ? HostLinks{} : named->second;
@@ -127,13 +164,14 @@ void take_snapshot(Turn& turn, const RmSnapshot& snapshot) {
     if (!state.rm_answers) turn.note_host(NoteKind::outcome, {}, "the resource manager answers again");
     state.rm_answers = true;
     state.rm_read = turn.now;
+    state.rm_gives_up = snapshot.gives_up;
 
     std::vector<std::string_view> named;
     named.reserve(snapshot.nodes.size());
     for (const auto& node : snapshot.nodes) {
         named.push_back(node.name);
         const auto found = state.hosts.find(node.name);
-        take_node(turn, found != state.hosts.end() ? found->second : state.hosts[node.name], node);
+        take_node(turn, node.name, found != state.hosts.end() ? found->second : state.hosts[node.name], node);
     }
     std::sort(named.begin(), named.end());
     for (auto at = state.hosts.begin(); at != state.hosts.end();) {

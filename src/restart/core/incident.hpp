@@ -18,7 +18,8 @@ enum class IncidentKind {
     node_loss,     // the host has gone
     bad_host,      // the host lives, a finding asks to leave it
     operator_wish, // a drain or resume by a person, through railctl
-    mass_silence   // most agents fell silent at once: the network or the daemon, not the hosts
+    mass_silence,  // half of the agents or more fell silent: the network or the daemon, not the hosts
+    exclusion      // what keeps requeued jobs off this host no longer fits, and is changed
 };
 
 // Where an incident stands. Recovery moves to the right only.
@@ -30,6 +31,10 @@ enum class Phase {
     watching   // nothing to do but to wait until it is over
 };
 std::string_view to_string(IncidentKind kind);
+// Whether it is about what is wrong with one host, of which a host has at most one.
+inline bool is_fault(IncidentKind kind) {
+    return kind == IncidentKind::node_loss || kind == IncidentKind::bad_host;
+}
 std::string_view to_string(Phase phase);
 
 // How far an action has come.
@@ -38,7 +43,8 @@ enum class Progress {
     doubtful, // given before a restart: the next snapshot tells whether it was done
     waiting,  // failed for now; given again at `next_try`
     done,
-    failed // for good
+    failed,   // for good; what still asks for it asks again after `next_try`
+    overtaken // no longer right when its turn came
 };
 
 struct Intent {
@@ -47,7 +53,9 @@ struct Intent {
     base::Time next_try{};
     std::uint32_t tries = 0;
     bool seen = false; // a snapshot was taken since it was settled
-    bool settled() const { return progress == Progress::done || progress == Progress::failed; }
+    bool settled() const { return progress >= Progress::done; }
+    // Under way, or done and not yet seen in a snapshot.
+    bool in_flight() const { return !settled() || (progress == Progress::done && !seen); }
     bool operator==(const Intent&) const = default;
 };
 
@@ -56,13 +64,15 @@ struct HurtJob {
     std::uint32_t id = 0;
     std::uint32_t epoch = 0;           // the start that the fault hurt
     base::Time started{};              // of that start
-    bool recover = false;              // we requeue it; false: left to the resource manager, and noted
+    bool recover = false;              // we requeue it
+    std::string left;                  // or why not; weighed anew as long as the job is on the host
+    bool observed = false;             // observe_only was set: only told what would be done
     bool hold = false;                 // requeue it held: it makes no progress
     std::optional<base::Time> asked;   // to save
     std::optional<base::Time> save_by; // moved at this time at the latest
     std::optional<Commit> last; // its last commit: first when asked to save, then when its work stopped
     std::optional<base::Time> stopped; // when its work ended, the fault or our requeue: the requeue was given
-    bool settled = false;              // runs elsewhere, has ended, or is none of ours
+    bool settled = false;              // runs elsewhere or has ended
     bool told_waiting = false;         // noted that it stays pending
     bool operator==(const HurtJob&) const = default;
 };
@@ -79,8 +89,8 @@ struct Incident {
     std::vector<HurtJob> jobs;
     std::vector<Intent> intents;
     std::uint32_t next_action = 1;
-    bool drain_decided = false; // whether to drain the culprit, and why not, was settled
-    bool down_decided = false;  // the same for setting it down
+    std::string told;      // what was last told of why the culprit is not drained, so that it is told once
+    bool observed = false; // observe_only was set when it was last looked at: only told what would be done
 
     std::string id() const { return "i-" + std::to_string(number); }
     bool operator==(const Incident&) const = default;

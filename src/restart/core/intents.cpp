@@ -10,6 +10,11 @@
 namespace restart {
 namespace {
 
+const HostState* host_of(const State& state, const Action& action) {
+    const auto found = state.hosts.find(action.host);
+    return found == state.hosts.end() ? nullptr : &found->second;
+}
+
 constexpr std::uint32_t most_refusals = 5; // tries of an action that fails for another reason than absence
 
 // Applies `change` to each intent of the open incidents.
@@ -19,57 +24,47 @@ template <class Change> void each_intent(Turn& turn, Change change) {
             change(incident, intent);
 }
 
-void fail(Turn& turn, const Incident& incident, Intent& intent, std::string_view why) {
-    intent.progress = Progress::failed;
+// Refused for good: whatever still asks for it waits so long before it asks again.
+constexpr base::Duration refused_pause{600'000};
+
+void tell_not_done(Turn& turn, const Incident& incident, const Intent& intent, std::string_view why) {
     turn.note(NoteKind::action, incident, intent.action.job,
               fmt::format("{}: not done: {}", describe(intent.action), why));
 }
 
-const HostState* host_of(const Turn& turn, const Action& action) {
-    const auto found = turn.state.hosts.find(action.host);
-    return found == turn.state.hosts.end() ? nullptr : &found->second;
+void fail(Turn& turn, const Incident& incident, Intent& intent, std::string_view why) {
+    intent.progress = Progress::failed;
+    intent.next_try = turn.now + refused_pause;
+    tell_not_done(turn, incident, intent, why);
+    // What was refused is left to people: the job's list stays as it is.
+    const auto job = turn.state.jobs.find(intent.action.job);
+    if (intent.action.kind != ActionKind::keep_off || job == turn.state.jobs.end()) return;
+    auto& list = intent.action.readmit.empty() ? job->second.hurt_by : job->second.kept_off;
+    std::erase_if(list, [&](const std::string& host) { return host == intent.action.host; });
 }
 
-// Why an action that waited is no longer to be done; empty: it still is.
-std::string overtaken(const Turn& turn, const Action& action) {
-    if (turn.policy.observe_only) return "observe_only was set";
-    const auto* host = host_of(turn, action);
-    switch (action.kind) {
-    case ActionKind::drain_host:
-        if (host == nullptr || !host->node) return "the resource manager does not know the host";
-        if (anothers(*host)) return "another has drained it: " + host->node->reason;
-        return {};
-    case ActionKind::down_host:
-        if (host == nullptr || !host->node) return "the resource manager does not know the host";
-        if (!host->lost) return "its agent reports again";
-        if (action.drain && anothers(*host)) return "another has drained it: " + host->node->reason;
-        return {};
-    case ActionKind::resume_host:
-        if (host != nullptr && anothers(*host)) return "another has drained it: " + host->node->reason;
-        return {};
-    case ActionKind::requeue_job:
-    case ActionKind::update_job: break;
-    }
-    return turn.state.jobs.contains(action.job) ? std::string() : "the job has ended";
+// Its turn came too late. Nothing was done; what holds by then decides anew.
+void drop(Turn& turn, Incident& incident, Intent& intent, std::string_view why) {
+    intent.progress = Progress::overtaken;
+    tell_not_done(turn, incident, intent, why);
+    if (intent.action.kind == ActionKind::requeue_job) uncount_requeue(turn, incident, intent.action);
 }
 
-void give_again(Turn& turn, const Incident& incident, Intent& intent) {
-    if (const auto why = overtaken(turn, intent.action); !why.empty())
-        return fail(turn, incident, intent, why);
+void give_again(Turn& turn, Incident& incident, Intent& intent) {
+    if (const auto why = overtaken(turn.state, turn.policy, intent.action); !why.empty())
+        return drop(turn, incident, intent, why);
     intent.progress = Progress::given;
     turn.emit(intent.action);
 }
 
 // Whether the snapshot shows that an action was done.
 bool happened(const Turn& turn, const Action& action) {
-    const auto* host = host_of(turn, action);
+    const auto* host = host_of(turn.state, action);
     const bool seen = host != nullptr && host->node.has_value();
     const auto job = turn.state.jobs.find(action.job);
     const auto excluded = [&] {
-        const auto& list = job->second.rm.excluded;
-        return std::all_of(action.exclude.begin(), action.exclude.end(), [&](const auto& name) {
-            return std::find(list.begin(), list.end(), name) != list.end();
-        });
+        return std::all_of(action.exclude.begin(), action.exclude.end(),
+                           [&](const auto& name) { return has_name(job->second.rm.excluded, name); });
     };
     switch (action.kind) {
     case ActionKind::drain_host:
@@ -78,14 +73,59 @@ bool happened(const Turn& turn, const Action& action) {
     case ActionKind::resume_host: return seen && !host->node->drain;
     case ActionKind::requeue_job:
         return job != turn.state.jobs.end() && job->second.rm.restarts > action.epoch && excluded();
+    case ActionKind::keep_off:
+        return job != turn.state.jobs.end() && excluded() &&
+               std::none_of(action.readmit.begin(), action.readmit.end(),
+                            [&](const auto& name) { return has_name(job->second.rm.excluded, name); });
     case ActionKind::update_job: break;
     }
     return job != turn.state.jobs.end() && (job->second.rm.phase == JobPhase::running || excluded());
 }
 
+// Whether what a drain is for holds. A person's does by being asked for.
+bool still_asked(const HostState& host, const Action& action) {
+    return owner_of(action.reason).starts_with("user:") || fault_holds(host);
+}
+
 } // namespace
 
+std::string overtaken(const State& state, const Policy& policy, const Action& action) {
+    if (policy.observe_only) return "observe_only was set";
+    const auto* host = host_of(state, action);
+    const auto is_anothers = [&] { return "another has drained it: " + host->node->reason; };
+    switch (action.kind) {
+    case ActionKind::drain_host:
+        if (host == nullptr || !host->node) return "the resource manager does not know the host";
+        if (anothers(*host)) return is_anothers();
+        return still_asked(*host, action) ? std::string() : "what asked for it is over";
+    case ActionKind::down_host:
+        if (host == nullptr || !host->node) return "the resource manager does not know the host";
+        if (!host->lost || host->generation != action.generation) return "its agent reports again";
+        if (!gone(*host)) return "it was put back into use";
+        if (!unheard(*host)) return "the resource manager hears it again";
+        return action.drain && anothers(*host) ? is_anothers() : std::string();
+    case ActionKind::resume_host:
+        if (host != nullptr && host->lost) return "its agent does not report";
+        return host != nullptr && anothers(*host) ? is_anothers() : std::string();
+    case ActionKind::keep_off: return exclusion_overtaken(state, action);
+    case ActionKind::requeue_job:
+    case ActionKind::update_job: break;
+    }
+    const auto job = state.jobs.find(action.job);
+    if (job == state.jobs.end()) return "the job has ended";
+    // Still in the start that was to be left: it may stay there when its host is well again.
+    const bool stays = action.kind == ActionKind::requeue_job && job->second.rm.restarts == action.epoch &&
+                       has_name(job->second.rm.nodes, action.host);
+    return stays && host != nullptr && !fault_holds(*host) ? "what asked for it is over" : std::string();
+}
+
 void give(Turn& turn, Incident& incident, Action action) {
+    // What came to nothing before is told; it need not be kept.
+    std::erase_if(incident.intents, [&](const Intent& old) {
+        return old.progress >= Progress::failed && old.seen && old.action.kind == action.kind &&
+               old.action.job == action.job && old.action.host == action.host;
+    });
+    if (const auto* host = host_of(turn.state, action)) action.generation = host->generation;
     action.id = fmt::format("{}/{}", incident.id(), incident.next_action++);
     turn.emit(action);
     incident.intents.push_back({std::move(action), Progress::given, {}, 0, false});
@@ -94,6 +134,8 @@ void give(Turn& turn, Incident& incident, Action action) {
 void take_outcome(Turn& turn, const ActionDone& done) {
     each_intent(turn, [&](Incident& incident, Intent& intent) {
         if (intent.action.id != done.action || intent.settled()) return;
+        if (done.overtaken)
+            return drop(turn, incident, intent, done.error ? done.error->text : std::string());
         if (!done.error) {
             intent.progress = Progress::done;
             turn.note(NoteKind::action, incident, intent.action.job, describe(intent.action));

@@ -18,18 +18,14 @@ constexpr base::Duration unknown_cost_deadline{60'000};
 // A requeued job that is still pending after this long is worth a line.
 constexpr base::Duration long_wait{60'000};
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // The start of the job that the fault hurt, when it did.
 std::optional<std::uint32_t> hurt_epoch(const JobState& job, const Incident& incident) {
     const auto phase = job.rm.phase;
-    if (phase != JobPhase::pending && contains(job.rm.nodes, incident.host)) return job.rm.restarts;
+    if (phase != JobPhase::pending && has_name(job.rm.nodes, incident.host)) return job.rm.restarts;
     // The resource manager saw the loss before we confirmed it and has already requeued the job.
     if (incident.kind == IncidentKind::node_loss && phase != JobPhase::running && job.left &&
         *job.left >= incident.fault && job.rm.restarts <= job.ran_epoch + 1 &&
-        contains(job.ran_on, incident.host))
+        has_name(job.ran_on, incident.host))
         return job.ran_epoch;
     return {};
 }
@@ -44,26 +40,53 @@ std::string futile(const JobState& job, const Policy& policy) {
     return {};
 }
 
-void decide_job(Turn& turn, Incident& incident, HurtJob& hurt, const JobState& job) {
+// What is to become of a job that the fault hurts.
+struct Verdict {
+    bool recover = false, hold = false;
+    std::string left, why; // why it is left alone or held, and the sentence that tells it
+};
+
+Verdict judge_job(const Turn& turn, const Incident& incident, std::uint32_t id, const JobState& job) {
     const auto leave = [&](std::string_view why) {
-        hurt.settled = true;
-        turn.note(NoteKind::decision, incident, hurt.id,
-                  fmt::format("job {} is left to the resource manager: {}", hurt.id, why));
+        return Verdict{false, false, std::string(why),
+                       fmt::format("job {} is left to the resource manager: {}", id, why)};
     };
     if (!job.rm.restart) return leave("it was submitted without --restart=auto");
     if (!*job.rm.restart) return leave("--restart=never");
     if (!job.rm.requeue) return leave("it may not be requeued");
     const auto why = futile(job, turn.policy);
-    if (why.empty()) {
-        hurt.recover = true;
-    } else if (incident.kind == IncidentKind::node_loss) {
-        hurt.recover = hurt.hold = true;
-        turn.note(NoteKind::decision, incident, hurt.id, fmt::format("job {} is held: {}", hurt.id, why));
-    } else {
-        hurt.settled = true;
-        turn.note(NoteKind::decision, incident, hurt.id,
-                  fmt::format("job {} is left where it runs: {}", hurt.id, why));
-    }
+    if (why.empty()) return {true, false, {}, {}};
+    if (incident.kind == IncidentKind::node_loss)
+        return {true, true, {}, fmt::format("job {} is held: {}", id, why)};
+    return {false, false, why, fmt::format("job {} is left where it runs: {}", id, why)};
+}
+
+void weigh(Turn& turn, const Incident& incident, HurtJob& hurt, const JobState& job, bool first) {
+    const auto verdict = judge_job(turn, incident, hurt.id, job);
+    if (!first && verdict.left == hurt.left) return;
+    hurt.recover = verdict.recover;
+    hurt.hold = verdict.hold;
+    hurt.left = verdict.left;
+    if (!verdict.why.empty()) turn.note(NoteKind::decision, incident, hurt.id, verdict.why);
+}
+
+// The last action that was to start the job anew from the start that the fault hurt.
+const Intent* requeue_of(const Incident& incident, const HurtJob& hurt) {
+    const auto found =
+        std::find_if(incident.intents.rbegin(), incident.intents.rend(), [&](const Intent& intent) {
+            return intent.action.job == hurt.id && intent.action.epoch == hurt.epoch &&
+                   (intent.action.kind == ActionKind::requeue_job ||
+                    intent.action.kind == ActionKind::update_job);
+        });
+    return found == incident.intents.rend() ? nullptr : &*found;
+}
+
+// A requeue that was refused is asked for again after a while, where the job still is on the culprit.
+bool to_ask_again(const Turn& turn, const Incident& incident, const HurtJob& hurt, const JobState& job) {
+    if (!hurt.settled || job.rm.restarts != hurt.epoch || !has_name(job.rm.nodes, incident.host))
+        return false;
+    const auto* requeue = requeue_of(incident, hurt);
+    return requeue != nullptr && requeue->progress == Progress::failed && turn.now >= requeue->next_try;
 }
 
 std::string lost_and_kept(const HurtJob& hurt) {
@@ -80,11 +103,9 @@ std::string lost_and_kept(const HurtJob& hurt) {
 void settle_running(Turn& turn, Incident& incident, HurtJob& hurt, const JobState& job) {
     hurt.settled = true;
     const auto nodes = base::fold_hostlist(job.rm.nodes);
-    if (contains(job.rm.nodes, incident.host)) {
-        turn.note(
-            NoteKind::outcome, incident, hurt.id,
-            fmt::format("job {} runs on {} again, with {} in spite of its exclusion: not moved a second time",
-                        hurt.id, nodes, incident.host));
+    if (has_name(job.rm.nodes, incident.host)) {
+        turn.note(NoteKind::outcome, incident, hurt.id,
+                  fmt::format("job {} runs on {} again, with {}", hurt.id, nodes, incident.host));
         return;
     }
     const auto began = std::clamp(job.rm.start, *hurt.stopped, std::max(*hurt.stopped, turn.now));
@@ -114,7 +135,7 @@ void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
     }
     if (!hurt.stopped) return; // it may still save
     const auto& job = found->second;
-    const auto* requeue = requeue_of(incident, hurt.id);
+    const auto* requeue = requeue_of(incident, hurt);
     if (requeue == nullptr) return;
     if (hurt.hold ? requeue->settled() : requeue->progress == Progress::failed) {
         if (!requeue->seen) return; // it may have failed because the job has just ended
@@ -135,7 +156,7 @@ void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
         action.host = incident.host;
         action.job = hurt.id;
         action.epoch = hurt.epoch;
-        action.exclude = {incident.host};
+        action.exclude = exclusion_of(turn, found->second, incident.host);
         give(turn, incident, std::move(action));
     }
     if (!hurt.told_waiting && turn.now - *hurt.stopped >= long_wait) {
@@ -147,29 +168,49 @@ void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
 
 } // namespace
 
-const Intent* requeue_of(const Incident& incident, std::uint32_t job) {
-    const auto found =
-        std::find_if(incident.intents.begin(), incident.intents.end(), [&](const Intent& intent) {
-            return intent.action.job == job && (intent.action.kind == ActionKind::requeue_job ||
-                                                intent.action.kind == ActionKind::update_job);
-        });
-    return found == incident.intents.end() ? nullptr : &*found;
-}
-
 void gather_jobs(Turn& turn, Incident& incident) {
+    // Those that were left alone and have gone from the culprit are no longer its.
+    std::erase_if(incident.jobs, [&](const HurtJob& hurt) {
+        const auto job = turn.state.jobs.find(hurt.id);
+        return (hurt.observed || !hurt.left.empty()) &&
+               (job == turn.state.jobs.end() || hurt_epoch(job->second, incident) != hurt.epoch);
+    });
     for (const auto& [id, job] : turn.state.jobs) {
         const auto epoch = hurt_epoch(job, incident);
         if (!epoch) continue;
-        if (std::any_of(incident.jobs.begin(), incident.jobs.end(),
-                        [&, job_id = id](const HurtJob& known) { return known.id == job_id; }))
+        const auto known =
+            std::find_if(incident.jobs.begin(), incident.jobs.end(), [&, job_id = id](const HurtJob& hurt) {
+                return hurt.id == job_id && hurt.epoch == *epoch;
+            });
+        if (known != incident.jobs.end() && !to_ask_again(turn, incident, *known, job)) {
+            if (!known->left.empty()) weigh(turn, incident, *known, job, false);
             continue;
+        }
+        if (known != incident.jobs.end()) incident.jobs.erase(known);
         HurtJob hurt;
         hurt.id = id;
         hurt.epoch = *epoch;
         hurt.started = job.ran_since;
-        decide_job(turn, incident, hurt, job);
+        weigh(turn, incident, hurt, job, true);
         incident.jobs.push_back(hurt);
     }
+}
+
+void uncount_requeue(Turn& turn, Incident& incident, const Action& action) {
+    std::erase_if(incident.jobs, [&](const HurtJob& hurt) {
+        return hurt.id == action.job && hurt.epoch == action.epoch && !hurt.settled;
+    });
+    const auto found = turn.state.jobs.find(action.job);
+    if (found == turn.state.jobs.end() || found->second.requeued_epoch != action.epoch) return;
+    for (const auto& [number, other] : turn.state.incidents)
+        for (const auto& intent : other.intents)
+            if (intent.action.job == action.job && intent.action.epoch == action.epoch &&
+                intent.action.kind == ActionKind::requeue_job && intent.progress != Progress::overtaken)
+                return; // another culprit still asks for it
+    auto& job = found->second;
+    job.requeued_epoch.reset();
+    if (job.requeues > 0) --job.requeues;
+    if (job.fruitless > 0) --job.fruitless;
 }
 
 base::Time save_deadline(const JobState& job, base::Time now, const Policy& policy) {
@@ -182,7 +223,7 @@ base::Time save_deadline(const JobState& job, base::Time now, const Policy& poli
 
 void settle_jobs(Turn& turn, Incident& incident) {
     for (auto& hurt : incident.jobs)
-        if (!hurt.settled) settle_job(turn, incident, hurt);
+        if (!hurt.settled && hurt.left.empty() && !hurt.observed) settle_job(turn, incident, hurt);
 }
 
 void learn_commit(JobState& job, const Commit& commit) {

@@ -4,7 +4,9 @@ libry_restart_core_la_SOURCES = \
 	%D%/action.cpp %D%/action.hpp \
 	%D%/bounds.cpp \
 	%D%/codec.hpp \
+	%D%/culprit.cpp \
 	%D%/event.hpp \
+	%D%/exclusions.cpp \
 	%D%/facts.cpp \
 	%D%/findings.cpp \
 	%D%/health.cpp %D%/health.hpp \
@@ -21,6 +23,8 @@ libry_restart_core_la_SOURCES = \
 	%D%/rm_queue.hpp \
 	%D%/rm_snapshot.hpp \
 	%D%/state.cpp %D%/state.hpp \
+	%D%/state_1.cpp %D%/state_1.hpp \
 	%D%/step.cpp %D%/step.hpp \
-	%D%/turn.hpp
+	%D%/turn.hpp \
+	%D%/witnesses.cpp %D%/witnesses.hpp
 libry_restart_core_la_LIBADD = libry_base.la libry_interval.la

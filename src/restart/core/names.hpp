@@ -12,8 +12,8 @@
 namespace restart::codec {
 
 template <> struct Names<ActionKind> {
-    static constexpr std::array<std::string_view, 5> names{"drain_host", "down_host", "resume_host",
-                                                           "requeue_job", "update_job"};
+    static constexpr std::array<std::string_view, 6> names{"drain_host",  "down_host",  "resume_host",
+                                                           "requeue_job", "update_job", "keep_off"};
 };
 template <> struct Names<NoteKind> {
     static constexpr std::array<std::string_view, 4> names{"signal", "decision", "action", "outcome"};
@@ -23,15 +23,16 @@ template <> struct Names<JobPhase> {
                                                            "ended"};
 };
 template <> struct Names<IncidentKind> {
-    static constexpr std::array<std::string_view, 4> names{"node_loss", "bad_host", "operator_wish",
-                                                           "mass_silence"};
+    static constexpr std::array<std::string_view, 5> names{"node_loss", "bad_host", "operator_wish",
+                                                           "mass_silence", "exclusion"};
 };
 template <> struct Names<Phase> {
     static constexpr std::array<std::string_view, 5> names{"suspected", "saving", "moving", "verifying",
                                                            "watching"};
 };
 template <> struct Names<Progress> {
-    static constexpr std::array<std::string_view, 5> names{"given", "doubtful", "waiting", "done", "failed"};
+    static constexpr std::array<std::string_view, 6> names{"given", "doubtful", "waiting",
+                                                           "done",  "failed",   "overtaken"};
 };
 
 template <class T> std::string_view name(T word) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace restart {
 namespace {
 
@@ -33,6 +35,7 @@ void carry_out(Turn& turn, const std::string& host, std::string what, Action act
     auto& incident =
         open_incident(turn, IncidentKind::operator_wish, Phase::moving, host, std::move(what), turn.now);
     turn.note(NoteKind::decision, incident, 0, incident.what);
+    if (action.kind == ActionKind::resume_host) exclude_before_resume(turn, incident);
     action.host = host;
     give(turn, incident, std::move(action));
 }

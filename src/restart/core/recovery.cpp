@@ -7,19 +7,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace restart {
 namespace {
 
-// Reasons stay short enough for sinfo -R.
-constexpr std::size_t most_reason = 160;
-
 HostState& culprit(Turn& turn, const Incident& incident) {
     return turn.state.hosts[incident.host];
-}
-
-std::string reason_of(const Incident& incident) {
-    return printable(tagged(incident.id(), incident.what), most_reason);
 }
 
 bool to_move(const HurtJob& hurt) {
@@ -33,67 +28,44 @@ std::string list_jobs(const Incident& incident) {
     return list;
 }
 
-// Nothing is done in observe-only mode but to say what would be.
-void observe(Turn& turn, Incident& incident, std::string_view host_action) {
-    const auto jobs = list_jobs(incident);
+// Nothing is done in observe-only mode but to say what would be, once.
+void observe(Turn& turn, Incident& incident) {
     for (auto& hurt : incident.jobs)
-        if (to_move(hurt))
+        if (to_move(hurt) && !std::exchange(hurt.observed, true))
             turn.note(NoteKind::decision, incident, hurt.id,
                       fmt::format("would requeue job {} (observe_only)", hurt.id));
-    turn.note(NoteKind::decision, incident, 0,
-              fmt::format("would {} {} (observe_only)", host_action, incident.host));
-    for (auto& hurt : incident.jobs)
-        hurt.settled = true;
-    incident.drain_decided = incident.down_decided = true;
+    if (!std::exchange(incident.observed, true))
+        turn.note(NoteKind::decision, incident, 0,
+                  fmt::format("would {} {} (observe_only)",
+                              culprit(turn, incident).lost ? "set down and drain" : "drain", incident.host));
     incident.phase = Phase::verifying;
 }
 
-void drain_culprit(Turn& turn, Incident& incident) {
-    if (std::exchange(incident.drain_decided, true)) return;
-    const auto& host = culprit(turn, incident);
-    const auto not_drained = [&](std::string_view why) {
-        turn.note(NoteKind::decision, incident, 0, fmt::format("{} is not drained: {}", incident.host, why));
-    };
-    if (!host.node) return not_drained("the resource manager does not know it");
-    if (ours(host)) return not_drained("it is already: " + host.node->reason);
-    if (anothers(host)) return not_drained("another has done so: " + host.node->reason);
-    if (const auto bound = drain_bound(turn, host); !bound.empty()) return not_drained(bound);
-    Action action;
-    action.kind = ActionKind::drain_host;
-    action.host = incident.host;
-    action.reason = reason_of(incident);
-    give(turn, incident, std::move(action));
+// Whether jobs get no time to save.
+bool at_once(const HostState& host) {
+    const auto asking = leave_findings(host);
+    return gone(host) || std::any_of(asking.begin(), asking.end(), [](const Finding* finding) {
+               return finding->severity == Severity::fatal;
+           });
 }
 
-// A dead host is set down so that its jobs end now, and drained so that it does not come back by itself. Its
-// down is part of the recovery, which no bound stops; its drain is not.
-void down_culprit(Turn& turn, Incident& incident) {
-    if (std::exchange(incident.down_decided, true)) return;
+void announce(Turn& turn, Incident& incident) {
+    const auto jobs = list_jobs(incident);
     const auto& host = culprit(turn, incident);
-    if (!host.node) return;
-    const bool drained = ours(host) || anothers(host);
-    if (drained && !incident.drain_decided)
-        turn.note(NoteKind::decision, incident, 0,
-                  fmt::format("{} is not drained: {}: {}", incident.host,
-                              ours(host) ? "it is already" : "another has done so", host.node->reason));
-    std::string bound;
-    if (!drained && !incident.drain_decided) bound = drain_bound(turn, host);
-    if (!bound.empty())
-        turn.note(NoteKind::decision, incident, 0,
-                  fmt::format("{} is set down but not drained: {}", incident.host, bound));
-    Action action;
-    action.kind = ActionKind::down_host;
-    action.host = incident.host;
-    action.drain = !drained && !incident.drain_decided && bound.empty();
-    if (!drained) action.reason = reason_of(incident);
-    incident.drain_decided = true;
-    if (!host.node->down || action.drain) give(turn, incident, std::move(action));
+    if (gone(host))
+        return turn.note(NoteKind::decision, incident, 0,
+                         fmt::format("{} is lost: {}", incident.host,
+                                     jobs.empty() ? "no job is to be requeued"
+                                                  : fmt::format("requeue job {} without it", jobs)));
+    turn.note(NoteKind::decision, incident, 0,
+              jobs.empty() ? fmt::format("drain {}", incident.host)
+                           : fmt::format("{} drain {} and requeue job {} without it",
+                                         at_once(host) ? "at once" : "let save, then", incident.host, jobs));
 }
 
 void move_job(Turn& turn, Incident& incident, HurtJob& hurt) {
     auto& job = turn.state.jobs.at(hurt.id);
-    hurt.stopped =
-        incident.kind == IncidentKind::node_loss ? std::max(incident.fault, hurt.started) : turn.now;
+    hurt.stopped = gone(culprit(turn, incident)) ? std::max(incident.fault, hurt.started) : turn.now;
     hurt.last = job.commit;
     // Two culprits of one start both ask for its requeue, each with its exclusion; it happens, and counts,
     // once.
@@ -108,7 +80,7 @@ void move_job(Turn& turn, Incident& incident, HurtJob& hurt) {
     action.host = incident.host;
     action.job = hurt.id;
     action.epoch = hurt.epoch;
-    action.exclude = {incident.host};
+    action.exclude = exclusion_of(turn, job, incident.host);
     action.hold = hurt.hold;
     give(turn, incident, std::move(action));
 }
@@ -117,11 +89,6 @@ void move_job(Turn& turn, Incident& incident, HurtJob& hurt) {
 bool still_there(const Turn& turn, const HurtJob& hurt) {
     const auto found = turn.state.jobs.find(hurt.id);
     return found != turn.state.jobs.end() && to_move(hurt);
-}
-
-void move_rest(Turn& turn, Incident& incident) {
-    for (auto& hurt : incident.jobs)
-        if (still_there(turn, hurt)) move_job(turn, incident, hurt);
 }
 
 void ask_to_save(Turn& turn, Incident& incident, HurtJob& hurt, const JobState& job) {
@@ -150,42 +117,62 @@ bool saved(Turn& turn, Incident& incident, const HurtJob& hurt) {
     return true;
 }
 
-bool cleared(Turn& turn, const Incident& incident) {
-    const auto& findings = culprit(turn, incident).findings;
-    return std::none_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-        return std::find(incident.rules.begin(), incident.rules.end(), key_of(finding)) !=
-               incident.rules.end();
-    });
-}
-
-// Jobs that asked for time to save move one by one; true while any is waited for.
-bool advance_saving(Turn& turn, Incident& incident) {
-    gather_jobs(turn, incident);
+// What is still to be done about a fault that holds.
+void pursue(Turn& turn, Incident& incident) {
+    const bool hurry = at_once(culprit(turn, incident));
+    std::vector<HurtJob*> ready;
     bool waiting = false, moved = false;
     for (auto& hurt : incident.jobs) {
-        if (hurt.stopped) moved = true;
+        moved = moved || hurt.stopped;
         if (!still_there(turn, hurt)) continue;
         const auto& job = turn.state.jobs.at(hurt.id);
-        if (!hurt.asked && job.speaks) ask_to_save(turn, incident, hurt, job);
-        if (hurt.asked && !saved(turn, incident, hurt)) {
+        if (!hurry && !hurt.asked && job.speaks) ask_to_save(turn, incident, hurt, job);
+        if (!hurry && hurt.asked && !saved(turn, incident, hurt))
             waiting = true;
-            continue;
-        }
-        drain_culprit(turn, incident);
-        move_job(turn, incident, hurt);
-        moved = true;
+        else
+            ready.push_back(&hurt);
     }
-    if (waiting && !moved && cleared(turn, incident)) {
-        turn.note(NoteKind::outcome, incident, 0, "cleared before any job was moved: nothing is done");
-        for (auto& hurt : incident.jobs)
-            hurt.settled = true;
-        incident.drain_decided = true;
-        incident.phase = Phase::verifying;
-    } else if (!waiting) {
-        drain_culprit(turn, incident);
-        incident.phase = Phase::moving;
+    // New jobs are kept away before the old ones leave, which may begin again at once.
+    if (!waiting || moved || !ready.empty()) keep_out(turn, incident);
+    for (auto* hurt : ready)
+        move_job(turn, incident, *hurt);
+    incident.phase = waiting ? Phase::saving : Phase::moving;
+}
+
+// The fault is over, or a person uses the host all the same: what was not done yet is not done.
+void let_go(Turn& turn, Incident& incident) {
+    const bool cleared = !is_faulty(culprit(turn, incident));
+    const auto why = cleared ? std::string("cleared") : incident.host + " was put back into use";
+    bool moved = false, spared = false;
+    for (const auto& hurt : incident.jobs) {
+        moved = moved || hurt.stopped;
+        if (!to_move(hurt) || hurt.observed) continue;
+        spared = true;
+        if (turn.state.jobs.contains(hurt.id))
+            turn.note(NoteKind::outcome, incident, hurt.id,
+                      fmt::format("job {} goes on where it runs: {}", hurt.id, why));
     }
-    return waiting;
+    std::erase_if(incident.jobs, [](const HurtJob& hurt) { return to_move(hurt) || !hurt.left.empty(); });
+    if (spared && !moved)
+        turn.note(NoteKind::outcome, incident, 0, why + " before any job was moved: nothing is done");
+}
+
+// What was only observed is weighed anew when it may be acted on.
+void forget_observed(Turn& turn, Incident& incident) {
+    std::erase_if(incident.jobs, [](const HurtJob& hurt) { return hurt.observed && !hurt.stopped; });
+    incident.observed = false;
+    gather_jobs(turn, incident);
+}
+
+void look_after(Turn& turn, Incident& incident) {
+    gather_jobs(turn, incident);
+    if (turn.policy.observe_only) return observe(turn, incident);
+    if (incident.observed) {
+        forget_observed(turn, incident);
+        turn.note(NoteKind::decision, incident, 0, "observe_only is off, and this still holds");
+        announce(turn, incident);
+    }
+    pursue(turn, incident);
 }
 
 std::string closing(Turn& turn, const Incident& incident) {
@@ -202,6 +189,30 @@ std::string closing(Turn& turn, const Incident& incident) {
     if (drained_here)
         return fmt::format("closed; {} was resumed meanwhile by another, which stands", incident.host);
     return "closed";
+}
+
+bool all_settled(const Incident& incident) {
+    return std::all_of(incident.intents.begin(), incident.intents.end(),
+                       [](const Intent& i) { return i.settled(); });
+}
+
+// Nothing is left to be seen of what was done.
+bool all_seen(const Incident& incident) {
+    const auto done_with = [](const HurtJob& hurt) {
+        return hurt.settled || hurt.observed || !hurt.left.empty();
+    };
+    return all_settled(incident) &&
+           std::all_of(incident.intents.begin(), incident.intents.end(),
+                       [](const Intent& i) { return i.seen; }) &&
+           std::all_of(incident.jobs.begin(), incident.jobs.end(), done_with);
+}
+
+// A person's wish, or a change of exclusions: its actions are all there is to it.
+bool carry_through(Turn& turn, Incident& incident) {
+    incident.phase = all_settled(incident) ? Phase::verifying : Phase::moving;
+    if (!all_seen(incident)) return true;
+    if (incident.kind == IncidentKind::operator_wish) turn.note(NoteKind::outcome, incident, 0, "closed");
+    return false;
 }
 
 } // namespace
@@ -221,63 +232,28 @@ Incident& open_incident(Turn& turn, IncidentKind kind, Phase phase, std::string 
     return incident;
 }
 
-void move_from_lost(Turn& turn, Incident& incident) {
-    incident.phase = Phase::moving;
-    gather_jobs(turn, incident);
-    if (turn.policy.observe_only) return observe(turn, incident, "set down and drain");
-    const auto jobs = list_jobs(incident);
-    turn.note(NoteKind::decision, incident, 0,
-              fmt::format("{} is lost: {}", incident.host,
-                          jobs.empty() ? "no job is to be requeued"
-                                       : fmt::format("requeue job {} without it", jobs)));
-    down_culprit(turn, incident);
-    move_rest(turn, incident);
-}
-
-void move_from_bad(Turn& turn, Incident& incident, bool at_once) {
-    gather_jobs(turn, incident);
-    if (turn.policy.observe_only) return observe(turn, incident, "drain");
-    const auto jobs = list_jobs(incident);
-    turn.note(NoteKind::decision, incident, 0,
-              jobs.empty() ? fmt::format("drain {}", incident.host)
-                           : fmt::format("{} drain {} and requeue job {} without it",
-                                         at_once ? "at once" : "let save, then", incident.host, jobs));
-    if (!at_once) {
-        advance_saving(turn, incident);
-        return;
-    }
-    incident.phase = Phase::moving;
-    drain_culprit(turn, incident);
-    move_rest(turn, incident);
+void begin_recovery(Turn& turn, Incident& incident) {
+    forget_observed(turn, incident);
+    if (turn.policy.observe_only) return observe(turn, incident);
+    announce(turn, incident);
+    pursue(turn, incident);
 }
 
 bool advance(Turn& turn, Incident& incident) {
     if (incident.phase == Phase::suspected || incident.phase == Phase::watching) return true;
-    const bool wish = incident.kind == IncidentKind::operator_wish;
-    // The mode was switched on while this was under way.
-    if (turn.policy.observe_only && !wish && incident.phase != Phase::verifying) observe(turn, incident, "drain");
-    if (incident.phase == Phase::saving) {
-        settle_jobs(turn, incident);
-        if (advance_saving(turn, incident)) return true;
-    }
-    // A job that began on the host before its drain took effect.
-    if (!wish && incident.phase == Phase::moving) {
-        gather_jobs(turn, incident);
-        move_rest(turn, incident);
-    }
+    if (!is_fault(incident.kind)) return carry_through(turn, incident);
+    const bool holds = fault_holds(culprit(turn, incident));
+    if (holds)
+        look_after(turn, incident);
+    else
+        let_go(turn, incident);
     settle_jobs(turn, incident);
-    if (!std::all_of(incident.intents.begin(), incident.intents.end(),
-                     [](const Intent& i) { return i.settled(); }))
-        return true;
-    incident.phase = Phase::verifying;
-    const bool over =
-        std::all_of(incident.jobs.begin(), incident.jobs.end(), [](const HurtJob& j) { return j.settled; }) &&
-        std::all_of(incident.intents.begin(), incident.intents.end(), [](const Intent& i) { return i.seen; });
-    if (!over) return true;
-    turn.note(NoteKind::outcome, incident, 0, wish ? "closed" : closing(turn, incident));
-    if (!wish)
-        if (const auto host = turn.state.hosts.find(incident.host); host != turn.state.hosts.end())
-            remember_fault(host->second, turn.now);
+    if (!all_settled(incident)) return true;
+    if (!holds || incident.phase == Phase::moving) incident.phase = Phase::verifying;
+    if (!all_seen(incident) || (holds && !kept_clear(turn.state, incident.host))) return true;
+    turn.note(NoteKind::outcome, incident, 0, closing(turn, incident));
+    if (const auto host = turn.state.hosts.find(incident.host); host != turn.state.hosts.end())
+        remember_fault(host->second, turn.now);
     return false;
 }
 

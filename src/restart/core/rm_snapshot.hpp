@@ -51,6 +51,8 @@ struct RmJob {
 struct RmSnapshot {
     std::vector<RmNode> nodes; // all
     std::vector<RmJob> jobs;   // all that have not been forgotten
+    // After how long without an answer it sets a host down by itself; 0: never; absent: it did not say.
+    std::optional<base::Duration> gives_up{};
 };
 
 } // namespace restart

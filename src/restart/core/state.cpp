@@ -2,12 +2,13 @@
 
 #include "restart/core/names.hpp"
 #include "restart/core/report_fields.hpp"
+#include "restart/core/state_1.hpp"
 
 #include <algorithm>
 
 namespace restart {
 namespace {
-constexpr std::uint32_t state_version = 1;
+constexpr std::uint32_t oldest_version = 1, state_version = 2;
 } // namespace
 
 template <class Codec> void fields(Codec& codec, codec::Of<RmNode> auto& node) {
@@ -44,7 +45,9 @@ template <class Codec> void fields(Codec& codec, codec::Of<Action> auto& action)
     codec.maybe("drain", action.drain);
     codec.maybe("job", action.job);
     codec.maybe("epoch", action.epoch);
+    codec.maybe("generation", action.generation);
     codec.maybe("exclude", action.exclude);
+    codec.maybe("readmit", action.readmit);
     codec.maybe("hold", action.hold);
 }
 
@@ -61,6 +64,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<HurtJob> auto& job) {
     codec("epoch", job.epoch);
     codec("started", job.started);
     codec("recover", job.recover);
+    codec.maybe("left", job.left);
+    codec.maybe("observed", job.observed);
     codec.maybe("hold", job.hold);
     codec.maybe("asked", job.asked);
     codec.maybe("save_by", job.save_by);
@@ -82,8 +87,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<Incident> auto& incid
     codec.maybe("jobs", incident.jobs);
     codec.maybe("intents", incident.intents);
     codec("next_action", incident.next_action);
-    codec.maybe("drain_decided", incident.drain_decided);
-    codec.maybe("down_decided", incident.down_decided);
+    codec.maybe("told", incident.told);
+    codec.maybe("observed", incident.observed);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host) {
@@ -91,13 +96,15 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
     codec.maybe("node", host.node);
     codec.maybe("last_report", host.last_report);
     codec.maybe("boot_id", host.boot_id);
+    codec.maybe("generation", host.generation);
     codec.maybe("findings", host.findings);
-    codec.maybe("judged", host.judged);
+    codec.maybe("pardoned", host.pardoned);
     codec.maybe("not_watching", host.not_watching);
     codec.maybe("links", host.links);
     codec.maybe("dark_since", host.dark_since);
     codec.maybe("mute_since", host.mute_since);
     codec.maybe("lost", host.lost);
+    codec.maybe("unsure", host.unsure);
     codec.maybe("doubted", host.doubted);
     codec.maybe("faults", host.faults);
 }
@@ -115,6 +122,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("requeues", job.requeues);
     codec.maybe("fruitless", job.fruitless);
     codec.maybe("requeued_epoch", job.requeued_epoch);
+    codec.maybe("hurt_by", job.hurt_by);
+    codec.maybe("kept_off", job.kept_off);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
@@ -123,9 +132,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
     codec("incidents", state.incidents);
     codec("next_incident", state.next_incident);
     codec("last_tick", state.last_tick);
+    codec.maybe("grace_from", state.grace_from);
     codec("grace_until", state.grace_until);
     codec("rm_answers", state.rm_answers);
     codec.maybe("rm_read", state.rm_read);
+    codec.maybe("rm_gives_up", state.rm_gives_up);
+    codec.maybe("swept", state.swept);
 }
 
 std::string State::to_json() const {
@@ -139,8 +151,8 @@ base::Expected<State> State::from_json(std::string_view text) {
     const auto document = base::parse_json(text);
     if (!document) return document.error();
     const base::Reader reader(*document);
-    if (auto version = reader.integer_in("v", state_version, state_version); !version)
-        return std::move(version).error();
+    const auto version = reader.integer_in("v", oldest_version, state_version);
+    if (!version) return version.error();
     State state;
     if (auto taken = codec::Taker::take(reader, state, codec::unbounded); !taken)
         return std::move(taken).error();
@@ -150,6 +162,7 @@ base::Expected<State> State::from_json(std::string_view text) {
     for (const auto& [number, incident] : state.incidents)
         if (incident.number != number || number >= state.next_incident)
             return reader.error("incidents: the entry " + std::to_string(number) + " has another number");
+    if (*version < 2) take_up_version_1(state, reader);
     return state;
 }
 
@@ -160,7 +173,7 @@ bool State::knows_host(std::string_view name) const {
 
 const Incident* State::incident_of(std::string_view host) const {
     for (const auto& [number, incident] : incidents)
-        if (incident.host == host && incident.kind != IncidentKind::operator_wish) return &incident;
+        if (incident.host == host && is_fault(incident.kind)) return &incident;
     return nullptr;
 }
 

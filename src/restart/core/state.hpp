@@ -16,19 +16,26 @@
 
 namespace restart {
 
+// Stands for the loss of the host among findings.
+inline constexpr std::string_view lost_key = "lost";
+
 struct HostState {
     std::string unit;                      // from the fabric file; empty when it is not there
     std::optional<RmNode> node;            // as last read; absent when the resource manager does not know it
     std::optional<base::Time> last_report; // by the daemon's clock; absent: the agent was never heard
     std::string boot_id;
-    std::vector<Finding> findings;   // what holds now, by the agent
-    std::vector<std::string> judged; // findings already decided on, "rule@component", while they hold
+    std::uint32_t generation = 0;  // of its agent: how often it was rebooted or came back from a loss
+    std::vector<Finding> findings; // what holds now, by the agent
+    // In spite of what a person has put the host back into use: "rule@component", or lost_key. While it holds
+    // it is that person's decision.
+    std::vector<std::string> pardoned;
     std::vector<std::string> not_watching;
     HostLinks links;                      // in the last complete sweep; 0/0 when all its links are up
     std::optional<base::Time> dark_since; // all its links are down since
     std::optional<base::Time> mute_since; // not responding to, or down in, the resource manager since
     bool lost = false;                    // confirmed; until its agent reports again
-    bool doubted = false; // a suspicion was dropped; until its agent reports only a loss others saw counts
+    bool unsure = false;  // lost by the word of the resource manager alone, whose network the reports share
+    bool doubted = false; // a suspicion was dropped; until its agent reports only a sure witness counts
     std::vector<base::Time> faults; // when its incidents were closed, of the last 30 days (health.hpp)
     bool operator==(const HostState&) const = default;
 };
@@ -46,6 +53,8 @@ struct JobState {
     std::uint32_t requeues = 0;       // by us
     std::uint32_t fruitless = 0;      // of them in a row without progress in its checkpoints
     std::optional<std::uint32_t> requeued_epoch; // the start we last requeued it from
+    std::vector<std::string> hurt_by;            // hosts it was moved away from, while their fault holds
+    std::vector<std::string> kept_off;           // of rm.excluded what is ours
     bool operator==(const JobState&) const = default;
 };
 
@@ -55,9 +64,12 @@ struct State {
     std::map<std::uint64_t, Incident> incidents; // open, by number
     std::uint64_t next_incident = 1;
     base::Time last_tick{};
-    base::Time grace_until{}; // no host is suspected before
+    base::Time grace_from{};  // no silence counts that began before,
+    base::Time grace_until{}; // and no host is suspected before
     bool rm_answers = true;
-    std::optional<base::Time> rm_read; // when the resource manager was last read
+    std::optional<base::Time> rm_read;         // when the resource manager was last read
+    std::optional<base::Duration> rm_gives_up; // RmSnapshot::gives_up
+    std::optional<base::Time> swept;           // when the last complete sweep of the fabric came
     bool operator==(const State&) const = default;
 
     // The state as one JSON text and back. Errors (Code::input) name the field.

@@ -47,6 +47,7 @@ void apply(Turn& turn, const RmRead& event) {
     for (const auto& [name, host] : turn.state.hosts)
         if (!host.findings.empty()) judge(turn, name);
     advance_all(turn);
+    tend_exclusions(turn);
 }
 
 void apply(Turn& turn, const RmUnavailable& event) {
@@ -91,7 +92,7 @@ Reply reply_to(const State& state, const Report& report) {
         for (const auto& [number, incident] : state.incidents)
             for (const auto& hurt : incident.jobs)
                 if (hurt.id == reported.id && hurt.epoch == reported.epoch && hurt.save_by && !hurt.stopped &&
-                    !hurt.settled) {
+                    !hurt.settled && !hurt.observed) {
                     told.save_by = hurt.save_by;
                     told.incident = incident.id();
                 }

@@ -4,13 +4,19 @@
 // The rules, in short:
 //  * A host is lost when its agent has been silent for `silent` AND a second witness says so after the
 //    silence began: the resource manager (not responding, down) or the fabric (all links down). Without a
-//    witness in `witness_wait` the suspicion is dropped. When most agents fall silent at once it is the
-//    network or this daemon: one incident that only watches.
+//    witness in `witness_wait` the suspicion is dropped, and taken up again when the resource manager gives
+//    the host up or the fabric loses it. When half of the agents or more are silent, or were in the last day
+//    and the resource manager alone called them lost, it is the network or this daemon: one incident that
+//    only watches.
 //  * A finding of severity evict asks the host's jobs to save, by a deadline from their measured checkpoint
 //    cost, then drains the host and requeues them without it; fatal does so at once; warn and info are noted.
+//  * What is to be done follows from what holds now, at each turn: a drain that a bound refused is done when
+//    there is room, what was only observed when observe_only is off, a job that begins on a bad host is moved.
 //  * Bounds stop new drains, never a recovery. A drain without our tag is another's: it is neither undone
-//    nor overwritten, and a person's resume of a host we drained is respected.
-//  * A job is requeued at most once an incident, and not at all when it makes no progress.
+//    nor overwritten, and a person's resume of a host stands as long as what held then goes on.
+//  * A job is requeued at most once from each of its starts, and not at all when it makes no progress. It is
+//    kept off the culprit by our drain, else by an exclusion that is taken back when the fault is over.
+//  * An action is checked once more when it is performed: overtaken().
 //  * Each action is an intent in the state until its outcome is known; one that fails because the resource
 //    manager is away is tried again, one given before a restart is settled by the next snapshot.
 #pragma once
@@ -39,6 +45,10 @@ struct Step {
 // Cost: O(log hosts) for a report, O(hosts + jobs) for a snapshot, a sweep and a tick. Pass the state with
 // std::move: it is not copied.
 Step step(State state, const Event& event, base::Time now, const Policy& policy);
+
+// Why an action is no longer to be done, by what is known now; empty: it still is. To be asked on the very
+// state before the action is performed: it may have waited for the journal or for the resource manager.
+std::string overtaken(const State& state, const Policy& policy, const Action& action);
 
 // What a reporting host's jobs are told; call it on the state after its report. Jobs whose owner is not the
 // reported uid are left out.

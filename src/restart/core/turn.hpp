@@ -4,9 +4,11 @@
 
 #include "restart/core/step.hpp"
 
-#include <span>
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace restart {
 
@@ -48,27 +50,50 @@ void check_silence(Turn& turn); // every host
 void keep_grace(Turn& turn);    // at a Tick: after a pause of this daemon nobody is suspected for a while
 void give_grace(Turn& turn);
 
-// findings.cpp: opens or strengthens the host's incident when a finding asks for it.
-void judge(Turn& turn, const std::string& name);
+// findings.cpp
+void judge(Turn& turn, const std::string& name); // opens or strengthens the host's incident as findings ask
+std::vector<const Finding*>
+leave_findings(const HostState& host); // that ask to leave it, and no person overruled
+bool holds_finding(const HostState& host, std::string_view key);
+bool fault_holds(const HostState& host); // lost, or a finding asks to leave it; what a person overruled apart
+bool is_faulty(const HostState& host);   // the same whoever overruled it
 
 // recovery.cpp
 Incident& open_incident(Turn& turn, IncidentKind kind, Phase phase, std::string host, std::string what,
                         base::Time fault);
-void move_from_lost(Turn& turn, Incident& incident); // a loss was confirmed
-void move_from_bad(Turn& turn, Incident& incident, bool at_once);
-bool advance(Turn& turn, Incident& incident); // false: it is over and may be forgotten
+void begin_recovery(Turn& turn, Incident& incident); // a fault was found, or a graver one: tells and acts
+bool advance(Turn& turn, Incident& incident);        // false: it is over and may be forgotten
 void advance_all(Turn& turn);
 
+// culprit.cpp
+void keep_out(Turn& turn, Incident& incident); // drains or sets down the culprit, or tells once why not
+bool host_in_flight(const State& state, std::string_view host); // an action on it is under way
+bool kept_out(const State& state, std::string_view host); // by a drain, anyone's, that stands or is under way
+bool kept_clear(const State& state, std::string_view host); // out of use as a fault asks, and free of jobs
+
+// exclusions.cpp
+// What the job's requeue is to exclude for its culprit; remembers it as ours.
+std::vector<std::string> exclusion_of(Turn& turn, JobState& job, const std::string& host);
+void tend_exclusions(Turn& turn); // after a snapshot
+void exclude_before_resume(Turn& turn, Incident& incident);
+bool job_in_flight(const State& state, std::uint32_t job); // an action on it is under way
+std::string exclusion_overtaken(const State& state, const Action& action);
+
 // jobs.cpp
-void gather_jobs(Turn& turn, Incident& incident); // adds jobs that the fault hurts and that are not in it yet
+void gather_jobs(Turn& turn,
+                 Incident& incident); // adds jobs that the fault hurts, weighs anew those left alone
+void uncount_requeue(Turn& turn, Incident& incident, const Action& action); // it was overtaken
 base::Time save_deadline(const JobState& job, base::Time now, const Policy& policy);
-const Intent* requeue_of(const Incident& incident, std::uint32_t job);
 void settle_jobs(Turn& turn, Incident& incident); // sees which run again
 void learn_commit(JobState& job, const Commit& commit);
 void refresh_interval(JobState& job, const Policy& policy);
 
-// bounds.cpp: why the host may not be drained now; empty: it may.
-std::string drain_bound(const Turn& turn, const HostState& host);
+// bounds.cpp: why the host may not be drained now; none: it may.
+struct Bound {
+    std::string_view key; // of railyard.conf(5)
+    std::string why;
+};
+std::optional<Bound> drain_bound(const Turn& turn, const HostState& host);
 
 // intents.cpp
 void give(Turn& turn, Incident& incident, Action action);
@@ -89,6 +114,23 @@ inline bool ours(const HostState& host) {
 inline bool anothers(const HostState& host) {
     return host.node && (host.node->drain || (host.node->down && !host.node->automatic)) &&
            owner_of(host.node->reason).empty();
+}
+
+// Whether the resource manager or the fabric does not hear it.
+inline bool unheard(const HostState& host) {
+    return host.mute_since || host.dark_since;
+}
+
+inline bool has_name(const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+inline void add_name(std::vector<std::string>& names, std::string_view name) {
+    if (!has_name(names, name)) names.emplace_back(name);
+}
+
+// Lost, and no person has put it back into use all the same.
+inline bool gone(const HostState& host) {
+    return host.lost && !has_name(host.pardoned, lost_key);
 }
 
 // "rule@component", by which findings are told apart.

@@ -4,11 +4,14 @@
 #include "base/units.hpp"
 #include "restart/core/health.hpp"
 #include "restart/core/step.hpp"
+#include "restart/core/witnesses.hpp"
 #include "sched/spare_floor.hpp"
 #include "topo/fabric_json.hpp"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 #include <unistd.h>
+#include <utility>
 
 namespace restart {
 namespace {
@@ -45,7 +48,7 @@ std::set<std::string> open_intents(const State& state) {
 bool failed_in(const State& state, const std::string& id) {
     for (const auto& [number, incident] : state.incidents)
         for (const auto& intent : incident.intents)
-            if (intent.action.id == id) return intent.progress == Progress::failed;
+            if (intent.action.id == id) return intent.progress != Progress::done;
     return false;
 }
 
@@ -83,6 +86,7 @@ void Driver::start() {
     {
         const std::lock_guard lock(mutex_);
         metrics_.set(Metric::journal_up, {}, 1);
+        started_ = Stopwatch::now();
         apply(Started{});
         rm_ended_ = false;
     }
@@ -324,6 +328,12 @@ void Driver::run_rm(const std::stop_token& stop) {
 void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
     const auto action = std::move(queue_.front());
     queue_.pop_front();
+    // It may have waited here or for the journal while the world went on.
+    if (const auto why = overtaken(state_, options_.policy, action); !why.empty()) {
+        metrics_.add(Metric::actions, {std::string(to_string(action.kind)), "overtaken"});
+        apply(ActionDone{action.id, base::Error{base::Code::unfit, why}, true});
+        return;
+    }
     lock.unlock();
     const auto begin = Stopwatch::now();
     auto done = rm_.perform(action);
@@ -332,7 +342,7 @@ void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
     metrics_.observe(Metric::action_seconds, took);
     metrics_.add(Metric::actions, {std::string(to_string(action.kind)),
                                    done ? "done" : std::string(base::to_string(done.error().code))});
-    ActionDone event{action.id, {}};
+    ActionDone event{action.id, {}, false};
     if (!done) {
         log::warning("{}: {}: {}", action.id, describe(action), done.error().text);
         event.error = std::move(done).error();
@@ -360,6 +370,7 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     if (snapshot) {
         failed_reads_ = 0;
         apply(RmRead{*std::move(snapshot)});
+        tell_witnesses();
         progress_.notify_all();
         next_read_ = Stopwatch::now() + options_.poll;
         return;
@@ -370,6 +381,23 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     const auto wait = options_.poll * (1 << std::min(failed_reads_, 8U));
     next_read_ = Stopwatch::now() + std::max(options_.poll, std::min(wait, slowest_read));
     ++failed_reads_;
+}
+
+// At the first reading, and when they change. That there is no quick one is a warning only after the others
+// had the time to speak up for the first time.
+void Driver::tell_witnesses() {
+    const auto witnesses = witnesses_of(state_, options_.policy, base::now());
+    const bool settled = Stopwatch::now() - started_ > std::chrono::minutes(1);
+    auto now = fmt::format("{} {} {}", witnesses.fabric, witnesses.slow && settled,
+                           witnesses.gives_up.value_or(base::Duration(-1)).count());
+    if (now == std::exchange(witnesses_told_, now)) return;
+    const auto text =
+        fmt::format("witnesses of the loss of a host: {}", fmt::join(sentences(witnesses), "; "));
+    if (witnesses.slow && settled)
+        log::warning(
+            "{}; none of them is quick: a host whose agent falls silent may be called lost only then", text);
+    else
+        log::info("{}", text);
 }
 
 // Observing changes nothing, so placement hears of nothing.

@@ -132,6 +132,7 @@ private:
     void read_rm(std::unique_lock<std::mutex>& lock);
     void load_fabric();
     void tell_health();
+    void tell_witnesses(); // with mutex_ held
     base::HealthMap weak_hosts();
 
     // A call of the resource manager that somebody waits for. It owns what it touches, for whoever waits may
@@ -167,6 +168,8 @@ private:
     Steady next_read_{};
     std::uint32_t failed_reads_ = 0;
     std::optional<std::uint32_t> rm_owner_;
+    Steady started_{};
+    std::string witnesses_told_; // as they were when they were last logged
     bool rm_ended_ = true;
 
     std::optional<base::FileStamp> fabric_seen_;

@@ -1,6 +1,7 @@
 #include "restart/daemon/views.hpp"
 
 #include "base/json.hpp"
+#include "restart/core/witnesses.hpp"
 
 namespace restart {
 namespace {
@@ -92,6 +93,7 @@ std::string_view word(Progress progress) {
     case Progress::doubtful: return "doubtful";
     case Progress::waiting: return "waiting";
     case Progress::done: return "done";
+    case Progress::overtaken: return "overtaken";
     case Progress::failed: break;
     }
     return "failed";
@@ -137,6 +139,18 @@ json::array timeline(const std::vector<Note>& notes) {
     return array;
 }
 
+json::object witnesses_json(const Witnesses& witnesses) {
+    const auto seconds = [](const std::optional<base::Duration>& lasting) {
+        return lasting ? json::value(base::to_seconds(*lasting)) : json::value(nullptr);
+    };
+    return {{"hosts", witnesses.hosts},
+            {"agents", witnesses.agents},
+            {"gives_up_s", seconds(witnesses.gives_up)},
+            {"swept_s", seconds(witnesses.swept)},
+            {"slow", witnesses.slow},
+            {"sentences", texts(sentences(witnesses))}};
+}
+
 template <class Wanted> json::array incidents(const State& state, Wanted wanted) {
     json::array array;
     for (const auto& [number, incident] : state.incidents)
@@ -160,6 +174,7 @@ std::string status_json(const State& state, const DriverStatus& status) {
          {"resource_manager", {{"answers", state.rm_answers}, {"read", time_or_null(state.rm_read)}}},
          {"journal", {{"file", status.journal.string()}, {"error", status.journal_error}}},
          {"fabric", {{"error", status.fabric_error}}},
+         {"witnesses", witnesses_json(witnesses_of(state, status.policy, status.now))},
          {"drained_by_railyard", drained_by_us(state)},
          {"hosts", std::move(hosts)},
          {"jobs", std::move(jobs)},

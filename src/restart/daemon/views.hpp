@@ -15,8 +15,8 @@
 
 namespace restart {
 
-// {"v":1,"time":…,"observe_only":…,"resource_manager":{…},"journal":{…},"drained_by_railyard":N,
-//  "hosts":[…],"jobs":[…],"incidents":[…]}
+// {"v":1,"time":…,"observe_only":…,"resource_manager":{…},"journal":{…},
+//  "witnesses":{…},"drained_by_railyard":N,"hosts":[…],"jobs":[…],"incidents":[…]}
 std::string status_json(const State& state, const DriverStatus& status);
 
 // {"v":1,"job":{…}|null,"placement":{…},"incidents":[…],"timeline":[…]}: one job's story. `placement` is that

@@ -35,7 +35,7 @@ public:
 
     // Does the action, or finds that it has been done before: a host that is drained by our tag is not
     // drained again, a job that is past the action's epoch is only updated. What a job's user excluded stays
-    // excluded, and a host that its user named but that is excluded is no longer asked for. Errors:
+    // excluded, and a culprit that its user named is no longer asked for. Errors:
     // Code::unavailable when it does not answer, Code::not_found when host or job are not there any more,
     // Code::denied when a person's drain stands in the way or this process has no right to do it, Code::unfit
     // with its own words when it refuses for another reason.

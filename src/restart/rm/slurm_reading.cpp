@@ -162,13 +162,16 @@ base::Error slurm_error(std::string_view what, int number) {
     return {code, fmt::format("{}: {}", what, slurm_strerror(number))};
 }
 
-std::optional<std::string> merged_exclusion(std::string_view before, const std::vector<std::string>& more) {
+std::optional<std::string> merged_exclusion(std::string_view before, const std::vector<std::string>& more,
+                                            const std::vector<std::string>& less) {
     const auto known = base::expand_hostlist(before);
+    if (!known && more.empty()) return {};
     if (!known) return fmt::format("{},{}", before, base::fold_hostlist(more));
     auto names = *known;
+    std::erase_if(names, [&](const auto& name) { return contains(less, name); });
     for (const auto& name : more)
         if (!contains(names, name)) names.push_back(name);
-    if (names.size() == known->size()) return {};
+    if (names == *known) return {};
     std::sort(names.begin(), names.end(), base::natural_less);
     return base::fold_hostlist(names);
 }

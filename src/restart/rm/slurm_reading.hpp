@@ -32,9 +32,10 @@ std::string pending_reason(const job_info_t& job);
 // Slurm's error number as ours: "slurm_update_node n003: Invalid node name specified".
 base::Error slurm_error(std::string_view what, int number);
 
-// The exclusion list with `more` in it, folded; nothing when it holds all of them already. A list that cannot
-// be read is kept in front as it is.
-std::optional<std::string> merged_exclusion(std::string_view before, const std::vector<std::string>& more);
+// The exclusion list with `more` in it and without `less`, folded, "" when nothing is left; nothing when that is what
+// it holds already. A list that cannot be read is kept in front as it is.
+std::optional<std::string> merged_exclusion(std::string_view before, const std::vector<std::string>& more,
+                                            const std::vector<std::string>& less = {});
 
 // The required list without `excluded`; nothing when it names none of them. An empty text clears it.
 std::optional<std::string> rewritten_requirement(std::string_view before,

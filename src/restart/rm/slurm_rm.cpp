@@ -50,7 +50,8 @@ using Partitions = std::unique_ptr<partition_info_msg_t, FreePartitions>;
 using Nodes = std::unique_ptr<node_info_msg_t, FreeNodes>;
 using Jobs = std::unique_ptr<job_info_msg_t, FreeJobs>;
 
-constexpr auto jobs_age = 5s; // at most, of what is told of jobs
+constexpr auto jobs_age = 5s;  // at most, of what is told of jobs
+constexpr auto conf_age = 60s; // and of slurmctld's configuration
 
 // libslurm answers -1 and errno, or in later releases the error itself.
 int number_of(int answer) {
@@ -63,6 +64,7 @@ public:
         if (auto read = read_nodes(); !read) return std::move(read).error();
         if (auto read = read_jobs(); !read) return std::move(read).error();
         RmSnapshot snapshot;
+        snapshot.gives_up = gives_up();
         snapshot.nodes.reserve(nodes_->record_count);
         for (std::uint32_t i = 0; i < nodes_->record_count; ++i)
             if (nodes_->node_array[i].name != nullptr)
@@ -122,10 +124,11 @@ public:
         case ActionKind::drain_host: return drain(action.host, action.reason);
         case ActionKind::down_host: return down(action.host, action.reason, action.drain);
         case ActionKind::resume_host: return resume(action.host);
-        case ActionKind::requeue_job: return requeue(action.job, action.epoch, action.exclude, action.hold);
+        case ActionKind::requeue_job: return requeue(action);
+        case ActionKind::keep_off: return keep_off(action);
         case ActionKind::update_job: break;
         }
-        return begin_now(action.job, action.exclude, true);
+        return begin_now(action, true);
     }
 
     std::optional<std::uint32_t> owner() override {
@@ -168,12 +171,13 @@ private:
         return update_node(host, NODE_RESUME, {});
     }
 
-    Expected<void> requeue(std::uint32_t job, std::uint32_t epoch, const std::vector<std::string>& exclude,
-                           bool hold) {
+    Expected<void> requeue(const Action& action) {
+        const auto job = action.job;
+        const bool hold = action.hold;
         auto record = load_job(job);
         if (!record) return std::move(record).error();
         const auto read = read_job((*record)->job_array[0]);
-        if (read.restarts <= epoch && read.phase != JobPhase::pending) {
+        if (read.restarts <= action.epoch && read.phase != JobPhase::pending) {
             auto text = std::to_string(job);
             errno = 0;
             const int answer = slurm_requeue2(text.data(), hold ? JOB_REQUEUE_HOLD : 0, nullptr);
@@ -182,10 +186,20 @@ private:
         } else if (hold && read.phase != JobPhase::running) {
             if (auto held = hold_job(job); !held) return held;
         }
-        return begin_now(job, exclude, !hold);
+        return begin_now(action, !hold);
     }
 
-    // Takes what `load` brings. Whether it brought anything: when nothing has changed there, what is kept stays.
+    // Only a waiting job's list can be changed.
+    static Expected<void> keep_off(const Action& action) {
+        const auto record = load_job(action.job);
+        if (!record) return record.error();
+        const auto& raw = (*record)->job_array[0];
+        if (read_job(raw).phase != JobPhase::pending) return {};
+        return change_pending(action, raw, false, 0);
+    }
+
+    // Takes what `load` brings. Whether it brought anything: when nothing has changed there, what is kept
+    // stays.
     template <class Kept, class Load>
     static Expected<bool> take_newer(Kept& kept, std::string_view what, Load load) {
         typename Kept::pointer fresh = nullptr;
@@ -222,6 +236,18 @@ private:
                           [](std::time_t since, partition_info_msg_t** fresh) {
                               return slurm_load_partitions(since, fresh, SHOW_ALL);
                           });
+    }
+
+    // SlurmdTimeout, which changes with a reconfigure at most.
+    std::optional<base::Duration> gives_up() {
+        const auto now = std::chrono::steady_clock::now();
+        if (conf_read_ && now - *conf_read_ < conf_age) return gives_up_;
+        slurm_conf_t* conf = nullptr;
+        if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS || conf == nullptr) return gives_up_;
+        gives_up_ = std::chrono::seconds(conf->slurmd_timeout);
+        slurm_free_ctl_conf(conf);
+        conf_read_ = now;
+        return gives_up_;
     }
 
     static Expected<RmNode> load_node(const std::string& host) {
@@ -288,11 +314,11 @@ private:
 
     // Twice the change is sent: at once, with a begin that lies ahead, which stands when the job's last
     // process ends in time; and as soon as the job may begin.
-    static Expected<void> begin_now(std::uint32_t job, const std::vector<std::string>& exclude, bool begin) {
+    static Expected<void> begin_now(const Action& action, bool begin) {
         const auto give_up = std::chrono::steady_clock::now() + settle_time;
         std::optional<std::time_t> stopped; // its last process was gone by this second
         for (bool told = false;; told = true) {
-            const auto record = load_job(job);
+            const auto record = load_job(action.job);
             if (!record) return record.error();
             const auto& raw = (*record)->job_array[0];
             const auto phase = read_job(raw).phase;
@@ -301,25 +327,27 @@ private:
             if (phase == JobPhase::pending && !stopped) stopped = now;
             const bool may_begin = stopped && now > *stopped;
             if (!told || may_begin)
-                if (auto done = change_pending(job, raw, exclude, begin, may_begin ? now : now + 2); !done)
+                if (auto done = change_pending(action, raw, begin, may_begin ? now : now + 2); !done)
                     return done;
             if (!begin || may_begin || std::chrono::steady_clock::now() >= give_up) return {};
             std::this_thread::sleep_for(settle_pause);
         }
     }
 
-    static Expected<void> change_pending(std::uint32_t job, const job_info_t& raw,
-                                         const std::vector<std::string>& exclude, bool begin,
+    // The culprit is no longer asked for, also where a drain keeps the job away from it.
+    static Expected<void> change_pending(const Action& action, const job_info_t& raw, bool begin,
                                          std::time_t when) {
         job_desc_msg_t change;
         slurm_init_job_desc_msg(&change);
-        change.job_id = job;
-        auto excluded = merged_exclusion(raw.exc_nodes == nullptr ? "" : raw.exc_nodes, exclude);
-        auto required = rewritten_requirement(raw.req_nodes == nullptr ? "" : raw.req_nodes, exclude);
+        change.job_id = action.job;
+        auto unasked = action.exclude;
+        if (action.kind != ActionKind::keep_off) unasked.push_back(action.host);
+        auto excluded = merged_exclusion(text_of(raw.exc_nodes), action.exclude, action.readmit);
+        auto required = rewritten_requirement(text_of(raw.req_nodes), unasked);
         if (excluded) change.exc_nodes = excluded->data();
         if (required) change.req_nodes = required->data();
         if (begin) change.begin_time = when;
-        return excluded || required || begin ? update_job(job, change) : Expected<void>();
+        return excluded || required || begin ? update_job(action.job, change) : Expected<void>();
     }
 
     Nodes nodes_;
@@ -327,6 +355,8 @@ private:
     std::chrono::steady_clock::time_point jobs_read_;
     Partitions partitions_;
     std::optional<std::uint32_t> owner_;
+    std::optional<std::chrono::steady_clock::time_point> conf_read_;
+    std::optional<base::Duration> gives_up_;
 };
 
 } // namespace

@@ -125,7 +125,7 @@ TEST_CASE("observe-only decides and does nothing") {
     CHECK(world.noted("would drain n001 (observe_only)"));
     CHECK(world.noted("would requeue job 1 (observe_only)"));
     CHECK(world.noted("would set down and drain n002 (observe_only)"));
-    CHECK(world.state().incidents.empty());
+    CHECK(world.state().incidents.size() == 2); // what they are about holds
     world.tell(restart::OperatorDrain{"n003", "test", "alice"});
     CHECK(world.refused);
     CHECK(world.actions.empty());
@@ -152,6 +152,9 @@ TEST_CASE("observe-only stops what is under way") {
     CHECK(world.actions.size() == before);
     CHECK(world.job(job).restarts == 0);
     CHECK_FALSE(world.node("n002").drain);
+    CHECK(world.state().incidents.size() == 1);
+    world.clear("n002");
+    world.run(5);
     CHECK(world.state().incidents.empty());
 }
 

@@ -23,6 +23,7 @@ struct Yard {
     restart::Metrics metrics;
     std::unique_ptr<Driver> driver;
     bool observe_only = false;
+    base::Duration silent = 3s;
 
     void start() {
         base::log::open("unit_tests", base::log::Level::error);
@@ -31,6 +32,7 @@ struct Yard {
         options.poll = 20ms;
         options.tick = 10ms;
         options.policy.observe_only = observe_only;
+        options.policy.silent = silent;
         options.health = folder.path / "health.json";
         auto journal = restart::Journal::open(folder.path / "journal.db");
         REQUIRE(journal);
@@ -224,6 +226,57 @@ TEST_CASE("nothing is done while the journal cannot be written, and all of it af
     REQUIRE(yard.rm.wait_for_calls(1));
     CHECK(yard.rm.calls().front() == "drain n001: railyard[user:alice]: smoke");
     CHECK(yard.driver->look([](const auto&, const auto& status) { return status.journal_error; }).empty());
+}
+
+TEST_CASE("a lost host that came back while the journal could not be written is not set down when it can") {
+    Yard yard;
+    yard.silent = 300ms;
+    yard.start();
+    REQUIRE(yard.known());
+    const auto lost = [&] {
+        return yard.driver->look([](const auto& state, const auto&) { return state.hosts.at("n002").lost; });
+    };
+    const auto report = [&](bool all) {
+        for (const auto* host : {"n001", "n003"})
+            REQUIRE(yard.driver->report(report_of(host)));
+        if (all) REQUIRE(yard.driver->report(report_of("n002")));
+    };
+    const auto hear = [&](bool heard) {
+        yard.rm.change([&](restart::RmSnapshot& world) { world.nodes[1].not_responding = !heard; });
+    };
+    report(true);
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const auto ignore = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit full{0, before.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &full);
+    hear(false);
+    const bool was_lost = yard.wait([&] {
+        report(false);
+        return lost();
+    });
+    hear(true);
+    report(true);
+    const bool returned = yard.wait([&] {
+        report(true);
+        return yard.driver->look([](const auto& state, const auto&) {
+            return !state.hosts.at("n002").lost && !state.hosts.at("n002").node->not_responding;
+        });
+    });
+    const auto error = yard.driver->look([](const auto&, const auto& status) { return status.journal_error; });
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, ignore);
+    CHECK(was_lost);
+    CHECK(returned);
+    CHECK_FALSE(error.empty()); // all that while
+    CHECK(yard.wait([&] {
+        report(true);
+        const auto intents = yard.driver->intents({});
+        return intents && intents->size() == 1 && intents->front().state == "failed";
+    }));
+    CHECK(yard.rm.calls().empty());
+    CHECK(yard.driver->intents({})->front().error == "its agent reports again");
+    yard.end();
 }
 
 TEST_CASE("a stored state that cannot be understood is refused, not replaced") {

@@ -5,9 +5,11 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
+#include <set>
 
 using restart::ActionKind;
 using restart::Severity;
@@ -21,6 +23,12 @@ class Judge {
 public:
     explicit Judge(World& world) : world_(world) {
         world.watch = [this](const restart::Action& action) { look_at(action); };
+        world.done = [this](const restart::Action& action) {
+            INFO(restart::describe(action));
+            CHECK(restart::overtaken(world_.state(), world_.policy, action).empty());
+            if (action.kind == ActionKind::requeue_job && done_.insert(action.id).second)
+                CHECK(++requeues_[fmt::format("{} {} {}", incident_of(action), action.job, action.epoch)] == 1);
+        };
     }
 
     void look() const {
@@ -31,19 +39,16 @@ public:
             CHECK(world_.node(host).drain);
             CHECK(world_.node(host).reason == "fan");
         }
+        const auto& excluded = world_.job(1).excluded;
+        CHECK(std::find(excluded.begin(), excluded.end(), "n900") != excluded.end());
     }
 
 private:
     void look_at(const restart::Action& action) {
         INFO(restart::describe(action));
-        const auto slash = action.id.find('/');
-        REQUIRE(slash != std::string::npos);
-        const auto incident = action.id.substr(0, slash);
         // One id is one action, over all retries and restarts.
         const auto [known, fresh] = by_id_.emplace(action.id, action);
         CHECK(known->second == action);
-        if (action.kind == ActionKind::requeue_job && fresh)
-            CHECK(++requeues_[fmt::format("{} {}", incident, action.job)] == 1);
         CHECK_FALSE(world_.policy.observe_only);
         if (action.job != 0) {
             CHECK(world_.has_job(action.job));
@@ -59,7 +64,14 @@ private:
         if (!action.reason.empty()) CHECK_FALSE(restart::owner_of(action.reason).empty());
     }
 
+    static std::string incident_of(const restart::Action& action) {
+        const auto slash = action.id.find('/');
+        REQUIRE(slash != std::string::npos);
+        return action.id.substr(0, slash);
+    }
+
     World& world_;
+    std::set<std::string> done_;
     std::map<std::string, restart::Action> by_id_;
     std::map<std::string, int> requeues_;
 };
@@ -68,7 +80,7 @@ void disturb(World& world, std::mt19937& random) {
     const auto roll = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
     const auto host = fmt::format("n{:03}", 1 + roll(hosts));
     const auto job = 1 + roll(4);
-    switch (roll(16)) {
+    switch (roll(17)) {
     case 0: world.power_off(host); break;
     case 1: world.stop_agent(host); break;
     case 2:
@@ -88,6 +100,7 @@ void disturb(World& world, std::mt19937& random) {
         break;
     case 14: world.tell(restart::OperatorDrain{host, "fuzz", "alice"}); break;
     case 15: world.tell(restart::OperatorResume{host, "bob"}); break;
+    case 16: world.policy.observe_only = !world.policy.observe_only; break;
     default: break;
     }
 }
@@ -102,7 +115,7 @@ TEST_CASE("whatever happens, no job is requeued twice for one fault and no bound
         world.policy.observe_only = seed % 10 == 0;
         world.round_trip = 16;
         world.end_delay = seed % 3 == 0 ? 3.0 : 0.25;
-        world.submit({"n001", "n002", "n003"});
+        world.job(world.submit({"n001", "n002", "n003"})).excluded = {"n900"}; // its user's
         world.submit({"n004", "n005"});
         world.submit({"n006"}, false);
         world.submit({"n007", "n008"}, std::nullopt);
@@ -115,6 +128,7 @@ TEST_CASE("whatever happens, no job is requeued twice for one fault and no bound
         }
         // When all is well again everything comes to an end.
         world.rm_answers = world.perform = world.report_outcomes = true;
+        world.policy.observe_only = false;
         for (int i = 1; i <= 12; ++i) {
             world.start_agent(fmt::format("n{:03}", i));
             world.clear(fmt::format("n{:03}", i));
@@ -158,6 +172,63 @@ TEST_CASE("a state that was cut or changed is refused with the place") {
     const auto text = world.state().to_json();
     for (std::size_t length = 0; length < text.size(); length += 7)
         CHECK_FALSE(restart::State::from_json(text.substr(0, length)));
-    CHECK(restart::State::from_json(R"({"v":2})").error().text == "v: 2 is not between 1 and 1");
+    CHECK(restart::State::from_json(R"({"v":3})").error().text == "v: 3 is not between 1 and 2");
+    CHECK(restart::State::from_json(R"({"v":0})").error().text == "v: 0 is not between 1 and 2");
     CHECK_THAT(restart::State::from_json(R"({"v":1})").error().text, Catch::Contains("hosts: is missing"));
+}
+
+TEST_CASE("a state of version 1 is taken up: what a person may have decided stands, our exclusions are ours") {
+    restart::State state;
+    const auto host = [&](const std::string& name) -> restart::HostState& {
+        auto& made = state.hosts[name];
+        made.node.emplace().name = name;
+        made.node->state = "IDLE";
+        made.findings.push_back({"gpu.lost", "gpu3", Severity::fatal, {}, "gone"});
+        return made;
+    };
+    host("n001");
+    host("n002");
+    host("n003").node->drain = true;
+    state.hosts["n003"].node->reason = "railyard[i-1]: gone";
+    auto& job = state.jobs[7];
+    job.rm.id = 7;
+    job.rm.excluded = {"n900", "n002"};
+    auto& incident = state.incidents[2];
+    incident.number = 2;
+    incident.host = "n002";
+    incident.jobs.resize(2);
+    incident.jobs[0].id = 7;
+    incident.jobs[0].recover = true;
+    incident.jobs[0].stopped = base::Time{};
+    incident.jobs[1].id = 8;
+    incident.jobs[1].settled = true;
+    auto& intent = incident.intents.emplace_back();
+    intent.action.id = "i-2/1";
+    intent.action.kind = ActionKind::requeue_job;
+    intent.action.job = 7;
+    intent.action.exclude = {"n002"};
+    intent.progress = restart::Progress::done;
+    state.next_incident = 3;
+
+    auto text = state.to_json();
+    const auto put = [&](std::string_view before, std::string_view after) {
+        for (std::size_t at = 0; (at = text.find(before, at)) != std::string::npos; at += after.size())
+            text.replace(at, before.size(), after);
+    };
+    put("\"v\":2", "\"v\":1");
+    put("\"findings\":", "\"judged\":[\"gpu.lost@gpu3\",\"ended@gpu1\"],\"findings\":");
+    put("\"next_action\":1", "\"next_action\":1,\"drain_decided\":true,\"down_decided\":true");
+    auto read = restart::State::from_json(text);
+    REQUIRE(read);
+    CHECK(read->hosts.at("n001").pardoned == std::vector<std::string>{"gpu.lost@gpu3"}); // in use all the same
+    CHECK(read->hosts.at("n002").pardoned.empty()); // its incident is open
+    CHECK(read->hosts.at("n003").pardoned.empty()); // drained
+    CHECK(read->jobs.at(7).kept_off == std::vector<std::string>{"n002"});
+    CHECK(read->jobs.at(7).hurt_by == std::vector<std::string>{"n002"});
+    REQUIRE(read->incidents.at(2).jobs.size() == 1);
+    CHECK(read->incidents.at(2).jobs[0].id == 7);
+    // Written again it is of this version.
+    const auto again = restart::State::from_json(read->to_json());
+    REQUIRE(again);
+    CHECK(*again == *read);
 }

@@ -3,7 +3,9 @@ unit_sources += \
 	%D%/auth_test.cpp \
 	%D%/bad_host_test.cpp \
 	%D%/bounds_test.cpp \
+	%D%/derived_test.cpp \
 	%D%/driver_test.cpp \
+	%D%/exclusion_test.cpp \
 	%D%/folder.hpp \
 	%D%/fuzz_test.cpp \
 	%D%/health_test.cpp \

@@ -1,3 +1,4 @@
+#include "restart/core/witnesses.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>
@@ -22,7 +23,7 @@ TEST_CASE("a lost host is set down and drained, its job restarts without it") {
     CHECK_THAT(world.node("n003").reason, Catch::StartsWith("railyard[i-1]: host lost: agent silent for 3."));
     CHECK(world.job(job).phase == JobPhase::running);
     CHECK(world.job(job).nodes == std::vector<std::string>{"n001", "n002", "n004", "n005"});
-    CHECK(world.job(job).excluded == std::vector<std::string>{"n003"});
+    CHECK(world.job(job).excluded.empty()); // the drain keeps it away
     CHECK(world.job(job).restarts == 1);
     CHECK(world.noted("second witness: the resource manager says IDLE*"));
     CHECK(world.noted("job 1 is RUNNING on n[001-002,004-005] (restart 1)"));
@@ -157,7 +158,7 @@ TEST_CASE("many silent agents at once are one incident that only watches") {
     INFO(world.story());
     CHECK(world.actions.empty());
     CHECK(world.state().incidents.size() == 1);
-    CHECK(world.noted("of 8 agents fell silent at once"));
+    CHECK(world.noted("of 8 agents are silent"));
     for (const auto* host : {"n001", "n002", "n003", "n004", "n005"})
         world.start_agent(host);
     world.run(10);
@@ -173,15 +174,105 @@ TEST_CASE("two hosts of many are two losses") {
     CHECK(world.count(ActionKind::down_host) == 2);
 }
 
-TEST_CASE("hosts already lost do not make a mass of the next one") {
+TEST_CASE("hosts that the fabric knows to be lost do not make a mass of the next one") {
     World world(8);
     world.policy.max_drained_percent = 100;
+    restart::FabricReport sweep;
+    sweep.complete = true;
     for (const auto* host : {"n001", "n002", "n003", "n004", "n005", "n006"}) {
         world.power_off(host);
-        world.run(15);
+        sweep.hosts[host] = {0, 8};
+        world.run(1);
+        world.tell(restart::FabricSwept{sweep});
+        world.run(14);
     }
     INFO(world.story());
     CHECK(world.count(ActionKind::down_host) == 6);
+}
+
+TEST_CASE("hosts that go silent one by one are not half of all hosts by the resource manager's word alone") {
+    World world(16);
+    world.policy.max_drained_percent = 100;
+    const auto job = world.submit({"n009", "n010"});
+    world.round_trip = 50;
+    const auto name = [](int i) { return (i < 10 ? "n00" : "n0") + std::to_string(i); };
+    for (int i = 1; i <= 12; ++i) { // each is given up 300 s after its silence: when the next but one is silent
+        world.power_off(name(i), 100.0);
+        if (i > 2) world.rm_sets_down(name(i - 2));
+        world.run(240);
+    }
+    for (int i = 11; i <= 12; ++i)
+        world.rm_sets_down(name(i));
+    world.run(600);
+    INFO(world.story());
+    CHECK(world.count(ActionKind::down_host) > 3); // as long as it could be the hosts
+    CHECK(world.count(ActionKind::down_host) < 8);
+    CHECK(world.noted("8 of 16 agents are silent"));
+    CHECK(world.count(ActionKind::requeue_job) == 0);
+    CHECK(world.has_job(job));
+    for (int i = 1; i <= 12; ++i)
+        world.start_agent(name(i));
+    world.run(30);
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("a witness that comes after minutes is heard, also when restartd paused or was started meanwhile") {
+    World world(8);
+    world.gives_up = base::Duration(300'000);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(2);
+    world.power_off("n002", 90.0);
+    world.run(120);
+    INFO(world.story());
+    REQUIRE(world.noted("suspicion dropped, the agent alone may have died; taken up again when the resource manager "
+                        "gives it up, 5 min 0 s after its last answer"));
+    const auto* meanwhile = GENERATE("nothing", "a pause", "a restart", "a person's drain");
+    if (meanwhile == std::string_view("a pause")) world.sleep(10);
+    if (meanwhile == std::string_view("a restart")) world.restart_daemon();
+    if (meanwhile == std::string_view("a person's drain")) world.person_drains("n002");
+    world.run(180);
+    CHECK(world.actions.empty());
+    world.rm_sets_down("n002");
+    if (meanwhile == std::string_view("a person's drain")) {
+        world.node("n002").automatic = false; // its reason is the person's
+        world.node("n002").reason = "fan";
+    }
+    world.run(8);
+    CHECK(world.state().hosts.at("n002").lost);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK(world.node("n002").drain);
+    CHECK(world.count(ActionKind::update_job) >= 1);
+}
+
+TEST_CASE("who can confirm a loss, and how soon, is told") {
+    World world(4);
+    const auto look = [&] { return restart::witnesses_of(world.state(), world.policy, world.now()); };
+    const auto text = [&](std::size_t i) { return restart::sentences(look()).at(i); };
+    CHECK(text(0) == "agents: 4 of 4 hosts are heard");
+    CHECK(text(1) == "the fabric: no sweep has come (fabricwatchd(8))");
+    CHECK(text(2) == "the resource manager: it has not told when it gives a silent host up");
+    world.gives_up = base::Duration(300'000);
+    world.add_silent_host("n900");
+    world.run(2);
+    CHECK(text(0) == "agents: 4 of 5 hosts are heard");
+    CHECK(text(2) == "the resource manager: gives a silent host up after 5 min 0 s");
+    CHECK(look().slow);
+    restart::FabricReport sweep;
+    sweep.complete = true;
+    world.tell(restart::FabricSwept{sweep});
+    world.run(2);
+    CHECK(text(1) == "the fabric: swept 2.0 s ago");
+    CHECK_FALSE(look().slow);
+    world.run(120);
+    CHECK(text(1) == "the fabric: swept 2 min 2 s ago, too long to be a witness (fabricwatchd(8))");
+    CHECK(look().slow);
+    world.gives_up = base::Duration(20'000);
+    world.run(2);
+    CHECK_FALSE(look().slow);
+    world.gives_up = base::Duration(0);
+    world.run(2);
+    CHECK(text(2) == "the resource manager: it never gives a silent host up");
+    CHECK(look().slow);
 }
 
 TEST_CASE("after a restart of the daemon every agent gets a fresh grace") {
@@ -234,7 +325,7 @@ TEST_CASE("a job the resource manager has requeued first is let begin without th
     CHECK(world.count(ActionKind::update_job) >= 1);
     CHECK(world.job(job).phase == JobPhase::running);
     CHECK(world.job(job).restarts == 1);
-    CHECK(world.job(job).excluded == std::vector<std::string>{"n002"});
+    CHECK(world.job(job).excluded.empty());
 }
 
 TEST_CASE("a job whose processes take long to end is not put off") {

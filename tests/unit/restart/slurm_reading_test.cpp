@@ -104,6 +104,11 @@ TEST_CASE("exclusions are merged and requirements rewritten") {
     CHECK(restart::merged_exclusion("n006", {"n002"}) == "n[002,006]");
     CHECK_FALSE(restart::merged_exclusion("n[001-004]", {"n003"}).has_value());
     CHECK(restart::merged_exclusion("n[1", {"n003"}) == "n[1,n003");
+    CHECK(restart::merged_exclusion("n[001-003]", {}, {"n002"}) == "n[001,003]");
+    CHECK(restart::merged_exclusion("n002", {}, {"n002"}) == "");
+    CHECK(restart::merged_exclusion("n002", {"n004"}, {"n002"}) == "n004");
+    CHECK_FALSE(restart::merged_exclusion("n[001-003]", {}, {"n004"}).has_value());
+    CHECK_FALSE(restart::merged_exclusion("n[1", {}, {"n003"}).has_value());
     CHECK(restart::rewritten_requirement("n[001-003]", {"n002"}) == "n[001,003]");
     CHECK(restart::rewritten_requirement("n002", {"n002"}) == "");
     CHECK_FALSE(restart::rewritten_requirement("n001", {"n002"}).has_value());

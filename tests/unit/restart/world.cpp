@@ -69,11 +69,15 @@ void World::tell(const restart::Event& event) {
         if (!perform) continue;
         if (!rm_answers) {
             tell(restart::ActionDone{action.id,
-                                     base::Error{base::Code::unavailable, "slurmctld does not answer"}});
+                                     base::Error{base::Code::unavailable, "slurmctld does not answer"}, false});
+            continue;
+        }
+        if (const auto why = restart::overtaken(state_, policy, action); !why.empty()) {
+            tell(restart::ActionDone{action.id, base::Error{base::Code::unfit, why}, true});
             continue;
         }
         const auto error = obey(action);
-        if (report_outcomes) tell(restart::ActionDone{action.id, error});
+        if (report_outcomes) tell(restart::ActionDone{action.id, error, false});
     }
 }
 
@@ -132,6 +136,7 @@ void World::snapshot() {
         snapshot.nodes.push_back(host.node);
     for (const auto& [id, job] : jobs_)
         snapshot.jobs.push_back(job.rm);
+    snapshot.gives_up = gives_up;
     tell(restart::RmRead{snapshot});
 }
 
@@ -139,7 +144,8 @@ void World::snapshot() {
 std::optional<base::Error> World::obey(const restart::Action& action) {
     using base::Code;
     performed.push_back(restart::describe(action));
-    if (action.kind == ActionKind::requeue_job || action.kind == ActionKind::update_job) {
+    if (done) done(action);
+    if (action.job != 0) {
         const auto found = jobs_.find(action.job);
         if (found == jobs_.end()) return base::Error{Code::not_found, "the job has ended"};
         auto& job = found->second;
@@ -193,10 +199,14 @@ void World::requeue(Job& job) {
 
 // restart/rm waits a moment for the end of the job's processes; a later end puts the job off.
 void World::update(Job& job, const restart::Action& action) {
+    if (action.kind == ActionKind::keep_off && job.rm.phase != JobPhase::pending) return;
+    for (const auto& host : action.readmit)
+        std::erase(job.rm.excluded, host);
     for (const auto& host : action.exclude)
         if (std::find(job.rm.excluded.begin(), job.rm.excluded.end(), host) == job.rm.excluded.end())
             job.rm.excluded.push_back(host);
     if (action.hold) job.held = true;
+    if (action.kind == ActionKind::keep_off) return;
     if (job.rm.phase == JobPhase::pending) job.rm.begin = now_;
     if (job.ends_at && *job.ends_at <= now_ + base::Duration(400)) job.begin_at_end = true;
 }

@@ -45,6 +45,7 @@ public:
     bool never_restart = false;  // requeued jobs stay pending
     double end_delay = 0.25;     // until a requeued job's processes have ended
     double start_delay = 1.0;    // from then to running, when it may begin
+    std::optional<base::Duration> gives_up; // as the resource manager tells it
     bool mute_jobs = false;      // jobs do not speak to their agents
     unsigned round_trip = 0; // every so many steps, also step from the state's JSON: the same must come out
     bool autosave = true;    // jobs answer save_by with a commit after their cost
@@ -61,6 +62,7 @@ public:
 
     std::function<void(const restart::Action&)>
         watch;                               // called with each action, on the state that decided it
+    std::function<void(const restart::Action&)> done; // and with each that is performed
     std::set<std::string> drained_by_person; // and not resumed since
 
     std::vector<restart::Action> actions; // all that were emitted
