@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	%D%/test_binding.py \
 	%D%/test_checkpoints.py \
 	%D%/test_cluster.py \
+	%D%/test_decide.py \
 	%D%/test_explain.py \
 	%D%/test_exports.py \
 	%D%/test_fabric.py \

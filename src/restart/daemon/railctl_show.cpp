@@ -92,7 +92,8 @@ void add_incidents(Fields& fields, const Reader& top, double now, std::string& o
     if (!actions.empty()) out += "\n" + actions.print();
 }
 
-std::string timeline_text(Fields& fields, const Reader& top, double now) {
+// `empty` is what it means when there is nothing to tell.
+std::string timeline_text(Fields& fields, const Reader& top, double now, std::string_view empty) {
     Table table({"TIME", "", "INCIDENT", "HOST", "JOB", "WHAT"});
     for (const auto& note : fields.items(top, "timeline")) {
         const auto job = fields.integer(note, "job");
@@ -100,7 +101,7 @@ std::string timeline_text(Fields& fields, const Reader& top, double now) {
                    fields.text(note, "incident"), fields.text(note, "host"),
                    job == 0 ? "" : std::to_string(job), fields.text(note, "text")});
     }
-    return table.empty() ? "Nothing has happened.\n" : table.print();
+    return table.empty() ? fmt::format("{}\n", empty) : table.print();
 }
 
 std::string job_heading(Fields& fields, const Reader& job, double now) {
@@ -195,8 +196,19 @@ std::string summary(Fields& fields, const Reader& top, double now) {
         if (const auto about = fields.object(top, part))
             if (const auto error = fields.text(*about, "error"); !error.empty())
                 out += fmt::format("{}: {}\n", part, error);
+    if (const auto witnesses = fields.object(top, "witnesses")) // an older restartd has none
+        for (const auto& sentence : fields.texts(*witnesses, "sentences"))
+            out += fmt::format("witness of a host's loss: {}\n", sentence);
     return out;
 }
+
+// What the answers say when restartd has nothing to tell.
+constexpr std::string_view no_story_of_job =
+    "restartd has done nothing about this job: no fault was seen on its hosts that would have moved it.";
+constexpr std::string_view no_story_of_host =
+    "restartd has nothing on record about this host: no fault was seen and nobody drained it through railctl.";
+constexpr std::string_view no_history =
+    "restartd's journal holds nothing that fits: no fault was seen, and nothing decided or done.";
 
 } // namespace
 
@@ -238,6 +250,8 @@ Expected<std::string> show_status(std::string_view answer, bool all) {
                       interval > 0 ? lasting(interval) : "-"});
         }
         if (!jobs.empty()) out += "\n" + jobs.print();
+        if (hosts.empty() && jobs.empty() && fields.items(top, "incidents").empty())
+            out += "nothing to tell of hosts, incidents and jobs (--all lists every host and job)\n";
         return out;
     });
 }
@@ -246,20 +260,24 @@ Expected<std::string> show_explain(std::string_view answer) {
     return shown(answer, [&](Fields& fields, const Reader& top) {
         const auto now = fields.number(top, "time");
         std::string out;
-        if (const auto job = fields.object(top, "job"))
+        std::string empty(top.has("placement") ? no_story_of_job : no_story_of_host);
+        if (const auto job = fields.object(top, "job")) {
             out += job_text(fields, top, *job, now);
-        else if (const auto host = fields.object(top, "host"))
+            if (!job->has("restart") || fields.text(*job, "restart") == "never")
+                empty += " If one is seen the job is left to Slurm: it was submitted without --restart=auto.";
+        } else if (const auto host = fields.object(top, "host")) {
             out += host_heading(fields, *host, now);
-        else
+        } else {
             out += "no longer in the resource manager\n";
+        }
         add_incidents(fields, top, now, out);
-        return out + "\n" + timeline_text(fields, top, now);
+        return out + "\n" + timeline_text(fields, top, now, empty);
     });
 }
 
 Expected<std::string> show_history(std::string_view answer) {
     return shown(answer, [&](Fields& fields, const Reader& top) {
-        return timeline_text(fields, top, base::to_seconds(base::now()));
+        return timeline_text(fields, top, base::to_seconds(base::now()), no_history);
     });
 }
 

@@ -308,6 +308,8 @@ TEST_CASE("what restartd answers, railctl can show") {
     CHECK(status->find("1 up, 1 drained") != std::string::npos);
     CHECK(status->find("fan tray") != std::string::npos);
     CHECK(status->find("12   pending") != std::string::npos);
+    CHECK(status->find("witness of a host's loss: agents: 0 of 2 hosts are heard\n") != std::string::npos);
+    CHECK(status->find("witness of a host's loss: the fabric: no sweep has come") != std::string::npos);
     const auto host = restart::show_explain(yard.request("GET", "/v1/explain?host=n002").body);
     REQUIRE(host);
     CHECK(host->find("host n002: IDLE+DRAIN") == 0);
@@ -315,6 +317,19 @@ TEST_CASE("what restartd answers, railctl can show") {
     const auto job = restart::show_explain(yard.request("GET", "/v1/explain?job=12").body);
     REQUIRE(job);
     CHECK(job->find("pending (Resources), started again 1 times") != std::string::npos);
+    INFO(*job);
+    CHECK(job->find("restartd has done nothing about this job: no fault was seen on its hosts") != std::string::npos);
+    CHECK(job->find("without --restart=auto") == std::string::npos);
+    yard.rm.change([](restart::RmSnapshot& world) { world.jobs[0].restart.reset(); });
+    const auto refreshed = restart::show_explain(yard.request("GET", "/v1/explain?job=12").body);
+    REQUIRE(refreshed);
+    CHECK(refreshed->find("it was submitted without --restart=auto") != std::string::npos);
+    const auto sound = restart::show_explain(yard.request("GET", "/v1/explain?host=n001").body);
+    REQUIRE(sound);
+    CHECK(sound->find("restartd has nothing on record about this host") != std::string::npos);
+    const auto nothing = restart::show_history(yard.request("GET", "/v1/history?incident=i-99").body);
+    REQUIRE(nothing);
+    CHECK(nothing->find("restartd's journal holds nothing that fits") != std::string::npos);
     const auto history = restart::show_history(yard.request("GET", "/v1/history").body);
     REQUIRE(history);
     CHECK(history->find("i-1") != std::string::npos);
