@@ -19,5 +19,8 @@ EXTRA_DIST += $(systemd_units:=.in)
 $(systemd_units): %: %.in
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed 's|[@]sbindir[@]|$(sbindir)|' $< >$@.tmp && mv $@.tmp $@
 
+tmpfilesdir = $(prefix)/lib/tmpfiles.d
+dist_tmpfiles_DATA = %D%/tmpfiles.d/railyard.conf
+
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = %D%/bash-completion/railctl %D%/bash-completion/railplan

@@ -11,10 +11,12 @@ libry_base_la_SOURCES = \
 	%D%/host_health.cpp %D%/host_health.hpp \
 	%D%/host_state.cpp %D%/host_state.hpp \
 	%D%/hostlist.cpp %D%/hostlist.hpp \
+	%D%/job_folder.cpp %D%/job_folder.hpp \
 	%D%/json.cpp %D%/json.hpp \
 	%D%/keys.cpp %D%/keys.hpp \
 	%D%/log.cpp %D%/log.hpp \
 	%D%/may_be_valueless.hpp \
+	%D%/private_folder.cpp %D%/private_folder.hpp \
 	%D%/ready.cpp %D%/ready.hpp \
 	%D%/table.cpp %D%/table.hpp \
 	%D%/toml.cpp %D%/toml.hpp \

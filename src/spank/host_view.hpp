@@ -11,8 +11,8 @@
 namespace spank {
 
 struct HostView {
-    topo::Fabric fabric;              // of this host alone (topo::read_excerpt)
-    std::vector<int> hcas;            // its working HCAs that the kernel knows too, in the order of rails
+    topo::Fabric fabric;   // of this host alone (topo::kept_excerpt); its HCAs have the kernel's names
+    std::vector<int> hcas; // its working HCAs that the kernel knows too, in the order of rails
     std::vector<topo::NumaNode> numa; // empty: hwloc could not tell
     std::string topo_file;            // for NCCL; empty: none could be made, or the machine has its own
 
@@ -20,14 +20,10 @@ struct HostView {
 };
 
 // The fabric's path is railyard.conf's. `fsroot` holds sys/ and proc/ ("" for this machine), `run_folder` is
-// where files for jobs may be written, and this host's part of the fabric is kept until the file changes.
+// where files for jobs may be written, and this host's part of the fabric is kept (topo::kept_excerpt).
 // Errors: no configuration, no fabric, or the fabric does not know the host: then there is nothing to say
 // about it.
 base::Expected<HostView> view_host(const std::string& node, const std::string& fsroot,
                                    const std::string& run_folder);
-
-// Makes a folder that only this user can write to, with its parents, or finds that it is one. Errors
-// (Code::io) when it is a link, another user's or open to others: no file of ours may be put there.
-base::Expected<void> private_folder(const std::string& path);
 
 } // namespace spank

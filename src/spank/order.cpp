@@ -1,16 +1,15 @@
 #include "spank/order.hpp"
 
-#include "spank/host_view.hpp"
 #include "spank/remote.hpp"
 
 #include "base/conf.hpp"
 #include "base/file.hpp"
 #include "base/hostlist.hpp"
+#include "base/job_folder.hpp"
 #include "topo/fabric_json.hpp"
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <malloc.h>
 #include <optional>
 
@@ -20,7 +19,8 @@ namespace {
 struct Order {
     std::vector<std::string> hosts; // in Slurm's order
     std::optional<RankLists> lists;
-    std::string file; // RAIL_HOSTFILE; empty: none could be written
+    std::string file;                      // RAIL_HOSTFILE; empty: none could be written
+    std::optional<base::JobFolder> folder; // that holds it
 };
 
 Order& order() {
@@ -28,12 +28,17 @@ Order& order() {
     return one;
 }
 
-// Files for the job, in a folder that only root can write to.
-std::string write_hostfile(const std::string& run_folder, std::uint32_t job, const std::string& text) {
-    const auto folder = fmt::format("{}/job-{}", run_folder, job);
-    auto path = folder + "/hosts";
-    if (!private_folder(run_folder) || !private_folder(folder) || !base::write_file(path, text)) return {};
-    return path;
+// In a folder that only root can write to, and which is the job's as long as this process lives.
+void write_hostfile(const std::string& run_folder, std::uint32_t job, const std::string& text) {
+    base::remove_left_job_folders(run_folder);
+    auto folder = base::JobFolder::hold(run_folder, job);
+    if (!folder) return slurm_verbose("spank_rail: no RAIL_HOSTFILE: %s", folder.error().text.c_str());
+    order().folder = *std::move(folder);
+    const auto path = order().folder->path() + "/hosts";
+    if (auto written = base::write_file(path, text))
+        order().file = path;
+    else
+        slurm_verbose("spank_rail: no RAIL_HOSTFILE: %s", written.error().text.c_str());
 }
 
 } // namespace
@@ -73,8 +78,8 @@ void prepare_order(spank_t handle) {
     order().hosts = *hosts;
     order().lists = *std::move(lists);
     const auto tasks = expand_counts(get("SLURM_TASKS_PER_NODE").value_or(""));
-    order().file = write_hostfile(options().run_folder(node_name(handle)), item(handle, S_JOB_ID, 0),
-                                  hostfile(*order().lists, *hosts, tasks));
+    write_hostfile(options().run_folder(node_name()), item(handle, S_JOB_ID, 0),
+                   hostfile(*order().lists, *hosts, tasks));
 }
 
 void export_order(spank_t handle) {
@@ -90,10 +95,8 @@ void export_order(spank_t handle) {
 }
 
 void forget_order() {
-    if (order().file.empty()) return;
-    std::error_code ignored;
-    std::filesystem::remove(order().file, ignored);
-    std::filesystem::remove(std::filesystem::path(order().file).parent_path(), ignored);
+    if (order().folder) order().folder->remove();
+    order().folder.reset();
     order().file.clear();
 }
 

@@ -105,9 +105,15 @@ std::vector<std::uint32_t> expand_counts(std::string_view text) {
 
 std::string hostfile(const RankLists& lists, const std::vector<std::string>& hosts,
                      const std::vector<std::uint32_t>& tasks) {
+    // Counts that no job has come from who has set them in the environment: then a line a host.
+    constexpr std::uint64_t most = 1048576;
     std::map<std::string_view, std::uint32_t> count;
-    for (std::size_t i = 0; i < hosts.size() && i < tasks.size(); ++i)
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < hosts.size() && i < tasks.size(); ++i) {
         count[hosts[i]] = tasks[i];
+        all += tasks[i];
+    }
+    if (all > most) count.clear();
     std::string text = "# Made by Railyard: hosts in the order of ranks, once for each task.\n";
     for (const auto& host : lists.ranks) {
         const auto found = count.find(host);

@@ -31,7 +31,7 @@ bool same_hosts(const RankLists& lists, const std::vector<std::string>& hosts);
 std::vector<std::uint32_t> expand_counts(std::string_view text);
 
 // For Open MPI and others: a host a line in the order of ranks, once for each of its tasks. `tasks` by host
-// of Slurm's order.
+// of Slurm's order; all 1 where there would be more than 1,048,576.
 std::string hostfile(const RankLists& lists, const std::vector<std::string>& hosts,
                      const std::vector<std::uint32_t>& tasks);
 

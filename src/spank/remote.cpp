@@ -1,6 +1,9 @@
 #include "spank/remote.hpp"
 
+#include "topo/export/tree.hpp"
+
 #include <climits>
+#include <cstdlib>
 #include <unistd.h>
 
 namespace spank {
@@ -15,12 +18,17 @@ std::optional<std::string> task_variable(spank_t handle, const std::string& name
     }
 }
 
-std::string node_name(spank_t handle) {
-    if (const auto told = task_variable(handle, "SLURMD_NODENAME")) return *told;
-    char node[HOST_NAME_MAX + 1] = "";
-    ::gethostname(node, sizeof node - 1);
-    const std::string name(node);
-    return name.substr(0, name.find('.'));
+const std::string& node_name() {
+    // Found out once, as root and before tasks are forked.
+    static const std::string name = [] {
+        const char* told = std::getenv("SLURMD_NODENAME");
+        if (told != nullptr && topo::exports::safe_name(told)) return std::string(told);
+        char node[HOST_NAME_MAX + 1] = "";
+        ::gethostname(node, sizeof node - 1);
+        const std::string whole(node);
+        return whole.substr(0, whole.find('.'));
+    }();
+    return name;
 }
 
 std::uint32_t item(spank_t handle, spank_item_t which, std::uint32_t otherwise) {

@@ -10,7 +10,9 @@
 namespace spank {
 
 std::optional<std::string> task_variable(spank_t handle, const std::string& name);
-std::string node_name(spank_t handle); // as Slurm calls this host
+// As Slurm calls this host. By slurmstepd's own environment, which slurmd has made: the task's is the user's,
+// and root writes files of this name.
+const std::string& node_name();
 std::uint32_t item(spank_t handle, spank_item_t which, std::uint32_t otherwise);
 
 } // namespace spank

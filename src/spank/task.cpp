@@ -27,7 +27,6 @@ namespace {
 
 // What prepare() found out; each task has a copy.
 struct Prepared {
-    std::string node;
     std::optional<HostView> view;
     std::string why_not;
 };
@@ -125,7 +124,7 @@ void tell(bool by_user, const std::string& text) {
 }
 
 void look_at(const std::string& node) {
-    prepared() = {node, {}, {}};
+    prepared() = {};
     auto view = view_host(node, options().fsroot(node), options().run_folder(node));
     if (view)
         prepared().view = *std::move(view);
@@ -140,8 +139,6 @@ void bind_task(spank_t handle, bool script) {
     const auto [mode, by_user] = asked(handle);
     if (mode.what == BindMode::What::off) return;
     const auto local = item(handle, S_TASK_ID, 0);
-    // Only now does Slurm tell the node's name: it may be another than the host's.
-    if (const auto node = node_name(handle); node != prepared().node) look_at(node);
     if (!prepared().view) {
         if (!prepared().why_not.empty() && local == 0) tell(by_user && !script, prepared().why_not);
         return;
@@ -186,7 +183,7 @@ int prepare(spank_t handle, Arguments) {
     const auto step = item(handle, S_JOB_STEPID, 0);
     if (step == SLURM_EXTERN_CONT) return ESPANK_SUCCESS;
     if (is_script(step)) prepare_order(handle);
-    if (asked(handle).mode.what != BindMode::What::off) look_at(node_name(handle));
+    if (asked(handle).mode.what != BindMode::What::off) look_at(node_name());
     return ESPANK_SUCCESS;
 }
 
@@ -196,7 +193,7 @@ int export_settings(spank_t handle, Arguments) {
             spank_setenv(handle, flags()[i].variable, value.c_str(), 1);
 
     // A path from another host may have come along; this host's own counts.
-    spank_setenv(handle, "RAIL_CKPT_SOCKET", options().socket(node_name(handle)).c_str(), 1);
+    spank_setenv(handle, "RAIL_CKPT_SOCKET", options().socket(node_name()).c_str(), 1);
     const bool script = is_script(item(handle, S_JOB_STEPID, 0));
     if (script) export_order(handle);
     // An order of ours, made in srun: another srun within the task must not take it for the user's wish.

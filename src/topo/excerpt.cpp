@@ -2,15 +2,21 @@
 
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/private_folder.hpp"
+#include "base/unique_fd.hpp"
+#include "topo/export/tree.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/guid.hpp"
+#include "topo/json_walk.hpp"
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <cerrno>
+#include <fcntl.h>
 #include <optional>
 #include <set>
 #include <string>
+#include <sys/stat.h>
 #include <utility>
 #include <vector>
 
@@ -20,101 +26,6 @@ namespace {
 using base::Code;
 using base::Error;
 using base::Expected;
-
-// Walks JSON text by its brackets and strings only.
-class Cursor {
-public:
-    explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
-
-    bool failed() const { return failed_; }
-
-    // Skips blanks; true and past it when `c` is next.
-    bool take(char c) {
-        blanks();
-        if (at_ == end_ || *at_ != c) return false;
-        ++at_;
-        return true;
-    }
-
-    // The text of a string without its quotes, escapes as they stand.
-    std::string_view string() {
-        if (!take('"')) return fail();
-        const char* begin = at_;
-        if (!past_string()) return fail();
-        return {begin, static_cast<std::size_t>(at_ - 1 - begin)};
-    }
-
-    // The text of any value.
-    std::string_view value() {
-        blanks();
-        const char* begin = at_;
-        std::size_t depth = 0;
-        for (; at_ != end_; ++at_) {
-            switch (*at_) {
-            case '"':
-                ++at_;
-                if (!past_string()) return fail();
-                --at_;
-                break;
-            case '{':
-            case '[': ++depth; continue;
-            case '}':
-            case ']':
-                if (depth == 0) return since(begin);
-                --depth;
-                break;
-            case ',':
-                if (depth == 0) return since(begin);
-                continue;
-            default: continue;
-            }
-            if (depth == 0) {
-                ++at_;
-                return since(begin);
-            }
-        }
-        return depth == 0 ? since(begin) : fail();
-    }
-
-    // Calls visit(text of the element) for each element of an array; visit returns false to stop.
-    template <class Visit> void elements(Visit visit) {
-        if (!take('[')) return void(fail());
-        if (take(']')) return;
-        do {
-            const auto element = value();
-            if (failed_ || !visit(element)) return;
-        } while (take(','));
-        if (!take(']')) fail();
-    }
-
-private:
-    void blanks() {
-        while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r'))
-            ++at_;
-    }
-    // From behind the opening quote to behind the closing one.
-    bool past_string() {
-        for (;;) {
-            const auto* quote =
-                static_cast<const char*>(std::memchr(at_, '"', static_cast<std::size_t>(end_ - at_)));
-            if (quote == nullptr) return false;
-            std::size_t slashes = 0;
-            for (const char* back = quote; back != at_ && back[-1] == '\\'; --back)
-                ++slashes;
-            at_ = quote + 1;
-            if (slashes % 2 == 0) return true;
-        }
-    }
-    std::string_view since(const char* begin) const { return {begin, static_cast<std::size_t>(at_ - begin)}; }
-    std::string_view fail() {
-        failed_ = true;
-        return {};
-    }
-
-    const char* at_;
-    const char* end_;
-    bool failed_ = false;
-};
 
 using Guids = std::set<Guid>;
 
@@ -172,32 +83,6 @@ std::optional<Guid> guid_of_switch(std::string_view element) {
     return said == nullptr ? std::nullopt : guid_in(*said);
 }
 
-struct Parts {
-    std::string_view version, source, switches, hosts, links;
-};
-
-std::optional<Parts> parts_of(std::string_view text) {
-    Parts parts;
-    const std::pair<std::string_view, std::string_view*> known[] = {{"railyard_fabric", &parts.version},
-                                                                    {"source", &parts.source},
-                                                                    {"switches", &parts.switches},
-                                                                    {"hosts", &parts.hosts},
-                                                                    {"links", &parts.links}};
-    Cursor cursor(text);
-    if (!cursor.take('{')) return {};
-    if (cursor.take('}')) return parts;
-    do {
-        const auto key = cursor.string();
-        if (cursor.failed() || !cursor.take(':')) return {};
-        const auto value = cursor.value();
-        if (cursor.failed()) return {};
-        for (const auto& [name, part] : known)
-            if (key == name) *part = value;
-    } while (cursor.take(','));
-    if (!cursor.take('}')) return {};
-    return parts;
-}
-
 // The host's text, when `element` is it.
 bool is_host(std::string_view element, std::string_view host) {
     if (element.find(host) == element.npos) return false;
@@ -213,43 +98,67 @@ void append(std::string& list, std::string_view element) {
     list += element;
 }
 
-} // namespace
+// The members of the file's object; of those that are large, where they begin.
+struct Parts {
+    std::string version; // text
+    std::uint64_t switches = 0, links = 0;
+    std::string host; // text of the host's element; empty: the file does not have it
+    bool closed = false;
+};
 
-Expected<Fabric> parse_excerpt(std::string_view text, std::string_view host, std::string_view name) {
-    const auto parts = parts_of(text);
-    bool closed = parts.has_value();
-    std::string hosts, links, switches;
-    const auto each = [&closed](std::string_view list, auto visit) {
-        if (list.empty()) return;
-        Cursor cursor(list);
-        cursor.elements(visit);
-        closed = closed && !cursor.failed();
+Parts find_parts(JsonWalk& walk, std::string_view host) {
+    Parts parts;
+    std::string key;
+    if (!walk.take('{')) return parts;
+    if ((parts.closed = walk.take('}'))) return parts;
+    do {
+        if (!walk.string(key) || !walk.take(':')) return parts;
+        const auto place = walk.place();
+        if (key == "hosts") {
+            parts.host.clear();
+            walk.elements([&](std::string_view element) {
+                if (!is_host(element, host)) return true;
+                parts.host = element;
+                return false;
+            });
+        } else {
+            walk.value(key == "railyard_fabric" ? &parts.version : nullptr);
+            if (key == "switches") parts.switches = place;
+            if (key == "links") parts.links = place;
+        }
+        if (walk.failed()) return parts;
+    } while (walk.take(','));
+    parts.closed = walk.take('}');
+    return parts;
+}
+
+// The host's element, its links and the switches at their other ends as a file of their own.
+std::optional<std::string> excerpt_text(JsonWalk& walk, const Parts& parts) {
+    std::string links, switches;
+    const auto hcas = guids_of_hcas(parts.host);
+    struct Cable {
+        std::string text;
+        Guid far; // at its other end
     };
-    if (closed)
-        each(parts->hosts, [&](std::string_view element) {
-            if (!is_host(element, host)) return true;
-            hosts = element;
-            return false;
-        });
-    if (closed && !hosts.empty()) {
-        const auto hcas = guids_of_hcas(hosts);
-        struct Cable {
-            std::string_view text;
-            Guid far; // at its other end
-        };
-        std::vector<Cable> cables;
-        Guids far, leaves;
-        each(parts->links, [&](std::string_view element) {
+    std::vector<Cable> cables;
+    Guids far, leaves;
+    const auto each = [&](std::uint64_t place, auto visit) {
+        if (place == 0) return;
+        walk.go_to(place);
+        walk.elements(visit);
+    };
+    if (!parts.host.empty()) {
+        each(parts.links, [&](std::string_view element) {
             if (!may_name(element, hcas)) return true;
             const auto ends = ends_of(element);
             if (!ends) return true;
             const bool first = hcas.count(ends->first) != 0;
             if (!first && hcas.count(ends->second) == 0) return true;
-            cables.push_back({element, first ? ends->second : ends->first});
+            cables.push_back({std::string(element), first ? ends->second : ends->first});
             far.insert(cables.back().far);
             return true;
         });
-        each(parts->switches, [&](std::string_view element) {
+        each(parts.switches, [&](std::string_view element) {
             if (!may_name(element, far)) return true;
             const auto guid = guid_of_switch(element);
             if (!guid || far.count(*guid) == 0) return true;
@@ -257,25 +166,84 @@ Expected<Fabric> parse_excerpt(std::string_view text, std::string_view host, std
             append(switches, element);
             return true;
         });
-        for (const auto& cable : cables) // one to another host leads out of the excerpt
-            if (leaves.count(cable.far) != 0 || hcas.count(cable.far) != 0) append(links, cable.text);
     }
-    if (!closed)
+    if (walk.failed()) return {};
+    for (const auto& cable : cables) // one to another host leads out of the excerpt
+        if (leaves.count(cable.far) != 0 || hcas.count(cable.far) != 0) append(links, cable.text);
+    return fmt::format("{{{}\"switches\":[{}],\"hosts\":[{}],\"links\":[{}]}}",
+                       parts.version.empty() ? std::string()
+                                             : fmt::format("\"railyard_fabric\":{},", parts.version),
+                       switches, parts.host, links);
+}
+
+Expected<Excerpt> excerpt_of(JsonWalk& walk, std::string_view host, std::string_view name) {
+    const auto parts = find_parts(walk, host);
+    const auto digest = parts.closed ? walk.digest_to_end() : 0;
+    const auto text = parts.closed ? excerpt_text(walk, parts) : std::nullopt;
+    if (!text)
         return Error{Code::input, fmt::format("{}: is no whole JSON text in the form of fabric.json(5); "
                                               "railtopo check shows where",
                                               name)};
-    return parse_fabric(fmt::format("{{{}\"switches\":[{}],\"hosts\":[{}],\"links\":[{}]}}",
-                                    parts->version.empty()
-                                        ? std::string()
-                                        : fmt::format("\"railyard_fabric\":{},", parts->version),
-                                    switches, hosts, links),
-                        name);
+    auto fabric = parse_fabric(*text, name);
+    if (!fabric) return std::move(fabric).error();
+    return Excerpt{*std::move(fabric), format_guid(digest).substr(2)};
 }
 
-Expected<Fabric> read_excerpt(const std::filesystem::path& path, std::string_view host) {
-    const auto text = base::read_file(path);
-    if (!text) return text.error();
-    return parse_excerpt(*text, host, path.string());
+// What kept_excerpt() puts in front of an excerpt made from the file in this state; empty: no such file.
+std::string first_line(const std::filesystem::path& path) {
+    const auto stamp = base::stamp_of(path);
+    if (stamp == base::FileStamp{}) return {};
+    return fmt::format("excerpt of {} {} {} {} {}.{:09} ", path.string(), stamp.device, stamp.inode,
+                       stamp.size, stamp.seconds, stamp.nanoseconds);
+}
+
+std::optional<Excerpt> read_copy(const std::string& copy, const std::string& stamp) {
+    const auto text = base::read_file(copy, std::size_t{1} << 22);
+    if (!text || !text->starts_with(stamp)) return {};
+    const auto end = text->find('\n', stamp.size());
+    if (end == text->npos) return {};
+    auto fabric = parse_fabric(std::string_view(*text).substr(end + 1), copy);
+    if (!fabric) return {};
+    return Excerpt{*std::move(fabric), text->substr(stamp.size(), end - stamp.size())};
+}
+
+} // namespace
+
+Expected<Excerpt> parse_excerpt(std::string_view text, std::string_view host, std::string_view name) {
+    JsonWalk walk(text);
+    return excerpt_of(walk, host, name);
+}
+
+Expected<Excerpt> read_excerpt(const std::filesystem::path& path, std::string_view host) {
+    const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat before {};
+    struct stat after {};
+    if (!fd || ::fstat(fd.get(), &before) != 0) return base::system_error(path.string(), errno);
+    if (S_ISDIR(before.st_mode)) return Error{Code::io, path.string() + ": is a directory"};
+    JsonWalk walk(fd.get());
+    auto excerpt = excerpt_of(walk, host, path.string());
+    // It is read in several passes: a text that was written over meanwhile is none.
+    if (::fstat(fd.get(), &after) == 0 &&
+        (after.st_size != before.st_size || after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+         after.st_mtim.tv_nsec != before.st_mtim.tv_nsec))
+        return Error{Code::io, path.string() + ": was written over while it was read; read it again"};
+    return excerpt;
+}
+
+Expected<Excerpt> kept_excerpt(const std::filesystem::path& path, const std::string& host,
+                               const std::string& folder) {
+    const auto stamp = first_line(path); // before reading
+    const bool keep =
+        !stamp.empty() && !folder.empty() && exports::safe_name(host) && base::private_folder(folder);
+    const auto copy = fmt::format("{}/fabric-{}", folder, host);
+    if (keep)
+        if (auto kept = read_copy(copy, stamp)) return *std::move(kept);
+    auto excerpt = read_excerpt(path, host);
+    if (excerpt && keep) // without it the next one reads the whole file again
+        static_cast<void>(
+            base::write_file_if_changed(copy, stamp + excerpt->digest + '\n' + print_fabric(excerpt->fabric))
+                .has_value());
+    return excerpt;
 }
 
 } // namespace topo

@@ -1,4 +1,4 @@
-// GUIDs as text: 64 bits in hexadecimal.
+// GUIDs as text: 64 bits in hexadecimal; and those that no device has.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -24,6 +24,36 @@ inline std::optional<Guid> parse_guid(std::string_view text) {
     const auto [read, failed] = std::from_chars(text.data(), end, guid, 16);
     if (failed != std::errc{} || read != end) return {};
     return guid;
+}
+
+// As the kernel's sysfs writes it: "98ed:9b03:00a1:b2c3", and at the end of a GID
+// ("fe80:0000:0000:0000:98ed:9b03:00a1:b2c3"); nothing for another text.
+inline std::optional<Guid> parse_sysfs_guid(std::string_view text) {
+    constexpr std::size_t length = 19;
+    if (text.size() < length || text.size() % 5 != length % 5) return {};
+    text.remove_prefix(text.size() - length);
+    Guid guid = 0;
+    for (std::size_t part = 0; part < length; part += 5) {
+        std::uint16_t word = 0;
+        const auto [read, failed] = std::from_chars(text.data() + part, text.data() + part + 4, word, 16);
+        if (failed != std::errc{} || read != text.data() + part + 4) return {};
+        if (part + 4 < length && text[part + 4] != ':') return {};
+        guid = guid << 16 | word;
+    }
+    return guid;
+}
+
+// GUIDs made of names (read/text.hpp) have the "locally administered" bit of EUI-64 set, so that they are no
+// maker's. The first byte tells for what one was made.
+enum class Made : std::uint8_t { node = 0x02, group = 0x06, host = 0x0A };
+inline bool is_made(Guid guid, Made what) {
+    return guid >> 56 == static_cast<std::uint8_t>(what);
+}
+
+// Whether it was read from a device: a source that tells names or units only has none.
+inline bool is_devices(Guid guid) {
+    return guid != 0 && !is_made(guid, Made::node) && !is_made(guid, Made::group) &&
+           !is_made(guid, Made::host);
 }
 
 } // namespace topo

@@ -8,6 +8,7 @@ libry_topo_la_SOURCES = \
 	%D%/fabric_json.cpp %D%/fabric_json.hpp \
 	%D%/fabric_print.cpp \
 	%D%/guid.hpp \
+	%D%/json_walk.cpp %D%/json_walk.hpp \
 	%D%/names.cpp %D%/names.hpp \
 	%D%/order.cpp %D%/order.hpp \
 	%D%/rate.cpp %D%/rate.hpp \
@@ -52,6 +53,7 @@ libry_topo_la_SOURCES = \
 	%D%/export/tree.cpp %D%/export/tree.hpp \
 	%D%/host/gather.cpp %D%/host/gather.hpp \
 	%D%/host/host_facts.cpp %D%/host/host_facts.hpp %D%/host/numa.hpp \
+	%D%/host/kernel_hcas.cpp %D%/host/kernel_hcas.hpp \
 	%D%/read/assemble.cpp %D%/read/assemble.hpp \
 	%D%/read/carry_over.cpp %D%/read/carry_over.hpp \
 	%D%/read/ibnetdiscover.cpp %D%/read/ibnetdiscover.hpp \

@@ -1,14 +1,17 @@
-// B2: the fabric model from 128 to 16,384 hosts of 8 rails. Each row runs in a process of its own, twice: one
-// makes the fabric, checks, exports and draws it; one reads it back from fabric.json and from ibnetdiscover's
-// text. The last columns are the growth: time for a host, as a multiple of the first row's.
+// B2: the fabric model from 128 to 16,384 hosts of 8 rails. Each row runs in processes of its own: one makes
+// the fabric, checks, exports and draws it; one reads it back from fabric.json and from ibnetdiscover's text;
+// one takes a single host's part of the file. The last columns are the growth: time for a host, as a multiple
+// of the first row's.
 //
 // The text is written here, from the made fabric, in the form of ibnetdiscover's plain output.
 #include "base/cli.hpp"
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/table.hpp"
 #include "topo/check/check.hpp"
 #include "topo/derive.hpp"
 #include "topo/draw/svg.hpp"
+#include "topo/excerpt.hpp"
 #include "topo/export/export.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/names.hpp"
@@ -21,6 +24,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -176,6 +180,16 @@ Figures read(int pods, int rounds) {
     return out;
 }
 
+// One host's part of the file, as its agent and each step that starts there take it.
+Figures take_part(const std::filesystem::path& file, const std::string& host, int rounds) {
+    Figures out;
+    out["excerpt_ms"] = best_ms(rounds, [&] {
+        if (need(topo::read_excerpt(file, host)).fabric.hosts.size() != 1) give_up("the host is not there");
+    });
+    out["excerpt_mb"] = peak_mb();
+    return out;
+}
+
 // In a process of its own, so that its peak of memory is its own too.
 Figures apart(const std::function<Figures()>& work) {
     int pipe_ends[2];
@@ -220,9 +234,9 @@ int main(int argc, char** argv) {
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
 
-    const std::vector<std::string> columns{"synth_ms", "derive_ms", "check_ms",  "export_ms", "print_ms",
-                                           "svg_ms",   "make_mb",   "json_mb",   "load_ms",   "text_mb",
-                                           "parse_ms", "model_ms",  "text_mb_s", "read_mb"};
+    const std::vector<std::string> columns{
+        "synth_ms", "derive_ms", "check_ms", "export_ms", "print_ms",  "svg_ms",  "make_mb",    "json_mb",
+        "load_ms",  "text_mb",   "parse_ms", "model_ms",  "text_mb_s", "read_mb", "excerpt_ms", "excerpt_mb"};
     std::vector<std::string> heading{"HOSTS"};
     for (auto column : columns) {
         std::replace(column.begin(), column.end(), '_', ' ');
@@ -239,6 +253,15 @@ int main(int argc, char** argv) {
         if (hosts > most) continue;
         auto figures = apart([&] { return make(pods, rounds); });
         figures.merge(apart([&] { return read(pods, rounds); }));
+        const auto file =
+            std::filesystem::temp_directory_path() / fmt::format("topo_bench-{}.json", getpid());
+        apart([&] {
+            need(
+                base::write_file_if_changed(file, topo::print_fabric(need(topo::synthesise(spec_of(pods))))));
+            return Figures{{"written", 1}};
+        });
+        figures.merge(apart([&] { return take_part(file, fmt::format("n{}", hosts), rounds); }));
+        std::filesystem::remove(file);
         figures["make_ms"] = figures["synth_ms"] + figures["check_ms"] + figures["export_ms"];
         if (first.empty()) first = figures;
         std::vector<std::string> cells{std::to_string(hosts)};

@@ -108,8 +108,4 @@ Guid made_guid(Made what, std::string_view name) {
     return (Guid{static_cast<std::uint8_t>(what)} << 56) | ((hash ^ (hash >> 56)) & (~Guid{0} >> 8));
 }
 
-bool is_made(Guid guid, Made what) {
-    return guid >> 56 == static_cast<std::uint8_t>(what);
-}
-
 } // namespace topo

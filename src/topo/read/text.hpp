@@ -1,7 +1,7 @@
 // What readers of line-based text share: lines, a cursor over one of them, and the error at a token.
 #pragma once
 
-#include "topo/fabric.hpp"
+#include "topo/guid.hpp"
 
 #include <cstdint>
 #include <string>
@@ -60,10 +60,7 @@ std::string_view trimmed(std::string_view text); // of blanks and tabs
 // ASCII letters alike.
 bool same_word(std::string_view a, std::string_view b);
 
-// A GUID for something that has only a name: the same for the same name, with the "locally administered" bit
-// of EUI-64 set, so that it is no maker's. The first byte tells for what it was made.
-enum class Made : std::uint8_t { node = 0x02, group = 0x06, host = 0x0A };
+// A GUID for something that has only a name: the same for the same name, and no device's (guid.hpp).
 Guid made_guid(Made what, std::string_view name);
-bool is_made(Guid guid, Made what);
 
 } // namespace topo

@@ -1,2 +1,2 @@
-unit_sources += %D%/host_health_test.cpp %D%/host_state_test.cpp %D%/hostlist_test.cpp %D%/units_test.cpp %D%/utf8_test.cpp %D%/conf_test.cpp %D%/json_test.cpp %D%/manual_test.cpp %D%/file_test.cpp %D%/table_test.cpp %D%/ready_test.cpp
+unit_sources += %D%/host_health_test.cpp %D%/host_state_test.cpp %D%/hostlist_test.cpp %D%/units_test.cpp %D%/utf8_test.cpp %D%/conf_test.cpp %D%/job_folder_test.cpp %D%/json_test.cpp %D%/manual_test.cpp %D%/file_test.cpp %D%/table_test.cpp %D%/ready_test.cpp
 unit_libs += libry_base.la

@@ -1,11 +1,14 @@
 #include "topo/excerpt.hpp"
 
+#include "../restart/folder.hpp"
+#include "base/file.hpp"
 #include "fabrics.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/names.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <fstream>
 #include <tuple>
 
 namespace {
@@ -27,7 +30,7 @@ view_of(const topo::Fabric& fabric, const std::string& name) {
 topo::Fabric excerpt(const std::string& text, std::string_view host) {
     auto fabric = topo::parse_excerpt(text, host, "f.json");
     if (!fabric) FAIL(fabric.error().text);
-    return *std::move(fabric);
+    return std::move(fabric->fabric);
 }
 
 std::string refusal(const std::string& text, std::string_view host = "n001") {
@@ -74,6 +77,73 @@ TEST_CASE("excerpt: any way to write JSON will do") {
     REQUIRE(part.links.size() == 1); // the cable to the other host leads out
     CHECK(part.hosts[0].hcas[0].ports[0].link == 0);
     CHECK(part.switches.size() == 1);
+}
+
+TEST_CASE("excerpt: a file is read in blocks, and gives what its text gives") {
+    const test::Folder folder;
+    const auto path = folder.path / "fabric.json";
+    const auto read = [&](const std::string& text, std::string_view host) {
+        std::ofstream(path, std::ios::trunc) << text;
+        auto excerpt = topo::read_excerpt(path, host);
+        if (!excerpt) FAIL(excerpt.error().text);
+        return *std::move(excerpt);
+    };
+    auto text = topo::print_fabric(made("pods=1 units=4 hosts=40 rails=8 gpus=8")); // some ten blocks
+    REQUIRE(text.size() > 300'000);
+    // Blocks end in strings, behind backslashes and between elements, wherever they may.
+    for (std::size_t shift = 0; shift < 700; shift += 7) {
+        auto shifted = text;
+        shifted.insert(1, "\"note\":\"" + std::string(shift, '\\') + (shift % 2 == 0 ? "" : "\\") + "\",");
+        for (const char* host : {"n001", "n160"}) {
+            const auto part = read(shifted, host);
+            const auto whole = topo::parse_excerpt(shifted, host, "f.json");
+            REQUIRE(whole);
+            REQUIRE(topo::print_fabric(part.fabric) == topo::print_fabric(whole->fabric));
+            REQUIRE(part.digest == whole->digest);
+            REQUIRE(part.fabric.links.size() == 8);
+        }
+    }
+    CHECK(read(text, "n001").digest == read(text, "n002").digest);
+    const auto digest = read(text, "n001").digest;
+    text.back() = ' ';
+    CHECK(read(text, "n001").digest != digest);
+    std::ofstream(path, std::ios::trunc) << text.substr(0, text.size() / 2);
+    CHECK_FALSE(topo::read_excerpt(path, "n001"));
+    std::ofstream(path, std::ios::trunc) << "{\"hosts\":[\"" << std::string(5'000'000, 'x') << "\"]}";
+    CHECK_FALSE(topo::read_excerpt(path, "n001"));
+    CHECK_FALSE(topo::read_excerpt(folder.path, "n001"));
+    CHECK_FALSE(topo::read_excerpt(folder.path / "none", "n001"));
+}
+
+TEST_CASE("excerpt: it is kept beside until the file changes, and only in a folder of ours") {
+    const test::Folder folder;
+    const auto path = folder.path / "fabric.json";
+    const auto run = (folder.path / "run").string();
+    const auto write = [&](const char* spec) {
+        REQUIRE(base::write_file(path, topo::print_fabric(made(spec))));
+    };
+    const auto hcas = [&](const std::string& host) {
+        const auto kept = topo::kept_excerpt(path, host, run);
+        REQUIRE(kept);
+        CHECK(kept->digest == topo::read_excerpt(path, host)->digest);
+        return kept->fabric.hosts.empty() ? 0 : kept->fabric.hosts[0].hcas.size();
+    };
+    write("units=1 hosts=2 rails=4");
+    CHECK(hcas("n001") == 4);
+    CHECK(std::filesystem::exists(run + "/fabric-n001"));
+    CHECK(hcas("n001") == 4);
+    CHECK(hcas("n009") == 0);
+    write("units=1 hosts=2 rails=2");
+    CHECK(hcas("n001") == 2);
+    // A copy that is damaged, or of another version, is made anew.
+    std::ofstream(run + "/fabric-n001", std::ios::app) << "x";
+    CHECK(hcas("n001") == 2);
+    CHECK(topo::kept_excerpt(path, "../../etc/passwd", run));
+    CHECK_FALSE(std::filesystem::exists(folder.path / "etc"));
+    std::filesystem::remove_all(run);
+    std::filesystem::create_directory_symlink("/tmp", run);
+    CHECK(hcas("n001") == 2);
+    CHECK_FALSE(std::filesystem::exists("/tmp/fabric-n001"));
 }
 
 TEST_CASE("excerpt: text that does not close is refused, and so is what is wrong with the host itself") {

@@ -12,6 +12,7 @@ unit_sources += \
 	%D%/fabric_json_test.cpp \
 	%D%/ibnetdiscover_test.cpp \
 	%D%/ibsim_net_test.cpp \
+	%D%/kernel_hcas_test.cpp \
 	%D%/layout_test.cpp \
 	%D%/overlay_test.cpp \
 	%D%/rate_test.cpp \

@@ -1,0 +1,16 @@
+// Folders that root puts files into for others to read, and which nobody else can turn into a way to
+// another place.
+#pragma once
+
+#include "base/expected.hpp"
+
+#include <string>
+
+namespace base {
+
+// Makes a folder that only this user can write to, with its parents, or finds that it is one. Errors
+// (Code::io): it is a link, another user's or open to others, or a folder above it is one in which another
+// could exchange it: no file of ours may be put there.
+Expected<void> private_folder(const std::string& path);
+
+} // namespace base

@@ -1,0 +1,73 @@
+// JSON text walked by its brackets and strings only: from memory, or from a file of any size in pieces, of
+// which no more is held at a time than one block and the value that is asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace topo {
+
+class JsonWalk {
+public:
+    explicit JsonWalk(std::string_view text)
+        : at_(text.data()), end_(at_ + text.size()), size_(text.size()) {}
+    // Reads the file from its beginning; `fd` stays the caller's.
+    explicit JsonWalk(int fd);
+
+    // The text does not go on as JSON does, a value is longer than `longest_value`, or the file could not be
+    // read on.
+    bool failed() const { return failed_; }
+    static constexpr std::size_t longest_value = std::size_t{1} << 22;
+
+    // Skips blanks; true and past it when `c` is next.
+    bool take(char c);
+    // The text of a string without its quotes, escapes as they stand.
+    bool string(std::string& into);
+    // Past any value; its text is kept when `into` is given.
+    bool value(std::string* into);
+
+    // Calls visit(text of the element) for each element of an array, until it returns false; the rest is
+    // passed over.
+    template <class Visit> void elements(Visit visit) {
+        if (!take('[')) return fail();
+        if (take(']')) return;
+        bool wanted = true;
+        std::string element;
+        do {
+            if (!value(wanted ? &element : nullptr)) return;
+            wanted = wanted && visit(std::string_view(element));
+        } while (take(','));
+        if (!take(']')) fail();
+    }
+
+    // Bytes from the beginning, behind any blanks; and back to such a place.
+    std::uint64_t place();
+    void go_to(std::uint64_t place);
+
+    // Reads on to the end of the text, and what all of it makes (FNV-1a, 64 bits), when no go_to() was
+    // called.
+    std::uint64_t digest_to_end();
+
+private:
+    bool more();
+    int peek() { return at_ != end_ || more() ? static_cast<unsigned char>(*at_) : -1; }
+    void blanks();
+    bool past_string(); // from behind the opening quote to behind the closing one
+    void keep_seen();
+    void fail() { failed_ = true; }
+
+    const char* at_ = nullptr;
+    const char* end_ = nullptr;
+    std::uint64_t size_ = 0; // up to `end_`
+    int fd_ = -1;            // -1: from memory
+    std::vector<char> block_;
+    std::uint64_t digest_ = 0xcbf29ce484222325;
+    std::string* kept_ = nullptr;   // of the value that is being read,
+    const char* kept_to_ = nullptr; // up to here
+    bool failed_ = false;
+};
+
+} // namespace topo
