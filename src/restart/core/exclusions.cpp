@@ -13,7 +13,7 @@ namespace {
 
 bool wanted(const State& state, const std::string& name) {
     const auto host = state.hosts.find(name);
-    return host != state.hosts.end() && is_faulty(host->second) && !kept_out(state, name);
+    return host != state.hosts.end() && is_faulty(state, host->second) && !kept_out(state, name);
 }
 
 bool waits(const JobState& job) {
@@ -52,7 +52,7 @@ void forget(const State& state, JobState& job) {
     std::erase_if(job.kept_off, [&](const auto& name) { return !has_name(job.rm.excluded, name); });
     std::erase_if(job.hurt_by, [&](const auto& name) {
         const auto host = state.hosts.find(name);
-        return (host == state.hosts.end() || !is_faulty(host->second)) && !has_name(job.kept_off, name);
+        return (host == state.hosts.end() || !is_faulty(state, host->second)) && !has_name(job.kept_off, name);
     });
 }
 
@@ -94,7 +94,7 @@ void tend_exclusions(Turn& turn) {
 
 void exclude_before_resume(Turn& turn, Incident& incident) {
     const auto host = turn.state.hosts.find(incident.host);
-    if (host == turn.state.hosts.end() || !is_faulty(host->second)) return;
+    if (host == turn.state.hosts.end() || !is_faulty(turn.state, host->second)) return;
     for (auto& [id, job] : turn.state.jobs) {
         if (!waits(job) || !has_name(job.hurt_by, incident.host) ||
             has_name(job.rm.excluded, incident.host) || job_in_flight(turn.state, id))
@@ -120,7 +120,7 @@ std::string exclusion_overtaken(const State& state, const Action& action) {
     if (!waits(job->second)) return "the job no longer waits";
     for (const auto& name : action.exclude) {
         const auto host = state.hosts.find(name);
-        if (host == state.hosts.end() || !is_faulty(host->second)) return name + " is sound again";
+        if (host == state.hosts.end() || !is_faulty(state, host->second)) return name + " is sound again";
     }
     for (const auto& name : action.readmit)
         if (wanted(state, name)) return name + " has a fault again";

@@ -2,6 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
+#include "restart/core/file_doubt.hpp"
 #include "restart/core/turn.hpp"
 
 #include <fmt/format.h>
@@ -140,6 +141,8 @@ void take_report(Turn& turn, const Report& report) {
     std::erase(host.pardoned, lost_key);
     if (!report.boot_id.empty()) host.boot_id = report.boot_id;
     host.not_watching = report.not_watching;
+    host.fabric = report.fabric;
+    doubt_file(turn.state, host, report.findings);
     take_findings(turn, report.host, host, report.findings);
     for (const auto& job : report.jobs)
         take_job(turn, report.host, job);

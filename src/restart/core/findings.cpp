@@ -1,5 +1,6 @@
 // From findings to incidents: what asks to leave a host, and what is already being dealt with.
 
+#include "restart/core/file_doubt.hpp"
 #include "restart/core/turn.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +16,11 @@ std::string signal_of(const Finding& finding) {
 
 } // namespace
 
-std::vector<const Finding*> leave_findings(const HostState& host) {
+std::vector<const Finding*> leave_findings(const State& state, const HostState& host) {
     std::vector<const Finding*> asking;
     for (const auto& finding : host.findings)
-        if (finding.severity >= Severity::evict && !has_name(host.pardoned, key_of(finding)))
+        if (finding.severity >= Severity::evict && counts(state, host, finding) &&
+            !has_name(host.pardoned, key_of(finding)))
             asking.push_back(&finding);
     return asking;
 }
@@ -28,13 +30,13 @@ bool holds_finding(const HostState& host, std::string_view key) {
                        [&](const Finding& finding) { return key_of(finding) == key; });
 }
 
-bool fault_holds(const HostState& host) {
-    return gone(host) || !leave_findings(host).empty();
+bool fault_holds(const State& state, const HostState& host) {
+    return gone(host) || !leave_findings(state, host).empty();
 }
 
-bool is_faulty(const HostState& host) {
-    return host.lost || std::any_of(host.findings.begin(), host.findings.end(), [](const Finding& finding) {
-               return finding.severity >= Severity::evict;
+bool is_faulty(const State& state, const HostState& host) {
+    return host.lost || std::any_of(host.findings.begin(), host.findings.end(), [&](const Finding& finding) {
+               return finding.severity >= Severity::evict && counts(state, host, finding);
            });
 }
 
@@ -44,7 +46,7 @@ void judge(Turn& turn, const std::string& name) {
     const auto found = turn.state.hosts.find(name);
     if (found == turn.state.hosts.end() || found->second.lost) return;
     const auto& host = found->second;
-    const auto asking = leave_findings(host);
+    const auto asking = leave_findings(turn.state, host);
     if (asking.empty()) return;
 
     const auto* open = turn.state.incident_of(name);

@@ -1,5 +1,7 @@
 #include "restart/core/health.hpp"
 
+#include "restart/core/file_doubt.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace {
 
 constexpr double leave = 0.2, avoid = 0.6, suspicion = 0.9, fault = 0.9, least = 0.05;
 
-base::HostHealth judged(const HostState& host, base::Time now) {
+base::HostHealth judged(const State& state, const HostState& host, base::Time now) {
     double health = 1;
     std::string why;
     const auto take = [&](double factor, const std::string& phrase) {
@@ -18,7 +20,7 @@ base::HostHealth judged(const HostState& host, base::Time now) {
         why += (why.empty() ? "" : "; ") + phrase;
     };
     for (const auto& finding : host.findings)
-        if (finding.severity != Severity::info)
+        if (finding.severity != Severity::info && counts(state, host, finding))
             take(finding.severity == Severity::warn ? avoid : leave,
                  fmt::format("{} {}", finding.component, finding.rule));
     if (host.links.links_total > 0 && host.links.links_up < host.links.links_total)
@@ -39,7 +41,7 @@ base::HostHealth judged(const HostState& host, base::Time now) {
 base::HealthMap health_of(const State& state, base::Time now) {
     base::HealthMap weak;
     for (const auto& [name, host] : state.hosts)
-        if (auto health = judged(host, now); health.health < 1)
+        if (auto health = judged(state, host, now); health.health < 1)
             weak.emplace_hint(weak.end(), name, std::move(health));
     return weak;
 }

@@ -19,7 +19,9 @@ enum class IncidentKind {
     bad_host,      // the host lives, a finding asks to leave it
     operator_wish, // a drain or resume by a person, through railctl
     mass_silence,  // half of the agents or more fell silent: the network or the daemon, not the hosts
-    exclusion      // what keeps requeued jobs off this host no longer fits, and is changed
+    exclusion,     // what keeps requeued jobs off this host no longer fits, and is changed
+    wrong_file     // most hosts lack what the fabric file lists: the file, not the hosts; its digest is in
+                   // `rules`
 };
 
 // Where an incident stands. Recovery moves to the right only.
@@ -81,7 +83,7 @@ struct Incident {
     std::uint64_t number = 0;
     IncidentKind kind = IncidentKind::bad_host;
     Phase phase = Phase::suspected;
-    std::string host; // the culprit; empty for mass_silence
+    std::string host; // the culprit; empty for mass_silence and wrong_file
     std::string what; // a phrase for reasons and headings: "host silent, not responding to slurmctld"
     base::Time opened{};
     base::Time fault{};             // when it began, as well as is known

@@ -83,8 +83,8 @@ bool happened(const Turn& turn, const Action& action) {
 }
 
 // Whether what a drain is for holds. A person's does by being asked for.
-bool still_asked(const HostState& host, const Action& action) {
-    return owner_of(action.reason).starts_with("user:") || fault_holds(host);
+bool still_asked(const State& state, const HostState& host, const Action& action) {
+    return owner_of(action.reason).starts_with("user:") || fault_holds(state, host);
 }
 
 } // namespace
@@ -97,7 +97,7 @@ std::string overtaken(const State& state, const Policy& policy, const Action& ac
     case ActionKind::drain_host:
         if (host == nullptr || !host->node) return "the resource manager does not know the host";
         if (anothers(*host)) return is_anothers();
-        return still_asked(*host, action) ? std::string() : "what asked for it is over";
+        return still_asked(state, *host, action) ? std::string() : "what asked for it is over";
     case ActionKind::down_host:
         if (host == nullptr || !host->node) return "the resource manager does not know the host";
         if (!host->lost || host->generation != action.generation) return "its agent reports again";
@@ -116,7 +116,7 @@ std::string overtaken(const State& state, const Policy& policy, const Action& ac
     // Still in the start that was to be left: it may stay there when its host is well again.
     const bool stays = action.kind == ActionKind::requeue_job && job->second.rm.restarts == action.epoch &&
                        has_name(job->second.rm.nodes, action.host);
-    return stays && host != nullptr && !fault_holds(*host) ? "what asked for it is over" : std::string();
+    return stays && host != nullptr && !fault_holds(state, *host) ? "what asked for it is over" : std::string();
 }
 
 void give(Turn& turn, Incident& incident, Action action) {

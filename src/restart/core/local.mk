@@ -8,6 +8,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/event.hpp \
 	%D%/exclusions.cpp \
 	%D%/facts.cpp \
+	%D%/file_doubt.cpp %D%/file_doubt.hpp \
 	%D%/findings.cpp \
 	%D%/health.cpp %D%/health.hpp \
 	%D%/incident.hpp \

@@ -23,8 +23,8 @@ template <> struct Names<JobPhase> {
                                                            "ended"};
 };
 template <> struct Names<IncidentKind> {
-    static constexpr std::array<std::string_view, 5> names{"node_loss", "bad_host", "operator_wish",
-                                                           "mass_silence", "exclusion"};
+    static constexpr std::array<std::string_view, 6> names{"node_loss",    "bad_host",  "operator_wish",
+                                                           "mass_silence", "exclusion", "wrong_file"};
 };
 template <> struct Names<Phase> {
     static constexpr std::array<std::string_view, 5> names{"suspected", "saving", "moving", "verifying",

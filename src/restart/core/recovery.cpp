@@ -42,8 +42,8 @@ void observe(Turn& turn, Incident& incident) {
 }
 
 // Whether jobs get no time to save.
-bool at_once(const HostState& host) {
-    const auto asking = leave_findings(host);
+bool at_once(const Turn& turn, const HostState& host) {
+    const auto asking = leave_findings(turn.state, host);
     return gone(host) || std::any_of(asking.begin(), asking.end(), [](const Finding* finding) {
                return finding->severity == Severity::fatal;
            });
@@ -58,9 +58,10 @@ void announce(Turn& turn, Incident& incident) {
                                      jobs.empty() ? "no job is to be requeued"
                                                   : fmt::format("requeue job {} without it", jobs)));
     turn.note(NoteKind::decision, incident, 0,
-              jobs.empty() ? fmt::format("drain {}", incident.host)
-                           : fmt::format("{} drain {} and requeue job {} without it",
-                                         at_once(host) ? "at once" : "let save, then", incident.host, jobs));
+              jobs.empty()
+                  ? fmt::format("drain {}", incident.host)
+                  : fmt::format("{} drain {} and requeue job {} without it",
+                                at_once(turn, host) ? "at once" : "let save, then", incident.host, jobs));
 }
 
 void move_job(Turn& turn, Incident& incident, HurtJob& hurt) {
@@ -119,7 +120,7 @@ bool saved(Turn& turn, Incident& incident, const HurtJob& hurt) {
 
 // What is still to be done about a fault that holds.
 void pursue(Turn& turn, Incident& incident) {
-    const bool hurry = at_once(culprit(turn, incident));
+    const bool hurry = at_once(turn, culprit(turn, incident));
     std::vector<HurtJob*> ready;
     bool waiting = false, moved = false;
     for (auto& hurt : incident.jobs) {
@@ -141,7 +142,7 @@ void pursue(Turn& turn, Incident& incident) {
 
 // The fault is over, or a person uses the host all the same: what was not done yet is not done.
 void let_go(Turn& turn, Incident& incident) {
-    const bool cleared = !is_faulty(culprit(turn, incident));
+    const bool cleared = !is_faulty(turn.state, culprit(turn, incident));
     const auto why = cleared ? std::string("cleared") : incident.host + " was put back into use";
     bool moved = false, spared = false;
     for (const auto& hurt : incident.jobs) {
@@ -242,7 +243,7 @@ void begin_recovery(Turn& turn, Incident& incident) {
 bool advance(Turn& turn, Incident& incident) {
     if (incident.phase == Phase::suspected || incident.phase == Phase::watching) return true;
     if (!is_fault(incident.kind)) return carry_through(turn, incident);
-    const bool holds = fault_holds(culprit(turn, incident));
+    const bool holds = fault_holds(turn.state, culprit(turn, incident));
     if (holds)
         look_after(turn, incident);
     else

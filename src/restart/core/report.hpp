@@ -86,8 +86,9 @@ struct Report {
     std::string boot_id; // of the kernel; a new one says the host was rebooted
     std::uint64_t seq = 0;
     base::Time time{};
-    std::map<std::string, bool> watching;         // "infiniband", "nvml", "kmsg"
-    std::vector<std::string> not_watching;        // why not, a sentence each
+    std::map<std::string, bool> watching;  // "infiniband", "nvml", "kmsg"
+    std::vector<std::string> not_watching; // why not, a sentence each
+    std::string fabric; // digest of the fabric file that some findings rest on; empty: of none
     std::optional<std::vector<LinkReport>> links; // sent when changed and every 30th time
     std::vector<GpuReport> gpus;
     std::vector<Finding> findings; // the complete set of what holds now

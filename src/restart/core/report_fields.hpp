@@ -65,6 +65,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Report> auto& report)
     codec("time", report.time);
     codec.maybe("watching", report.watching, 16);
     codec.maybe("not_watching", report.not_watching, 32);
+    codec.maybe("fabric", report.fabric, 32);
     codec.maybe("links", report.links, 64);
     codec.maybe("gpus", report.gpus, 64);
     codec("findings", report.findings, 256);

@@ -100,6 +100,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
     codec.maybe("findings", host.findings);
     codec.maybe("pardoned", host.pardoned);
     codec.maybe("not_watching", host.not_watching);
+    codec.maybe("fabric", host.fabric);
     codec.maybe("links", host.links);
     codec.maybe("dark_since", host.dark_since);
     codec.maybe("mute_since", host.mute_since);
@@ -126,6 +127,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("kept_off", job.kept_off);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<FileWord> auto& word) {
+    codec("unfit", word.unfit);
+    codec("since", word.since);
+    codec.maybe("believed", word.believed);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
     codec("hosts", state.hosts);
     codec("jobs", state.jobs);
@@ -134,6 +141,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
     codec("last_tick", state.last_tick);
     codec.maybe("grace_from", state.grace_from);
     codec("grace_until", state.grace_until);
+    codec.maybe("files", state.files);
     codec("rm_answers", state.rm_answers);
     codec.maybe("rm_read", state.rm_read);
     codec.maybe("rm_gives_up", state.rm_gives_up);

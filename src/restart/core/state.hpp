@@ -30,6 +30,7 @@ struct HostState {
     // it is that person's decision.
     std::vector<std::string> pardoned;
     std::vector<std::string> not_watching;
+    std::string fabric;                   // digest of the fabric file its agent has read
     HostLinks links;                      // in the last complete sweep; 0/0 when all its links are up
     std::optional<base::Time> dark_since; // all its links are down since
     std::optional<base::Time> mute_since; // not responding to, or down in, the resource manager since
@@ -58,14 +59,23 @@ struct JobState {
     bool operator==(const JobState&) const = default;
 };
 
+// What a fabric file's word is worth, of which agents say that they have read it.
+struct FileWord {
+    std::uint32_t unfit = 0; // hosts that lack what it lists
+    base::Time since{};      // so many since then
+    bool believed = false;
+    bool operator==(const FileWord&) const = default;
+};
+
 struct State {
     std::map<std::string, HostState, std::less<>> hosts;
     std::map<std::uint32_t, JobState> jobs;      // not ended, in the resource manager
     std::map<std::uint64_t, Incident> incidents; // open, by number
     std::uint64_t next_incident = 1;
     base::Time last_tick{};
-    base::Time grace_from{};  // no silence counts that began before,
-    base::Time grace_until{}; // and no host is suspected before
+    base::Time grace_from{};               // no silence counts that began before,
+    base::Time grace_until{};              // and no host is suspected before
+    std::map<std::string, FileWord> files; // by digest (file_doubt.hpp)
     bool rm_answers = true;
     std::optional<base::Time> rm_read;         // when the resource manager was last read
     std::optional<base::Duration> rm_gives_up; // RmSnapshot::gives_up

@@ -9,6 +9,7 @@ namespace {
 
 void apply(Turn& turn, const Started&) {
     turn.state.rm_read.reset();
+    turn.state.files.clear();
     turn.state.last_tick = turn.now;
     give_grace(turn);
     doubt_given(turn);
@@ -44,6 +45,7 @@ void apply(Turn& turn, const RmRead& event) {
     reconcile(turn);
     retry_waiting(turn, was_away);
     check_silence(turn);
+    check_files(turn);
     for (const auto& [name, host] : turn.state.hosts)
         if (!host.findings.empty()) judge(turn, name);
     advance_all(turn);

@@ -12,6 +12,8 @@
 //    cost, then drains the host and requeues them without it; fatal does so at once; warn and info are noted.
 //  * What is to be done follows from what holds now, at each turn: a drain that a bound refused is done when
 //    there is room, what was only observed when observe_only is off, a job that begins on a bad host is moved.
+//  * A finding that rests on the fabric file counts only where most hosts that have read that file fit it:
+//    else the file is wrong, not the hosts, and one incident says so.
 //  * Bounds stop new drains, never a recovery. A drain without our tag is another's: it is neither undone
 //    nor overwritten, and a person's resume of a host stands as long as what held then goes on.
 //  * A job is requeued at most once from each of its starts, and not at all when it makes no progress. It is

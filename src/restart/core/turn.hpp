@@ -53,10 +53,15 @@ void give_grace(Turn& turn);
 // findings.cpp
 void judge(Turn& turn, const std::string& name); // opens or strengthens the host's incident as findings ask
 std::vector<const Finding*>
-leave_findings(const HostState& host); // that ask to leave it, and no person overruled
+leave_findings(const State& state,
+               const HostState& host); // that count, ask to leave it, and no person overruled
 bool holds_finding(const HostState& host, std::string_view key);
-bool fault_holds(const HostState& host); // lost, or a finding asks to leave it; what a person overruled apart
-bool is_faulty(const HostState& host);   // the same whoever overruled it
+// Lost, or a finding that counts asks to leave it; what a person overruled apart.
+bool fault_holds(const State& state, const HostState& host);
+bool is_faulty(const State& state, const HostState& host); // the same whoever overruled it
+
+// file_doubt.cpp: whether most hosts fit their fabric file; an incident while they do not.
+void check_files(Turn& turn);
 
 // recovery.cpp
 Incident& open_incident(Turn& turn, IncidentKind kind, Phase phase, std::string host, std::string what,

@@ -6,6 +6,7 @@ unit_sources += \
 	%D%/derived_test.cpp \
 	%D%/driver_test.cpp \
 	%D%/exclusion_test.cpp \
+	%D%/file_doubt_test.cpp \
 	%D%/folder.hpp \
 	%D%/fuzz_test.cpp \
 	%D%/health_test.cpp \

@@ -118,6 +118,7 @@ void World::heartbeat(const std::string& name, Host& host) {
     report.seq = ++host.seq;
     report.time = now_;
     report.findings = host.findings;
+    report.fabric = host.fabric;
     for (const auto& [id, job] : jobs_)
         if (!mute_jobs && job.rm.phase == JobPhase::running && !job.rm.nodes.empty() &&
             job.rm.nodes.front() == name)
@@ -286,6 +287,10 @@ void World::find(const std::string& host, restart::Severity severity, const std:
 
 void World::clear(const std::string& host) {
     hosts_.at(host).findings.clear();
+}
+
+void World::reads_file(const std::string& host, const std::string& digest) {
+    hosts_.at(host).fabric = digest;
 }
 
 void World::commit(std::uint32_t id, std::uint64_t step, double cost_s) {

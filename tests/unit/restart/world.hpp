@@ -34,6 +34,7 @@ public:
     void find(const std::string& host, restart::Severity severity,
               const std::string& rule = "gpu.throttle.hw_power_brake");
     void clear(const std::string& host);
+    void reads_file(const std::string& host, const std::string& digest); // its agent, a fabric file
     void commit(std::uint32_t job, std::uint64_t step, double cost_s = 0.5);
     void person_drains(const std::string& host, const std::string& reason = "fan");
     void person_resumes(const std::string& host);
@@ -81,6 +82,7 @@ private:
         std::optional<base::Time> mute_at; // the resource manager loses it then
         bool dead = false;
         std::vector<restart::Finding> findings;
+        std::string fabric;
         std::uint64_t seq = 0;
     };
     struct Job {
