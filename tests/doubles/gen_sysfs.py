@@ -51,11 +51,16 @@ def link(target, path):
         os.symlink(target, path)
 
 
-def make_hca(root, n, host, gbps):
+def default_guid(n):
+    return 0x946dae0000010000 + (n + 1) * 16
+
+
+def make_hca(root, n, host, gbps, guid=None):
     domain, bus = n // 8, 0x13 + n % 8 * 28
     pci = f'{root}/devices/pci{domain:04x}:{bus - 3:02x}/{domain:04x}:{bus:02x}:00.0'
     device = f'{pci}/infiniband/mlx5_{n}'
-    guid = f'946d:ae00:0001:{(n + 1) * 16:04x}'
+    text = f'{default_guid(n) if guid is None else guid:016x}'
+    guid = ':'.join(text[at:at + 4] for at in range(0, 16, 4))
     for name, value in {'numa_node': n % 8 // 4, 'vendor': '0x15b3', 'device': '0x1021',
                         'current_link_speed': '32.0 GT/s PCIe', 'current_link_width': 16,
                         'max_link_speed': '32.0 GT/s PCIe', 'max_link_width': 16}.items():
@@ -69,6 +74,7 @@ def make_hca(root, n, host, gbps):
                         'link_layer': 'InfiniBand', 'lid': f'0x{n + 1:x}', 'lid_mask_count': 0, 'sm_lid': '0x1',
                         'sm_sl': 0, 'cap_mask': '0xa651e848'}.items():
         write(f'{port}/{name}', value)
+    write(f'{port}/gids/0', f'fe80:0000:0000:0000:{guid}')
     for name in COUNTERS:
         write(f'{port}/counters/{name}', 0)
     for name in HW_COUNTERS:

@@ -1,6 +1,7 @@
 #include "restart/watch/fabric_witness.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/guid.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,6 +33,11 @@ bool is_down(const topo::Fabric& file, const Swept& swept, const topo::Hca& hca,
     return other_end && !other_end->linked && other_end->state == topo::LinkState::down;
 }
 
+// What a sweep can see of the file's fabric.
+bool can_be_seen(const topo::Hca& hca, const topo::HcaPort& port) {
+    return port.link != topo::none && topo::is_devices(hca.guid);
+}
+
 } // namespace
 
 FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept, base::Time now) {
@@ -41,14 +47,14 @@ FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept, bas
 
     FabricReport report;
     report.time = now;
-    report.complete = !file.hosts.empty();
+    report.complete = has_links_to_see(file);
     for (const auto& host : file.hosts) {
         HostLinks links;
         bool seen = false;
         for (const auto& hca : host.hcas) {
             seen = seen || nodes.contains(hca.guid);
             for (const auto& port : hca.ports) {
-                if (port.link == topo::none) continue;
+                if (!can_be_seen(hca, port)) continue;
                 ++links.links_total;
                 if (!is_down(file, nodes, hca, port)) ++links.links_up;
                 if (port.leaf != topo::none &&
@@ -60,6 +66,15 @@ FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept, bas
         if (links.links_up < links.links_total) report.hosts.emplace(host.name, links);
     }
     return report;
+}
+
+bool has_links_to_see(const topo::Fabric& file) {
+    return std::any_of(file.hosts.begin(), file.hosts.end(), [](const topo::Host& host) {
+        return std::any_of(host.hcas.begin(), host.hcas.end(), [](const topo::Hca& hca) {
+            return std::any_of(hca.ports.begin(), hca.ports.end(),
+                               [&](const topo::HcaPort& port) { return can_be_seen(hca, port); });
+        });
+    });
 }
 
 std::vector<std::string> news(const FabricReport& before, const FabricReport& after) {

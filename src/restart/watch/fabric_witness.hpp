@@ -20,6 +20,10 @@ namespace restart {
 // switch that has hosts was seen. A host's links are those the file knows. Linear time.
 FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept, base::Time now);
 
+// Whether the file has links of HCAs by their GUIDs: one of names or of units alone (topology.conf) has none,
+// and no sweep of it is complete.
+bool has_links_to_see(const topo::Fabric& file);
+
 // Sentences for the log on what changed between two reports; hosts with the same news are folded into one.
 std::vector<std::string> news(const FabricReport& before, const FabricReport& after);
 

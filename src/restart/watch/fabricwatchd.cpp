@@ -60,6 +60,16 @@ base::Expected<Settings> settings_of(const base::Conf& conf, const Options& opti
     return settings;
 }
 
+base::Expected<topo::Fabric> read_file(const std::string& path) {
+    auto file = topo::read_fabric(path);
+    if (file && !has_links_to_see(*file))
+        log::warning(
+            "{}: tells no GUIDs of HCAs, so that sweeps say nothing about hosts; read the fabric itself "
+            "with railtopo discover",
+            path);
+    return file;
+}
+
 // A fabric of thousands of hosts is swept in seconds; more is a hang.
 constexpr base::Duration sweep_deadline = 30s;
 
@@ -136,7 +146,7 @@ private:
         if (!conf) return log::error("{}; the old configuration stands", conf.error().text);
         auto settings = settings_of(*conf, options_);
         if (!settings) return log::error("{}; the old configuration stands", settings.error().text);
-        auto file = topo::read_fabric(settings->fabric);
+        auto file = read_file(settings->fabric);
         if (!file) return log::error("{}; the old configuration and fabric stand", file.error().text);
         auto delivery = Delivery::make(settings->target);
         if (!delivery)
@@ -179,7 +189,7 @@ int main(int argc, char** argv) {
         fmt::print("{}", conf->print());
         return base::finish_output(cli, base::exit_done);
     }
-    auto file = topo::read_fabric(settings->fabric);
+    auto file = read_file(settings->fabric);
     if (!file) return cli.fail(file.error());
     if (options.once) return print_once(cli, *file, *settings, options.json);
     auto delivery = Delivery::make(settings->target);

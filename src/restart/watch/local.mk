@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libry_watch.la
 libry_watch_la_SOURCES = \
 	%D%/background.hpp \
 	%D%/delivery.cpp %D%/delivery.hpp \
+	%D%/fabric_file.cpp %D%/fabric_file.hpp \
 	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
 	%D%/job_book.cpp %D%/job_book.hpp \
 	%D%/job_session.cpp %D%/job_session.hpp \
@@ -12,7 +13,7 @@ libry_watch_la_SOURCES = \
 	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
 	%D%/print.cpp %D%/print.hpp \
 	%D%/reporter.cpp %D%/reporter.hpp \
-	%D%/rules.cpp %D%/rules.hpp %D%/rules_table.cpp \
+	%D%/rules.cpp %D%/rules.hpp %D%/rules_ports.cpp %D%/rules_table.cpp \
 	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
 	%D%/signals.cpp %D%/signals.hpp \

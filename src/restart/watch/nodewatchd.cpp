@@ -3,6 +3,7 @@
 #include "base/cli.hpp"
 #include "base/conf.hpp"
 #include "base/file.hpp"
+#include "base/job_folder.hpp"
 #include "base/log.hpp"
 #include "base/ready.hpp"
 #include "base/units.hpp"
@@ -11,7 +12,6 @@
 #include "restart/watch/reporter.hpp"
 #include "restart/watch/signals.hpp"
 #include "restart/watch/watcher.hpp"
-#include "topo/fabric_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ void declare(base::Cli& cli, Options& options) {
     cli->add_flag("--check-config", options.check_config, "Check the configuration, print it and exit");
 }
 
-SourceSettings source_settings(const base::Conf& conf, const Options& options) {
+SourceSettings source_settings(const base::Conf& conf, const Options& options, const std::string& host) {
     SourceSettings settings;
     const auto pick = [&](CLI::Option* given, const std::string& option, std::string_view key) {
         return *given ? option : conf.text("agent", key);
@@ -59,27 +59,13 @@ SourceSettings source_settings(const base::Conf& conf, const Options& options) {
     settings.kmsg = pick(options.kmsg_given, options.kmsg, "kmsg");
     settings.ignored_devices = conf.text_list("agent", "ignore_devices");
     settings.interval = conf.duration("agent", "interval");
+    settings.fabric = conf.text("placement", "fabric");
+    settings.host = host;
+    settings.folder = std::filesystem::path(conf.text("agent", "job_socket")).parent_path();
     return settings;
 }
 
-// The ports that the fabric file lists for the host. No file is no error: it is made after the first start.
-std::vector<PortName> expected_ports(const base::Conf& conf, const std::string& host) {
-    const auto& path = conf.text("placement", "fabric");
-    if (path.empty() || ::access(path.c_str(), F_OK) != 0) return {};
-    const auto fabric = topo::read_fabric(path);
-    if (!fabric) {
-        log::warning("{}: ports that were never seen cannot be missed", fabric.error().text);
-        return {};
-    }
-    std::vector<PortName> ports;
-    if (const auto index = fabric->find_host(host))
-        for (const auto& hca : fabric->hosts[*index].hcas)
-            for (const auto& port : hca.ports)
-                ports.emplace_back(hca.device, port.number);
-    return ports;
-}
-
-base::Expected<Limits> limits_of(const base::Conf& conf, const std::string& host) {
+base::Expected<Limits> limits_of(const base::Conf& conf) {
     Limits limits;
     limits.throttle_evicts.clear();
     const auto known = throttle_reasons();
@@ -101,7 +87,6 @@ base::Expected<Limits> limits_of(const base::Conf& conf, const std::string& host
         return base::Error{base::Code::input,
                            fmt::format("{}: [agent] interval: {} is not between 100ms and 60s",
                                        conf.file().string(), base::format_duration(limits.interval))};
-    limits.expected = expected_ports(conf, host);
     return limits;
 }
 
@@ -198,7 +183,7 @@ public:
         auto reporter = Reporter::start(target_of(conf), book_);
         if (!reporter) return std::move(reporter).error().within("[restartd] url");
         reporter_ = *std::move(reporter);
-        settings_ = source_settings(conf, options_);
+        settings_ = source_settings(conf, options_, host_);
         sources_.emplace(settings_);
         watcher_.emplace(host_, boot_id(), std::move(limits), *sources_, *book_);
         sources_->await_first(1s);
@@ -207,8 +192,12 @@ public:
 
     void run(const Signals& signals) {
         using Clock = std::chrono::steady_clock;
-        for (auto due = Clock::now();;) {
+        for (auto due = Clock::now(), tidy = due;;) {
             report();
+            if (Clock::now() >= tidy) {
+                remove_left_files();
+                tidy = Clock::now() + 10min;
+            }
             const auto reported = Clock::now();
             while (due <= reported)
                 due += interval_;
@@ -242,16 +231,25 @@ private:
         reporter_->offer(std::move(report));
     }
 
+    // Of jobs whose slurmstepd was killed: nobody else may come by.
+    void remove_left_files() {
+        if (const auto removed = base::remove_left_job_folders(settings_.folder))
+            log::info("{}: removed the files of {} jobs that are over", settings_.folder, removed);
+    }
+
     void reload() {
         auto conf = base::load_conf(options_.config);
         if (!conf) return log::error("{}; the old configuration stands", conf.error().text);
-        auto limits = limits_of(*conf, host_);
+        auto limits = limits_of(*conf);
         if (!limits) return log::error("{}; the old configuration stands", limits.error().text);
         if (auto done = reporter_->retarget(target_of(*conf)); !done)
             return log::error("[restartd] url: {}; the old configuration stands", done.error().text);
         interval_ = limits->interval;
         watcher_->set_limits(*std::move(limits));
-        if (!(source_settings(*conf, options_) == settings_))
+        const auto settings = source_settings(*conf, options_, host_);
+        settings_.fabric = settings.fabric;
+        sources_->look_at_fabric(settings.fabric);
+        if (!(settings == settings_))
             log::warning("[agent]: changes of sources and their interval take effect at the next start");
         log::info("configuration read again");
     }
@@ -285,13 +283,14 @@ int main(int argc, char** argv) {
     if (!conf) return cli.fail(conf.error());
     const auto host = host_name(options);
     if (!host) return cli.fail(host.error());
-    auto limits = limits_of(*conf, *host);
+    auto limits = limits_of(*conf);
     if (!limits) return cli.fail(limits.error());
     if (options.check_config) {
         fmt::print("{}", conf->print());
         return base::finish_output(cli, base::exit_done);
     }
-    if (options.once) return print_once(cli, source_settings(*conf, options), *limits, *host, options.json);
+    if (options.once)
+        return print_once(cli, source_settings(*conf, options, *host), *limits, *host, options.json);
 
     raise_descriptor_limit();
     const Signals signals;

@@ -49,6 +49,7 @@ void Judge::look(base::Time now, const Key& key, bool present, Severity severity
         found = conditions_.try_emplace(key).first;
     }
     auto& condition = found->second;
+    condition.looked = now;
     if (present) {
         condition.severity = severity;
         condition.window = window;
@@ -58,59 +59,13 @@ void Judge::look(base::Time now, const Key& key, bool present, Severity severity
     condition.hold.look(now, present, condition.window, limits_.clear, longest_step);
 }
 
-void Judge::look(base::Time now, std::string_view rule, const std::string& component, bool present,
+// Whether it is settled: not there, or there for so long that it is a finding.
+bool Judge::look(base::Time now, std::string_view rule, const std::string& component, bool present,
                  std::string evidence) {
     const auto& row = condition_rule(rule);
-    look(now, {std::string(rule), component}, present, row.severity, row.window, std::move(evidence));
-}
-
-void Judge::judge_counters(base::Time now, const PortSample& port, const std::string& component) {
-    const auto rules = counter_rules();
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-        const auto& rule = rules[i];
-        const auto counter = port.counters.find(std::string(rule.counter));
-        if (counter == port.counters.end()) continue;
-        auto& growth = growth_.try_emplace({i, component}, rule.period).first->second;
-        const auto grown = growth.take(now, counter->second);
-        // Two rows of one counter are two conditions; holding() keeps the worse one of a component.
-        const Key key{fmt::format("ib.counter.{}#{}", rule.counter, i), component};
-        look(now, key, grown > rule.more_than, rule.severity, 0s,
-             fmt::format("{} grew by {} within {} (allowed: {})", rule.counter, grown,
-                         base::human_duration(rule.period), rule.more_than));
-    }
-}
-
-void Judge::judge_ports(base::Time now, const IbSample& ib) {
-    std::set<PortName> present;
-    for (const auto& port : ib.ports) {
-        const PortName name{port.device, port.port};
-        present.insert(name);
-        const auto component = fmt::format("{}:{}", port.device, port.port);
-        const bool active = port.state == "ACTIVE";
-        const bool listed =
-            std::find(limits_.expected.begin(), limits_.expected.end(), name) != limits_.expected.end();
-        auto known = seen_.find(name);
-        if (active && known == seen_.end()) known = seen_.emplace(name, port.rate_gbps).first;
-        // A port that never was active and that nobody expects is a free port.
-        look(now, "ib.link_down", component, !active && (listed || known != seen_.end()),
-             fmt::format("state {}, physical state {}", port.state, port.phys_state));
-        look(now, "ib.vanished", component, false, {});
-        look(now, "ib.missing", component, false, {});
-        if (known != seen_.end()) {
-            if (active) known->second = std::max(known->second, port.rate_gbps);
-            look(now, "ib.rate", component, active && port.rate_gbps < known->second,
-                 fmt::format("{} Gb/s, was {} Gb/s", port.rate_gbps, known->second));
-        }
-        judge_counters(now, port, component);
-    }
-    for (const auto& [name, rate] : seen_)
-        if (!present.contains(name))
-            look(now, "ib.vanished", fmt::format("{}:{}", name.first, name.second), true,
-                 "the device has gone from the host");
-    for (const auto& name : limits_.expected)
-        if (!present.contains(name) && !seen_.contains(name))
-            look(now, "ib.missing", fmt::format("{}:{}", name.first, name.second), true,
-                 "the fabric file lists it, the host does not have it");
+    const Key key{std::string(rule), component};
+    look(now, key, present, row.severity, row.window, std::move(evidence));
+    return !present || conditions_.at(key).hold.firing();
 }
 
 void Judge::judge_throttle(base::Time now, const GpuSample& gpu, const std::string& component) {
@@ -218,7 +173,12 @@ std::vector<Finding> Judge::holding() const {
 }
 
 std::vector<Finding> Judge::judge(const Sample& sample) {
-    if (sample.ib) judge_ports(sample.now, *sample.ib);
+    if (sample.listed) listing_ = *sample.listed;
+    if (sample.ib) {
+        judge_ports(sample.now, *sample.ib);
+        judge_listed(sample.now, *sample.ib);
+        forget_ports(sample.now);
+    }
     if (sample.gpus)
         for (const auto& gpu : *sample.gpus)
             judge_gpu(sample.now, gpu);

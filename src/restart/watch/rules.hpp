@@ -57,7 +57,6 @@ struct Limits {
     base::Duration throttle_window{5'000};
     base::Duration clear{30'000}; // absence that ends any finding
     base::Duration interval{1'000};
-    std::vector<PortName> expected; // ports the fabric file lists for this host
 };
 
 class Judge {
@@ -71,12 +70,17 @@ public:
     // pair once with its worst severity. Cost: linear in ports x counters + GPUs.
     std::vector<Finding> judge(const Sample& sample);
 
+    // The digest of the fabric file that this host has been held against: once each port that the file lists
+    // has been found, or has been missed for so long that a finding says so. Empty before.
+    const std::string& fabric() const { return fabric_; }
+
 private:
     struct Condition {
         Hold hold;
         Severity severity = Severity::info;
         std::string evidence; // of the last presence
         base::Duration window{};
+        base::Time looked{};
     };
     struct XidRecord {
         base::Time first{}, last{};
@@ -86,12 +90,26 @@ private:
         std::string text;
     };
     using Key = std::pair<std::string, std::string>; // rule, component
+    // A port over time: by its HCA's GUID, since devices are renamed; by the device where none is told or two
+    // tell the same.
+    struct Port {
+        Guid node = 0;
+        std::string device;
+        std::uint32_t number = 1;
+        auto operator<=>(const Port&) const = default;
+    };
+    struct Seen {
+        double rate = 0; // the best
+        PortSample last;
+    };
 
     void look(base::Time now, const Key& key, bool present, Severity severity, base::Duration window,
               std::string evidence);
-    void look(base::Time now, std::string_view rule, const std::string& component, bool present,
+    bool look(base::Time now, std::string_view rule, const std::string& component, bool present,
               std::string evidence);
     void judge_ports(base::Time now, const IbSample& ib);
+    void judge_listed(base::Time now, const IbSample& ib);
+    void forget_ports(base::Time now);
     void judge_counters(base::Time now, const PortSample& port, const std::string& component);
     void judge_gpu(base::Time now, const GpuSample& gpu);
     void judge_throttle(base::Time now, const GpuSample& gpu, const std::string& component);
@@ -103,7 +121,9 @@ private:
     std::map<std::pair<std::size_t, std::string>, Growth> growth_; // row of counter_rules(), component
     std::map<std::string, Growth> replays_;                        // GPU component
     std::map<Key, XidRecord> xids_;
-    std::map<PortName, double> seen_;               // ports that were ACTIVE once: their best rate
+    std::map<Port, Seen> seen_; // ports that were ACTIVE once
+    Listing listing_;           // the last that was told
+    std::string fabric_;
     std::map<std::string, std::string> gpu_by_pci_; // "0000:14:00" -> "gpu0"
 };
 

@@ -27,6 +27,8 @@ constexpr auto conditions = std::to_array<ConditionRule>({
     {"ib.vanished", evict, 3s, "NVSentinel: missing in 3 consecutive polls of 1 s"},
     {"ib.missing", evict, 120s,
      "in the fabric file but not seen since the start: drivers load late (NVSentinel #1701)"},
+    {"ib.never_up", evict, 120s, "as ib.missing: a link comes up within seconds of its driver"},
+    {"ib.changed", warn, 120s, "another HCA works in its place: the fabric file is to be made anew"},
     {"ib.rate", warn, 10s, "slower than this port has been: gpud expects the rated speed"},
 });
 

@@ -12,10 +12,14 @@
 
 namespace restart {
 
+using Guid = std::uint64_t; // 0: not known
+
 // One InfiniBand port. A device that has vanished is simply not there.
 struct PortSample {
     std::string device; // "mlx5_0"
     std::uint32_t port = 1;
+    Guid node = 0;          // GUID of the HCA
+    Guid guid = 0;          // of the port
     std::string state;      // the kernel's word: "ACTIVE", "DOWN", "INIT", "ARMED"
     std::string phys_state; // "LinkUp", "Polling", "Disabled", …
     double rate_gbps = 0;
@@ -26,6 +30,7 @@ struct IbSample {
     std::vector<PortSample> ports;     // by device name in natural order, then port
     bool full = false;                 // every counter was read, not only those that rules judge
     std::vector<std::string> left_out; // devices and ports not watched, a phrase each
+    std::vector<Guid> ignored;         // HCAs and ports left out by the configuration
 };
 
 // One GPU. What this GPU or driver does not tell is absent.
@@ -50,14 +55,31 @@ struct XidEvent {
     std::string text; // what the driver said after the code; empty from NVML
 };
 
-// A port this host should have.
 using PortName = std::pair<std::string, std::uint32_t>; // device, port
+
+// A port that the fabric file lists for this host. Only GUIDs tell which of the host's it is: a device's name
+// differs between sources ("HCA-1" in a node description) and with the order in which drivers find devices.
+struct ListedPort {
+    Guid node = 0;
+    Guid guid = 0;
+    std::uint32_t port = 1;
+    bool linked = true; // the file knows a link of it
+    std::string
+        component; // what findings call it: "mlx5_0:1" with the file's name of the device, else the GUID
+};
+
+struct Listing {
+    std::string digest; // of the file; empty: none was read
+    std::vector<ListedPort> ports;
+    std::string why_not; // why ports, or some, cannot be missed; empty: all can
+};
 
 // Everything one judgement looks at. A source that did not answer is absent: it neither raises nor clears.
 struct Sample {
     base::Time now{}; // on a clock that never steps
     std::optional<IbSample> ib;
     std::optional<std::vector<GpuSample>> gpus;
+    std::optional<Listing> listed;
     std::vector<XidEvent> xids; // new since the last sample
 };
 

@@ -121,6 +121,7 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
                                      {},
                                      true});
     threads_.push_back(std::make_unique<Background>([ib = ib_](std::stop_token stop) { ib->run(stop); }));
+    look_at_fabric(settings_.fabric);
     gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}});
     if (settings_.nvml.empty()) return;
     threads_.push_back(
@@ -131,13 +132,22 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
 
 Sources::~Sources() = default;
 
+void Sources::look_at_fabric(const std::string& path) {
+    if (path.empty())
+        fabric_.reset();
+    else if (fabric_)
+        fabric_->look(path);
+    else
+        fabric_ = std::make_unique<FabricFile>(path, settings_.host, settings_.folder);
+}
+
 void Sources::ask_full() {
     ib_->want_full = true;
 }
 
 void Sources::await_first(base::Duration longest) {
     const auto told = [&] {
-        if (!ib_->latest.get()) return false;
+        if (!ib_->latest.get() || (fabric_ && !fabric_->listing())) return false;
         if (settings_.nvml.empty() || gpu_->latest.get()) return true;
         const std::lock_guard lock(gpu_->mutex);
         return gpu_->failure.has_value();
@@ -215,12 +225,24 @@ void Sources::read_log(Reading& into) {
     into.sample.xids.insert(into.sample.xids.end(), xids.begin(), xids.end());
 }
 
+void Sources::read_fabric(Reading& into) {
+    if (!fabric_) {
+        into.sample.listed.emplace();
+        return;
+    }
+    into.sample.listed = fabric_->listing();
+    const auto why_not = into.sample.listed ? into.sample.listed->why_not : "not read yet";
+    into.watching["fabric"] = why_not.empty();
+    if (!why_not.empty()) into.not_watching.push_back("fabric: " + why_not);
+}
+
 Reading Sources::read(base::Time now) {
     Reading reading;
     reading.sample.now = now;
     read_ib(reading);
     read_gpus(reading);
     read_log(reading);
+    read_fabric(reading);
     return reading;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "restart/watch/background.hpp"
+#include "restart/watch/fabric_file.hpp"
 #include "restart/watch/sample.hpp"
 
 #include <chrono>
@@ -21,13 +22,16 @@ struct SourceSettings {
     std::string nvml = "libnvidia-ml.so.1"; // empty: do not watch
     std::string kmsg = "/dev/kmsg";         // empty: do not watch
     base::Duration interval{1'000};
+    std::string fabric; // file; empty: there is none
+    std::string host;   // as the file calls it
+    std::string folder; // where its part of the file may be kept; empty: nowhere
     bool operator==(const SourceSettings&) const = default;
 };
 
 // One look. `sample.now` is the caller's.
 struct Reading {
     Sample sample;
-    std::map<std::string, bool> watching;  // "infiniband", "nvml", "kmsg"
+    std::map<std::string, bool> watching;  // "infiniband", "nvml", "kmsg", "fabric"
     std::vector<std::string> not_watching; // why not, and devices left out; a sentence each
 };
 
@@ -44,6 +48,9 @@ public:
     // Waits, at most so long, until each thread has something to tell.
     void await_first(base::Duration longest);
 
+    // The fabric file is this one from now on; it is looked at once.
+    void look_at_fabric(const std::string& path);
+
     // The next InfiniBand sample shall have every counter.
     void ask_full();
 
@@ -54,11 +61,13 @@ private:
     void read_ib(Reading& into);
     void read_gpus(Reading& into);
     void read_log(Reading& into);
+    void read_fabric(Reading& into);
 
     SourceSettings settings_;
     bool had_ports_ = false;
     std::uint64_t full_told_ = 0; // number of the last full sample that read() gave
     std::unique_ptr<Log> log_;
+    std::unique_ptr<FabricFile> fabric_; // null: there is none
     // Shared with the threads, which may outlive us while a driver holds them.
     std::shared_ptr<Ib> ib_;
     std::shared_ptr<Gpu> gpu_;

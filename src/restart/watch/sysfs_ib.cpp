@@ -1,6 +1,7 @@
 #include "restart/watch/sysfs_ib.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/guid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,6 +65,11 @@ std::optional<std::uint64_t> count(std::string_view line) {
     return value;
 }
 
+Guid guid_in(const fs::path& path) {
+    const auto line = first_line(path);
+    return line ? topo::parse_sysfs_guid(*line).value_or(0) : 0;
+}
+
 // Names go into reports and drain reasons.
 bool is_name(std::string_view name) {
     return !name.empty() && name.size() <= 60 && std::all_of(name.begin(), name.end(), [](char c) {
@@ -91,6 +97,7 @@ SysfsIb::SysfsIb(fs::path root, std::vector<std::string> judged, std::vector<std
 
 void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
     auto& ports = devices_[device];
+    const auto node = guid_in(path / "node_guid");
     for (const auto& name : entries(path / "ports")) {
         const auto number = count(name);
         if (!number || *number == 0 || *number > 255) continue;
@@ -98,8 +105,10 @@ void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
         port.device = device;
         port.number = static_cast<std::uint32_t>(*number);
         port.path = path / "ports" / name;
+        port.node = node;
+        port.guid = guid_in(port.path / "gids" / "0");
         if (const auto layer = first_line(port.path / "link_layer"); layer && *layer != "InfiniBand") {
-            left_out_[device] = device + ": link layer " + state_word(*layer);
+            left_out_[device] = {device + ": link layer " + state_word(*layer), {}};
             continue;
         }
         port.state = open_file(port.path / "state");
@@ -123,14 +132,21 @@ void SysfsIb::look_around(IbSample& into) {
     std::erase_if(left_out_, [&](const auto& device) { return !names.contains(device.first); });
     for (const auto& device : present) {
         if (!is_name(device)) continue;
-        if (std::find(ignored_.begin(), ignored_.end(), device) != ignored_.end())
-            left_out_[device] = device + ": ignored by the configuration";
-        else if (const auto known = devices_.find(device);
-                 (known == devices_.end() || known->second.empty()) && !left_out_.contains(device))
+        if (std::find(ignored_.begin(), ignored_.end(), device) != ignored_.end()) {
+            const auto [known, fresh] = left_out_.try_emplace(device);
+            if (!fresh) continue;
+            known->second.why = device + ": ignored by the configuration";
+            known->second.ignored.push_back(guid_in(class_ / device / "node_guid"));
+            for (const auto& port : entries(class_ / device / "ports"))
+                known->second.ignored.push_back(guid_in(class_ / device / "ports" / port / "gids" / "0"));
+        } else if (const auto known = devices_.find(device);
+                   (known == devices_.end() || known->second.empty()) && !left_out_.contains(device))
             open_ports(device, class_ / device);
     }
-    for (const auto& [device, why] : left_out_)
-        into.left_out.push_back(why);
+    for (const auto& [device, left] : left_out_) {
+        into.left_out.push_back(left.why);
+        into.ignored.insert(into.ignored.end(), left.ignored.begin(), left.ignored.end());
+    }
 }
 
 bool SysfsIb::read_port(const Port& port, Depth depth, PortSample& into) const {
@@ -138,6 +154,8 @@ bool SysfsIb::read_port(const Port& port, Depth depth, PortSample& into) const {
     if (!state) return false;
     into.device = port.device;
     into.port = port.number;
+    into.node = port.node;
+    into.guid = port.guid;
     into.state = state_word(*state);
     if (port.phys_state) into.phys_state = state_word(first_line(port.phys_state.get()).value_or(""));
     if (port.rate) into.rate_gbps = rate_gbps(first_line(port.rate.get()).value_or(""));

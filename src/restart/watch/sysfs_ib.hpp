@@ -36,6 +36,7 @@ private:
     struct Port {
         std::string device;
         std::uint32_t number = 0;
+        Guid node = 0, guid = 0;
         std::filesystem::path path;
         base::UniqueFd state, phys_state, rate;
         std::vector<Counter> judged;
@@ -49,7 +50,11 @@ private:
     std::vector<std::string> ignored_;
     // By device; a device stays while its entry in the class directory does.
     std::map<std::string, std::vector<Port>, std::less<>> devices_;
-    std::map<std::string, std::string, std::less<>> left_out_; // device -> why
+    struct LeftOut {
+        std::string why;
+        std::vector<Guid> ignored; // by the configuration
+    };
+    std::map<std::string, LeftOut, std::less<>> left_out_; // by device
 };
 
 } // namespace restart

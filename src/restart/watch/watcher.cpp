@@ -87,6 +87,7 @@ std::pair<Report, Transitions> Watcher::next(base::Time steady, base::Time wall)
         for (const auto& gpu : *reading.sample.gpus)
             if (report.gpus.size() < most_gpus) report.gpus.push_back(gpu_report(gpu));
     report.findings = judge_.judge(reading.sample);
+    report.fabric = judge_.fabric();
     // The two clocks are read one after the other; only a step of the wall's moves what was said before.
     if (std::chrono::abs(wall - steady - wall_offset_) > std::chrono::milliseconds(100))
         wall_offset_ = wall - steady;

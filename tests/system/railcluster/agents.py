@@ -1,5 +1,6 @@
 """Railyard's own part of a cluster: its configuration, plugins, daemons, and the nodes' fake hardware."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -84,12 +85,15 @@ class Agents:
             self._make_hardware()
 
     def _make_hardware(self) -> None:
-        """Each node's sysfs tree, kernel log and NVML state."""
+        """Each node's sysfs tree, with the GUIDs that the fabric file has, kernel log and NVML state."""
+        hosts = json.loads(self.fabric.read_text())["hosts"] if self.fabric.exists() else []
+        guids = {host["name"]: [int(hca["guid"], 16) for hca in host["hcas"]] for host in hosts}
         for node in self.cluster.nodes:
             home = self.hardware(node)
             home.mkdir(exist_ok=True)
             for rail in range(self.cluster.options.rails):
-                gen_sysfs.make_hca(str(home / "sys"), rail, node, LINK_GBPS)
+                guid = guids[node][rail] if node in guids else None
+                gen_sysfs.make_hca(str(home / "sys"), rail, node, LINK_GBPS, guid)
             (home / "kmsg").write_text("")
             (home / "nvml.state").write_text(SOUND_GPUS)
 

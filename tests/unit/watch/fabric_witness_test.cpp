@@ -147,3 +147,15 @@ TEST_CASE("the log has what changed, hosts with the same news folded") {
     CHECK(news(broken, partial).size() == 2);
     CHECK(news(broken, sound) == std::vector<std::string>{"n[001-002,004,010]: all links are up again"});
 }
+
+TEST_CASE("a file of units alone, or of names, has nothing that a sweep could miss") {
+    World world;
+    CHECK(has_links_to_see(world.file));
+    for (auto& host : world.file.hosts)
+        for (auto& hca : host.hcas)
+            hca.guid = 0x0a00000000000000 | (hca.guid & 0xffffff);
+    CHECK_FALSE(has_links_to_see(world.file));
+    const auto report = testify(world.file, world.swept, now);
+    CHECK(report.hosts.empty());
+    CHECK_FALSE(report.complete); // it is no witness of anything
+}

@@ -1,4 +1,5 @@
 unit_sources += \
+	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
 	%D%/hardware.hpp \
 	%D%/job_socket_test.cpp \

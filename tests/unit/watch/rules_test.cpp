@@ -12,6 +12,14 @@ using namespace restart;
 
 namespace {
 
+Guid guid(int hca) {
+    return 0x946dae0000010010 + 0x10 * static_cast<Guid>(hca);
+}
+
+ListedPort listed(int hca, const std::string& device) {
+    return {guid(hca), 0, 1, true, device + ":1"};
+}
+
 // A sound host whose clock the test moves.
 struct Host {
     Sample sample;
@@ -26,6 +34,7 @@ struct Host {
             port.state = "ACTIVE";
             port.phys_state = "LinkUp";
             port.rate_gbps = 400;
+            port.node = port.guid = guid(i);
             for (const auto& name : judged_counters())
                 port.counters[name] = 1000; // lifetime values judge nobody
             sample.ib->ports.push_back(std::move(port));
@@ -94,6 +103,7 @@ const Fault faults[] = {
      [](Host& h) {
          auto port = h.port();
          port.device = "mlx5_1";
+         port.node = port.guid = guid(1);
          h.sample.ib->ports.push_back(port);
      }},
     {"ib.rate", "mlx5_0:1", [](Host& h) { h.port().rate_gbps = 100; },
@@ -109,7 +119,8 @@ TEST_CASE("a sound host has no findings") {
 
 TEST_CASE("each condition fires after its window, not before, with its severity, and ends") {
     for (const auto& rule : condition_rules()) {
-        if (rule.name == "ib.missing") continue; // below: it needs a fabric file
+        if (rule.name == "ib.missing" || rule.name == "ib.never_up" || rule.name == "ib.changed")
+            continue; // below: they need a fabric file
         INFO(rule.name);
         const auto fault = std::find_if(std::begin(faults), std::end(faults),
                                         [&](const auto& f) { return f.rule == rule.name; });
@@ -205,18 +216,101 @@ TEST_CASE("a port that nobody has seen up and nobody expects is a free port; one
     Host host;
     host.port().state = "DOWN";
     CHECK(host.run(300s).empty());
-    Limits limits;
-    limits.expected = {{"mlx5_0", 1}, {"mlx5_1", 1}, {"mlx5_7", 1}};
-    host.judge.set_limits(limits);
-    auto findings = host.run(11s);
-    CHECK(find(findings, "ib.link_down", "mlx5_0:1"));
-    CHECK_FALSE(find(findings, "ib.missing", "mlx5_7:1")); // its driver may still come
-    findings = host.run(120s);
+    host.sample.listed = Listing{"d", {listed(0, "mlx5_0"), listed(1, "mlx5_1"), listed(7, "mlx5_7")}, {}};
+    host.sample.listed->ports[1].linked = false;
+    CHECK(host.run(119s).empty()); // its driver may still come
+    CHECK(host.judge.fabric().empty());
+    auto findings = host.run(2s);
+    CHECK(find(findings, "ib.never_up", "mlx5_0:1")->severity == Severity::evict);
     CHECK(find(findings, "ib.missing", "mlx5_7:1")->severity == Severity::evict);
+    CHECK(find(findings, "ib.missing", "mlx5_7:1")->evidence.find("0x946dae0000010080") != std::string::npos);
+    CHECK(findings.size() == 2);
+    CHECK(host.judge.fabric() == "d");
     auto port = host.port(1);
     port.device = "mlx5_7";
+    port.node = guid(7);
+    port.guid = 0;
     host.sample.ib->ports.push_back(port);
-    CHECK_FALSE(find(host.run(31s), "ib.missing", "mlx5_7:1"));
+    host.port().state = "ACTIVE";
+    CHECK(host.run(31s).empty());
+    host.port().state = "DOWN";
+    CHECK(find(host.run(11s), "ib.link_down", "mlx5_0:1"));
+}
+
+TEST_CASE("the fabric file's names of devices say nothing: GUIDs do") {
+    Host host;
+    SECTION("a text that calls them HCA-1, HCA-2") {
+        host.sample.listed = Listing{"d", {listed(0, "HCA-1"), listed(1, "HCA-2")}, {}};
+        CHECK(host.run(300s).empty());
+    }
+    SECTION("names the other way round") {
+        host.sample.listed = Listing{"d", {listed(0, "mlx5_1"), listed(1, "mlx5_0")}, {}};
+        CHECK(host.run(300s).empty());
+    }
+    SECTION("a source that tells ports' GUIDs only") {
+        for (auto& port : host.sample.ib->ports)
+            port.guid = port.node + 1;
+        host.sample.listed = Listing{"d", {{guid(0) + 1, guid(0) + 1, 1, true, "mlx5_0:1"}}, {}};
+        CHECK(host.run(300s).empty());
+    }
+    SECTION("a host whose HCAs tell none") {
+        host.port().node = host.port().guid = 0;
+        host.sample.listed =
+            Listing{"d", {listed(0, "mlx5_0"), listed(1, "mlx5_1"), listed(5, "mlx5_5")}, {}};
+        CHECK(host.run(300s).empty());
+    }
+    SECTION("a device that the configuration leaves out") {
+        host.sample.ib->ports.pop_back();
+        host.sample.ib->ignored = {guid(1)};
+        host.sample.listed = Listing{"d", {listed(0, "mlx5_0"), listed(1, "mlx5_1")}, {}};
+        CHECK(host.run(300s).empty());
+    }
+    CHECK(host.judge.fabric() == (host.sample.listed ? "d" : ""));
+}
+
+TEST_CASE("a working HCA in the place of the listed one is a matter of the file, and evicts nobody") {
+    Host host;
+    SECTION("exchanged") {
+        host.port().node = host.port().guid = guid(20);
+        host.sample.listed = Listing{"d", {listed(0, "mlx5_0"), listed(1, "mlx5_1")}, {}};
+        const auto findings = host.run(121s);
+        REQUIRE(findings.size() == 1);
+        CHECK(find(findings, "ib.changed", "mlx5_0:1")->severity == Severity::warn);
+    }
+    SECTION("all, by whatever names: the file has another host's") {
+        host.sample.listed = Listing{"d", {listed(20, "HCA-1"), listed(21, "HCA-2")}, {}};
+        const auto findings = host.run(121s);
+        REQUIRE(findings.size() == 2);
+        for (const auto& finding : findings)
+            CHECK(finding.rule == "ib.changed");
+    }
+    SECTION("but a dead one whose neighbours have moved up is missing") {
+        host.port().device = "mlx5_0";
+        host.sample.ib->ports.pop_back();
+        host.port().node = host.port().guid = guid(1); // the second HCA, now the first device
+        host.sample.listed = Listing{"d", {listed(0, "mlx5_0"), listed(1, "mlx5_1")}, {}};
+        const auto findings = host.run(121s);
+        REQUIRE(findings.size() == 1);
+        CHECK(find(findings, "ib.missing", "mlx5_0:1")->severity == Severity::evict);
+    }
+    // A file that is right again ends it.
+    host.sample.listed = Listing{"e", {}, {}};
+    for (const auto& port : host.sample.ib->ports)
+        host.sample.listed->ports.push_back({port.node, 0, 1, true, "x:1"});
+    CHECK(host.run(31s).empty());
+    CHECK(host.judge.fabric() == "e");
+}
+
+TEST_CASE("a device that is renamed has not vanished") {
+    Host host;
+    host.run(5s);
+    host.port(1).device = "ibp24s0";
+    CHECK(host.run(120s).empty());
+    host.port(1).state = "DOWN";
+    CHECK(find(host.run(11s), "ib.link_down", "ibp24s0:1"));
+    host.port(1).device = "mlx5_1";
+    host.port(1).state = "ACTIVE";
+    CHECK(host.run(60s).empty()); // what it was called by is over too
 }
 
 TEST_CASE("a source that does not answer neither raises nor clears") {

@@ -22,6 +22,8 @@ TEST_CASE("a generated host: eight ports, their state, rate and counters") {
     CHECK(port.state == "ACTIVE");
     CHECK(port.phys_state == "LinkUp");
     CHECK(port.rate_gbps == 400);
+    CHECK(port.node == 0x946dae0000010040);
+    CHECK(port.guid == 0x946dae0000010040);
     for (const auto& name : restart::judged_counters()) {
         INFO(name);
         CHECK(port.counters.contains(name)); // the mlx5 driver has each counter that a rule reads
@@ -73,6 +75,7 @@ TEST_CASE("Ethernet and ignored devices are left out and said so") {
     CHECK(sample.ports[0].device == "mlx5_1");
     CHECK(sample.left_out ==
           std::vector<std::string>{"mlx5_0: link layer Ethernet", "mlx5_2: ignored by the configuration"});
+    CHECK(sample.ignored == std::vector<restart::Guid>{0x946dae0000010030, 0x946dae0000010030});
 }
 
 TEST_CASE("files that hold nonsense give no values, and no harm") {

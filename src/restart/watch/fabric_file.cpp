@@ -1,0 +1,115 @@
+#include "restart/watch/fabric_file.hpp"
+
+#include "base/file.hpp"
+#include "base/log.hpp"
+#include "topo/export/tree.hpp"
+#include "topo/guid.hpp"
+#include "topo/names.hpp"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <mutex>
+
+namespace restart {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::Duration look_again = 30s;
+constexpr std::size_t longest_device = 58; // leaves room for the port in a finding's component
+
+std::string component_of(const topo::Hca& hca, const topo::HcaPort& port) {
+    const bool named = topo::exports::safe_name(hca.device) && hca.device.size() <= longest_device;
+    return fmt::format("{}:{}", named ? hca.device : topo::format_guid(hca.guid), port.number);
+}
+
+} // namespace
+
+Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::string_view path) {
+    Listing listing;
+    listing.digest = excerpt.digest;
+    if (excerpt.fabric.hosts.empty()) {
+        listing.why_not = fmt::format("{} does not know {}: its ports cannot be missed", path, host);
+        return listing;
+    }
+    const auto& hcas = excerpt.fabric.hosts.front().hcas;
+    std::size_t unknown = 0;
+    for (const auto& hca : hcas) {
+        if (!topo::is_devices(hca.guid)) {
+            ++unknown;
+            continue;
+        }
+        for (const auto& port : hca.ports)
+            listing.ports.push_back(
+                {hca.guid, port.guid, port.number, port.link != topo::none, component_of(hca, port)});
+    }
+    if (unknown > 0)
+        listing.why_not =
+            fmt::format("{} tells no GUID of {} of its {}: {} cannot be missed", path,
+                        unknown == hcas.size() ? "any" : fmt::format("{}", unknown),
+                        topo::counted(hcas.size(), "HCA", "HCAs"), unknown == 1 ? "it" : "they");
+    return listing;
+}
+
+struct FabricFile::State {
+    mutable std::mutex mutex; // of all below
+    std::condition_variable_any wake;
+    std::string path;
+    bool asked = true;
+    std::optional<Listing> listing;
+
+    void run(std::stop_token stop, const std::string& host, const std::string& folder) {
+        base::FileStamp read;
+        std::unique_lock lock(mutex);
+        while (!stop.stop_requested()) {
+            const auto from = path;
+            const bool at_once = std::exchange(asked, false);
+            lock.unlock();
+            const auto stamp = base::stamp_of(from);
+            if (at_once || stamp != read) {
+                auto excerpt = topo::kept_excerpt(from, host, folder);
+                lock.lock();
+                take(excerpt ? list_ports(*excerpt, host, from) : failed(excerpt.error().text));
+                read = stamp;
+            } else {
+                lock.lock();
+            }
+            wake.wait_for(lock, stop, look_again, [&] { return asked; });
+        }
+    }
+
+    // With the lock held.
+    Listing failed(const std::string& why) const {
+        Listing former = listing.value_or(Listing{});
+        former.why_not = why;
+        return former;
+    }
+    void take(Listing fresh) {
+        if (listing && listing->digest != fresh.digest)
+            base::log::info("fabric file read again: {} ports of this host", fresh.ports.size());
+        listing = std::move(fresh);
+    }
+};
+
+FabricFile::FabricFile(std::string path, std::string host, std::string folder)
+    : state_(std::make_shared<State>()) {
+    state_->path = std::move(path);
+    thread_ =
+        std::make_unique<Background>([state = state_, host = std::move(host), folder = std::move(folder)](
+                                         std::stop_token stop) { state->run(stop, host, folder); });
+}
+
+void FabricFile::look(std::string path) {
+    const std::lock_guard lock(state_->mutex);
+    state_->path = std::move(path);
+    state_->asked = true;
+    state_->wake.notify_all();
+}
+
+std::optional<Listing> FabricFile::listing() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->listing;
+}
+
+} // namespace restart

@@ -1,0 +1,37 @@
+// What the fabric file says of this host, in a thread of its own: the file may lie on storage that hangs.
+#pragma once
+
+#include "restart/watch/background.hpp"
+#include "restart/watch/sample.hpp"
+#include "topo/excerpt.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace restart {
+
+// The ports of the excerpt's host, `host`. Pure; `path` is for sentences.
+Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::string_view path);
+
+class FabricFile {
+public:
+    // Reads this host's part of the file, and again when the file has changed: a look every 30 s. What is
+    // read is kept in `folder` (topo::kept_excerpt).
+    FabricFile(std::string path, std::string host, std::string folder);
+
+    // Look at once, at this path from now on.
+    void look(std::string path);
+
+    // What was last read; nothing before the first time. When the file cannot be read any more the former
+    // listing stays, and `why_not` says so.
+    std::optional<Listing> listing() const;
+
+private:
+    struct State;
+    std::shared_ptr<State> state_; // shared with the thread, which may outlive us
+    std::unique_ptr<Background> thread_;
+};
+
+} // namespace restart
