@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	%D%/test_flags.py \
 	%D%/test_health.py \
 	%D%/test_life.py \
+	%D%/test_manual.py \
 	%D%/test_operator.py \
 	%D%/test_order.py \
 	%D%/test_placement.py \
@@ -45,6 +46,7 @@ EXTRA_DIST += \
 	%D%/test_slurm2411_life.py \
 	%D%/test_slurm2411_wishes.py \
 	%D%/test_soak.py \
+	%D%/test_watch.py \
 	%D%/test_wishes.py
 
 # What one cluster runs, and the job that quickstart takes through two faults: less than half of all.

@@ -1,0 +1,285 @@
+"""Every example of the manual pages is run, as it is printed. A page's example without a test here fails.
+
+What a site has and this cluster has not stands in: paths and names are put in their place (each must be there to be
+replaced), and torchrun, ssh, pdsh and systemctl are small programs that do what the example relies on; torchrun's that it
+starts its workers in sessions of their own and has no handler for SIGUSR1, so that the signal would end it.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+from railcluster.agents import SOURCE
+from railcluster.process import wait_for
+from railcluster.testing import check, equal, holds
+
+NEEDS = ["railtopo", "railplan", "railckpt", "railctl", "restartd", "nodewatchd", "fabricwatchd", ".libs/spank_rail.so"]
+MAN = SOURCE / "man"
+
+
+def examples(page):
+    """The texts of a page's EXAMPLES: each .Dl line and each .Bd block."""
+    section = re.search(r"^\.Sh EXAMPLES\n(.*?)^\.Sh ", page.read_text() + ".Sh \n", re.M | re.S)
+    found = re.findall(r"^\.Dl (.*)$|^\.Bd .*\n((?:.*\n)*?)\.Ed$", section[1], re.M) if section else []
+    plain = [line or block for line, block in found]
+    return [text.replace(r"\e", "\\").replace(r"\&", "").replace(r"\(dq", '"') for text in plain]
+
+
+def commands(text):
+    """What is typed of an example with prompts; all of one without."""
+    if not re.search(r"^[$#] ", text, re.M):
+        return text
+    typed, more = [], False
+    for line in text.splitlines():
+        if more or re.match(r"[$#>] ", line):
+            typed.append(re.sub(r"^[$#>] ", "", line))
+            more = bool(re.search(r"(\\|\||&&)$", line))
+    return "\n".join(typed)
+
+
+class Stage:
+    """A folder to run examples in, with programs that stand in for a site's."""
+
+    def __init__(self, cluster, name):
+        self.cluster, self.folder = cluster, cluster.root / f"manual-{name}"
+        self.programs = self.folder / "programs"
+        self.programs.mkdir(parents=True)
+
+    def program(self, name, text):
+        path = self.programs / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def run(self, text, put=(), good=(0,), env=None, host="ctl"):
+        for what, instead in dict(put).items():
+            holds(text, what, "the example")
+            text = text.replace(what, str(instead))
+        path = f"{self.programs}:{self.cluster.environment(host)['PATH']}"
+        done = self.cluster.run("sh", "-c", text, host=host, cwd=str(self.folder), env={**(env or {}), "PATH": path}, timeout=60)
+        check(done.returncode in good, f"exit {done.returncode} of:\n{text}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+
+TORCHRUN = """#!/usr/bin/env python3
+# As torchrun meets signals: workers in sessions of their own, SIGTERM handed on, no handler for SIGUSR1.
+import signal, subprocess, sys
+worker = subprocess.Popen([sys.executable, *sys.argv[1:]], start_new_session=True)
+signal.signal(signal.SIGTERM, lambda *_: worker.terminate())
+sys.exit(worker.wait())
+"""
+TRAIN = """import os, signal, time
+asked = []
+signal.signal(signal.SIGUSR1, lambda *_: asked.append(1))
+folder, step, saved = os.environ["SAVE_TO"], 0, 0
+if os.environ.get("RESUME_FROM"):
+    step = int(open(os.environ["RESUME_FROM"] + "/step").read())
+print("from step", step, flush=True)
+os.makedirs(folder, exist_ok=True)
+while saved < 2:
+    time.sleep(0.05)
+    step += 1
+    if asked:
+        asked.clear()
+        os.makedirs(folder, exist_ok=True)
+        open(folder + "/model", "w").write("x" * 1000)
+        open(folder + "/step.new", "w").write(str(step))
+        os.rename(folder + "/step.new", folder + "/step")
+        saved += 1
+time.sleep(1)
+print("trained", flush=True)
+"""
+
+
+def job_script(cluster, text):
+    stage = Stage(cluster, "job")
+    stage.program("torchrun", TORCHRUN)
+    (stage.folder / "train.py").write_text(TRAIN)
+    ckpt, out = stage.folder / "ckpt", stage.folder / "out"
+    ckpt.mkdir()
+    holds(text, "/scratch/run7", "the example")
+    script = stage.folder / "job.sh"
+    script.write_text(text.replace("/scratch/run7", str(ckpt)))
+    for source in ("", "from step [1-9]"):  # it goes on from the last checkpoint
+        stage.run(f"PATH={stage.programs}:$PATH sbatch -W -N1 -o {out} job.sh", env={"RAIL_CKPT_INTERVAL": "1s"})
+        said = out.read_text()
+        holds(said, "trained", "the trainer, which ended by itself")
+        check(re.search(source, said), said)
+        equal(len(list(ckpt.glob("ckpt-*"))), 2, f"checkpoints kept: {said}")
+
+
+def save_when_due(cluster, text):
+    stage = Stage(cluster, "due")
+    (stage.folder / "ckpt").mkdir()
+    (stage.folder / "out").mkdir()
+    for name in ("model.pt", "optimizer.pt"):
+        (stage.folder / "out" / name).write_text(name)
+    env = {"RAIL_CKPT_DIR": str(stage.folder / "ckpt"), "SLURM_JOB_ID": "7", "RAIL_CKPT_INTERVAL": "1s"}
+    stage.run("railckpt due", env=env, good=(0, 1))  # the first one counts from here
+    wait_for(lambda: "ckpt-" in stage.run(text + "ls ckpt", env=env), 20, "a checkpoint to be due and committed")
+
+
+def c_program(cluster, text):
+    build, stage = cluster.options.build, Stage(cluster, "c")
+    (stage.folder / "ckpt").mkdir()
+    (stage.folder / "example.c").write_text(
+        "#include <railckpt.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n"
+        "static unsigned long step, steps = 40;\n"
+        'static void die(const char* why) { fprintf(stderr, "%s\\n", why); exit(1); }\n'
+        "static void compute(void) { usleep(50000); }\n"
+        "static unsigned long read_state(const char* path) { (void)path; return 1; }\n"
+        "static void write_state(const char* path) {\n"
+        '    char name[4200]; snprintf(name, sizeof name, "%s/state", path);\n'
+        '    FILE* f = fopen(name, "w"); if (!f) die(name); fputs("x", f); fclose(f);\n}\n'
+        f"int main(void) {{\n{text}return 0;\n}}\n")
+    subprocess.run(["gcc", "-Wall", "-Werror", f"-I{SOURCE}/src/restart/ckpt", str(stage.folder / "example.c"), "-o",
+                    str(stage.folder / "example"), f"-L{build}/.libs", "-lrailckpt", f"-Wl,-rpath,{build}/.libs"], check=True)
+    stage.run("./example", env={"RAIL_CKPT_DIR": str(stage.folder / "ckpt"), "SLURM_JOB_ID": "7", "RAIL_CKPT_INTERVAL": "0.3s"})
+    check(list((stage.folder / "ckpt").glob("ckpt-*")), "a checkpoint of the C program")
+
+
+def on_the_fabric(cluster, text):
+    """railtopo(1), live: through ibsim. The stand-in for ssh and pdsh runs the command here."""
+    stage = Stage(cluster, f"topo-{len(list(cluster.root.glob('manual-topo-*')))}")
+    env = cluster.fabric.environment()
+    site, own = "/etc/railyard/fabric.json", stage.folder / "fabric.json"
+    if "discover --out " + site not in text:
+        own.write_bytes(cluster.agents.fabric.read_bytes())
+    stage.program("ssh", '#!/bin/sh\nshift\nexec "$@"\n')
+    stage.program("pdsh", "#!/bin/sh\nfor n in $(seq -f %03g 1 16); do echo \"n$n: $(railtopo host --json --host n$n)\"; done\n")
+    stage.program("scontrol", f"#!/bin/sh\necho $* >>{stage.folder}/scontrol.log\n")
+    put = {what: instead for what, instead in ((site, own), ("/etc/slurm", stage.folder), ("-j 4711", "-t R")) if what in text}
+    if "squeue" in text:
+        cluster.out("sbatch", "-N4", "--wrap", "sleep 100")
+        wait_for(lambda: cluster.out("squeue", "-h", "-t", "R"), 30, "the job to run")
+    stage.run(commands(text), put, env=env, good=(0, 1) if "diff" in text else (0,))
+    if "scontrol" in text:
+        stage.run(commands(text), put, env=env)  # nothing has changed
+        equal((stage.folder / "scontrol.log").read_text(), "reconfigure\n", "what Slurm was told")
+    for name in re.findall(r"--out (\w+\.\w+)", text):
+        check((stage.folder / name).stat().st_size > 0, name)
+
+
+def would_it_fit(cluster, text):
+    stage = Stage(cluster, f"plan-{len(list(cluster.root.glob('manual-plan-*')))}")
+    put = {"/etc/railyard/fabric.json": cluster.agents.fabric}
+    job = cluster.out("sbatch", "--parsable", "-N10", "--time=40", "--wrap", "sleep 100")
+    wait_for(lambda: cluster.out("squeue", "-h", "-t", "R", "-j", job), 30, "the job to run")
+    if "compare" in text:
+        stage.run(commands(text), {**put, "812": job}, good=(0, 1))
+    else:  # units have 8 hosts here
+        said = stage.run(commands(text), {**put, "24": "7"}, good=(1,))
+        holds(said, "does not fit: needs 7 nodes in one unit", "railplan")
+        if "--explain" in text:
+            holds(said, f"job {job} ends at", "railplan")
+    cluster.out("scancel", job)
+
+
+def drain(cluster, text):
+    Stage(cluster, "drain").run(text)
+    wait_for(lambda: all(cluster.node_states()[node].startswith("drain") for node in ("n009", "n010")), 20, "both to be drained")
+    cluster.out("railctl", "resume", "n[009-010]")
+
+
+def explain(cluster, text):
+    job = cluster.out("sbatch", "--parsable", "-N2", "--wrap", "sleep 100")
+    said = Stage(cluster, "explain").run(text, {"4711": job})
+    holds(said, job, "railctl explain")
+    cluster.out("scancel", job)
+
+
+def incidents(cluster, text):
+    stage = Stage(cluster, "status")
+    stage.program("jq", "#!/usr/bin/env python3\nimport json, sys\nprint(json.load(sys.stdin)[sys.argv[1][1:]])\n")
+    check(stage.run(text).startswith("["), "a list of incidents")
+
+
+def look_at_host(cluster, text):
+    holds(Stage(cluster, "once").run(text, host=cluster.nodes[0]), f"host {cluster.nodes[0]}", "nodewatchd --once")
+
+
+def restart_agent(cluster, text):
+    """systemctl is the cluster's own stop and start."""
+    equal(text.strip(), "systemctl restart nodewatchd", "the example")
+    node = cluster.nodes[0]
+    with open(cluster.agents.hardware(node) / "kmsg", "a") as log:
+        log.write("4,1,2,-;NVRM: Xid (PCI:0000:14:00): 9999, of no meaning\n")
+    wait_for(lambda: "finding: gpu.xid.9999" in cluster.out("railctl", "explain", node), 20, "the XID to be told")
+    cluster.agents.stop(node, "nodewatchd")
+    cluster.agents.start_node(node)
+    wait_for(lambda: "finding: gpu.xid.9999" not in cluster.out("railctl", "explain", node), 20, "it to be forgotten")
+
+
+def sweep(cluster, text):
+    Stage(cluster, "sweep").run(text, env=cluster.fabric.environment(), good=(0, 1))
+
+
+def rules(cluster, text):
+    stage = Stage(cluster, "rules")
+    (stage.folder / "rules").write_text(text)
+    stage.run("ibnetdiscover >text && railtopo discover --from text --rules rules --out f.json", env=cluster.fabric.environment())
+
+
+def fabric_file(cluster, text):
+    stage = Stage(cluster, "file")
+    (stage.folder / "page.json").write_text(text)
+    stage.run('railtopo synth "pods=1 units=1 hosts=1 rails=2 rate=4xHDR" --out made.json && railtopo diff page.json made.json')
+
+
+def gang(cluster, text):
+    stage = Stage(cluster, "gang")
+    stage.program("train.sh", "#!/bin/sh\nsrun true\n")
+    said = stage.run(text, {"-N16": "--parsable -W -N8", "/scratch/run7": stage.folder, "train.sh": stage.programs / "train.sh"})
+    check(said.strip().isdigit(), said)
+
+
+def what_ranks_get(cluster, text):
+    done = cluster.run("sh", "-c", commands(text))
+    lines = re.findall(r"^rail-bind: rank (\d+) host n\d+ gpu \S+ hca \S+ numa \S+ cpus \S+", done.stderr, re.M)
+    equal(sorted(map(int, lines)), list(range(16)), f"ranks that were told of: {done.stderr}")
+
+
+TESTS = {
+    "fabric-rules.5": [rules],
+    "fabric.json.5": [fabric_file],
+    "fabricwatchd.8": [sweep],
+    "librailckpt.3": [c_program],
+    "nodewatchd.8": [look_at_host, restart_agent],
+    "railckpt.1": [job_script, save_when_due],
+    "railctl.1": [drain, explain, incidents],
+    "railplan.1": [would_it_fit] * 3,
+    "railtopo.1": [on_the_fabric] * 8,
+    "spank_rail.8": [gang, what_ranks_get],
+}
+
+
+def test_every_example_has_a_test(build: Path):
+    have = {page.name: len(examples(page)) for page in sorted(MAN.glob("*.[1-8]"))}
+    equal({name: n for name, n in have.items() if n}, {name: len(tests) for name, tests in TESTS.items()}, "examples a page")
+
+
+def run_page(cluster, page):
+    for text, test in zip(examples(MAN / page), TESTS[page]):
+        try:
+            test(cluster, text)
+        except Exception as error:
+            raise RuntimeError(f"{page}: {text.strip().splitlines()[0]}: {error}") from error
+
+
+def test_examples_of_checkpoints(cluster):
+    for page in ("railckpt.1", "librailckpt.3"):
+        run_page(cluster, page)
+
+
+def test_examples_of_the_fabric(cluster):
+    for page in ("railtopo.1", "fabric.json.5", "fabric-rules.5", "fabricwatchd.8"):
+        run_page(cluster, page)
+
+
+def test_examples_of_placement(cluster):
+    for page in ("railplan.1", "spank_rail.8"):
+        run_page(cluster, page)
+
+
+def test_examples_of_operation(cluster):
+    for page in ("railctl.1", "nodewatchd.8"):
+        run_page(cluster, page)
