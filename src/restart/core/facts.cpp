@@ -168,6 +168,10 @@ void take_snapshot(Turn& turn, const RmSnapshot& snapshot) {
     state.rm_answers = true;
     state.rm_read = turn.now;
     state.rm_gives_up = snapshot.gives_up;
+    if (snapshot.config && state.rm_config != snapshot.config) {
+        state.rm_config = snapshot.config;
+        turn.changed();
+    }
 
     std::vector<std::string_view> named;
     named.reserve(snapshot.nodes.size());

@@ -21,6 +21,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/policy.cpp %D%/policy.hpp \
 	%D%/recovery.cpp \
 	%D%/report.cpp %D%/report.hpp %D%/report_fields.hpp \
+	%D%/rm_config.cpp %D%/rm_config.hpp \
 	%D%/rm_queue.hpp \
 	%D%/rm_snapshot.hpp \
 	%D%/state.cpp %D%/state.hpp \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "restart/core/rm_config.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,7 @@ struct RmSnapshot {
     std::vector<RmJob> jobs;   // all that have not been forgotten
     // After how long without an answer it sets a host down by itself; 0: never; absent: it did not say.
     std::optional<base::Duration> gives_up{};
+    std::optional<RmConfig> config{}; // as last read; none when it could not be read yet
 };
 
 } // namespace restart

@@ -133,6 +133,13 @@ template <class Codec> void fields(Codec& codec, codec::Of<FileWord> auto& word)
     codec.maybe("believed", word.believed);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<RmConfig> auto& config) {
+    codec("slurmd_timeout", config.slurmd_timeout);
+    codec.maybe("job_submit_plugins", config.job_submit_plugins);
+    codec("select_type", config.select_type);
+    codec("topology_plugin", config.topology_plugin);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
     codec("hosts", state.hosts);
     codec("jobs", state.jobs);
@@ -146,6 +153,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
     codec.maybe("rm_read", state.rm_read);
     codec.maybe("rm_gives_up", state.rm_gives_up);
     codec.maybe("swept", state.swept);
+    codec.maybe("rm_config", state.rm_config);
 }
 
 std::string State::to_json() const {

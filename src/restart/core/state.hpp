@@ -80,6 +80,7 @@ struct State {
     std::optional<base::Time> rm_read;         // when the resource manager was last read
     std::optional<base::Duration> rm_gives_up; // RmSnapshot::gives_up
     std::optional<base::Time> swept;           // when the last complete sweep of the fabric came
+    std::optional<RmConfig> rm_config;         // none until it was read
     bool operator==(const State&) const = default;
 
     // The state as one JSON text and back. Errors (Code::input) name the field.

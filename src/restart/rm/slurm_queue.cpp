@@ -11,16 +11,6 @@ namespace {
 
 using base::HostState;
 
-std::vector<std::string> words_of(std::string_view list) {
-    std::vector<std::string> words;
-    while (!list.empty()) {
-        const auto comma = list.find(',');
-        if (comma != 0) words.emplace_back(list.substr(0, comma));
-        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
-    }
-    return words;
-}
-
 // Suffixes that only tell of energy saving do not keep a job away.
 HostState state_of(std::uint32_t state) {
     const auto word = state & NODE_STATE_BASE;

@@ -75,6 +75,19 @@ std::vector<std::string> names_of(const char* list) {
     return names ? *std::move(names) : std::vector<std::string>();
 }
 
+std::vector<std::string> words_of(std::string_view list) {
+    std::vector<std::string> words;
+    while (!list.empty()) {
+        const auto comma = std::min(list.find(','), list.size());
+        auto word = list.substr(0, comma);
+        word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
+        word.remove_suffix(word.size() - (word.find_last_not_of(' ') + 1));
+        if (!word.empty()) words.emplace_back(word);
+        list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+    return words;
+}
+
 // The rare other words stay numbers.
 std::string pending_reason(const job_info_t& job) {
     constexpr std::array<std::string_view, 18> words{"None",
@@ -132,6 +145,17 @@ RmJob read_job(const job_info_t& job) {
         read.restart = hints->restart;
         read.ckpt_dir = hints->ckpt_dir.value_or("");
     }
+    return read;
+}
+
+RmConfig read_config(const slurm_conf_t& conf) {
+    RmConfig read;
+    read.slurmd_timeout = std::chrono::seconds(conf.slurmd_timeout);
+    for (auto& word : words_of(text_of(conf.job_submit_plugins))) // older releases allow the whole type
+        read.job_submit_plugins.push_back(word.starts_with("job_submit/") ? word.substr(11)
+                                                                          : std::move(word));
+    read.select_type = text_of(conf.select_type);
+    read.topology_plugin = text_of(conf.topology_plugin);
     return read;
 }
 

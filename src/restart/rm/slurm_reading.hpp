@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "restart/core/rm_config.hpp"
 #include "restart/core/rm_snapshot.hpp"
 
 #include <slurm/slurm.h>
@@ -19,12 +20,14 @@ namespace restart {
 
 RmNode read_node(const node_info_t& node);
 RmJob read_job(const job_info_t& job);
+RmConfig read_config(const slurm_conf_t& conf);
 
-// Fields as libslurm has them: a text that may be absent, seconds since the epoch, and a host list, empty where
-// it cannot be read.
+// Fields as libslurm has them: a text that may be absent, seconds since the epoch, and a host list, empty
+// where it cannot be read.
 std::string text_of(const char* text);
 base::Time time_of(std::time_t seconds);
 std::vector<std::string> names_of(const char* list);
+std::vector<std::string> words_of(std::string_view list); // parted by commas, blanks left out
 
 // The word of squeue for what a job waits for: "Resources".
 std::string pending_reason(const job_info_t& job);

@@ -46,12 +46,16 @@ struct FreeJobs {
 struct FreePartitions {
     void operator()(partition_info_msg_t* message) const { slurm_free_partition_info_msg(message); }
 };
+struct FreeConfig {
+    void operator()(slurm_conf_t* conf) const { slurm_free_ctl_conf(conf); }
+};
+using Config = std::unique_ptr<slurm_conf_t, FreeConfig>;
 using Partitions = std::unique_ptr<partition_info_msg_t, FreePartitions>;
 using Nodes = std::unique_ptr<node_info_msg_t, FreeNodes>;
 using Jobs = std::unique_ptr<job_info_msg_t, FreeJobs>;
 
-constexpr auto jobs_age = 5s;  // at most, of what is told of jobs
-constexpr auto conf_age = 60s; // and of slurmctld's configuration
+constexpr auto jobs_age = 5s;    // at most, of what is told of jobs
+constexpr auto config_age = 60s; // of slurmctld's configuration
 
 // libslurm answers -1 and errno, or in later releases the error itself.
 int number_of(int answer) {
@@ -64,7 +68,6 @@ public:
         if (auto read = read_nodes(); !read) return std::move(read).error();
         if (auto read = read_jobs(); !read) return std::move(read).error();
         RmSnapshot snapshot;
-        snapshot.gives_up = gives_up();
         snapshot.nodes.reserve(nodes_->record_count);
         for (std::uint32_t i = 0; i < nodes_->record_count; ++i)
             if (nodes_->node_array[i].name != nullptr)
@@ -74,6 +77,9 @@ public:
             auto job = read_job(jobs_->job_array[i]);
             if (job.phase != JobPhase::ended) snapshot.jobs.push_back(std::move(job));
         }
+        read_config_when_old();
+        if (config_) snapshot.config = read_config(*config_);
+        if (snapshot.config) snapshot.gives_up = snapshot.config->slurmd_timeout;
         return snapshot;
     }
 
@@ -132,12 +138,9 @@ public:
     }
 
     std::optional<std::uint32_t> owner() override {
-        if (owner_) return owner_;
-        slurm_conf_t* conf = nullptr;
-        if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS || conf == nullptr) return {};
-        owner_ = conf->slurm_user_id;
-        slurm_free_ctl_conf(conf);
-        return owner_;
+        read_config_when_old();
+        if (!config_) return {};
+        return config_->slurm_user_id;
     }
 
 private:
@@ -238,16 +241,15 @@ private:
                           });
     }
 
-    // SlurmdTimeout, which changes with a reconfigure at most.
-    std::optional<base::Duration> gives_up() {
+    // slurmctld answers whether it was read again since. Without an answer what is kept stays.
+    void read_config_when_old() {
         const auto now = std::chrono::steady_clock::now();
-        if (conf_read_ && now - *conf_read_ < conf_age) return gives_up_;
-        slurm_conf_t* conf = nullptr;
-        if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS || conf == nullptr) return gives_up_;
-        gives_up_ = std::chrono::seconds(conf->slurmd_timeout);
-        slurm_free_ctl_conf(conf);
-        conf_read_ = now;
-        return gives_up_;
+        if (config_ && now - config_read_ < config_age) return;
+        const auto read =
+            take_newer(config_, "reading the configuration", [](std::time_t since, slurm_conf_t** fresh) {
+                return slurm_load_ctl_conf(since, fresh);
+            });
+        if (read) config_read_ = now;
     }
 
     static Expected<RmNode> load_node(const std::string& host) {
@@ -354,9 +356,8 @@ private:
     Jobs jobs_;
     std::chrono::steady_clock::time_point jobs_read_;
     Partitions partitions_;
-    std::optional<std::uint32_t> owner_;
-    std::optional<std::chrono::steady_clock::time_point> conf_read_;
-    std::optional<base::Duration> gives_up_;
+    Config config_;
+    std::chrono::steady_clock::time_point config_read_;
 };
 
 } // namespace

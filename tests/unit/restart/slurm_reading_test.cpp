@@ -115,6 +115,39 @@ TEST_CASE("exclusions are merged and requirements rewritten") {
     CHECK_FALSE(restart::rewritten_requirement("", {"n002"}).has_value());
 }
 
+TEST_CASE("what slurmctld is configured with tells what of us is missing") {
+    slurm_conf_t raw;
+    std::memset(&raw, 0, sizeof raw);
+    std::string submit = "lua, job_submit/rail", select = "select/rail", topology = "topology/tree";
+    raw.job_submit_plugins = submit.data();
+    raw.select_type = select.data();
+    raw.topology_plugin = topology.data();
+    raw.slurmd_timeout = 300;
+    const auto whole = restart::read_config(raw);
+    CHECK(whole.slurmd_timeout == base::Duration(300'000));
+    CHECK(whole.job_submit_plugins == std::vector<std::string>{"lua", "rail"});
+    CHECK(whole.takes_flags());
+    CHECK(whole.chooses_nodes());
+    CHECK(restart::missing_parts(whole).empty());
+
+    raw.job_submit_plugins = nullptr;
+    raw.select_type = nullptr;
+    const auto bare = restart::read_config(raw);
+    CHECK(bare.job_submit_plugins.empty());
+    const auto missing = restart::missing_parts(bare);
+    REQUIRE(missing.size() == 2);
+    CHECK_THAT(missing[0],
+               Catch::Contains("--restart=auto") && Catch::Contains("JobSubmitPlugins lacks rail"));
+    CHECK_THAT(missing[1], Catch::Contains("SelectType") && Catch::Contains("TopologyPlugin"));
+
+    submit = "railway,trail";
+    raw.job_submit_plugins = submit.data();
+    topology = "topology/rail";
+    raw.topology_plugin = topology.data();
+    CHECK_FALSE(restart::read_config(raw).takes_flags());
+    CHECK(restart::read_config(raw).chooses_nodes());
+}
+
 TEST_CASE("Slurm's errors say whether to try again") {
     CHECK(restart::slurm_error("x", SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR).code ==
           base::Code::unavailable);
