@@ -8,7 +8,6 @@
 namespace sched {
 namespace {
 
-constexpr std::string_view label = "railyard-why:";
 constexpr std::size_t longest = 400;
 
 // Where the part stands: its separator and blanks before it included.
@@ -18,7 +17,7 @@ struct Place {
     std::size_t end = 0;   // the next separator, or the comment's end
 };
 
-std::optional<Place> find(std::string_view comment) {
+std::optional<Place> find(std::string_view comment, std::string_view label) {
     for (std::size_t begin = 0;;) {
         const auto first = comment.find_first_not_of("; \t", begin);
         if (first == std::string_view::npos) return {};
@@ -34,16 +33,16 @@ std::optional<Place> find(std::string_view comment) {
 
 } // namespace
 
-std::string_view why_in(std::string_view comment) {
-    const auto place = find(comment);
+std::string_view part_in(std::string_view comment, std::string_view label) {
+    const auto place = find(comment, label);
     if (!place) return {};
     auto text = comment.substr(place->text, place->end - place->text);
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     return text;
 }
 
-std::string with_why(std::string_view comment, std::string_view text) {
-    const auto place = find(comment);
+std::string with_part(std::string_view comment, std::string_view label, std::string_view text) {
+    const auto place = find(comment, label);
     auto before = place ? comment.substr(0, place->begin) : comment;
     auto after = place ? comment.substr(place->end) : std::string_view();
     std::string out(before);
@@ -57,6 +56,14 @@ std::string with_why(std::string_view comment, std::string_view text) {
     }
     out += after;
     return out;
+}
+
+std::string_view why_in(std::string_view comment) {
+    return part_in(comment, why_label);
+}
+
+std::string with_why(std::string_view comment, std::string_view text) {
+    return with_part(comment, why_label, text);
 }
 
 } // namespace sched

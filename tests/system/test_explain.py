@@ -194,7 +194,7 @@ def test_questions_that_have_no_answer(cluster):
         holds(answer.stderr, words, " ".join(command))
         equal(answer.stdout, "", f"output of {' '.join(command)}")
     refused(2, "job 99999 is neither in this cluster's queue nor in the journal", "explain", "99999")
-    refused(2, "12_3: give the job's own number", "explain", "12_3")
+    refused(2, "no job 12_3 is in the queue: of one that has ended, give its own number", "explain", "12_3")
     refused(1, "is restartd running there", "--url", "http://127.0.0.1:9", "explain", job)
     cluster.daemons["ctl", "slurmctld"].kill(signal.SIGSTOP)
     try:

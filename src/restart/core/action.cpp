@@ -1,6 +1,7 @@
 #include "restart/core/action.hpp"
 
 #include "base/hostlist.hpp"
+#include "restart/core/rm_snapshot.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@ std::string describe(const Action& action) {
     const auto without = [&] {
         return action.host.empty() ? std::string() : fmt::format(" without {}", action.host);
     };
+    const auto job = name_of(action.job, action.job_name);
     switch (action.kind) {
     case ActionKind::drain_host: return fmt::format("drain {}: {}", action.host, action.reason);
     case ActionKind::down_host:
@@ -21,14 +23,15 @@ std::string describe(const Action& action) {
                            action.reason.empty() ? "its reason stands" : action.reason);
     case ActionKind::resume_host: return fmt::format("resume {}", action.host);
     case ActionKind::requeue_job:
-        return fmt::format("requeue job {}{}{}", action.job, without(), action.hold ? ", held" : "");
+        return fmt::format("requeue job {}{}{}", job, without(), action.hold ? ", held" : "");
     case ActionKind::keep_off:
         return action.readmit.empty()
-                   ? fmt::format("keep job {} off {}", action.job, base::fold_hostlist(action.exclude))
-                   : fmt::format("let job {} use {} again", action.job, base::fold_hostlist(action.readmit));
+                   ? fmt::format("keep job {} off {}", job, base::fold_hostlist(action.exclude))
+                   : fmt::format("let job {} use {} again", job, base::fold_hostlist(action.readmit));
+    case ActionKind::tell_job: return fmt::format("tell job {}: {}", job, action.reason);
     case ActionKind::update_job: break;
     }
-    return fmt::format("let job {} begin now{}", action.job, without());
+    return fmt::format("let job {} begin now{}", job, without());
 }
 
 std::string tagged(std::string_view owner, std::string_view text) {

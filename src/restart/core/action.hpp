@@ -18,18 +18,20 @@ enum class ActionKind {
     resume_host, // undo our drain
     requeue_job, // back to pending, begin now, never on `exclude`; held there when `hold`
     update_job,  // a pending job: begin now, never on `exclude`
-    keep_off     // a pending job: never on `exclude`, on `readmit` again; nothing else of it changes
+    keep_off,    // a pending job: never on `exclude`, on `readmit` again; nothing else of it changes
+    tell_job     // its user, what becomes of it: `reason`
 };
 std::string_view to_string(ActionKind kind);
 
 struct Action {
     std::string id; // "i-7/2": incident and number; stable over retries and restarts
     ActionKind kind = ActionKind::drain_host;
-    std::string host;                 // of the host actions; of requeue and update the culprit, no longer asked for
-    std::string reason;               // of drain and down: starts with the owner's tag
-    bool drain = false;               // down_host
-    std::uint32_t job = 0;            // of the job actions
-    std::uint32_t epoch = 0;          // the start to end; a job that has begun a later one is left alone
+    std::string host;        // of the host actions; of requeue and update the culprit, no longer asked for
+    std::string reason;      // of drain and down: starts with the owner's tag; of tell: the sentence
+    bool drain = false;      // down_host
+    std::uint32_t job = 0;   // of the job actions
+    std::string job_name;    // as its user knows it (RmJob)
+    std::uint32_t epoch = 0; // the start to end; a job that has begun a later one is left alone
     std::uint32_t generation = 0;     // of the host's agent (HostState) when this was decided
     std::vector<std::string> exclude; // added to what the user excluded
     std::vector<std::string> readmit; // taken out of it: hosts that we excluded before

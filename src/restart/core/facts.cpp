@@ -60,9 +60,10 @@ void take_findings(Turn& turn, const std::string& name, HostState& host,
 }
 
 void take_job(Turn& turn, const std::string& host, const JobReport& report) {
-    const auto found = turn.state.jobs.find(report.id);
-    if (found == turn.state.jobs.end()) return;
-    auto& job = found->second;
+    // A heterogeneous job's processes may know themselves by their component's id.
+    const auto* known = turn.state.find_job(report.id);
+    if (known == nullptr) return;
+    auto& job = turn.state.jobs.at(known->rm.id);
     const auto& nodes = job.rm.nodes;
     // A stranger's word, a word about another start, or from a host the job is not on, is passed over; the
     // agent repeats what it knows with each report, so one that is ahead of the snapshot is not lost.
@@ -109,8 +110,15 @@ void take_rm_job(Turn& turn, JobState& job, const RmJob& read) {
     job.rm = read;
     job.rm.ckpt_dir = printable(read.ckpt_dir, 4095);
     job.rm.why = printable(read.why);
-    if (new_start) job.speaks = false;
+    if (new_start) {
+        job.speaks = false;
+        job.shed.clear();
+    }
     if (read.phase == JobPhase::running || read.phase == JobPhase::suspended) {
+        if (job.ran_epoch == read.restarts && job.ran_on != read.nodes)
+            for (const auto& node : job.ran_on)
+                if (std::find(read.nodes.begin(), read.nodes.end(), node) == read.nodes.end())
+                    job.shed.emplace(node, turn.now);
         job.ran_on = read.nodes;
         job.ran_epoch = read.restarts;
         job.ran_since = read.start;

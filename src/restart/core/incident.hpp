@@ -64,6 +64,7 @@ struct Intent {
 // What an incident means for one job.
 struct HurtJob {
     std::uint32_t id = 0;
+    std::string name;                  // as its user knows it (RmJob)
     std::uint32_t epoch = 0;           // the start that the fault hurt
     base::Time started{};              // of that start
     bool recover = false;              // we requeue it
@@ -76,6 +77,7 @@ struct HurtJob {
     std::optional<base::Time> stopped; // when its work ended, the fault or our requeue: the requeue was given
     bool settled = false;              // runs elsewhere or has ended
     bool told_waiting = false;         // noted that it stays pending
+    std::string shown() const { return name.empty() ? std::to_string(id) : name; }
     bool operator==(const HurtJob&) const = default;
 };
 

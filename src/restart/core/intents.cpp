@@ -77,6 +77,7 @@ bool happened(const Turn& turn, const Action& action) {
         return job != turn.state.jobs.end() && excluded() &&
                std::none_of(action.readmit.begin(), action.readmit.end(),
                             [&](const auto& name) { return has_name(job->second.rm.excluded, name); });
+    case ActionKind::tell_job: return false; // restart/rm tells nothing twice
     case ActionKind::update_job: break;
     }
     return job != turn.state.jobs.end() && (job->second.rm.phase == JobPhase::running || excluded());
@@ -116,7 +117,8 @@ std::string overtaken(const State& state, const Policy& policy, const Action& ac
     // Still in the start that was to be left: it may stay there when its host is well again.
     const bool stays = action.kind == ActionKind::requeue_job && job->second.rm.restarts == action.epoch &&
                        has_name(job->second.rm.nodes, action.host);
-    return stays && host != nullptr && !fault_holds(state, *host) ? "what asked for it is over" : std::string();
+    return stays && host != nullptr && !fault_holds(state, *host) ? "what asked for it is over"
+                                                                  : std::string();
 }
 
 void give(Turn& turn, Incident& incident, Action action) {

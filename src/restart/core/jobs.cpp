@@ -15,13 +15,19 @@ namespace {
 
 // For a job that has not told what a checkpoint costs it.
 constexpr base::Duration unknown_cost_deadline{60'000};
-// A requeued job that is still pending after this long is worth a line.
+// A requeued job that is still pending after this long is worth a line, and a word to its user.
 constexpr base::Duration long_wait{60'000};
 
 // The start of the job that the fault hurt, when it did.
 std::optional<std::uint32_t> hurt_epoch(const JobState& job, const Incident& incident) {
     const auto phase = job.rm.phase;
     if (phase != JobPhase::pending && has_name(job.rm.nodes, incident.host)) return job.rm.restarts;
+    // sbatch --no-kill: the resource manager saw the loss before we confirmed it, and the job goes on
+    // without.
+    if (incident.kind == IncidentKind::node_loss && phase != JobPhase::pending)
+        if (const auto shed = job.shed.find(incident.host);
+            shed != job.shed.end() && shed->second >= incident.fault)
+            return job.rm.restarts;
     // The resource manager saw the loss before we confirmed it and has already requeued the job.
     if (incident.kind == IncidentKind::node_loss && phase != JobPhase::running && job.left &&
         *job.left >= incident.fault && job.rm.restarts <= job.ran_epoch + 1 &&
@@ -43,31 +49,69 @@ std::string futile(const JobState& job, const Policy& policy) {
 // What is to become of a job that the fault hurts.
 struct Verdict {
     bool recover = false, hold = false;
-    std::string left, why; // why it is left alone or held, and the sentence that tells it
+    std::string left, why; // why it is left alone or held, and what is told of that: "is held: …"
 };
 
-Verdict judge_job(const Turn& turn, const Incident& incident, std::uint32_t id, const JobState& job) {
-    const auto leave = [&](std::string_view why) {
-        return Verdict{false, false, std::string(why),
-                       fmt::format("job {} is left to the resource manager: {}", id, why)};
-    };
-    if (!job.rm.restart) return leave("it was submitted without --restart=auto");
-    if (!*job.rm.restart) return leave("--restart=never");
-    if (!job.rm.requeue) return leave("it may not be requeued");
-    const auto why = futile(job, turn.policy);
-    if (why.empty()) return {true, false, {}, {}};
-    if (incident.kind == IncidentKind::node_loss)
-        return {true, true, {}, fmt::format("job {} is held: {}", id, why)};
-    return {false, false, why, fmt::format("job {} is left where it runs: {}", id, why)};
+// The job's user is told what the operator reads in the notes. Each costs the resource manager a call before
+// the recovery goes on, so that a host of a thousand small jobs does not keep the others waiting.
+void tell_user(Turn& turn, Incident& incident, const HurtJob& hurt, std::string_view text) {
+    constexpr std::ptrdiff_t most_told = 50;
+    const auto& intents = incident.intents;
+    if (turn.policy.observe_only || std::count_if(intents.begin(), intents.end(), [](const Intent& intent) {
+                                        return intent.action.kind == ActionKind::tell_job;
+                                    }) >= most_told)
+        return;
+    Action action;
+    action.kind = ActionKind::tell_job;
+    action.host = incident.host;
+    action.job = hurt.id;
+    action.job_name = hurt.name;
+    action.reason =
+        printable(fmt::format("{}: {} {}: {}", incident.id(), incident.host,
+                              incident.kind == IncidentKind::node_loss ? "was lost" : "has a fault", text),
+                  300);
+    give(turn, incident, std::move(action));
 }
 
-void weigh(Turn& turn, const Incident& incident, HurtJob& hurt, const JobState& job, bool first) {
-    const auto verdict = judge_job(turn, incident, hurt.id, job);
+// Why this job cannot be started again; empty: it can.
+std::string immovable(const Turn& turn, const RmJob& job) {
+    if (job.interactive)
+        return "an allocation of salloc or srun cannot be requeued, only batch jobs (sbatch) can";
+    const auto& config = turn.state.rm_config;
+    if (!job.restart && config && !config->takes_flags())
+        return "no --restart=auto is known of it: slurmctld does not know the flag (JobSubmitPlugins lacks "
+               "rail)";
+    if (!job.restart) return "it was submitted without --restart=auto";
+    if (!*job.restart) return "--restart=never";
+    if (!job.requeue) return "it may not be requeued";
+    return {};
+}
+
+Verdict judge_job(const Turn& turn, const Incident& incident, const JobState& job) {
+    if (const auto why = immovable(turn, job.rm); !why.empty())
+        return {false, false, why, fmt::format("is left to the resource manager: {}", why)};
+    const auto why = futile(job, turn.policy);
+    if (why.empty()) return {true, false, {}, {}};
+    if (incident.kind == IncidentKind::node_loss) return {true, true, {}, "is held: " + why};
+    return {false, false, why, "is left where it runs: " + why};
+}
+
+void weigh(Turn& turn, Incident& incident, HurtJob& hurt, const JobState& job, bool first) {
+    const auto verdict = judge_job(turn, incident, job);
     if (!first && verdict.left == hurt.left) return;
     hurt.recover = verdict.recover;
     hurt.hold = verdict.hold;
     hurt.left = verdict.left;
-    if (!verdict.why.empty()) turn.note(NoteKind::decision, incident, hurt.id, verdict.why);
+    if (!verdict.why.empty()) {
+        turn.note(NoteKind::decision, incident, hurt.id, fmt::format("job {} {}", hurt.shown(), verdict.why));
+        tell_user(turn, incident, hurt, fmt::format("this job {}", verdict.why));
+    } else {
+        for (const auto& component : job.rm.components)
+            if (has_name(component.nodes, incident.host))
+                turn.note(NoteKind::decision, incident, hurt.id,
+                          fmt::format("job {} moves whole: {} runs its component {}", hurt.shown(),
+                                      incident.host, component.name));
+    }
 }
 
 // The last action that was to start the job anew from the start that the fault hurt.
@@ -105,13 +149,14 @@ void settle_running(Turn& turn, Incident& incident, HurtJob& hurt, const JobStat
     const auto nodes = base::fold_hostlist(job.rm.nodes);
     if (has_name(job.rm.nodes, incident.host)) {
         turn.note(NoteKind::outcome, incident, hurt.id,
-                  fmt::format("job {} runs on {} again, with {}", hurt.id, nodes, incident.host));
+                  fmt::format("job {} runs on {} again, with {}", hurt.shown(), nodes, incident.host));
         return;
     }
     const auto began = std::clamp(job.rm.start, *hurt.stopped, std::max(*hurt.stopped, turn.now));
     turn.note(NoteKind::outcome, incident, hurt.id,
-              fmt::format("job {} is RUNNING on {} (restart {}), {} after it stopped; {}", hurt.id, nodes,
-                          job.rm.restarts, base::human_duration(began - *hurt.stopped), lost_and_kept(hurt)));
+              fmt::format("job {} is RUNNING on {} (restart {}), {} after it stopped; {}", hurt.shown(),
+                          nodes, job.rm.restarts, base::human_duration(began - *hurt.stopped),
+                          lost_and_kept(hurt)));
 }
 
 // A job whose processes took long to end is put off by the resource manager when they have (Slurm: until its
@@ -130,7 +175,7 @@ void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
     const auto found = turn.state.jobs.find(hurt.id);
     if (found == turn.state.jobs.end()) {
         hurt.settled = true;
-        turn.note(NoteKind::outcome, incident, hurt.id, fmt::format("job {} has ended", hurt.id));
+        turn.note(NoteKind::outcome, incident, hurt.id, fmt::format("job {} has ended", hurt.shown()));
         return;
     }
     if (!hurt.stopped) return; // it may still save
@@ -141,10 +186,13 @@ void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
         if (!requeue->seen) return; // it may have failed because the job has just ended
         hurt.settled = true;
         turn.note(NoteKind::outcome, incident, hurt.id,
-                  fmt::format("job {} {}", hurt.id,
+                  fmt::format("job {} {}", hurt.shown(),
                               requeue->progress == Progress::failed
                                   ? "was not requeued: an administrator must see to it"
                                   : "is held: release it when its fault is found"));
+        if (requeue->progress == Progress::failed)
+            tell_user(turn, incident, hurt,
+                      "this job could not be requeued: an administrator must see to it");
         return;
     }
     if (job.rm.phase == JobPhase::running && job.rm.restarts > hurt.epoch)
@@ -155,14 +203,19 @@ void settle_job(Turn& turn, Incident& incident, HurtJob& hurt) {
         action.kind = ActionKind::update_job;
         action.host = incident.host;
         action.job = hurt.id;
+        action.job_name = hurt.name;
         action.epoch = hurt.epoch;
         action.exclude = exclusion_of(turn, found->second, incident.host);
         give(turn, incident, std::move(action));
     }
-    if (!hurt.told_waiting && turn.now - *hurt.stopped >= long_wait) {
+    // From when it waits: the requeue itself may have had to wait for the resource manager.
+    const auto since = std::max(*hurt.stopped, job.left.value_or(*hurt.stopped));
+    if (!hurt.told_waiting && turn.now - since >= long_wait) {
         hurt.told_waiting = true;
         turn.note(NoteKind::outcome, incident, hurt.id,
-                  fmt::format("job {} still waits: {}", hurt.id, job.rm.why));
+                  fmt::format("job {} still waits: {}", hurt.shown(), job.rm.why));
+        tell_user(turn, incident, hurt,
+                  fmt::format("this job was requeued and still waited a minute later: {}", job.rm.why));
     }
 }
 
@@ -189,6 +242,7 @@ void gather_jobs(Turn& turn, Incident& incident) {
         if (known != incident.jobs.end()) incident.jobs.erase(known);
         HurtJob hurt;
         hurt.id = id;
+        hurt.name = job.rm.name;
         hurt.epoch = *epoch;
         hurt.started = job.ran_since;
         weigh(turn, incident, hurt, job, true);

@@ -12,8 +12,8 @@
 namespace restart::codec {
 
 template <> struct Names<ActionKind> {
-    static constexpr std::array<std::string_view, 6> names{"drain_host",  "down_host",  "resume_host",
-                                                           "requeue_job", "update_job", "keep_off"};
+    static constexpr std::array<std::string_view, 7> names{
+        "drain_host", "down_host", "resume_host", "requeue_job", "update_job", "keep_off", "tell_job"};
 };
 template <> struct Names<NoteKind> {
     static constexpr std::array<std::string_view, 4> names{"signal", "decision", "action", "outcome"};

@@ -24,7 +24,7 @@ bool to_move(const HurtJob& hurt) {
 std::string list_jobs(const Incident& incident) {
     std::string list;
     for (const auto& hurt : incident.jobs)
-        if (to_move(hurt)) list += fmt::format("{}{}", list.empty() ? "" : ", ", hurt.id);
+        if (to_move(hurt)) list += fmt::format("{}{}", list.empty() ? "" : ", ", hurt.shown());
     return list;
 }
 
@@ -33,7 +33,7 @@ void observe(Turn& turn, Incident& incident) {
     for (auto& hurt : incident.jobs)
         if (to_move(hurt) && !std::exchange(hurt.observed, true))
             turn.note(NoteKind::decision, incident, hurt.id,
-                      fmt::format("would requeue job {} (observe_only)", hurt.id));
+                      fmt::format("would requeue job {} (observe_only)", hurt.shown()));
     if (!std::exchange(incident.observed, true))
         turn.note(NoteKind::decision, incident, 0,
                   fmt::format("would {} {} (observe_only)",
@@ -80,6 +80,7 @@ void move_job(Turn& turn, Incident& incident, HurtJob& hurt) {
         job.rm.restarts > hurt.epoch && !hurt.hold ? ActionKind::update_job : ActionKind::requeue_job;
     action.host = incident.host;
     action.job = hurt.id;
+    action.job_name = hurt.name;
     action.epoch = hurt.epoch;
     action.exclude = exclusion_of(turn, job, incident.host);
     action.hold = hurt.hold;
@@ -97,7 +98,7 @@ void ask_to_save(Turn& turn, Incident& incident, HurtJob& hurt, const JobState& 
     hurt.save_by = save_deadline(job, turn.now, turn.policy);
     hurt.last = job.commit;
     turn.note(NoteKind::action, incident, hurt.id,
-              fmt::format("job {} is asked to save within {}", hurt.id,
+              fmt::format("job {} is asked to save within {}", hurt.shown(),
                           base::human_duration(*hurt.save_by - turn.now)));
 }
 
@@ -107,14 +108,14 @@ bool saved(Turn& turn, Incident& incident, const HurtJob& hurt) {
     if (job.rm.restarts > hurt.epoch) return true; // another has requeued it
     if (job.commit && job.commit != hurt.last) {
         turn.note(NoteKind::outcome, incident, hurt.id,
-                  fmt::format("job {} saved step {} after {}", hurt.id, job.commit->step,
+                  fmt::format("job {} saved step {} after {}", hurt.shown(), job.commit->step,
                               base::human_duration(turn.now - *hurt.asked)));
         return true;
     }
     if (turn.now < *hurt.save_by) return false;
-    turn.note(
-        NoteKind::outcome, incident, hurt.id,
-        fmt::format("job {} did not save in {}", hurt.id, base::human_duration(*hurt.save_by - *hurt.asked)));
+    turn.note(NoteKind::outcome, incident, hurt.id,
+              fmt::format("job {} did not save in {}", hurt.shown(),
+                          base::human_duration(*hurt.save_by - *hurt.asked)));
     return true;
 }
 

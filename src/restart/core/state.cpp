@@ -21,8 +21,15 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmNode> auto& node) {
     codec.maybe("reason", node.reason);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<RmComponent> auto& component) {
+    codec("id", component.id);
+    codec("name", component.name);
+    codec.maybe("nodes", component.nodes);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec("id", job.id);
+    codec.maybe("name", job.name);
     codec("uid", job.uid);
     codec("phase", job.phase);
     codec.maybe("nodes", job.nodes);
@@ -30,11 +37,13 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec("restarts", job.restarts);
     codec("start", job.start);
     codec.maybe("begin", job.begin);
+    codec.maybe("interactive", job.interactive);
     codec.maybe("requeue", job.requeue);
     codec.maybe("restart", job.restart);
     codec.maybe("ckpt_dir", job.ckpt_dir);
     codec.maybe("excluded", job.excluded);
     codec.maybe("why", job.why);
+    codec.maybe("components", job.components);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<Action> auto& action) {
@@ -44,6 +53,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Action> auto& action)
     codec.maybe("reason", action.reason);
     codec.maybe("drain", action.drain);
     codec.maybe("job", action.job);
+    codec.maybe("job_name", action.job_name);
     codec.maybe("epoch", action.epoch);
     codec.maybe("generation", action.generation);
     codec.maybe("exclude", action.exclude);
@@ -61,6 +71,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Intent> auto& intent)
 
 template <class Codec> void fields(Codec& codec, codec::Of<HurtJob> auto& job) {
     codec("id", job.id);
+    codec.maybe("name", job.name);
     codec("epoch", job.epoch);
     codec("started", job.started);
     codec("recover", job.recover);
@@ -120,6 +131,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("ran_epoch", job.ran_epoch);
     codec.maybe("ran_since", job.ran_since);
     codec.maybe("left", job.left);
+    codec.maybe("shed", job.shed);
     codec.maybe("requeues", job.requeues);
     codec.maybe("fruitless", job.fruitless);
     codec.maybe("requeued_epoch", job.requeued_epoch);
@@ -185,6 +197,14 @@ base::Expected<State> State::from_json(std::string_view text) {
 bool State::knows_host(std::string_view name) const {
     const auto found = hosts.find(name);
     return found != hosts.end() && (found->second.node || !found->second.unit.empty());
+}
+
+const JobState* State::find_job(std::uint32_t id) const {
+    if (const auto found = jobs.find(id); found != jobs.end()) return &found->second;
+    for (const auto& [number, job] : jobs)
+        for (const auto& component : job.rm.components)
+            if (component.id == id) return &job;
+    return nullptr;
 }
 
 const Incident* State::incident_of(std::string_view host) const {

@@ -51,8 +51,9 @@ struct JobState {
     std::uint32_t ran_epoch = 0;      // which start that was,
     base::Time ran_since{};           // when it began
     std::optional<base::Time> left;   // and when it was first seen to have left them
-    std::uint32_t requeues = 0;       // by us
-    std::uint32_t fruitless = 0;      // of them in a row without progress in its checkpoints
+    std::map<std::string, base::Time> shed; // nodes it goes on without (sbatch --no-kill), and since when
+    std::uint32_t requeues = 0;             // by us
+    std::uint32_t fruitless = 0;            // of them in a row without progress in its checkpoints
     std::optional<std::uint32_t> requeued_epoch; // the start we last requeued it from
     std::vector<std::string> hurt_by;            // hosts it was moved away from, while their fault holds
     std::vector<std::string> kept_off;           // of rm.excluded what is ours
@@ -89,6 +90,9 @@ struct State {
 
     // Whether reports of this host are believed: the resource manager or the fabric names it.
     bool knows_host(std::string_view name) const;
+
+    // The job with this id, or the heterogeneous job with a component of this id; null when there is none.
+    const JobState* find_job(std::uint32_t id) const;
 
     // The open incident whose culprit is the host; null when there is none.
     const Incident* incident_of(std::string_view host) const;

@@ -10,6 +10,7 @@ namespace {
 void apply(Turn& turn, const Started&) {
     turn.state.rm_read.reset();
     turn.state.files.clear();
+    turn.state.rm_config.reset();
     turn.state.last_tick = turn.now;
     give_grace(turn);
     doubt_given(turn);
@@ -83,17 +84,17 @@ Step step(State state, const Event& event, base::Time now, const Policy& policy)
 Reply reply_to(const State& state, const Report& report) {
     Reply reply;
     for (const auto& reported : report.jobs) {
-        const auto found = state.jobs.find(reported.id);
-        if (found == state.jobs.end() || found->second.rm.uid != reported.uid ||
-            reported.epoch < found->second.rm.restarts || found->second.interval <= base::Duration{})
+        const auto* job = state.find_job(reported.id);
+        if (job == nullptr || job->rm.uid != reported.uid || reported.epoch < job->rm.restarts ||
+            job->interval <= base::Duration{})
             continue;
         auto& told = reply.jobs.emplace_back();
         told.id = reported.id;
         told.epoch = reported.epoch;
-        told.interval_s = base::to_seconds(found->second.interval);
+        told.interval_s = base::to_seconds(job->interval);
         for (const auto& [number, incident] : state.incidents)
             for (const auto& hurt : incident.jobs)
-                if (hurt.id == reported.id && hurt.epoch == reported.epoch && hurt.save_by && !hurt.stopped &&
+                if (hurt.id == job->rm.id && hurt.epoch == reported.epoch && hurt.save_by && !hurt.stopped &&
                     !hurt.settled && !hurt.observed) {
                     told.save_by = hurt.save_by;
                     told.incident = incident.id();

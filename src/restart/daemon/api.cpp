@@ -1,11 +1,13 @@
 #include "restart/daemon/api.hpp"
 
+#include "base/hostlist.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "restart/daemon/situation.hpp"
 #include "restart/daemon/views.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace restart {
@@ -21,6 +23,33 @@ HttpResponse json_text(std::string body) {
 
 bool is_report(std::string_view path) {
     return path == "/v1/report" || path == "/v1/fabric";
+}
+
+// "12_3", "12+1": Slurm's names of a part of an array or of a heterogeneous job.
+bool is_job_name(std::string_view text) {
+    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    return digits > 0 && digits + 1 < text.size() && (text[digits] == '_' || text[digits] == '+') &&
+           text.find_first_not_of("0123456789", digits + 1) == std::string_view::npos;
+}
+
+// The id of the record that goes by this name, a component's own, or that of the tasks that wait together
+// with this one; 0: there is none.
+std::uint32_t find_named(const State& state, const std::string& name) {
+    for (const auto& [id, job] : state.jobs) {
+        if (job.rm.name == name) return id;
+        for (const auto& component : job.rm.components)
+            if (component.name == name) return component.id;
+        const auto tasks = job.rm.name.find("_[");
+        if (tasks == std::string::npos || job.rm.name.compare(0, tasks + 1, name, 0, tasks + 1) != 0)
+            continue;
+        auto waiting = job.rm.name;
+        if (const auto limit = waiting.find('%'); limit != std::string::npos)
+            waiting.erase(limit, waiting.size() - limit - 1);
+        if (const auto names = base::expand_hostlist(waiting);
+            names && std::find(names->begin(), names->end(), name) != names->end())
+            return id;
+    }
+    return 0;
 }
 
 // A request's text in a log line: short and without control characters (the log removes those).
@@ -172,19 +201,29 @@ Api::Answer Api::explain(const HttpRequest& request, const Access& access) {
         return Refusal{400, "input", "give either job=NUMBER or host=NAME"};
     NoteFilter filter;
     bool fresh = false;
+    std::uint32_t placed = 0; // a heterogeneous job's components are placed one by one
     if (job != request.query.end()) {
-        const auto id = base::parse_count(job->second);
-        if (!id || *id == 0 || *id > std::numeric_limits<std::uint32_t>::max())
-            return Refusal{400, "input", "job: a job's number is wanted"};
-        filter.job = static_cast<std::uint32_t>(*id);
+        const auto number = base::parse_count(job->second);
+        if (number ? *number == 0 || *number > std::numeric_limits<std::uint32_t>::max()
+                   : !is_job_name(job->second))
+            return Refusal{400, "input", "job: a job's number or name (12, 12_3, 12+1) is wanted"};
         fresh = driver_.refresh(rm_patience); // a job that was submitted just now is known
-        const auto owner =
-            driver_.look([&](const State& state, const DriverStatus&) -> std::optional<std::uint32_t> {
-                const auto found = state.jobs.find(filter.job);
-                if (found == state.jobs.end()) return {};
-                return found->second.rm.uid;
-            });
+        std::optional<std::uint32_t> owner;
+        driver_.look([&](const State& state, const DriverStatus&) {
+            placed = number ? static_cast<std::uint32_t>(*number) : find_named(state, job->second);
+            filter.job = placed;
+            if (const auto* found = state.find_job(placed)) {
+                filter.job = found->rm.id;
+                owner = found->rm.uid;
+            }
+        });
         if (auto refused = may_read(request, access, owner)) return *std::move(refused);
+        if (filter.job == 0)
+            return Refusal{
+                404, "not_found",
+                fmt::format("no job {} is in the queue: of one that has ended, give its own number, "
+                            "which squeue -o %A and sacct -o JobIDRaw tell",
+                            shortened(job->second))};
     } else {
         if (host->second.empty()) return Refusal{400, "input", "host: a host's name is wanted"};
         filter.host = host->second;
@@ -192,7 +231,7 @@ Api::Answer Api::explain(const HttpRequest& request, const Access& access) {
     }
     const auto notes = driver_.notes(filter);
     if (!notes) return refusal_of(notes.error());
-    auto placement = filter.job != 0 ? placement_of(filter.job, fresh) : boost::json::object();
+    auto placement = filter.job != 0 ? placement_of(placed, fresh) : boost::json::object();
     const auto [known, body] = driver_.look([&](const State& state, const DriverStatus& status) {
         if (filter.job != 0)
             return std::pair(state.jobs.contains(filter.job),
@@ -255,7 +294,8 @@ Api::Answer Api::history(const HttpRequest& request, const Access& access) {
     if (!notes) return refusal_of(notes.error());
     const auto intents = driver_.intents(filter.incident);
     if (!intents) return refusal_of(intents.error());
-    return json_text(history_json(*notes, *intents));
+    return json_text(driver_.look(
+        [&](const State& state, const DriverStatus&) { return history_json(state, *notes, *intents); }));
 }
 
 // For load balancers and systemd: 200 while restartd can act, 503 with the reason otherwise.

@@ -68,7 +68,9 @@ Commands declare(base::Cli& cli, Options& options) {
     commands.resume->add_flag("--no-wait", options.no_wait, "Do not wait for the resource manager");
 
     commands.explain = command("explain", "What happened to a job or a host, and why");
-    commands.explain->add_option("SUBJECT", options.subject, "A job's number or a host's name")->required();
+    commands.explain
+        ->add_option("SUBJECT", options.subject, "A job's number or name (12, 12_3, 12+1), or a host's name")
+        ->required();
 
     commands.history = command("history", "What happened, newest last");
     commands.history->add_option("--host", options.host, "Only this host and its incidents");
@@ -266,11 +268,9 @@ bool names_part(std::string_view subject) {
 }
 
 Expected<int> explain(Restartd& restartd, const Options& options) {
-    if (names_part(options.subject))
-        return Error{Code::usage,
-                     fmt::format("{}: give the job's own number, as squeue -o %A tells it", options.subject)};
-    const bool job = std::all_of(options.subject.begin(), options.subject.end(),
-                                 [](char c) { return c >= '0' && c <= '9'; });
+    const bool job =
+        names_part(options.subject) || std::all_of(options.subject.begin(), options.subject.end(),
+                                                   [](char c) { return c >= '0' && c <= '9'; });
     const auto target =
         fmt::format("/v1/explain?{}={}", job ? "job" : "host", percent_encode(options.subject));
     return print(options, restartd.get(target),

@@ -96,10 +96,9 @@ void add_incidents(Fields& fields, const Reader& top, double now, std::string& o
 std::string timeline_text(Fields& fields, const Reader& top, double now, std::string_view empty) {
     Table table({"TIME", "", "INCIDENT", "HOST", "JOB", "WHAT"});
     for (const auto& note : fields.items(top, "timeline")) {
-        const auto job = fields.integer(note, "job");
         table.add({when(fields.number(note, "time"), now), fields.text(note, "kind"),
-                   fields.text(note, "incident"), fields.text(note, "host"),
-                   job == 0 ? "" : std::to_string(job), fields.text(note, "text")});
+                   fields.text(note, "incident"), fields.text(note, "host"), fields.text(note, "job_name"),
+                   fields.text(note, "text")});
     }
     return table.empty() ? fmt::format("{}\n", empty) : table.print();
 }
@@ -107,7 +106,7 @@ std::string timeline_text(Fields& fields, const Reader& top, double now, std::st
 std::string job_heading(Fields& fields, const Reader& job, double now) {
     const auto state = fields.text(job, "state");
     auto out =
-        fmt::format("job {}, user {}: {}", fields.integer(job, "id"), fields.integer(job, "uid"), state);
+        fmt::format("job {}, user {}: {}", fields.text(job, "name"), fields.integer(job, "uid"), state);
     if (const auto nodes = fields.texts(job, "nodes"); !nodes.empty())
         out += " on " + base::fold_hostlist(nodes);
     if (const auto why = fields.text(job, "why_pending"); !why.empty()) out += fmt::format(" ({})", why);
@@ -119,6 +118,11 @@ std::string job_heading(Fields& fields, const Reader& job, double now) {
 
 std::string job_facts(Fields& fields, const Reader& job, double now) {
     std::string out;
+    if (fields.boolean(job, "interactive"))
+        out += "an allocation of salloc or srun: nothing can start it again\n";
+    for (const auto& component : fields.items(job, "components"))
+        out += fmt::format("component {} (its own number is {}): {}\n", fields.text(component, "name"),
+                           fields.integer(component, "id"), nodes_text(fields.texts(component, "nodes")));
     if (const auto excluded = fields.texts(job, "excluded"); !excluded.empty())
         out += fmt::format("kept away from {}\n", base::fold_hostlist(excluded));
     if (const auto commit = fields.object(job, "commit"))
@@ -199,6 +203,9 @@ std::string summary(Fields& fields, const Reader& top, double now) {
     if (const auto witnesses = fields.object(top, "witnesses")) // an older restartd has none
         for (const auto& sentence : fields.texts(*witnesses, "sentences"))
             out += fmt::format("witness of a host's loss: {}\n", sentence);
+    if (const auto installation = fields.object(top, "installation"))
+        for (const auto& missing : fields.texts(*installation, "missing"))
+            out += fmt::format("installed half: {}\n", missing);
     return out;
 }
 
@@ -245,7 +252,7 @@ Expected<std::string> show_status(std::string_view answer, bool all) {
             const auto epoch = fields.integer(job, "epoch");
             if (!all && checkpoint == "-" && epoch == 0 && !job.has("restart")) continue;
             const auto interval = fields.number(job, "interval_s");
-            jobs.add({std::to_string(fields.integer(job, "id")), fields.text(job, "state"),
+            jobs.add({fields.text(job, "name"), fields.text(job, "state"),
                       nodes_text(fields.texts(job, "nodes")), std::to_string(epoch + 1), checkpoint,
                       interval > 0 ? lasting(interval) : "-"});
         }

@@ -67,9 +67,19 @@ std::string_view word(JobPhase phase) {
     return "ended";
 }
 
+json::array components_json(const RmJob& job) {
+    json::array array;
+    for (const auto& component : job.components)
+        array.push_back({{"id", component.id}, {"name", component.name}, {"nodes", texts(component.nodes)}});
+    return array;
+}
+
 json::object job_json(std::uint32_t id, const JobState& job) {
     return {
         {"id", id},
+        {"name", name_of(job.rm)},
+        {"interactive", job.rm.interactive},
+        {"components", components_json(job.rm)},
         {"uid", job.rm.uid},
         {"state", word(job.rm.phase)},
         {"nodes", texts(job.rm.nodes)},
@@ -103,6 +113,7 @@ json::object incident_json(const Incident& incident) {
     json::array jobs;
     for (const auto& job : incident.jobs)
         jobs.push_back({{"id", job.id},
+                        {"name", job.shown()},
                         {"epoch", job.epoch},
                         {"recover", job.recover},
                         {"save_by", time_or_null(job.save_by)},
@@ -127,7 +138,15 @@ json::object incident_json(const Incident& incident) {
             {"actions", std::move(actions)}};
 }
 
-json::array timeline(const std::vector<Note>& notes) {
+// By its name as long as the job is there, then by its number alone.
+std::string job_name(const State& state, std::uint32_t job) {
+    const auto found = state.jobs.find(job);
+    return job == 0                    ? std::string()
+           : found == state.jobs.end() ? std::to_string(job)
+                                       : name_of(found->second.rm);
+}
+
+json::array timeline(const State& state, const std::vector<Note>& notes) {
     json::array array;
     for (const auto& note : notes)
         array.push_back({{"time", base::to_seconds(note.time)},
@@ -135,6 +154,7 @@ json::array timeline(const std::vector<Note>& notes) {
                          {"incident", note.incident},
                          {"host", note.host},
                          {"job", note.job},
+                         {"job_name", job_name(state, note.job)},
                          {"text", note.text}});
     return array;
 }
@@ -175,6 +195,8 @@ std::string status_json(const State& state, const DriverStatus& status) {
          {"journal", {{"file", status.journal.string()}, {"error", status.journal_error}}},
          {"fabric", {{"error", status.fabric_error}}},
          {"witnesses", witnesses_json(witnesses_of(state, status.policy, status.now))},
+         {"installation",
+          {{"missing", state.rm_config ? texts(missing_parts(*state.rm_config)) : json::array()}}},
          {"drained_by_railyard", drained_by_us(state)},
          {"hosts", std::move(hosts)},
          {"jobs", std::move(jobs)},
@@ -195,7 +217,7 @@ std::string explain_job_json(const State& state, const DriverStatus& status, std
                                                             : json::value(job_json(job, found->second))},
                           {"placement", std::move(placement)},
                           {"incidents", incidents(state, hurts)},
-                          {"timeline", timeline(notes)}});
+                          {"timeline", timeline(state, notes)}});
 }
 
 std::string explain_host_json(const State& state, const DriverStatus& status, const std::string& host,
@@ -207,10 +229,11 @@ std::string explain_host_json(const State& state, const DriverStatus& status, co
          {"host", found == state.hosts.end() ? json::value(nullptr)
                                              : json::value(host_json(state, status, host, found->second))},
          {"incidents", incidents(state, [&](const Incident& incident) { return incident.host == host; })},
-         {"timeline", timeline(notes)}});
+         {"timeline", timeline(state, notes)}});
 }
 
-std::string history_json(const std::vector<Note>& notes, const std::vector<StoredIntent>& intents) {
+std::string history_json(const State& state, const std::vector<Note>& notes,
+                         const std::vector<StoredIntent>& intents) {
     json::array actions;
     for (const auto& intent : intents)
         actions.push_back({{"id", intent.id},
@@ -222,7 +245,7 @@ std::string history_json(const std::vector<Note>& notes, const std::vector<Store
                            {"created", base::to_seconds(intent.created)},
                            {"finished", time_or_null(intent.finished)},
                            {"error", intent.error}});
-    return base::to_text({{"v", 1}, {"timeline", timeline(notes)}, {"actions", std::move(actions)}});
+    return base::to_text({{"v", 1}, {"timeline", timeline(state, notes)}, {"actions", std::move(actions)}});
 }
 
 } // namespace restart

@@ -15,8 +15,8 @@
 
 namespace restart {
 
-// {"v":1,"time":…,"observe_only":…,"resource_manager":{…},"journal":{…},
-//  "witnesses":{…},"drained_by_railyard":N,"hosts":[…],"jobs":[…],"incidents":[…]}
+// {"v":1,"time":…,"observe_only":…,"resource_manager":{…},"journal":{…},"witnesses":{…},
+//  "installation":{"missing":[…]},"drained_by_railyard":N,"hosts":[…],"jobs":[…],"incidents":[…]}
 std::string status_json(const State& state, const DriverStatus& status);
 
 // {"v":1,"job":{…}|null,"placement":{…},"incidents":[…],"timeline":[…]}: one job's story. `placement` is that
@@ -28,6 +28,7 @@ std::string explain_host_json(const State& state, const DriverStatus& status, co
                               const std::vector<Note>& notes);
 
 // {"v":1,"timeline":[…],"actions":[…]}
-std::string history_json(const std::vector<Note>& notes, const std::vector<StoredIntent>& intents);
+std::string history_json(const State& state, const std::vector<Note>& notes,
+                         const std::vector<StoredIntent>& intents);
 
 } // namespace restart

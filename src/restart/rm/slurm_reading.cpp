@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <span>
 
 namespace restart {
 namespace {
@@ -60,6 +62,52 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Of two components' phases the one that the job is in: it runs only when all do.
+JobPhase earlier(JobPhase one, JobPhase other) {
+    const auto rank = [](JobPhase phase) {
+        switch (phase) {
+        case JobPhase::completing: return 0;
+        case JobPhase::pending: return 1;
+        case JobPhase::suspended: return 2;
+        case JobPhase::running: return 3;
+        case JobPhase::ended: break;
+        }
+        return 4;
+    };
+    return rank(one) <= rank(other) ? one : other;
+}
+
+std::optional<RmJob> read_components(std::uint32_t leader, std::vector<const job_info_t*> parts) {
+    std::sort(parts.begin(), parts.end(), [](const job_info_t* one, const job_info_t* other) {
+        return one->het_job_offset < other->het_job_offset;
+    });
+    if (parts.front()->job_id != leader) return {};
+    auto job = read_job(*parts.front());
+    if (job.phase == JobPhase::ended) return {};
+    job.name = std::to_string(leader);
+    job.nodes.clear();
+    job.node_count = 0;
+    for (const auto* part : parts) {
+        auto read = read_job(*part);
+        if (read.phase == JobPhase::ended) continue;
+        job.phase = earlier(job.phase, read.phase);
+        job.node_count += read.node_count;
+        job.restarts = std::min(job.restarts, read.restarts);
+        job.start = std::max(job.start, read.start);
+        job.begin = std::max(job.begin, read.begin);
+        job.requeue = job.requeue && read.requeue;
+        if (!job.restart) job.restart = read.restart;
+        if (job.ckpt_dir.empty()) job.ckpt_dir = read.ckpt_dir;
+        if (job.why.empty()) job.why = read.why;
+        for (const auto& host : read.excluded)
+            if (!contains(job.excluded, host)) job.excluded.push_back(host);
+        job.nodes.insert(job.nodes.end(), read.nodes.begin(), read.nodes.end());
+        job.components.push_back({read.id, read.name, std::move(read.nodes)});
+    }
+    if (job.phase == JobPhase::completing) job.nodes.clear();
+    return job;
+}
+
 } // namespace
 
 std::string text_of(const char* text) {
@@ -73,6 +121,18 @@ base::Time time_of(time_t seconds) {
 std::vector<std::string> names_of(const char* list) {
     auto names = base::expand_hostlist(text_of(list));
     return names ? *std::move(names) : std::vector<std::string>();
+}
+
+std::string name_of_job(const job_info_t& job) {
+    if (job.array_job_id != 0 && job.array_task_id != NO_VAL)
+        return fmt::format("{}_{}", job.array_job_id, job.array_task_id);
+    if (job.array_task_str != nullptr) return fmt::format("{}_[{}]", job.job_id, job.array_task_str);
+    if (job.het_job_id != 0) return fmt::format("{}+{}", job.het_job_id, job.het_job_offset);
+    return std::to_string(job.job_id);
+}
+
+std::string requeue_name(const job_info_t& job) {
+    return job.het_job_id != 0 ? std::to_string(job.het_job_id) : name_of_job(job);
 }
 
 std::vector<std::string> words_of(std::string_view list) {
@@ -109,6 +169,7 @@ std::string pending_reason(const job_info_t& job) {
                                                      "JobHeldUser",
                                                      "FrontEndDown"};
     if (job.state_desc != nullptr && job.state_desc[0] != '\0') return job.state_desc;
+    if (job.state_reason == WAIT_ARRAY_TASK_LIMIT) return "JobArrayTaskLimit";
     if (job.state_reason < words.size()) return std::string(words[job.state_reason]);
     return fmt::format("Slurm's reason {}", job.state_reason);
 }
@@ -129,6 +190,7 @@ RmNode read_node(const node_info_t& node) {
 RmJob read_job(const job_info_t& job) {
     RmJob read;
     read.id = job.job_id;
+    read.name = name_of_job(job);
     read.uid = job.user_id;
     read.phase = phase_of(job.job_state);
     // While a requeued job's processes are being ended its old nodes still stand in the record.
@@ -137,15 +199,36 @@ RmJob read_job(const job_info_t& job) {
     read.restarts = job.restart_cnt;
     read.start = time_of(job.start_time);
     read.begin = time_of(job.eligible_time);
-    read.requeue = job.requeue != 0 && job.batch_flag != 0;
+    read.interactive = job.batch_flag == 0;
+    read.requeue = job.requeue != 0 && !read.interactive;
     read.excluded = names_of(job.exc_nodes);
-    if (read.phase == JobPhase::pending || read.phase == JobPhase::completing) read.why = pending_reason(job);
+    if (read.phase == JobPhase::pending || read.phase == JobPhase::completing) {
+        read.why = pending_reason(job);
+        if (const auto name = text_of(job.resv_name); !name.empty())
+            read.why += fmt::format(", in reservation {}", name); // whose hosts alone may run it
+    }
     // Another's comment that merely looks like ours says nothing.
     if (const auto hints = sched::parse_comment(text_of(job.admin_comment))) {
         read.restart = hints->restart;
         read.ckpt_dir = hints->ckpt_dir.value_or("");
     }
     return read;
+}
+
+std::vector<RmJob> read_whole_jobs(const job_info_t* jobs, std::size_t count) {
+    std::vector<RmJob> whole;
+    whole.reserve(count);
+    std::map<std::uint32_t, std::vector<const job_info_t*>> components; // by their leader's id
+    for (const auto& job : std::span(jobs, count)) {
+        if (job.het_job_id != 0) {
+            components[job.het_job_id].push_back(&job);
+        } else if (phase_of(job.job_state) != JobPhase::ended) {
+            whole.push_back(read_job(job));
+        }
+    }
+    for (auto& [leader, parts] : components)
+        if (auto job = read_components(leader, std::move(parts))) whole.push_back(*std::move(job));
+    return whole;
 }
 
 RmConfig read_config(const slurm_conf_t& conf) {

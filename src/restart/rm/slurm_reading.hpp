@@ -19,7 +19,19 @@
 namespace restart {
 
 RmNode read_node(const node_info_t& node);
-RmJob read_job(const job_info_t& job);
+RmJob read_job(const job_info_t& job); // a component of a heterogeneous job by itself
+
+// What has not ended of these records, heterogeneous jobs whole: under their leader's id and with its answers
+// to what can be asked once, on the hosts of all components, and no further than the last of them. A
+// heterogeneous job has ended when its leader has.
+std::vector<RmJob> read_whole_jobs(const job_info_t* jobs, std::size_t count);
+
+// The name to requeue the record by: one that slurmctld takes for nothing but this record, or the whole
+// heterogeneous job.
+std::string requeue_name(const job_info_t& job);
+
+// By what name the record's user knows it: "12", "12_3", "12_[4-9%2]", "12+1".
+std::string name_of_job(const job_info_t& job);
 RmConfig read_config(const slurm_conf_t& conf);
 
 // Fields as libslurm has them: a text that may be absent, seconds since the epoch, and a host list, empty

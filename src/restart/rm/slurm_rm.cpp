@@ -4,6 +4,8 @@
 //    once and without waiting for the dead slurmd.
 //  * A requeued job may not begin before its old credential has expired (121 s by default, set when its last
 //    process was seen to end) unless begin_time is changed after that moment, or lies in the future then.
+//  * Tasks of an array are changed by the ids of their records and requeued by their own names (12_3); a
+//    heterogeneous job is requeued by its leader's id, which moves all components, and changed one by one.
 //  * It may not begin in the very second in which it was stopped either: slurmd has then revoked all
 //    credentials made up to that second, and slurmctld ends the new start as "non-startable".
 
@@ -49,6 +51,10 @@ struct FreePartitions {
 struct FreeConfig {
     void operator()(slurm_conf_t* conf) const { slurm_free_ctl_conf(conf); }
 };
+struct FreeAnswers {
+    void operator()(job_array_resp_msg_t* answers) const { slurm_free_job_array_resp(answers); }
+};
+using Answers = std::unique_ptr<job_array_resp_msg_t, FreeAnswers>; // to a request about tasks of an array
 using Config = std::unique_ptr<slurm_conf_t, FreeConfig>;
 using Partitions = std::unique_ptr<partition_info_msg_t, FreePartitions>;
 using Nodes = std::unique_ptr<node_info_msg_t, FreeNodes>;
@@ -62,6 +68,12 @@ int number_of(int answer) {
     return answer > 0 ? answer : errno;
 }
 
+int first_refusal(const job_array_resp_msg_t* answers) {
+    for (std::uint32_t i = 0; answers != nullptr && i < answers->job_array_count; ++i)
+        if (answers->error_code[i] != SLURM_SUCCESS) return static_cast<int>(answers->error_code[i]);
+    return SLURM_SUCCESS;
+}
+
 class SlurmRm final : public ResourceManager {
 public:
     Expected<RmSnapshot> read() override {
@@ -72,11 +84,7 @@ public:
         for (std::uint32_t i = 0; i < nodes_->record_count; ++i)
             if (nodes_->node_array[i].name != nullptr)
                 snapshot.nodes.push_back(read_node(nodes_->node_array[i]));
-        snapshot.jobs.reserve(jobs_->record_count);
-        for (std::uint32_t i = 0; i < jobs_->record_count; ++i) {
-            auto job = read_job(jobs_->job_array[i]);
-            if (job.phase != JobPhase::ended) snapshot.jobs.push_back(std::move(job));
-        }
+        snapshot.jobs = read_whole_jobs(jobs_->job_array, jobs_->record_count);
         read_config_when_old();
         if (config_) snapshot.config = read_config(*config_);
         if (snapshot.config) snapshot.gives_up = snapshot.config->slurmd_timeout;
@@ -112,8 +120,8 @@ public:
     Expected<void> tell_why(std::uint32_t job, const std::string& text) override {
         const auto record = load_job(job);
         if (!record) return record.error().code == Code::not_found ? Expected<void>() : record.error();
-        const auto& raw = (*record)->job_array[0];
-        const std::string before = raw.admin_comment == nullptr ? "" : raw.admin_comment;
+        const auto& raw = record->own();
+        const std::string before = text_of(raw.admin_comment);
         // Started since it was asked about: then it waits for nothing.
         const bool waits = (raw.job_state & JOB_STATE_BASE) == JOB_PENDING;
         auto after = sched::with_why(before, waits ? text : std::string());
@@ -132,6 +140,7 @@ public:
         case ActionKind::resume_host: return resume(action.host);
         case ActionKind::requeue_job: return requeue(action);
         case ActionKind::keep_off: return keep_off(action);
+        case ActionKind::tell_job: return tell(action.job, action.reason);
         case ActionKind::update_job: break;
         }
         return begin_now(action, true);
@@ -174,20 +183,28 @@ private:
         return update_node(host, NODE_RESUME, {});
     }
 
+    // The epoch and the flag both keep a task that has just ended from running once more: Slurm requeues what
+    // is over, too.
     Expected<void> requeue(const Action& action) {
-        const auto job = action.job;
         const bool hold = action.hold;
-        auto record = load_job(job);
-        if (!record) return std::move(record).error();
-        const auto read = read_job((*record)->job_array[0]);
-        if (read.restarts <= action.epoch && read.phase != JobPhase::pending) {
-            auto text = std::to_string(job);
+        const auto record = load_job(action.job);
+        if (!record) return record.error();
+        const auto read = record->whole();
+        if (record->runs_in(action.epoch)) {
+            // An array's last task bears the array's own id, by which slurmctld understands all its tasks.
+            auto name = requeue_name(record->own());
+            job_array_resp_msg_t* answer = nullptr;
             errno = 0;
-            const int answer = slurm_requeue2(text.data(), hold ? JOB_REQUEUE_HOLD : 0, nullptr);
-            if (answer != SLURM_SUCCESS)
-                return slurm_error(fmt::format("requeue of job {}", job), number_of(answer));
+            const int done =
+                slurm_requeue2(name.data(), JOB_RUNNING | (hold ? JOB_REQUEUE_HOLD : 0), &answer);
+            const Answers answers(answer);
+            const int refused = done != SLURM_SUCCESS ? number_of(done) : first_refusal(answers.get());
+            if (refused != SLURM_SUCCESS) return slurm_error(fmt::format("requeue of job {}", name), refused);
         } else if (hold && read.phase != JobPhase::running) {
-            if (auto held = hold_job(job); !held) return held;
+            job_desc_msg_t change;
+            slurm_init_job_desc_msg(&change);
+            change.priority = 0;
+            if (auto held = update_parts(*record, change); !held) return held;
         }
         return begin_now(action, !hold);
     }
@@ -196,9 +213,27 @@ private:
     static Expected<void> keep_off(const Action& action) {
         const auto record = load_job(action.job);
         if (!record) return record.error();
-        const auto& raw = (*record)->job_array[0];
-        if (read_job(raw).phase != JobPhase::pending) return {};
-        return change_pending(action, raw, false, 0);
+        if (record->whole().phase != JobPhase::pending) return {};
+        for (const auto* part : record->parts())
+            if (auto done = change_pending(action, *part, false, 0); !done) return done;
+        return {};
+    }
+
+    // In the job's record, where it stays, and to its terminal or its output as far as these can be reached.
+    Expected<void> tell(std::uint32_t job, const std::string& text) {
+        const auto record = load_job(job);
+        if (!record) return record.error();
+        const auto before = text_of(record->own().admin_comment);
+        auto after = sched::with_part(before, sched::told_label, text);
+        if (after == before) return {};
+        job_desc_msg_t change;
+        slurm_init_job_desc_msg(&change);
+        change.job_id = job;
+        change.admin_comment = after.data();
+        if (auto told = update_job(job, change); !told) return told;
+        auto line = "railyard: " + text;
+        slurm_notify_job(job, line.data()); // it may have neither
+        return {};
     }
 
     // Takes what `load` brings. Whether it brought anything: when nothing has changed there, what is kept
@@ -266,17 +301,60 @@ private:
         return Error{Code::not_found, fmt::format("node {} does not exist", host)};
     }
 
-    // The record of a job that may still run.
-    static Expected<Jobs> load_job(std::uint32_t job) {
+    // The records of a job that may still run: one, or its components', the leader's first. slurmctld answers
+    // to an array's own id, which is its last task's, with other tasks as well.
+    class Record {
+    public:
+        Record(Jobs message, std::uint32_t job) : message_(std::move(message)) {
+            for (std::uint32_t i = 0; i < message_->record_count; ++i) {
+                const auto& raw = message_->job_array[i];
+                if (raw.job_id == job)
+                    parts_.insert(parts_.begin(), &raw);
+                else if (raw.het_job_id == job)
+                    parts_.push_back(&raw);
+            }
+            if (parts_.empty() || parts_.front()->job_id != job) return;
+            if (parts_.size() == 1 && parts_.front()->het_job_id != job) {
+                whole_ = read_job(*parts_.front());
+                return;
+            }
+            auto whole = read_whole_jobs(message_->job_array, message_->record_count);
+            if (!whole.empty()) whole_ = std::move(whole.front());
+        }
+        bool lives() const { return whole_.phase != JobPhase::ended; }
+        const RmJob& whole() const { return whole_; }
+        // Whether any part of it is still in this start: slurmctld requeues only the component that was on a
+        // host that it sets down, if that was its last, and forgets the others.
+        bool runs_in(std::uint32_t epoch) const {
+            return std::any_of(parts_.begin(), parts_.end(), [&](const job_info_t* part) {
+                const auto read = read_job(*part);
+                return read.restarts <= epoch && read.phase != JobPhase::pending &&
+                       read.phase != JobPhase::ended;
+            });
+        }
+        const job_info_t& own() const { return *parts_.front(); }
+        const std::vector<const job_info_t*>& parts() const { return parts_; }
+
+    private:
+        Jobs message_;
+        std::vector<const job_info_t*> parts_;
+        RmJob whole_ = [] {
+            RmJob none;
+            none.phase = JobPhase::ended;
+            return none;
+        }();
+    };
+
+    static Expected<Record> load_job(std::uint32_t job) {
         job_info_msg_t* fresh = nullptr;
         errno = 0;
         const int answer = slurm_load_job(&fresh, job, SHOW_ALL);
         Jobs owned(fresh);
         if (answer != SLURM_SUCCESS)
             return slurm_error(fmt::format("reading job {}", job), number_of(answer));
-        if (owned->record_count == 0 || read_job(owned->job_array[0]).phase == JobPhase::ended)
-            return Error{Code::not_found, fmt::format("job {} has ended", job)};
-        return owned;
+        Record record(std::move(owned), job);
+        if (!record.lives()) return Error{Code::not_found, fmt::format("job {} has ended", job)};
+        return record;
     }
 
     static Expected<void> update_node(const std::string& host, std::uint32_t state,
@@ -298,14 +376,6 @@ private:
         return {};
     }
 
-    static Expected<void> hold_job(std::uint32_t job) {
-        job_desc_msg_t change;
-        slurm_init_job_desc_msg(&change);
-        change.job_id = job;
-        change.priority = 0;
-        return update_job(job, change);
-    }
-
     static Expected<void> update_job(std::uint32_t job, job_desc_msg_t& change) {
         errno = 0;
         const int answer = slurm_update_job(&change);
@@ -322,15 +392,15 @@ private:
         for (bool told = false;; told = true) {
             const auto record = load_job(action.job);
             if (!record) return record.error();
-            const auto& raw = (*record)->job_array[0];
-            const auto phase = read_job(raw).phase;
+            const auto phase = record->whole().phase;
             if (phase != JobPhase::pending && phase != JobPhase::completing) return {};
             const auto now = std::time(nullptr);
             if (phase == JobPhase::pending && !stopped) stopped = now;
             const bool may_begin = stopped && now > *stopped;
             if (!told || may_begin)
-                if (auto done = change_pending(action, raw, begin, may_begin ? now : now + 2); !done)
-                    return done;
+                for (const auto* part : record->parts())
+                    if (auto done = change_pending(action, *part, begin, may_begin ? now : now + 2); !done)
+                        return done;
             if (!begin || may_begin || std::chrono::steady_clock::now() >= give_up) return {};
             std::this_thread::sleep_for(settle_pause);
         }
@@ -341,7 +411,7 @@ private:
                                          std::time_t when) {
         job_desc_msg_t change;
         slurm_init_job_desc_msg(&change);
-        change.job_id = action.job;
+        change.job_id = raw.job_id;
         auto unasked = action.exclude;
         if (action.kind != ActionKind::keep_off) unasked.push_back(action.host);
         auto excluded = merged_exclusion(text_of(raw.exc_nodes), action.exclude, action.readmit);
@@ -349,7 +419,15 @@ private:
         if (excluded) change.exc_nodes = excluded->data();
         if (required) change.req_nodes = required->data();
         if (begin) change.begin_time = when;
-        return excluded || required || begin ? update_job(action.job, change) : Expected<void>();
+        return excluded || required || begin ? update_job(raw.job_id, change) : Expected<void>();
+    }
+
+    static Expected<void> update_parts(const Record& record, job_desc_msg_t& change) {
+        for (const auto* part : record.parts()) {
+            change.job_id = part->job_id;
+            if (auto done = update_job(part->job_id, change); !done) return done;
+        }
+        return {};
     }
 
     Nodes nodes_;

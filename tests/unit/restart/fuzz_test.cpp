@@ -52,7 +52,7 @@ private:
         CHECK_FALSE(world_.policy.observe_only);
         if (action.job != 0) {
             CHECK(world_.has_job(action.job));
-            CHECK(world_.job(action.job).restart == true);
+            if (action.kind != ActionKind::tell_job) CHECK(world_.job(action.job).restart == true);
             return;
         }
         // A drain that is known to be a person's is not even attempted.

@@ -11,6 +11,7 @@ unit_sources += \
 	%D%/fuzz_test.cpp \
 	%D%/health_test.cpp \
 	%D%/http_test.cpp \
+	%D%/job_kinds_test.cpp \
 	%D%/journal_test.cpp \
 	%D%/metrics_test.cpp \
 	%D%/node_loss_test.cpp \

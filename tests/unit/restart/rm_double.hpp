@@ -73,7 +73,8 @@ public:
             break;
         case restart::ActionKind::resume_host: *node = idle(action.host); break;
         case restart::ActionKind::requeue_job:
-        case restart::ActionKind::update_job: break;
+        case restart::ActionKind::update_job:
+        case restart::ActionKind::tell_job: break;
         }
         return {};
     }

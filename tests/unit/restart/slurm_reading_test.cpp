@@ -86,15 +86,117 @@ TEST_CASE("a job carries its nodes, its restarts and what its user asked of us")
     SECTION("an interactive job cannot be requeued") {
         raw.batch_flag = 0;
         CHECK_FALSE(restart::read_job(raw).requeue);
+        CHECK(restart::read_job(raw).interactive);
     }
     SECTION("a requeued job that is still being ended is on no node") {
         raw.job_state = JOB_PENDING | JOB_COMPLETING;
         CHECK(restart::read_job(raw).nodes.empty());
     }
+    SECTION("what it waits for names its reservation") {
+        std::string reservation = "full";
+        raw.job_state = JOB_PENDING;
+        raw.state_reason = WAIT_ARRAY_TASK_LIMIT;
+        CHECK(restart::read_job(raw).why == "JobArrayTaskLimit");
+        raw.state_reason = WAIT_RESOURCES;
+        raw.resv_name = reservation.data();
+        CHECK(restart::read_job(raw).why == "Resources, in reservation full");
+    }
     SECTION("another's comment says nothing") {
         comment = "ask bob";
         raw.admin_comment = comment.data();
         CHECK_FALSE(restart::read_job(raw).restart.has_value());
+    }
+}
+
+TEST_CASE("a job goes by the name that its user knows, and is requeued by one that names nothing else") {
+    auto raw = blank_job();
+    raw.array_task_id = NO_VAL;
+    CHECK(restart::name_of_job(raw) == "12");
+    CHECK(restart::requeue_name(raw) == "12");
+    std::string waiting = "4-9%2";
+    SECTION("the tasks of an array that wait") {
+        raw.array_job_id = 12;
+        raw.array_task_str = waiting.data();
+        CHECK(restart::name_of_job(raw) == "12_[4-9%2]");
+    }
+    SECTION("an array's last task has the array's own id") {
+        raw.array_job_id = 12;
+        raw.array_task_id = 3;
+        CHECK(restart::name_of_job(raw) == "12_3");
+        CHECK(restart::requeue_name(raw) == "12_3");
+        CHECK(restart::read_job(raw).name == "12_3");
+    }
+    SECTION("a component of a heterogeneous job moves with its leader") {
+        raw.het_job_id = 11;
+        raw.het_job_offset = 1;
+        CHECK(restart::name_of_job(raw) == "11+1");
+        CHECK(restart::requeue_name(raw) == "11");
+    }
+}
+
+TEST_CASE("a heterogeneous job is one job on the hosts of all its components") {
+    std::string first = "n[001-002]", second = "n007", excluded = "n009", comment = "railyard: restart=auto";
+    std::vector<job_info_t> raw(3, blank_job());
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+        raw[i].job_id = static_cast<std::uint32_t>(11 + i);
+        raw[i].job_state = JOB_RUNNING;
+        raw[i].array_task_id = NO_VAL;
+        raw[i].batch_flag = raw[i].requeue = 1;
+        raw[i].restart_cnt = 2;
+    }
+    auto& alone = raw[0];
+    auto& other = raw[1]; // not in the order of the components
+    auto& leader = raw[2];
+    other.job_id = 13;
+    leader.job_id = 12;
+    leader.het_job_id = other.het_job_id = 12;
+    other.het_job_offset = 1;
+    leader.nodes = first.data();
+    leader.admin_comment = comment.data();
+    other.nodes = second.data();
+    other.exc_nodes = excluded.data();
+    const auto read = [&] { return restart::read_whole_jobs(raw.data(), raw.size()); };
+    auto jobs = read();
+    REQUIRE(jobs.size() == 2);
+    CHECK(jobs[0].id == alone.job_id);
+    CHECK(jobs[0].components.empty());
+    const auto& whole = jobs[1];
+    CHECK(whole.id == 12);
+    CHECK(whole.name == "12");
+    CHECK(whole.nodes == std::vector<std::string>{"n001", "n002", "n007"});
+    CHECK(whole.node_count == 3);
+    CHECK(whole.restart == true);
+    CHECK(whole.requeue);
+    CHECK(whole.restarts == 2);
+    CHECK(whole.phase == JobPhase::running);
+    CHECK(whole.excluded == std::vector<std::string>{"n009"});
+    REQUIRE(whole.components.size() == 2);
+    CHECK(whole.components[1] == restart::RmComponent{13, "12+1", {"n007"}});
+
+    SECTION("it runs only when all its components do") {
+        other.job_state = JOB_PENDING;
+        CHECK(read()[1].phase == JobPhase::pending);
+        leader.job_state = JOB_PENDING | JOB_COMPLETING;
+        CHECK(read()[1].phase == JobPhase::completing);
+        CHECK(read()[1].nodes.empty());
+    }
+    SECTION("it is in its former start as long as one component is") {
+        leader.job_state = JOB_PENDING; // slurmctld requeued the leader alone
+        leader.restart_cnt = 3;
+        CHECK(read()[1].phase == JobPhase::pending);
+        CHECK(read()[1].restarts == 2);
+    }
+    SECTION("it has ended when its leader has") {
+        leader.job_state = JOB_COMPLETE;
+        CHECK(read().size() == 1);
+    }
+    SECTION("a component that has ended is no part of it any more") {
+        other.job_state = JOB_FAILED;
+        CHECK(read()[1].nodes == std::vector<std::string>{"n001", "n002"});
+    }
+    SECTION("without its leader's record there is no job to move") {
+        raw.pop_back();
+        CHECK(read().size() == 1);
     }
 }
 

@@ -138,6 +138,7 @@ void World::snapshot() {
     for (const auto& [id, job] : jobs_)
         snapshot.jobs.push_back(job.rm);
     snapshot.gives_up = gives_up;
+    snapshot.config = config;
     tell(restart::RmRead{snapshot});
 }
 
@@ -154,6 +155,10 @@ std::optional<base::Error> World::obey(const restart::Action& action) {
             job.rm.phase == JobPhase::running)
             requeue(job);
         update(job, action);
+        return {};
+    }
+    if (action.kind == ActionKind::tell_job) {
+        if (!jobs_.contains(action.job)) return base::Error{Code::not_found, "the job has ended"};
         return {};
     }
     auto& node = hosts_.at(action.host).node;

@@ -49,7 +49,8 @@ public:
     std::optional<base::Duration> gives_up; // as the resource manager tells it
     bool mute_jobs = false;      // jobs do not speak to their agents
     unsigned round_trip = 0; // every so many steps, also step from the state's JSON: the same must come out
-    bool autosave = true;    // jobs answer save_by with a commit after their cost
+    std::optional<restart::RmConfig> config; // of the resource manager, as it tells
+    bool autosave = true;                    // jobs answer save_by with a commit after their cost
 
     restart::RmNode& node(const std::string& host) { return hosts_.at(host).node; }
     restart::RmJob& job(std::uint32_t id) { return jobs_.at(id).rm; }
