@@ -1,8 +1,11 @@
 // The flags, and their way to slurmctld and into the job.
 #include "spank/plugin.hpp"
+#include "spank/slurmctld_conf.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace spank {
 namespace {
@@ -18,6 +21,32 @@ int take_flag(int flag, const char* text, int remote) {
         slurm_error("spank_rail: %s", e.what());
     }
     return ESPANK_BAD_ARG;
+}
+
+// Whether this process asks slurmctld for an allocation; srun within one asks for a step.
+bool allocates() {
+    return spank_context() == S_CTX_ALLOCATOR || std::getenv("SLURM_JOB_ID") == nullptr;
+}
+
+// Flags that somebody gave for slurmctld, as given; the site's defaults are not among them.
+std::string given_for_slurmctld() {
+    std::string given;
+    for (std::size_t i = 0; i < flags().size(); ++i)
+        if (flags()[i].for_slurmctld && options().origin(i) >= Origin::environment)
+            given += std::string(given.empty() ? "--" : ", --") + flags()[i].name + "=" + options().value(i);
+    return given;
+}
+
+// Without job_submit_rail the flags would be lost in silence. Told, never a reason to refuse the job.
+void warn_of_lost_flags() {
+    constexpr std::chrono::milliseconds patience(2'000);
+    static bool asked = false; // once for all components of a heterogeneous job
+    const auto given = given_for_slurmctld();
+    if (given.empty() || !allocates() || std::exchange(asked, true)) return;
+    if (const auto plugins = job_submit_plugins(patience); plugins && !lists_rail(*plugins))
+        slurm_error("%s: has no effect, slurmctld does not know it: JobSubmitPlugins lacks rail "
+                    "(job_submit_rail(8)), which an administrator can add",
+                    given.c_str());
 }
 
 } // namespace
@@ -63,6 +92,7 @@ int publish(spank_t handle, Arguments) {
             result = error;
         }
     }
+    if (result == ESPANK_SUCCESS) warn_of_lost_flags();
     return result;
 }
 

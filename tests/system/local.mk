@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	%D%/test_faults.py \
 	%D%/test_flags.py \
 	%D%/test_health.py \
+	%D%/test_installation.py \
 	%D%/test_kinds_of_jobs.py \
 	%D%/test_life.py \
 	%D%/test_manual.py \

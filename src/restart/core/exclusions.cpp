@@ -24,6 +24,7 @@ Action change_of(std::uint32_t id, const JobState& job) {
     Action action;
     action.kind = ActionKind::keep_off;
     action.job = id;
+    action.job_name = job.rm.name;
     action.epoch = job.rm.restarts;
     return action;
 }

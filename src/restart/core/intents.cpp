@@ -110,7 +110,8 @@ std::string overtaken(const State& state, const Policy& policy, const Action& ac
         return host != nullptr && anothers(*host) ? is_anothers() : std::string();
     case ActionKind::keep_off: return exclusion_overtaken(state, action);
     case ActionKind::requeue_job:
-    case ActionKind::update_job: break;
+    case ActionKind::update_job:
+    case ActionKind::tell_job: break;
     }
     const auto job = state.jobs.find(action.job);
     if (job == state.jobs.end()) return "the job has ended";

@@ -152,7 +152,7 @@ void let_go(Turn& turn, Incident& incident) {
         spared = true;
         if (turn.state.jobs.contains(hurt.id))
             turn.note(NoteKind::outcome, incident, hurt.id,
-                      fmt::format("job {} goes on where it runs: {}", hurt.id, why));
+                      fmt::format("job {} goes on where it runs: {}", hurt.shown(), why));
     }
     std::erase_if(incident.jobs, [](const HurtJob& hurt) { return to_move(hurt) || !hurt.left.empty(); });
     if (spared && !moved)

@@ -273,6 +273,9 @@ void Driver::update_gauges() {
     metrics_.set(Metric::agents_silent, {}, silent);
     metrics_.set(Metric::incidents_open, {}, static_cast<double>(state_.incidents.size()));
     metrics_.set(Metric::rm_up, {}, state_.rm_answers && state_.rm_read ? 1 : 0);
+    if (state_.rm_config)
+        metrics_.set_all(Metric::rm_plugins, {{{"job_submit"}, state_.rm_config->takes_flags() ? 1.0 : 0.0},
+                                              {{"placement"}, state_.rm_config->chooses_nodes() ? 1.0 : 0.0}});
 }
 
 std::optional<std::uint32_t> Driver::rm_owner() {
@@ -371,6 +374,7 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
         failed_reads_ = 0;
         apply(RmRead{*std::move(snapshot)});
         tell_witnesses();
+        warn_of_missing_parts();
         progress_.notify_all();
         next_read_ = Stopwatch::now() + options_.poll;
         return;
@@ -398,6 +402,17 @@ void Driver::tell_witnesses() {
             "{}; none of them is quick: a host whose agent falls silent may be called lost only then", text);
     else
         log::info("{}", text);
+}
+
+// At start, and when it changes.
+void Driver::warn_of_missing_parts() {
+    if (!state_.rm_config || told_config_ == state_.rm_config) return;
+    const auto missing = missing_parts(*state_.rm_config);
+    for (const auto& part : missing)
+        log::warning("installed half: {}", part);
+    if (missing.empty() && told_config_ && !missing_parts(*told_config_).empty())
+        log::info("slurmctld is configured with all parts of Railyard now");
+    told_config_ = state_.rm_config;
 }
 
 // Observing changes nothing, so placement hears of nothing.

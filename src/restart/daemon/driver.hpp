@@ -130,6 +130,7 @@ private:
     void run_rm(const std::stop_token& stop);
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
+    void warn_of_missing_parts();
     void load_fabric();
     void tell_health();
     void tell_witnesses(); // with mutex_ held
@@ -170,6 +171,7 @@ private:
     std::optional<std::uint32_t> rm_owner_;
     Steady started_{};
     std::string witnesses_told_; // as they were when they were last logged
+    std::optional<RmConfig> told_config_;
     bool rm_ended_ = true;
 
     std::optional<base::FileStamp> fabric_seen_;

@@ -25,6 +25,7 @@ enum class Metric {
     incidents_open,
     rm_up,
     rm_polls,
+    rm_plugins,
     journal_up,
     step_seconds,
     action_seconds
