@@ -113,7 +113,7 @@ def test_an_exclusion_is_taken_back(cluster):
         victim = cluster.nodes[2]
         cluster.power_brake(victim, 3, True)
         wait_for(lambda: excluded(cluster, job) == victim, 60, "the job to be kept off the host", logs(cluster))
-        check(job.seen().state == "PENDING", "the job runs without a host it needs")
+        wait_for(lambda: job.seen().state == "PENDING", 30, "the job to have left its hosts", logs(cluster))
         wait_for(lambda: job.seen().reason == "BadConstraints", 30, "Slurm to call the job impossible", logs(cluster))
         check("drain" not in cluster.node_states()[victim], f"{victim} was drained in spite of the bound")
         cluster.power_brake(victim, 3, False)

@@ -99,12 +99,13 @@ def job_script(cluster, text):
     holds(text, "/scratch/run7", "the example")
     script = stage.folder / "job.sh"
     script.write_text(text.replace("/scratch/run7", str(ckpt)))
-    for source in ("", "from step [1-9]"):  # it goes on from the last checkpoint
+    # The second job goes on from the first one's last checkpoint, and removes none of another job's.
+    for source, kept in (("", 2), ("from step [1-9]", 4)):
         stage.run(f"PATH={stage.programs}:$PATH sbatch -W -N1 -o {out} job.sh", env={"RAIL_CKPT_INTERVAL": "1s"})
         said = out.read_text()
         holds(said, "trained", "the trainer, which ended by itself")
         check(re.search(source, said), said)
-        equal(len(list(ckpt.glob("ckpt-*"))), 2, f"checkpoints kept: {said}")
+        equal(len(list(ckpt.glob("ckpt-*"))), kept, f"checkpoints kept: {said}")
 
 
 def save_when_due(cluster, text):
