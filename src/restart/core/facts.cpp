@@ -175,7 +175,6 @@ void take_snapshot(Turn& turn, const RmSnapshot& snapshot) {
     if (!state.rm_answers) turn.note_host(NoteKind::outcome, {}, "the resource manager answers again");
     state.rm_answers = true;
     state.rm_read = turn.now;
-    state.rm_gives_up = snapshot.gives_up;
     if (snapshot.config && state.rm_config != snapshot.config) {
         state.rm_config = snapshot.config;
         turn.changed();

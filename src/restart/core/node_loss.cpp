@@ -67,11 +67,11 @@ std::string witness(const Turn& turn, const HostState& host) {
 // Who may still confirm a loss that nobody did in time.
 std::string late_witnesses(const State& state) {
     std::string text;
-    if (state.rm_gives_up && *state.rm_gives_up > base::Duration::zero())
-        text = fmt::format("when the resource manager gives it up, {} after its last answer",
-                           base::human_duration(*state.rm_gives_up));
-    else if (!state.rm_gives_up)
+    if (!state.rm_config)
         text = "when the resource manager gives it up";
+    else if (const auto timeout = state.rm_config->slurmd_timeout; timeout > base::Duration::zero())
+        text = fmt::format("when the resource manager gives it up, {} after its last answer",
+                           base::human_duration(timeout));
     if (state.swept) text += fmt::format("{}when the fabric loses its links", text.empty() ? "" : ", or ");
     return text.empty() ? "nothing else watches it" : "taken up again " + text;
 }

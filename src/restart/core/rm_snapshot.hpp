@@ -74,8 +74,6 @@ inline std::string name_of(const RmJob& job) {
 struct RmSnapshot {
     std::vector<RmNode> nodes; // all
     std::vector<RmJob> jobs;   // all that have not been forgotten
-    // After how long without an answer it sets a host down by itself; 0: never; absent: it did not say.
-    std::optional<base::Duration> gives_up{};
     std::optional<RmConfig> config{}; // as last read; none when it could not be read yet
 };
 

@@ -163,7 +163,6 @@ template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
     codec.maybe("files", state.files);
     codec("rm_answers", state.rm_answers);
     codec.maybe("rm_read", state.rm_read);
-    codec.maybe("rm_gives_up", state.rm_gives_up);
     codec.maybe("swept", state.swept);
     codec.maybe("rm_config", state.rm_config);
 }

@@ -78,10 +78,9 @@ struct State {
     base::Time grace_until{};              // and no host is suspected before
     std::map<std::string, FileWord> files; // by digest (file_doubt.hpp)
     bool rm_answers = true;
-    std::optional<base::Time> rm_read;         // when the resource manager was last read
-    std::optional<base::Duration> rm_gives_up; // RmSnapshot::gives_up
-    std::optional<base::Time> swept;           // when the last complete sweep of the fabric came
-    std::optional<RmConfig> rm_config;         // none until it was read
+    std::optional<base::Time> rm_read;   // when the resource manager was last read
+    std::optional<base::Time> swept;     // when the last complete sweep of the fabric came
+    std::optional<RmConfig> rm_config;   // none until it was read
     bool operator==(const State&) const = default;
 
     // The state as one JSON text and back. Errors (Code::input) name the field.

@@ -35,7 +35,7 @@ Witnesses witnesses_of(const State& state, const Policy& policy, base::Time now)
         ++witnesses.hosts;
         if (host.last_report && now - *host.last_report <= policy.silent) ++witnesses.agents;
     }
-    witnesses.gives_up = state.rm_gives_up;
+    if (state.rm_config) witnesses.gives_up = state.rm_config->slurmd_timeout;
     if (state.swept) witnesses.swept = std::max(now - *state.swept, base::Duration::zero());
     witnesses.fabric = witnesses.swept && *witnesses.swept <= sweep_counts;
     const bool rm_soon = witnesses.gives_up && *witnesses.gives_up > base::Duration::zero() &&

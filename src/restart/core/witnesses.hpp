@@ -14,7 +14,7 @@ namespace restart {
 struct Witnesses {
     std::size_t hosts = 0;                  // that the resource manager knows
     std::size_t agents = 0;                 // of them, those whose agent was heard within `silent`
-    std::optional<base::Duration> gives_up; // RmSnapshot::gives_up
+    std::optional<base::Duration> gives_up; // RmConfig::slurmd_timeout; 0: never; none: it is not known
     std::optional<base::Duration> swept;    // since the last complete sweep of the fabric
     bool fabric = false;                    // sweeps come: the fabric can speak up
     // Neither the fabric nor the resource manager can be relied on to confirm a loss within `witness_wait`:

@@ -87,7 +87,6 @@ public:
         snapshot.jobs = read_whole_jobs(jobs_->job_array, jobs_->record_count);
         read_config_when_old();
         if (config_) snapshot.config = read_config(*config_);
-        if (snapshot.config) snapshot.gives_up = snapshot.config->slurmd_timeout;
         return snapshot;
     }
 

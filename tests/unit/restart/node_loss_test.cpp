@@ -6,6 +6,14 @@
 using restart::ActionKind;
 using restart::JobPhase;
 
+namespace {
+
+restart::RmConfig giving_up_after(base::Duration silence) {
+    return {silence, {"rail"}, "select/rail", "topology/tree"};
+}
+
+} // namespace
+
 TEST_CASE("a lost host is set down and drained, its job restarts without it") {
     World world(16);
     const auto job = world.submit({"n001", "n002", "n003", "n004"});
@@ -218,7 +226,7 @@ TEST_CASE("hosts that go silent one by one are not half of all hosts by the reso
 
 TEST_CASE("a witness that comes after minutes is heard, also when restartd paused or was started meanwhile") {
     World world(8);
-    world.gives_up = base::Duration(300'000);
+    world.config = giving_up_after(base::Duration(300'000));
     const auto job = world.submit({"n001", "n002"});
     world.run(2);
     world.power_off("n002", 90.0);
@@ -251,7 +259,7 @@ TEST_CASE("who can confirm a loss, and how soon, is told") {
     CHECK(text(0) == "agents: 4 of 4 hosts are heard");
     CHECK(text(1) == "the fabric: no sweep has come (fabricwatchd(8))");
     CHECK(text(2) == "the resource manager: it has not told when it gives a silent host up");
-    world.gives_up = base::Duration(300'000);
+    world.config = giving_up_after(base::Duration(300'000));
     world.add_silent_host("n900");
     world.run(2);
     CHECK(text(0) == "agents: 4 of 5 hosts are heard");
@@ -266,10 +274,10 @@ TEST_CASE("who can confirm a loss, and how soon, is told") {
     world.run(120);
     CHECK(text(1) == "the fabric: swept 2 min 2 s ago, too long to be a witness (fabricwatchd(8))");
     CHECK(look().slow);
-    world.gives_up = base::Duration(20'000);
+    world.config = giving_up_after(base::Duration(20'000));
     world.run(2);
     CHECK_FALSE(look().slow);
-    world.gives_up = base::Duration(0);
+    world.config = giving_up_after(base::Duration(0));
     world.run(2);
     CHECK(text(2) == "the resource manager: it never gives a silent host up");
     CHECK(look().slow);

@@ -74,6 +74,7 @@ public:
         case restart::ActionKind::resume_host: *node = idle(action.host); break;
         case restart::ActionKind::requeue_job:
         case restart::ActionKind::update_job:
+        case restart::ActionKind::keep_off:
         case restart::ActionKind::tell_job: break;
         }
         return {};

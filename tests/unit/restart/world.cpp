@@ -137,7 +137,6 @@ void World::snapshot() {
         snapshot.nodes.push_back(host.node);
     for (const auto& [id, job] : jobs_)
         snapshot.jobs.push_back(job.rm);
-    snapshot.gives_up = gives_up;
     snapshot.config = config;
     tell(restart::RmRead{snapshot});
 }

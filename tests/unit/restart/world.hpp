@@ -46,7 +46,6 @@ public:
     bool never_restart = false;  // requeued jobs stay pending
     double end_delay = 0.25;     // until a requeued job's processes have ended
     double start_delay = 1.0;    // from then to running, when it may begin
-    std::optional<base::Duration> gives_up; // as the resource manager tells it
     bool mute_jobs = false;      // jobs do not speak to their agents
     unsigned round_trip = 0; // every so many steps, also step from the state's JSON: the same must come out
     std::optional<restart::RmConfig> config; // of the resource manager, as it tells
