@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
     int rounds = 7;
     cli->add_option("--dir", parent, "Directory to measure in")->capture_default_str();
     cli->add_option("--rounds", rounds, "Rounds; medians are printed")
-        ->check(CLI::Range(1, 1000))
+        ->range(1, 1000)
         ->capture_default_str();
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;

@@ -24,7 +24,7 @@ struct Arguments {
     bool json = false, verify = false, move = false, furthest = false;
 };
 
-void add_common(CLI::App* command, Arguments& given) {
+void add_common(base::Words* command, Arguments& given) {
     command->add_option("--dir", given.dir, "Checkpoint directory [RAIL_CKPT_DIR]")->type_name("DIR");
     command->add_option("--socket", given.socket, "nodewatchd's job socket [RAIL_CKPT_SOCKET]")
         ->type_name("PATH");
@@ -38,7 +38,7 @@ void add_common(CLI::App* command, Arguments& given) {
     command->add_flag("--json", given.json, "Print JSON");
 }
 
-void add_interval(CLI::App* command, Arguments& given) {
+void add_interval(base::Words* command, Arguments& given) {
     command->add_option("--interval", given.interval, "Interval without an agent [RAIL_CKPT_INTERVAL]")
         ->type_name("TIME");
     command

@@ -36,7 +36,7 @@ struct Options {
 };
 
 struct Commands {
-    CLI::App *status, *drain, *resume, *explain, *history;
+    base::Words *status, *drain, *resume, *explain, *history;
 };
 
 Commands declare(base::Cli& cli, Options& options) {
@@ -46,25 +46,19 @@ Commands declare(base::Cli& cli, Options& options) {
     cli->add_option("--url", options.url, "Where restartd is; overrides [restartd] url");
     cli->add_flag("--json", options.json, "Print restartd's answer as JSON");
     Commands commands{};
-    const auto command = [&](const char* name, const char* about) {
-        auto* sub = cli->add_subcommand(name, about);
-        sub->set_help_flag("--help", "Print this help and exit");
-        return sub;
-    };
+    const auto command = [&](const char* name, const char* about) { return cli->add_subcommand(name, about); };
     commands.status = command("status", "Hosts, incidents and jobs with something to tell");
     commands.status->add_flag("--all", options.all, "List every host and job");
 
     commands.drain = command("drain", "Keep new jobs away from hosts");
     commands.drain->add_option("HOST", options.hosts, "A host or a list such as n[001-004]")
-        ->required()
-        ->expected(1);
+        ->required();
     commands.drain->add_option("REASON", options.reason, "Why, for whoever finds them drained")->required();
     commands.drain->add_flag("--no-wait", options.no_wait, "Do not wait for the resource manager");
 
     commands.resume = command("resume", "Give hosts that Railyard drained back to jobs");
     commands.resume->add_option("HOST", options.hosts, "A host or a list such as n[001-004]")
-        ->required()
-        ->expected(1);
+        ->required();
     commands.resume->add_flag("--no-wait", options.no_wait, "Do not wait for the resource manager");
 
     commands.explain = command("explain", "What happened to a job or a host, and why");
@@ -77,7 +71,7 @@ Commands declare(base::Cli& cli, Options& options) {
     commands.history->add_option("--job", options.job, "Only this job and its incidents");
     commands.history->add_option("--incident", options.incident, "Only this incident, such as i-7");
     commands.history->add_option("--last", options.last, "At most so many lines (default 100)")
-        ->check(CLI::Range(1, 100'000));
+        ->range(1, 100'000);
     return commands;
 }
 
@@ -109,10 +103,10 @@ private:
 
     static Expected<std::string> judge(Expected<HttpResponse> answer) {
         if (!answer) {
-            auto error = std::move(answer).error();
+            auto& error = answer.error();
             if (error.text.starts_with("http"))
                 error.text += ": is restartd running there (--url, [restartd] url)?";
-            return error;
+            return std::move(error);
         }
         if (answer->status < 300) return std::move(answer->body);
         std::string text;

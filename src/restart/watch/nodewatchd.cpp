@@ -32,7 +32,7 @@ struct Options {
     std::string config, host, sysfs, nvml, kmsg;
     int ready_fd = -1;
     bool once = false, json = false, check_config = false;
-    CLI::Option *sysfs_given = nullptr, *nvml_given = nullptr, *kmsg_given = nullptr;
+    base::Option *sysfs_given = nullptr, *nvml_given = nullptr, *kmsg_given = nullptr;
 };
 
 void declare(base::Cli& cli, Options& options) {
@@ -51,7 +51,7 @@ void declare(base::Cli& cli, Options& options) {
 
 SourceSettings source_settings(const base::Conf& conf, const Options& options, const std::string& host) {
     SourceSettings settings;
-    const auto pick = [&](CLI::Option* given, const std::string& option, std::string_view key) {
+    const auto pick = [&](base::Option* given, const std::string& option, std::string_view key) {
         return *given ? option : conf.text("agent", key);
     };
     settings.sysfs = pick(options.sysfs_given, options.sysfs, "sysfs");

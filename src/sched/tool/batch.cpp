@@ -178,7 +178,7 @@ Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_batch(CLI::App& parent) {
+Command add_batch(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("batch", "Choose the nodes for several jobs at once");
     options->files.add_to(*words);

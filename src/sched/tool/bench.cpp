@@ -103,14 +103,14 @@ Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_bench(CLI::App& parent) {
+Command add_bench(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("bench", "Time decisions on a fabric in random states");
     words->add_option("--fabric", options->fabric, "Fabric file (fabric.json), - for standard input")
         ->required();
     words->add_option("--rounds", options->rounds, "Decisions a row")
         ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}));
+        ->range(std::size_t{1}, std::size_t{10'000'000});
     words->add_option("--seed", options->seed, "Of the states and sizes")->capture_default_str();
     words->add_flag("--json", options->json, "Print JSON");
     return {words, [options] { return run(*options); }};

@@ -10,14 +10,14 @@
 namespace sched::tool {
 
 struct Command {
-    CLI::App* words = nullptr;                // owned by the parent
+    base::Words* words = nullptr;                // owned by the parent
     std::function<base::Expected<int>()> run; // returns the exit status
 };
 
-Command add_batch(CLI::App& parent);
-Command add_bench(CLI::App& parent);
-Command add_compare(CLI::App& parent);
-Command add_oracle(CLI::App& parent);
-Command add_place(CLI::App& parent);
+Command add_batch(base::Words& parent);
+Command add_bench(base::Words& parent);
+Command add_compare(base::Words& parent);
+Command add_oracle(base::Words& parent);
+Command add_place(base::Words& parent);
 
 } // namespace sched::tool

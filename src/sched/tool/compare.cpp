@@ -172,7 +172,7 @@ Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_compare(CLI::App& parent) {
+Command add_compare(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("compare", "Hold a recorded placement against ours, term by term");
     options->files.add_to(*words);

@@ -32,7 +32,7 @@ Expected<void> print(const boost::json::object& explanation, bool json) {
 
 } // namespace
 
-void ExplainOptions::add_to(CLI::App& words) {
+void ExplainOptions::add_to(base::Words& words) {
     words.add_flag("--explain", explain, "Tell what decided, term by term, or when the job will fit");
     words.add_option("--jobs", jobs,
                      "Lines JOB END HOSTLIST, as squeue -h -t R -o \"%A %e %N\" prints: for --explain");

@@ -15,7 +15,7 @@ struct ExplainOptions {
     bool explain = false;
     std::string jobs, reasons, now;
 
-    void add_to(CLI::App& words);
+    void add_to(base::Words& words);
 
     // What beside the snapshot is known. `wish_ends_in`: the wish for the span ends so long after now. Errors:
     // those of base::read_file and parse_holders and its kin; Code::usage for options that need --explain.

@@ -68,24 +68,16 @@ Expected<std::uint32_t> count_of(std::string_view option, std::string_view text,
     return static_cast<std::uint32_t>(*count);
 }
 
-void add(CLI::App& words, std::map<std::string, std::string, std::less<>>& given, std::string_view key,
+void add(base::Words& words, std::map<std::string, std::string, std::less<>>& given, std::string_view key,
          const std::string& names, Takes takes, const std::string& help, bool hidden) {
-    const auto keep = [&given, name = std::string(key)](const CLI::results_t& values) {
-        given[name] = values.empty() ? std::string() : values.back();
-        return true;
-    };
-    auto* option = words.add_option(names, keep, help);
-    if (takes == Takes::value)
-        option->type_name("TEXT");
-    else
-        option->type_size(0)->expected(0);
-    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    if (hidden) option->group("");
+    words.add_kept(
+        names, [&given, name = std::string(key)](std::string text) { given[name] = std::move(text); },
+        takes == Takes::value, help, hidden);
 }
 
 } // namespace
 
-void JobOptions::add_to(CLI::App& words, bool script) {
+void JobOptions::add_to(base::Words& words, bool script) {
     for (const auto& option : options)
         add(words, given_, option.key, std::string(option.names), option.takes, std::string(option.help),
             false);
@@ -102,16 +94,11 @@ void JobOptions::add_to(CLI::App& words, bool script) {
 Expected<JobOptions> JobOptions::parse(std::string_view line, const std::string& where) {
     auto words = split_words(line);
     if (!words) return Error{Code::usage, fmt::format("{}: {}", where, words.error().text)};
-    std::reverse(words->begin(), words->end()); // as CLI11 wants them
     JobOptions parsed;
-    CLI::App app;
-    app.set_help_flag();
-    parsed.add_to(app, false);
-    try {
-        app.parse(*words);
-    } catch (const CLI::ParseError& wrong) {
-        return Error{Code::usage, fmt::format("{}: {}", where, wrong.what())};
-    }
+    base::Words options_of_line;
+    parsed.add_to(options_of_line, false);
+    if (auto read = options_of_line.parse(*std::move(words)); !read)
+        return Error{Code::usage, fmt::format("{}: {}", where, read.error().text)};
     return parsed;
 }
 

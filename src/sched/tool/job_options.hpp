@@ -35,7 +35,7 @@ class JobOptions {
 public:
     // Adds the options to a command; *this must live until the command line was parsed. With `script`,
     // --script too.
-    void add_to(CLI::App& words, bool script = true);
+    void add_to(base::Words& words, bool script = true);
 
     // The options of a line of text, split as a #SBATCH line is. `where` ("jobs.txt:3") opens each error
     // (Code::usage).

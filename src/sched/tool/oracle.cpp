@@ -72,7 +72,7 @@ Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_oracle(CLI::App& parent) {
+Command add_oracle(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("oracle", "Try every set of hosts and hold place to the best");
     options->files.add_to(*words);

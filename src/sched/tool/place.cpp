@@ -86,7 +86,7 @@ Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_place(CLI::App& parent) {
+Command add_place(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("place", "Choose the nodes for one job");
     options->files.add_to(*words);

@@ -28,7 +28,7 @@ Expected<Snapshot> read_state(const std::string& path, const topo::Fabric& fabri
 
 } // namespace
 
-void SceneFiles::add_to(CLI::App& words) {
+void SceneFiles::add_to(base::Words& words) {
     words.add_option("--fabric", fabric, "Fabric file (fabric.json), - for standard input")->required();
     words
         .add_option("--state", state,

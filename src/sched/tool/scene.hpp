@@ -24,7 +24,7 @@ struct SceneFiles {
     std::string fabric, state;
 
     // --fabric and --state, both required.
-    void add_to(CLI::App& words);
+    void add_to(base::Words& words);
     // Names hosts of the state that are not in the fabric on standard error. Errors: both standard input
     // (Code::usage), and those of topo::read_fabric and parse_state.
     base::Expected<Scene> read() const;

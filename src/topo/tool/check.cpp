@@ -56,7 +56,7 @@ base::Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_check(CLI::App& parent) {
+Command add_check(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("check", "Look for wrong cables, missing rails and slow links");
     words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();

@@ -13,18 +13,18 @@
 namespace topo::tool {
 
 struct Command {
-    CLI::App* words = nullptr;                // owned by the parent
+    base::Words* words = nullptr;                // owned by the parent
     std::function<base::Expected<int>()> run; // returns the exit status
 };
 
-Command add_check(CLI::App& parent);
-Command add_diff(CLI::App& parent);
-Command add_discover(CLI::App& parent);
-Command add_export(CLI::App& parent);
-Command add_gather(CLI::App& parent);
-Command add_host(CLI::App& parent);
-Command add_show(CLI::App& parent);
-Command add_synth(CLI::App& parent);
+Command add_check(base::Words& parent);
+Command add_diff(base::Words& parent);
+Command add_discover(base::Words& parent);
+Command add_export(base::Words& parent);
+Command add_gather(base::Words& parent);
+Command add_host(base::Words& parent);
+Command add_show(base::Words& parent);
+Command add_synth(base::Words& parent);
 
 // Writes a result where --out says, - being standard output; a file that holds these bytes already keeps its
 // time stamp. Error: Code::io.

@@ -46,7 +46,7 @@ base::Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_diff(CLI::App& parent) {
+Command add_diff(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("diff", "Tell what changed between two fabrics");
     words->add_option("OLD", options->before, "Fabric file, - for standard input")->required();

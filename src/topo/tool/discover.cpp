@@ -113,19 +113,19 @@ Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_discover(CLI::App& parent) {
+Command add_discover(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("discover", "Find the fabric, live or from the text of other tools");
     auto* from = words->add_option("--from", options->from,
                                    "Text of another tool, such as ibnetdiscover; - for standard input");
     words->add_option("--format", options->format, "Of that text; by default seen from it")
         ->needs(from)
-        ->check(CLI::IsMember({"auto", "ibnetdiscover", "ibsim", "opensm", "slurm", "lsf"}));
+        ->one_of({"auto", "ibnetdiscover", "ibsim", "opensm", "slurm", "lsf"});
     words->add_flag("--live", options->live, "Ask the fabric itself (the default)")->excludes(from);
     words->add_option("--ca", options->port.ca, "HCA to ask through, such as mlx5_0")->excludes(from);
     words->add_option("--port", options->port.port, "Port of that HCA")
         ->excludes(from)
-        ->check(CLI::Range(1, 254));
+        ->range(1, 254);
     words->add_option("--out", options->out, "Fabric file to write, - for standard output")->required();
     words->add_option("--rules", options->rules, "Rules for roles and rails, fabric-rules(5)");
     words->add_flag("--force", options->force, "Replace a file that shows more than was seen now");

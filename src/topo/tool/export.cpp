@@ -79,7 +79,7 @@ Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_export(CLI::App& parent) {
+Command add_export(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("export", "Write what Slurm, LSF, NCCL, Open MPI or Graphviz read");
     auto& of_format = options->of_format;
@@ -89,13 +89,13 @@ Command add_export(CLI::App& parent) {
     words->add_option("--nodes", options->nodes, "Only these hosts, such as n[001-016]");
     words->add_option("--host", of_format.host, "The host, for nccl-topo and nccl-env");
     words->add_option("--block-size", of_format.block_size, "Hosts of the base block (the smallest unit)")
-        ->check(CLI::Range(1, 65535));
+        ->range(1, 65535);
     words->add_option("--slots", of_format.slots, "Ranks a host (its GPUs, else the rails)")
-        ->check(CLI::Range(1, 65535));
+        ->range(1, 65535);
     words->add_option("--cores", of_format.cores, "Cores a rank (the socket of its GPU or HCA)")
-        ->check(CLI::Range(1, 65535));
+        ->range(1, 65535);
     words->add_option("--max", of_format.most, "Things that dot draws before it folds them (400)")
-        ->check(CLI::Range(1, 1000000));
+        ->range(1, 1000000);
     words->add_flag("--check", options->check, "Write nothing; exit 1 if the file would change");
     words->add_flag("--json", options->json, "Print JSON");
     return {words, [options] { return run(*options); }};

@@ -76,7 +76,7 @@ base::Expected<int> run(Options& options) {
 
 } // namespace
 
-Command add_gather(CLI::App& parent) {
+Command add_gather(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words =
         parent.add_subcommand("gather", "Put hosts' facts, from pdsh, srun or ssh, into a fabric file");

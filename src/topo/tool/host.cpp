@@ -57,7 +57,7 @@ base::Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_host(CLI::App& parent) {
+Command add_host(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words =
         parent.add_subcommand("host", "Print this host's HCAs and GPUs and which are near each other");

@@ -81,7 +81,7 @@ Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_show(CLI::App& parent) {
+Command add_show(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("show", "Draw a fabric, as text or as a picture");
     words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();
@@ -95,15 +95,14 @@ Command add_show(CLI::App& parent) {
                           "States of hosts: lines \"HOST STATE [HEALTH]\", or railctl status --json");
     auto* job =
         words->add_option("--job", options->jobs, "A job and its hosts, NAME=HOSTLIST; may be repeated")
-            ->expected(1)
-            ->take_all();
+            ->repeatable();
     auto* links =
         words
             ->add_option("--links", options->links,
                          "Bad links: what railtopo check --json printed, or lines of an end, a tab and text")
             ->needs(svg);
     units->excludes(svg);
-    for (auto* other : {static_cast<CLI::Option*>(svg), state, job, links})
+    for (auto* other : {svg, state, job, links})
         json->excludes(other);
     return {words, [options] { return run(*options); }};
 }

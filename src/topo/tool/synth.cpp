@@ -30,7 +30,7 @@ base::Expected<int> run(const Options& options) {
 
 } // namespace
 
-Command add_synth(CLI::App& parent) {
+Command add_synth(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words =
         parent.add_subcommand("synth", "Make a fabric from words such as \"pods=1 units=2 hosts=8 rails=8\"");
