@@ -1,21 +1,20 @@
-# The unit tests are one program; each part's fragment below adds its files to unit_sources and its libraries to unit_libs.
-# What stands in unit_programs is a Catch2 program: tests/run tells each of its test cases.
-unit_programs = tests/unit/unit_tests
+# The unit tests are a Catch2 program for each part, so that a change to one part links one program: tests/run tells
+# each test case of what stands in unit_programs. Each part's fragment names its sources and libraries.
+unit_programs = tests/unit/unit_base tests/unit/unit_topo tests/unit/unit_sched tests/unit/unit_spank \
+	tests/unit/unit_restart tests/unit/unit_watch tests/unit/unit_ckpt
 check_PROGRAMS += $(unit_programs)
 TESTS += $(unit_programs)
-tests_unit_unit_tests_SOURCES = %D%/unit/main.cpp $(unit_sources)
-tests_unit_unit_tests_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
-tests_unit_unit_tests_LDADD = $(unit_libs)
-if SANITIZED
-# What is tested is optimised, the tests are not: UBSan makes GCC slow where it optimises.
-tests_unit_unit_tests_CXXFLAGS = $(AM_CXXFLAGS) -O0
-endif
+unit_cppflags = $(AM_CPPFLAGS) -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
+unit_cxxflags = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
+# Catch2 itself, compiled once.
+check_LTLIBRARIES += libry_unit.la
+libry_unit_la_SOURCES = %D%/unit/main.cpp
+libry_unit_la_CXXFLAGS = $(unit_cxxflags)
 
 include tests/unit/base/local.mk
 include tests/unit/topo/local.mk
-# Before what it links.
-include tests/unit/sched/plan/local.mk
 include tests/unit/sched/local.mk
+include tests/unit/sched/plan/local.mk
 include tests/unit/sched/slurm/local.mk
 include tests/unit/spank/local.mk
 include tests/unit/restart/local.mk

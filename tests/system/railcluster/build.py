@@ -13,7 +13,7 @@ from typing import Callable, Optional, Sequence
 SOURCE = Path(__file__).resolve().parents[3]
 EVERY = 8.0  # seconds between two lines of progress where there is no terminal
 RECORD = "configured.json"  # in a build directory: what configure was called with
-SANITIZED = ["--enable-werror", "--enable-sanitizer=address,undefined", "CXXFLAGS=-O1 -g1"]  # of the build directory -asan
+SANITIZED = ["--enable-werror", "--enable-sanitizer=address,undefined"]  # of the build directory -asan
 FIRST = "--with-slurm-src="
 POINTLESS = ("there are no plugins for slurmctld, and what jobs ask for (--rail-span, --restart=auto) would be honoured by "
              "nobody")

@@ -30,7 +30,7 @@ struct Yard {
     std::unique_ptr<restart::Api> api;
 
     Yard() {
-        base::log::open("unit_tests", base::log::Level::error);
+        base::log::open("unit_restart", base::log::Level::error);
         restart::DriverOptions options;
         options.policy.observe_only = false;
         options.poll = 20ms;

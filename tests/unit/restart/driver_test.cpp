@@ -26,7 +26,7 @@ struct Yard {
     base::Duration silent = 3s;
 
     void start() {
-        base::log::open("unit_tests", base::log::Level::error);
+        base::log::open("unit_restart", base::log::Level::error);
         restart::DriverOptions options;
         options.policy.retry_most = 1s;
         options.poll = 20ms;

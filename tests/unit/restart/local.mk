@@ -1,4 +1,4 @@
-unit_sources += \
+tests_unit_unit_restart_SOURCES = \
 	%D%/api_test.cpp \
 	%D%/auth_test.cpp \
 	%D%/bad_host_test.cpp \
@@ -22,4 +22,6 @@ unit_sources += \
 	%D%/situation_test.cpp \
 	%D%/slurm_reading_test.cpp \
 	%D%/world.cpp %D%/world.hpp
-unit_libs += libry_railctl.la libry_daemon.la libry_http.la libry_restart_core.la libry_rm.la
+tests_unit_unit_restart_CPPFLAGS = $(unit_cppflags)
+tests_unit_unit_restart_CXXFLAGS = $(unit_cxxflags)
+tests_unit_unit_restart_LDADD = libry_unit.la libry_railctl.la libry_daemon.la libry_rm.la

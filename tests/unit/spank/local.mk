@@ -1,8 +1,10 @@
-unit_sources += \
+tests_unit_unit_spank_SOURCES = \
 	%D%/machines.hpp \
 	%D%/binding_test.cpp \
 	%D%/environment_test.cpp \
 	%D%/options_test.cpp \
 	%D%/rank_lists_test.cpp \
 	%D%/step_layout_test.cpp
-unit_libs += libry_spank.la
+tests_unit_unit_spank_CPPFLAGS = $(unit_cppflags)
+tests_unit_unit_spank_CXXFLAGS = $(unit_cxxflags)
+tests_unit_unit_spank_LDADD = libry_unit.la libry_spank.la

@@ -1,4 +1,4 @@
-unit_sources += \
+tests_unit_unit_topo_SOURCES = \
 	%D%/fabrics.hpp \
 	%D%/shuffle.hpp \
 	%D%/assemble_test.cpp \
@@ -20,9 +20,11 @@ unit_sources += \
 	%D%/show_test.cpp \
 	%D%/svg_test.cpp \
 	%D%/synth_test.cpp
-unit_libs += libry_source.la libry_topo.la
-unit_sources += \
+tests_unit_unit_topo_SOURCES += \
 	%D%/gather_test.cpp \
 	%D%/host_facts_test.cpp \
 	%D%/rules_test.cpp \
 	%D%/source_test.cpp
+tests_unit_unit_topo_CPPFLAGS = $(unit_cppflags)
+tests_unit_unit_topo_CXXFLAGS = $(unit_cxxflags)
+tests_unit_unit_topo_LDADD = libry_unit.la libry_source.la libry_topo.la

@@ -1,4 +1,4 @@
-unit_sources += \
+tests_unit_unit_watch_SOURCES = \
 	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
 	%D%/hardware.hpp \
@@ -12,8 +12,11 @@ unit_sources += \
 	%D%/sysfs_ib_test.cpp \
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp
-unit_libs += libry_watch.la
-EXTRA_tests_unit_unit_tests_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1
+tests_unit_unit_watch_SOURCES += tests/unit/restart/private_munged.cpp tests/unit/restart/private_munged.hpp
+tests_unit_unit_watch_CPPFLAGS = $(unit_cppflags)
+tests_unit_unit_watch_CXXFLAGS = $(unit_cxxflags)
+tests_unit_unit_watch_LDADD = libry_unit.la libry_watch.la libry_topo.la libry_base.la
+EXTRA_tests_unit_unit_watch_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1
 
 TESTS += %D%/programs_test.py
 EXTRA_DIST += %D%/programs_test.py

@@ -1,5 +1,4 @@
-unit_sources += %D%/attempts_test.cpp %D%/submission_test.cpp %D%/advisor_test.cpp
-unit_libs += libry_advisor.la
+tests_unit_unit_sched_SOURCES += %D%/attempts_test.cpp %D%/submission_test.cpp %D%/advisor_test.cpp
 
 # Replaces operator new, so it is a program of its own.
 check_PROGRAMS += tests/unit/sched/slurm/short_memory
