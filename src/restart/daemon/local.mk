@@ -22,11 +22,13 @@ libry_daemon_la_SOURCES = \
 	%D%/views.cpp %D%/views.hpp \
 	%D%/why_writer.cpp %D%/why_writer.hpp
 libry_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
-libry_daemon_la_LIBADD = libry_http.la libry_restart_core.la libry_explain.la libry_sched.la $(SQLITE_LIBS)
+# libtool would copy each library named here into this one, at every change below: who links this names them.
+libry_daemon_la_LIBADD = $(SQLITE_LIBS)
+restartd_libs = libry_daemon.la libry_rm.la libry_http.la libry_restart_core.la libry_explain.la libry_sched.la
 
 sbin_PROGRAMS += restartd
 restartd_SOURCES = %D%/restartd.cpp
-restartd_LDADD = libry_daemon.la libry_rm.la libry_cli.la
+restartd_LDADD = $(restartd_libs) libry_cli.la
 
 noinst_LTLIBRARIES += libry_railctl.la
 libry_railctl_la_SOURCES = %D%/railctl_show.cpp %D%/railctl_show.hpp

@@ -5,4 +5,4 @@ libry_rm_la_SOURCES = \
 	%D%/slurm_queue.cpp %D%/slurm_queue.hpp \
 	%D%/slurm_reading.cpp %D%/slurm_reading.hpp \
 	%D%/slurm_rm.cpp %D%/slurm_rm.hpp
-libry_rm_la_LIBADD = libry_restart_core.la libry_sched.la libry_base.la $(SLURM_LIBS)
+libry_rm_la_LIBADD = $(SLURM_LIBS)

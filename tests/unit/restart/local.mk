@@ -24,4 +24,4 @@ tests_unit_unit_restart_SOURCES = \
 	%D%/world.cpp %D%/world.hpp
 tests_unit_unit_restart_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_restart_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_restart_LDADD = libry_unit.la libry_railctl.la libry_daemon.la libry_rm.la
+tests_unit_unit_restart_LDADD = libry_unit.la libry_railctl.la $(restartd_libs)
