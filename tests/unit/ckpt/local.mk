@@ -1,6 +1,6 @@
 tests_unit_unit_ckpt_SOURCES = %D%/import_test.cpp %D%/agent_test.cpp %D%/agent_double.hpp %D%/c_api_test.cpp %D%/interval_test.cpp %D%/manifest_test.cpp \
 	%D%/fence_test.cpp %D%/crash_test.cpp %D%/prune_test.cpp %D%/squeue_test.cpp %D%/schedule_test.cpp \
-	%D%/session_test.cpp %D%/folder.hpp
+	%D%/session_test.cpp %D%/keeping_test.cpp %D%/folder.hpp %D%/sessions.hpp
 tests_unit_unit_ckpt_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_ckpt_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_ckpt_LDADD = libry_unit.la libry_ckpt.la
