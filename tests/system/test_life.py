@@ -52,6 +52,10 @@ def test_killed_with_jobs_running_and_pending(cluster):
 
 
 def failover(made):
+    """The primary is killed, and the backup goes on.
+
+    SlurmctldTimeout is at least 4: slurmctld writes its heartbeat file each quarter of it in whole seconds, so that below 4
+    it rewrites the file in a loop. Killed between unlink and link it leaves none, and the backup never takes over."""
     with Cluster.start(made) as cluster:
         one, two = cluster.units
         blockers = [fill(cluster, one[:1]), fill(cluster, two[:2])]
@@ -83,7 +87,7 @@ def failover(made):
 
 def test_failover_to_the_backup_controller(build):
     """The second controller has the fabric and the flags, and gives them back to the first."""
-    failover(Options(build=build, hosts_per_unit=4, backup=True, settings={**SETTINGS, "SlurmctldTimeout": "3"}))
+    failover(Options(build=build, hosts_per_unit=4, backup=True, settings={**SETTINGS, "SlurmctldTimeout": "4"}))
 
 
 def allocated(cluster, job, seconds=20):

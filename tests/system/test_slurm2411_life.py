@@ -10,7 +10,7 @@ def test_failover_to_the_backup_controller(build):
     """The second controller has the fabric and the flags."""
     made = options(build)
     failover(Options(build=build, userland=made.userland, hosts_per_unit=4, backup=True,
-                     settings={**made.settings, "SlurmctldTimeout": "3"}))
+                     settings={**made.settings, "SlurmctldTimeout": "4"}))
 
 
 def test_nodes_come_and_go(build):
