@@ -67,6 +67,26 @@ def call(command, **options):
         raise
 
 
+def call_all(commands, **options):
+    """The exit statuses of (command, log) pairs, as many at a time as there are processors; ends as call does."""
+    waiting, children, statuses = list(enumerate(commands)), {}, {}
+    try:
+        while waiting or children:
+            while waiting and len(children) < os.cpu_count():
+                number, (command, log) = waiting.pop(0)
+                with open(log, "wb") as out:
+                    children[number] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, **options)
+            time.sleep(0.05)
+            for number in [number for number, child in children.items() if child.poll() is not None]:
+                statuses[number] = children.pop(number).returncode
+    finally:
+        for child in children.values():
+            child.terminate()
+        for child in children.values():
+            child.wait()
+    return [statuses[number] for number in range(len(commands))]
+
+
 class Stages:
     def __init__(self, args):
         self.args = args
@@ -99,21 +119,22 @@ class Stages:
     # --- unit tests ---
 
     def unit(self, build=None, stage="unit", env=None):
-        """Every Catch2 program of the build; each test case is a test."""
+        """Every Catch2 program of the build, as many at a time as there are processors; each test case is a test."""
         build = build or self.build
-        names = builder.listed(build, "unit_programs")
-        for name in names:
-            self.unit_program(build / name, stage if len(names) == 1 else f"{stage}-{Path(name).name}", stage, build, env or {})
-
-    def unit_program(self, binary, label, stage, build, env):
-        report = build / "logs" / f"{label}.xml"
-        log = report.with_suffix(".log")
-        report.parent.mkdir(parents=True, exist_ok=True)
-        report.unlink(missing_ok=True)  # an earlier run's is no result
+        binaries = [build / name for name in builder.listed(build, "unit_programs")]
+        (build / "logs").mkdir(parents=True, exist_ok=True)
         pattern = [f"*{self.args.only}*"] if self.args.only and self.args.only not in stage else []
-        with open(log, "wb") as out:
-            status = call([binary, "-r", "xml", "-o", report, *pattern], stdout=out, stderr=out, env={**os.environ, **env},
-                          cwd=build)
+        commands = []
+        for binary in binaries:
+            report = build / "logs" / f"{stage}-{binary.name}.xml"
+            report.unlink(missing_ok=True)  # an earlier run's is no result
+            commands.append(([binary, "-r", "xml", "-o", report, *pattern], report.with_suffix(".log")))
+        statuses = call_all(commands, env={**os.environ, **(env or {})}, cwd=build)
+        for (command, log), status in zip(commands, statuses):
+            self.unit_program(command[0], stage, status, log)
+
+    def unit_program(self, binary, stage, status, log):
+        report = log.with_suffix(".xml")
         try:
             cases = xml.etree.ElementTree.parse(report).getroot().iter("TestCase")
             outcomes = [(case.get("name"), case.find("OverallResult").get("success") == "true", case) for case in cases]
