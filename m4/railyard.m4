@@ -39,15 +39,20 @@ AC_DEFUN([RY_SANITIZER], [
 # RY_OPTIMISATION: OPT_CXXFLAGS and OPT_CFLAGS of what is installed, TEST_CXXFLAGS of the unit tests; empty where the
 # user's CXXFLAGS or CFLAGS decide. Comes before the compilers are looked for, which would fill those. Tests are compiled
 # more often than run: they are not optimised, which halves their time and that of sanitizers still more. -g1 is what a
-# backtrace needs; a debugger wants CXXFLAGS='-Og -g'.
+# backtrace needs; a debugger wants CXXFLAGS='-Og -g'. Under UBSan GCC takes twice as long for -O1 as for -O0, so that is
+for HOT_CXXFLAGS alone: placement, of which tests try millions.
 AC_DEFUN([RY_OPTIMISATION], [
-  OPT_CXXFLAGS= OPT_CFLAGS= TEST_CXXFLAGS=
-  AS_IF([test -n "$enable_sanitizer" && test "$enable_sanitizer" != no], [ry_level="-g1 -O1"], [ry_level="-g1 -O2"])
+  OPT_CXXFLAGS= OPT_CFLAGS= TEST_CXXFLAGS= HOT_CXXFLAGS=
+  AS_IF([test -n "$enable_sanitizer" && test "$enable_sanitizer" != no],
+    [ry_level="-g1 -O0"
+     AS_IF([test -z "${CXXFLAGS+given}"], [HOT_CXXFLAGS="-O1"])],
+    [ry_level="-g1 -O2"])
   AS_IF([test -z "${CXXFLAGS+given}"], [OPT_CXXFLAGS=$ry_level TEST_CXXFLAGS="-g1 -O0"])
   AS_IF([test -z "${CFLAGS+given}"], [OPT_CFLAGS=$ry_level])
   : ${CXXFLAGS=} ${CFLAGS=}
   AC_SUBST([OPT_CXXFLAGS])
   AC_SUBST([OPT_CFLAGS])
+  AC_SUBST([HOT_CXXFLAGS])
   AC_SUBST([TEST_CXXFLAGS])])
 
 # RY_PKG(NAME, MODULES, DEBIAN-PACKAGES): a required library with a pkg-config file.

@@ -1,14 +1,15 @@
 # The unit tests are a Catch2 program for each part, so that a change to one part links one program: tests/run tells
 # each test case of what stands in unit_programs. Each part's fragment names its sources and libraries.
-unit_programs = tests/unit/unit_base tests/unit/unit_topo tests/unit/unit_sched tests/unit/unit_spank \
-	tests/unit/unit_restart tests/unit/unit_watch tests/unit/unit_ckpt
+# Those that run longest come first.
+unit_programs = tests/unit/unit_sched tests/unit/unit_topo tests/unit/unit_restart tests/unit/unit_watch \
+	tests/unit/unit_ckpt tests/unit/unit_base tests/unit/unit_spank
 check_PROGRAMS += $(unit_programs)
 TESTS += $(unit_programs)
-unit_cppflags = $(AM_CPPFLAGS) -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
+unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
 unit_cxxflags = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 # Catch2 itself, compiled once.
 check_LTLIBRARIES += libry_unit.la
-libry_unit_la_SOURCES = %D%/unit/main.cpp
+libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/trials.hpp
 libry_unit_la_CXXFLAGS = $(unit_cxxflags)
 
 include tests/unit/base/local.mk

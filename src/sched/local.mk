@@ -28,6 +28,7 @@ libry_sched_la_SOURCES = \
 	%D%/why_comment.cpp %D%/why_comment.hpp \
 	%D%/words.cpp %D%/words.hpp
 # Only the next library below: each holds the ones under it, and a plugin that got one twice would not link.
+libry_sched_la_CXXFLAGS = $(AM_CXXFLAGS) $(HOT_CXXFLAGS)
 libry_sched_la_LIBADD = libry_topo.la
 
 # Explanations as JSON, and as tables from that JSON; the latter needs nothing but base.

@@ -1,6 +1,7 @@
 // sched::place against the exhaustive oracle: the whole score, always.
 #include "grid.hpp"
 #include "oracle.hpp"
+#include "unit/trials.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -182,21 +183,21 @@ void random_case(std::mt19937_64& random, bool wild, bool more) {
 TEST_CASE("random regular fabrics of up to 27 hosts") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
-    for (int round = 0; round < 40000; ++round)
+    for (int round = 0; round < test::trials(40'000); ++round)
         random_case(random, false, false);
 }
 
 TEST_CASE("random fabrics with crossed cables, missing rails, health, required and excluded hosts") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
-    for (int round = 0; round < 60000; ++round)
+    for (int round = 0; round < test::trials(60'000); ++round)
         random_case(random, true, false);
 }
 
 TEST_CASE("random fabrics with segments, spares, ranges of sizes, shared hosts and hosts kept for restarts") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
-    for (int round = 0; round < 60000; ++round)
+    for (int round = 0; round < test::trials(60'000); ++round)
         random_case(random, round % 2 == 0, true);
 }
 

@@ -1,6 +1,7 @@
 #include "restart/watch/run_apart.hpp"
 
 #include "base/unique_fd.hpp"
+#include "unit/trials.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -91,7 +92,7 @@ TEST_CASE("a child that is ended at once does not run its parent's handlers") {
     REQUIRE(::write(out.get(), "x", 1) == 1);
     told = tell.get();
     const auto before = std::signal(SIGTERM, [](int) { static_cast<void>(!::write(told, "!", 1)); });
-    for (int i = 0; i < 200; ++i)
+    for (int i = 0; i < test::trials(200); ++i)
         static_cast<void>(
             run_apart([]() -> base::Expected<std::string> { return std::string(); }, 60s, in.get()));
     std::signal(SIGTERM, before);

@@ -4,6 +4,7 @@
 
 #include "sched/plan/batch.hpp"
 #include "sched/score.hpp"
+#include "unit/trials.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -111,7 +112,7 @@ void check_sound(const Placer& placer, const Snapshot& snapshot, const std::vect
 TEST_CASE("a batch is as good as every way to share the units", "[sched][plan]") {
     std::mt19937 random(5);
     int tried = 0;
-    for (int round = 0; round < 80; ++round) {
+    for (int round = 0; round < test::trials(80); ++round) {
         INFO("round " << round);
         const auto fabric = grid(2, 2, 5, 1);
         const Placer placer(fabric);
