@@ -111,7 +111,6 @@ void check_sound(const Placer& placer, const Snapshot& snapshot, const std::vect
 
 TEST_CASE("a batch is as good as every way to share the units", "[sched][plan]") {
     std::mt19937 random(5);
-    int tried = 0;
     for (int round = 0; round < test::trials(80); ++round) {
         INFO("round " << round);
         const auto fabric = grid(2, 2, 5, 1);
@@ -131,9 +130,7 @@ TEST_CASE("a batch is as good as every way to share the units", "[sched][plan]")
         check_sound(placer, snapshot, jobs, plan);
         CHECK(plan.cost.unplaced == 0);
         CHECK(plan.cost.span == Brute(placer.index(), snapshot, sizes).best());
-        ++tried;
     }
-    CHECK(tried == 80);
 }
 
 TEST_CASE("a job that would be served first gives way to one that has no choice", "[sched][plan]") {
