@@ -5,3 +5,4 @@ dist_man_MANS += %D%/fabricwatchd.8 %D%/nodewatchd.8
 dist_man_MANS += %D%/spank_rail.8 %D%/job_submit_rail.8 %D%/select_rail.8 %D%/topology_rail.8
 dist_man_MANS += %D%/railckpt.1 %D%/librailckpt.3
 dist_man_MANS += %D%/railplan.1
+dist_man_MANS += %D%/wire.7

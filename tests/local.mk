@@ -1,15 +1,15 @@
 # The unit tests are a Catch2 program for each part, so that a change to one part links one program: tests/run tells
 # each test case of what stands in unit_programs. Each part's fragment names its sources and libraries.
 # Those that run longest come first.
-unit_programs = tests/unit/unit_sched tests/unit/unit_topo tests/unit/unit_restart tests/unit/unit_watch \
-	tests/unit/unit_ckpt tests/unit/unit_base tests/unit/unit_spank
+unit_programs = tests/unit/unit_sched tests/unit/unit_topo tests/unit/unit_core tests/unit/unit_watch \
+	tests/unit/unit_ckpt tests/unit/unit_daemon tests/unit/unit_wire tests/unit/unit_base tests/unit/unit_spank
 check_PROGRAMS += $(unit_programs)
 TESTS += $(unit_programs)
 unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
 unit_cxxflags = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 # Catch2 itself, compiled once.
 check_LTLIBRARIES += libry_unit.la
-libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/trials.hpp
+libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/folder.hpp %D%/unit/trials.hpp
 libry_unit_la_CXXFLAGS = $(unit_cxxflags)
 
 include tests/unit/base/local.mk
@@ -18,9 +18,11 @@ include tests/unit/sched/local.mk
 include tests/unit/sched/plan/local.mk
 include tests/unit/sched/slurm/local.mk
 include tests/unit/spank/local.mk
-include tests/unit/restart/local.mk
-include tests/unit/watch/local.mk
-include tests/unit/ckpt/local.mk
+include tests/unit/restart/wire/local.mk
+include tests/unit/restart/watch/local.mk
+include tests/unit/restart/ckpt/local.mk
+include tests/unit/restart/core/local.mk
+include tests/unit/restart/daemon/local.mk
 include tests/golden/local.mk
 include tests/fuzz/local.mk
 include tests/doubles/local.mk

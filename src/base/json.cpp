@@ -69,6 +69,11 @@ void pretty(const json::value& value, std::string& out, std::size_t indent) {
 
 } // namespace
 
+bool is_object(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '{';
+}
+
 Expected<json::value> parse_json(std::string_view text, std::size_t depth) {
     json::parse_options options;
     options.max_depth = depth;

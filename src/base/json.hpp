@@ -14,6 +14,9 @@
 
 namespace base {
 
+// Whether a text can be an object at all, for what is given as JSON or in a form of lines.
+bool is_object(std::string_view text);
+
 // A document from text, at most `depth` levels deep. Errors (Code::input) say line and column.
 Expected<boost::json::value> parse_json(std::string_view text, std::size_t depth = 32);
 

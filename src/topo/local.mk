@@ -99,6 +99,11 @@ libry_hwloc_numa_la_SOURCES = %D%/host/hwloc_numa.cpp %D%/host/hwloc_numa.hpp
 libry_hwloc_numa_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
 libry_hwloc_numa_la_LIBADD = $(HWLOC_LIBS)
 
+# Likewise what restartd says.
+noinst_LTLIBRARIES += libry_status_overlay.la
+libry_status_overlay_la_SOURCES = %D%/tool/status_overlay.cpp %D%/tool/status_overlay.hpp
+libry_status_overlay_la_LIBADD = libry_wire.la
+
 bin_PROGRAMS += railtopo
 railtopo_SOURCES = \
 	%D%/tool/check.cpp \
@@ -111,4 +116,4 @@ railtopo_SOURCES = \
 	%D%/tool/railtopo.cpp \
 	%D%/tool/show.cpp \
 	%D%/tool/synth.cpp
-railtopo_LDADD = libry_source.la libry_mad_discover.la libry_hwloc.la libry_topo.la libry_cli.la
+railtopo_LDADD = libry_status_overlay.la libry_source.la libry_mad_discover.la libry_hwloc.la libry_topo.la libry_cli.la

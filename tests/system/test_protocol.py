@@ -5,7 +5,7 @@ import shutil
 import time
 
 from railcluster import request
-from railcluster.testing import equal, holds, skip
+from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["restartd", "nodewatchd", "railctl"]
 NOBODY = "65534"
@@ -25,19 +25,21 @@ def ask(cluster, method, path, body="", *flags, host="ctl", uid=None, credential
 
 def report(cluster, **changes):
     """A report of n001 that would be taken."""
-    body = {"v": 1, "agent": "nodewatchd", "host": cluster.nodes[0], "boot_id": "b", "seq": 1, "time": time.time(),
-            "watching": {"infiniband": True, "nvml": True, "kmsg": True}, "not_watching": [], "gpus": [], "findings": [],
-            "jobs": []}
+    body = {"v": 1, "host": cluster.nodes[0], "boot_id": "b", "not_watching": [], "findings": [], "jobs": []}
     return json.dumps({**body, **changes})
+
+
+def counter(cluster, name, label):
+    text = ask(cluster, "GET", "/metrics")[0][1]
+    for line in text.split("\\n"):
+        if line.startswith(name) and f'"{label}"' in line:
+            return float(line.split()[-1])
+    return 0.0
 
 
 def counted(cluster, reason):
     """railyard_reports_refused_total for one reason."""
-    text = ask(cluster, "GET", "/metrics")[0][1]
-    for line in text.split("\\n"):
-        if line.startswith("railyard_reports_refused_total") and f'"{reason}"' in line:
-            return float(line.split()[-1])
-    return 0.0
+    return counter(cluster, "railyard_reports_refused_total", reason)
 
 
 def refused(cluster, status, reason, *flags, body=None, **how):
@@ -106,3 +108,39 @@ def test_reading_from_another_machine_needs_a_name(cluster):
     equal(ask(cluster, "GET", "/v1/status", credential=False)[0][0], 200, "from ctl")
     equal(ask(cluster, "GET", "/v1/status", credential=False, host=cluster.nodes[3])[0][0], 401, "from n004")
     equal(ask(cluster, "GET", "/v1/status", host=cluster.nodes[3])[0][0], 200, "from n004 as root")
+
+
+def test_nobody_unknown_has_slurmctld_read(cluster):
+    """An explanation reads slurmctld anew, but not before it is known who asks."""
+    if not cluster.yard.namespaces:
+        skip("hosts are plain processes: all are one machine")
+    before, began = counter(cluster, "railyard_rm_polls_total", "done"), time.monotonic()
+    for _ in range(20):
+        equal(ask(cluster, "GET", "/v1/explain?job=1", credential=False, host=cluster.nodes[3])[0][0], 401, "from n004")
+    read = counter(cluster, "railyard_rm_polls_total", "done") - before
+    check(read <= time.monotonic() - began + 2, f"slurmctld was read {read} times for 20 strangers")
+
+
+CONNECT = """
+import socket, sys
+held = [socket.create_connection((sys.argv[1], int(sys.argv[2]))) for _ in range(300)]
+closed = 0
+for one in held:
+    one.settimeout(0.02)
+    try:
+        closed += one.recv(1) == b""
+    except TimeoutError:
+        pass
+print(closed)
+"""
+
+
+def test_connections_of_one_machine_are_bounded(cluster):
+    """One machine has 256 at most, whoever opens them, and others are served meanwhile."""
+    if not cluster.yard.namespaces:
+        skip("hosts are plain processes: all are one machine")
+    where, port = cluster.agents.url.removeprefix("http://").rsplit(":", 1)
+    closed = int(cluster.out("python3", "-c", CONNECT, where, port, host=cluster.nodes[3]))
+    check(44 <= closed <= 60, f"{closed} of 300 connections were closed")
+    equal(ask(cluster, "GET", "/healthz", credential=False)[0][0], 200, "from ctl")
+    equal(ask(cluster, "GET", "/healthz", credential=False, host=cluster.nodes[3])[0][0], 200, "from n004, afterwards")

@@ -1,6 +1,6 @@
 #include "restart/ckpt/agent.hpp"
 
-#include "base/json.hpp"
+#include "restart/wire/job_lines.hpp"
 
 #include <fmt/format.h>
 
@@ -19,9 +19,7 @@ namespace {
 using base::Code;
 using base::Error;
 using base::Expected;
-using base::Reader;
 
-constexpr std::size_t longest_answer = 65536;
 constexpr std::chrono::seconds shortest_pause{1}, longest_pause{30};
 constexpr std::chrono::milliseconds slow{50}; // a failure that took this long holds the job up
 
@@ -37,61 +35,29 @@ bool wait_for(int fd, short events, std::chrono::steady_clock::time_point deadli
     }
 }
 
-// A number that may be null or absent.
-Expected<std::optional<double>> maybe_number(const Reader& answer, std::string_view key) {
-    if (!answer.has(key)) return std::optional<double>{};
-    const auto number = answer.number(key);
-    if (!number) return number.error();
-    return std::optional<double>(*number);
-}
-
-// The answer's object, unless it says {"ok":false,"error":"…"}.
-Expected<boost::json::value> parse_answer(const std::string& line) {
-    auto document = base::parse_json(line);
-    if (!document) return document;
-    const Reader answer(*document);
-    if (!document->is_object()) return answer.error("an object is wanted");
-    if (answer.has("ok")) {
-        const auto ok = answer.boolean("ok");
-        if (!ok) return ok.error();
-        if (!*ok) return Error{Code::denied, "refused: " + answer.text("error").value_or("no reason given")};
-    }
-    return document;
-}
-
 } // namespace
 
 Agent::Agent(std::string socket, std::int64_t job, std::uint32_t restart, std::chrono::milliseconds patience)
     : socket_(std::move(socket)), job_(job), restart_(restart), patience_(patience) {}
 
 Expected<AgentState> Agent::due() {
-    const auto line = ask("{\"op\":\"due\"}\n", Clock::now() + patience_);
+    const auto line = ask(to_line(JobDue{}), Clock::now() + patience_);
     if (!line) return line.error();
-    const auto document = parse_answer(*line);
-    if (!document) return give_up(document.error());
-    const Reader answer(*document);
+    const auto advice = read_advice(*line);
+    if (!advice) return give_up(advice.error());
     AgentState state;
-    const auto interval = maybe_number(answer, "interval_s"), save_by = maybe_number(answer, "save_by");
-    if (!interval) return give_up(interval.error());
-    if (!save_by) return give_up(save_by.error());
-    if (*interval && **interval <= 0) return give_up(answer.error("interval_s: is not above 0"));
-    state.interval_s = *interval;
-    state.save_by_s = *save_by;
-    if (answer.has("incident")) {
-        auto incident = answer.text("incident");
-        if (!incident) return give_up(incident.error());
-        state.incident = std::move(*incident);
-    }
+    state.interval_s = advice->interval_s;
+    if (advice->save_by) state.save_by_s = base::to_seconds(*advice->save_by);
+    state.incident = advice->incident.value_or("");
     return state;
 }
 
 Expected<void> Agent::committed(std::uint64_t step, const std::string& path, double cost_s,
                                 std::uint64_t bytes) {
-    const auto text = base::to_text(
-        {{"op", "commit"}, {"step", step}, {"path", path}, {"cost_s", cost_s}, {"bytes", bytes}});
-    const auto line = ask(text + "\n", Clock::now() + std::chrono::seconds(1));
+    const auto line =
+        ask(to_line(JobCommit{step, path, cost_s, bytes}), Clock::now() + std::chrono::seconds(1));
     if (!line) return line.error();
-    if (const auto document = parse_answer(*line); !document) return give_up(document.error());
+    if (auto done = read_done(*line); !done) return give_up(std::move(done).error());
     return {};
 }
 
@@ -126,10 +92,11 @@ Expected<void> Agent::connect(Clock::time_point deadline) {
         return Error{Code::unavailable, std::generic_category().message(errno)};
     fd_ = std::move(fd);
     pending_.clear();
-    const auto hello = exchange(
-        fmt::format("{{\"op\":\"hello\",\"job\":{},\"epoch\":{},\"rank\":0}}\n", job_, restart_), deadline);
-    if (!hello) return hello.error();
-    if (const auto document = parse_answer(*hello); !document) return document.error();
+    const auto answer =
+        exchange(to_line(JobHello{static_cast<std::uint32_t>(job_), restart_, 0}), deadline);
+    if (!answer) return answer.error();
+    const auto advice = read_advice(*answer);
+    if (!advice) return advice.error();
     return {};
 }
 
@@ -150,7 +117,7 @@ Expected<std::string> Agent::exchange(const std::string& line, Clock::time_point
             pending_.erase(0, end + 1);
             return answer;
         }
-        if (pending_.size() > longest_answer) return Error{Code::input, "its answer does not end"};
+        if (pending_.size() > longest_job_answer) return Error{Code::input, "its answer does not end"};
         char block[4096];
         const auto n = ::recv(fd_.get(), block, sizeof block, 0);
         if (n > 0) {

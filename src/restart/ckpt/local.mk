@@ -1,8 +1,8 @@
 # The checkpoint contract: librailckpt and railckpt. The interval is its own library, so that librailckpt
-# carries nothing else of the restart daemon's.  It names no other library: what links it also links
+# carries nothing else of the restart daemon's. It names no other library: what links it also links
 # libry_base.la, once.
 noinst_LTLIBRARIES += libry_interval.la libry_ckpt.la
-libry_interval_la_SOURCES = src/restart/core/interval.cpp src/restart/core/interval.hpp
+libry_interval_la_SOURCES = %D%/interval.cpp %D%/interval.hpp
 
 libry_ckpt_la_SOURCES = \
 	%D%/agent.cpp %D%/agent.hpp \
@@ -20,7 +20,7 @@ libry_ckpt_la_SOURCES = \
 	%D%/session.cpp %D%/session.hpp \
 	%D%/squeue.cpp %D%/squeue.hpp \
 	%D%/stage.cpp %D%/stage.hpp
-libry_ckpt_la_LIBADD = libry_interval.la libry_base.la
+libry_ckpt_la_LIBADD = libry_interval.la libry_wire.la
 
 # What a job links: nothing but railckpt_* is seen from outside.
 lib_LTLIBRARIES += librailckpt.la

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "restart/core/interval.hpp"
+#include "restart/ckpt/interval.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "restart/ckpt/agent.hpp"
-#include "restart/core/interval.hpp"
+#include "restart/ckpt/interval.hpp"
 
 #include <optional>
 #include <string>

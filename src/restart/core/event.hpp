@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "restart/core/report.hpp"
 #include "restart/core/rm_snapshot.hpp"
+#include "restart/wire/report.hpp"
 
 #include <map>
 #include <optional>

@@ -6,8 +6,8 @@
 // further one has been found that does not: what happens to all does not happen to all in the same second.
 #pragma once
 
-#include "restart/core/report.hpp"
 #include "restart/core/state.hpp"
+#include "restart/wire/report.hpp"
 
 namespace restart {
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "restart/core/action.hpp"
-#include "restart/core/report.hpp"
+#include "restart/wire/report.hpp"
 
 #include <cstdint>
 #include <optional>

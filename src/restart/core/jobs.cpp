@@ -2,7 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
-#include "restart/core/interval.hpp"
+#include "restart/ckpt/interval.hpp"
 #include "restart/core/turn.hpp"
 
 #include <fmt/format.h>

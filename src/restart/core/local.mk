@@ -3,7 +3,6 @@ noinst_LTLIBRARIES += libry_restart_core.la
 libry_restart_core_la_SOURCES = \
 	%D%/action.cpp %D%/action.hpp \
 	%D%/bounds.cpp \
-	%D%/codec.hpp \
 	%D%/culprit.cpp \
 	%D%/event.hpp \
 	%D%/exclusions.cpp \
@@ -20,7 +19,6 @@ libry_restart_core_la_SOURCES = \
 	%D%/operator.cpp \
 	%D%/policy.cpp %D%/policy.hpp \
 	%D%/recovery.cpp \
-	%D%/report.cpp %D%/report.hpp %D%/report_fields.hpp \
 	%D%/rm_config.cpp %D%/rm_config.hpp \
 	%D%/rm_queue.hpp \
 	%D%/rm_snapshot.hpp \
@@ -29,4 +27,4 @@ libry_restart_core_la_SOURCES = \
 	%D%/step.cpp %D%/step.hpp \
 	%D%/turn.hpp \
 	%D%/witnesses.cpp %D%/witnesses.hpp
-libry_restart_core_la_LIBADD = libry_base.la libry_interval.la
+libry_restart_core_la_LIBADD = libry_wire.la libry_interval.la

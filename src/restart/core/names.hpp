@@ -1,11 +1,11 @@
-// The words for enumerations in JSON, notes and logs. Internal to restart/core; .cpp files only.
+// The words for enumerations in JSON, notes and logs. Include only from .cpp files.
 #pragma once
 
 #include "restart/core/action.hpp"
-#include "restart/core/codec.hpp"
 #include "restart/core/incident.hpp"
 #include "restart/core/note.hpp"
 #include "restart/core/rm_snapshot.hpp"
+#include "restart/wire/codec.hpp"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 #include "restart/core/state.hpp"
 
 #include "restart/core/names.hpp"
-#include "restart/core/report_fields.hpp"
 #include "restart/core/state_1.hpp"
+#include "restart/wire/report_fields.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "restart/core/incident.hpp"
-#include "restart/core/report.hpp"
 #include "restart/core/rm_snapshot.hpp"
+#include "restart/wire/report.hpp"
 
 #include <cstdint>
 #include <map>

@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "restart/daemon/situation.hpp"
 #include "restart/daemon/views.hpp"
+#include "restart/wire/operator.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -76,9 +77,9 @@ std::shared_ptr<const Api::Access> Api::access() {
 
 HttpResponse Api::handle(const HttpRequest& request) {
     const auto held = access();
-    auto answer = route(request, *held);
-    if (auto* response = std::get_if<HttpResponse>(&answer)) return std::move(*response);
-    return refuse(request, std::get<Refusal>(answer));
+    auto made = answer(request, *held);
+    if (auto* response = std::get_if<HttpResponse>(&made)) return std::move(*response);
+    return refuse(request, std::get<Refusal>(made));
 }
 
 void Api::refused(std::string_view reason) {
@@ -86,64 +87,90 @@ void Api::refused(std::string_view reason) {
     log_refusal(reason, "a connection was closed");
 }
 
-Api::Answer Api::route(const HttpRequest& request, const Access& access) {
-    struct Route {
-        std::string_view path;
-        std::string_view method;
-    };
-    constexpr Route routes[] = {{"/v1/report", "POST"}, {"/v1/fabric", "POST"}, {"/v1/drain", "POST"},
-                                {"/v1/resume", "POST"}, {"/v1/status", "GET"},  {"/v1/explain", "GET"},
-                                {"/v1/history", "GET"}, {"/metrics", "GET"},    {"/healthz", "GET"}};
+const Api::Route* Api::route_of(std::string_view path) {
+    static constexpr Route routes[] = {
+        {"/v1/report", "POST", Who::agents, Lane::reports, &Api::report},
+        {"/v1/fabric", "POST", Who::agents, Lane::reports, &Api::sweep},
+        {"/v1/drain", "POST", Who::operators, Lane::reading, &Api::drain},
+        {"/v1/resume", "POST", Who::operators, Lane::reading, &Api::resume},
+        {"/v1/status", "GET", Who::readers, Lane::reading, &Api::status},
+        {"/v1/explain", "GET", Who::owners, Lane::reading, &Api::explain},
+        {"/v1/history", "GET", Who::readers, Lane::reading, &Api::history},
+        {"/metrics", "GET", Who::readers, Lane::health, &Api::metrics_page},
+        {"/healthz", "GET", Who::anyone, Lane::health, &Api::health}};
     const auto* found = std::find_if(std::begin(routes), std::end(routes),
-                                     [&](const Route& route) { return route.path == request.path; });
-    if (found == std::end(routes))
-        return Refusal{404, "not_found",
-                       fmt::format("there is no {}: see restartd(8)", shortened(request.path))};
-    if (found->method != request.method)
-        return Refusal{405, "method", fmt::format("{} takes {}", found->path, found->method)};
+                                     [&](const Route& route) { return route.path == path; });
+    return found == std::end(routes) ? nullptr : found;
+}
 
-    if (request.path == "/v1/report") return report(request, access);
-    if (request.path == "/v1/fabric") return sweep(request, access);
-    if (request.path == "/v1/drain") return change(request, access, true);
-    if (request.path == "/v1/resume") return change(request, access, false);
-    if (request.path == "/v1/explain") return explain(request, access);
-    if (request.path == "/v1/history") return history(request, access);
-    if (request.path == "/healthz") return health();
-    if (auto refused = may_read(request, access)) return *std::move(refused);
-    if (request.path == "/v1/status")
-        return json_text(driver_.look(
-            [](const State& state, const DriverStatus& status) { return status_json(state, status); }));
-    driver_.update_gauges();
-    return HttpResponse{200, metrics_.print(), "text/plain; version=0.0.4; charset=utf-8"};
+std::size_t Api::lane(const HttpRequest& request) {
+    const auto* route = route_of(request.path);
+    return static_cast<std::size_t>(route == nullptr ? Lane::reading : route->lane);
+}
+
+std::vector<unsigned> Api::workers() {
+    return {4, 4, 1}; // reports, reading, health
+}
+
+Api::Answer Api::answer(const HttpRequest& request, const Access& access) {
+    const auto* route = route_of(request.path);
+    if (route == nullptr)
+        return Refusal{404, "not_found", fmt::format("there is no {}: see wire(7)", shortened(request.path))};
+    if (route->method != request.method)
+        return Refusal{405, "method", fmt::format("{} takes {}", route->path, route->method)};
+    const auto asker = authenticate(request, access, route->who);
+    if (const auto* refused = std::get_if<Refusal>(&asker)) return *refused;
+    return (this->*route->run)(request, std::get<Asker>(asker));
 }
 
 std::variant<Caller, Api::Refusal> Api::caller_of(const HttpRequest& request, const Access& access) {
-    auto caller = access.auth.verify(request.authorization, request.method, request.target, request.body);
+    const auto caller =
+        request.credential
+            ? MungeAuth::check(*request.credential, request.method, request.target, request.body)
+            : access.auth.verify(request.authorization, request.method, request.target, request.body);
     if (caller) return *caller;
     if (caller.error().code == base::Code::denied)
         return Refusal{401, "unauthenticated", caller.error().text};
     return refusal_of(caller.error());
 }
 
-std::optional<Api::Refusal> Api::may_read(const HttpRequest& request, const Access& access,
-                                          std::optional<std::uint32_t> owner) {
-    if (request.from_this_machine || access.roles.open_reading) return {};
+std::variant<Api::Asker, Api::Refusal> Api::authenticate(const HttpRequest& request, const Access& access,
+                                                         Who who) {
+    const bool reads = who == Who::readers || who == Who::owners;
+    if (who == Who::anyone || (reads && (request.from_this_machine || access.roles.open_reading)))
+        return Asker{{}, true};
     const auto caller = caller_of(request, access);
     if (const auto* refused = std::get_if<Refusal>(&caller)) return *refused;
     const auto uid = std::get<Caller>(caller).uid;
-    if (uid == owner || access.roles.is_operator(uid, driver_.rm_owner())) return {};
+    if (who == Who::agents) {
+        if (access.roles.is_agent(uid)) return Asker{uid, false};
+        return Refusal{403, "forbidden",
+                       fmt::format("{} is not the agents' user (restartd.agent_uid)", user_name(uid))};
+    }
+    if (access.roles.is_operator(uid, driver_.rm_owner())) return Asker{uid, true};
+    if (who == Who::owners) return Asker{uid, false};
+    if (who == Who::readers) return may_not_read(uid);
     return Refusal{403, "forbidden",
-                   fmt::format("{} may not read this from another machine: operators and the job's owner may "
-                               "(restartd.operators, restartd.open_reading)",
+                   fmt::format("{} is not an operator (restartd.operators, restartd.operator_groups)",
                                user_name(uid))};
 }
 
-Api::Answer Api::report(const HttpRequest& request, const Access& access) {
-    const auto caller = caller_of(request, access);
-    if (const auto* refused = std::get_if<Refusal>(&caller)) return *refused;
-    if (const auto uid = std::get<Caller>(caller).uid; !access.roles.is_agent(uid))
-        return Refusal{403, "forbidden",
-                       fmt::format("{} is not the agents' user (restartd.agent_uid)", user_name(uid))};
+Api::Refusal Api::may_not_read(uid_t uid) {
+    return {403, "forbidden",
+            fmt::format("{} may not read this from another machine: operators and the job's owner may "
+                        "(restartd.operators, restartd.open_reading)",
+                        user_name(uid))};
+}
+
+bool Api::admits(HttpRequest& request) {
+    const auto held = access();
+    auto credential = held->auth.open(request.authorization);
+    if (!credential) return false;
+    request.credential = *std::move(credential);
+    return held->roles.is_agent(request.credential->uid);
+}
+
+Api::Answer Api::report(const HttpRequest& request, const Asker&) {
     const auto read = Report::from_json(request.body);
     if (!read) return refusal_of(read.error());
     const auto reply = driver_.report(*read);
@@ -154,12 +181,7 @@ Api::Answer Api::report(const HttpRequest& request, const Access& access) {
     return json_text(reply->to_json());
 }
 
-Api::Answer Api::sweep(const HttpRequest& request, const Access& access) {
-    const auto caller = caller_of(request, access);
-    if (const auto* refused = std::get_if<Refusal>(&caller)) return *refused;
-    if (const auto uid = std::get<Caller>(caller).uid; !access.roles.is_agent(uid))
-        return Refusal{403, "forbidden",
-                       fmt::format("{} is not the agents' user (restartd.agent_uid)", user_name(uid))};
+Api::Answer Api::sweep(const HttpRequest& request, const Asker&) {
     const auto read = FabricReport::from_json(request.body);
     if (!read) return refusal_of(read.error());
     driver_.sweep(*read);
@@ -167,34 +189,37 @@ Api::Answer Api::sweep(const HttpRequest& request, const Access& access) {
     return json_text("{\"v\":1}");
 }
 
-Api::Answer Api::change(const HttpRequest& request, const Access& access, bool drain) {
-    const auto caller = caller_of(request, access);
-    if (const auto* refused = std::get_if<Refusal>(&caller)) return *refused;
-    const auto uid = std::get<Caller>(caller).uid;
-    if (!access.roles.is_operator(uid, driver_.rm_owner()))
-        return Refusal{403, "forbidden",
-                       fmt::format("{} is not an operator (restartd.operators, restartd.operator_groups)",
-                                   user_name(uid))};
-    const auto document = base::parse_json(request.body);
-    if (!document) return refusal_of(document.error());
-    const base::Reader body(*document);
-    const auto host = body.text("host");
-    if (!host) return refusal_of(host.error());
-    std::string reason;
-    if (drain) {
-        auto given = body.text("reason");
-        if (!given) return refusal_of(given.error());
-        if (given->find_first_not_of(' ') == std::string::npos)
-            return Refusal{400, "input", "reason: say why, for whoever finds the host drained"};
-        reason = *std::move(given);
-    }
-    const auto user = user_name(uid);
-    const auto incident = drain ? driver_.drain(*host, reason, user) : driver_.resume(*host, user);
-    if (!incident) return refusal_of(incident.error());
-    return HttpResponse{202, base::to_text({{"v", 1}, {"incident", *incident}}), "application/json"};
+Api::Answer Api::drain(const HttpRequest& request, const Asker& asker) {
+    const auto wish = DrainRequest::from_json(request.body);
+    if (!wish) return refusal_of(wish.error());
+    if (wish->reason.find_first_not_of(' ') == std::string::npos)
+        return Refusal{400, "input", "reason: say why, for whoever finds the host drained"};
+    return accepted(driver_.drain(wish->host, wish->reason, user_name(*asker.uid)));
 }
 
-Api::Answer Api::explain(const HttpRequest& request, const Access& access) {
+Api::Answer Api::resume(const HttpRequest& request, const Asker& asker) {
+    const auto wish = ResumeRequest::from_json(request.body);
+    if (!wish) return refusal_of(wish.error());
+    return accepted(driver_.resume(wish->host, user_name(*asker.uid)));
+}
+
+Api::Answer Api::accepted(const base::Expected<std::string>& incident) {
+    if (!incident) return refusal_of(incident.error());
+    return HttpResponse{202, Accepted{*incident}.to_json(), "application/json"};
+}
+
+Api::Answer Api::status(const HttpRequest&, const Asker&) {
+    const auto view = driver_.look(
+        [](const State& state, const DriverStatus& status) { return status_of(state, status); });
+    return json_text(view.to_json()); // put into words while nobody waits for the state
+}
+
+Api::Answer Api::metrics_page(const HttpRequest&, const Asker&) {
+    driver_.update_gauges();
+    return HttpResponse{200, metrics_.print(), "text/plain; version=0.0.4; charset=utf-8"};
+}
+
+Api::Answer Api::explain(const HttpRequest& request, const Asker& asker) {
     const auto job = request.query.find("job");
     const auto host = request.query.find("host");
     if ((job == request.query.end()) == (host == request.query.end()))
@@ -217,7 +242,7 @@ Api::Answer Api::explain(const HttpRequest& request, const Access& access) {
                 owner = found->rm.uid;
             }
         });
-        if (auto refused = may_read(request, access, owner)) return *std::move(refused);
+        if (!asker.reads_all && asker.uid != owner) return may_not_read(*asker.uid);
         if (filter.job == 0)
             return Refusal{
                 404, "not_found",
@@ -227,30 +252,30 @@ Api::Answer Api::explain(const HttpRequest& request, const Access& access) {
     } else {
         if (host->second.empty()) return Refusal{400, "input", "host: a host's name is wanted"};
         filter.host = host->second;
-        if (auto refused = may_read(request, access)) return *std::move(refused);
+        if (!asker.reads_all) return may_not_read(*asker.uid);
     }
     const auto notes = driver_.notes(filter);
     if (!notes) return refusal_of(notes.error());
-    auto placement = filter.job != 0 ? placement_of(placed, fresh) : boost::json::object();
-    const auto [known, body] = driver_.look([&](const State& state, const DriverStatus& status) {
-        if (filter.job != 0)
-            return std::pair(state.jobs.contains(filter.job),
-                             explain_job_json(state, status, filter.job, std::move(placement), *notes));
-        return std::pair(state.hosts.contains(filter.host),
-                         explain_host_json(state, status, filter.host, *notes));
+    if (filter.job == 0) {
+        const auto story = driver_.look([&](const State& state, const DriverStatus& status) {
+            return explain_host(state, status, filter.host, *notes);
+        });
+        if (story.host || !notes->empty()) return json_text(story.to_json());
+        return Refusal{404, "not_found",
+                       fmt::format("host {} is neither in the resource manager nor in the journal",
+                                   shortened(filter.host))};
+    }
+    auto placement = placement_of(placed, fresh);
+    const auto story = driver_.look([&](const State& state, const DriverStatus& status) {
+        return explain_job(state, status, filter.job, std::move(placement), *notes);
     });
-    if (!known && notes->empty() && filter.job != 0 && !fresh)
+    if (story.job || !notes->empty()) return json_text(story.to_json());
+    if (!fresh)
         return Refusal{503, "unavailable",
                        fmt::format("job {} is not in the journal, and the resource manager does not answer",
                                    filter.job)};
-    if (!known && notes->empty())
-        return Refusal{
-            404, "not_found",
-            filter.job != 0
-                ? fmt::format("job {} is neither in this cluster's queue nor in the journal", filter.job)
-                : fmt::format("host {} is neither in the resource manager nor in the journal",
-                              shortened(filter.host))};
-    return json_text(body);
+    return Refusal{404, "not_found",
+                   fmt::format("job {} is neither in this cluster's queue nor in the journal", filter.job)};
 }
 
 // Why the job sits where it does or waits, worked out for this answer.
@@ -269,8 +294,7 @@ boost::json::object Api::placement_of(std::uint32_t job, bool rm_answers) {
     return placement_json(*situation, *placing);
 }
 
-Api::Answer Api::history(const HttpRequest& request, const Access& access) {
-    if (auto refused = may_read(request, access)) return *std::move(refused);
+Api::Answer Api::history(const HttpRequest& request, const Asker&) {
     NoteFilter filter;
     for (const auto& [name, value] : request.query) {
         const auto number = base::parse_count(value);
@@ -292,14 +316,17 @@ Api::Answer Api::history(const HttpRequest& request, const Access& access) {
     }
     const auto notes = driver_.notes(filter);
     if (!notes) return refusal_of(notes.error());
-    const auto intents = driver_.intents(filter.incident);
-    if (!intents) return refusal_of(intents.error());
-    return json_text(driver_.look(
-        [&](const State& state, const DriverStatus&) { return history_json(state, *notes, *intents); }));
+    auto actions = driver_.intents(filter.incident);
+    if (!actions) return refusal_of(actions.error());
+    return json_text(driver_
+                         .look([&](const State& state, const DriverStatus&) {
+                             return history_of(state, *notes, *std::move(actions));
+                         })
+                         .to_json());
 }
 
 // For load balancers and systemd: 200 while restartd can act, 503 with the reason otherwise.
-Api::Answer Api::health() {
+Api::Answer Api::health(const HttpRequest&, const Asker&) {
     return driver_.look([](const State& state, const DriverStatus& status) -> Answer {
         if (!status.journal_error.empty()) return Refusal{503, "unavailable", status.journal_error};
         if (!state.rm_answers || !state.rm_read)
@@ -336,8 +363,7 @@ HttpResponse Api::refuse(const HttpRequest& request, const Refusal& refusal) {
                         fmt::format("{} {} from {}: {}", request.method, shortened(request.path),
                                     request.peer, shortened(refusal.text)));
     }
-    return {refusal.status, base::to_text({{"error", {{"code", refusal.code}, {"text", refusal.text}}}}),
-            "application/json"};
+    return {refusal.status, Refused{std::string(refusal.code), refusal.text}.to_json(), "application/json"};
 }
 
 void Api::log_refusal(std::string_view reason, std::string_view text) {

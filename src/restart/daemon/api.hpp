@@ -8,10 +8,10 @@
 #include "base/expected.hpp"
 #include "base/json.hpp"
 #include "restart/daemon/driver.hpp"
-#include "restart/daemon/http.hpp"
 #include "restart/daemon/metrics.hpp"
-#include "restart/daemon/munge_auth.hpp"
 #include "restart/daemon/roles.hpp"
+#include "restart/wire/http.hpp"
+#include "restart/wire/munge_auth.hpp"
 
 #include <map>
 #include <memory>
@@ -30,6 +30,11 @@ public:
     // Thread-safe; blocks while munged and the journal are asked.
     HttpResponse handle(const HttpRequest& request);
 
+    // HttpServer's other callbacks: an agent may send a large body.
+    bool admits(HttpRequest& request);
+    static std::size_t lane(const HttpRequest& request);
+    static std::vector<unsigned> workers(); // of each lane
+
     // A request that never became one (http_server.hpp).
     void refused(std::string_view reason);
 
@@ -47,19 +52,39 @@ private:
     };
     using Answer = std::variant<HttpResponse, Refusal>;
 
-    Answer route(const HttpRequest& request, const Access& access);
-    Answer report(const HttpRequest& request, const Access& access);
-    Answer sweep(const HttpRequest& request, const Access& access);
-    Answer change(const HttpRequest& request, const Access& access, bool drain);
-    Answer explain(const HttpRequest& request, const Access& access);
-    boost::json::object placement_of(std::uint32_t job, bool rm_answers);
-    Answer history(const HttpRequest& request, const Access& access);
-    Answer health();
+    // Who may ask, beside operators; they are asked for before anything else is done.
+    enum class Who { anyone, agents, operators, readers, owners };
+    // Requests that must not wait for those of another lane.
+    enum class Lane { reports, reading, health };
+    struct Asker {
+        std::optional<uid_t> uid; // none: nobody asked who it is
+        bool reads_all = false;   // else, of the jobs, their own
+    };
+    struct Route {
+        std::string_view path;
+        std::string_view method;
+        Who who;
+        Lane lane;
+        Answer (Api::*run)(const HttpRequest& request, const Asker& asker);
+    };
+    static const Route* route_of(std::string_view path);
 
+    Answer answer(const HttpRequest& request, const Access& access);
+    Answer report(const HttpRequest& request, const Asker& asker);
+    Answer sweep(const HttpRequest& request, const Asker& asker);
+    Answer drain(const HttpRequest& request, const Asker& asker);
+    Answer resume(const HttpRequest& request, const Asker& asker);
+    Answer status(const HttpRequest& request, const Asker& asker);
+    Answer explain(const HttpRequest& request, const Asker& asker);
+    Answer history(const HttpRequest& request, const Asker& asker);
+    Answer metrics_page(const HttpRequest& request, const Asker& asker);
+    Answer health(const HttpRequest& request, const Asker& asker);
+
+    boost::json::object placement_of(std::uint32_t job, bool rm_answers);
+    static Answer accepted(const base::Expected<std::string>& incident);
     static std::variant<Caller, Refusal> caller_of(const HttpRequest& request, const Access& access);
-    // Why this request may not read; `owner`: a user who may beside the operators.
-    std::optional<Refusal> may_read(const HttpRequest& request, const Access& access,
-                                    std::optional<std::uint32_t> owner = {});
+    std::variant<Asker, Refusal> authenticate(const HttpRequest& request, const Access& access, Who who);
+    static Refusal may_not_read(uid_t uid);
     static Refusal refusal_of(const base::Error& error);
     HttpResponse refuse(const HttpRequest& request, const Refusal& refusal);
     void log_refusal(std::string_view reason, std::string_view text);

@@ -170,7 +170,7 @@ base::Expected<std::vector<Note>> Driver::notes(const NoteFilter& filter) {
     return journal_.notes(filter);
 }
 
-base::Expected<std::vector<StoredIntent>> Driver::intents(const std::string& incident) {
+base::Expected<std::vector<StoredAction>> Driver::intents(const std::string& incident) {
     const std::lock_guard lock(mutex_);
     return journal_.intents(incident);
 }

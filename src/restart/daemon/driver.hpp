@@ -15,13 +15,13 @@
 #include "base/file.hpp"
 #include "restart/core/event.hpp"
 #include "restart/core/policy.hpp"
-#include "restart/core/report.hpp"
 #include "restart/core/state.hpp"
 #include "restart/core/step.hpp"
 #include "restart/daemon/health_writer.hpp"
 #include "restart/daemon/journal.hpp"
 #include "restart/daemon/metrics.hpp"
 #include "restart/rm/rm.hpp"
+#include "restart/wire/report.hpp"
 #include "sched/placing.hpp"
 
 #include <condition_variable>
@@ -95,7 +95,7 @@ public:
         return look(std::as_const(state_), status());
     }
     base::Expected<std::vector<Note>> notes(const NoteFilter& filter);
-    base::Expected<std::vector<StoredIntent>> intents(const std::string& incident);
+    base::Expected<std::vector<StoredAction>> intents(const std::string& incident);
     void update_gauges();
     // The user the resource manager runs as; none until it has answered.
     std::optional<std::uint32_t> rm_owner();

@@ -271,18 +271,18 @@ base::Expected<std::vector<Note>> Journal::notes(const NoteFilter& filter) {
     return notes;
 }
 
-base::Expected<std::vector<StoredIntent>> Journal::intents(const std::string& incident, std::size_t most) {
+base::Expected<std::vector<StoredAction>> Journal::intents(const std::string& incident, std::size_t most) {
     auto read = database_.prepare(
         "SELECT id, incident, kind, text, state, tries, created, finished, error FROM intents "
         "WHERE ?1 = '' OR incident = ?1 ORDER BY created DESC, rowid DESC LIMIT ?2");
     if (!read) return fail(std::move(read).error());
     read->bind(1, incident).bind(2, static_cast<std::int64_t>(most));
-    std::vector<StoredIntent> intents;
+    std::vector<StoredAction> intents;
     for (;;) {
         const auto row = read->step();
         if (!row) return fail(row.error());
         if (!*row) return intents;
-        StoredIntent intent{read->text(0),
+        StoredAction intent{read->text(0),
                             read->text(1),
                             read->text(2),
                             read->text(3),

@@ -14,6 +14,7 @@
 #include "restart/core/action.hpp"
 #include "restart/core/note.hpp"
 #include "restart/daemon/database.hpp"
+#include "restart/wire/status.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -37,19 +38,6 @@ struct Record {
     std::vector<Action> given;
     std::vector<Outcome> outcomes;
     bool empty() const { return !state && notes.empty() && given.empty() && outcomes.empty(); }
-};
-
-// An action as the journal tells it.
-struct StoredIntent {
-    std::string id;
-    std::string incident;
-    std::string kind;
-    std::string text;  // describe(action)
-    std::string state; // "pending", "done", "failed"
-    std::uint32_t tries = 0;
-    base::Time created{};
-    std::optional<base::Time> finished;
-    std::string error; // of the last try
 };
 
 // Which notes are wanted; empty or 0 is any.
@@ -81,7 +69,7 @@ public:
     // In order of time.
     base::Expected<std::vector<Note>> notes(const NoteFilter& filter);
     // Newest first, of all incidents or of one.
-    base::Expected<std::vector<StoredIntent>> intents(const std::string& incident, std::size_t most = 1000);
+    base::Expected<std::vector<StoredAction>> intents(const std::string& incident, std::size_t most = 1000);
 
 private:
     Journal(std::filesystem::path path, base::UniqueFd lock, Database database)

@@ -1,14 +1,5 @@
-# restart/daemon: restartd and railctl. libry_http is the protocol's two ends, which agents use too.
-noinst_LTLIBRARIES += libry_http.la
-libry_http_la_SOURCES = \
-	%D%/http.cpp %D%/http.hpp \
-	%D%/http_client.cpp %D%/http_client.hpp \
-	%D%/http_server.cpp %D%/http_server.hpp \
-	%D%/munge_auth.cpp %D%/munge_auth.hpp
-libry_http_la_CPPFLAGS = $(AM_CPPFLAGS) $(CRYPTO_CFLAGS)
-libry_http_la_LIBADD = libry_base.la $(MUNGE_LIBS) $(CRYPTO_LIBS) -lpthread
-
-# What restartd is made of, beside its main.
+# restart/daemon: restartd.
+# All but its main.
 noinst_LTLIBRARIES += libry_daemon.la
 libry_daemon_la_SOURCES = \
 	%D%/api.cpp %D%/api.hpp \
@@ -29,10 +20,3 @@ restartd_libs = libry_daemon.la libry_rm.la libry_http.la libry_restart_core.la 
 sbin_PROGRAMS += restartd
 restartd_SOURCES = %D%/restartd.cpp
 restartd_LDADD = $(restartd_libs) libry_cli.la
-
-noinst_LTLIBRARIES += libry_railctl.la
-libry_railctl_la_SOURCES = %D%/railctl_show.cpp %D%/railctl_show.hpp
-libry_railctl_la_LIBADD = libry_explain.la libry_base.la
-bin_PROGRAMS += railctl
-railctl_SOURCES = %D%/railctl.cpp
-railctl_LDADD = libry_railctl.la libry_http.la libry_cli.la

@@ -8,10 +8,10 @@
 #include "base/units.hpp"
 #include "restart/daemon/api.hpp"
 #include "restart/daemon/driver.hpp"
-#include "restart/daemon/http_server.hpp"
 #include "restart/daemon/journal.hpp"
 #include "restart/daemon/why_writer.hpp"
 #include "restart/rm/slurm_rm.hpp"
+#include "restart/wire/http_server.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -126,10 +126,14 @@ int serve(const base::Cli& cli, const Options& options, base::Conf conf) {
     auto driver = Driver::make(*std::move(journal), **rm, metrics, driver_options(conf));
     if (!driver) return cli.fail(driver.error());
     Api api(**driver, metrics, Roles::from(conf), MungeAuth(conf.text("munge", "socket")));
-    auto server = HttpServer::start(
-        *parse_listen(conf.text("restartd", "listen")), {},
-        [&](const HttpRequest& request) { return api.handle(request); },
-        [&](std::string_view reason) { api.refused(reason); });
+    HttpLimits limits;
+    limits.workers = Api::workers();
+    HttpServer::Callbacks callbacks;
+    callbacks.handle = [&](const HttpRequest& request) { return api.handle(request); };
+    callbacks.admit = [&](HttpRequest& request) { return api.admits(request); };
+    callbacks.lane = Api::lane;
+    callbacks.refused = [&](std::string_view reason) { api.refused(reason); };
+    auto server = HttpServer::start(*parse_listen(conf.text("restartd", "listen")), limits, callbacks);
     if (!server) return cli.fail(std::move(server).error().within("[restartd] listen"));
 
     (*driver)->start();

@@ -40,13 +40,12 @@ bool can_be_seen(const topo::Hca& hca, const topo::HcaPort& port) {
 
 } // namespace
 
-FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept, base::Time now) {
+FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept) {
     Swept nodes;
     for (const auto& node : swept.nodes)
         nodes.emplace(node.guid, &node);
 
     FabricReport report;
-    report.time = now;
     report.complete = has_links_to_see(file);
     for (const auto& host : file.hosts) {
         HostLinks links;

@@ -5,8 +5,7 @@
 // unknown and counts as up, so a sweep that ended early never testifies that a host is gone.
 #pragma once
 
-#include "base/clock.hpp"
-#include "restart/core/report.hpp"
+#include "restart/wire/report.hpp"
 #include "topo/fabric.hpp"
 #include "topo/read/raw_fabric.hpp"
 
@@ -18,7 +17,7 @@ namespace restart {
 
 // `file`: the fabric as it should be, derived; `swept`: what answered. The report is complete when every
 // switch that has hosts was seen. A host's links are those the file knows. Linear time.
-FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept, base::Time now);
+FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept);
 
 // Whether the file has links of HCAs by their GUIDs: one of names or of units alone (topology.conf) has none,
 // and no sweep of it is complete.

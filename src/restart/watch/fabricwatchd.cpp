@@ -6,10 +6,10 @@
 #include "base/ready.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
-#include "restart/watch/delivery.hpp"
 #include "restart/watch/fabric_witness.hpp"
 #include "restart/watch/run_apart.hpp"
 #include "restart/watch/signals.hpp"
+#include "restart/wire/delivery.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/read/mad_discover.hpp"
 
@@ -78,7 +78,7 @@ base::Expected<FabricReport> sweep(const topo::Fabric& file, const topo::MadPort
         [&]() -> base::Expected<std::string> {
             const auto swept = topo::discover_live(port);
             if (!swept) return swept.error();
-            return testify(file, *swept, base::now()).to_json();
+            return testify(file, *swept).to_json();
         },
         sweep_deadline, interrupt);
     if (!text) return text.error();

@@ -6,7 +6,8 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "restart/core/report.hpp"
+#include "restart/wire/job_lines.hpp"
+#include "restart/wire/report.hpp"
 
 #include <compare>
 #include <cstdint>
@@ -23,14 +24,6 @@ struct JobKey {
     std::uint32_t epoch = 0;
     std::uint32_t uid = 0;
     auto operator<=>(const JobKey&) const = default;
-};
-
-// What a job is to know. Without an answer from restartd yet there is no interval.
-struct Advice {
-    std::optional<double> interval_s;
-    std::optional<base::Time> save_by;
-    std::optional<std::string> incident;
-    bool operator==(const Advice&) const = default;
 };
 
 class JobBook {

@@ -1,11 +1,5 @@
-// One client's conversation on the job socket: lines of JSON in, lines of JSON out. No sockets here.
-//
-//   {"op":"hello","job":12,"epoch":1,"rank":0}   {"ok":true,"interval_s":37.5,"save_by":null,"incident":null}
-//   {"op":"due"}                                 {"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"}
-//   {"op":"commit","step":400,"path":"/…","cost_s":0.8,"bytes":123}     {"ok":true}
-//
-// interval_s is null until restartd has answered once. Anything else is answered {"ok":false,"error":"…"}
-// and changes nothing; after `most_errors` of these the client is to be dropped.
+// One client's conversation on the job socket (wire/job_lines.hpp). No sockets here. After `most_errors` lines that
+// cannot be answered the client is to be dropped.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,7 +14,6 @@ namespace restart {
 class JobSession {
 public:
     static constexpr int most_errors = 16;
-    static constexpr std::size_t longest_line = 8192; // bytes; a path has at most 4095
 
     // `uid` is the peer's, told by the kernel.
     JobSession(JobBook& book, std::uint32_t uid) : book_(&book), uid_(uid) {}
@@ -36,6 +29,7 @@ public:
     bool news() { return std::exchange(news_, false); }
 
 private:
+    base::Expected<std::string> hello(const JobHello& hello);
     base::Expected<std::string> perform(std::string_view line, base::Time now);
 
     JobBook* book_;

@@ -55,7 +55,7 @@ void receive(Client& client) {
     std::size_t begin = 0;
     for (std::size_t end; (end = client.in.find('\n', begin)) != std::string::npos; begin = end + 1) {
         const auto line = std::string_view(client.in).substr(begin, end - begin);
-        if (line.size() > JobSession::longest_line) {
+        if (line.size() > longest_job_line) {
             client.gone = true;
             return;
         }
@@ -67,7 +67,7 @@ void receive(Client& client) {
         }
     }
     client.in.erase(0, begin);
-    if (client.in.size() > JobSession::longest_line) client.gone = true;
+    if (client.in.size() > longest_job_line) client.gone = true;
     flush(client);
 }
 

@@ -2,7 +2,6 @@
 noinst_LTLIBRARIES += libry_watch.la
 libry_watch_la_SOURCES = \
 	%D%/background.hpp \
-	%D%/delivery.cpp %D%/delivery.hpp \
 	%D%/fabric_file.cpp %D%/fabric_file.hpp \
 	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
 	%D%/job_book.cpp %D%/job_book.hpp \
@@ -22,7 +21,7 @@ libry_watch_la_SOURCES = \
 	%D%/watcher.cpp %D%/watcher.hpp \
 	%D%/window.cpp %D%/window.hpp \
 	%D%/xid_table.cpp %D%/xid_table.hpp
-libry_watch_la_LIBADD = libry_restart_core.la libry_http.la libry_topo.la libry_base.la -ldl -lpthread
+libry_watch_la_LIBADD = libry_http.la libry_topo.la libry_base.la -ldl -lpthread
 
 sbin_PROGRAMS += nodewatchd fabricwatchd
 nodewatchd_SOURCES = %D%/nodewatchd.cpp

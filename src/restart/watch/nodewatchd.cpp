@@ -121,7 +121,7 @@ std::string boot_id() {
     return id;
 }
 
-// A clock for windows: it starts at the wall's time and never steps.
+// A clock for windows: it starts at the time of day and never steps.
 class SteadyTime {
 public:
     base::Time now() const {
@@ -156,8 +156,9 @@ void log_transitions(const Transitions& changes) {
 }
 
 // One reading for a person or a machine. Exit status 1 when something is found.
-int print_once(const base::Cli& cli, const SourceSettings& settings, const Limits& limits,
+int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limits,
                const std::string& host, bool json) {
+    settings.every_counter = true;
     Sources sources(settings);
     sources.await_first(10s);
     const auto reading = sources.read(base::now());

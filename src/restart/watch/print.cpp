@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/table.hpp"
 #include "restart/watch/rules.hpp"
+#include "restart/wire/report_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -104,11 +105,7 @@ std::string print_json(const std::string& host, const Reading& reading,
         for (const auto& gpu : *reading.sample.gpus)
             gpus.push_back(gpu_json(gpu));
     for (const auto& f : findings)
-        found.push_back(json::object{{"rule", f.rule},
-                                     {"component", f.component},
-                                     {"severity", json::string(to_string(f.severity))},
-                                     {"since", base::to_seconds(f.since)},
-                                     {"evidence", f.evidence}});
+        found.push_back(codec::Writer::value(f));
     json::object watching;
     for (const auto& [source, watched] : reading.watching)
         watching[source] = watched;

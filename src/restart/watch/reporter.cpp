@@ -61,12 +61,9 @@ void Reporter::Work::run(std::stop_token stop) {
             continue;
         }
         {
-            // Nothing is lost with it: a newer report says the same anew, but for the links.
+            // Nothing is lost with it: a newer report says all that holds.
             const std::lock_guard lock(mutex);
-            if (!waiting)
-                waiting = std::move(report);
-            else if (!waiting->links)
-                waiting->links = std::move(report->links);
+            if (!waiting) waiting = std::move(report);
         }
         const auto fraction = std::uniform_real_distribution<double>(0, 1)(random);
         if (!pause(stop, retry_delay(failures++, longest_delay, fraction))) return;
@@ -99,8 +96,6 @@ base::Expected<void> Reporter::retarget(Delivery::Target target) {
 
 void Reporter::offer(Report report) {
     const std::lock_guard lock(work_->mutex);
-    if (work_->waiting && work_->waiting->links && !report.links)
-        report.links = std::move(work_->waiting->links);
     work_->waiting = std::move(report);
     work_->wake.notify_one();
 }

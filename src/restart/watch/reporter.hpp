@@ -8,10 +8,10 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "restart/core/report.hpp"
 #include "restart/watch/background.hpp"
-#include "restart/watch/delivery.hpp"
 #include "restart/watch/job_book.hpp"
+#include "restart/wire/delivery.hpp"
+#include "restart/wire/report.hpp"
 
 #include <condition_variable>
 #include <memory>

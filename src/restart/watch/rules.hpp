@@ -7,10 +7,10 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/report.hpp"
 #include "restart/watch/sample.hpp"
 #include "restart/watch/window.hpp"
 #include "restart/watch/xid_table.hpp"
+#include "restart/wire/report.hpp"
 
 #include <cstdint>
 #include <map>

@@ -28,7 +28,6 @@ struct PortSample {
 
 struct IbSample {
     std::vector<PortSample> ports;     // by device name in natural order, then port
-    bool full = false;                 // every counter was read, not only those that rules judge
     std::vector<std::string> left_out; // devices and ports not watched, a phrase each
     std::vector<Guid> ignored;         // HCAs and ports left out by the configuration
 };

@@ -32,14 +32,6 @@ std::string no_ports(const SourceSettings& settings) {
     return fmt::format("infiniband: no ports under {}", (settings.sysfs / "class/infiniband").string());
 }
 
-// `sample` with the counters that only `full` has. The values that rules judge stay those of `sample`.
-void add_counters(IbSample& sample, IbSample full) {
-    for (auto& port : sample.ports)
-        for (auto& other : full.ports)
-            if (port.device == other.device && port.port == other.port) port.counters.merge(other.counters);
-    sample.full = true;
-}
-
 constexpr std::string_view switched_off = "switched off by the configuration";
 
 } // namespace
@@ -47,16 +39,13 @@ constexpr std::string_view switched_off = "switched off by the configuration";
 struct Sources::Ib {
     SysfsIb sysfs; // the thread's
     base::Duration interval;
-    Latest<IbSample> latest, latest_full;
-    std::atomic<bool> want_full{true};
+    SysfsIb::Depth depth;
+    Latest<IbSample> latest;
 
     void run(std::stop_token stop) {
-        do {
-            const auto depth = want_full.exchange(false) ? SysfsIb::Depth::all : SysfsIb::Depth::judged;
-            auto sample = sysfs.sample(depth);
-            if (sample.full) latest_full.put(sample);
-            latest.put(std::move(sample));
-        } while (pause(stop, interval));
+        do
+            latest.put(sysfs.sample(depth));
+        while (pause(stop, interval));
     }
 };
 
@@ -117,9 +106,9 @@ struct Sources::Log {
 Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_(std::make_unique<Log>()) {
     ib_ = std::shared_ptr<Ib>(new Ib{SysfsIb(settings_.sysfs, judged_counters(), settings_.ignored_devices),
                                      settings_.interval,
-                                     {},
-                                     {},
-                                     true});
+                                     settings_.every_counter ? SysfsIb::Depth::all
+                                                             : SysfsIb::Depth::judged,
+                                     {}});
     threads_.push_back(std::make_unique<Background>([ib = ib_](std::stop_token stop) { ib->run(stop); }));
     look_at_fabric(settings_.fabric);
     gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}});
@@ -139,10 +128,6 @@ void Sources::look_at_fabric(const std::string& path) {
         fabric_->look(path);
     else
         fabric_ = std::make_unique<FabricFile>(path, settings_.host, settings_.folder);
-}
-
-void Sources::ask_full() {
-    ib_->want_full = true;
 }
 
 void Sources::await_first(base::Duration longest) {
@@ -173,11 +158,6 @@ void Sources::read_ib(Reading& into) {
     if (!had_ports_) into.not_watching.push_back(no_ports(settings_));
     watching = had_ports_;
     into.sample.ib = std::move(entry->value);
-    into.sample.ib->full = false;
-    if (auto full = ib_->latest_full.get(); full && full->number != full_told_) {
-        full_told_ = full->number;
-        add_counters(*into.sample.ib, std::move(full->value));
-    }
 }
 
 void Sources::read_gpus(Reading& into) {

@@ -22,6 +22,7 @@ struct SourceSettings {
     std::string nvml = "libnvidia-ml.so.1"; // empty: do not watch
     std::string kmsg = "/dev/kmsg";         // empty: do not watch
     base::Duration interval{1'000};
+    bool every_counter = false; // of each port, not only those that rules judge
     std::string fabric; // file; empty: there is none
     std::string host;   // as the file calls it
     std::string folder; // where its part of the file may be kept; empty: nowhere
@@ -51,9 +52,6 @@ public:
     // The fabric file is this one from now on; it is looked at once.
     void look_at_fabric(const std::string& path);
 
-    // The next InfiniBand sample shall have every counter.
-    void ask_full();
-
 private:
     struct Ib;
     struct Gpu;
@@ -65,7 +63,6 @@ private:
 
     SourceSettings settings_;
     bool had_ports_ = false;
-    std::uint64_t full_told_ = 0; // number of the last full sample that read() gave
     std::unique_ptr<Log> log_;
     std::unique_ptr<FabricFile> fabric_; // null: there is none
     // Shared with the threads, which may outlive us while a driver holds them.

@@ -173,7 +173,6 @@ bool SysfsIb::read_port(const Port& port, Depth depth, PortSample& into) const {
 
 IbSample SysfsIb::sample(Depth depth) {
     IbSample taken;
-    taken.full = depth == Depth::all;
     look_around(taken);
     for (auto& [device, ports] : devices_) {
         for (const auto& port : ports) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/report.hpp"
 #include "restart/watch/job_book.hpp"
 #include "restart/watch/rules.hpp"
 #include "restart/watch/sources.hpp"
+#include "restart/wire/report.hpp"
 
 #include <cstdint>
 #include <map>
@@ -30,27 +30,20 @@ public:
 
     void set_limits(Limits limits) { judge_.set_limits(std::move(limits)); }
 
-    // The next report. `steady` is now on a clock that never steps (windows are measured on it), `wall` what
-    // clocks on walls show (reports carry it). Link states and counters go along when a state has changed and
-    // every 30th time.
+    // The next report. `steady` is now on a clock that never steps (windows are measured on it), `wall` the time
+    // of day, which findings carry.
     std::pair<Report, Transitions> next(base::Time steady, base::Time wall);
 
 private:
-    void add_links(Report& report, const IbSample& ib);
-    Transitions compare(const Report& report);
-
-    static constexpr std::uint64_t reports_a_full = 30;
+    Transitions compare(const Report& report, std::map<std::string, bool> watching);
 
     std::string host_, boot_id_;
     Judge judge_;
     Sources& sources_;
     const JobBook& book_;
-    std::uint64_t seq_ = 0;
-    base::Duration wall_offset_{}; // of the wall's clock from the steady one
-    bool full_due_ = true;
+    base::Duration wall_offset_{}; // of the time of day from the steady clock
     std::map<std::pair<std::string, std::string>, Finding> findings_; // of the last report
     std::map<std::string, bool> watching_;
-    std::map<PortName, std::string> states_; // as last reported
 };
 
 } // namespace restart

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/report.hpp"
+#include "restart/wire/report.hpp"
 
 #include <cstdint>
 #include <span>

@@ -18,6 +18,8 @@ struct HostOverlay {
     std::optional<base::HostState> state; // nothing: nobody told
     float health = 1;                     // 0 (avoid) … 1 (sound)
     std::string reason;                   // of a drain, when the source tells
+
+    void worsen(base::HostState told); // of several states the worst counts
 };
 
 struct JobOverlay {
@@ -35,10 +37,25 @@ struct Overlay {
     bool has_states() const { return !hosts.empty(); }
 };
 
-// Lays the states in `text` over the fabric. Two forms, told apart by their first character: lines
-// "HOST STATE [HEALTH]" (base/host_state.hpp), of which a host listed twice keeps the worse; or what
-// `railctl status --json` prints, which brings jobs that hold hosts and findings with it.
-// Errors (Code::input): `name` with the line, or with the field of the JSON.
+// Finds hosts for those who fill an overlay by name. Names that the fabric lacks go into `unknown`, in order
+// once it is destroyed.
+class OverlayHosts {
+public:
+    OverlayHosts(Overlay& overlay, const Fabric& fabric); // makes room for the states of all hosts
+    OverlayHosts(const OverlayHosts&) = delete;
+    OverlayHosts& operator=(const OverlayHosts&) = delete;
+    ~OverlayHosts();
+
+    std::optional<std::uint32_t> find(const std::string& name);
+
+private:
+    Overlay& overlay_;
+    const Fabric& fabric_;
+};
+
+// Lays the states in `text` over the fabric: lines "HOST STATE [HEALTH]" (base/host_state.hpp), of which a host
+// listed twice keeps the worse. What restartd knows is laid over by tool/status_overlay.hpp. Errors
+// (Code::input): `name` with the line.
 base::Expected<void> add_states(Overlay& overlay, const Fabric& fabric, std::string_view text,
                                 std::string_view name);
 

@@ -3,10 +3,12 @@
 
 #include "base/file.hpp"
 #include "base/hostlist.hpp"
+#include "base/json.hpp"
 #include "topo/draw/overlay.hpp"
 #include "topo/draw/svg.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/tool/command.hpp"
+#include "topo/tool/status_overlay.hpp"
 
 #include <fmt/format.h>
 
@@ -51,7 +53,8 @@ Expected<Overlay> read_overlay(const Options& options, const Fabric& fabric) {
     if (!options.state.empty()) {
         const auto text = base::read_file(options.state);
         if (!text) return text.error();
-        auto done = add_states(overlay, fabric, *text, name_of(options.state));
+        const auto add = base::is_object(*text) ? add_status : add_states;
+        auto done = add(overlay, fabric, *text, name_of(options.state));
         if (!done) return std::move(done).error();
         if (!overlay.unknown.empty())
             fmt::print(stderr, "railtopo: passed over, not in the fabric: {}\n",

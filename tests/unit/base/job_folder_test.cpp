@@ -1,7 +1,7 @@
 // Files of jobs: in nobody else's hands, there as long as their job, gone afterwards.
 #include "base/job_folder.hpp"
 
-#include "../restart/folder.hpp"
+#include "unit/folder.hpp"
 #include "base/file.hpp"
 #include "base/private_folder.hpp"
 

@@ -1,6 +1,6 @@
 #include "topo/excerpt.hpp"
 
-#include "../restart/folder.hpp"
+#include "unit/folder.hpp"
 #include "base/file.hpp"
 #include "fabrics.hpp"
 #include "topo/fabric_json.hpp"

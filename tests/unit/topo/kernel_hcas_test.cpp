@@ -1,6 +1,6 @@
 #include "topo/host/kernel_hcas.hpp"
 
-#include "../restart/folder.hpp"
+#include "unit/folder.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,6 +2,7 @@
 
 #include "topo/draw/marks.hpp"
 #include "topo/synth/synth.hpp"
+#include "topo/tool/status_overlay.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -43,7 +44,7 @@ TEST_CASE("the status of restartd brings states, jobs and findings") {
         {"name":"n004","state":"of another manager"},
         {"name":"login","state":"IDLE"}],
       "jobs":[{"id":17,"nodes":["n004","n002","login"]},{"id":18,"nodes":[]}],"incidents":[]})";
-    const auto done = topo::add_states(overlay, f, status, "status.json");
+    const auto done = topo::tool::add_status(overlay, f, status, "status.json");
     if (!done) FAIL(done.error().text);
     CHECK(overlay.hosts[0].state == HostState::drained);
     CHECK(overlay.hosts[0].reason == "railyard: rail 1");
@@ -62,15 +63,15 @@ TEST_CASE("the status of restartd brings states, jobs and findings") {
 
     const auto refused = [&](std::string_view text) {
         topo::Overlay scratch;
-        const auto result = topo::add_states(scratch, f, text, "s");
+        const auto result = topo::tool::add_status(scratch, f, text, "s");
         return result ? std::string("taken") : result.error().text;
     };
     CHECK(refused("{}") == "s: top level: no \"hosts\": this is not what railctl status --json prints");
     CHECK(refused("{\"hosts\":[]}") ==
           "s: top level: no \"jobs\": this is not what railctl status --json prints");
-    CHECK(refused("{\"hosts\":[{\"name\":3}],\"jobs\":[]}") ==
+    CHECK(refused("{\"v\":1,\"hosts\":[{\"name\":3}],\"jobs\":[]}") ==
           "s: hosts[0].name: a string is wanted, not a number");
-    CHECK(refused("{\"hosts\":[{\"name\":\"n001\",\"drain\":1}],\"jobs\":[]}")
+    CHECK(refused("{\"v\":1,\"hosts\":[{\"name\":\"n001\",\"drain\":1}],\"jobs\":[]}")
               .starts_with("s: hosts[0].drain: "));
     CHECK(refused("{\"hosts\":").starts_with("s: line 1"));
 }

@@ -1,0 +1,94 @@
+#include "restart/ckpt/interval.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace restart {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Expected;
+
+Expected<void> check_cost(const char* what, Seconds value) {
+    if (std::isfinite(value.count()) && value.count() >= 0) return {};
+    return Error{Code::input,
+                 fmt::format("{} of {} s: a finite number of at least 0 is wanted", what, value.count())};
+}
+
+Expected<void> check(Seconds cost, Seconds mtbf) {
+    if (auto ok = check_cost("checkpoint cost", cost); !ok) return ok;
+    if (std::isfinite(mtbf.count()) && mtbf.count() > 0) return {};
+    return Error{
+        Code::input,
+        fmt::format("mean time between failures of {} s: a finite number above 0 is wanted", mtbf.count())};
+}
+
+// The root x in [0, 1) of e^(x + c) (1 - x) = 1 for c >= 0.
+double exact_ratio(double c) {
+    if (c >= 1) {
+        // y = 1 - x = e^(y - 1 - c) contracts by y < 0.16 a round, and keeps its digits when x nears 1.
+        double y = 0;
+        for (int i = 0; i < 24; ++i)
+            y = std::exp(y - 1 - c);
+        return 1 - y;
+    }
+    if (c <= 0) return 0;
+    // f(x) = x + c + ln(1 - x) falls and is concave, so Newton from the right of the root never passes it.
+    double x = std::min(std::sqrt(2 * c), 0.9);
+    for (int i = 0; i < 24; ++i) {
+        const double next = x + (x + c + std::log1p(-x)) * (1 - x) / x;
+        if (!(next < x)) break; // down to rounding
+        x = next;
+    }
+    return x;
+}
+
+} // namespace
+
+Expected<Seconds> job_mtbf(Seconds node_mtbf, std::uint32_t nodes) {
+    if (auto ok = check(Seconds{0}, node_mtbf); !ok) return std::move(ok).error();
+    if (nodes == 0) return Error{Code::input, "a job on 0 nodes has no mean time between failures"};
+    return node_mtbf / static_cast<double>(nodes);
+}
+
+Expected<Seconds> young_interval(Seconds cost, Seconds mtbf) {
+    if (auto ok = check(cost, mtbf); !ok) return std::move(ok).error();
+    return Seconds{std::sqrt(2 * cost.count() * mtbf.count())};
+}
+
+Expected<Seconds> daly_interval(Seconds cost, Seconds mtbf) {
+    if (auto ok = check(cost, mtbf); !ok) return std::move(ok).error();
+    if (cost >= 2 * mtbf) return mtbf;
+    const double half = cost.count() / (2 * mtbf.count());
+    const double first = std::sqrt(2 * cost.count() * mtbf.count());
+    return Seconds{first * (1 + std::sqrt(half) / 3 + half / 9) - cost.count()};
+}
+
+Expected<Seconds> exact_interval(Seconds cost, Seconds mtbf) {
+    if (auto ok = check(cost, mtbf); !ok) return std::move(ok).error();
+    return mtbf * exact_ratio(cost / mtbf);
+}
+
+Expected<double> efficiency(Seconds interval, Seconds cost, Seconds mtbf, Seconds downtime, Seconds restart) {
+    if (auto ok = check(cost, mtbf); !ok) return std::move(ok).error();
+    if (auto ok = check_cost("downtime", downtime); !ok) return std::move(ok).error();
+    if (auto ok = check_cost("restart time", restart); !ok) return std::move(ok).error();
+    if (!std::isfinite(interval.count()) || interval.count() <= 0)
+        return Error{Code::input,
+                     fmt::format("interval of {} s: a finite number above 0 is wanted", interval.count())};
+    return interval / ((mtbf + downtime) * std::exp(restart / mtbf) * std::expm1((interval + cost) / mtbf));
+}
+
+Expected<Seconds> checkpoint_interval(Seconds cost, Seconds mtbf, const IntervalBounds& bounds) {
+    if (!(bounds.least.count() >= 0 && bounds.least <= bounds.most))
+        return Error{Code::input, fmt::format("checkpoint interval between {} s and {} s: the bounds cross",
+                                              bounds.least.count(), bounds.most.count())};
+    auto best = exact_interval(cost, mtbf);
+    if (!best) return best;
+    return std::clamp(*best, bounds.least, bounds.most);
+}
+
+} // namespace restart

@@ -1,0 +1,128 @@
+#include "restart/wire/job_lines.hpp"
+
+#include "restart/wire/codec.hpp"
+
+#include <algorithm>
+
+namespace restart {
+
+using base::Code;
+using base::Error;
+using base::Expected;
+using base::Reader;
+
+template <class Codec> void fields(Codec& codec, codec::Of<JobHello> auto& hello) {
+    codec("job", hello.job);
+    codec("epoch", hello.epoch);
+    codec.added("rank", hello.rank);
+}
+
+template <class Codec> void fields(Codec&, codec::Of<JobDue> auto&) {}
+
+// The bounds are those of a report (wire/report_fields.hpp): one commit that restartd would refuse must not take
+// the host's whole report with it.
+template <class Codec> void fields(Codec& codec, codec::Of<JobCommit> auto& commit) {
+    codec("step", commit.step);
+    codec("path", commit.path, 4095);
+    codec("cost_s", commit.cost_s);
+    codec("bytes", commit.bytes);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<Advice> auto& advice) {
+    codec.added("interval_s", advice.interval_s);
+    codec.added("save_by", advice.save_by);
+    codec.added("incident", advice.incident);
+}
+
+namespace {
+
+std::string line_of(const boost::json::object& body) {
+    return base::to_text(body) + '\n';
+}
+
+template <class T> Expected<T> take(const Reader& body) {
+    T read;
+    if (auto taken = codec::Taker::take(body, read, codec::unbounded); !taken)
+        return std::move(taken).error();
+    return read;
+}
+
+Expected<JobRequest> read_commit(const Reader& body) {
+    auto commit = take<JobCommit>(body);
+    if (!commit) return std::move(commit).error();
+    if (!commit->path.starts_with('/')) return body.error("path: must be absolute");
+    if (commit->cost_s < 0 || commit->cost_s > 1e6)
+        return body.error("cost_s: must be between 0 and 1000000 seconds");
+    return JobRequest(*std::move(commit));
+}
+
+// Nothing when the answer says {"ok":false,"error":"…"}.
+Expected<void> judge(const Reader& answer) {
+    if (!answer.value().is_object()) return answer.error("an object is wanted");
+    if (!answer.has("ok")) return {};
+    const auto ok = answer.boolean("ok");
+    if (!ok) return ok.error();
+    if (!*ok) return Error{Code::denied, "refused: " + answer.text("error").value_or("no reason given")};
+    return {};
+}
+
+} // namespace
+
+std::string to_line(const JobRequest& request) {
+    static constexpr boost::json::string_view ops[] = {"hello", "due", "commit"};
+    boost::json::object line{{"op", ops[request.index()]}};
+    const auto body =
+        std::visit([](const auto& held) { return codec::Writer::value(held).as_object(); }, request);
+    for (const auto& member : body)
+        line.insert(member);
+    return line_of(line);
+}
+
+Expected<JobRequest> read_job_request(std::string_view line) {
+    const auto document = base::parse_json(line, 4);
+    if (!document) return document.error();
+    const Reader body(*document);
+    const auto op = body.text("op");
+    if (!op) return op.error();
+    if (*op == "due") return JobRequest(JobDue{});
+    if (*op == "commit") return read_commit(body);
+    if (*op != "hello") return body.error("op: must be hello, due or commit");
+    auto hello = take<JobHello>(body);
+    if (!hello) return std::move(hello).error();
+    if (hello->job == 0) return body.error("job: must be above 0");
+    return JobRequest(*hello);
+}
+
+std::string hello_answer(const Advice& advice) {
+    auto body = codec::Writer::value(advice).as_object();
+    body["ok"] = true;
+    return line_of(body);
+}
+std::string due_answer(const Advice& advice) {
+    return line_of(codec::Writer::value(advice).as_object());
+}
+std::string commit_answer() {
+    return line_of({{"ok", true}});
+}
+std::string job_refusal(std::string_view why) {
+    return line_of({{"ok", false}, {"error", boost::json::string(why)}});
+}
+
+Expected<Advice> read_advice(std::string_view line) {
+    const auto document = base::parse_json(line);
+    if (!document) return document.error();
+    const Reader answer(*document);
+    if (auto sound = judge(answer); !sound) return std::move(sound).error();
+    auto advice = take<Advice>(answer);
+    if (advice && advice->interval_s && *advice->interval_s <= 0)
+        return answer.error("interval_s: is not above 0");
+    return advice;
+}
+
+Expected<void> read_done(std::string_view line) {
+    const auto document = base::parse_json(line);
+    if (!document) return document.error();
+    return judge(Reader(*document));
+}
+
+} // namespace restart

@@ -1,0 +1,52 @@
+// Who sent a request: a MUNGE credential bound to the request's method, target and body.
+//
+// The credential's payload is the lower-case hex SHA-256 of METHOD "\n" TARGET "\n" BODY, so it is of no
+// use for any other request; munged refuses to decode it a second time (replay) or after its lifetime.
+// Both calls talk to the local munged over its Unix socket and block for as long as it takes (well under a
+// millisecond); they may be made from several threads at once.
+#pragma once
+
+#include "base/expected.hpp"
+#include "restart/wire/http.hpp"
+
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+
+namespace restart {
+
+struct Caller {
+    uid_t uid = 0;
+    gid_t gid = 0;
+};
+
+// What a credential is bound to.
+std::string request_digest(std::string_view method, std::string_view target, std::string_view body);
+
+class MungeAuth {
+public:
+    // `socket`: munged's; empty for munge's own default.
+    explicit MungeAuth(std::string socket = {}) : socket_(std::move(socket)) {}
+
+    // The value of an Authorization header. Errors: Code::unavailable when munged does not answer.
+    base::Expected<std::string> sign(std::string_view method, std::string_view target,
+                                     std::string_view body) const;
+
+    // Opens the credential of a request whose body has not come yet; its digest is for `check`. Errors:
+    // Code::denied for a header that is absent or not ours, a credential that is forged, expired or replayed;
+    // Code::unavailable when munged does not answer.
+    base::Expected<Credential> open(std::string_view authorization) const;
+
+    // Whether it was made for this request. Errors: Code::denied.
+    static base::Expected<Caller> check(const Credential& credential, std::string_view method,
+                                        std::string_view target, std::string_view body);
+
+    // Both.
+    base::Expected<Caller> verify(std::string_view authorization, std::string_view method,
+                                  std::string_view target, std::string_view body) const;
+
+private:
+    std::string socket_;
+};
+
+} // namespace restart

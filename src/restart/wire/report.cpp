@@ -1,0 +1,102 @@
+#include "restart/wire/report.hpp"
+
+#include "restart/wire/report_fields.hpp"
+#include "restart/wire/version.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace restart {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Expected;
+
+template <class Allowed> bool made_of(std::string_view text, Allowed allowed) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), allowed);
+}
+bool is_alnum(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Names of hosts go into requests to the resource manager and into its host lists.
+bool is_host(std::string_view name) {
+    return made_of(name, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.'; });
+}
+// Rules, components and devices go into drain reasons.
+bool is_name(std::string_view name) {
+    return made_of(
+        name, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.' || c == ':' || c == '/'; });
+}
+
+Error wrong(std::string field, std::string_view what) {
+    return {Code::input, fmt::format("{}: {}", field, what)};
+}
+
+Expected<void> check(const Report& report) {
+    if (!is_host(report.host)) return wrong("host", "must be a host's name: letters, digits, '-', '_', '.'");
+    for (std::size_t i = 0; i < report.findings.size(); ++i) {
+        const auto& finding = report.findings[i];
+        if (!is_name(finding.rule))
+            return wrong(fmt::format("findings[{}].rule", i), "must be a rule's name");
+        if (!is_name(finding.component))
+            return wrong(fmt::format("findings[{}].component", i), "must be a component's name");
+    }
+    for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+        const auto& ckpt = report.jobs[i].ckpt;
+        if (!ckpt) continue;
+        if (!ckpt->path.starts_with('/'))
+            return wrong(fmt::format("jobs[{}].ckpt.path", i), "must be absolute");
+        if (ckpt->cost_s < 0 || ckpt->cost_s > 1e6)
+            return wrong(fmt::format("jobs[{}].ckpt.cost_s", i), "is not between 0 and 1000000 seconds");
+    }
+    return {};
+}
+
+} // namespace
+
+std::string_view to_string(Severity severity) {
+    return codec::Names<Severity>::names.at(static_cast<std::size_t>(severity));
+}
+
+Expected<Report> Report::from_json(std::string_view body) {
+    auto report = codec::read_versioned<Report>(body, "this report");
+    if (report)
+        if (auto sound = check(*report); !sound) return std::move(sound).error();
+    return report;
+}
+std::string Report::to_json() const {
+    return codec::write_versioned(*this);
+}
+
+Expected<Reply> Reply::from_json(std::string_view body) {
+    auto reply = codec::read_versioned<Reply>(body, "this reply");
+    if (reply)
+        for (std::size_t i = 0; i < reply->jobs.size(); ++i)
+            if (!(reply->jobs[i].interval_s > 0))
+                return wrong(fmt::format("jobs[{}].interval_s", i), "must be above 0");
+    return reply;
+}
+std::string Reply::to_json() const {
+    return codec::write_versioned(*this);
+}
+
+Expected<FabricReport> FabricReport::from_json(std::string_view body) {
+    auto report = codec::read_versioned<FabricReport>(body, "this fabric report");
+    if (report)
+        for (const auto& [host, links] : report->hosts) {
+            if (!is_host(host))
+                return wrong("hosts", "a key must be a host's name: letters, digits, '-', '_', '.'");
+            if (links.links_up > links.links_total)
+                return wrong(fmt::format("hosts.{}.links_up", host), "is more than links_total");
+        }
+    return report;
+}
+std::string FabricReport::to_json() const {
+    return codec::write_versioned(*this);
+}
+
+} // namespace restart

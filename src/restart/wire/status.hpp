@@ -1,0 +1,228 @@
+// What restartd answers to those who read: the bodies of GET /v1/status, /v1/explain and /v1/history.
+//
+// restartd fills these structs (daemon/views.hpp), railctl and railtopo read them. Words of another program
+// ("IDLE+DRAIN") stand as they are; everything else is a word of wire(7). An answer of an older restartd lacks
+// what was added since: such members keep their defaults.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "base/json.hpp"
+#include "restart/wire/report.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+struct AgentStatus {
+    std::optional<base::Time> last_report; // none: never heard
+    bool silent = false;                   // heard before, and not for longer than [restartd] silent
+    std::vector<std::string> not_watching; // Report::not_watching
+    bool operator==(const AgentStatus&) const = default;
+};
+
+// Links of a host as the fabric shows them.
+struct LinkStatus {
+    std::uint32_t up = 0;
+    std::uint32_t total = 0;
+    bool operator==(const LinkStatus&) const = default;
+};
+
+struct HostStatus {
+    std::string name;
+    std::string unit;                 // of the fabric file; empty: in none
+    std::optional<std::string> state; // in the resource manager's words; none: it does not know the host
+    std::string reason;               // of a drain or a down
+    bool down = false;
+    bool drain = false;
+    bool not_responding = false; // to the resource manager's ping
+    bool lost = false;           // restartd takes it for lost
+    AgentStatus agent;
+    std::optional<LinkStatus> links; // none: the fabric said nothing of it
+    std::vector<Finding> findings;
+    std::optional<std::string> incident; // open, with this host as its culprit
+    bool operator==(const HostStatus&) const = default;
+};
+
+// A part of a heterogeneous job.
+struct ComponentStatus {
+    std::uint32_t id = 0;
+    std::string name; // "12+1"
+    std::vector<std::string> nodes;
+    bool operator==(const ComponentStatus&) const = default;
+};
+
+struct JobStatus {
+    std::uint32_t id = 0;
+    std::string name;         // as its user knows it: "12", "12_3"
+    bool interactive = false; // nothing can start it again
+    std::vector<ComponentStatus> components;
+    std::uint32_t uid = 0;
+    std::string state; // "pending", "running", "suspended", "completing", "ended"
+    std::vector<std::string> nodes;
+    std::uint32_t node_count = 0;
+    std::uint32_t epoch = 0; // how often it was requeued
+    base::Time start{};      // of the present or coming start
+    std::optional<std::string> restart; // "auto", "never"; none: not said
+    std::string ckpt_dir;
+    std::vector<std::string> excluded;
+    std::string why_pending; // in the resource manager's word; empty unless it is pending
+    bool speaks = false;     // to the agents of its hosts
+    std::optional<Commit> commit;
+    double cost_s = 0;           // measured, of a checkpoint
+    base::Duration interval{};   // between two checkpoints
+    std::uint32_t requeues = 0;  // by restartd
+    bool operator==(const JobStatus&) const = default;
+};
+
+// What an incident means for one job.
+struct IncidentJobStatus {
+    std::uint32_t id = 0;
+    std::string name;
+    std::uint32_t epoch = 0;
+    bool recover = false; // restartd requeues it
+    std::optional<base::Time> save_by;
+    std::optional<Commit> last;
+    std::optional<base::Time> stopped;
+    bool settled = false;
+    bool operator==(const IncidentJobStatus&) const = default;
+};
+
+struct ActionStatus {
+    std::string id;   // "i-7/2"
+    std::string kind; // "drain_host"
+    std::string text;
+    std::string progress; // "given", "doubtful", "waiting", "done", "failed", "overtaken"
+    std::uint32_t tries = 0;
+    bool operator==(const ActionStatus&) const = default;
+};
+
+struct IncidentStatus {
+    std::string id; // "i-7"
+    std::string kind;
+    std::string phase;
+    std::string host; // the culprit; empty where there is none
+    std::string what;
+    base::Time opened{};
+    base::Time fault{};
+    std::vector<IncidentJobStatus> jobs;
+    std::vector<ActionStatus> actions;
+    bool operator==(const IncidentStatus&) const = default;
+};
+
+struct RmStatus {
+    bool answers = false;
+    std::optional<base::Time> read; // none: it has not answered yet
+    bool operator==(const RmStatus&) const = default;
+};
+
+struct JournalStatus {
+    std::string file;
+    std::string error; // empty while it can be written
+    bool operator==(const JournalStatus&) const = default;
+};
+
+struct FabricStatus {
+    std::string error; // of the fabric file; empty: none
+    bool operator==(const FabricStatus&) const = default;
+};
+
+// Who can confirm the loss of a host.
+struct WitnessStatus {
+    std::uint64_t hosts = 0;                // that the resource manager knows
+    std::uint64_t agents = 0;               // of them, those that are heard
+    std::optional<base::Duration> gives_up; // the resource manager a silent host; 0: never; none: not known
+    std::optional<base::Duration> swept;    // since the last complete sweep of the fabric
+    bool slow = false;                      // none of them is quick
+    std::vector<std::string> sentences;
+    bool operator==(const WitnessStatus&) const = default;
+};
+
+struct InstallationStatus {
+    std::vector<std::string> missing; // a sentence for each part
+    bool operator==(const InstallationStatus&) const = default;
+};
+
+// GET /v1/status
+struct Status {
+    base::Time time{};
+    bool observe_only = false;
+    RmStatus resource_manager;
+    JournalStatus journal;
+    FabricStatus fabric;
+    WitnessStatus witnesses;
+    InstallationStatus installation;
+    std::uint64_t drained_by_railyard = 0;
+    std::vector<HostStatus> hosts;
+    std::vector<JobStatus> jobs;
+    std::vector<IncidentStatus> incidents; // open
+
+    static base::Expected<Status> from_json(std::string_view body);
+    std::string to_json() const;
+    bool operator==(const Status&) const = default;
+};
+
+struct TimelineEntry {
+    base::Time time{};
+    std::string kind;      // "signal", "decision", "action", "outcome"
+    std::string incident;  // or empty
+    std::string host;      // or empty
+    std::uint32_t job = 0; // or 0
+    std::string job_name;  // or empty
+    std::string text;
+    bool operator==(const TimelineEntry&) const = default;
+};
+
+// GET /v1/explain?job=
+struct JobExplanation {
+    base::Time time{};
+    std::optional<JobStatus> job; // none: no longer in the resource manager
+    // What `railplan --explain --json` prints (sched/explain_json.hpp) with "notes" and "expected_start", or
+    // {"kind":"unknown","sentence":…}.
+    boost::json::object placement;
+    std::vector<IncidentStatus> incidents; // open, that concern it
+    std::vector<TimelineEntry> timeline;
+
+    static base::Expected<JobExplanation> from_json(std::string_view body);
+    std::string to_json() const;
+};
+
+// GET /v1/explain?host=
+struct HostExplanation {
+    base::Time time{};
+    std::optional<HostStatus> host; // none: neither in the resource manager nor in the fabric file
+    std::vector<IncidentStatus> incidents; // open, with it as the culprit
+    std::vector<TimelineEntry> timeline;
+
+    static base::Expected<HostExplanation> from_json(std::string_view body);
+    std::string to_json() const;
+};
+
+// An action as the journal keeps it.
+struct StoredAction {
+    std::string id;
+    std::string incident;
+    std::string kind;
+    std::string text;
+    std::string state; // "pending", "done", "failed"
+    std::uint32_t tries = 0;
+    base::Time created{};
+    std::optional<base::Time> finished;
+    std::string error; // of the last try
+    bool operator==(const StoredAction&) const = default;
+};
+
+// GET /v1/history
+struct History {
+    std::vector<TimelineEntry> timeline; // newest last
+    std::vector<StoredAction> actions;   // newest first
+
+    static base::Expected<History> from_json(std::string_view body);
+    std::string to_json() const;
+};
+
+} // namespace restart

@@ -1,0 +1,177 @@
+// The fields of status.hpp. Internal to restart/wire; include only from .cpp files.
+#pragma once
+
+#include "restart/wire/report_fields.hpp"
+#include "restart/wire/status.hpp"
+
+namespace restart {
+
+template <class Codec> void fields(Codec& codec, codec::Of<AgentStatus> auto& agent) {
+    codec.added("last_report", agent.last_report);
+    codec.added("silent", agent.silent);
+    codec.added("not_watching", agent.not_watching);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<LinkStatus> auto& links) {
+    codec("up", links.up);
+    codec("total", links.total);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<HostStatus> auto& host) {
+    codec("name", host.name);
+    codec.added("unit", host.unit);
+    codec.added("state", host.state);
+    codec.added("reason", host.reason);
+    codec.added("down", host.down);
+    codec.added("drain", host.drain);
+    codec.added("not_responding", host.not_responding);
+    codec.added("lost", host.lost);
+    codec.added("agent", host.agent);
+    codec.maybe("links", host.links);
+    codec.added("findings", host.findings);
+    codec.added("incident", host.incident);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<ComponentStatus> auto& component) {
+    codec("id", component.id);
+    codec("name", component.name);
+    codec("nodes", component.nodes);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<JobStatus> auto& job) {
+    codec("id", job.id);
+    codec.added("name", job.name);
+    codec.added("interactive", job.interactive);
+    codec.added("components", job.components);
+    codec.added("uid", job.uid);
+    codec.added("state", job.state);
+    codec("nodes", job.nodes);
+    codec.added("node_count", job.node_count);
+    codec.added("epoch", job.epoch);
+    codec.added("start", job.start);
+    codec.added("restart", job.restart);
+    codec.added("ckpt_dir", job.ckpt_dir);
+    codec.added("excluded", job.excluded);
+    codec.added("why_pending", job.why_pending);
+    codec.added("speaks", job.speaks);
+    codec.added("commit", job.commit);
+    codec.added("cost_s", job.cost_s);
+    codec.added("interval_s", job.interval);
+    codec.added("requeues", job.requeues);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<IncidentJobStatus> auto& job) {
+    codec("id", job.id);
+    codec.added("name", job.name);
+    codec.added("epoch", job.epoch);
+    codec.added("recover", job.recover);
+    codec.added("save_by", job.save_by);
+    codec.added("last", job.last);
+    codec.added("stopped", job.stopped);
+    codec.added("settled", job.settled);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<ActionStatus> auto& action) {
+    codec("id", action.id);
+    codec("kind", action.kind);
+    codec("text", action.text);
+    codec("progress", action.progress);
+    codec.added("tries", action.tries);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<IncidentStatus> auto& incident) {
+    codec("id", incident.id);
+    codec("kind", incident.kind);
+    codec("phase", incident.phase);
+    codec("host", incident.host);
+    codec("what", incident.what);
+    codec("opened", incident.opened);
+    codec.added("fault", incident.fault);
+    codec.added("jobs", incident.jobs);
+    codec.added("actions", incident.actions);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<RmStatus> auto& rm) {
+    codec("answers", rm.answers);
+    codec.added("read", rm.read);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<JournalStatus> auto& journal) {
+    codec("file", journal.file);
+    codec("error", journal.error);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<FabricStatus> auto& fabric) {
+    codec("error", fabric.error);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<WitnessStatus> auto& witnesses) {
+    codec("hosts", witnesses.hosts);
+    codec("agents", witnesses.agents);
+    codec("gives_up_s", witnesses.gives_up);
+    codec("swept_s", witnesses.swept);
+    codec("slow", witnesses.slow);
+    codec("sentences", witnesses.sentences);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<InstallationStatus> auto& installation) {
+    codec("missing", installation.missing);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<Status> auto& status) {
+    codec.added("time", status.time);
+    codec.added("observe_only", status.observe_only);
+    codec.added("resource_manager", status.resource_manager);
+    codec.added("journal", status.journal);
+    codec.added("fabric", status.fabric);
+    codec.added("witnesses", status.witnesses);
+    codec.added("installation", status.installation);
+    codec.added("drained_by_railyard", status.drained_by_railyard);
+    codec("hosts", status.hosts);
+    codec("jobs", status.jobs);
+    codec.added("incidents", status.incidents);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<TimelineEntry> auto& entry) {
+    codec("time", entry.time);
+    codec("kind", entry.kind);
+    codec("incident", entry.incident);
+    codec("host", entry.host);
+    codec("job", entry.job);
+    codec.added("job_name", entry.job_name);
+    codec("text", entry.text);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<JobExplanation> auto& explanation) {
+    codec("time", explanation.time);
+    codec("job", explanation.job);
+    codec.added("placement", explanation.placement);
+    codec("incidents", explanation.incidents);
+    codec("timeline", explanation.timeline);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<HostExplanation> auto& explanation) {
+    codec("time", explanation.time);
+    codec("host", explanation.host);
+    codec("incidents", explanation.incidents);
+    codec("timeline", explanation.timeline);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<StoredAction> auto& action) {
+    codec("id", action.id);
+    codec("incident", action.incident);
+    codec("kind", action.kind);
+    codec("text", action.text);
+    codec("state", action.state);
+    codec("tries", action.tries);
+    codec("created", action.created);
+    codec("finished", action.finished);
+    codec("error", action.error);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<History> auto& history) {
+    codec("timeline", history.timeline);
+    codec("actions", history.actions);
+}
+
+} // namespace restart

@@ -1,0 +1,25 @@
+tests_unit_unit_ckpt_SOURCES = \
+	%D%/agent_double.hpp \
+	%D%/agent_test.cpp \
+	%D%/c_api_test.cpp \
+	%D%/crash_test.cpp \
+	%D%/fence_test.cpp \
+	%D%/folder.hpp \
+	%D%/import_test.cpp \
+	%D%/interval_test.cpp \
+	%D%/keeping_test.cpp \
+	%D%/manifest_test.cpp \
+	%D%/prune_test.cpp \
+	%D%/schedule_test.cpp \
+	%D%/session_test.cpp \
+	%D%/sessions.hpp \
+	%D%/squeue_test.cpp
+tests_unit_unit_ckpt_CPPFLAGS = $(unit_cppflags)
+tests_unit_unit_ckpt_CXXFLAGS = $(unit_cxxflags)
+tests_unit_unit_ckpt_LDADD = libry_unit.la libry_ckpt.la
+
+check_PROGRAMS += tests/unit/restart/ckpt/c_program
+tests_unit_restart_ckpt_c_program_SOURCES = %D%/c_program.c
+tests_unit_restart_ckpt_c_program_LDADD = librailckpt.la
+TESTS += %D%/exports
+EXTRA_DIST += %D%/exports

@@ -1,0 +1,362 @@
+#include "restart/daemon/driver.hpp"
+
+#include "base/file.hpp"
+#include "base/log.hpp"
+#include "rm_double.hpp"
+#include "unit/folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <sys/resource.h>
+#include <thread>
+
+using namespace std::chrono_literals;
+using restart::Driver;
+
+namespace {
+
+// A driver over a journal in a private folder; made again it goes on where the last one ended.
+struct Yard {
+    test::Folder folder;
+    test::RmDouble rm{{"n001", "n002", "n003"}};
+    restart::Metrics metrics;
+    std::unique_ptr<Driver> driver;
+    bool observe_only = false;
+    base::Duration silent = 3s;
+
+    void start() {
+        base::log::open("unit_daemon", base::log::Level::error);
+        restart::DriverOptions options;
+        options.policy.retry_most = 1s;
+        options.poll = 20ms;
+        options.tick = 10ms;
+        options.policy.observe_only = observe_only;
+        options.policy.silent = silent;
+        options.health = folder.path / "health.json";
+        auto journal = restart::Journal::open(folder.path / "journal.db");
+        REQUIRE(journal);
+        auto made = Driver::make(*std::move(journal), rm, metrics, options);
+        REQUIRE(made);
+        driver = *std::move(made);
+        driver->start();
+    }
+    void end() {
+        CHECK(driver->stop(10s));
+        driver.reset();
+    }
+    template <class Holds> bool wait(Holds holds) const {
+        for (int i = 0; i < 1000; ++i) {
+            if (holds()) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    }
+    bool known() const {
+        return wait([&] {
+            return driver->look([](const auto& state, const auto&) { return state.rm_read.has_value(); });
+        });
+    }
+    std::string intent_state(const std::string& incident) const {
+        const auto intents = driver->intents(incident);
+        REQUIRE(intents);
+        return intents->empty() ? "none" : intents->front().state;
+    }
+};
+
+restart::Report report_of(const std::string& host) {
+    restart::Report report;
+    report.host = host;
+    report.boot_id = "boot";
+    return report;
+}
+
+} // namespace
+
+TEST_CASE("an operator's drain is written, done and recorded") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    const auto incident = yard.driver->drain("n002", "fan tray", "alice");
+    REQUIRE(incident);
+    REQUIRE(yard.rm.wait_for_calls(1));
+    CHECK(yard.rm.node("n002").reason == "railyard[user:alice]: fan tray");
+    CHECK(yard.wait([&] { return yard.intent_state(*incident) == "done"; }));
+    const auto notes = yard.driver->notes({.incident = *incident});
+    REQUIRE(notes);
+    CHECK(notes->size() >= 2);
+    REQUIRE(yard.wait([&] { return !yard.driver->resume("n002", "alice") ? false : true; }));
+    REQUIRE(yard.rm.wait_for_calls(2));
+    CHECK(yard.rm.calls().back() == "resume n002");
+    yard.end();
+}
+
+TEST_CASE("what step refuses reaches the operator") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    const auto unknown = yard.driver->drain("n999", "x", "alice");
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().code == base::Code::not_found);
+    yard.rm.change([](restart::RmSnapshot& world) {
+        world.nodes[0].drain = true;
+        world.nodes[0].reason = "bob is soldering";
+    });
+    REQUIRE(yard.wait([&] {
+        return yard.driver->look(
+            [](const auto& state, const auto&) { return state.hosts.at("n001").node->drain; });
+    }));
+    const auto others = yard.driver->resume("n001", "alice");
+    REQUIRE_FALSE(others);
+    CHECK(others.error().code == base::Code::denied);
+    CHECK(yard.rm.calls().empty());
+}
+
+TEST_CASE("a report of an unknown host is refused") {
+    Yard yard;
+    yard.rm.away(true);
+    yard.start();
+    const auto early = yard.driver->report(report_of("n001"));
+    REQUIRE_FALSE(early);
+    CHECK(early.error().code == base::Code::unavailable);
+    yard.rm.away(false);
+    REQUIRE(yard.known());
+    CHECK(yard.driver->report(report_of("n001")));
+    const auto unknown = yard.driver->report(report_of("evil"));
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().code == base::Code::denied);
+    yard.driver->look([](const auto& state, const auto&) {
+        CHECK(state.hosts.at("n001").last_report);
+        CHECK_FALSE(state.hosts.contains("evil"));
+    });
+}
+
+TEST_CASE(
+    "while the resource manager is away an action waits, over a restart of restartd too, and is done once") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    yard.rm.away(true);
+    const auto incident = yard.driver->drain("n003", "smoke", "alice");
+    REQUIRE(incident);
+    CHECK(yard.wait([&] {
+        const auto intents = yard.driver->intents(*incident);
+        return intents && !intents->front().error.empty(); // tried, and told why not
+    }));
+    CHECK(yard.intent_state(*incident) == "pending");
+    yard.end();
+    yard.start();
+    CHECK(yard.rm.calls().empty());
+    yard.rm.away(false);
+    REQUIRE(yard.rm.wait_for_calls(1));
+    CHECK(yard.wait([&] { return yard.intent_state(*incident) == "done"; }));
+    std::this_thread::sleep_for(200ms);
+    CHECK(yard.rm.calls() == std::vector<std::string>{"drain n003: railyard[user:alice]: smoke"});
+    yard.end();
+    yard.start(); // and a further start repeats nothing
+    REQUIRE(yard.known());
+    std::this_thread::sleep_for(200ms);
+    CHECK(yard.rm.calls().size() == 1);
+}
+
+TEST_CASE("an intent without an outcome is settled by what the resource manager shows") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    REQUIRE(yard.driver->stop(10s));
+    // A process that is killed after the commit leaves exactly this: the state with the intent given.
+    std::string incident;
+    {
+        const auto path = yard.folder.path / "journal.db";
+        yard.driver.reset();
+        auto journal = restart::Journal::open(path);
+        REQUIRE(journal);
+        auto state = restart::State::from_json(**journal->state());
+        REQUIRE(state);
+        restart::Policy policy;
+        policy.observe_only = false;
+        auto step = restart::step(*std::move(state), restart::OperatorDrain{"n001", "smoke", "alice"},
+                                  base::now(), policy);
+        REQUIRE(step.actions.size() == 1);
+        incident = step.actions.front().id.substr(0, step.actions.front().id.find('/'));
+        REQUIRE(journal->commit({step.state.to_json(), step.notes, step.actions, {}}, base::now()));
+    }
+    SECTION("it was not done: it is done once") {
+        yard.start();
+        REQUIRE(yard.rm.wait_for_calls(1));
+        std::this_thread::sleep_for(200ms);
+        CHECK(yard.rm.calls() == std::vector<std::string>{"drain n001: railyard[user:alice]: smoke"});
+    }
+    SECTION("it was done: it is not done again") {
+        yard.rm.change([](restart::RmSnapshot& world) {
+            world.nodes[0].drain = true;
+            world.nodes[0].reason = "railyard[user:alice]: smoke";
+        });
+        yard.start();
+        REQUIRE(yard.known());
+        std::this_thread::sleep_for(200ms);
+        CHECK(yard.rm.calls().empty());
+    }
+    CHECK(yard.wait([&] { return yard.intent_state(incident) == "done"; }));
+    yard.end();
+}
+
+TEST_CASE("nothing is done while the journal cannot be written, and all of it afterwards") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const auto ignore = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit full{0, before.rlim_max}; // what a full disk looks like to the writer
+    ::setrlimit(RLIMIT_FSIZE, &full);
+    const auto first = yard.driver->drain("n001", "smoke", "alice");
+    const auto second = yard.driver->drain("n002", "smoke", "alice");
+    const auto told = yard.driver->look([](const auto&, const auto& status) { return status.journal_error; });
+    std::this_thread::sleep_for(300ms);
+    const auto calls = yard.rm.calls();
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, ignore);
+    CHECK(first); // taken before it was known
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == base::Code::unavailable);
+    CHECK(told.find("journal.db") != std::string::npos);
+    CHECK(calls.empty());
+    REQUIRE(yard.rm.wait_for_calls(1));
+    CHECK(yard.rm.calls().front() == "drain n001: railyard[user:alice]: smoke");
+    CHECK(yard.driver->look([](const auto&, const auto& status) { return status.journal_error; }).empty());
+}
+
+TEST_CASE("a lost host that came back while the journal could not be written is not set down when it can") {
+    Yard yard;
+    yard.silent = 300ms;
+    yard.start();
+    REQUIRE(yard.known());
+    const auto lost = [&] {
+        return yard.driver->look([](const auto& state, const auto&) { return state.hosts.at("n002").lost; });
+    };
+    const auto report = [&](bool all) {
+        for (const auto* host : {"n001", "n003"})
+            REQUIRE(yard.driver->report(report_of(host)));
+        if (all) REQUIRE(yard.driver->report(report_of("n002")));
+    };
+    const auto hear = [&](bool heard) {
+        yard.rm.change([&](restart::RmSnapshot& world) { world.nodes[1].not_responding = !heard; });
+    };
+    report(true);
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const auto ignore = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit full{0, before.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &full);
+    hear(false);
+    const bool was_lost = yard.wait([&] {
+        report(false);
+        return lost();
+    });
+    hear(true);
+    report(true);
+    const bool returned = yard.wait([&] {
+        report(true);
+        return yard.driver->look([](const auto& state, const auto&) {
+            return !state.hosts.at("n002").lost && !state.hosts.at("n002").node->not_responding;
+        });
+    });
+    const auto error = yard.driver->look([](const auto&, const auto& status) { return status.journal_error; });
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, ignore);
+    CHECK(was_lost);
+    CHECK(returned);
+    CHECK_FALSE(error.empty()); // all that while
+    CHECK(yard.wait([&] {
+        report(true);
+        const auto intents = yard.driver->intents({});
+        return intents && intents->size() == 1 && intents->front().state == "failed";
+    }));
+    CHECK(yard.rm.calls().empty());
+    CHECK(yard.driver->intents({})->front().error == "its agent reports again");
+    yard.end();
+}
+
+TEST_CASE("a stored state that cannot be understood is refused, not replaced") {
+    const test::Folder folder;
+    const auto path = folder.path / "journal.db";
+    test::RmDouble rm({"n001"});
+    restart::Metrics metrics;
+    {
+        auto journal = restart::Journal::open(path);
+        REQUIRE(journal->commit({R"({"hosts":17})", {}, {}, {}}, base::now()));
+    }
+    for (int i = 0; i < 2; ++i) {
+        const auto driver = Driver::make(*restart::Journal::open(path), rm, metrics, {});
+        REQUIRE_FALSE(driver);
+        CHECK(driver.error().text.find(path.string()) != std::string::npos);
+        CHECK(driver.error().text.find("hosts") != std::string::npos);
+    }
+}
+
+TEST_CASE("placement is told which hosts to avoid, and nothing while observing") {
+    Yard yard;
+    yard.observe_only = GENERATE(false, true);
+    yard.start();
+    REQUIRE(yard.known());
+    const auto avoided = [&] {
+        const auto text = base::read_file(yard.folder.path / "health.json");
+        const auto file = text ? base::parse_health(*text, "health.json") : base::HealthFile{};
+        REQUIRE(file);
+        return file->hosts;
+    };
+    auto report = report_of("n002");
+    report.findings.push_back({"ib.symbol_error", "mlx5_0:1", restart::Severity::warn, base::now(), "12 an hour"});
+    REQUIRE(yard.driver->report(report));
+    if (yard.observe_only) {
+        REQUIRE(yard.wait([&] { return std::filesystem::exists(yard.folder.path / "health.json"); }));
+        std::this_thread::sleep_for(50ms);
+        CHECK(avoided().empty());
+    } else {
+        CHECK(yard.wait([&] { return avoided().contains("n002"); }));
+        restart::RmQueue queue;
+        queue.nodes.emplace_back().name = "n002";
+        yard.rm.set_queue(queue);
+        CHECK(yard.driver->queue(10s)->nodes.at(0).health == avoided().at("n002").health);
+        report.findings.clear();
+        REQUIRE(yard.driver->report(report));
+        CHECK(yard.wait([&] { return avoided().empty(); }));
+    }
+    yard.end();
+}
+
+TEST_CASE("the queue is asked for between other calls, and a manager that is away is told as such") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    restart::RmQueue queue;
+    queue.jobs.emplace_back().id = 12;
+    yard.rm.set_queue(queue);
+    const auto answer = yard.driver->queue(10s);
+    REQUIRE(answer);
+    CHECK(answer->jobs.size() == 1);
+    REQUIRE(yard.driver->tell_why(12, "needs 4 nodes", 10s));
+    CHECK(yard.rm.job(12).comment == "railyard-why: needs 4 nodes");
+    CHECK(yard.driver->refresh(10s));
+    yard.rm.away(true);
+    CHECK_FALSE(yard.driver->refresh(10s));
+    CHECK(yard.driver->queue(10s).error().code == base::Code::unavailable);
+    yard.end();
+}
+
+TEST_CASE("a refreshed state has seen what happened before the question") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    for (std::uint32_t id = 1; id <= 20; ++id) {
+        yard.rm.change([&](restart::RmSnapshot& world) {
+            restart::RmJob job;
+            job.id = id;
+            world.jobs.push_back(job);
+        });
+        REQUIRE(yard.driver->refresh(10s));
+        CHECK(yard.driver->look([&](const auto& state, const auto&) { return state.jobs.contains(id); }));
+    }
+    yard.end();
+}

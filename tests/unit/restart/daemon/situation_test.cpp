@@ -1,0 +1,324 @@
+#include "restart/daemon/situation.hpp"
+#include "restart/daemon/why_writer.hpp"
+
+#include "restart/rm/slurm_queue.hpp"
+#include "sched/why_comment.hpp"
+#include "unit/sched/grid.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <optional>
+
+using namespace restart;
+using namespace std::chrono_literals;
+using Use = base::HostState;
+using Hosts = std::vector<std::uint32_t>;
+
+namespace {
+
+const base::Time now = base::time_from_seconds(1'772'367'600);
+
+// Two units of four hosts n1 … n8, all idle and in partition batch.
+struct Scene {
+    sched::Placing placing{sched_test::grid(1, 2, 4)};
+    RmQueue queue;
+
+    Scene() {
+        queue.read = now;
+        for (const auto& host : placing.fabric.hosts) {
+            QueueNode node;
+            node.name = host.name;
+            node.state = Use::free;
+            node.cpus_idle = 16;
+            queue.nodes.push_back(node);
+            queue.partitions["batch"].push_back(host.name);
+        }
+    }
+    QueueNode& node(std::size_t number) { return queue.nodes.at(number - 1); }
+    // A waiting job of so many nodes that wants one unit.
+    QueueJob& wait(std::uint32_t id, std::uint32_t nodes) {
+        auto& job = queue.jobs.emplace_back();
+        job.id = id;
+        job.least = nodes;
+        job.partitions = {"batch"};
+        job.exclusive = true;
+        job.why = "Resources";
+        job.hints.span = sched::Span::unit;
+        job.eligible = now;
+        return job;
+    }
+    QueueJob& run(std::uint32_t id, const std::vector<std::string>& nodes, std::optional<base::Time> ends) {
+        auto& job = wait(id, static_cast<std::uint32_t>(nodes.size()));
+        job.phase = QueuePhase::placed;
+        job.nodes = nodes;
+        job.ends = ends;
+        job.why.clear();
+        job.start = now - 1h;
+        job.eligible = job.start;
+        for (auto& node : queue.nodes)
+            if (std::count(nodes.begin(), nodes.end(), node.name) > 0) node.state = Use::busy;
+        return job;
+    }
+    Situation of(std::uint32_t id) const {
+        auto situation = situation_of(queue, placing, id);
+        REQUIRE(situation);
+        return *std::move(situation);
+    }
+    std::string sentence(std::uint32_t id) const { return sentence_of(of(id), placing); }
+    std::string text(std::uint32_t id) const {
+        return base::to_text(placement_json(of(id), placing));
+    }
+};
+
+} // namespace
+
+TEST_CASE("a waiting job is set among its partition's hosts and the jobs that hold them") {
+    Scene scene;
+    scene.run(1, {"n1", "n2"}, now + 1h);
+    scene.node(5).state = Use::drained;
+    scene.node(5).reason = "railyard[i-3]: link errors";
+    scene.queue.partitions["batch"].pop_back(); // n8
+    auto& job = scene.wait(7, 3);
+    job.excluded = {"n3", "nowhere"};
+    const auto situation = scene.of(7);
+    CHECK(situation.request.nodes == 3);
+    CHECK(situation.request.span == sched::Span::unit);
+    CHECK(situation.request.excluded == Hosts{2, 7});
+    CHECK_FALSE(situation.request.shared);
+    CHECK(situation.circumstances.holders.size() == 1);
+    CHECK(situation.circumstances.remarks.why[4] == "link errors");
+    CHECK(situation.circumstances.remarks.excluded == "excluded by the request or not in partition batch");
+    const auto sentence = scene.sentence(7);
+    CHECK(sentence.find("needs 3 nodes in one unit; the fullest, su2, has 2 free, 1 drained for link errors, 1 "
+                        "excluded by the request or not in partition batch; job 1 ends at ") == 0);
+    CHECK(sentence.find(" and makes it fit in unit su1") != std::string::npos);
+    CHECK_FALSE(situation_of(scene.queue, scene.placing, 8));
+}
+
+TEST_CASE("what hosts do counts as it does for this job") {
+    Scene scene;
+    scene.node(1).reserved = true;
+    scene.node(2).state = Use::mixed;
+    scene.node(2).cpus_idle = 4;
+    auto& job = scene.wait(7, 2);
+    job.exclusive = false;
+    job.cpus_per_node = 8;
+    auto situation = scene.of(7);
+    CHECK(situation.request.shared);
+    CHECK(situation.snapshot.states[0] == Use::drained);
+    CHECK(situation.circumstances.remarks.why[0] == "a reservation");
+    CHECK(situation.snapshot.states[1] == Use::busy);
+    job.cpus_per_node = 4;
+    job.reservation = "mine";
+    situation = scene.of(7);
+    CHECK(situation.snapshot.states[0] == Use::free);
+    CHECK(situation.snapshot.states[1] == Use::mixed);
+    scene.queue.nodes.erase(scene.queue.nodes.begin()); // Slurm does not know it
+    CHECK(scene.of(7).snapshot.states[0] == Use::down);
+}
+
+TEST_CASE("a wish is counted from when the job might start, and is over after its time") {
+    Scene scene;
+    auto& job = scene.wait(7, 2);
+    job.hints.span_wait = 2h;
+    job.eligible = now - 30min;
+    CHECK(scene.of(7).circumstances.wish_ends == now + 90min);
+    job.eligible = now - 3h;
+    CHECK(scene.of(7).request.span == sched::Span::any);
+    CHECK_FALSE(scene.of(7).circumstances.wish_ends);
+    job.eligible = now + 1h; // begins later
+    CHECK(scene.of(7).circumstances.wish_ends == now + 2h);
+}
+
+TEST_CASE("what Slurm holds a job back for beside hosts is told apart from its turn") {
+    Scene scene;
+    auto& job = scene.wait(7, 2);
+    job.why = "Priority";
+    CHECK(scene.sentence(7) == "would fit now, in unit su1: waits for its turn (Priority)");
+    job.why = "None"; // not looked at yet
+    CHECK(scene.sentence(7) == "would fit now, in unit su1: waits for its turn");
+    job.why = "Dependency";
+    CHECK(scene.sentence(7) == "would fit now, in unit su1: held back by something else (Dependency)");
+    job.least = 5;
+    CHECK(scene.sentence(7).ends_with("this job can never run with --rail-span=unit; it is held back by something "
+                                      "else, too (Dependency)"));
+}
+
+TEST_CASE("hosts that placement is told to avoid are avoided here, too") {
+    Scene scene;
+    scene.node(1).health = 0.6F;
+    scene.wait(7, 2);
+    const auto text = scene.text(7);
+    CHECK(text.find("\"nodes_then\":[\"n2\",\"n3\"]") != std::string::npos);
+    scene.run(1, {"n1", "n2"}, now + 1h);
+    CHECK(scene.text(1).find("\"decided\":\"avoidance\"") != std::string::npos);
+}
+
+TEST_CASE("hosts kept free for restarts are kept from a first start only") {
+    Scene scene;
+    scene.placing.spare_floor = 7;
+    auto& job = scene.wait(7, 2);
+    CHECK(scene.sentence(7).find("are kept free for restarts") != std::string::npos);
+    job.restarts = 1;
+    CHECK(scene.sentence(7).starts_with("would fit now"));
+}
+
+TEST_CASE("a placed job is explained by its hosts, whatever was asked") {
+    Scene scene;
+    scene.run(1, {"n1", "n2"}, now + 1h);
+    CHECK(scene.text(1).find("\"kind\":\"placed\"") != std::string::npos);
+    auto& split = scene.run(2, {"n3", "n5", "elsewhere"}, {});
+    split.constraint = "gpu80";
+    const auto text = scene.text(2);
+    CHECK(text.find("would be better now, for the smaller part") != std::string::npos);
+    CHECK(text.find("1 of its 3 hosts are not in the fabric file") != std::string::npos);
+    CHECK(text.find("features it asks for (gpu80) is not considered here") != std::string::npos);
+    scene.run(3, {"elsewhere"}, {});
+    CHECK(scene.text(3).find("\"kind\":\"unknown\"") != std::string::npos);
+    scene.run(4, {"n4"}, {}).phase = QueuePhase::leaving;
+    CHECK(scene.text(4).find("\"kind\":\"unknown\"") != std::string::npos);
+    CHECK(scene.sentence(1).empty());
+}
+
+TEST_CASE("comments are written once a sentence and a minute, and taken out when a job starts") {
+    Scene scene;
+    WhyPlan plan;
+    scene.run(1, {"n1", "n2", "n5", "n6"}, now + 1h);
+    scene.wait(7, 3).comment = "ticket 7";
+    scene.wait(8, 3).hints = {}; // one unit holds it and it asked for nothing
+    scene.wait(9, 5).hints = {}; // no unit holds it
+    scene.wait(10, 2).hints.restart = true;
+    scene.queue.jobs.back().hints.span.reset(); // no flag of placement
+    const auto apply = [&](const std::vector<WhyPlan::Change>& changes) {
+        for (const auto& change : changes)
+            for (auto& job : scene.queue.jobs)
+                if (job.id == change.job) job.comment = sched::with_why(job.comment, change.text);
+    };
+    const auto jobs = [&](bool explain = true) {
+        std::vector<std::uint32_t> ids;
+        const auto changes = plan.due(scene.queue, scene.placing, explain);
+        for (const auto& change : changes)
+            ids.push_back(change.job);
+        apply(changes);
+        std::sort(ids.begin(), ids.end());
+        return ids;
+    };
+    CHECK(jobs() == std::vector<std::uint32_t>{7, 9});
+    CHECK(scene.of(7).job->comment.starts_with("ticket 7; railyard-why: needs 3 nodes in one unit, the fullest"));
+    CHECK(jobs().empty());
+
+    // Another sentence waits until the minute is over.
+    scene.node(3).state = Use::drained;
+    scene.queue.read = now + 59s;
+    CHECK(jobs().empty());
+    scene.queue.read = now + 60s;
+    CHECK(jobs() == std::vector<std::uint32_t>{7, 9});
+    scene.queue.read = now + 3min;
+    CHECK(jobs().empty());
+
+    // Started, and no sooner than at once.
+    scene.queue.jobs[1].phase = QueuePhase::placed;
+    CHECK(jobs() == std::vector<std::uint32_t>{7});
+    CHECK(scene.queue.jobs[1].comment == "ticket 7");
+    // A restartd that has forgotten everything finds what it wrote; switched off it takes it out.
+    plan = {};
+    CHECK(jobs().empty());
+    CHECK(jobs(false) == std::vector<std::uint32_t>{9});
+    CHECK(jobs(false).empty());
+}
+
+TEST_CASE("a pass writes a bounded number of comments, and the next ones the rest") {
+    Scene scene;
+    WhyPlan plan;
+    scene.run(1, {"n1", "n2", "n5", "n6"}, now + 1h);
+    for (std::uint32_t id = 100; id < 200; ++id)
+        scene.wait(id, 3);
+    std::size_t passes = 0, written = 0;
+    for (; passes < 10; ++passes) {
+        const auto changes = plan.due(scene.queue, scene.placing, true);
+        CHECK(changes.size() <= 16);
+        written += changes.size();
+        for (const auto& change : changes)
+            scene.queue.jobs.at(change.job - 99).comment = sched::with_why("", change.text);
+        if (changes.empty()) break;
+    }
+    CHECK(written == 100);
+    CHECK(passes == 7);
+}
+
+TEST_CASE("Slurm's records of a queue are read") {
+    node_info_t raw_node;
+    std::memset(&raw_node, 0, sizeof raw_node);
+    std::string name = "n001", reason = "bad disk";
+    raw_node.name = name.data();
+    raw_node.cpus = 16;
+    const auto state = [&](std::uint32_t bits) {
+        raw_node.node_state = bits;
+        return read_queue_node(raw_node, 4).state;
+    };
+    CHECK(state(NODE_STATE_IDLE) == Use::free);
+    CHECK(state(NODE_STATE_IDLE | NODE_STATE_POWERED_DOWN | NODE_STATE_CLOUD) == Use::free);
+    CHECK(state(NODE_STATE_IDLE | NODE_STATE_PLANNED) == Use::free);
+    CHECK(state(NODE_STATE_IDLE | NODE_STATE_COMPLETING) == Use::busy);
+    CHECK(state(NODE_STATE_MIXED) == Use::mixed);
+    CHECK(state(NODE_STATE_ALLOCATED) == Use::busy);
+    CHECK(state(NODE_STATE_ALLOCATED | NODE_STATE_DRAIN) == Use::drained);
+    CHECK(state(NODE_STATE_IDLE | NODE_STATE_NO_RESPOND) == Use::down);
+    CHECK(state(NODE_STATE_DOWN | NODE_STATE_DRAIN) == Use::down);
+    raw_node.reason = reason.data();
+    raw_node.node_state = NODE_STATE_IDLE | NODE_STATE_RES;
+    const auto node = read_queue_node(raw_node, 4);
+    CHECK(node.reserved);
+    CHECK(node.cpus_idle == 12);
+    CHECK(node.reason == "bad disk");
+
+    job_info_t raw;
+    std::memset(&raw, 0, sizeof raw);
+    std::string partition = "batch,debug", excluded = "n[001-002]", held = "n003",
+                comment = "railyard: span=unit@2h spares=1";
+    raw.job_id = 12;
+    raw.job_state = JOB_PENDING;
+    raw.partition = partition.data();
+    raw.exc_nodes = excluded.data();
+    raw.admin_comment = comment.data();
+    raw.num_nodes = 4;
+    raw.max_nodes = 8;
+    raw.num_cpus = 32;
+    raw.eligible_time = 1000;
+    raw.state_reason = WAIT_RESOURCES;
+    auto job = read_queue_job(raw, now);
+    REQUIRE(job);
+    CHECK(job->phase == QueuePhase::waiting);
+    CHECK(job->partitions == std::vector<std::string>{"batch", "debug"});
+    CHECK(job->excluded == std::vector<std::string>{"n001", "n002"});
+    CHECK(job->least == 4);
+    CHECK(job->most == 8);
+    CHECK(job->cpus_per_node == 8);
+    CHECK(job->exclusive);
+    CHECK(job->why == "Resources");
+    CHECK(job->hints.span_wait == base::Duration(2h));
+    CHECK(job->hints.spares == 1U);
+    CHECK_FALSE(job->ends);
+    raw.job_state = JOB_RUNNING;
+    raw.nodes = held.data();
+    raw.end_time = 5000;
+    raw.max_nodes = 0;
+    raw.time_limit = 60;
+    job = read_queue_job(raw, now);
+    CHECK(job->phase == QueuePhase::placed);
+    CHECK(job->ends == base::Time(5000s));
+    CHECK(job->nodes == std::vector<std::string>{"n003"});
+    CHECK(job->most == 0);
+    raw.time_limit = INFINITE;
+    CHECK_FALSE(read_queue_job(raw, now)->ends);
+    raw.time_limit = NO_VAL;
+    raw.end_time = raw.start_time + 365 * 24 * 60 * 60;
+    CHECK_FALSE(read_queue_job(raw, now)->ends);
+    raw.job_state = JOB_COMPLETE | JOB_COMPLETING;
+    job = read_queue_job(raw, now);
+    CHECK(job->phase == QueuePhase::leaving);
+    CHECK(job->ends == now);
+    raw.job_state = JOB_COMPLETE;
+    CHECK_FALSE(read_queue_job(raw, now));
+}

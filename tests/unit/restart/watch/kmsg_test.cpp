@@ -1,0 +1,111 @@
+#include "restart/watch/kmsg.hpp"
+
+#include "unit/folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+using restart::Kmsg;
+using restart::parse_xid;
+
+namespace {
+
+void append(const std::filesystem::path& path, std::string_view text) {
+    std::ofstream(path, std::ios::app) << text;
+}
+
+} // namespace
+
+TEST_CASE("XID lines of every driver generation, as recorded") {
+    struct Line {
+        std::string_view text, pci;
+        std::uint32_t code;
+    };
+    const Line lines[] = {
+        // /dev/kmsg's record, dmesg's and syslog's form
+        {"4,1530,76421863,-;NVRM: Xid (PCI:0000:14:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen "
+         "off the bus.",
+         "0000:14:00", 79},
+        {"[  764.218630] NVRM: Xid (PCI:0000:CA:00): 31, pid=8571, name=python, Ch 00000008, intr 00000000. "
+         "MMU Fault",
+         "0000:ca:00", 31},
+        {"Jan  5 11:02:33 n001 kernel: NVRM: Xid (PCI:0000:01:00): 94, pid='<unknown>', Contained: HBM "
+         "(0x3,0x0).",
+         "0000:01:00", 94},
+        // before 375: no "PCI:"
+        {"NVRM: Xid (0000:03:00): 48, DBE (double bit error) detected at location 0x1", "0000:03:00", 48},
+        // with a function, a wide domain, and nothing after the code
+        {"NVRM: Xid (PCI:0000:14:00.0): 63, Row Remapper: New row", "0000:14:00.0", 63},
+        {"NVRM: Xid (PCI:00010000:14:00): 45", "00010000:14:00", 45},
+    };
+    for (const auto& line : lines) {
+        INFO(line.text);
+        const auto event = parse_xid(line.text);
+        REQUIRE(event);
+        CHECK(event->pci == line.pci);
+        CHECK(event->code == line.code);
+    }
+    CHECK(parse_xid(lines[0].text)->text == "pid='<unknown>', name=<unknown>, GPU has fallen off the bus.");
+}
+
+TEST_CASE("lines that are no XID") {
+    for (const auto* line : {"", "NVRM: loading NVIDIA UNIX x86_64 Kernel Module", "NVRM: Xid (",
+                             "NVRM: Xid (PCI:0000:14:00)", "NVRM: Xid (PCI:0000:14:00): ",
+                             "NVRM: Xid (PCI:0000:14:00): abc", "NVRM: Xid (PCI:0000:14:00): -79, x",
+                             "NVRM: Xid (PCI:0000:14:00): 99999999999, x", "NVRM: Xid (PCI:0000:14:00): 0, x",
+                             "NVRM: Xid (PCI:$(reboot)): 79, x", "NVRM: Xid (PCI:): 79, x"}) {
+        INFO(line);
+        CHECK_FALSE(parse_xid(line));
+    }
+}
+
+TEST_CASE("a driver's words are kept printable and short") {
+    const auto event = parse_xid("NVRM: Xid (PCI:0000:14:00): 79, \x1b[2J" + std::string(5000, 'x'));
+    REQUIRE(event);
+    CHECK(event->text.size() == 200);
+    CHECK(event->text.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a log is read from now on, line by line, across partial writes and truncation") {
+    const test::Folder folder;
+    const auto path = folder.path / "kmsg";
+    append(path, "NVRM: Xid (PCI:0000:14:00): 79, an old one\n");
+    auto kmsg = Kmsg::open(path);
+    REQUIRE(kmsg);
+    CHECK(kmsg->drain().empty());
+
+    append(path, "something else\nNVRM: Xid (PCI:0000:14:00): 31, new");
+    CHECK(kmsg->drain().empty()); // its line has not ended
+    append(path, " one\nNVRM: Xid (PCI:0000:30:00): 48, DBE\n");
+    const auto events = kmsg->drain();
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].text == "new one");
+    CHECK(events[1].code == 48);
+    CHECK(kmsg->drain().empty());
+
+    std::filesystem::resize_file(path, 0);
+    append(path, "NVRM: Xid (PCI:0000:14:00): 13, after\n");
+    CHECK(kmsg->drain().size() == 1);
+    CHECK(kmsg->lost() == 1);
+
+    append(path, std::string(100'000, 'x') + "\nNVRM: Xid (PCI:0000:14:00): 13, again\n");
+    CHECK(kmsg->drain().size() == 1);
+}
+
+TEST_CASE("a log that cannot be read is an error with its name") {
+    const auto missing = Kmsg::open("/nonexistent/kmsg");
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().text.find("/nonexistent/kmsg") != std::string::npos);
+    const auto folder = Kmsg::open("/tmp");
+    REQUIRE_FALSE(folder);
+    CHECK(folder.error().text.find("neither a kernel log device nor a file") != std::string::npos);
+}
+
+TEST_CASE("the real kernel log can be read, from its end") {
+    auto kmsg = Kmsg::open("/dev/kmsg");
+    if (!kmsg) {
+        WARN("SKIP: " << kmsg.error().text);
+        return;
+    }
+    CHECK(kmsg->drain().empty()); // nothing old; nothing is written there, as other watchers may listen
+}

@@ -1,0 +1,22 @@
+tests_unit_unit_watch_SOURCES = \
+	%D%/fabric_file_test.cpp \
+	%D%/fabric_witness_test.cpp \
+	%D%/hardware.hpp \
+	%D%/job_socket_test.cpp \
+	%D%/job_test.cpp \
+	%D%/kmsg_test.cpp \
+	%D%/nvml_test.cpp \
+	%D%/reporter_test.cpp \
+	%D%/rules_test.cpp \
+	%D%/run_apart_test.cpp \
+	%D%/sysfs_ib_test.cpp \
+	%D%/watcher_test.cpp \
+	%D%/window_test.cpp \
+	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
+tests_unit_unit_watch_CPPFLAGS = $(unit_cppflags)
+tests_unit_unit_watch_CXXFLAGS = $(unit_cxxflags)
+tests_unit_unit_watch_LDADD = libry_unit.la libry_watch.la libry_topo.la libry_base.la
+EXTRA_tests_unit_unit_watch_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1
+
+TESTS += %D%/programs_test.py
+EXTRA_DIST += %D%/programs_test.py

@@ -1,0 +1,98 @@
+#include "restart/watch/sysfs_ib.hpp"
+
+#include "hardware.hpp"
+
+#include "restart/watch/rules.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+
+using restart::SysfsIb;
+using Depth = restart::SysfsIb::Depth;
+
+TEST_CASE("a generated host: eight ports, their state, rate and counters") {
+    const test::Hardware host(8);
+    SysfsIb sysfs(host.sysfs(), restart::judged_counters());
+    const auto judged = sysfs.sample(Depth::judged);
+    REQUIRE(judged.ports.size() == 8);
+    const auto& port = judged.ports[3];
+    CHECK(port.device == "mlx5_3");
+    CHECK(port.port == 1);
+    CHECK(port.state == "ACTIVE");
+    CHECK(port.phys_state == "LinkUp");
+    CHECK(port.rate_gbps == 400);
+    CHECK(port.node == 0x946dae0000010040);
+    CHECK(port.guid == 0x946dae0000010040);
+    for (const auto& name : restart::judged_counters()) {
+        INFO(name);
+        CHECK(port.counters.contains(name)); // the mlx5 driver has each counter that a rule reads
+    }
+    CHECK_FALSE(port.counters.contains("port_xmit_data"));
+    const auto all = sysfs.sample(Depth::all);
+    CHECK(all.ports[3].counters.size() == 46);
+    CHECK(all.ports[3].counters.at("lifespan") == 12);
+}
+
+TEST_CASE("changes are seen through the files kept open, in values of any length") {
+    const test::Hardware host(2);
+    SysfsIb sysfs(host.sysfs(), restart::judged_counters());
+    sysfs.sample(Depth::judged);
+    host.set({"mlx5_1.link_downed=123456789", "mlx5_1.rnr_nak_retry_err=5", "mlx5_1.link=down"});
+    auto port = sysfs.sample(Depth::judged).ports[1];
+    CHECK(port.counters.at("link_downed") == 123456789);
+    CHECK(port.counters.at("rnr_nak_retry_err") == 5);
+    CHECK(port.state == "DOWN");
+    CHECK(port.phys_state == "Polling");
+    CHECK(port.rate_gbps == 40);
+    host.set({"mlx5_1.link_downed=7", "mlx5_1.link=up"});
+    port = sysfs.sample(Depth::judged).ports[1];
+    CHECK(port.counters.at("link_downed") == 7);
+    CHECK(port.state == "ACTIVE");
+}
+
+TEST_CASE("a device that vanishes is left out, and comes back") {
+    const test::Hardware host(3);
+    SysfsIb sysfs(host.sysfs(), restart::judged_counters());
+    REQUIRE(sysfs.sample(Depth::judged).ports.size() == 3);
+    host.remove("mlx5_1");
+    const auto without = sysfs.sample(Depth::judged);
+    REQUIRE(without.ports.size() == 2);
+    CHECK(without.ports[1].device == "mlx5_2");
+    host.make(3);
+    CHECK(sysfs.sample(Depth::judged).ports.size() == 3);
+    std::filesystem::remove_all(host.sysfs());
+    CHECK(sysfs.sample(Depth::all).ports.empty());
+}
+
+TEST_CASE("Ethernet and ignored devices are left out and said so") {
+    const test::Hardware host(3);
+    host.write("class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
+    SysfsIb sysfs(host.sysfs(), {}, {"mlx5_2"});
+    const auto sample = sysfs.sample(Depth::all);
+    REQUIRE(sample.ports.size() == 1);
+    CHECK(sample.ports[0].device == "mlx5_1");
+    CHECK(sample.left_out ==
+          std::vector<std::string>{"mlx5_0: link layer Ethernet", "mlx5_2: ignored by the configuration"});
+    CHECK(sample.ignored == std::vector<restart::Guid>{0x946dae0000010030, 0x946dae0000010030});
+}
+
+TEST_CASE("files that hold nonsense give no values, and no harm") {
+    const test::Hardware host(1);
+    host.write("class/infiniband/mlx5_0/ports/1/state", "\x1b[2J garbage\n");
+    host.write("class/infiniband/mlx5_0/ports/1/rate", "fast\n");
+    host.write("class/infiniband/mlx5_0/ports/1/counters/symbol_error", "-1\n");
+    host.write("class/infiniband/mlx5_0/ports/1/counters/link_downed", "99999999999999999999999\n");
+    host.write("class/infiniband/mlx5_0/ports/1/counters/port_rcv_errors", "");
+    SysfsIb sysfs(host.sysfs(), restart::judged_counters());
+    const auto port = sysfs.sample(Depth::all).ports.at(0);
+    CHECK(port.state.find('\x1b') == std::string::npos);
+    CHECK(port.rate_gbps == 0);
+    for (const auto* name : {"symbol_error", "link_downed", "port_rcv_errors"})
+        CHECK_FALSE(port.counters.contains(name));
+}
+
+TEST_CASE("a host without InfiniBand has no ports") {
+    SysfsIb sysfs("/nonexistent", restart::judged_counters());
+    CHECK(sysfs.sample(Depth::all).ports.empty());
+}

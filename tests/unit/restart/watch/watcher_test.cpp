@@ -1,0 +1,178 @@
+// From the hardware's doubles to reports: the whole of nodewatchd but its sockets.
+#include "restart/watch/watcher.hpp"
+
+#include "hardware.hpp"
+
+#include "restart/watch/print.hpp"
+
+#include "base/json.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <thread>
+
+using namespace std::chrono_literals;
+using namespace restart;
+
+namespace {
+
+SourceSettings settings_for(const test::Hardware& host) {
+    SourceSettings settings;
+    settings.sysfs = host.sysfs();
+    settings.nvml = host.nvml();
+    settings.kmsg = host.kmsg();
+    settings.interval = 20ms;
+    return settings;
+}
+
+Limits quick() {
+    Limits limits;
+    limits.throttle_window = 100ms;
+    limits.clear = 100ms;
+    limits.interval = 20ms;
+    return limits;
+}
+
+struct Watching {
+    explicit Watching(const test::Hardware& host)
+        : sources(settings_for(host)), watcher("n001", "boot", quick(), sources, book) {
+        sources.await_first(10s);
+    }
+    Report next() {
+        const auto now = base::now();
+        auto [report, changes] = watcher.next(now, now);
+        last = std::move(changes);
+        // What is made here is what restartd accepts.
+        const auto read = Report::from_json(report.to_json());
+        REQUIRE(read);
+        return std::move(report);
+    }
+    // Reports until one has that finding, for at most ten seconds.
+    std::optional<Finding> until(std::string_view rule) {
+        for (const auto end = base::now() + 10s; base::now() < end; std::this_thread::sleep_for(20ms))
+            for (const auto& finding : next().findings)
+                if (finding.rule == rule) return finding;
+        return std::nullopt;
+    }
+    bool until_sound() {
+        for (const auto end = base::now() + 10s; base::now() < end; std::this_thread::sleep_for(20ms))
+            if (next().findings.empty()) return true;
+        return false;
+    }
+
+    JobBook book;
+    Sources sources;
+    Watcher watcher;
+    Transitions last;
+};
+
+} // namespace
+
+TEST_CASE("a sound host is watched in full and reported without findings") {
+    const test::Hardware host(8);
+    Watching watching(host);
+    const auto report = watching.next();
+    CHECK(report.host == "n001");
+    CHECK(watching.last.watching_again == std::vector<std::string>{"infiniband", "kmsg", "nvml"});
+    CHECK(report.not_watching.empty());
+    CHECK(report.findings.empty());
+}
+
+TEST_CASE("faults of the doubles become findings, and end: throttle, lost GPU, XIDs, link, device") {
+    const test::Hardware host(2);
+    Watching watching(host);
+    watching.next();
+
+    host.gpus("count=8\n3.reasons=0x80\n");
+    const auto brake = watching.until("gpu.throttle.hw_power_brake");
+    REQUIRE(brake);
+    CHECK(brake->component == "gpu3");
+    CHECK(brake->severity == Severity::evict);
+    CHECK(watching.last.began.size() == 1);
+    host.gpus("count=8\n");
+    CHECK(watching.until_sound());
+    CHECK(watching.last.ended.size() == 1);
+
+    host.gpus("count=8\n5.lost=1\n");
+    CHECK(watching.until("gpu.lost")->severity == Severity::fatal);
+    host.gpus("count=8\n");
+    CHECK(watching.until_sound());
+
+    host.set({"mlx5_0.link_downed=1"});
+    CHECK(watching.until("ib.counter.link_downed")->component == "mlx5_0:1");
+
+    host.log("4,1,2,-;NVRM: Xid (PCI:0000:30:00): 48, DBE\n");
+    CHECK(watching.until("gpu.xid.48")->component == "gpu1");
+    host.gpus("count=8\n2.xid=79\n2.xid_seq=1\n");
+    CHECK(watching.until("gpu.xid.79")->component == "gpu2");
+}
+
+TEST_CASE("a host that has nothing is watched as far as possible and says what is missing") {
+    SourceSettings settings;
+    settings.sysfs = "/nonexistent";
+    settings.nvml = "libnvidia-ml-of-nowhere.so.1";
+    settings.kmsg = "/nonexistent/kmsg";
+    Sources sources(settings);
+    sources.await_first(10s);
+    JobBook book;
+    Watcher watcher("n001", "boot", Limits{}, sources, book);
+    const auto [report, changes] = watcher.next(base::now(), base::now());
+    CHECK(changes.watching_again.empty());
+    CHECK(report.not_watching.size() == 3);
+    CHECK(changes.not_watching.size() == 3);
+    CHECK(Report::from_json(report.to_json()));
+    // Said once, not each second.
+    CHECK(watcher.next(base::now(), base::now()).second.not_watching.empty());
+}
+
+TEST_CASE("a driver that hangs holds up neither reports nor the end") {
+    const test::Hardware host(2);
+    host.gpus("count=1\n0.hang_ms=3000\n");
+    const auto began = std::chrono::steady_clock::now();
+    {
+        Sources sources(settings_for(host));
+        sources.await_first(50ms);
+        const auto reading = sources.read(base::now());
+        CHECK(reading.watching.at("infiniband"));
+        CHECK_FALSE(reading.watching.at("nvml"));
+    }
+    CHECK(std::chrono::steady_clock::now() - began < 2900ms);
+}
+
+TEST_CASE("a step of the wall's clock moves no window, and reports follow the wall") {
+    const test::Hardware host(1);
+    host.gpus("count=1\n0.reasons=0x80\n");
+    Watching watching(host);
+    const base::Time steady{std::chrono::seconds(1'000'000)}, wall{std::chrono::seconds(2'000'000)};
+    for (int i = 0; i <= 6; ++i)
+        watching.watcher.next(steady + i * 50ms, wall + i * 50ms);
+    const auto [report, changes] = watching.watcher.next(steady + 350ms, wall + 350ms + 1h);
+    REQUIRE(report.findings.size() == 1);
+    CHECK(report.findings[0].since == wall + 1h);
+}
+
+TEST_CASE("--once prints what is there, for people and for machines") {
+    const test::Hardware host(2);
+    host.gpus("count=2\n1.reasons=0x80\n0.lost=1\n");
+    host.set({"mlx5_1.link_downed=3"});
+    auto settings = settings_for(host);
+    settings.every_counter = true;
+    Sources sources(settings);
+    sources.await_first(10s);
+    const auto reading = sources.read(base::now());
+    const auto findings = Judge(Limits{}).judge(reading.sample);
+    const auto text = print_text("n001", reading, findings);
+    for (const auto* part :
+         {"n001", "mlx5_1:1", "link_downed=3", "0x80 hw_power_brake", "lost", "gpu.lost"}) {
+        INFO(part);
+        CHECK(text.find(part) != std::string::npos);
+    }
+    const auto json = base::parse_json(print_json("n001", reading, findings));
+    REQUIRE(json);
+    CHECK(json->at("links").as_array().size() == 2);
+    CHECK(json->at("links").at(1).at("counters").at("link_downed").to_number<int>() == 3);
+    CHECK(json->at("links").at(0).at("counters").as_object().size() == 46);
+    CHECK(json->at("gpus").at(0).at("lost").as_bool());
+    CHECK(json->at("findings").at(0).at("rule").as_string() == "gpu.lost");
+    CHECK(json->at("watching").at("nvml").as_bool());
+}

@@ -1,0 +1,157 @@
+#include "restart/wire/report.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using restart::FabricReport;
+using restart::Reply;
+using restart::Report;
+
+namespace {
+
+constexpr std::string_view heartbeat =
+    R"({"v":1,"host":"n001","boot_id":"b1","not_watching":["kmsg: no such file"],
+ "findings":[{"rule":"gpu.throttle.hw_power_brake","component":"gpu3","severity":"evict",
+  "since":1699999995.0,"evidence":"0x80 for 5.2 s"}],
+ "jobs":[{"id":12,"epoch":1,"uid":1000,
+  "ckpt":{"step":400,"path":"/scratch/a","committed":1700000001.5,"cost_s":0.8,"bytes":123}},
+         {"id":13,"epoch":0,"uid":1000}],
+ "from_the_future":{"is":"passed over"}})";
+
+std::string with(std::string_view old_text, std::string_view new_text, std::string_view body = heartbeat) {
+    std::string text(body);
+    const auto at = text.find(old_text);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, old_text.size(), new_text);
+}
+
+template <class T> std::string refused(const std::string& body) {
+    const auto read = T::from_json(body);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code == base::Code::input);
+    return read.error().text;
+}
+
+std::string repeated(std::string_view element, std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i)
+        text.append(i == 0 ? "" : ",").append(element);
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("a heartbeat is read whole and written so that it reads back") {
+    const auto report = Report::from_json(heartbeat);
+    REQUIRE(report);
+    CHECK(report->host == "n001");
+    CHECK(report->not_watching == std::vector<std::string>{"kmsg: no such file"});
+    CHECK(report->findings.at(0).since == base::time_from_seconds(1699999995));
+    CHECK(report->findings.at(0).severity == restart::Severity::evict);
+    REQUIRE(report->jobs.size() == 2);
+    REQUIRE(report->jobs[0].ckpt);
+    CHECK(report->jobs[0].ckpt->step == 400);
+    CHECK(report->jobs[0].ckpt->cost_s == 0.8);
+    CHECK_FALSE(report->jobs[1].ckpt);
+
+    const auto again = Report::from_json(report->to_json());
+    REQUIRE(again);
+    CHECK(*again == *report);
+}
+
+TEST_CASE("the least heartbeat is small") {
+    Report report;
+    report.host = "n001";
+    CHECK(report.to_json() ==
+          R"({"v":1,"host":"n001","boot_id":"","findings":[]})");
+    CHECK(*Report::from_json(report.to_json()) == report);
+}
+
+TEST_CASE("a bad heartbeat is refused with the field") {
+    CHECK_THAT(refused<Report>("{"), Catch::StartsWith("line 1"));
+    CHECK(refused<Report>("[]") == "top level: an object is wanted, not an array");
+    CHECK_THAT(refused<Report>(with("\"v\":1", "\"v\":2")),
+               Catch::StartsWith("v: this report is of version 2"));
+    CHECK(refused<Report>(with("\"host\":\"n001\",", "")) == "host: is missing");
+    CHECK_THAT(refused<Report>(with("\"n001\"", "\"n001;reboot\"")),
+               Catch::StartsWith("host: must be a host's name"));
+    CHECK_THAT(refused<Report>(with("\"n001\"", "\"n[1-9]\"")),
+               Catch::StartsWith("host: must be a host's name"));
+    CHECK_THAT(refused<Report>(with("\"n001\"", "\"\"")), Catch::StartsWith("host: must be"));
+    CHECK_THAT(refused<Report>(with("\"n001\"", '"' + std::string(65, 'n') + '"')),
+               Catch::StartsWith("host: is longer than 64"));
+    CHECK(refused<Report>(with("\"evict\"", "\"explode\"")) ==
+          "findings[0].severity: must be one of info, warn, evict, fatal");
+    CHECK(refused<Report>(with("0x80 for", "0x80\\nfor")) ==
+          "findings[0].evidence: holds a control character");
+    CHECK_THAT(refused<Report>(with("gpu.throttle.hw_power_brake", "gpu throttle")),
+               Catch::StartsWith("findings[0].rule: must be"));
+    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":-12")),
+               Catch::StartsWith("jobs[0].id: -12 is not between"));
+    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":4294967296")), Catch::StartsWith("jobs[0].id: "));
+    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":\"12\"")),
+               Catch::StartsWith("jobs[0].id: a whole number"));
+    CHECK(refused<Report>(with("/scratch/a", "scratch/a")) == "jobs[0].ckpt.path: must be absolute");
+    CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":-1")),
+               Catch::StartsWith("jobs[0].ckpt.cost_s: is not"));
+    CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":1e999")),
+               Catch::Contains("number") || Catch::Contains("exponent"));
+    CHECK(refused<Report>(with("1699999995.0", "1e300")) == "findings[0].since: is no time in seconds");
+    CHECK_THAT(refused<Report>(with("\"step\":400", "\"step\":1.5")),
+               Catch::StartsWith("jobs[0].ckpt.step: a whole number"));
+}
+
+TEST_CASE("a heartbeat's lists are bounded") {
+    const auto job = R"({"id":3,"epoch":0,"uid":0})";
+    const auto jobs = [&](std::size_t count) {
+        return R"({"v":1,"host":"h","boot_id":"","findings":[],"jobs":[)" + repeated(job, count) + "]}";
+    };
+    CHECK(Report::from_json(jobs(1024)));
+    CHECK(refused<Report>(jobs(1025)) == "jobs: holds more than 1024 elements");
+    CHECK(refused<Report>(with("[\"kmsg: no such file\"]", "[" + repeated("\"x\"", 33) + "]")) ==
+          "not_watching: holds more than 32 elements");
+    CHECK(refused<Report>(with("0x80 for 5.2 s", std::string(513, 'x'))) ==
+          "findings[0].evidence: is longer than 512 bytes");
+    CHECK(refused<Report>(with("kmsg: no such file", std::string(5000, 'x'))) ==
+          "not_watching[0]: is longer than 4096 bytes");
+    const auto sweep = [](const std::string& host) {
+        return R"({"v":1,"hosts":{")" + host + R"(":{"links_up":0,"links_total":8}},"hosts_seen":1,"complete":true})";
+    };
+    CHECK(refused<FabricReport>(sweep(std::string(65, 'x'))) ==
+          "hosts: a key is not a name of 1 to 64 bytes or not a number");
+}
+
+TEST_CASE("any cut heartbeat is an error, never a crash") {
+    const std::string whole(heartbeat);
+    for (std::size_t length = 0; length < whole.size(); ++length)
+        CHECK_FALSE(Report::from_json(whole.substr(0, length)));
+}
+
+TEST_CASE("a reply carries null where nothing is asked") {
+    Reply reply;
+    reply.jobs.push_back({12, 1, 37.5, std::nullopt, std::nullopt});
+    CHECK(reply.to_json() ==
+          R"({"v":1,"jobs":[{"id":12,"epoch":1,"interval_s":3.75E1,"save_by":null,"incident":null}]})");
+    CHECK(*Reply::from_json(reply.to_json()) == reply);
+    reply.jobs[0].save_by = base::time_from_seconds(1700000009);
+    reply.jobs[0].incident = "i-7";
+    CHECK(*Reply::from_json(reply.to_json()) == reply);
+    CHECK_THAT(refused<Reply>(
+                   R"({"v":1,"jobs":[{"id":1,"epoch":0,"interval_s":0,"save_by":null,"incident":null}]})"),
+               Catch::StartsWith("jobs[0].interval_s"));
+}
+
+TEST_CASE("a fabric report names only hosts with links missing") {
+    const auto text =
+        R"({"v":1,"hosts":{"n003":{"links_up":0,"links_total":8}},"hosts_seen":16,"complete":true})";
+    const auto report = FabricReport::from_json(text);
+    REQUIRE(report);
+    CHECK(report->hosts.at("n003").links_total == 8);
+    CHECK(*FabricReport::from_json(report->to_json()) == *report);
+    CHECK(refused<FabricReport>(with("\"links_up\":0", "\"links_up\":9", text)) ==
+          "hosts.n003.links_up: is more than links_total");
+    CHECK_THAT(refused<FabricReport>(with("n003", "n 3", text)), Catch::StartsWith("hosts: a key must be"));
+    CHECK(refused<FabricReport>(with("true", "1", text)) ==
+          "complete: true or false is wanted, not a number");
+}
