@@ -128,6 +128,7 @@ Expected<void> import_any(const fs::path& from, const fs::path& to, Import how, 
     const auto type = fs::symlink_status(from, failed).type();
     if (type == fs::file_type::not_found)
         return Error{Code::not_found, from.string() + ": no such file or directory"};
+    if (type == fs::file_type::none) return base::system_error(from.string(), failed.value());
     if (type == fs::file_type::regular) return import_file(from, to, how, imported);
     if (type == fs::file_type::directory) {
         if (!fs::create_directory(to, failed)) return base::system_error(to.string(), failed.value());

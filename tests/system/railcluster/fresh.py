@@ -17,6 +17,7 @@ class Fresh:
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="railyard-cold-", dir=os.environ.get("TMPDIR", "/var/tmp")))
+        self.folder.chmod(0o711)  # some tests go on as another user, in directories below
         self.source = self.folder / "railyard"
         try:
             self._copy()

@@ -128,6 +128,19 @@ TEST_CASE(
     ::chmod(from.path.c_str(), 0755);
 }
 
+TEST_CASE("a source that cannot be reached is named with the reason") {
+    const Folder from, to;
+    write(from.path / "a", "x");
+    ::chmod(from.path.c_str(), 0);
+    const bool as_user = ::geteuid() == 0; // root reaches everything
+    if (as_user) REQUIRE(::seteuid(65534) == 0);
+    const auto done = import_files({(from.path / "a").string()}, to.path, Import::link);
+    if (as_user) REQUIRE(::seteuid(0) == 0);
+    ::chmod(from.path.c_str(), 0755);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().text == (from.path / "a").string() + ": Permission denied");
+}
+
 TEST_CASE("a source that nobody else reaches is taken without a copy") {
     const Folder from, to;
     write(from.path / "sub" / "a", "x");
