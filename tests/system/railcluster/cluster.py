@@ -254,7 +254,9 @@ class Cluster:
         What it prints goes to its log; with own_log it writes that itself, and what it prints goes to a .err beside it.
         """
         log = self.log(host, label)
-        prefix = self.yard.prefix(host)
+        # libumad2sim makes sys-PID where it is started, and process numbers are those of the host's namespace: in one
+        # directory for all clusters two opensm of the same number would take away each other's.
+        prefix = self.yard.prefix(host, str(self.root / "run"))
         # env(1) stands between nsenter and the daemon, so that a preloaded library touches only the daemon.
         extra = ["env", *(f"{key}={value}" for key, value in env.items())] if env else []
         with open(log.with_suffix(".err") if own_log else log, "ab") as out:
