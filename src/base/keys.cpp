@@ -27,6 +27,8 @@ constexpr auto table = std::to_array<Key>({
     {"restartd", "url", text, "", "\"http://127.0.0.1:8917\"", "Where agents and railctl find restartd."},
     {"restartd", "journal", text, "", "\"/var/lib/railyard/journal.db\"",
      "The journal (SQLite); in shared storage where slurmctld fails over."},
+    {"restartd", "keep_history", duration, "", "\"180d\"",
+     "How long the journal keeps notes and actions that are done; \"0s\" keeps all."},
     {"restartd", "agent_uid", count, "uid", "0", "The user id agents must report as."},
     {"restartd", "operators", text_list, "", "[]",
      "Users who may drain and resume hosts, beside root and SlurmUser."},

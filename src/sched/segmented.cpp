@@ -75,9 +75,9 @@ Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
     return found;
 }
 
-class Programme {
+class SegmentProgramme {
 public:
-    Programme(const Loads& loads, Pods pods)
+    SegmentProgramme(const Loads& loads, Pods pods)
         : loads_(loads), gang_(loads), pods_(pods), width_(gang_.spares + 1),
           cells_((gang_.segments + std::size_t{1}) * width_) {}
 
@@ -271,7 +271,7 @@ std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& b
     for (auto p = pods.first; p < pods.first + pods.size; ++p)
         candidates += loads.pod_candidates(p);
     if (candidates < loads.request().nodes || !holds_required(loads, pods)) return std::nullopt;
-    Programme programme(loads, pods);
+    SegmentProgramme programme(loads, pods);
     if (const auto work = programme.work(); work <= budget.left() / 2) {
         budget.spend(work);
         const auto uses = programme.solve();

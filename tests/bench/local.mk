@@ -2,10 +2,11 @@
 # exit status 77 is a skip that has told its reason.
 bench_programs = tests/bench/place_bench tests/bench/quality_bench.py tests/unit/sched/plan/batch_ilp_test.py \
 	tests/bench/topo_bench tests/bench/topo_live_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
-	tests/bench/restart_bench.py
+	tests/bench/driver_bench tests/bench/restart_bench.py
 EXTRA_DIST += tests/bench/build_bench.py tests/bench/quality_bench.py tests/bench/restart_bench.py tests/bench/slurmctld_bench.py \
 	tests/bench/topo_live_bench.py
-EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench
+EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench \
+	tests/bench/driver_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
 tests_bench_place_bench_LDADD = libry_sched.la libry_cli.la
@@ -15,6 +16,9 @@ tests_bench_topo_bench_SOURCES = %D%/topo_bench.cpp
 tests_bench_topo_bench_LDADD = libry_topo.la libry_cli.la
 tests_bench_ckpt_bench_SOURCES = %D%/ckpt_bench.cpp
 tests_bench_ckpt_bench_LDADD = libry_ckpt.la libry_cli.la
+tests_bench_driver_bench_SOURCES = %D%/driver_bench.cpp
+tests_bench_driver_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_driver_bench_LDADD = $(restartd_libs) libry_cli.la
 
 .PHONY: bench
 bench: $(EXTRA_PROGRAMS) all

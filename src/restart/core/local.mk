@@ -22,8 +22,9 @@ libry_restart_core_la_SOURCES = \
 	%D%/rm_config.cpp %D%/rm_config.hpp \
 	%D%/rm_queue.hpp \
 	%D%/rm_snapshot.hpp \
-	%D%/state.cpp %D%/state.hpp \
+	%D%/state.cpp %D%/state.hpp %D%/state_fields.hpp \
 	%D%/state_1.cpp %D%/state_1.hpp \
+	%D%/state_rows.cpp %D%/state_rows.hpp \
 	%D%/step.cpp %D%/step.hpp \
 	%D%/turn.hpp \
 	%D%/witnesses.cpp %D%/witnesses.hpp

@@ -6,7 +6,6 @@
 #include "restart/core/step.hpp"
 #include "restart/core/witnesses.hpp"
 #include "sched/spare_floor.hpp"
-#include "topo/fabric_json.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -19,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace log = base::log;
 
-constexpr base::Duration retry_save{1'000};
+constexpr base::Duration save_patience{5'000}; // of those who want to know that it was written
 constexpr base::Duration after_action{50}; // look soon what an action has changed
 constexpr base::Duration slowest_read{5'000};
 
@@ -56,27 +55,19 @@ bool failed_in(const State& state, const std::string& id) {
 
 base::Expected<std::unique_ptr<Driver>> Driver::make(Journal journal, ResourceManager& rm, Metrics& metrics,
                                                      DriverOptions options) {
-    State state;
-    const auto stored = journal.state();
-    if (!stored) return stored.error();
-    if (*stored) {
-        auto read = State::from_json(**stored);
-        if (!read)
-            return base::Error{
-                base::Code::input,
-                fmt::format("{}: the stored state cannot be understood: {}: move the file away to begin "
-                            "anew (hosts and jobs are read from the resource manager again), or install "
-                            "the release that wrote it",
-                            journal.path().string(), read.error().text)};
-        state = *std::move(read);
-    }
+    auto state = journal.state();
+    if (!state) return std::move(state).error();
     return std::unique_ptr<Driver>(
-        new Driver(std::move(journal), std::move(state), rm, metrics, std::move(options)));
+        new Driver(std::move(journal), *std::move(state), rm, metrics, std::move(options)));
 }
 
-Driver::Driver(Journal journal, State state, ResourceManager& rm, Metrics& metrics, DriverOptions options)
-    : journal_(std::move(journal)), state_(std::move(state)), rm_(rm), metrics_(metrics),
-      options_(std::move(options)), pending_(open_intents(state_)) {}
+Driver::Driver(Journal journal, std::optional<State> state, ResourceManager& rm, Metrics& metrics,
+               DriverOptions options)
+    : state_(state.value_or(State{})), rows_(state ? StateRows(state_) : StateRows()), rm_(rm), metrics_(metrics),
+      options_(std::move(options)), pending_(open_intents(state_)),
+      store_(std::move(journal),
+             {[this] { return take_unsaved(); },
+              [this](const Record& record, const std::optional<base::Error>& error) { written(record, error); }}) {}
 
 Driver::~Driver() {
     stop(base::Duration::max());
@@ -90,6 +81,8 @@ void Driver::start() {
         apply(Started{});
         rm_ended_ = false;
     }
+    store_.keep_history(options_.keep_history);
+    store_.start();
     load_fabric();
     rm_thread_ = std::jthread([this](const std::stop_token& stop) { run_rm(stop); });
     ticker_ = std::jthread([this](const std::stop_token& stop) { run_ticker(stop); });
@@ -107,22 +100,25 @@ bool Driver::stop(base::Duration patience) {
     if (patience == base::Duration::max()) {
         ended_.wait(lock, ended);
     } else if (!ended_.wait_for(lock, patience, ended)) {
-        save();
+        lock.unlock();
+        store_.stop();
         return false;
     }
-    save();
     lock.unlock();
     rm_thread_.join();
+    store_.stop();
     return true;
 }
 
 void Driver::reload(DriverOptions options) {
+    const auto keep = options.keep_history;
     {
         const std::lock_guard lock(mutex_);
         options_ = std::move(options);
         next_read_ = {};
-        fabric_seen_.reset(); // what is worked out from it depends on the options, too
     }
+    store_.keep_history(keep);
+    fabric_.forget(); // what is worked out from it depends on the options, too
     wake_.notify_all();
     load_fabric();
 }
@@ -147,12 +143,16 @@ void Driver::sweep(const FabricReport& report) {
 }
 
 base::Expected<std::string> Driver::wish(const Event& event) {
-    const std::lock_guard lock(mutex_);
-    if (!journal_error_.empty())
-        return base::Error{base::Code::unavailable,
-                           "nothing is done while the journal cannot be written: " + journal_error_};
-    const auto incident = fmt::format("i-{}", state_.next_incident);
-    if (auto refused = apply(event)) return *std::move(refused);
+    std::string incident;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!journal_error_.empty())
+            return base::Error{base::Code::unavailable,
+                               "nothing is done while the journal cannot be written: " + journal_error_};
+        incident = fmt::format("i-{}", state_.next_incident);
+        if (auto refused = apply(event)) return *std::move(refused);
+    }
+    store_.settle(save_patience);
     return incident;
 }
 
@@ -165,18 +165,19 @@ base::Expected<std::string> Driver::resume(const std::string& host, const std::s
     return wish(OperatorResume{host, user});
 }
 
+// Readers find what has just happened, but wait for no journal that cannot be written.
 base::Expected<std::vector<Note>> Driver::notes(const NoteFilter& filter) {
-    const std::lock_guard lock(mutex_);
-    return journal_.notes(filter);
+    store_.settle(save_patience);
+    return store_.journal().notes(filter);
 }
 
 base::Expected<std::vector<StoredAction>> Driver::intents(const std::string& incident) {
-    const std::lock_guard lock(mutex_);
-    return journal_.intents(incident);
+    store_.settle(save_patience);
+    return store_.journal().intents(incident);
 }
 
 DriverStatus Driver::status() const {
-    return {base::now(),    options_.policy, journal_.path(),
+    return {base::now(),    options_.policy, store_.journal().path(),
             journal_error_, fabric_error_,   options_.explain_pending};
 }
 
@@ -187,7 +188,6 @@ std::optional<base::Error> Driver::apply(const Event& event) {
     state_ = std::move(out.state);
     collect(out, event);
     count(first_incident);
-    if (begin >= next_save_ && (durable_ || begin - saved_ >= options_.save)) save();
     metrics_.observe(Metric::step_seconds, since(begin));
     return out.refused;
 }
@@ -202,7 +202,8 @@ void Driver::collect(Step& out, const Event& event) {
         unsaved_.given.push_back(std::move(action));
     }
     if (out.durable) settle_intents(event);
-    durable_ = durable_ || out.durable || !unsaved_.notes.empty() || !unsaved_.given.empty();
+    const bool soon = out.durable || !unsaved_.notes.empty() || !unsaved_.given.empty();
+    store_.write_within(soon ? base::Duration::zero() : options_.save);
 }
 
 // The journal's list of intents follows the state: those that are no longer open there have ended, by an
@@ -224,26 +225,26 @@ void Driver::settle_intents(const Event& event) {
     }
 }
 
-void Driver::save() {
-    unsaved_.state = state_.to_json();
-    if (auto done = journal_.commit(unsaved_, base::now()); !done) {
+Record Driver::take_unsaved() {
+    const std::lock_guard lock(mutex_);
+    auto record = std::exchange(unsaved_, {});
+    record.rows = rows_.changes(state_);
+    return record;
+}
+
+void Driver::written(const Record& record, const std::optional<base::Error>& error) {
+    const std::lock_guard lock(mutex_);
+    metrics_.set(Metric::journal_up, {}, error ? 0 : 1);
+    if (error) {
         if (journal_error_.empty())
-            log::error("{}: no action is performed until the journal can be written", done.error().text);
-        journal_error_ = done.error().text;
-        next_save_ = Stopwatch::now() + retry_save;
-        metrics_.set(Metric::journal_up, {}, 0);
+            log::error("{}: no action is performed until the journal can be written", error->text);
+        journal_error_ = error->text;
         return;
     }
-    if (!journal_error_.empty()) log::info("{}: the journal is written again", journal_.path().string());
+    if (!journal_error_.empty()) log::info("{}: the journal is written again", store_.journal().path().string());
     journal_error_.clear();
-    metrics_.set(Metric::journal_up, {}, 1);
-    saved_ = Stopwatch::now();
-    next_save_ = {};
-    durable_ = false;
-    for (auto& action : unsaved_.given)
-        queue_.push_back(std::move(action));
+    queue_.insert(queue_.end(), record.given.begin(), record.given.end());
     if (!queue_.empty()) wake_.notify_all();
-    unsaved_ = {};
 }
 
 void Driver::count(std::uint64_t first_incident) {
@@ -476,37 +477,24 @@ base::Expected<void> Driver::tell_why(std::uint32_t job, const std::string& text
 
 // Units follow the fabric file; a file that cannot be read leaves the old ones.
 void Driver::load_fabric() {
-    fs::path path;
+    DriverOptions options;
     {
         const std::lock_guard lock(mutex_);
-        path = options_.fabric;
-        if (path != std::exchange(fabric_path_, path)) fabric_seen_.reset();
+        options = options_;
     }
-    if (path.empty()) return;
-    const auto stamp = base::stamp_of(path);
-    {
-        const std::lock_guard lock(mutex_);
-        if (fabric_seen_ == stamp) return;
-        fabric_seen_ = stamp;
-    }
-    auto fabric = topo::read_fabric(path);
+    auto loaded = fabric_.look(options.fabric, [&](std::uint32_t hosts) {
+        return sched::spares_for(hosts, options.policy.mtbf_node, options.repair_time, options.spare_risk);
+    });
+    if (loaded && !*loaded) return;
     const std::lock_guard lock(mutex_);
-    if (!fabric) {
-        fabric_error_ = fabric.error().text;
+    if (!loaded) {
+        fabric_error_ = loaded.error().text;
         log::warning("{}: units stay as they were; railtopo discover makes the file", fabric_error_);
         return;
     }
     fabric_error_.clear();
-    FabricLoaded event;
-    for (const auto& host : fabric->hosts)
-        event.units[host.name] =
-            host.unit == topo::none ? std::string() : fabric->units[static_cast<std::size_t>(host.unit)].name;
-    log::info("{}: {} hosts in {} units", path.string(), fabric->hosts.size(), fabric->units.size());
-    const auto floor =
-        sched::spares_for(static_cast<std::uint32_t>(fabric->hosts.size()), options_.policy.mtbf_node,
-                          options_.repair_time, options_.spare_risk);
-    placing_ = std::make_shared<const sched::Placing>(*std::move(fabric), floor);
-    apply(event);
+    placing_ = std::move((*loaded)->placing);
+    apply((*loaded)->units);
 }
 
 } // namespace restart

@@ -1,9 +1,10 @@
-// The shell around restart::step: feeds it events one at a time, writes what it leaves behind to the journal,
-// performs its actions and tells it the outcomes. Errands for others (what the queue is, a comment) are done
+// The shell around restart::step: feeds it events one at a time, hands what it leaves behind to the store,
+// performs its actions and applies their outcomes. Errands for others (what the queue is, a comment) are done
 // between two actions.
 //
 // Threads and order. Callers (HTTP workers), a ticker and the resource manager's thread each apply events
-// under one mutex. Only the last talks to the resource manager, one call at a time, and applies the result
+// under one mutex, under which nobody waits for a disk: the store's thread takes what has changed and writes
+// it. Only the resource manager's thread talks to the resource manager, one call at a time, and applies the result
 // before the next call, so outcomes and snapshots arrive in the order in which they happened there.
 // An action reaches that thread only after the transaction that holds its intent was committed. While the
 // journal cannot be written (disk full) events are still taken, but no action is performed: everything waits
@@ -17,9 +18,10 @@
 #include "restart/core/policy.hpp"
 #include "restart/core/state.hpp"
 #include "restart/core/step.hpp"
+#include "restart/daemon/fabric_file.hpp"
 #include "restart/daemon/health_writer.hpp"
-#include "restart/daemon/journal.hpp"
 #include "restart/daemon/metrics.hpp"
+#include "restart/daemon/store.hpp"
 #include "restart/rm/rm.hpp"
 #include "restart/wire/report.hpp"
 #include "sched/placing.hpp"
@@ -48,6 +50,7 @@ struct DriverOptions {
     bool explain_pending = true;  // why_writer.hpp
     double spare_risk = 0;        // of the hosts kept free for restarts (sched/spare_floor.hpp)
     base::Duration repair_time{};
+    base::Duration keep_history{}; // of notes; zero: for ever
 };
 
 // What a look at the driver shows beside its state.
@@ -112,7 +115,7 @@ public:
     base::Expected<void> tell_why(std::uint32_t job, const std::string& text, base::Duration patience);
 
 private:
-    Driver(Journal journal, State state, ResourceManager& rm, Metrics& metrics, DriverOptions options);
+    Driver(Journal journal, std::optional<State> state, ResourceManager& rm, Metrics& metrics, DriverOptions options);
 
     using Steady = std::chrono::steady_clock::time_point; // when to act: not moved by a clock that is set
 
@@ -120,10 +123,13 @@ private:
     std::optional<base::Error> apply(const Event& event);
     void collect(Step& step, const Event& event);
     void settle_intents(const Event& event);
-    void save();
     void count(std::uint64_t first_incident);
     DriverStatus status() const;
+
     base::Expected<std::string> wish(const Event& event);
+    // The store's callbacks.
+    Record take_unsaved();
+    void written(const Record& record, const std::optional<base::Error>& error);
 
     void run_ticker(const std::stop_token& stop);
     bool read_due() const;
@@ -148,16 +154,13 @@ private:
     std::mutex mutex_;
     std::condition_variable_any wake_; // of the resource manager's thread
     std::condition_variable_any ended_;
-    Journal journal_;
     State state_;
+    StateRows rows_; // of the state, as the store has them
     ResourceManager& rm_;
     Metrics& metrics_;
     DriverOptions options_;
 
-    Record unsaved_;
-    bool durable_ = false; // unsaved_ must be written before anything else is done
-    Steady saved_{};
-    Steady next_save_{};
+    Record unsaved_; // but for its rows
     std::string journal_error_;
     std::set<std::string> pending_; // intents that the journal holds as pending
 
@@ -174,13 +177,13 @@ private:
     std::optional<RmConfig> told_config_;
     bool rm_ended_ = true;
 
-    std::optional<base::FileStamp> fabric_seen_;
-    std::filesystem::path fabric_path_;
+    FabricFile fabric_;
     std::string fabric_error_;
     std::shared_ptr<const sched::Placing> placing_;
 
     HealthWriter health_; // only the ticker's
 
+    Store store_;
     std::jthread ticker_;
     std::jthread rm_thread_;
 };

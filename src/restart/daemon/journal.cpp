@@ -20,14 +20,13 @@ namespace fs = std::filesystem;
 constexpr std::int64_t application_id = 0x5261696c; // "Rail", in the file's header
 
 constexpr const char* schema = R"(
-CREATE TABLE state (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    time INTEGER NOT NULL,                -- ms since the epoch, as all times
+CREATE TABLE rows (                       -- of the state (state_rows.hpp)
+    key TEXT PRIMARY KEY,
     json TEXT NOT NULL
-);
+) WITHOUT ROWID;
 CREATE TABLE notes (
     id INTEGER PRIMARY KEY,
-    time INTEGER NOT NULL,
+    time INTEGER NOT NULL,                -- ms since the epoch, as all times
     kind TEXT NOT NULL,                   -- signal, decision, action, outcome
     incident TEXT NOT NULL,               -- '' when of none
     host TEXT NOT NULL,
@@ -48,6 +47,13 @@ CREATE TABLE intents (
     finished INTEGER NOT NULL,            -- 0 while pending
     error TEXT NOT NULL
 );
+CREATE INDEX intents_incident ON intents (incident);
+)";
+
+constexpr const char* from_version_1 = R"(
+CREATE TABLE rows (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX intents_incident ON intents (incident);
+DROP TABLE state;
 )";
 
 constexpr std::string_view way_out = "move it away to begin anew (hosts and jobs are read from the resource "
@@ -128,10 +134,59 @@ base::Expected<void> check(Database& database, const fs::path& path) {
     if (!sound) return damaged(sound.error().text);
     if (*sound != "ok") return damaged(*sound);
     const auto tables = database.value(
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('state', 'notes', 'intents')");
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('state', 'rows', 'notes', 'intents')");
     if (!tables) return damaged(tables.error().text);
-    if (*tables != "3") return damaged("a table is missing");
+    if (base::parse_count(*tables).value_or(0) < 3) return damaged("a table is missing");
     return {};
+}
+
+base::Expected<void> put_rows(Database& database, const std::vector<StateRow>& rows) {
+    if (rows.empty()) return {};
+    auto put = database.prepare("INSERT INTO rows VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET json = ?2");
+    if (!put) return std::move(put).error();
+    auto remove = database.prepare("DELETE FROM rows WHERE key = ?1");
+    if (!remove) return std::move(remove).error();
+    for (const auto& row : rows) {
+        auto done = row.json.empty() ? remove->bind(1, row.key).run()
+                                     : put->bind(1, row.key).bind(2, row.json).run();
+        if (!done) return done;
+    }
+    return {};
+}
+
+base::Error not_understood(const fs::path& path, const base::Error& error) {
+    return named(path, base::Code::input,
+                 fmt::format("the stored state cannot be understood: {}: move the file away to begin anew (hosts and "
+                             "jobs are read from the resource manager again), or install the release that wrote it",
+                             error.text));
+}
+
+// Version 1 had the state as one text in a table of one row.
+base::Expected<void> take_up_version_1(Database& database) {
+    const auto text = database.value("SELECT json FROM state");
+    if (!text) return text.error();
+    std::vector<StateRow> rows;
+    if (!text->empty()) {
+        const auto state = State::from_json(*text);
+        if (!state) return state.error();
+        rows = StateRows().changes(*state);
+    }
+    auto done = database.execute(from_version_1);
+    if (done) done = put_rows(database, rows);
+    return done;
+}
+
+base::Expected<void> take_up(Database& database, const fs::path& path) {
+    const auto stored = database.value("PRAGMA user_version");
+    if (!stored) return named(path, stored.error().code, stored.error().text);
+    if (*stored == std::to_string(Journal::version)) return {};
+    auto done = database.execute("BEGIN IMMEDIATE");
+    if (done) done = take_up_version_1(database);
+    if (done) done = database.execute(fmt::format("PRAGMA user_version = {}; COMMIT", Journal::version));
+    if (done) return {};
+    if (auto undone = database.execute("ROLLBACK"); !undone) {} // the file stays as it was either way
+    if (done.error().code == base::Code::input) return not_understood(path, done.error());
+    return named(path, done.error().code, done.error().text);
 }
 
 std::int64_t stamp(base::Time time) {
@@ -166,16 +221,18 @@ base::Expected<Journal> Journal::open(const fs::path& given) {
     }
     auto database = Database::open(path, Database::Open::existing);
     if (!database) return named(path, database.error().code, database.error().text);
-    // Exclusive locking comes before the first access, so that WAL needs no shared memory.
-    if (auto done = database->execute("PRAGMA locking_mode = EXCLUSIVE"); !done)
-        return named(path, done.error().code, done.error().text);
     if (auto sound = check(*database, path); !sound) return std::move(sound).error();
     for (const char* pragma : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
                                "PRAGMA temp_store = MEMORY", "PRAGMA journal_size_limit = 67108864"}) {
         if (auto done = database->value(pragma); !done)
             return named(path, done.error().code, done.error().text);
     }
-    return Journal(path, *std::move(lock), *std::move(database));
+    if (auto done = take_up(*database, path); !done) return std::move(done).error();
+    auto reading = Database::open(path, Database::Open::existing);
+    if (!reading) return named(path, reading.error().code, reading.error().text);
+    if (auto done = reading->execute("PRAGMA query_only = 1"); !done)
+        return named(path, done.error().code, done.error().text);
+    return Journal(path, *std::move(lock), *std::move(database), *std::move(reading));
 }
 
 base::Error Journal::fail(base::Error error) const {
@@ -185,13 +242,20 @@ base::Error Journal::fail(base::Error error) const {
     return {error.code, fmt::format("{}: {}", path_.string(), text)};
 }
 
-base::Expected<std::optional<std::string>> Journal::state() {
-    auto read = database_.prepare("SELECT json FROM state");
+base::Expected<std::optional<State>> Journal::state() {
+    auto read = database_.prepare("SELECT key, json FROM rows");
     if (!read) return fail(std::move(read).error());
-    const auto row = read->step();
-    if (!row) return fail(row.error());
-    if (!*row) return std::optional<std::string>();
-    return std::optional<std::string>(read->text(0));
+    std::vector<StateRow> rows;
+    for (;;) {
+        const auto row = read->step();
+        if (!row) return fail(row.error());
+        if (!*row) break;
+        rows.push_back({read->text(0), read->text(1)});
+    }
+    if (rows.empty()) return std::optional<State>();
+    auto state = state_from_rows(rows);
+    if (!state) return not_understood(path_, state.error());
+    return std::optional<State>(*std::move(state));
 }
 
 base::Expected<void> Journal::commit(const Record& record, base::Time now) {
@@ -204,12 +268,7 @@ base::Expected<void> Journal::commit(const Record& record, base::Time now) {
 }
 
 base::Expected<void> Journal::write(const Record& record, base::Time now) {
-    if (record.state) {
-        auto state = database_.prepare("INSERT INTO state VALUES (1, ?1, ?2) "
-                                       "ON CONFLICT (one) DO UPDATE SET time = ?1, json = ?2");
-        if (!state) return std::move(state).error();
-        if (auto done = state->bind(1, stamp(now)).bind(2, *record.state).run(); !done) return done;
-    }
+    if (auto done = put_rows(database_, record.rows); !done) return done;
     if (!record.notes.empty()) {
         auto insert = database_.prepare("INSERT INTO notes (time, kind, incident, host, job, text) "
                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
@@ -247,9 +306,29 @@ base::Expected<void> Journal::write(const Record& record, base::Time now) {
     return {};
 }
 
+base::Expected<bool> Journal::forget(base::Time before) {
+    // The oldest have the lowest ids: only these are looked at, however many there are.
+    constexpr std::int64_t batch = 5000;
+    bool more = false;
+    for (const char* sql :
+         {"DELETE FROM notes WHERE id IN (SELECT id FROM (SELECT id, time FROM notes ORDER BY id LIMIT ?2) WHERE time < ?1)",
+          "DELETE FROM intents WHERE rowid IN (SELECT rowid FROM (SELECT rowid, finished FROM intents ORDER BY rowid "
+          "LIMIT ?2) WHERE finished BETWEEN 1 AND ?1)"}) {
+        auto remove = database_.prepare(sql);
+        if (!remove) return fail(std::move(remove).error());
+        if (auto done = remove->bind(1, stamp(before)).bind(2, batch).run(); !done)
+            return fail(std::move(done).error());
+        const auto removed = database_.value("SELECT changes()");
+        if (!removed) return fail(removed.error());
+        more = more || *removed == std::to_string(batch);
+    }
+    return more;
+}
+
 base::Expected<std::vector<Note>> Journal::notes(const NoteFilter& filter) {
     // An incident's notes belong to each of its hosts and jobs, except those about another job.
-    auto read = database_.prepare("SELECT time, kind, incident, host, job, text FROM notes WHERE"
+    const std::lock_guard lock(reading_->mutex);
+    auto read = reading_->database.prepare("SELECT time, kind, incident, host, job, text FROM notes WHERE"
                                   " (?1 = '' OR host = ?1 OR incident IN (SELECT incident FROM notes WHERE "
                                   "host = ?1 AND incident <> ''))"
                                   " AND (?2 = 0 OR job = ?2 OR (job = 0 AND incident IN (SELECT incident "
@@ -272,7 +351,8 @@ base::Expected<std::vector<Note>> Journal::notes(const NoteFilter& filter) {
 }
 
 base::Expected<std::vector<StoredAction>> Journal::intents(const std::string& incident, std::size_t most) {
-    auto read = database_.prepare(
+    const std::lock_guard lock(reading_->mutex);
+    auto read = reading_->database.prepare(
         "SELECT id, incident, kind, text, state, tries, created, finished, error FROM intents "
         "WHERE ?1 = '' OR incident = ?1 ORDER BY created DESC, rowid DESC LIMIT ?2");
     if (!read) return fail(std::move(read).error());

@@ -1,11 +1,11 @@
 // restartd's journal: what it knew, intended, did and why, in one SQLite file that survives a kill at any
 // moment.
 //
-// What a step leaves behind (the state, its notes, the actions it gives, the outcome it was told) is one
-// transaction, on disk (WAL, synchronous=FULL) before any of the actions is performed. The file belongs to
-// one restartd at a time: a lock file beside it is held, and SQLite's locking is exclusive, which also
-// makes WAL safe on shared storage. A file that is not a sound journal is never written to.
-// One thread at a time.
+// What steps leave behind (rows of the state, their notes, the actions they give, the outcomes they were told) is
+// one transaction, on disk (WAL, synchronous=FULL) before any of the actions is performed. The file belongs to
+// one restartd at a time: a lock file beside it is held, so that its connections are of one machine, which is
+// what WAL asks for also on shared storage. A file that is not a sound journal is never written to.
+// One thread may write while others read: they have a connection of their own.
 #pragma once
 
 #include "base/clock.hpp"
@@ -13,11 +13,14 @@
 #include "base/unique_fd.hpp"
 #include "restart/core/action.hpp"
 #include "restart/core/note.hpp"
+#include "restart/core/state_rows.hpp"
 #include "restart/daemon/database.hpp"
 #include "restart/wire/status.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,11 +36,11 @@ struct Outcome {
 
 // What one or more steps leave behind.
 struct Record {
-    std::optional<std::string> state; // State::to_json(), the newest
+    std::vector<StateRow> rows; // in which the state has changed
     std::vector<Note> notes;
     std::vector<Action> given;
     std::vector<Outcome> outcomes;
-    bool empty() const { return !state && notes.empty() && given.empty() && outcomes.empty(); }
+    bool empty() const { return rows.empty() && notes.empty() && given.empty() && outcomes.empty(); }
 };
 
 // Which notes are wanted; empty or 0 is any.
@@ -50,7 +53,7 @@ struct NoteFilter {
 
 class Journal {
 public:
-    static constexpr int version = 1;
+    static constexpr int version = 2; // 1 kept the state in one text
 
     // Opens or makes the journal. Errors name the file and the way out: Code::unavailable when another
     // restartd holds it; Code::input when it is truncated, damaged, another program's or a newer version's;
@@ -59,27 +62,39 @@ public:
 
     const std::filesystem::path& path() const { return path_; }
 
-    // The state last committed; none in a new journal.
-    base::Expected<std::optional<std::string>> state();
+    // The state last committed; none in a new journal. Errors: also Code::input when it cannot be understood.
+    base::Expected<std::optional<State>> state();
 
     // All of the record or, after an error, none of it (Code::unavailable: disk full and the like; try
     // again).
     base::Expected<void> commit(const Record& record, base::Time now);
 
-    // In order of time.
+    // Removes notes and actions that are done from before this time, the oldest first, some thousands at most. Whether
+    // there are more.
+    base::Expected<bool> forget(base::Time before);
+
+    // In order of time. Any thread.
     base::Expected<std::vector<Note>> notes(const NoteFilter& filter);
-    // Newest first, of all incidents or of one.
+    // Newest first, of all incidents or of one. Any thread.
     base::Expected<std::vector<StoredAction>> intents(const std::string& incident, std::size_t most = 1000);
 
 private:
-    Journal(std::filesystem::path path, base::UniqueFd lock, Database database)
-        : path_(std::move(path)), lock_(std::move(lock)), database_(std::move(database)) {}
+    // A connection that only reads, for one thread at a time.
+    struct Reading {
+        Database database;
+        std::mutex mutex;
+        explicit Reading(Database held) : database(std::move(held)) {}
+    };
+    Journal(std::filesystem::path path, base::UniqueFd lock, Database database, Database reading)
+        : path_(std::move(path)), lock_(std::move(lock)), database_(std::move(database)),
+          reading_(std::make_unique<Reading>(std::move(reading))) {}
     base::Expected<void> write(const Record& record, base::Time now);
     base::Error fail(base::Error error) const;
 
     std::filesystem::path path_;
     base::UniqueFd lock_;
     Database database_;
+    std::unique_ptr<Reading> reading_;
 };
 
 } // namespace restart

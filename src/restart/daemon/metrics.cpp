@@ -50,7 +50,7 @@ const std::vector<MetricRow>& table() {
         {step_seconds,
          "railyard_step_seconds",
          histogram,
-         "Time to decide on one event and to write the journal.",
+         "Time to decide on one event.",
          {}},
         {action_seconds, "railyard_action_seconds", histogram, "Time to perform one action.", {}},
     };

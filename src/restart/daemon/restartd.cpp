@@ -74,6 +74,7 @@ DriverOptions driver_options(const base::Conf& conf) {
     options.health = base::health_path(conf);
     options.spare_risk = conf.number("placement", "spare_risk");
     options.repair_time = conf.duration("placement", "repair_time");
+    options.keep_history = conf.duration("restartd", "keep_history");
     options.explain_pending = conf.boolean("placement", "explain_pending");
     return options;
 }

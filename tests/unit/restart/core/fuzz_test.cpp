@@ -1,5 +1,6 @@
 // Random faults, people and crashes against step(): whatever happens, some things must never.
 
+#include "restart/core/state_rows.hpp"
 #include "unit/trials.hpp"
 #include "world.hpp"
 
@@ -106,6 +107,29 @@ void disturb(World& world, std::mt19937& random) {
     }
 }
 
+// The rows as the journal keeps them: together they are the state, at any time.
+struct Stored {
+    std::map<std::string, std::string> rows;
+    restart::StateRows changed;
+
+    void follow(const restart::State& state) {
+        for (const auto& row : changed.changes(state)) {
+            if (row.json.empty()) CHECK(rows.contains(row.key)); // only what was there goes
+            if (row.json.empty())
+                rows.erase(row.key);
+            else
+                rows[row.key] = row.json;
+        }
+        std::vector<restart::StateRow> all;
+        for (const auto& [key, json] : rows)
+            all.push_back({key, json});
+        const auto read = restart::state_from_rows(all);
+        INFO((read ? "" : read.error().text));
+        REQUIRE(read);
+        CHECK(*read == state);
+    }
+};
+
 } // namespace
 
 TEST_CASE("whatever happens, no job is requeued twice for one fault and no bound is passed") {
@@ -121,11 +145,13 @@ TEST_CASE("whatever happens, no job is requeued twice for one fault and no bound
         world.submit({"n006"}, false);
         world.submit({"n007", "n008"}, std::nullopt);
         Judge judge(world);
+        Stored stored;
         for (int move = 0; move < 100; ++move) {
             INFO("seed " << seed << " move " << move << "\n" << world.story());
             disturb(world, random);
             world.run(0.25 * static_cast<double>(1 + random() % 12));
             judge.look();
+            stored.follow(world.state());
         }
         // When all is well again everything comes to an end.
         world.rm_answers = world.perform = world.report_outcomes = true;
@@ -163,6 +189,21 @@ TEST_CASE("a snapshot that names nothing, or everything twice, is survived") {
     const auto state = restart::State::from_json(world.state().to_json());
     REQUIRE(state);
     CHECK(*state == world.state());
+}
+
+TEST_CASE("rows that make no state are refused with the row") {
+    const auto error = [](std::vector<restart::StateRow> rows) {
+        return restart::state_from_rows(rows).error().text;
+    };
+    World world(2);
+    world.run(1);
+    auto rows = restart::StateRows().changes(world.state());
+    REQUIRE(rows.size() == 3);
+    CHECK(restart::StateRows(world.state()).changes(world.state()) == std::vector<restart::StateRow>{rows.back()});
+    CHECK(error({rows[0], rows[1]}) == "rest: the row is missing");
+    CHECK(error({{"hosts", "{}"}, rows.back()}) == "hosts: a row of no kind that is known");
+    CHECK_THAT(error({{"incident/7", "{}"}, rows.back()}), Catch::StartsWith("incidents.7.number: is missing"));
+    CHECK_THAT(error({{"host/n\"1", R"({"lost":3})"}, rows.back()}), Catch::Contains("lost"));
 }
 
 TEST_CASE("a state that was cut or changed is refused with the place") {

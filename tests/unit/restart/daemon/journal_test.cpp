@@ -6,9 +6,11 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace std::chrono_literals;
@@ -19,6 +21,13 @@ namespace {
 
 base::Time at(int second) {
     return base::Time(std::chrono::seconds(1'700'000'000 + second));
+}
+
+// Of a state that is told by its next incident.
+std::vector<restart::StateRow> rows_of(std::uint64_t next_incident) {
+    restart::State state;
+    state.next_incident = next_incident;
+    return restart::StateRows().changes(state);
 }
 
 restart::Action drain(std::string id, std::string host) {
@@ -49,7 +58,6 @@ std::string open_error(const std::filesystem::path& path, base::Code code) {
 void make_journal(const std::filesystem::path& path) {
     auto journal = open(path);
     Record record;
-    record.state = "{}";
     for (int i = 0; i < 200; ++i)
         record.notes.push_back({at(i), restart::NoteKind::signal, "i-1", "n001", 0, std::string(100, 'x')});
     REQUIRE(journal.commit(record, at(0)));
@@ -64,16 +72,16 @@ TEST_CASE("a record is there after the journal was closed") {
         auto journal = open(path);
         CHECK_FALSE(journal.state()->has_value());
         Record record;
-        record.state = R"({"a":1})";
+        record.rows = rows_of(1);
         record.notes.push_back({at(1), restart::NoteKind::signal, "i-1", "n003", 0, "silent for 3 s"});
         record.notes.push_back({at(2), restart::NoteKind::decision, "i-1", "n003", 12, "requeue"});
         record.given = {drain("i-1/1", "n003"), drain("i-1/2", "n004")};
         REQUIRE(journal.commit(record, at(2)));
         REQUIRE(journal.commit(
-            {R"({"a":2})", {}, {}, {{"i-1/1", "", true}, {"i-1/2", "slurmctld is away", false}}}, at(3)));
+            {rows_of(2), {}, {}, {{"i-1/1", "", true}, {"i-1/2", "slurmctld is away", false}}}, at(3)));
     }
     auto journal = open(path);
-    CHECK(**journal.state() == R"({"a":2})");
+    CHECK((*journal.state())->next_incident == 2);
     const auto notes = journal.notes({});
     REQUIRE(notes);
     REQUIRE(notes->size() == 2);
@@ -147,7 +155,7 @@ TEST_CASE("what was committed survives a kill, what was not leaves no trace") {
     if (child == 0) {
         auto journal = Journal::open(path);
         Record record;
-        record.state = "committed";
+        record.rows = rows_of(7);
         record.given = {drain("i-1/1", "n003")};
         if (!journal || !journal->commit(record, at(1))) ::_exit(1);
         ::kill(::getpid(), SIGKILL); // between the intent and its action
@@ -156,21 +164,22 @@ TEST_CASE("what was committed survives a kill, what was not leaves no trace") {
     REQUIRE(::waitpid(child, &status, 0) == child);
     REQUIRE(WIFSIGNALED(status));
     auto journal = open(path);
-    CHECK(**journal.state() == "committed");
+    CHECK((*journal.state())->next_incident == 7);
     CHECK(journal.intents("")->at(0).state == "pending");
 }
 
 TEST_CASE("a record is written whole or not at all") {
     const test::Folder folder;
     auto journal = open(folder.path / "journal.db");
-    REQUIRE(journal.commit({"old", {}, {}, {}}, at(0)));
+    REQUIRE(journal.commit({rows_of(3), {}, {}, {}}, at(0)));
     rlimit before{};
     ::getrlimit(RLIMIT_FSIZE, &before);
     const auto ignore = std::signal(SIGXFSZ, SIG_IGN);
     const rlimit full{1 << 20, before.rlim_max}; // what a full disk looks like to the writer
     ::setrlimit(RLIMIT_FSIZE, &full);
     Record record;
-    record.state = std::string(4 << 20, 'x');
+    record.rows = rows_of(4);
+    record.rows.push_back({"host/n001", R"({"unit":")" + std::string(4 << 20, 'x') + R"("})"});
     record.notes.push_back({at(1), restart::NoteKind::signal, "i-1", "n003", 0, "text"});
     const auto refused = journal.commit(record, at(1));
     ::setrlimit(RLIMIT_FSIZE, &before);
@@ -178,10 +187,83 @@ TEST_CASE("a record is written whole or not at all") {
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == base::Code::unavailable);
     CHECK(refused.error().text.find("journal.db") != std::string::npos);
-    CHECK(**journal.state() == "old");
+    CHECK((*journal.state())->next_incident == 3);
     CHECK(journal.notes({})->empty());
     REQUIRE(journal.commit(record, at(2))); // the same once there is room
-    CHECK((**journal.state()).size() == 4 << 20);
+    CHECK((*journal.state())->hosts.at("n001").unit.size() == 4 << 20);
+}
+
+TEST_CASE("a journal of version 1, which held the state in one text, is taken up") {
+    const test::Folder folder;
+    const auto path = folder.path / "journal.db";
+    make_journal(path);
+    const auto write = [&](const std::string& json) {
+        auto old = restart::Database::open(path, restart::Database::Open::existing);
+        REQUIRE(old->execute("DROP TABLE rows; DROP INDEX intents_incident; PRAGMA user_version = 1; CREATE TABLE state "
+                             "(one INTEGER PRIMARY KEY, time INTEGER NOT NULL, json TEXT NOT NULL)"));
+        auto insert = old->prepare("INSERT INTO state VALUES (1, 0, ?1)");
+        REQUIRE(insert->bind(1, json).run());
+    };
+    restart::State state;
+    state.next_incident = 17;
+    state.hosts["n001"].unit = "su1";
+    SECTION("its state and its notes stay") {
+        write(state.to_json());
+        for (int i = 0; i < 2; ++i) { // once it was taken up it is one of ours
+            auto journal = open(path);
+            CHECK(**journal.state() == state);
+            CHECK(journal.notes({})->size() == 200);
+        }
+    }
+    SECTION("one that cannot be understood is left alone") {
+        write(R"({"v":2,"hosts":17})");
+        for (int i = 0; i < 2; ++i)
+            CHECK(open_error(path, base::Code::input).find("cannot be understood: hosts: ") != std::string::npos);
+    }
+}
+
+TEST_CASE("what is old is forgotten, the oldest first, and what is not done never") {
+    const test::Folder folder;
+    auto journal = open(folder.path / "journal.db");
+    Record record;
+    for (int i = 0; i < 12'000; ++i)
+        record.notes.push_back({at(i), restart::NoteKind::signal, "i-1", "n001", 0, "text"});
+    record.given = {drain("i-1/1", "n003"), drain("i-1/2", "n004")};
+    record.outcomes = {{"i-1/1", "", true}};
+    REQUIRE(journal.commit(record, at(0)));
+    CHECK(*journal.forget(at(11'000)));
+    CHECK(journal.notes({.most = 100'000})->front().time == at(5000));
+    CHECK(*journal.forget(at(11'000)));
+    CHECK_FALSE(*journal.forget(at(11'000)));
+    CHECK(journal.notes({.most = 100'000})->size() == 1000);
+    const auto actions = journal.intents("");
+    REQUIRE(actions->size() == 1);
+    CHECK(actions->front().id == "i-1/2");
+}
+
+TEST_CASE("a reader of many notes holds up no writer") {
+    const test::Folder folder;
+    auto journal = open(folder.path / "journal.db");
+    Record record;
+    for (int i = 0; i < 20'000; ++i)
+        record.notes.push_back({at(i), restart::NoteKind::signal, "i-1", "n001", 0, std::string(100, 'x')});
+    REQUIRE(journal.commit(record, at(0)));
+    std::atomic<bool> stop = false;
+    std::atomic<int> read = 0;
+    std::jthread reader([&] {
+        while (!stop) {
+            const auto notes = journal.notes({.most = 20'000});
+            if (notes && notes->size() >= 20'000) ++read;
+        }
+    });
+    int written = 0;
+    for (; read < 3 && written < 100'000; ++written)
+        REQUIRE(journal.commit({rows_of(static_cast<std::uint64_t>(written)), {}, {}, {}}, at(1)));
+    stop = true;
+    reader.join();
+    CHECK(read >= 3);
+    CHECK(written > 3); // in between
+    CHECK((*journal.state())->next_incident == static_cast<std::uint64_t>(written - 1));
 }
 
 TEST_CASE("a file that is no sound journal is refused and left alone") {
@@ -206,9 +288,9 @@ TEST_CASE("a file that is no sound journal is refused and left alone") {
         make_journal(path);
         {
             auto later = restart::Database::open(path, restart::Database::Open::existing);
-            REQUIRE(later->execute("PRAGMA user_version = 2"));
+            REQUIRE(later->execute("PRAGMA user_version = 3"));
         }
-        CHECK(open_error(path, base::Code::input).find("newer restartd (journal version 2") !=
+        CHECK(open_error(path, base::Code::input).find("newer restartd (journal version 3") !=
               std::string::npos);
     }
     SECTION("cut short") {

@@ -6,6 +6,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/metrics_test.cpp \
 	%D%/rm_double.hpp \
 	%D%/situation_test.cpp \
+	%D%/store_test.cpp \
 	tests/unit/restart/rm/slurm_reading_test.cpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_unit_unit_daemon_CPPFLAGS = $(unit_cppflags)

@@ -1,0 +1,39 @@
+// The fabric file as restartd uses it: the units of hosts, and what placements are explained on. Any thread.
+#pragma once
+
+#include "base/expected.hpp"
+#include "base/file.hpp"
+#include "restart/core/event.hpp"
+#include "sched/placing.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace restart {
+
+class FabricFile {
+public:
+    struct Loaded {
+        FabricLoaded units;
+        std::shared_ptr<const sched::Placing> placing;
+    };
+    // How many hosts to keep free for restarts, of so many (sched/spare_floor.hpp).
+    using Spares = std::function<std::uint32_t(std::uint32_t hosts)>;
+
+    // What the file says, when it is another than at the last look or has changed since; none otherwise. Errors: it
+    // cannot be read, told once for each change of it.
+    base::Expected<std::optional<Loaded>> look(const std::filesystem::path& path, const Spares& spares);
+
+    // The next look reads it whatever it finds.
+    void forget();
+
+private:
+    std::mutex mutex_;
+    std::filesystem::path path_;
+    std::optional<base::FileStamp> seen_;
+};
+
+} // namespace restart
