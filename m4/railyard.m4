@@ -40,7 +40,7 @@ AC_DEFUN([RY_SANITIZER], [
 # user's CXXFLAGS or CFLAGS decide. Comes before the compilers are looked for, which would fill those. Tests are compiled
 # more often than run: they are not optimised, which halves their time and that of sanitizers still more. -g1 is what a
 # backtrace needs; a debugger wants CXXFLAGS='-Og -g'. Under UBSan GCC takes twice as long for -O1 as for -O0, so that is
-for HOT_CXXFLAGS alone: placement, of which tests try millions.
+# for HOT_CXXFLAGS alone: placement, of which tests try millions.
 AC_DEFUN([RY_OPTIMISATION], [
   OPT_CXXFLAGS= OPT_CFLAGS= TEST_CXXFLAGS= HOT_CXXFLAGS=
   AS_IF([test -n "$enable_sanitizer" && test "$enable_sanitizer" != no],
@@ -83,7 +83,7 @@ AC_DEFUN([RY_SLURM_LIBRARY], [
 
 # RY_SLURM_SOURCE(DIR|no, NAME, OPTION): a configured Slurm source for plugins inside its slurmctld, given by OPTION.
 # A build beside the source is found by its config.h: DIR itself or DIR/build.
-# NAME_CPPFLAGS, NAME_PUBLIC_CPPFLAGS (its public headers only, for SPANK) and the conditionals
+# NAME_CPPFLAGS, NAME_PUBLIC_CPPFLAGS (its public headers only, for SPANK), NAME_API (N of its libslurm.so.N) and the conditionals
 #   NAME           there is one,
 #   NAME_SELECT    nodes are chosen by a select plugin (before 24.05),
 #   NAME_2411      nodes are chosen by a topology plugin, with the shim for 24.11.
@@ -105,12 +105,81 @@ AC_DEFUN([RY_SLURM_SOURCE], [
       [AC_MSG_ERROR([$3: no plugin is written for Slurm $ry_release (there are for 22.05 and 24.11): another release needs a file like src/sched/slurm/slurm_topology_rail_2411.c])])
     $2_CPPFLAGS="-isystem $ry_build -isystem $ry_build/slurm -isystem $ry_src -isystem $ry_src/src/common"
     $2_PUBLIC_CPPFLAGS="-isystem $ry_build -isystem $ry_src"
+    $2_API=$(sed -n 's/^ *API_CURRENT:@<:@@<:@:space:@:>@@:>@*//p' "$ry_src/META")
     $2_summary="Slurm $ry_release from $ry_src"])
+  AC_SUBST([$2_API])
   AC_SUBST([$2_CPPFLAGS])
   AC_SUBST([$2_PUBLIC_CPPFLAGS])
   AM_CONDITIONAL([$2], [test -n "$ry_kind"])
   AM_CONDITIONAL([$2_SELECT], [test "$ry_kind" = select])
   AM_CONDITIONAL([$2_2411], [test "$ry_kind" = 2411])])
+
+# RY_SITE_DIRECTORIES: without --prefix what the site configures, keeps and runs stands where Slurm's does, and every
+# manual page says: /etc, /var and /run, not below /usr/local.
+AC_DEFUN([RY_SITE_DIRECTORIES], [
+  AS_IF([test "$prefix" = NONE], [
+    AS_IF([test "$sysconfdir" = '${prefix}/etc'], [sysconfdir=/etc])
+    AS_IF([test "$localstatedir" = '${prefix}/var'], [localstatedir=/var])])])
+
+# RY_PYTHON_DIR(DIR|empty): in railpythondir, DIR or else where this machine's python3 looks for modules below
+# prefix: the system's before another that PATH may name, as jobs on other hosts see that one.
+AC_DEFUN([RY_PYTHON_DIR], [
+  AC_MSG_CHECKING([where Python looks for modules])
+  railpythondir="$1" ry_python_summary=
+  AS_IF([test "$prefix" = NONE], [ry_prefix=$ac_default_prefix], [ry_prefix=$prefix])
+  AS_IF([test -z "$railpythondir"], [
+    for d in $(for p in /usr/bin/python3 python3; do "$p" -c 'import site; print(*site.getsitepackages())' 2>/dev/null; done); do
+      AS_CASE(["$d"], ["$ry_prefix"/lib/*], [railpythondir='${prefix}'$(echo "$d" | sed "s|^$ry_prefix||"); break])
+    done])
+  AS_IF([test -z "$railpythondir"],
+    [railpythondir='${prefix}/lib/python3/dist-packages'
+     ry_python_summary=" (not on python3's path: name it in PYTHONPATH, or --with-python-dir says where)"])
+  AC_MSG_RESULT([$railpythondir])
+  AC_SUBST([railpythondir])])
+
+# RY_SLURM_PLUGINDIR(DIR|empty): in slurmplugindir, DIR or else the directory of Slurm's own plugins: PluginDir of the
+# cluster this host belongs to, or what stands beside libslurm.
+AC_DEFUN([RY_SLURM_PLUGINDIR], [
+  AC_MSG_CHECKING([where Slurm's plugins are])
+  slurmplugindir="$1" ry_plugindir_summary=
+  AS_IF([test -z "$slurmplugindir"], [
+    ry_libdir=$(dirname "$($CC -print-file-name=libslurm.so)")
+    ry_of_cluster=$(timeout 5 scontrol show config 2>/dev/null | sed -n 's/^PluginDir *= *//p' | tr : ' ')
+    for d in $ry_of_cluster "$ry_libdir/slurm-wlm" "$ry_libdir/slurm" /usr/lib64/slurm; do
+      AS_IF([test -f "$d/auth_munge.so"], [slurmplugindir=$(cd "$d" && pwd -P); break])
+    done])
+  AS_IF([test -z "$slurmplugindir"],
+    [slurmplugindir='${libdir}/slurm'
+     ry_plugindir_summary=" (a guess: no Slurm is installed here; --with-slurm-plugin-dir says where)"])
+  AC_MSG_RESULT([$slurmplugindir])
+  AC_SUBST([slurmplugindir])])
+
+# RY_SLURM_USER(USER|empty): in slurm_user, USER or else SlurmUser of the cluster this host belongs to, or slurm.
+AC_DEFUN([RY_SLURM_USER], [
+  AC_MSG_CHECKING([for SlurmUser])
+  slurm_user="$1"
+  AS_IF([test -z "$slurm_user"],
+    [slurm_user=$(timeout 5 scontrol show config 2>/dev/null | sed -n 's/^SlurmUser *= *\([[^(]]*\).*/\1/p')])
+  AS_IF([test -z "$slurm_user"], [slurm_user=slurm])
+  AC_MSG_RESULT([$slurm_user])
+  AC_SUBST([slurm_user])])
+
+# RY_TEST_PARTS: what only the tests need; without it everything builds and installs, and `make check` says what is
+# missing (TESTS_MISSING).
+AC_DEFUN([RY_TEST_PARTS], [
+  TESTS_MISSING=
+  AC_CHECK_HEADER([catch2/catch.hpp], [], [TESTS_MISSING="Catch2 (Debian: catch2)"])
+  AC_PATH_PROG([MPICXX], [mpicxx])
+  MPI_CPPFLAGS= MPI_LIBS=
+  # mpicxx is asked for its flags, as libtool links with $CXX.
+  AS_IF([test -n "$MPICXX"],
+    [for d in `$MPICXX --showme:incdirs`; do MPI_CPPFLAGS="$MPI_CPPFLAGS -isystem $d"; done
+     MPI_LIBS=`$MPICXX --showme:link`],
+    [TESTS_MISSING="${TESTS_MISSING:+$TESTS_MISSING and }OpenMPI's mpicxx (Debian: libopenmpi-dev)"])
+  AC_SUBST([MPI_CPPFLAGS])
+  AC_SUBST([MPI_LIBS])
+  AC_SUBST([TESTS_MISSING])
+  AM_CONDITIONAL([MPI], [test -n "$MPICXX"])])
 
 # RY_OPTIONAL_GPU: CUDA and NCCL, used only by parts that need them.
 AC_DEFUN([RY_OPTIONAL_GPU], [

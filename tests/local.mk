@@ -1,9 +1,15 @@
 # The unit tests are a Catch2 program for each part, so that a change to one part links one program: tests/run tells
 # each test case of what stands in unit_programs. Each part's fragment names its sources and libraries.
 # Those that run longest come first.
-unit_programs = tests/unit/unit_sched tests/unit/unit_topo tests/unit/unit_core tests/unit/unit_watch \
-	tests/unit/unit_ckpt tests/unit/unit_daemon tests/unit/unit_wire tests/unit/unit_base tests/unit/unit_spank
+unit_programs = tests/unit/unit_sched tests/unit/unit_topo tests/unit/unit_core \
+	tests/unit/unit_worlds tests/unit/unit_watch tests/unit/unit_ckpt tests/unit/unit_daemon tests/unit/unit_wire tests/unit/unit_base tests/unit/unit_spank \
+	tests/unit/unit_ctl tests/unit/unit_run
 check_PROGRAMS += $(unit_programs)
+# Before anything is compiled in vain.
+.PHONY: check-parts
+check-am: check-parts
+check-parts:
+	@test -z "$(TESTS_MISSING)" || { echo "make check: $(TESTS_MISSING) is missing: as root, build-aux/debian-packages install" >&2; exit 1; }
 TESTS += $(unit_programs)
 unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
 unit_cxxflags = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
@@ -15,20 +21,26 @@ libry_unit_la_CXXFLAGS = $(unit_cxxflags)
 include tests/unit/base/local.mk
 include tests/unit/topo/local.mk
 include tests/unit/sched/local.mk
+include tests/unit/sched/advise/local.mk
 include tests/unit/sched/plan/local.mk
 include tests/unit/sched/slurm/local.mk
 include tests/unit/spank/local.mk
 include tests/unit/restart/wire/local.mk
 include tests/unit/restart/watch/local.mk
 include tests/unit/restart/ckpt/local.mk
+include tests/unit/restart/run/local.mk
 include tests/unit/restart/core/local.mk
+include tests/unit/restart/ctl/local.mk
 include tests/unit/restart/daemon/local.mk
 include tests/golden/local.mk
 include tests/fuzz/local.mk
 include tests/doubles/local.mk
 include tests/apps/local.mk
+include tests/examples/local.mk
 include tests/bare/local.mk
 include tests/lint/local.mk
+include tests/packages/local.mk
+include tests/firstday/local.mk
 include tests/system/local.mk
 include tests/bench/local.mk
 EXTRA_DIST += tests/run tests/stages.py

@@ -205,6 +205,25 @@ class Stages:
         if status not in (0, 1) or (status == 1 and not any(line.startswith("fail") for line in lines)):
             self.results.add("fail", "system", f"the runner ended with status {status}")
 
+    # --- a site's first day ---
+
+    def firstday(self):
+        """README's commands for a site on hosts with a real systemd; what a script prints on its way is shown."""
+        build = ["--build", self.build]
+        for name, words in (("killed", ["killed_test.py"]), ("Slurm 22.05", ["firstday_test.py", *build]),
+                            ("Slurm 24.11", ["firstday_test.py", *build, "--slurm", "24.11"])):
+            name = f"firstday: {name}"
+            if not self.wants(name):
+                continue
+            log = self.build / "logs" / f"{name.replace(': ', '-').replace(' ', '-')}.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with open(log, "wb") as out:
+                status = call([sys.executable, "-B", HERE / "firstday" / words[0], *words[1:]], stdout=out, stderr=out)
+            lines = log.read_text(errors="replace").strip().splitlines() or ["it says nothing"]
+            print("\n".join(f"    {line}" for line in lines) if status in (0, 77) else "\n".join(lines), flush=True)
+            outcome = {0: "pass", 77: "skip"}.get(status, "fail")
+            self.results.add(outcome, name, lines[-1] if outcome != "pass" else "")
+
     # --- sanitizers ---
 
     def start_sanitizers(self):
@@ -272,7 +291,8 @@ class Stages:
     # --- all ---
 
     def run(self):
-        stages = [("unit", self.unit), ("check", self.check), ("system", self.system), ("release", self.release)]
+        stages = [("unit", self.unit), ("check", self.check), ("system", self.system), ("firstday", self.firstday),
+                  ("release", self.release)]
         if self.args.no_sanitizers:
             self.results.add("skip", "sanitizers", "left out as --no-sanitizers asks")
         else:

@@ -1,8 +1,8 @@
 #include "base/cli.hpp"
 
-#include <railyard_config.h>
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <railyard_config.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,11 +37,6 @@ Option* Option::range(int low, int high) {
 
 Option* Option::range(std::size_t low, std::size_t high) {
     option_->check(CLI::Range(low, high));
-    return this;
-}
-
-Option* Option::positive() {
-    option_->check(CLI::PositiveNumber);
     return this;
 }
 
@@ -180,6 +175,7 @@ template Option* Words::add_option(const std::string&, std::vector<std::string>&
 template Option* Words::add_option(const std::string&, int&, const std::string&);
 template Option* Words::add_option(const std::string&, std::uint32_t&, const std::string&);
 template Option* Words::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option* Words::add_option(const std::string&, std::optional<std::string>&, const std::string&);
 template Option* Words::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&);
 template Option* Words::add_option(const std::string&, std::optional<std::size_t>&, const std::string&);
 

@@ -1,5 +1,5 @@
-// What every program's command line shares: --help, --version, exit statuses and the form of errors on standard
-// error: "railtopo: fabric.json:12: what is wrong: the way out".
+// What every program's command line shares: --help, --version, exit statuses and the form of errors on
+// standard error: "railtopo: fabric.json:12: what is wrong: the way out".
 //
 // CLI11 reads it, and only cli.cpp sees CLI11: it costs each file that includes it ten seconds of compiling.
 #pragma once
@@ -31,7 +31,6 @@ public:
     Option* type_name(const std::string& name);                 // as --help shows it
     Option* range(int low, int high);                           // both included
     Option* range(std::size_t low, std::size_t high);
-    Option* positive();                                         // a number above 0
     Option* one_of(std::initializer_list<const char*> allowed); // nothing but these
     Option* repeatable(); // one value each time it is given
     Option* needs(Option* other);
@@ -43,7 +42,8 @@ private:
     CLI::Option* option_;
 };
 
-// The words of a command: options, flags and commands below it. What they are stored in must outlive the parsing.
+// The words of a command: options, flags and commands below it. What they are stored in must outlive the
+// parsing.
 class Words {
 public:
     Words(); // of no program: without --help
@@ -53,8 +53,8 @@ public:
     // T is one of the types named at the end of cli.cpp; a list takes several values.
     template <class T> Option* add_option(const std::string& names, T& value, const std::string& about);
     Option* add_flag(const std::string& names, bool& value, const std::string& about);
-    // An option whose text `keep` gets (empty for one without a value); of several the last counts. A hidden one is
-    // not shown by --help.
+    // An option whose text `keep` gets (empty for one without a value); of several the last counts. A hidden
+    // one is not shown by --help.
     void add_kept(const std::string& names, std::function<void(std::string)> keep, bool takes_value,
                   const std::string& about, bool hidden);
 
@@ -91,6 +91,8 @@ public:
     // Parses; true = go on. Otherwise `status` is the exit status: 0 after --help or --version, 2 after a
     // message on wrong usage.
     bool parse(int argc, char** argv, int& status);
+
+    const std::string& name() const { return name_; }
 
     // Prints "name: text" on standard error and returns the status for the error: 2 for usage, input, io and
     // not_found, else 1.

@@ -1,62 +1,162 @@
-// railyard.conf(5): TOML, checked whole against the key table (keys.hpp) before anything is used.
+// railyard.conf(5): TOML, checked whole against the key table (keys.hpp) before anything is used, and then a
+// struct for each of its tables. What a member means, its default, unit and bounds stand in its key's row.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "base/keys.hpp"
-#include "base/may_be_valueless.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
+#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace base {
 
-// A checked configuration: every key has a value, its own or the default. Copy it, swap it whole at reload.
-class Conf {
+struct PlacementConf {
+    std::string fabric, health;
+    double spare_risk{};
+    Duration repair_time{};
+    bool explain_pending{};
+};
+
+struct TopologyConf {
+    std::vector<std::string> groups;
+    Duration switch_restart{};
+};
+
+struct RestartdConf {
+    std::string listen;
+    std::vector<std::string> url;
+    std::string user, journal;
+    Duration lease{}, keep_history{};
+    std::uint64_t keep_events{};
+    std::uint64_t agent_uid{};
+    std::vector<std::string> operators, operator_groups;
+    bool open_reading{};
+    std::string metrics_token;
+    bool observe_only{};
+    std::vector<std::string> maintenance;
+    double max_drained_percent{};
+    std::uint64_t max_drained_absolute{}, max_drained_per_unit{}, max_drained_per_leaf{},
+        max_drained_per_pod{}, max_drained_per_hour{};
+    Duration poll_interval{};
+};
+
+struct AgentConf {
+    Duration interval{};
+    std::string sysfs, nvml, kmsg;
+    std::vector<std::string> ignore_devices;
+    std::string job_socket;
+};
+
+struct FabricwatchdConf {
+    Duration interval{};
+    std::string ca;
+    std::uint64_t port{};
+};
+
+struct NodeLossConf {
+    Duration silent{}, witness_wait{}, group_wait{}, lost_window{};
+    double max_lost_percent{};
+    std::uint64_t max_lost_per_unit{};
+};
+
+struct ThrottleConf {
+    std::vector<std::string> reasons;
+    Duration window{}, clear{};
+};
+
+struct CheckpointConf {
+    Duration mtbf_node{}, min_interval{}, max_interval{};
+    double save_deadline_factor{};
+    Duration save_deadline_min{}, save_deadline_max{};
+};
+
+struct LearningConf {
+    double prior_faults{};
+    Duration lemon_half_life{};
+};
+
+struct RestartConf {
+    std::uint64_t max_requeues{}, no_progress{};
+    Duration horizon{}, requeue_time{}, restart_time{};
+};
+
+// How hosts that faults put out of use come back (restart/core/repair).
+struct RepairConf {
+    std::uint64_t max_at_once{}, attempts{};
+    Duration forget_after{}, relapse{}, clean_window{}, rung_limit{};
+    std::string gpu_reset_program, power_cycle_program;
+    Duration program_limit{};
+    // The ladder of each class of faults.
+    std::vector<std::string> host_lost, gpu_broken, gpu_gone, gpu_stuck, gpu_error, gpu_slow, pcie, hca_gone,
+        link, other;
+};
+
+struct MungeConf {
+    std::string socket;
+};
+
+// Some of the tables; of none named all.
+class ConfTables {
 public:
+    constexpr ConfTables(std::initializer_list<ConfTable> some) {
+        for (const auto table : some)
+            bits_ |= bit(table);
+    }
+    constexpr bool has(ConfTable table) const { return bits_ == 0 || (bits_ & bit(table)) != 0; }
+
+private:
+    static constexpr unsigned bit(ConfTable table) { return 1U << static_cast<unsigned>(table); }
+    unsigned bits_ = 0;
+};
+
+// A checked configuration: every key has a value, its own or the default. Copy it, swap it whole at reload.
+struct Conf {
+    PlacementConf placement;
+    TopologyConf topology;
+    RestartdConf restartd;
+    AgentConf agent;
+    FabricwatchdConf fabricwatchd;
+    NodeLossConf node_loss;
+    ThrottleConf throttle;
+    CheckpointConf checkpoint;
+    LearningConf learning;
+    RestartConf restart;
+    RepairConf repair;
+    MungeConf munge;
+    std::filesystem::path file; // that the values came from; empty for defaults
+
     // All defaults.
     Conf();
 
     // Errors (Code::input) say "FILE:LINE: …" for text that is not TOML, unknown tables and keys (with the
-    // nearest known name), values of the wrong type and bad units; Code::io when the file cannot be read.
-    static Expected<Conf> from_file(const std::filesystem::path& path);
-    static Expected<Conf> from_text(std::string_view text, std::string_view file_name);
-
-    // Asking for a key that is not in the table, or as another type, is a bug and aborts.
-    const std::string& text(std::string_view table, std::string_view name) const;
-    bool boolean(std::string_view table, std::string_view name) const;
-    std::uint64_t count(std::string_view table, std::string_view name) const;
-    double number(std::string_view table, std::string_view name) const;
-    Duration duration(std::string_view table, std::string_view name) const;
-    const std::vector<std::string>& text_list(std::string_view table, std::string_view name) const;
-
-    // The file these values came from; empty for defaults.
-    const std::filesystem::path& file() const { return file_; }
+    // known names), values of the wrong type, bad units, and values out of their bounds; Code::io when the
+    // file cannot be read. Bounds are checked in the tables that the caller `needs`; a value out of its
+    // bounds elsewhere is for those who need it to refuse, and the default stands in its place.
+    static Expected<Conf> from_file(const std::filesystem::path& path, ConfTables needs = {});
+    static Expected<Conf> from_text(std::string_view text, std::string_view file_name, ConfTables needs = {});
 
     // Every key with its value and, as comments, its meaning: a file that from_text reads back.
     std::string print() const;
 
 private:
-    friend struct ConfReader;
+    friend class ConfReader;
     struct Empty {};
     explicit Conf(Empty) {}
-    using Value = std::variant<std::string, bool, std::uint64_t, double, Duration, std::vector<std::string>,
-                               MayBeValueless>;
-    const Value& get(std::string_view table, std::string_view name, KeyType type) const;
-
-    std::map<std::string, Value, std::less<>> values_; // by "table.name"
-    std::filesystem::path file_;
 };
 
 // The file to read: `option` if not empty, else $RAILYARD_CONF, else SYSCONFDIR/railyard/railyard.conf.
 std::filesystem::path conf_path(const std::string& option);
 
 // Reads it. The last may be absent (all defaults); a file that was named must exist.
-Expected<Conf> load_conf(const std::string& option);
+Expected<Conf> load_conf(const std::string& option, ConfTables needs = {});
+
+// A line for people: which file the values came from, or that there is none, and one that stands where a
+// program built for another prefix would look.
+std::string source_of(const Conf& conf);
 
 } // namespace base

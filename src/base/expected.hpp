@@ -50,7 +50,7 @@ private:
     std::variant<T, Error> state_;
 };
 
-// Expected<void>: done, or an Error. `return {};` says done.
+// Expected<void>: success, or an Error. `return {};` is success.
 template <> class [[nodiscard]] Expected<void> {
 public:
     Expected() = default;

@@ -1,5 +1,5 @@
-// Reads a document whose members must be there in plain lines: the first failure is kept, and judged once at
-// the end.
+// Reads a document whose members must be there in plain lines: the first failure is kept, and returned once
+// at the end.
 #pragma once
 
 #include "base/json.hpp"

@@ -14,8 +14,8 @@ namespace base {
 // The file's bytes; "-" is standard input. A file larger than `most` bytes is refused (Code::input).
 Expected<std::string> read_file(const std::filesystem::path& path, std::size_t most = std::size_t{1} << 30);
 
-// What tells one state of a file from another; all 0 when it is not there. Take it before the file is read: a
-// change in between is then seen the next time.
+// Identifies one version of a file; all 0 when it does not exist. Take it before the file is read: a change
+// in between is then seen the next time.
 struct FileStamp {
     std::int64_t seconds = 0, nanoseconds = 0; // of its last change
     std::uint64_t size = 0, inode = 0, device = 0;
@@ -23,8 +23,8 @@ struct FileStamp {
 };
 FileStamp stamp_of(const std::filesystem::path& path);
 
-// Writes beside the file, fsyncs, renames over it and fsyncs the directory. On any error the old file
-// stands and nothing is left beside it. The mode of an existing file is kept; a new one gets `mode`.
+// Writes beside the file, fsyncs, renames over it and fsyncs the directory. On any error the old file is
+// unchanged and no temporary file is left. The mode of an existing file is kept; a new one gets `mode`.
 Expected<void> write_file(const std::filesystem::path& path, std::string_view bytes, unsigned mode = 0644);
 
 // write_file, unless the file already holds exactly these bytes (its mtime then stays). True: written.

@@ -29,23 +29,34 @@ Expected<HealthFile> read(const Reader& document) {
         if (!why) return why.error();
         file.hosts[name] = {static_cast<float>(*health), *std::move(why)};
     }
+    if (document.has("spare_floor")) {
+        const auto floor = document.integer_in("spare_floor", 0, 1 << 24);
+        if (!floor) return floor.error();
+        const auto risk = document.number("spare_risk");
+        if (!risk) return risk.error();
+        file.spare_floor = SpareFloor{static_cast<std::uint32_t>(*floor), *risk};
+    }
     return file;
 }
 
 } // namespace
 
-std::filesystem::path health_path(const Conf& conf) {
-    const auto named = conf.text("placement", "health");
-    if (!named.empty()) return named;
-    return std::filesystem::path(conf.text("restartd", "journal")).replace_filename("health.json");
+std::filesystem::path health_path(const PlacementConf& placement, const RestartdConf& restartd) {
+    if (!placement.health.empty()) return placement.health;
+    return std::filesystem::path(restartd.journal).replace_filename("health.json");
 }
 
 std::string print_health(const HealthFile& file) {
     boost::json::object hosts;
-    for (const auto& [name, host] : file.hosts) // thousandths are all that placement tells apart
+    for (const auto& [name, host] : file.hosts) // placement uses thousandths
         hosts[name] = {{"health", std::round(double{host.health} * 1000) / 1000}, {"why", host.why}};
-    return to_pretty(boost::json::object{
-        {"v", version}, {"written", to_seconds(file.written)}, {"hosts", std::move(hosts)}});
+    boost::json::object out{
+        {"v", version}, {"written", to_seconds(file.written)}, {"hosts", std::move(hosts)}};
+    if (file.spare_floor) {
+        out["spare_floor"] = file.spare_floor->hosts;
+        out["spare_risk"] = file.spare_floor->risk;
+    }
+    return to_pretty(out);
 }
 
 Expected<HealthFile> parse_health(std::string_view text, std::string_view name) {

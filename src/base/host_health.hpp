@@ -1,17 +1,20 @@
-// How sound hosts are, as restartd tells it to whoever places jobs: the health file.
+// The health of hosts, as restartd reports it to placement: the health file.
 //
-//   {"v": 1, "written": 1700000000.0, "hosts": {"n003": {"health": 0.6, "why": "mlx5_2:1 symbol errors"}}}
+//   {"v": 1, "written": 1700000000.0, "hosts": {"n003": {"health": 0.6, "why": "mlx5_2:1 symbol errors"}},
+//    "spare_floor": 3, "spare_risk": 0.001}
 //
-// Only hosts below 1 are named. The writer writes it again at least each `health_refresh`, so that what an
-// ended daemon left behind is told from what holds.
+// Only hosts below 1 are named. What it says beside them is learned likewise. The writer writes it again at
+// least each `health_refresh`, so that what an ended daemon left behind is distinguished from a current one.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/conf.hpp"
 #include "base/expected.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,16 +28,24 @@ struct HostHealth {
 
 using HealthMap = std::map<std::string, HostHealth, std::less<>>; // by host name
 
+// How many hosts to keep free for restarts, as was learned, for this [placement] spare_risk.
+struct SpareFloor {
+    std::uint32_t hosts = 0;
+    double risk = 0;
+    bool operator==(const SpareFloor&) const = default;
+};
+
 struct HealthFile {
     Time written{};
     HealthMap hosts;
+    std::optional<SpareFloor> spare_floor{}; // none: as configured
 };
 
 inline constexpr Duration health_refresh = std::chrono::minutes(1);
 inline constexpr Duration health_lapses = std::chrono::minutes(10); // after `written`
 
 // [placement] health, or else health.json beside restartd's journal.
-std::filesystem::path health_path(const Conf& conf);
+std::filesystem::path health_path(const PlacementConf& placement, const RestartdConf& restartd);
 
 std::string print_health(const HealthFile& file);
 // Errors (Code::input) name the place: "NAME: hosts.n003.health: …".

@@ -1,14 +1,7 @@
-// What a resource manager says of its hosts, one a line: "HOST STATE [HEALTH]".
+// How far a host may be given to jobs, whatever the resource manager calls it.
 #pragma once
 
-#include "base/expected.hpp"
-
 #include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace base {
 
@@ -20,22 +13,5 @@ enum class HostState : std::uint8_t {
     drained, // an administrator or restartd keeps jobs away
     down     // does not answer
 };
-
-// Slurm's state words (man sinfo, NODE STATE CODES), long and compact, in any case, with suffix flags
-// (* ~ # ! % $ @ ^ - +) and further words after '+' ("IDLE+DRAIN"): the worst of what is said. Nothing for an
-// unknown word.
-std::optional<HostState> parse_host_state(std::string_view text);
-
-struct StateLine {
-    std::vector<std::string> hosts; // a host list is expanded
-    HostState state = HostState::down;
-    std::optional<float> health; // 0 (avoid) … 1 (sound)
-};
-
-// Each line in turn, as `sinfo -h -N -o "%N %T"` prints them; '#' at a line's start is a comment. Errors
-// (Code::input): "NAME:LINE: …" for a line without a state, an unknown word or a health outside 0…1; lines
-// before it were handed over.
-Expected<void> each_state_line(std::string_view text, std::string_view name,
-                               const std::function<void(StateLine)>& line);
 
 } // namespace base

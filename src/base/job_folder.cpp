@@ -48,7 +48,7 @@ bool stands_at(int fd, const std::string& path) {
            held.st_ino == there.st_ino && held.st_uid == ::geteuid();
 }
 
-// Files, as no folder is put there.
+// Files only: no subfolder is created there.
 bool remove_unheld(int fd, const std::string& path) {
     if (!lock(fd, LOCK_EX | LOCK_NB) || !stands_at(fd, path)) return false;
     for (const auto& name : entries(path))

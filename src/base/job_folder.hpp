@@ -1,8 +1,9 @@
 // RUN/job-ID: the files of one job on this host, which live as long as the job's batch step and no longer.
 //
-// Who puts files there holds the folder, by a lock of the process: however that ends, the lock goes, and what
-// nobody holds is removed by whoever looks next. Races: a folder that is removed between its making and its
-// locking is made again; two lives of a job hold it side by side, and the last to go removes it.
+// A process that puts files there holds a lock on the folder, which the kernel releases when the process
+// ends; the next process that looks removes folders without a holder. Races: a folder that is removed between
+// its creation and its locking is created again; two runs of a job can hold it together, and the last one to
+// end removes it.
 #pragma once
 
 #include "base/expected.hpp"
@@ -21,7 +22,7 @@ public:
 
     const std::string& path() const { return path_; }
 
-    // Lets go of the folder, and removes it with what is in it when nobody else holds it.
+    // Releases the folder, and removes it with its content when no other process holds it.
     void remove();
 
 private:
@@ -30,7 +31,8 @@ private:
     UniqueFd held_;
 };
 
-// Removes the folders under `run` that nobody holds; how many. Nothing where `run` is not private.
+// Removes the folders under `run` that no process holds; returns their number. Does nothing where `run` is
+// not private.
 std::size_t remove_left_job_folders(const std::string& run);
 
 } // namespace base

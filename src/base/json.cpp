@@ -190,6 +190,20 @@ Expected<std::int64_t> Reader::integer_in(std::int64_t low, std::int64_t high) c
     return number;
 }
 
+Expected<std::optional<JobId>> Reader::job_id() const {
+    std::optional<JobId> job;
+    if (const auto* words = value_->if_string()) {
+        job = JobId::parse(std::string_view(words->data(), words->size()));
+        if (!job || job->index() == 0)
+            return wanted("a whole number, or of an array's element a text such as \"12[3]\",");
+        return job;
+    }
+    const auto number = integer_in(0, static_cast<std::int64_t>(JobId::most));
+    if (!number) return number.error();
+    if (*number != 0) job.emplace(static_cast<std::uint64_t>(*number));
+    return job;
+}
+
 Expected<bool> Reader::boolean() const {
     const auto* boolean = value_->if_bool();
     if (boolean == nullptr) return wanted("true or false");
@@ -219,6 +233,12 @@ Expected<std::int64_t> Reader::integer_in(std::string_view key, std::int64_t low
 }
 Expected<bool> Reader::boolean(std::string_view key) const {
     return member(*this, key, [](const Reader& r) { return r.boolean(); });
+}
+
+json::value to_json(const std::optional<JobId>& job) {
+    if (!job) return 0;
+    if (job->index() == 0) return job->number();
+    return json::string(to_string(*job));
 }
 
 } // namespace base

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/expected.hpp"
+#include "base/job_id.hpp"
 
 #include <boost/json.hpp>
 
@@ -24,8 +25,11 @@ Expected<boost::json::value> parse_json(std::string_view text, std::size_t depth
 std::string to_text(const boost::json::value& value);
 std::string to_pretty(const boost::json::value& value);
 
-// One value and where it stands. Each getter returns Code::input naming the path, what is wanted and what
-// stands there. A Reader views the document; it must not outlive it.
+// A job as JSON: a plain number, of an array's element the text "12[3]"; 0 for none.
+boost::json::value to_json(const std::optional<JobId>& job);
+
+// One value and its path. Each getter returns Code::input naming the path, what is wanted and what is there.
+// A Reader views the document; it must not outlive it.
 class Reader {
 public:
     explicit Reader(const boost::json::value& value, std::string path = {})
@@ -43,6 +47,8 @@ public:
     Expected<double> number() const; // finite
     Expected<std::int64_t> integer() const;
     Expected<std::int64_t> integer_in(std::int64_t low, std::int64_t high) const;
+    // A job as to_json() has it; nothing for 0, which stands for none.
+    Expected<std::optional<JobId>> job_id() const;
     Expected<bool> boolean() const;
 
     Expected<std::string> text(std::string_view key) const;
@@ -51,7 +57,7 @@ public:
     Expected<std::int64_t> integer_in(std::string_view key, std::int64_t low, std::int64_t high) const;
     Expected<bool> boolean(std::string_view key) const;
 
-    // An error of the document at this place.
+    // An error at this place of the document.
     Error error(std::string_view what) const;
 
 private:

@@ -1,19 +1,49 @@
-// Every key of railyard.conf(5): the one table from which the file is checked, defaults are taken and the
-// manual page's list is printed. A key that is not here does not exist.
+// Every key of railyard.conf(5): the one table from which the file is checked, the structs of conf.hpp are
+// filled and the manual page's list is printed. A key that is not here does not exist.
 #pragma once
 
+#include "base/bounds.hpp"
+#include "base/clock.hpp"
+
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 namespace base {
 
-enum class KeyType { text, boolean, count, number, duration, text_list };
+struct Conf;
+
+enum class ConfTable {
+    placement,
+    topology,
+    restartd,
+    agent,
+    fabricwatchd,
+    node_loss,
+    throttle,
+    checkpoint,
+    learning,
+    restart,
+    repair,
+    munge
+};
+
+enum class KeyType { text, boolean, count, number, duration, text_list }; // in Slot's order
+
+// The member that keeps a key's value.
+using Slot = std::variant<std::string*, bool*, std::uint64_t*, double*, Duration*, std::vector<std::string>*>;
 
 struct Key {
+    ConfTable in;
     std::string_view table; // "restartd"
-    std::string_view name;  // "listen"
-    KeyType type;
-    std::string_view unit;         // "" where the type says it
+    std::string_view name;  // "listen", as the member's
+    KeyType type;           // as the member's
+    Slot (*slot)(Conf&);
+    std::string_view unit; // "" where the type says it
+    Bounds bounds;
     std::string_view default_text; // in TOML: "\"/sys\"", "5", "true", "[]"
     std::string_view meaning;      // a sentence
 };
@@ -23,5 +53,8 @@ const Key* find_key(std::string_view table, std::string_view name);
 
 // "a duration such as \"5s\"": what a value of this type looks like, for errors and the manual.
 std::string_view type_name(KeyType type);
+
+// "from 0 to 100; percent": what the manual says beside the type; empty for a key with neither.
+std::string bounds_and_unit(const Key& key);
 
 } // namespace base

@@ -1,6 +1,8 @@
 # base: what everything else stands on; includes nothing of ours.
 noinst_LTLIBRARIES += libry_base.la libry_cli.la
 libry_base_la_SOURCES = \
+	%D%/bounds.cpp %D%/bounds.hpp \
+	%D%/child.cpp %D%/child.hpp \
 	%D%/clock.cpp %D%/clock.hpp \
 	%D%/conf.cpp %D%/conf.hpp \
 	%D%/error.cpp %D%/error.hpp \
@@ -9,21 +11,29 @@ libry_base_la_SOURCES = \
 	%D%/file.cpp %D%/file.hpp \
 	%D%/fmt.cpp \
 	%D%/host_health.cpp %D%/host_health.hpp \
-	%D%/host_state.cpp %D%/host_state.hpp \
+	%D%/host_state.hpp \
+	%D%/host_group.cpp %D%/host_group.hpp \
+	%D%/host_port.cpp %D%/host_port.hpp \
 	%D%/hostlist.cpp %D%/hostlist.hpp \
 	%D%/job_folder.cpp %D%/job_folder.hpp \
+	%D%/job_id.cpp %D%/job_id.hpp \
 	%D%/json.cpp %D%/json.hpp \
 	%D%/keys.cpp %D%/keys.hpp \
+	%D%/knock.cpp %D%/knock.hpp \
 	%D%/log.cpp %D%/log.hpp \
 	%D%/may_be_valueless.hpp \
 	%D%/private_folder.cpp %D%/private_folder.hpp \
 	%D%/ready.cpp %D%/ready.hpp \
+	%D%/slurmd_record.cpp %D%/slurmd_record.hpp \
 	%D%/table.cpp %D%/table.hpp \
+	%D%/time_text.cpp %D%/time_text.hpp \
 	%D%/toml.cpp %D%/toml.hpp \
 	%D%/unique_fd.hpp \
 	%D%/units.cpp %D%/units.hpp \
-	%D%/utf8.cpp %D%/utf8.hpp
+	%D%/user.cpp %D%/user.hpp \
+	%D%/utf8.cpp %D%/utf8.hpp \
+	%D%/window.cpp %D%/window.hpp
 
-# Command lines of programs; plugins link only libry_base.
-libry_cli_la_SOURCES = %D%/cli.cpp %D%/cli.hpp
+# Command lines of programs, and what daemons do alike; plugins link only libry_base.
+libry_cli_la_SOURCES = %D%/cli.cpp %D%/cli.hpp %D%/daemon.cpp %D%/daemon.hpp
 libry_cli_la_LIBADD = libry_base.la

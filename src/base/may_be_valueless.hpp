@@ -1,6 +1,6 @@
-// GCC's library takes a variant of strings, vectors and small plain types for one that always has a value.
-// When memory runs out while such a variant is copied it destroys a value that is not there yet and jumps
-// into nowhere, where std::bad_alloc should be thrown. One more alternative, of a type it knows nothing about
+// GCC's library assumes that a variant of strings, vectors and small plain types always has a value. When
+// memory runs out while such a variant is copied, it destroys a value that was not constructed and crashes,
+// instead of throwing std::bad_alloc. One more alternative, of a type that the library knows nothing about
 // and that is never stored, avoids it.
 #pragma once
 

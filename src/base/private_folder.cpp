@@ -11,7 +11,7 @@
 namespace base {
 namespace {
 
-// Whether another than root and us could put something else in the place of what lies in this folder.
+// Whether a user other than root and us could replace what is in this folder.
 bool open_to_others(const std::filesystem::path& folder) {
     struct stat info {};
     if (::stat(folder.c_str(), &info) != 0) return true;

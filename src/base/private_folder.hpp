@@ -1,5 +1,4 @@
-// Folders that root puts files into for others to read, and which nobody else can turn into a way to
-// another place.
+// Folders that root puts files into for others to read, and which no other user can replace by a link.
 #pragma once
 
 #include "base/expected.hpp"

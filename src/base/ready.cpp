@@ -13,10 +13,8 @@
 #include <sys/un.h>
 
 namespace base {
-namespace {
 
-// A daemon without systemd, or whose systemd does not listen, serves all the same.
-void tell_systemd() {
+void notify_systemd(std::string_view state) {
     const char* name = std::getenv("NOTIFY_SOCKET");
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -24,17 +22,14 @@ void tell_systemd() {
     std::memcpy(address.sun_path, name, std::strlen(name));
     if (name[0] == '@') address.sun_path[0] = 0; // the abstract namespace
     const UniqueFd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    constexpr std::string_view text = "READY=1";
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(name));
     if (fd)
-        ::sendto(fd.get(), text.data(), text.size(), MSG_NOSIGNAL,
+        ::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL,
                  reinterpret_cast<const sockaddr*>(&address), size);
 }
 
-} // namespace
-
-Expected<void> tell_ready(int fd) {
-    tell_systemd();
+Expected<void> report_ready(int fd) {
+    notify_systemd("READY=1");
     if (fd < 0) return {};
     const UniqueFd owned(fd);
     constexpr std::string_view text = "READY\n";

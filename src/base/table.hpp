@@ -1,4 +1,4 @@
-// Tables for people: columns as wide as their widest cell, numbers to the right, nothing after the last.
+// Tables as text: columns as wide as their widest cell, numbers to the right, nothing after the last.
 #pragma once
 
 #include <string>

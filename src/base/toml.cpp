@@ -4,7 +4,7 @@
 // neither end the program nor be taken for a promise. conf.cpp and toml.cpp need the same settings.
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_assert(true)
-// Without exceptions, and where it is told the file's name, it ends the process when memory runs out.
+// Without exceptions, or when it is given the file's name, it ends the process when memory runs out.
 #define TOML_EXCEPTIONS 1
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -74,6 +74,8 @@ private:
             value.value = text->get();
         } else if (const auto* number = node.as_integer()) {
             value.value = number->get();
+        } else if (const auto* fraction = node.as_floating_point()) {
+            value.value = fraction->get();
         } else if (const auto* boolean = node.as_boolean()) {
             value.value = boolean->get();
         } else if (const auto* array = node.as_array()) {
@@ -86,10 +88,9 @@ private:
             }
             value.value = std::move(list);
         } else {
-            return error(node,
-                         fmt::format("{}: a string, a whole number, true, false or a list of strings is "
-                                     "wanted",
-                                     key));
+            return error(node, fmt::format("{}: a string, a number, true, false or a list of strings is "
+                                           "wanted",
+                                           key));
         }
         return value;
     }

@@ -1,5 +1,5 @@
-// TOML files made of tables of strings, numbers and lists of strings, with the line of each value. What the
-// keys mean is the caller's; railyard.conf(5) has a reader of its own (conf.hpp).
+// TOML files made of tables of strings, numbers, booleans and lists of strings, with the line of each value.
+// What the keys mean is the caller's; railyard.conf(5) has a reader of its own (conf.hpp).
 #pragma once
 
 #include "base/expected.hpp"
@@ -16,7 +16,7 @@ namespace base {
 struct TomlValue {
     std::string key;
     std::uint32_t line = 0;
-    std::variant<std::string, std::int64_t, bool, std::vector<std::string>, MayBeValueless> value;
+    std::variant<std::string, std::int64_t, double, bool, std::vector<std::string>, MayBeValueless> value;
 };
 
 struct TomlTable {

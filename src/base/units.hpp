@@ -10,8 +10,8 @@
 
 namespace base {
 
-// "250ms", "5s", "10m", "2h", "1d"; a fraction is allowed ("1.5h"), a bare number is not (its unit would
-// be a guess). Negative values are refused. Errors: Code::input, naming the text and what is allowed.
+// "250ms", "5s", "10m", "2h", "1d"; a fraction is allowed ("1.5h"), a bare number is not (its unit would be a
+// guess). Negative values are refused. Errors: Code::input, naming the text and what is allowed.
 Expected<Duration> parse_duration(std::string_view text);
 
 // The shortest exact form that parse_duration reads back: "5s", "250ms", "90m".

@@ -56,4 +56,11 @@ std::string_view cut_utf8(std::string_view text, std::size_t most) {
     return text.substr(0, most);
 }
 
+std::string printable(std::string_view text, std::size_t most, char replacement) {
+    std::string clean(text.substr(0, most));
+    for (char& c : clean)
+        if (c < 0x20 || c > 0x7e) c = replacement;
+    return clean;
+}
+
 } // namespace base

@@ -1,11 +1,12 @@
-// Hosts whose kept rails meet at the same places are interchangeable as far as alignment goes. So: drop more
-// and more rails from what is asked for; for each set that is kept, try each family of hosts that agree on
-// it, with the ordinary search narrowed to that family. The first number of dropped rails that works is the
-// least. Rails that agree on every host in play are dropped together, so that the sets are few; one family
-// of each unit (pod, island) is tried at once, as the search stays within one of them anyway. Where all that
-// is irregular are rails that hosts lack, which is the usual case, Lacking does the same without looking at
-// the regular hosts at all.
+// Hosts whose kept rails meet at the same places are interchangeable for alignment. So: require fewer and
+// fewer rails; for each set that is kept, try each family of hosts that agree on it, with the ordinary search
+// narrowed to that family. The first number of dropped rails that works is the least. Rails that agree on
+// every candidate are dropped together, so that the sets are few; one family of each unit (pod, island) is
+// tried at once, as the search stays within one of them anyway. In the usual case, where the only
+// irregularity is that hosts lack rails, Lacking does the same without looking at the regular hosts.
 #include "sched/align.hpp"
+
+#include "sched/search_tier.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -215,12 +216,12 @@ private:
     std::optional<Found> best_;
 };
 
-// Hosts whose only flaw are rails they lack. Every rail that one of the chosen lacks is misaligned, all
-// others meet: so drop more and more rails, in every way in which the hosts in play can lack them, and try
-// with the hosts that lack no other.
+// For candidates whose only irregularity is that they lack rails. A rail that one of the chosen hosts lacks
+// is misaligned, all others meet: so drop more and more rails, in every combination that candidates lack,
+// and search among the hosts that lack no other.
 class Lacking {
 public:
-    // Nothing: there are hosts in play that meet elsewhere, or too many ways to lack rails.
+    // nullopt: candidates meet elsewhere, or lack rails in too many combinations.
     static std::optional<Lacking> of(const Loads& loads, const Found& found, Budget& budget) {
         const auto& index = loads.index();
         if (found.tier == everywhere) return std::nullopt;
@@ -262,7 +263,7 @@ private:
     Lacking(const Loads& loads, const Found& found, Budget& budget)
         : loads_(loads), budget_(budget), tier_(found.tier), limits_{found.pods, found.units} {}
 
-    // Rails that hosts can lack together.
+    // Adds the combinations of rails that hosts can lack together.
     bool add_ways(std::uint64_t lacks) {
         if (std::find(ways_.begin(), ways_.end(), lacks) != ways_.end()) return true;
         budget_.spend(ways_.size() * ways_.size() / 4);

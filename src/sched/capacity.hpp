@@ -20,7 +20,7 @@ struct Capacity {
     static Capacity of(const topo::Fabric& fabric);
 
     // The largest gang of ranks in groups of `segment` hosts (0: no groups) that the largest part of a span
-    // holds with so many spares beside it, spares included.
+    // holds, spares included, with this many spares.
     std::uint32_t most(Span span, std::uint32_t segment, std::uint32_t spares) const;
 };
 

@@ -1,14 +1,10 @@
 #include "sched/choose.hpp"
 
-#include "sched/programme.hpp"
-
 #include <algorithm>
 #include <functional>
 
 namespace sched {
 namespace {
-
-constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
 // The fewest groups that hold the gang: those with required hosts and the largest others.
 std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups) {
@@ -50,31 +46,6 @@ std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups) {
     groups.resize(plan.taken + (plan.swaps() == 0 ? 0 : in.size()));
     plan.groups = std::move(groups);
     return plan;
-}
-
-// Do all groups hold the same? Then exchanging them gains nothing.
-bool alike(const Loads& loads, const std::vector<Group>& groups) {
-    const auto key = [&](const Group& g) {
-        std::vector<std::uint64_t> units;
-        for (auto u = g.first; u < g.first + g.size; ++u)
-            units.push_back(loads.unit(u).quanta * 2 + (loads.unit(u).whole ? 1U : 0U));
-        std::sort(units.begin(), units.end());
-        return units;
-    };
-    const auto first = key(groups.front());
-    return std::all_of(groups.begin() + 1, groups.end(),
-                       [&](const Group& g) { return g.quanta == groups.front().quanta && key(g) == first; });
-}
-
-template <class V>
-std::optional<Choice> solve(const Loads& loads, const Fields& fields, const Plan& plan, bool single,
-                            Budget& budget) {
-    auto swaps = plan.swaps();
-    while (swaps > 0 && Programme<V>::bytes(plan, swaps) > most_bytes)
-        --swaps;
-    if (swaps < plan.swaps()) budget.cut();
-    if (std::is_same_v<V, Narrow> && swaps > 0 && alike(loads, plan.groups)) swaps = 0;
-    return Programme<V>(loads, fields, plan, single, swaps, budget).solve();
 }
 
 // Without a search: the units with required hosts and the largest others of the groups that are taken, all of
@@ -211,17 +182,10 @@ std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool
     if (plan->pivot == 0 && loads.quantum() == 1) return drop_worst(loads, plan->groups, plan->slack);
     const auto cuts = budget.cuts();
     std::optional<Choice> choice;
-    const Fields fields(loads);
     if (budget.left() == 0)
         budget.cut();
-    else if (loads.simple() && loads.units().size() <= most_units_narrow)
-        choice = solve<Narrow>(loads, fields, *plan, single, budget);
-    else if (fields.bits <= 30)
-        choice = solve<std::int32_t>(loads, fields, *plan, single, budget);
-    else if (fields.bits <= 62)
-        choice = solve<std::int64_t>(loads, fields, *plan, single, budget);
     else
-        choice = solve<Wide>(loads, fields, *plan, single, budget);
+        choice = solve(loads, *plan, single, budget);
     if (!choice && budget.cuts() > cuts) choice = largest_units(loads, *plan);
     return choice;
 }

@@ -111,8 +111,8 @@ private:
 
     enum class Verdict { cannot, can, open };
 
-    // Whether so many pods hold the gang, as far as weights tell; `set` does when they can. tightest_ becomes
-    // the weight that says it best.
+    // Whether that many pods hold the gang, as far as the weighted bounds show; `set` does when they can.
+    // tightest_ becomes the weight that says it best.
     Verdict weigh(std::size_t count, Set& set) {
         Number low = 0, high = weights, least = std::numeric_limits<Number>::max();
         Set tried;
@@ -223,7 +223,7 @@ private:
         return choice;
     }
 
-    // So many pods need at least this many units, times unit_cost; `set`: the pods that are best then.
+    // That many pods need at least this many units, times unit_cost; `set`: the pods that are best then.
     Number least_units(std::size_t count, const Weights& by, Set& set) {
         budget_.spend(pods_.size() * 16);
         return by.segments * segments_ + by.hosts * nodes_ -

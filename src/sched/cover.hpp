@@ -30,7 +30,7 @@ struct Cover {
 std::vector<std::uint32_t> covering_order(const Loads& loads, std::uint32_t pod);
 
 // Over pods [first, first + size); for loads.segmented(). Nothing: they do not hold the gang, or not all of
-// the required hosts. Whether the gang has segments and spares enough for those is fit.hpp's to tell.
+// the required hosts. fit.hpp decides whether the gang has enough segments and spares for those.
 std::optional<Cover> cover(const Loads& loads, std::uint32_t first, std::uint32_t size, Budget& budget);
 
 } // namespace sched

@@ -1,4 +1,5 @@
-// The labels of cover.cpp: what so many units of so many pods hold, pod by pod. Internal to src/sched.
+// The labels of cover.cpp: what a number of units of a number of pods hold, pod by pod. Internal to
+// src/sched.
 #pragma once
 
 #include "sched/budget.hpp"
@@ -64,15 +65,15 @@ public:
         : pods_(pods), budget_(budget), segment_(gang.segment), spares_(gang.spares),
           segments_(gang.segments), nodes_(gang.nodes) {}
 
-    // What so many of the pods from a place in the order on can add to a sum of these weights.
+    // What a number of the pods from a place in the order on can add to a sum of these weights.
     struct Bound {
         Weights by;
         std::vector<Number> rest; // [place][pods]
     };
 
     // A choice of at most `count` pods and `target` units; `whole`: of pods with all their units, which are
-    // not counted. `beam`: only so many labels with most room are followed (0: all). Nothing: there is none,
-    // none was found by the beam, or the budget is spent.
+    // not counted. `beam`: only that many labels with most room are followed (0: all). nullopt: there is
+    // none, none was found by the beam, or the budget is spent.
     std::optional<Choice> find(std::size_t count, bool whole, std::uint32_t target,
                                std::vector<Bound>& bounds, const std::vector<std::size_t>& order,
                                std::size_t beam) {
@@ -181,7 +182,7 @@ private:
         list.resize(kept);
     }
 
-    // Segments beyond those of the gang, and hosts that neither they nor the spares can use, serve nobody.
+    // Segments beyond those of the gang, and hosts that neither they nor the spares can use, do not count.
     void step(Label& label, const Pod& pod, std::uint32_t units) const {
         const auto segments = label.segments + pod.segments[units];
         label.hosts = std::min(nodes_, label.hosts + pod.hosts[units]);

@@ -1,7 +1,7 @@
 #include "sched/explain.hpp"
 
 #include "base/hostlist.hpp"
-#include "sched/search.hpp"
+#include "sched/found.hpp"
 #include "sched/words.hpp"
 
 #include <fmt/format.h>
@@ -105,7 +105,8 @@ std::string pods_text(const PlacementIndex& index, const std::vector<std::uint32
 }
 
 // What these hosts have of a term, in a sentence of its own.
-std::string sentence_of(const PlacementIndex& index, const Request& request, const Scored& chosen, Term term) {
+std::string sentence_of(const PlacementIndex& index, const Request& request, const Scored& chosen,
+                        Term term) {
     const auto& score = chosen.score;
     switch (term) {
     case Term::nodes:
@@ -184,7 +185,7 @@ void add_runner_up(Explanation& out, const topo::Fabric& fabric, const Placer& p
     out.other = std::move(other->scored);
 }
 
-void tell_cuts(Explanation& out, const Budget& budget) {
+void note_cuts(Explanation& out, const Budget& budget) {
     out.exact = budget.cuts() == 0;
     if (!out.exact) out.sentence += "; not every other place was looked at, the budget of work was spent";
 }
@@ -244,7 +245,7 @@ Explanation explain_placement(const topo::Fabric& fabric, const Placer& placer, 
     auto out =
         begin(placer.index(), request, {hosts, score_of(placer.index(), snapshot, request, hosts)});
     add_runner_up(out, fabric, placer, snapshot, request, budget);
-    tell_cuts(out, budget);
+    note_cuts(out, budget);
     return out;
 }
 
@@ -264,12 +265,12 @@ Explanation explain_allocation(const topo::Fabric& fabric, const Placer& placer,
                             difference(now, out.chosen, *out.decided));
             out.other_is_better = true;
             out.other = std::move(now);
-            tell_cuts(out, budget);
+            note_cuts(out, budget);
             return out;
         }
     }
     add_runner_up(out, fabric, placer, freed, request, budget);
-    tell_cuts(out, budget);
+    note_cuts(out, budget);
     return out;
 }
 

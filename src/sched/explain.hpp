@@ -30,7 +30,7 @@ inline constexpr std::size_t term_count = 8;
 std::string_view to_string(Term term); // as in JSON: "misaligned_rails"
 std::string_view heading(Term term);   // for people: "wholly free units broken up"
 
-// Hosts and what they are worth together.
+// Hosts and their score.
 struct Scored {
     std::vector<std::uint32_t> hosts;
     Score score;
@@ -40,7 +40,7 @@ double value(const Scored& scored, Term term);
 // The value in words: "one unit" of tier, "2" of pods, "0.50" of avoidance.
 std::string value_text(const Scored& scored, Term term);
 
-// The first term in which two differ; nothing when they are equally good.
+// The first term in which two differ; nullopt when they are equally good.
 std::optional<Term> first_difference(const Scored& a, const Scored& b);
 bool better(const Scored& a, const Scored& b);
 
@@ -55,20 +55,18 @@ struct TermLine {
 struct Explanation {
     Scored chosen;
     // The runner-up: the best placement of the same request that does without at least one of the units
-    // chosen. Exact for up to most_alternatives units; beyond, only the units of which most hosts were taken
-    // are done without. Of an allocation that place() would now better, what it would choose.
-    // Nothing when every placement needs these units.
+    // chosen. Exact for up to most_alternatives units; beyond that, only the units of which most hosts were
+    // taken are left out. Of an allocation that place() could improve on now, what it would choose. nullopt
+    // when every placement needs these units.
     std::optional<Scored> other;
     std::vector<std::uint32_t> without; // of the runner-up: the unit's index that it does without; else empty
     bool other_is_better = false;       // of allocations only
-    std::optional<Term> decided;        // where the two differ first; nothing: the fabric's order decided
+    std::optional<Term> decided;        // where the two differ first; nullopt: the fabric's order decided
     std::string sentence;               // what decided, for people
-    // Nothing was left out for want of budget: the runner-up is the best there is, and place() gives the
-    // hosts that it would choose.
+    // The budget sufficed for everything: the runner-up is the best there is, and place() would choose these
+    // hosts.
     bool exact = true;
-    std::vector<TermLine> terms;        // in order; `nodes` only where the request leaves a choice
-
-    bool needs_these_units() const { return !other; }
+    std::vector<TermLine> terms; // in order; `nodes` only where the request leaves a choice
 };
 
 // What one explanation may cost: as much as a few placements, however many alternatives it tries.
@@ -80,9 +78,9 @@ inline Budget explaining(const Placer& placer) {
 Explanation explain_placement(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
                               const Request& request, const std::vector<std::uint32_t>& hosts, Budget budget);
 
-// For the hosts of a running job, whoever chose them, which count as free here: what place() would choose
-// for as many nodes, and whether that is better. A request that these hosts do not meet (a wish that ended, a
-// host excluded later) is widened by what they need.
+// For the hosts of a running job, whatever program chose them, which count as free here: what place() would
+// choose for as many nodes, and whether that is better. A request that these hosts do not meet (a wish that
+// ended, a host excluded later) is widened by what they need.
 Explanation explain_allocation(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
                                Request request, const std::vector<std::uint32_t>& hosts, Budget budget);
 

@@ -30,7 +30,8 @@ json::array reasons(const Tally& tally) {
     for (const auto* why : {&tally.drained_why, &tally.down_why})
         for (const auto& [reason, hosts] : *why)
             list.emplace_back(hosts, reason);
-    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(list.begin(), list.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     json::array out;
     for (const auto& [hosts, reason] : list)
         out.push_back({{"reason", reason}, {"hosts", hosts}});
@@ -39,7 +40,8 @@ json::array reasons(const Tally& tally) {
 
 } // namespace
 
-json::object to_json(const topo::Fabric& fabric, const PlacementIndex& index, const Explanation& explanation) {
+json::object to_json(const topo::Fabric& fabric, const PlacementIndex& index,
+                     const Explanation& explanation) {
     const auto& other = explanation.other;
     json::array terms;
     for (const auto& line : explanation.terms)
@@ -79,13 +81,13 @@ json::object to_json(const topo::Fabric& fabric, const Outlook& outlook, base::T
                          {"excluded", tally.excluded},
                          {"why", reasons(tally)}});
     for (const auto job : outlook.unlimited)
-        unlimited.emplace_back(job);
+        unlimited.push_back(base::to_json(job));
     return {{"kind", "pending"},
             {"verdict", to_string(outlook.kind)},
             {"sentence", outlook.sentence},
             {"now", base::to_seconds(now)},
             {"fits_at", time_or_null(outlook.at)},
-            {"job", outlook.job != 0 ? json::value(outlook.job) : json::value(nullptr)},
+            {"job", outlook.job ? base::to_json(outlook.job) : json::value(nullptr)},
             {"nodes_then", names(fabric, outlook.hosts)},
             {"wish_ends", time_or_null(outlook.wish_ends)},
             {"unlimited", std::move(unlimited)},

@@ -39,7 +39,8 @@ std::string placed(Fields& fields, const Reader& from) {
     for (const auto& term : fields.items(from, "terms")) {
         std::vector<std::string> cells{fields.text(term, "words"), fields.text(term, "shown")};
         if (other) cells.push_back(fields.text(term, "other_shown"));
-        cells.push_back((fields.text(term, "term") == decided ? "decided: " : "") + fields.text(term, "text"));
+        cells.push_back((fields.text(term, "term") == decided ? "decided: " : "") +
+                        fields.text(term, "text"));
         table.add(std::move(cells));
     }
     return "\n" + table.print();

@@ -1,4 +1,4 @@
-// Explanations for people, from their JSON (explain_json.hpp): the sentence first, then what it rests on.
+// Explanations as text, from their JSON (explain_json.hpp): the sentence first, then the tables behind it.
 #pragma once
 
 #include "base/json.hpp"
@@ -10,7 +10,7 @@ namespace sched {
 // Of {"kind":"placed",…} and {"kind":"pending",…}. Errors name the member that is missing or wrong.
 base::Expected<std::string> show_explanation(const base::Reader& explanation);
 
-// The tables alone, for those who have said the sentence.
+// The tables alone, for callers that have printed the sentence.
 base::Expected<std::string> show_details(const base::Reader& explanation);
 
 } // namespace sched

@@ -1,5 +1,7 @@
 #include "sched/fit.hpp"
 
+#include "sched/found.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -42,6 +44,12 @@ private:
 };
 
 } // namespace
+
+std::optional<std::uint32_t> nodes_at_most(const Request& request, std::uint32_t most) {
+    const auto segment = segment_of(request);
+    if (most < request.spares + segment) return std::nullopt;
+    return (most - request.spares) / segment * segment + request.spares;
+}
 
 std::optional<std::uint32_t> least_for_required(const Loads& loads) {
     const auto segment = segment_of(loads.request()), spares = loads.request().spares;

@@ -6,19 +6,22 @@
 #pragma once
 
 #include "sched/loads.hpp"
-#include "sched/search.hpp"
 
 #include <cstdint>
 #include <optional>
 
 namespace sched {
 
+// The largest node count of a request's range that is not above `most`: whole segments beside the spares, and
+// not spares alone. nullopt: there is none. The caller checks the range's lower end.
+std::optional<std::uint32_t> nodes_at_most(const Request& request, std::uint32_t most);
+
 // The most nodes, `least` to `most`, whole segments beside the spares, that fit within the request's span;
-// nothing: none do. Loads::need() is not asked.
+// nullopt: none do. Does not use Loads::need().
 std::optional<std::uint32_t> largest_that_fits(const Loads& loads, std::uint32_t least, std::uint32_t most);
 
-// The least nodes that let all required hosts be in: whole segments beside the spares. Nothing: however many
-// nodes, too many of them lie where no segment fits.
+// The fewest nodes with which all required hosts can be in: whole segments beside the spares. nullopt: with
+// any number of nodes, too many required hosts are where no segment fits.
 std::optional<std::uint32_t> least_for_required(const Loads& loads);
 
 } // namespace sched

@@ -15,17 +15,11 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-constexpr std::string_view label = "railyard:";
 constexpr std::size_t longest_path = 4095;
 constexpr std::uint64_t longest_wait_days = 3650;
 constexpr std::uint32_t most_hosts = 1'000'000;
-
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r\n";
-    const auto first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
+constexpr std::uint32_t most_restarts = 1'000;
+constexpr std::size_t most_ranges = 32;
 
 // The text up to `separator`, which is removed from `rest` together with it.
 std::string_view next_part(std::string_view& rest, char separator) {
@@ -55,47 +49,15 @@ std::string shown(std::string_view value) {
     return value.size() > text.size() ? text + "..." : text;
 }
 
-void encode(std::string_view path, std::string& out) {
-    for (const char c : path) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x21 || byte > 0x7e || c == '%' || c == ';')
-            fmt::format_to(std::back_inserter(out), "%{:02X}", byte);
-        else
-            out += c;
-    }
-}
-
-int hex(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-}
-
-std::optional<std::string> decode(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out += text[i];
-            continue;
-        }
-        if (text.size() - i < 3) return std::nullopt;
-        const int high = hex(text[i + 1]), low = hex(text[i + 2]);
-        if (high < 0 || low < 0) return std::nullopt;
-        out += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    return out;
-}
-
-// The flags and what carries them. Keys of the comment are named otherwise than the flags.
+// The flags and the variables that carry them.
 struct Carrier {
-    std::string_view flag, variable, key;
+    std::string_view flag, variable;
 };
 constexpr std::array carriers{
-    Carrier{"rail-span", "RAIL_SPAN", "span"},       Carrier{"rail-segment", "RAIL_SEGMENT", "segment"},
-    Carrier{"rail-spares", "RAIL_SPARES", "spares"}, Carrier{"rail-order", "RAIL_ORDER", "order"},
-    Carrier{"restart", "RAIL_RESTART", "restart"},   Carrier{"ckpt-dir", "RAIL_CKPT_DIR", "ckpt-dir"},
+    Carrier{"rail-span", "RAIL_SPAN"},        Carrier{"rail-segment", "RAIL_SEGMENT"},
+    Carrier{"rail-spares", "RAIL_SPARES"},    Carrier{"rail-order", "RAIL_ORDER"},
+    Carrier{"restart", "RAIL_RESTART"},       Carrier{"restart-max", "RAIL_RESTART_MAX"},
+    Carrier{"restart-on", "RAIL_RESTART_ON"}, Carrier{"ckpt-dir", "RAIL_CKPT_DIR"},
 };
 constexpr auto flag_names = [] {
     std::array<std::string_view, carriers.size()> names;
@@ -103,19 +65,6 @@ constexpr auto flag_names = [] {
         names[i] = carriers[i].flag;
     return names;
 }();
-
-// One key of the comment. An unknown one is passed over.
-Expected<void> read_key(Hints& hints, std::string_view key, std::string_view value) {
-    const auto* carrier =
-        std::find_if(carriers.begin(), carriers.end(), [&](const Carrier& c) { return c.key == key; });
-    if (carrier == carriers.end()) return {};
-    if (key != "ckpt-dir") return set_hint(hints, carrier->flag, value);
-    const auto path = decode(value);
-    if (!path)
-        return Error{Code::input,
-                     fmt::format("{}: % must be followed by two hexadecimal digits", shown(value))};
-    return set_hint(hints, carrier->flag, *path);
-}
 
 // Slurm's own form of a time: [days-]hours[:minutes[:seconds]] with days, else minutes, minutes:seconds or
 // hours:minutes:seconds.
@@ -172,7 +121,55 @@ Expected<std::uint32_t> hosts_in(std::string_view value, std::uint32_t least) {
     return static_cast<std::uint32_t>(*count);
 }
 
+// One status or a range of them.
+std::optional<RestartOn::Codes> parse_codes(std::string_view text) {
+    const auto dash = text.find('-');
+    const auto first = base::parse_count(text.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : base::parse_count(text.substr(dash + 1));
+    if (!first || !last || *first < 1 || *last > 255 || *first > *last) return {};
+    return RestartOn::Codes{static_cast<std::uint8_t>(*first), static_cast<std::uint8_t>(*last)};
+}
+
 } // namespace
+
+bool RestartOn::matches(std::uint32_t code) const {
+    return code != no_restart_code && std::any_of(codes.begin(), codes.end(), [&](const Codes& range) {
+               return range.first <= code && code <= range.last;
+           });
+}
+
+Expected<RestartOn> parse_restart_on(std::string_view text) {
+    RestartOn on;
+    if (text == "host") return on;
+    if (text == "any") {
+        on.codes.push_back({1, 255});
+        return on;
+    }
+    const Error bad{Code::input, "must be host, any, or exit statuses from 1 to 255 such as 1,40-50"};
+    for (bool more = true; more;) {
+        more = text.find(',') != std::string_view::npos;
+        const auto range = parse_codes(next_part(text, ','));
+        if (!range || on.codes.size() == most_ranges) return bad;
+        if (range->first == no_restart_code && range->last == no_restart_code)
+            return Error{Code::input,
+                         fmt::format("{} says that the job is not to be started again", no_restart_code)};
+        on.codes.push_back(*range);
+    }
+    std::sort(on.codes.begin(), on.codes.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    return on;
+}
+
+std::string to_string(const RestartOn& on) {
+    if (on.codes.empty()) return "host";
+    if (on.codes == std::vector<RestartOn::Codes>{{1, 255}}) return "any";
+    std::string text;
+    for (const auto& [first, last] : on.codes) {
+        text += (text.empty() ? "" : ",") + std::to_string(first);
+        if (last != first) text += '-' + std::to_string(last);
+    }
+    return text;
+}
 
 std::span<const std::string_view> hint_flags() {
     return flag_names;
@@ -197,9 +194,14 @@ Expected<base::Duration> parse_wait(std::string_view text) {
     return wait;
 }
 
-Span span_after(const Hints& hints, base::Duration waited) {
-    if (!hints.span || (hints.span_wait && waited >= *hints.span_wait)) return Span::any;
-    return *hints.span;
+std::optional<base::Duration> apply_hints(const Hints& hints, base::Duration waited, Request& request) {
+    const bool ended = hints.span_wait && waited >= *hints.span_wait;
+    request.span = ended ? Span::any : hints.span.value_or(Span::any);
+    request.segment = hints.segment.value_or(0);
+    request.spares = hints.spares.value_or(0);
+    request.order = hints.order.value_or(RankOrder::ring);
+    if (request.span == Span::any || !hints.span_wait) return {};
+    return *hints.span_wait - waited;
 }
 
 Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view value) {
@@ -225,6 +227,19 @@ Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view va
         hints.restart = value == "auto";
         return {};
     }
+    if (flag == "restart-max") {
+        const auto count = base::parse_count(value);
+        if (!count || *count < 1 || *count > most_restarts)
+            return refuse(fmt::format("must be a whole number from 1 to {}", most_restarts));
+        hints.restart_max = static_cast<std::uint32_t>(*count);
+        return {};
+    }
+    if (flag == "restart-on") {
+        auto on = parse_restart_on(value);
+        if (!on) return refuse(on.error().text);
+        hints.restart_on = *std::move(on);
+        return {};
+    }
     if (flag == "ckpt-dir") {
         if (const auto fault = path_fault(value); !fault.empty()) return refuse(fault);
         hints.ckpt_dir = std::string(value);
@@ -237,51 +252,6 @@ std::string_view hint_variable(std::string_view flag) {
     for (const auto& carrier : carriers)
         if (flag == carrier.flag) return carrier.variable;
     return {};
-}
-
-Expected<Hints> parse_comment(std::string_view comment) {
-    Hints hints;
-    while (!comment.empty()) {
-        auto part = trim(next_part(comment, ';'));
-        if (!part.starts_with(label)) continue;
-        hints = {}; // the last part counts
-        part.remove_prefix(label.size());
-        while (!part.empty()) {
-            auto value = next_part(part, ' ');
-            if (value.find('=') == std::string_view::npos) continue;
-            const auto key = next_part(value, '=');
-            if (auto done = read_key(hints, key, value); !done)
-                return Error{Code::input, fmt::format("railyard comment: {}: {}", key, done.error().text)};
-        }
-    }
-    return hints;
-}
-
-std::string merge_comment(std::string_view before, const Hints& hints) {
-    std::string out;
-    while (!before.empty()) {
-        const auto part = trim(next_part(before, ';'));
-        if (part.empty() || part.starts_with(label)) continue;
-        if (!out.empty()) out += "; ";
-        out += part;
-    }
-    if (hints.empty()) return out;
-    if (!out.empty()) out += "; ";
-    out += label;
-    const auto add = [&](std::string_view key, auto&& value) {
-        fmt::format_to(std::back_inserter(out), " {}={}", key, value);
-    };
-    if (hints.span) add("span", to_string(*hints.span));
-    if (hints.span && hints.span_wait) out += '@' + base::format_duration(*hints.span_wait);
-    if (hints.segment) add("segment", *hints.segment);
-    if (hints.spares) add("spares", *hints.spares);
-    if (hints.order) add("order", to_string(*hints.order));
-    if (hints.restart) out += *hints.restart ? " restart=auto" : " restart=never";
-    if (hints.ckpt_dir) {
-        out += " ckpt-dir=";
-        encode(*hints.ckpt_dir, out);
-    }
-    return out;
 }
 
 } // namespace sched

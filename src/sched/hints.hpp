@@ -1,10 +1,5 @@
-// What a job's flags say, as it travels: sbatch options → environment of the submission → the job's
-// admin_comment in slurmctld → restartd. The syntax is in hints(…) below and in spank_rail(8).
-//
-// admin_comment carries one part "railyard: span=unit@2h segment=4 spares=1 order=tree restart=auto
-// ckpt-dir=/scratch/run7": keys in this order, only those that were given. In ckpt-dir, bytes below 0x21,
-// above 0x7e, '%' and ';' are %XX.
-// Text before it, from an administrator, is kept, separated by "; ".
+// What a job's flags say, however the resource manager carries them from the submission to restartd (Slurm:
+// sched/slurm/admin_comment.hpp). The syntax is in set_hint() below and in spank_rail(8).
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,8 +11,29 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sched {
+
+// After which of its own failures a job is started again (--restart-on). A failure that a host caused is none
+// of the job's own, and always is a reason to.
+struct RestartOn {
+    struct Codes {
+        std::uint8_t first = 0, last = 0;
+        bool operator==(const Codes&) const = default;
+    };
+    std::vector<Codes> codes; // ranges, in ascending order; empty: --restart-on=host
+    bool matches(std::uint32_t code) const;
+    bool operator==(const RestartOn&) const = default;
+};
+
+// A job that ends with this exit status is over: nothing starts it again.
+inline constexpr std::uint32_t no_restart_code = 93;
+
+// "host"; "any", every status but 0 and no_restart_code; or statuses and ranges of them, "1,40-50,137": from
+// 1 to 255, a signal's number + 128 where one ended the script. Errors: Code::input.
+base::Expected<RestartOn> parse_restart_on(std::string_view text);
+std::string to_string(const RestartOn& on); // as parse_restart_on() reads it
 
 struct Hints {
     std::optional<Span> span{};
@@ -26,15 +42,18 @@ struct Hints {
     std::optional<std::uint32_t> segment{}; // hosts, at least 1
     std::optional<std::uint32_t> spares{};  // hosts
     std::optional<RankOrder> order{};
-    std::optional<bool> restart{};         // --restart=auto is true, never is false
+    std::optional<bool> restart{};              // --restart=auto is true, never is false
+    std::optional<std::uint32_t> restart_max{}; // failures of its own after which it is held, at least 1
+    std::optional<RestartOn> restart_on{};
+    bool no_kill = false; // no flag of ours: sbatch --no-kill, which Slurm shows nobody later
     std::optional<std::string> ckpt_dir{}; // absolute, at most 4095 bytes, no control characters
 
     bool empty() const { return *this == Hints{}; }
     bool operator==(const Hints&) const = default;
 };
 
-// The flags, as sbatch has them: "rail-span", "rail-segment", "rail-spares", "rail-order", "restart",
-// "ckpt-dir".
+// The flags, as users give them: "rail-span", "rail-segment", "rail-spares", "rail-order", "restart",
+// "restart-max", "restart-on", "ckpt-dir".
 std::span<const std::string_view> hint_flags();
 
 // One flag as a user typed it; `flag` is one of hint_flags(). Errors (Code::usage) name flag, value and what
@@ -45,18 +64,13 @@ base::Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_v
 // with a unit ("90s", "30m", "2h", "1d"). At least a second. Errors: Code::input.
 base::Expected<base::Duration> parse_wait(std::string_view text);
 
-// The span to place a job with that became eligible to run so long ago: a wish ends after its wait.
-Span span_after(const Hints& hints, base::Duration waited);
+// What the flags ask of a placement, for a job that became eligible to run so long ago: sets span, segment,
+// spares and order of the request and leaves the rest. A wish ends after its wait; how long it will still be
+// one is returned, nothing when the span is hard or none.
+std::optional<base::Duration> apply_hints(const Hints& hints, base::Duration waited, Request& request);
 
 // The environment variable that carries a flag: RAIL_SPAN, RAIL_SEGMENT, RAIL_SPARES, RAIL_ORDER,
-// RAIL_RESTART, RAIL_CKPT_DIR.
+// RAIL_RESTART, RAIL_RESTART_MAX, RAIL_RESTART_ON, RAIL_CKPT_DIR.
 std::string_view hint_variable(std::string_view flag);
-
-// From a comment's railyard part; empty hints when there is none. Unknown keys are passed over, so that an
-// older reader understands a newer writer. Errors (Code::input) name the key.
-base::Expected<Hints> parse_comment(std::string_view comment);
-
-// `before` (its own railyard part replaced, other text kept) with these hints.
-std::string merge_comment(std::string_view before, const Hints& hints);
 
 } // namespace sched

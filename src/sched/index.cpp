@@ -70,8 +70,8 @@ struct Builder {
         }
     }
 
-    // Hosts that links join, over any number of switches. Without links (a fabric made by hand) all are
-    // one island. A pod is never torn: a host of a pod is where its pod is.
+    // Hosts that links join, over any number of switches. Without links (a fabric written by hand) all are
+    // one island. A pod is never split: a host of a pod is where its pod is.
     void find_islands() {
         const auto hosts = fabric.hosts.size();
         island_key.assign(hosts, 0);

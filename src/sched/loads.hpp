@@ -1,5 +1,5 @@
-// What each unit can give to one request at one moment: the view of a Snapshot through a Request that the
-// search works on.
+// What each unit offers to one request at one moment: a Snapshot as seen by a Request, which the search works
+// on.
 #pragma once
 
 #include "sched/index.hpp"
@@ -43,7 +43,7 @@ public:
     const UnitLoad& unit(std::uint32_t u) const { return units_[u]; }
 
     // What is taken or left whole: a segment, or a host where there are no segments. With spares beside the
-    // segments a quantum is a host, too, and segmented() tells that the segments are still to be kept whole.
+    // segments a quantum is a host, too, and segmented() says that the segments must still be kept whole.
     std::uint32_t quantum() const { return quantum_; }
     std::uint32_t need() const { return request_.nodes / quantum_; } // quanta of the gang
     bool segmented() const { return request_.segment > 1 && request_.spares > 0; }

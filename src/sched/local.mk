@@ -7,25 +7,26 @@ libry_sched_la_SOURCES = \
 	%D%/choose.cpp %D%/choose.hpp \
 	%D%/cover.cpp %D%/cover.hpp \
 	%D%/cover_labels.hpp \
+	%D%/dynamic_program.cpp %D%/dynamic_program.hpp \
 	%D%/explain.cpp %D%/explain.hpp \
 	%D%/fit.cpp %D%/fit.hpp \
+	%D%/found.cpp %D%/found.hpp \
 	%D%/hints.cpp %D%/hints.hpp \
 	%D%/index.cpp %D%/index.hpp \
 	%D%/loads.cpp %D%/loads.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \
-	%D%/programme.hpp \
 	%D%/rank_order.cpp %D%/rank_order.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \
 	%D%/request.cpp %D%/request.hpp \
 	%D%/score.cpp %D%/score.hpp \
 	%D%/search.cpp %D%/search.hpp \
+	%D%/search_tier.cpp %D%/search_tier.hpp \
 	%D%/segmented.cpp %D%/segmented.hpp \
 	%D%/spare_floor.cpp %D%/spare_floor.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \
-	%D%/why_comment.cpp %D%/why_comment.hpp \
 	%D%/words.cpp %D%/words.hpp
 # Only the next library below: each holds the ones under it, and a plugin that got one twice would not link.
 libry_sched_la_CXXFLAGS = $(AM_CXXFLAGS) $(HOT_CXXFLAGS)
@@ -35,8 +36,7 @@ libry_sched_la_LIBADD = libry_topo.la
 noinst_LTLIBRARIES += libry_explain.la
 libry_explain_la_SOURCES = \
 	%D%/explain_json.cpp %D%/explain_json.hpp \
-	%D%/explain_show.cpp %D%/explain_show.hpp \
-	%D%/queue_text.cpp %D%/queue_text.hpp
+	%D%/explain_show.cpp %D%/explain_show.hpp
 
 bin_PROGRAMS += railplan
 railplan_SOURCES = \
@@ -51,4 +51,4 @@ railplan_SOURCES = \
 	%D%/tool/railplan.cpp \
 	%D%/tool/sbatch.cpp %D%/tool/sbatch.hpp \
 	%D%/tool/scene.cpp %D%/tool/scene.hpp
-railplan_LDADD = libry_explain.la libry_plan.la libry_advisor.la libry_cli.la
+railplan_LDADD = libry_explain.la libry_plan.la libry_slurm.la libry_cli.la

@@ -18,7 +18,7 @@ using base::Expected;
 // The first end of a job after which a request fits.
 struct Moment {
     base::Time at{};
-    std::uint32_t job = 0;
+    const Holder* holder;
     Placement placement;
 };
 
@@ -47,18 +47,15 @@ public:
         auto placement = placer_.place(after(ending_, count, snapshot_, left), request, budget);
         if (!placement) return {};
         const auto* last = ending_[count - 1];
-        return Moment{std::max(*last->ends, now_), last->job, *std::move(placement)};
+        return Moment{std::max(*last->ends, now_), last, *std::move(placement)};
     }
 
     // Jobs without a limit, by number, up to the one whose end makes the request fit once all others ended.
-    std::vector<std::uint32_t> unlimited(const Request& request) const {
+    std::vector<const Holder*> unlimited(const Request& request) const {
         auto held = held_;
         const auto ended = after(ending_, ending_.size(), snapshot_, held);
-        std::vector<std::uint32_t> jobs;
         const auto count = first(unlimited_, request, ended, held);
-        for (std::size_t i = 0; i < count; ++i)
-            jobs.push_back(unlimited_[i]->job);
-        return jobs;
+        return {unlimited_.begin(), unlimited_.begin() + static_cast<std::ptrdiff_t>(count)};
     }
 
 private:
@@ -124,10 +121,21 @@ std::string place_text(const PlacementIndex& index, const std::vector<std::uint3
     return plural(pod_count, "pod");
 }
 
-class Teller {
+// "job 3", "jobs 3 and 4", "job 3 and 2 other jobs", "another job".
+std::string jobs_text(const std::vector<base::JobId>& named, std::size_t others) {
+    std::vector<std::string> names;
+    for (const auto job : named)
+        names.push_back(to_string(job));
+    auto text = names.empty() ? std::string() : (names.size() == 1 ? "job " : "jobs ") + listed(names);
+    if (others == 0) return text;
+    return fmt::format("{}{}", text.empty() ? "" : text + " and ",
+                       others == 1 ? "another job" : fmt::format("{} other jobs", others));
+}
+
+class Forecaster {
 public:
-    Teller(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot, const Request& request,
-           const Circumstances& circumstances)
+    Forecaster(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
+               const Request& request, const Circumstances& circumstances)
         : fabric_(fabric), placer_(placer), snapshot_(snapshot), request_(request),
           circumstances_(circumstances), remarks_(circumstances.remarks), budget_(placer.budget()),
           future_(placer, snapshot, circumstances) {
@@ -135,7 +143,7 @@ public:
         if (remarks_.wish) out_.wish_ends = circumstances.wish_ends;
     }
 
-    Expected<Outlook> tell() {
+    Expected<Outlook> forecast() {
         auto now = placer_.place(snapshot_, request_, budget_);
         list_parts();
         if (now) return fits(*std::move(now));
@@ -171,15 +179,16 @@ private:
         return std::move(out_);
     }
 
-    // "job 812 ends at 14:20 and makes it fit in unit su5". Not before the wish has ended where that is what
-    // lets it.
+    // "job 812 ends at 14:20 and makes it fit in unit su5". `not_before`: when the wish ends, if only that
+    // makes it fit.
     void later(Moment moment, std::optional<base::Time> not_before = {}) {
         out_.kind = Outlook::Kind::later;
         out_.at = not_before ? std::max(moment.at, *not_before) : moment.at;
-        out_.job = moment.job;
+        if (moment.holder->named) out_.job = moment.holder->job;
         out_.hosts = std::move(moment.placement.hosts);
         const auto verb = moment.at <= circumstances_.now ? "is due to end now" : "ends at " + at(moment.at);
-        out_.sentence += fmt::format("; job {} {} and makes it fit{}", moment.job, verb, where());
+        out_.sentence += fmt::format("; {} {} and makes it fit{}",
+                                     out_.job ? "job " + to_string(*out_.job) : "another job", verb, where());
     }
 
     // Where it will go, unless the sentence has named just that part.
@@ -195,8 +204,8 @@ private:
                      std::optional<base::Time> not_before = {}) {
         if (moment) return later(*std::move(moment), not_before);
         out_.kind = Outlook::Kind::open;
-        out_.unlimited = future_.unlimited(request);
-        if (out_.unlimited.empty()) {
+        const auto holders = future_.unlimited(request);
+        if (holders.empty()) {
             auto idle = snapshot_;
             for (auto& state : idle.states)
                 if (state == HostState::busy || state == HostState::mixed) state = HostState::free;
@@ -204,12 +213,12 @@ private:
                                                          : "; it needs hosts that are drained or down now";
             return;
         }
-        std::vector<std::string> jobs;
-        for (const auto job : out_.unlimited)
-            jobs.push_back(std::to_string(job));
-        out_.sentence += fmt::format("; it fits when {} {} {}, which {} no time limit",
-                                     jobs.size() == 1 ? "job" : "jobs", listed(jobs),
-                                     jobs.size() == 1 ? "ends" : "have ended", jobs.size() == 1 ? "has" : "have");
+        for (const auto* holder : holders)
+            if (holder->named) out_.unlimited.push_back(holder->job);
+        const bool one = holders.size() == 1;
+        out_.sentence += fmt::format("; it fits when {} {}, which {} no time limit",
+                                     jobs_text(out_.unlimited, holders.size() - out_.unlimited.size()),
+                                     one ? "ends" : "have ended", one ? "has" : "have");
     }
 
     // `ever`, `anywhere`: whether a free fabric would hold it with the wish, and without.
@@ -219,7 +228,8 @@ private:
         auto with = ever ? future_.earliest(request_, budget_) : std::nullopt;
         if (!anywhere) { // the wish is not what is in the way
             auto bare = without_wish(request_);
-            out_.sentence = why_not(fabric_, Loads(placer_.index(), snapshot_, bare), circumstances_.remarks).text;
+            out_.sentence =
+                why_not(fabric_, Loads(placer_.index(), snapshot_, bare), circumstances_.remarks).text;
             return;
         }
         if (with && with->at <= ends) {
@@ -283,7 +293,7 @@ std::string_view to_string(Outlook::Kind kind) {
 
 Expected<Outlook> outlook(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
                           const Request& request, const Circumstances& circumstances) {
-    return Teller(fabric, placer, snapshot, request, circumstances).tell();
+    return Forecaster(fabric, placer, snapshot, request, circumstances).forecast();
 }
 
 } // namespace sched

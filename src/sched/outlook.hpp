@@ -1,12 +1,13 @@
-// What keeps a job from starting and when it will fit: the sentence for whoever waits. Pure; times are the
+// What keeps a job from starting and when it will fit: the sentence for its user. Pure; times are the
 // caller's, printed in local time.
 //
-// The future is what is known of it: each job that has a time limit ends when that ends, no other one ever
-// does, drained hosts stay drained, nothing new starts. So a moment is the latest at which the job will fit by
-// itself, unless jobs ahead of it in the queue take the hosts: that is the resource manager's affair.
+// The assumptions: each job that has a time limit ends at it, no other job ends, drained hosts stay drained,
+// nothing new starts. So a moment is the latest at which the job will fit, unless jobs ahead of it in the
+// queue take the hosts, which the resource manager decides.
 #pragma once
 
 #include "base/clock.hpp"
+#include "base/job_id.hpp"
 #include "sched/place.hpp"
 #include "sched/tally.hpp"
 
@@ -19,9 +20,10 @@ namespace sched {
 
 // A job that holds hosts.
 struct Holder {
-    std::uint32_t job = 0;
-    std::optional<base::Time> ends; // by its time limit; nothing: it has none
+    base::JobId job{};
+    std::optional<base::Time> ends; // by its time limit; nullopt: it has none
     std::vector<std::uint32_t> hosts;
+    bool named = true; // false: its number is not for those who read the outlook
 };
 
 struct Circumstances {
@@ -44,10 +46,12 @@ struct Outlook {
     Kind kind = Kind::never;
     std::string sentence;
     std::optional<base::Time> at;           // of fits (now) and later: when it fits
-    std::uint32_t job = 0;                  // of later: whose end makes it fit; 0: the end of the wish does
+    std::optional<base::JobId>
+        job; // of later: whose end makes it fit; none: the end of the wish, or of one not named
     std::vector<std::uint32_t> hosts;       // of fits and later: where it would go then
     std::optional<base::Time> wish_ends;    // while there is a wish
-    std::vector<std::uint32_t> unlimited;   // of open: jobs without a limit whose ends together make it fit
+    std::vector<base::JobId>
+        unlimited; // of open: jobs without a limit whose ends together make it fit, the named
     // What there is now in each part that may hold the job, the fullest first; of a job without a span the
     // units.
     std::vector<std::pair<Part, Tally>> parts;
@@ -56,7 +60,7 @@ struct Outlook {
 
 std::string_view to_string(Outlook::Kind kind); // "fits", "later", "open", "never"
 
-// Costs one placement, and when it does not fit now some 2 log(jobs) more. Errors: Placer::place's, but for
+// Costs one placement, and about 2 log(jobs) more when it does not fit now. Errors: Placer::place's, but for
 // Code::unfit.
 base::Expected<Outlook> outlook(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
                                 const Request& request, const Circumstances& circumstances);

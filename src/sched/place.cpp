@@ -66,7 +66,7 @@ std::uint32_t above_floor(const Snapshot& snapshot, const Request& request) {
     return (free > request.spare_floor ? free - request.spare_floor : 0) + request.spares;
 }
 
-// So many nodes that it gets; nothing: it does not fit.
+// The number of nodes that it gets; nullopt: it does not fit.
 std::optional<std::uint32_t> nodes_that_fit(const Loads& loads) {
     const auto& request = loads.request();
     if (!std::all_of(request.required.begin(), request.required.end(),

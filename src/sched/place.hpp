@@ -1,9 +1,8 @@
-// sched::place: which hosts a gang gets, in which order, and why. Pure: no I/O, no clock, no Slurm types.
+// sched::place: which hosts a gang gets, in which order, and why. Pure: no I/O, no clock, no vendor's types.
 //
 // The objective, lexicographic (most important first):
 //   1 all nodes at once, of a range as many as fit; required in, excluded and unhealthy (health 0) out; the
-//   span
-//     is kept, no segment is split over units, and the hosts kept for restarts stay free
+//     span is kept, no segment is split over units, and the hosts kept for restarts stay free
 //   2 smallest top tier (one unit, one pod, the fabric as far as links join it, then anything)
 //   3 fewest pods   4 fewest units   5 rail alignment   6 soft avoidance (sum of 1 - health, in thousandths)
 //   7 least fragmentation left behind: wholly free units are spared, then the tightest fit
@@ -40,16 +39,16 @@ struct Score {
 
 struct Placement {
     std::vector<std::uint32_t> hosts; // in rank order, then the spares (rank_order.hpp)
-    std::uint32_t spares = 0;         // the last so many of `hosts`
+    std::uint32_t spares = 0;         // the last ones of `hosts`
     Score score;
-    // Nothing was left out: no placement has a better score. Otherwise this is the best that was found.
+    // The search was complete: no placement has a better score. Otherwise this is the best that was found.
     bool exact = true;
     std::vector<std::string> reasons; // why here: sentences for people
 };
 
-// Places on one fabric again and again: works out once what depends on the fabric only. Refers to the fabric,
-// which must outlive it, but once made reads only the hosts' names: the rest may be dropped to save memory.
-// Its functions are const, take no lock and throw nothing.
+// Places on one fabric many times: computes once what depends on the fabric only. Refers to the fabric, which
+// must outlive it, but after construction reads only the hosts' names: the rest may be freed. Its functions
+// are const, take no lock and throw nothing.
 class Placer {
 public:
     explicit Placer(const topo::Fabric& fabric) : fabric_(fabric), index_(fabric) {}
@@ -59,13 +58,12 @@ public:
     // hosts required than nodes, nothing but spares, segments that do not divide) or a snapshot of another
     // fabric; Code::internal when memory ran out. A request can be met some day exactly when it can be with
     // Snapshot::all_free.
-    // What `budget` has left is for the search for the best place; a gang that fits is placed without it,
-    // too.
+    // `budget` limits the search for the best place; a gang that fits is placed even when nothing is left.
     base::Expected<Placement> place(const Snapshot& snapshot, const Request& request, Budget& budget) const;
     base::Expected<Placement> place(const Snapshot& snapshot, const Request& request) const; // Budget::of
 
-    // Whether place() would have a place, in time linear in the hosts. Errors: the same, but for a plain
-    // sentence in place of why not.
+    // Whether place() would find a place, in time linear in the hosts. Errors: the same, but without the
+    // reason in the sentence.
     base::Expected<void> fits(const Snapshot& snapshot, const Request& request) const;
 
     Budget budget() const { return Budget::of(index_.order.size()); }

@@ -27,7 +27,8 @@ Placing::Placing(topo::Fabric&& from, std::uint32_t floor)
     drop(fabric.host_index);
     by_name_.resize(fabric.hosts.size());
     std::iota(by_name_.begin(), by_name_.end(), 0U);
-    std::ranges::sort(by_name_, {}, [&](std::uint32_t h) -> std::string_view { return fabric.hosts[h].name; });
+    std::ranges::sort(by_name_, {},
+                      [&](std::uint32_t h) -> std::string_view { return fabric.hosts[h].name; });
 }
 
 std::optional<std::uint32_t> Placing::find_host(std::string_view name) const {

@@ -1,9 +1,10 @@
-// A fabric to place on, without what only the making of its placer needed: of a large fabric that is nearly
-// all of the memory.
+// A fabric to place on, reduced to what placing needs: of a large fabric the rest is nearly all of the
+// memory.
 #pragma once
 
 #include "sched/place.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,12 +18,13 @@ public:
     Placing(const Placing&) = delete;
     Placing& operator=(const Placing&) = delete;
 
-    // By name; in place of topo::Fabric::find_host, whose index is given up.
+    // By name; replaces topo::Fabric::find_host, whose index has been freed.
     std::optional<std::uint32_t> find_host(std::string_view name) const;
 
-    topo::Fabric fabric;       // names, units and pods
-    Placer placer;             // refers to `fabric`
-    std::uint32_t spare_floor; // hosts kept free for restarts (spare_floor.hpp)
+    topo::Fabric fabric; // names, units and pods
+    Placer placer;       // refers to `fabric`
+    // Hosts kept free for restarts (spare_floor.hpp); may change while others place.
+    mutable std::atomic<std::uint32_t> spare_floor;
 
 private:
     std::vector<std::uint32_t> by_name_; // hosts, in order of their names

@@ -1,5 +1,5 @@
-// Which host of an allocation carries which ranks, and which stand by as spares. sched::place uses it for the
-// order it returns, and spank_rail.so on the node for the order it hands to the launcher: both must agree.
+// Which host of an allocation runs which ranks, and which are spares. sched::place uses it for the order it
+// returns, and spank_rail.so on the node for the order it hands to the launcher: both must agree.
 #pragma once
 
 #include "sched/index.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "sched/search.hpp"
+#include "sched/found.hpp"
 #include "sched/tally.hpp"
 #include "topo/fabric.hpp"
 

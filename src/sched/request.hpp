@@ -30,7 +30,7 @@ struct Request {
     // many; the hard limits below come first. most 0: exactly `nodes`.
     std::uint32_t nodes = 1;
     std::uint32_t most = 0;
-    Span span = Span::any; // hard; when a wish ends is for the caller to know (Hints::span_wait)
+    Span span = Span::any; // hard; when a wish ends is for the caller to know (apply_hints)
     // Ranks come in groups of this many hosts (tensor or pipeline groups), no group is split over units; it
     // divides the hosts that are not spares. 0: no groups.
     std::uint32_t segment = 0;

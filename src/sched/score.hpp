@@ -1,4 +1,4 @@
-// The score of hosts that somebody chose: a running job, a recorded placement, a rival of ours.
+// The score of hosts chosen elsewhere: of a running job, a recorded placement, another scheduler.
 #pragma once
 
 #include "sched/place.hpp"
@@ -11,8 +11,8 @@
 namespace sched {
 
 // As place() would score these hosts (indices, each once, in any order) for this request in this snapshot,
-// taken before the job had them. Only what the request says of sharing matters here: whether the hosts may be
-// had at all is not asked, and one that is not free is in the score as any other. No hosts: all zero.
+// taken before the job had them. Of the request only sharing matters here: whether the hosts may be taken
+// is not checked, and one that is not free counts like any other. No hosts: all zero.
 Score score_of(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
                const std::vector<std::uint32_t>& hosts);
 
@@ -24,8 +24,8 @@ struct ScoreTerm {
 };
 std::vector<ScoreTerm> terms_of(const Score& score);
 
-// Below 0 when a is better than b, above when it is worse, 0 when nothing tells them apart. Avoidance counts
-// in thousandths.
+// Below 0 when a is better than b, above when it is worse, 0 when they are equal. Avoidance counts in
+// thousandths.
 int compare(const Score& a, const Score& b);
 
 } // namespace sched

@@ -34,7 +34,7 @@ struct Gang {
     std::uint32_t segment, spares, segments;
 };
 
-// What using so many hosts of a unit costs: the best ones are taken.
+// The cost of using a number of hosts of a unit: the best ones are taken.
 class UnitCosts {
 public:
     UnitCosts(const Loads& loads, std::uint32_t unit)
@@ -75,9 +75,9 @@ Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
     return found;
 }
 
-class SegmentProgramme {
+class SegmentProgram {
 public:
-    SegmentProgramme(const Loads& loads, Pods pods)
+    SegmentProgram(const Loads& loads, Pods pods)
         : loads_(loads), gang_(loads), pods_(pods), width_(gang_.spares + 1),
           cells_((gang_.segments + std::size_t{1}) * width_) {}
 
@@ -198,7 +198,7 @@ private:
     std::vector<PodLayers> pods_layers_;
 };
 
-// Deals the gang out to the units of a cover, the required hosts first.
+// Distributes the gang over the units of a cover, the required hosts first.
 class Dealer {
 public:
     Dealer(const Loads& loads, const Cover& cover) : loads_(loads), gang_(loads) {
@@ -271,16 +271,16 @@ std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& b
     for (auto p = pods.first; p < pods.first + pods.size; ++p)
         candidates += loads.pod_candidates(p);
     if (candidates < loads.request().nodes || !holds_required(loads, pods)) return std::nullopt;
-    SegmentProgramme programme(loads, pods);
-    if (const auto work = programme.work(); work <= budget.left() / 2) {
+    SegmentProgram program(loads, pods);
+    if (const auto work = program.work(); work <= budget.left() / 2) {
         budget.spend(work);
-        const auto uses = programme.solve();
+        const auto uses = program.solve();
         return uses ? std::optional(to_found(loads, tier, *uses)) : std::nullopt;
     }
     const auto held = cover(loads, pods.first, pods.size, budget);
     if (!held) return std::nullopt;
     auto found = to_found(loads, tier, Dealer(loads, *held).deal());
-    // What comes behind the units is dealt, not proven.
+    // The terms after the units are distributed greedily, not proven best.
     if (found.avoidance != 0 || found.broken != 0 || found.left != 0) budget.cut();
     return found;
 }

@@ -1,18 +1,18 @@
 // Segments and spares together: segments lie whole within units, spares stand wherever a host is left.
 //
-// Of each unit a choice uses `a` segments and `b` spares, a·segment + b hosts. A dynamic programme over
+// Of each unit a choice uses `a` segments and `b` spares, a·segment + b hosts. A dynamic program over
 // (segments placed, spares placed), unit by unit, is exact in all terms; it costs units × segments × spares ×
-// options. Where the budget does not allow for it the pods and units are those of cover.hpp, and the hosts
-// are dealt out to them, sound ones first and wholly free units last.
+// options. Where the budget does not suffice the pods and units are those of cover.hpp, and the hosts are
+// distributed over them, healthy ones first and wholly free units last.
 #pragma once
 
 #include "sched/budget.hpp"
-#include "sched/search.hpp"
+#include "sched/found.hpp"
 
 namespace sched {
 
 // The best choice in one tier, one_pod or wider; rails disregarded; without hosts. For loads.segmented(), and
-// a gang that is known to have room for the required hosts (fit.hpp). Nothing: no part of that tier holds it.
+// a gang that is known to have room for the required hosts (fit.hpp). nullopt: no part of that tier holds it.
 std::optional<Found> search_segmented(const Loads& loads, Tier tier, Budget& budget);
 
 } // namespace sched

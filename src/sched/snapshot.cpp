@@ -1,11 +1,8 @@
 #include "sched/snapshot.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace sched {
-
-using base::Expected;
 
 Snapshot Snapshot::all_free(const topo::Fabric& fabric) {
     Snapshot snapshot;
@@ -17,29 +14,6 @@ void Snapshot::weaken(std::size_t host, float to) {
     if (to >= 1) return;
     if (health.empty()) health.assign(states.size(), 1.0F);
     health[host] = std::min(health[host], to);
-}
-
-Expected<Snapshot> parse_state(std::string_view text, std::string_view name, const topo::Fabric& fabric,
-                               std::vector<std::string>* unknown) {
-    Snapshot snapshot;
-    snapshot.states.assign(fabric.hosts.size(), HostState::down);
-    std::vector<bool> seen(fabric.hosts.size());
-    std::unordered_set<std::string> named;
-    const auto take = [&](base::StateLine line) {
-        for (auto& host : line.hosts) {
-            const auto index = fabric.find_host(host);
-            if (!index) {
-                if (unknown && named.insert(host).second) unknown->push_back(std::move(host));
-                continue;
-            }
-            auto& state = snapshot.states[*index];
-            state = seen[*index] ? std::max(state, line.state) : line.state;
-            seen[*index] = true;
-            snapshot.weaken(*index, line.health.value_or(1));
-        }
-    };
-    if (auto done = base::each_state_line(text, name, take); !done) return std::move(done).error();
-    return snapshot;
 }
 
 } // namespace sched

@@ -1,12 +1,10 @@
 // The state of every host at the moment of a decision.
 #pragma once
 
-#include "base/expected.hpp"
 #include "base/host_state.hpp"
 #include "topo/fabric.hpp"
 
-#include <string>
-#include <string_view>
+#include <cstddef>
 #include <vector>
 
 namespace sched {
@@ -25,11 +23,5 @@ struct Snapshot {
     // Every host free.
     static Snapshot all_free(const topo::Fabric& fabric);
 };
-
-// Lines "HOST STATE [HEALTH]" (base/host_state.hpp). A host listed twice (two partitions) keeps the worse
-// state and health. Hosts unknown to the fabric are named in `unknown`, not an error.
-// Errors (Code::input): those of base::each_state_line.
-base::Expected<Snapshot> parse_state(std::string_view text, std::string_view name, const topo::Fabric& fabric,
-                                     std::vector<std::string>* unknown = nullptr);
 
 } // namespace sched

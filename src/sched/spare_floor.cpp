@@ -16,10 +16,10 @@ std::uint32_t spares_for(std::uint32_t hosts, base::Duration mtbf, base::Duratio
     return hosts / 2;
 }
 
-std::uint32_t spare_floor_of(const base::Conf& conf, const topo::Fabric& fabric) {
-    return spares_for(static_cast<std::uint32_t>(fabric.hosts.size()),
-                      conf.duration("checkpoint", "mtbf_node"), conf.duration("placement", "repair_time"),
-                      conf.number("placement", "spare_risk"));
+std::uint32_t spare_floor_of(const base::PlacementConf& placement, const base::CheckpointConf& checkpoint,
+                             const topo::Fabric& fabric) {
+    return spares_for(static_cast<std::uint32_t>(fabric.hosts.size()), checkpoint.mtbf_node,
+                      placement.repair_time, placement.spare_risk);
 }
 
 } // namespace sched

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sched/loads.hpp"
-#include "sched/search.hpp"
+#include "sched/found.hpp"
 #include "topo/fabric.hpp"
 
 #include <cstdint>
@@ -14,15 +14,16 @@
 
 namespace sched {
 
-// What sentences may tell beyond a Snapshot and a Request.
+// What sentences may mention beyond a Snapshot and a Request.
 struct Remarks {
     std::vector<std::string> why; // by host, why it is drained or down; "" where not known; empty: none is
     std::string excluded = "excluded by the request"; // what Request::excluded stands for
-    bool wish = false; // the span is a wish that ends: a job that cannot have it may run yet
+    bool wish =
+        false; // the span is a wish with an end (Hints::span_wait): afterwards the job runs without it
 };
 
-// A reason as a resource manager keeps it, as `why` has it: on one line, without ';' and at most 60 bytes
-// long; of ours, "railyard[...]: WHAT: EVIDENCE", only what is wrong. "" for Slurm's "none".
+// A resource manager's reason as `why` holds it: one line, without ';', at most 60 bytes; of Railyard's own,
+// "railyard[...]: WHAT: EVIDENCE", only WHAT. "" for "none".
 std::string remark_of(std::string_view reason);
 
 // Hosts order[first … first + size) of PlacementIndex.

@@ -14,8 +14,9 @@ std::string plural(std::uint64_t count, std::string_view noun);
 // "a, b, c and 4 more".
 std::string listed(const std::vector<std::string>& names);
 
-// Somebody's text as a part of a sentence or of a comment whose parts ';' divides: at most so many bytes, then
-// "...", with ',' for ';' and blanks for control characters.
+// Text from outside as a part of a sentence or of a comment whose parts are separated by ';': cut at that
+// many bytes with "...", ',' for ';' and blanks for control characters.
 std::string as_phrase(std::string_view text, std::size_t most);
+inline constexpr std::size_t longest_shown = 400; // bytes of what we say in a job's record
 
 } // namespace sched

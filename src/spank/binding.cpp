@@ -178,7 +178,8 @@ VisibleGpus visible_gpus(std::size_t gpus, const Lookup& get) {
         return visible;
     }
     if (!numbers || numbers->empty()) return visible;
-    // A part of the step's GPUs, by the host's numbers or counted from 0; both at once tell nothing.
+    // A part of the step's GPUs, by the host's numbers or counted from 0; where both fit, neither is known to
+    // be meant.
     const bool global = std::all_of(numbers->begin(), numbers->end(), [&](int n) {
         return std::find(own->begin(), own->end(), n) != own->end();
     });
@@ -201,15 +202,15 @@ Binding binding_of(const topo::Host& host, const std::vector<int>& hcas, std::sp
         return binding;
     const auto& all = *seat.gpus;
     binding.gpus = seat.gpus_own ? all : share(all, seat.local, seat.tasks);
-    const bool told = std::any_of(hcas.begin(), hcas.end(), [&](int h) {
+    const bool located = std::any_of(hcas.begin(), hcas.end(), [&](int h) {
         return host.hcas[at(h)].gpu != none || host.hcas[at(h)].numa != none;
     });
-    if (told) {
+    if (located) {
         binding.hcas = near_gpus(host, hcas, binding.gpus);
         if (!seat.gpus_own) binding.step_hcas = near_gpus(host, hcas, all);
     }
     binding.numa = common_numa(binding.gpus, [&](int g) { return host.gpus[at(g)].numa; });
-    if (binding.numa == none && told)
+    if (binding.numa == none && located)
         binding.numa = common_numa(binding.hcas, [&](int h) { return host.hcas[at(h)].numa; });
     if (seat.tasks == 1 && all.size() > 1) return binding;
     if (binding.numa != none) bind_cpus(binding, numa, seat);

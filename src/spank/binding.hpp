@@ -1,4 +1,4 @@
-// Which GPUs, HCAs and CPUs a rank gets on its host, and what its environment says of them. Pure.
+// Which GPUs, HCAs and CPUs a rank gets on its host, and what its environment says about them. Pure.
 //
 // The facts come from fabric.json (topo::Host) and hwloc (topo::NumaNode). What is not known is left alone:
 // a binding without GPUs, CPUs or HCAs is no opinion on them.
@@ -35,12 +35,12 @@ struct BindMode {
 // "--rail-bind=x: …".
 base::Expected<BindMode> parse_bind(std::string_view value);
 
-// The value of an environment variable of the task; nothing when it is not set.
+// The value of an environment variable of the task; nullopt when it is not set.
 using Lookup = std::function<std::optional<std::string>(const std::string&)>;
 
 // The GPUs a task may use.
 struct VisibleGpus {
-    // Indices into Host::gpus, as the program numbers those it sees. Nothing: not known.
+    // Indices into Host::gpus, as the program numbers those it sees. nullopt: not known.
     std::optional<std::vector<int>> gpus;
     std::string variable;  // that says so, CUDA_VISIBLE_DEVICES mostly; empty: none, all GPUs of the host
     bool by_slurm = false; // Slurm gave them to the step, the user did not narrow them
@@ -49,7 +49,7 @@ struct VisibleGpus {
 
 // From CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES or GPU_DEVICE_ORDINAL, whichever is
 // set first, and SLURM_STEP_GPUS or SLURM_JOB_GPUS, which have the host's own numbers where cgroups make the
-// others count from 0; SLURMD_TRES_BIND tells that Slurm bound them. Names of GPUs (UUIDs, MIG) are known
+// others count from 0; SLURMD_TRES_BIND says that Slurm bound them. Names of GPUs (UUIDs, MIG) are known
 // only by their place in Slurm's list. `gpus`: how many the host has.
 VisibleGpus visible_gpus(std::size_t gpus, const Lookup& get);
 
@@ -68,9 +68,9 @@ struct Binding {
     std::vector<int> gpus;      // the rank's own
     std::vector<int> hcas;      // near these: indices into Host::hcas in the order of rails
     std::vector<int> step_hcas; // near any GPU of the step; all, where its GPUs are not known as a whole
-    int numa = topo::none;      // of all its GPUs (or HCAs, where GPUs do not tell)
+    int numa = topo::none;      // of all its GPUs (or HCAs, where GPUs have none)
     std::vector<int> cpus;      // to bind to; empty: they stay as they are
-    std::string why_not;        // why they stay, for people; empty where there is nothing to say
+    std::string why_not;        // why they stay, as a sentence; empty when there is nothing to log
 };
 
 // Ranks and GPUs: what Slurm bound stays; a single rank has all GPUs and is not bound to CPUs, unless it has

@@ -17,6 +17,7 @@ constexpr Entry entries[] = {
     {Hook::init_post_opt, S_CTX_ALLOCATOR, publish},     {Hook::init_post_opt, S_CTX_LOCAL, publish},
     {Hook::init_post_opt, S_CTX_LOCAL, take_back_order}, {Hook::init_post_opt, S_CTX_REMOTE, prepare},
     {Hook::task_init, S_CTX_REMOTE, export_settings},    {Hook::exit, S_CTX_REMOTE, clean_up},
+    {Hook::init, S_CTX_SLURMD, record_slurmd},
 };
 
 } // namespace

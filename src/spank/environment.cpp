@@ -95,11 +95,12 @@ base::Expected<std::string> describe(const topo::Fabric& fabric, const topo::Hos
                                      const std::vector<int>& cpus) {
     const auto net = topo::exports::net_ports(fabric, host, binding.hcas);
     if (!net) return net.error();
-    const auto told = [](std::string text) { return text.empty() ? std::string("-") : text; };
+    const auto text_or_dash = [](std::string text) { return text.empty() ? std::string("-") : text; };
     return fmt::format("rail-bind: rank {} host {} gpu {} hca {} numa {} cpus {}{}", rank, host.name,
-                       told(number_list(binding.gpus)), told(fmt::format("{}", fmt::join(net->ports, ","))),
+                       text_or_dash(number_list(binding.gpus)),
+                       text_or_dash(fmt::format("{}", fmt::join(net->ports, ","))),
                        binding.numa == topo::none ? std::string("-") : fmt::format("{}", binding.numa),
-                       told(number_list(cpus)),
+                       text_or_dash(number_list(cpus)),
                        binding.why_not.empty() ? std::string() : fmt::format(" ({})", binding.why_not));
 }
 

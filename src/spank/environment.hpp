@@ -1,9 +1,9 @@
-// What a rank's environment says of its binding. Pure.
+// What a rank's environment says about its binding. Pure.
 //
 // The batch script gets these variables too, for what it starts itself (torchrun, mpirun's own ranks), and
-// hands them on to its steps. There they must give way to those of the rank, or of a host that nothing is
-// known of, and only what the user has set since must stand. So RAIL_EXPORTS carries what was set, as
-// NAME=VALUE words: a variable that still has that value is claimed by it.
+// passes them on to its steps. There the rank's own values replace them (on a host without facts they are
+// unset), and only what the user has set since is kept. So RAIL_EXPORTS lists what was set, as NAME=VALUE
+// words: a variable that still has that value is Railyard's.
 #pragma once
 
 #include "base/expected.hpp"
@@ -20,8 +20,8 @@ struct Variable {
     bool operator==(const Variable&) const = default;
 };
 
-// The names that a variable such as RAIL_EXPORTS claims: to be unset, itself too, before environment() is
-// asked.
+// The names that a variable such as RAIL_EXPORTS claims: unset them, and the variable itself, before calling
+// environment().
 std::vector<std::string> claimed(const std::string& by, const Lookup& get);
 
 // `topo_file` is for NCCL_TOPO_FILE; empty: there is none. Variables that `get` knows are the user's: they
@@ -39,7 +39,7 @@ base::Expected<std::string> describe(const topo::Fabric& fabric, const topo::Hos
                                      const std::vector<int>& cpus);
 
 // The names that a nccl.conf (/etc/nccl.conf, ~/.nccl.conf) sets: NAME=VALUE lines. An environment variable
-// would beat them.
+// would override them.
 std::vector<std::string> names_in_nccl_conf(std::string_view text);
 
 } // namespace spank

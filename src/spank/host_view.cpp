@@ -22,7 +22,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// Where NCCL looks by itself in machines whose maker describes them.
+// Where NCCL looks by default, for machines whose maker provides a description.
 constexpr const char* vendors_topo_file = "/var/run/nvidia-topologyd/virtualTopology.xml";
 
 std::string topo_file(const topo::Fabric& fabric, const topo::Host& host, const std::string& fsroot,
@@ -41,10 +41,10 @@ std::string topo_file(const topo::Fabric& fabric, const topo::Host& host, const 
 
 Expected<HostView> view_host(const std::string& node, const std::string& fsroot,
                              const std::string& run_folder) {
-    const auto conf = base::load_conf("");
+    const auto conf = base::load_conf("", {base::ConfTable::placement});
     if (!conf) return conf.error();
     HostView view;
-    const auto& path = conf->text("placement", "fabric");
+    const auto& path = conf->placement.fabric;
     auto excerpt = topo::kept_excerpt(path, node, run_folder);
     if (!excerpt) return std::move(excerpt).error();
     view.fabric = std::move(excerpt->fabric);
@@ -58,7 +58,7 @@ Expected<HostView> view_host(const std::string& node, const std::string& fsroot,
         names[h] = device;
         view.hcas.push_back(h);
     }
-    // Afterwards, since names are compared: jobs are told the kernel's.
+    // Afterwards, since names are compared: jobs get the kernel's.
     for (const auto& [h, device] : names)
         view.fabric.hosts.front().hcas[topo::at(h)].device = device;
     if (auto numa = topo::read_numa_nodes(fsroot)) view.numa = *std::move(numa);

@@ -1,9 +1,9 @@
 // In srun within an allocation: the order of ranks, by a list of hosts that srun reads itself.
 //
 // Slurm calls init before srun looks at its environment and words, and init_post_opt once it has: in between,
-// SLURM_HOSTFILE and the counts that go with it stand in srun's environment, and are gone before anything is
-// started. In the batch script's environment they would reach every sbatch, salloc and srun of it, whatever
-// these ask for. The list is in memory (memfd) and never a file that somebody must remove.
+// SLURM_HOSTFILE and the counts that go with it stand in srun's environment, and are unset before anything is
+// started. In the batch script's environment they would affect every sbatch, salloc and srun in it, whatever
+// their options. The list is in memory (memfd) and never a file that would have to be removed.
 #include "spank/order.hpp"
 #include "spank/step_layout.hpp"
 
@@ -27,7 +27,7 @@ std::optional<std::string> own_variable(const std::string& name) {
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-// What is in place for as long as srun reads its options, and what stood in the environment before.
+// What is set while srun reads its options, and what the environment had before.
 struct HandedOver {
     struct Changed {
         std::string name;
@@ -58,7 +58,7 @@ std::vector<std::string> own_words() {
     return words;
 }
 
-// Those of the batch script; in an salloc's shell, worked out here.
+// Those of the batch script; in an salloc's shell, computed here.
 std::optional<RankLists> lists_of_job(const std::vector<std::string>& hosts, std::string& why) {
     RankLists lists;
     const auto ranks = own_variable("RAIL_NODELIST");
@@ -108,7 +108,8 @@ int hand_over_order(spank_t, Arguments) {
     const auto words = own_words();
     const auto asked = words.empty() ? std::nullopt : read_step_words({words.begin() + 1, words.end()}, why);
     const auto lists = asked ? lists_of_job(*hosts, why) : std::nullopt;
-    if (lists && lists->ranks == *hosts) return ESPANK_SUCCESS; // Slurm's own order
+    // Slurm's own order; but railrun's environment describes a part of the allocation.
+    if (lists && lists->ranks == *hosts && !own_variable("RAIL_LAUNCH")) return ESPANK_SUCCESS;
     const auto step = lists ? step_hosts(*asked, *lists, own_variable, why) : std::nullopt;
     if (!step) {
         slurm_verbose("spank_rail: the order of ranks is left to Slurm: %s", why.c_str());

@@ -15,6 +15,7 @@ spank_rail_la_SOURCES = \
 	%D%/launch.cpp \
 	%D%/order.cpp %D%/order.hpp \
 	%D%/remote.cpp %D%/remote.hpp \
+	%D%/slurmd.cpp \
 	%D%/slurmctld_conf.cpp %D%/slurmctld_conf.hpp \
 	%D%/submit.cpp \
 	%D%/task.cpp

@@ -18,8 +18,12 @@ constexpr std::array<Flag, flag_count> table = {{
     {"ckpt-dir", "RAIL_CKPT_DIR", "DIR", "absolute directory of the job's checkpoints", true},
     {"restart", "RAIL_RESTART", "auto|never",
      "start the job again from its last checkpoint when a host fails", true},
+    {"restart-max", "RAIL_RESTART_MAX", "N",
+     "with --restart=auto: hold the job when it has failed by itself N times without progress", true},
+    {"restart-on", "RAIL_RESTART_ON", "host|any|CODES",
+     "with --restart=auto: also when it fails by itself, with any or these exit statuses", true},
     {"rail-bind", "RAIL_BIND", "off|near|gpu|print",
-     "give each rank the HCA and CPUs near its GPU (near), that GPU alone (gpu); tell of it (print)", false},
+     "give each rank the HCA and CPUs near its GPU (near), that GPU alone (gpu); show it (print)", false},
 }};
 
 base::Expected<void> check(const Flag& flag, std::string_view value) {

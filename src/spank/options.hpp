@@ -1,6 +1,6 @@
 // The plugin's settings and where each came from. Pure: no SPANK, no environment of its own.
 //
-// A value from the command line beats one from the environment, which beats one from plugstack.conf's
+// A value from the command line overrides one from the environment, which overrides one from plugstack.conf's
 // arguments, in whatever order they arrive.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Flag {
     const char* usage;    // one line for --help
     bool for_slurmctld;
 };
-inline constexpr std::size_t flag_count = 7;
+inline constexpr std::size_t flag_count = 9;
 std::span<const Flag> flags();
 std::size_t flag_index(std::string_view name); // of a flag that is there
 

@@ -51,15 +51,16 @@ base::Expected<RankLists> job_lists(const std::vector<std::string>& hosts, const
         if (options().origin(i) != Origin::command_line)
             if (auto variable = get(flags()[i].variable); variable && !variable->empty())
                 value = *std::move(variable);
-        // A value that is none was refused at submission: the script has set it since.
+        // An invalid value was refused at submission: the script has set this one since.
         if (!value.empty()) static_cast<void>(sched::set_hint(hints, flags()[i].name, value).has_value());
     }
-    const auto conf = base::load_conf("");
+    const auto conf = base::load_conf("", {base::ConfTable::placement});
     if (!conf) return conf.error();
-    const auto fabric = topo::read_fabric(conf->text("placement", "fabric"));
+    const auto fabric = topo::read_fabric(conf->placement.fabric);
     if (!fabric) return fabric.error();
-    return rank_lists(*fabric, hosts, hints.segment.value_or(0), hints.spares.value_or(0),
-                      hints.order.value_or(sched::RankOrder::ring));
+    sched::Request request;
+    sched::apply_hints(hints, {}, request); // how wide it may span was decided long ago
+    return rank_lists(*fabric, hosts, request.segment, request.spares, request.order);
 }
 
 void prepare_order(spank_t handle) {
@@ -84,7 +85,7 @@ void prepare_order(spank_t handle) {
 
 void export_order(spank_t handle) {
     const Lookup get = [&](const std::string& name) { return task_variable(handle, name); };
-    // What another job's script has handed to sbatch.
+    // Set by another job's script and inherited through sbatch.
     for (const auto& name : claimed("RAIL_LAUNCHERS", get))
         spank_unsetenv(handle, name.c_str());
     for (const char* name : {"RAIL_NODELIST", "RAIL_SPARE_NODELIST", "RAIL_NUM_NODES", "RAIL_HOSTFILE"})

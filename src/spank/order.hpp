@@ -1,4 +1,4 @@
-// The order of a job's ranks: worked out on the node of its batch script, and handed to launchers.
+// The order of a job's ranks: computed on the node of its batch script, and passed to launchers.
 #pragma once
 
 #include "base/expected.hpp"

@@ -19,8 +19,8 @@ using Arguments = std::span<char*>;
 // One process, one plugin: sbatch, salloc, srun, or a slurmstepd.
 Options& options();
 
-// Runs what stands in the table (dispatch.cpp) for this hook in this context, in its order, until one fails.
-// Never throws.
+// Runs the table's functions (dispatch.cpp) for this hook in this context, in order, until one fails. Never
+// throws.
 int dispatch(Hook hook, spank_t handle, Arguments arguments);
 
 // submit.cpp: in sbatch, salloc and srun.
@@ -37,5 +37,8 @@ inline constexpr const char* step_ordered = "RAIL_STEP_ORDERED"; // in the envir
 int prepare(spank_t handle, Arguments arguments);
 int export_settings(spank_t handle, Arguments arguments);
 int clean_up(spank_t handle, Arguments arguments);
+
+// slurmd.cpp: in slurmd, as it starts.
+int record_slurmd(spank_t handle, Arguments arguments);
 
 } // namespace spank

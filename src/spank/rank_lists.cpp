@@ -105,7 +105,7 @@ std::vector<std::uint32_t> expand_counts(std::string_view text) {
 
 std::string hostfile(const RankLists& lists, const std::vector<std::string>& hosts,
                      const std::vector<std::uint32_t>& tasks) {
-    // Counts that no job has come from who has set them in the environment: then a line a host.
+    // Impossible counts were set in the environment by the user: then a line a host.
     constexpr std::uint64_t most = 1048576;
     std::map<std::string_view, std::uint32_t> count;
     std::uint64_t all = 0;
@@ -138,8 +138,8 @@ std::vector<Variable> rank_environment(const RankLists& lists, const std::vector
           "OMPI_MCA_rmaps_base_mapping_policy", "OMPI_MCA_rmaps_base_schedule_policy",
           "OMPI_MCA_rmaps_base_pattern", "OMPI_MCA_rmaps_rank_file_path", "OMPI_MCA_orte_rankfile"})
         if (get(users)) return variables;
-    // The sequential mapper is the only one of Open MPI 4 that heeds an order, and steps aside for whatever
-    // mpirun's command line says of mapping or hosts.
+    // The sequential mapper is the only one of Open MPI 4 that keeps an order; options of mpirun's command
+    // line for mapping or hosts override it.
     const Variable launcher[] = {{"OMPI_MCA_orte_default_hostfile", hostfile},
                                  {"OMPI_MCA_rmaps_base_mapping_policy", "seq"}};
     std::string claims;

@@ -1,4 +1,4 @@
-// The hosts of a job in the order of their ranks, its spares, and how launchers are told. Pure.
+// The hosts of a job in the order of their ranks, its spares, and the variables for launchers. Pure.
 #pragma once
 
 #include "sched/request.hpp"
@@ -20,14 +20,15 @@ struct RankLists {
 // the host of rank 0 (MASTER_ADDR), and it runs the batch script. So its unit comes first, in a ring by
 // turning it, and it comes first in its unit; as a spare it changes places with a rank of its unit, where
 // there is one. `hosts`: in Slurm's order. A host that the fabric does not know, or order none: ranks are in
-// Slurm's order, and without the fabric's word the last are spares. At least one host is none.
+// Slurm's order, and, if the fabric does not know them, the last are spares. At least one host is not a
+// spare.
 RankLists rank_lists(const topo::Fabric& fabric, const std::vector<std::string>& hosts, std::uint32_t segment,
                      std::uint32_t spares, sched::RankOrder order);
 
-// Whether these are the ranks and spares of a job that has these hosts: none missing, none besides.
+// Whether these are the ranks and spares of a job that has exactly these hosts.
 bool same_hosts(const RankLists& lists, const std::vector<std::string>& hosts);
 
-// Slurm's counts "2(x3),1": by host. Nothing when it is none such, or of more than 1,048,576 hosts.
+// Slurm's counts "2(x3),1": by host. nullopt for other text, or more than 1,048,576 hosts.
 std::vector<std::uint32_t> expand_counts(std::string_view text);
 
 // For Open MPI and others: a host a line in the order of ranks, once for each of its tasks. `tasks` by host
@@ -36,9 +37,9 @@ std::string hostfile(const RankLists& lists, const std::vector<std::string>& hos
                      const std::vector<std::uint32_t>& tasks);
 
 // For the batch script: RAIL_NODELIST, RAIL_SPARE_NODELIST, RAIL_NUM_NODES and, where there is a file,
-// RAIL_HOSTFILE. Where ranks are not just Slurm's hosts in Slurm's order, Open MPI's mpirun is told as well,
-// unless the user maps ranks in the environment; RAIL_LAUNCHERS then claims its variables as RAIL_EXPORTS
-// does.
+// RAIL_HOSTFILE. Where ranks are not just Slurm's hosts in Slurm's order, variables for Open MPI's mpirun are
+// set as well, unless the user maps ranks in the environment; RAIL_LAUNCHERS then claims its variables as
+// RAIL_EXPORTS does.
 std::vector<Variable> rank_environment(const RankLists& lists, const std::vector<std::string>& hosts,
                                        const std::string& hostfile, const Lookup& get);
 

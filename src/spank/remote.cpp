@@ -21,8 +21,8 @@ std::optional<std::string> task_variable(spank_t handle, const std::string& name
 const std::string& node_name() {
     // Found out once, as root and before tasks are forked.
     static const std::string name = [] {
-        const char* told = std::getenv("SLURMD_NODENAME");
-        if (told != nullptr && topo::exports::safe_name(told)) return std::string(told);
+        const char* by_slurmd = std::getenv("SLURMD_NODENAME");
+        if (by_slurmd != nullptr && topo::exports::safe_name(by_slurmd)) return std::string(by_slurmd);
         char node[HOST_NAME_MAX + 1] = "";
         ::gethostname(node, sizeof node - 1);
         const std::string whole(node);

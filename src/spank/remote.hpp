@@ -1,4 +1,4 @@
-// What the files of the plugin that run in slurmstepd ask of SPANK.
+// What the files of the plugin that run in slurmstepd need from SPANK.
 #pragma once
 
 #include "spank/plugin.hpp"

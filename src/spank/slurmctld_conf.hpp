@@ -7,8 +7,8 @@
 
 namespace spank {
 
-// JobSubmitPlugins; none when slurmctld has not told it within `patience`. A process of its own asks, so that
-// a busy slurmctld costs the submission no more than that, and libslurm's complaints are not the user's.
+// JobSubmitPlugins; none when slurmctld has not answered within `patience`. A process of its own asks, so
+// that a busy slurmctld delays the submission no longer, and the user does not see libslurm's error messages.
 std::optional<std::string> job_submit_plugins(std::chrono::milliseconds patience);
 
 // Whether rail is in that list.

@@ -140,7 +140,7 @@ bool keep(StepWords& words, const Option& option, std::string_view value) {
     return number.has_value();
 }
 
-// The same number for all, or nothing.
+// The number that all have, or nullopt.
 std::optional<std::uint32_t> uniform(const std::optional<std::string>& counts) {
     if (!counts) return {};
     const auto list = expand_counts(*counts);
@@ -261,11 +261,10 @@ std::optional<StepHosts> step_hosts(const StepWords& words, const RankLists& lis
     }
     if (*total < nodes) return no("fewer tasks than nodes");
     if (per_node && *total == nodes * *per_node) return even(*per_node);
-    // What the job said of tasks on each node does not hold srun to it; what its own words say might.
+    // srun ignores the job's --ntasks-per-node, but not its own.
     if (words.tasks_per_node) return no("tasks that are not --ntasks-per-node on each node");
     if (*total == nodes) return even(1);
-    // Equal nodes get equal shares, the first ones what is left over (seen with 22.05, however many CPUs a
-    // task has).
+    // Equal nodes get equal shares, the first ones the remainder (seen with 22.05, for any CPUs a task).
     const auto cpus = uniform(get("SLURM_JOB_CPUS_PER_NODE"));
     if (!fill_known || !cpus) return no("tasks that fill nodes in a way only slurmctld knows");
     auto each = words.cpus_per_task;

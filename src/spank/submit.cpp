@@ -28,7 +28,7 @@ bool allocates() {
     return spank_context() == S_CTX_ALLOCATOR || std::getenv("SLURM_JOB_ID") == nullptr;
 }
 
-// Flags that somebody gave for slurmctld, as given; the site's defaults are not among them.
+// Flags for slurmctld that the user gave, as given; without the site's defaults.
 std::string given_for_slurmctld() {
     std::string given;
     for (std::size_t i = 0; i < flags().size(); ++i)
@@ -37,7 +37,7 @@ std::string given_for_slurmctld() {
     return given;
 }
 
-// Without job_submit_rail the flags would be lost in silence. Told, never a reason to refuse the job.
+// Without job_submit_rail the flags would be lost silently. A warning, never a reason to refuse the job.
 void warn_of_lost_flags() {
     constexpr std::chrono::milliseconds patience(2'000);
     static bool asked = false; // once for all components of a heterogeneous job

@@ -1,7 +1,7 @@
 // In slurmstepd: the job's settings in its tasks' environment, and the binding of each task.
 //
 // The host is looked at once a step, as root and before the tasks are forked (prepare); each task then binds
-// itself, as the user, in its own process (export_settings). Whatever is not possible is told in one line
+// itself, as the user, in its own process (export_settings). What is not possible is logged in one line
 // when the user asked for it, and never ends a task.
 #include "spank/binding.hpp"
 #include "spank/environment.hpp"
@@ -36,7 +36,7 @@ Prepared& prepared() {
     return one;
 }
 
-// The flag beats the variable, which beats plugstack.conf.
+// The flag overrides the variable, which overrides plugstack.conf.
 struct Asked {
     BindMode mode;
     bool by_user = false;
@@ -62,12 +62,12 @@ std::vector<int> cpus_of_this_task() {
         cpu_set_t* set = CPU_ALLOC(most);
         if (set == nullptr) return cpus;
         const auto size = CPU_ALLOC_SIZE(most);
-        const bool told = ::sched_getaffinity(0, size, set) == 0;
-        if (told)
+        const bool read = ::sched_getaffinity(0, size, set) == 0;
+        if (read)
             for (std::size_t cpu = 0; cpu < most; ++cpu)
                 if (CPU_ISSET_S(cpu, size, set)) cpus.push_back(static_cast<int>(cpu));
         CPU_FREE(set);
-        if (told) break;
+        if (read) break;
     }
     return cpus;
 }
@@ -116,7 +116,7 @@ bool is_script(std::uint32_t step) {
     return step == SLURM_BATCH_SCRIPT || step == SLURM_INTERACTIVE_STEP;
 }
 
-void tell(bool by_user, const std::string& text) {
+void log_line(bool by_user, const std::string& text) {
     if (by_user)
         slurm_error("rail-bind: %s", text.c_str());
     else
@@ -140,7 +140,7 @@ void bind_task(spank_t handle, bool script) {
     if (mode.what == BindMode::What::off) return;
     const auto local = item(handle, S_TASK_ID, 0);
     if (!prepared().view) {
-        if (!prepared().why_not.empty() && local == 0) tell(by_user && !script, prepared().why_not);
+        if (!prepared().why_not.empty() && local == 0) log_line(by_user && !script, prepared().why_not);
         return;
     }
     const auto& view = *prepared().view;
@@ -166,7 +166,7 @@ void bind_task(spank_t handle, bool script) {
     }
     const auto variables = environment(view.fabric, view.host(), binding, visible, mode, view.topo_file, get);
     if (!variables) {
-        if (local == 0) tell(by_user, variables.error().text);
+        if (local == 0) log_line(by_user, variables.error().text);
         return;
     }
     for (const Variable& variable : *variables)
@@ -192,7 +192,7 @@ int export_settings(spank_t handle, Arguments) {
         if (const auto& value = options().value(i); options().origin(i) == Origin::command_line)
             spank_setenv(handle, flags()[i].variable, value.c_str(), 1);
 
-    // A path from another host may have come along; this host's own counts.
+    // The path may be inherited from another host; this host's own counts.
     spank_setenv(handle, "RAIL_CKPT_SOCKET", options().socket(node_name()).c_str(), 1);
     const bool script = is_script(item(handle, S_JOB_STEPID, 0));
     if (script) export_order(handle);

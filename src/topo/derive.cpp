@@ -87,7 +87,7 @@ void derive_hosts(Fabric& fabric) {
     }
 }
 
-// How many compute and storage HCAs hang on each switch.
+// How many compute and storage HCAs are attached to each switch.
 struct Load {
     std::size_t compute = 0, storage = 0;
 };

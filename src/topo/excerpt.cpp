@@ -29,7 +29,7 @@ using base::Expected;
 
 using Guids = std::set<Guid>;
 
-// Whether a string of the element may be one of these GUIDs. Quick: most elements are passed over by it.
+// Whether a string of the element may be one of these GUIDs. A quick filter: it excludes most elements.
 bool may_name(std::string_view element, const Guids& guids) {
     for (auto quote = element.find('"'); quote != element.npos;) {
         const auto end = element.find('"', quote + 1);
@@ -222,7 +222,7 @@ Expected<Excerpt> read_excerpt(const std::filesystem::path& path, std::string_vi
     if (S_ISDIR(before.st_mode)) return Error{Code::io, path.string() + ": is a directory"};
     JsonWalk walk(fd.get());
     auto excerpt = excerpt_of(walk, host, path.string());
-    // It is read in several passes: a text that was written over meanwhile is none.
+    // It is read in several passes: a text that was overwritten meanwhile is invalid.
     if (::fstat(fd.get(), &after) == 0 &&
         (after.st_size != before.st_size || after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
          after.st_mtim.tv_nsec != before.st_mtim.tv_nsec))

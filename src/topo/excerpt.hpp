@@ -16,11 +16,11 @@ struct Excerpt {
     std::string digest; // of the whole file: 16 hexadecimal digits, equal where files are
 };
 
-// The rest of the text is passed over without being understood, so that what is wrong there is not found;
-// what is taken is checked as parse_fabric() does, with the same errors. A text whose brackets and strings do
-// not close is an error too (Code::input), and so is an element of more than 4 MiB. The file is read in
-// blocks, twice at most: memory is a few hundred KiB whatever its size. Code::io: it cannot be read, or was
-// written over meanwhile.
+// The rest of the text is skipped without being parsed, so that errors there are not found; what is taken is
+// checked as parse_fabric() does, with the same errors. A text whose brackets and strings do not close is an
+// error too (Code::input), and so is an element of more than 4 MiB. The file is read in blocks, twice at
+// most: memory is a few hundred KiB whatever its size. Code::io: it cannot be read, or was overwritten
+// meanwhile.
 base::Expected<Excerpt> parse_excerpt(std::string_view text, std::string_view host, std::string_view name);
 base::Expected<Excerpt> read_excerpt(const std::filesystem::path& path, std::string_view host);
 

@@ -8,8 +8,8 @@
 // `extra` holds the members of a file's object that this version does not know, as the text between the
 // braces (`"rack":7,"row":{"n":1}`): they are kept when the file is written again. Empty mostly.
 //
-// Terms (IBM Blue Vela, arXiv 2407.05467): the HCA with rail index r of every host of a unit hangs on the
-// same leaf; a unit = hosts whose compute HCAs have the same vector of leaves; a pod = units whose leaves
+// Terms (IBM Blue Vela, arXiv 2407.05467): the HCA with rail index r of every host of a unit is attached to
+// the same leaf; a unit = hosts whose compute HCAs have the same vector of leaves; a pod = units whose leaves
 // share spines; above it the core.
 #pragma once
 
@@ -42,7 +42,7 @@ struct Hca {
     std::string device; // "mlx5_3"
     int rail = none;    // 0 … rails-1 for compute HCAs; none for storage
     Role role = Role::compute;
-    std::string pci; // "0000:18:00.0", empty when the source does not tell
+    std::string pci; // "0000:18:00.0", empty when the source does not have it
     int numa = none;
     int gpu = none; // index of the nearest GPU
     std::vector<HcaPort> ports;
@@ -58,7 +58,7 @@ struct Gpu {
 struct Host {
     std::string name;
     std::vector<Hca> hcas;   // in rail order, storage last
-    std::vector<Gpu> gpus;   // in order of PCI addresses, as NVML counts them; empty: not told by the host
+    std::vector<Gpu> gpus; // in order of PCI addresses, as NVML counts them; empty: not reported by the host
     int unit = none;         // derived
     std::vector<int> leaves; // derived: leaves[r] = leaf switch of rail r, or none
     std::string extra = {};

@@ -19,8 +19,8 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-// base::Reader keeps a path string with every value; this file has a hundred thousand of them, so the
-// path is kept as a chain on the stack and spelt out only for an error.
+// base::Reader keeps a path string with every value; this file has a hundred thousand of them, so the path is
+// kept as a chain on the stack and spelt out only for an error.
 class Place {
 public:
     explicit Place(const json::value& value) : value_(&value) {}

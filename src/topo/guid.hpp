@@ -16,7 +16,7 @@ inline std::string format_guid(Guid guid) {
     return fmt::format("{:#018x}", guid);
 }
 
-// "0x98039b0300a1b2c3", "98039b0300a1b2c3"; nothing for another text.
+// "0x98039b0300a1b2c3", "98039b0300a1b2c3"; nullopt for other text.
 inline std::optional<Guid> parse_guid(std::string_view text) {
     if (text.starts_with("0x")) text.remove_prefix(2);
     Guid guid = 0;
@@ -27,7 +27,7 @@ inline std::optional<Guid> parse_guid(std::string_view text) {
 }
 
 // As the kernel's sysfs writes it: "98ed:9b03:00a1:b2c3", and at the end of a GID
-// ("fe80:0000:0000:0000:98ed:9b03:00a1:b2c3"); nothing for another text.
+// ("fe80:0000:0000:0000:98ed:9b03:00a1:b2c3"); nullopt for other text.
 inline std::optional<Guid> parse_sysfs_guid(std::string_view text) {
     constexpr std::size_t length = 19;
     if (text.size() < length || text.size() % 5 != length % 5) return {};
@@ -44,13 +44,13 @@ inline std::optional<Guid> parse_sysfs_guid(std::string_view text) {
 }
 
 // GUIDs made of names (read/text.hpp) have the "locally administered" bit of EUI-64 set, so that they are no
-// maker's. The first byte tells for what one was made.
+// maker's. The first byte says what it was made for.
 enum class Made : std::uint8_t { node = 0x02, group = 0x06, host = 0x0A };
 inline bool is_made(Guid guid, Made what) {
     return guid >> 56 == static_cast<std::uint8_t>(what);
 }
 
-// Whether it was read from a device: a source that tells names or units only has none.
+// Whether it was read from a device: a source that has only names or units has none.
 inline bool is_devices(Guid guid) {
     return guid != 0 && !is_made(guid, Made::node) && !is_made(guid, Made::group) &&
            !is_made(guid, Made::host);

@@ -30,7 +30,7 @@ public:
     bool value(std::string* into);
 
     // Calls visit(text of the element) for each element of an array, until it returns false; the rest is
-    // passed over.
+    // skipped.
     template <class Visit> void elements(Visit visit) {
         if (!take('[')) return fail();
         if (take(']')) return;

@@ -2,9 +2,9 @@
 noinst_LTLIBRARIES += libry_topo.la
 libry_topo_la_SOURCES = \
 	%D%/derive.cpp %D%/derive.hpp \
-	%D%/distance.cpp %D%/distance.hpp \
 	%D%/excerpt.cpp %D%/excerpt.hpp \
 	%D%/fabric.cpp %D%/fabric.hpp \
+	%D%/end_names.cpp %D%/end_names.hpp \
 	%D%/fabric_json.cpp %D%/fabric_json.hpp \
 	%D%/fabric_print.cpp \
 	%D%/guid.hpp \
@@ -27,12 +27,12 @@ libry_topo_la_SOURCES = \
 	%D%/diff/cables.cpp %D%/diff/cables.hpp \
 	%D%/diff/diff.cpp %D%/diff/diff.hpp \
 	%D%/diff/match.cpp %D%/diff/match.hpp \
-	%D%/diff/tell.hpp \
-	%D%/diff/tell_cables.cpp \
-	%D%/diff/tell_hcas.cpp \
-	%D%/diff/tell_hosts.cpp \
-	%D%/diff/tell_links.cpp \
-	%D%/diff/tell_switches.cpp \
+	%D%/diff/report.hpp \
+	%D%/diff/report_cables.cpp \
+	%D%/diff/report_hcas.cpp \
+	%D%/diff/report_hosts.cpp \
+	%D%/diff/report_links.cpp \
+	%D%/diff/report_switches.cpp \
 	%D%/draw/canvas.cpp %D%/draw/canvas.hpp \
 	%D%/draw/key.cpp %D%/draw/key.hpp \
 	%D%/draw/layout.cpp %D%/draw/layout.hpp \
@@ -65,6 +65,7 @@ libry_topo_la_SOURCES = \
 	%D%/read/raw_fabric.hpp \
 	%D%/read/roles.cpp %D%/read/roles.hpp \
 	%D%/read/rules.cpp %D%/read/rules.hpp \
+	%D%/read/slurm_states.cpp %D%/read/slurm_states.hpp \
 	%D%/read/slurm_topology.hpp %D%/read/topology_conf.cpp \
 	%D%/read/text.cpp %D%/read/text.hpp \
 	%D%/synth/ibsim_net.cpp %D%/synth/ibsim_net.hpp \

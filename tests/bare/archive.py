@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import signal
 import subprocess
 import sys
 import tarfile
@@ -77,6 +78,8 @@ def check(condition, *told) -> None:
 
 def tests(names: dict) -> int:
     """Runs the functions test_* of a module, each with an empty folder; words on the command line pick some."""
+    # A shell ignores SIGINT in what it starts in the background, and so would all that tests start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     failed = 0
     for name, test in list(names.items()):
         if name.startswith("test_") and all(word in name for word in sys.argv[1:]):

@@ -220,7 +220,7 @@ int main(int argc, char** argv) {
     std::size_t rounds = 2000, most = 16384;
     bool json = false;
     cli->add_option("--seed", seed, "Of the random states and sizes")->capture_default_str();
-    cli->add_option("--rounds", rounds, "Decisions a row")->capture_default_str()->positive();
+    cli->add_option("--rounds", rounds, "Decisions a row")->capture_default_str()->range(1, 1000000000);
     cli->add_option("--most", most, "Hosts of the largest fabric")->capture_default_str();
     cli->add_flag("--json", json, "Print JSON");
     int status = 0;

@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
     std::size_t cases = 1000;
     std::string out;
     cli->add_option("--seed", seed, "Of states, sizes and random orders")->capture_default_str();
-    cli->add_option("--cases", cases, "In all, at least")->capture_default_str()->positive();
+    cli->add_option("--cases", cases, "In all, at least")->capture_default_str()->range(1, 1000000000);
     cli->add_option("--out", out, "Write the cases as JSON");
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;

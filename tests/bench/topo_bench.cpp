@@ -228,7 +228,7 @@ int main(int argc, char** argv) {
     bool json = false;
     cli->add_option("--rounds", rounds, "Of which the best counts")
         ->capture_default_str()
-        ->positive();
+        ->range(1, 1000000000);
     cli->add_option("--most", most, "Hosts of the largest fabric")->capture_default_str();
     cli->add_flag("--json", json, "Print JSON");
     int status = 0;

@@ -1,5 +1,5 @@
-/* Compiles only where watch/nvml_abi.h agrees with NVIDIA's nvml.h in every layout and number that Railyard uses
- * (run by nvml_double_test.py where nvml.h is installed; Debian: libnvidia-ml-dev in non-free). */
+/* Compiles only where watch/nvml_abi.h agrees with NVIDIA's nvml.h in every layout and number that Railyard
+ * uses (run by nvml_double_test.py where nvml.h is installed; Debian: libnvidia-ml-dev in non-free). */
 #define NVML_NO_UNVERSIONED_FUNC_DEFS
 #include <nvml.h>
 
@@ -34,8 +34,8 @@ enum {
 #undef nvmlEventData_t
 
 #define SAME(a, b) _Static_assert((a) == (b), #a " differs from nvml.h")
-#define FIELD(ours, theirs, name)                                                                                    \
-    SAME(offsetof(ours, name), offsetof(theirs, name));                                                              \
+#define FIELD(ours, theirs, name)                                                                            \
+    SAME(offsetof(ours, name), offsetof(theirs, name));                                                      \
     SAME(sizeof((ours){0}.name), sizeof((theirs){0}.name))
 
 SAME(ours_success, theirs_success);

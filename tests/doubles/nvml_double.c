@@ -1,20 +1,19 @@
-/* A TEST DOUBLE of NVIDIA's management library: it has NVML's soname and the functions of watch/nvml_abi.h, and its
- * GPUs are lines of a text file. It measures nothing and must never be installed.
+/* A TEST DOUBLE of NVIDIA's management library: it has NVML's soname and the functions of watch/nvml_abi.h,
+ * and its GPUs are lines of a text file. It measures nothing and must never be installed.
  *
- * Held to the truth by: nvml_abi.h, through which both this file and nodewatchd are compiled (a wrong signature does
- * not compile here); tests/doubles/nvml_double_test.py, which drives it through NVIDIA's own Python bindings and
- * compares nvml_abi.h with NVIDIA's header, where these are installed.
+ * Held to the truth by: nvml_abi.h, through which both this file and nodewatchd are compiled (a wrong
+ * signature does not compile here); tests/doubles/nvml_double_test.py, which drives it through NVIDIA's own
+ * Python bindings and compares nvml_abi.h with NVIDIA's header, where these are installed.
  *
- * The file named by RAIL_NVML_STATE is read again whenever it changes; each line is KEY=VALUE (decimal or 0x…):
- *   count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
+ * The file named by RAIL_NVML_STATE is read again whenever it changes; each line is KEY=VALUE (decimal or
+ * 0x…): count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
  *   N.reasons=0x80     clock event reasons          N.lost=1         every call on GPU N says GPU_IS_LOST
  *   N.xid=79           the XID that the next event carries; N.xid_seq counts events: raise it to send one
- *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's life)
- *   N.remap_cor N.remap_unc N.remap_pending N.remap_failed
- *   N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
+ *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
+ * life) N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
  *   N.hang_ms=0        every call on GPU N first takes this long
- * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8 sound GPUs.
- * GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py. */
+ * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8
+ * sound GPUs. GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py. */
 #define _GNU_SOURCE
 #include "restart/watch/nvml_abi.h"
 
@@ -107,7 +106,8 @@ static nvmlReturn_t reach(nvmlDevice_t device, const void* out) {
     return get(device->index, "lost", 0) ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
 }
 
-static nvmlReturn_t give(nvmlDevice_t device, const char* key, unsigned long long otherwise, unsigned int* out) {
+static nvmlReturn_t give(nvmlDevice_t device, const char* key, unsigned long long otherwise,
+                         unsigned int* out) {
     nvmlReturn_t result = reach(device, out);
     if (result == NVML_SUCCESS) *out = (unsigned int)get(device->index, key, otherwise);
     return result;
@@ -124,7 +124,9 @@ nvmlReturn_t nvmlInit_v2(void) {
 
 /* What older pynvml releases begin with. */
 nvmlReturn_t nvmlInitWithFlags(unsigned int flags);
-nvmlReturn_t nvmlInitWithFlags(unsigned int flags) { return flags ? NVML_ERROR_NOT_SUPPORTED : nvmlInit_v2(); }
+nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
+    return flags ? NVML_ERROR_NOT_SUPPORTED : nvmlInit_v2();
+}
 
 nvmlReturn_t nvmlShutdown(void) { return NVML_SUCCESS; }
 
@@ -168,7 +170,8 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) {
     pci->bus = 0x14 + (unsigned int)device->index % 8 * 28;
     pci->pciDeviceId = 0x233010de; /* H100 SXM */
     snprintf(pci->busId, sizeof pci->busId, "%08X:%02X:00.0", pci->domain, pci->bus);
-    snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "%04X:%02X:00.0", pci->domain & 0xffff, pci->bus & 0xff);
+    snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "%04X:%02X:00.0", pci->domain & 0xffff,
+             pci->bus & 0xff);
     return NVML_SUCCESS;
 }
 
@@ -191,8 +194,9 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, int error_type, in
     return result;
 }
 
-nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int* correctable, unsigned int* uncorrectable,
-                                       unsigned int* pending, unsigned int* failed) {
+nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int* correctable,
+                                       unsigned int* uncorrectable, unsigned int* pending,
+                                       unsigned int* failed) {
     if (!correctable || !uncorrectable || !pending || !failed) return NVML_ERROR_INVALID_ARGUMENT;
     nvmlReturn_t result = give(device, "remap_cor", 0, correctable);
     if (result != NVML_SUCCESS) return result;

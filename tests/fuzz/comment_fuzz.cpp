@@ -1,5 +1,5 @@
 // A job's admin_comment: what was read is written so that it is read again, and text of others stays.
-#include "sched/hints.hpp"
+#include "sched/slurm/admin_comment.hpp"
 
 #include <cstdint>
 #include <cstdlib>

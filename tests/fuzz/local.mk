@@ -2,7 +2,8 @@
 # are libFuzzer programs: tests/fuzz/fuzz_ibnetdiscover tests/fuzz/corpus/ibnetdiscover -max_total_time=60
 fuzz_programs = %D%/fuzz_ibnetdiscover %D%/fuzz_fabric_json %D%/fuzz_synth \
 	%D%/fuzz_state %D%/fuzz_comment %D%/fuzz_place \
-	%D%/fuzz_facts %D%/fuzz_rules %D%/fuzz_source %D%/fuzz_overlay
+	%D%/fuzz_facts %D%/fuzz_rules %D%/fuzz_source %D%/fuzz_overlay \
+	%D%/fuzz_slurm_conf %D%/fuzz_health
 check_PROGRAMS += $(fuzz_programs)
 TESTS += %D%/run
 EXTRA_DIST += %D%/run %D%/corpus
@@ -27,10 +28,10 @@ endif
 %C%_fuzz_synth_LDADD = libry_topo.la
 %C%_fuzz_state_SOURCES = %D%/state_fuzz.cpp $(fuzz_main)
 %C%_fuzz_state_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
-%C%_fuzz_state_LDADD = libry_sched.la
+%C%_fuzz_state_LDADD = libry_slurm.la
 %C%_fuzz_comment_SOURCES = %D%/comment_fuzz.cpp $(fuzz_main)
 %C%_fuzz_comment_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
-%C%_fuzz_comment_LDADD = libry_sched.la
+%C%_fuzz_comment_LDADD = libry_slurm.la
 %C%_fuzz_place_SOURCES = %D%/place_fuzz.cpp $(fuzz_main)
 %C%_fuzz_place_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
 %C%_fuzz_place_LDADD = libry_sched.la
@@ -46,3 +47,9 @@ endif
 %C%_fuzz_source_SOURCES = %D%/source_fuzz.cpp $(fuzz_main)
 %C%_fuzz_source_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
 %C%_fuzz_source_LDADD = libry_source.la
+%C%_fuzz_slurm_conf_SOURCES = %D%/slurm_conf_fuzz.cpp $(fuzz_main)
+%C%_fuzz_slurm_conf_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_slurm_conf_LDADD = libry_enable.la libry_base.la
+%C%_fuzz_health_SOURCES = %D%/health_fuzz.cpp $(fuzz_main)
+%C%_fuzz_health_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_health_LDADD = libry_watch.la libry_topo.la libry_base.la

@@ -1,5 +1,5 @@
-// Runs a fuzz target once over each file given, or in each directory given: the corpora in `make check`.
-// A fuzzer proper is the same target built by clang with --enable-fuzzers.
+// Runs a fuzz target once over each file given, or in each directory given: the corpora in `make check`. A
+// fuzzer proper is the same target built by clang with --enable-fuzzers.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // The state of hosts as sinfo prints it: read or refused with its line; never a host beyond the fabric.
-#include "sched/snapshot.hpp"
+#include "sched/slurm/host_states.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 # Golden files: what the programs print, held as transcripts of commands (tests/golden/transcript --update).
-TESTS += %D%/railplan/run %D%/railckpt/run
+TESTS += %D%/railplan/run %D%/railckpt/run %D%/restartd/run
+EXTRA_DIST += %D%/restartd/run %D%/restartd/make_journal %D%/restartd/replay.transcript
 EXTRA_DIST += %D%/railckpt/run %D%/railckpt/rc %D%/railckpt/contract.transcript
 EXTRA_DIST += %D%/transcript %D%/railplan/run %D%/railplan/place.transcript \
 	%D%/railplan/sbatch.transcript %D%/railplan/train.sh %D%/railplan/bad.sh %D%/railplan/nodes.txt \

@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%D%/run \
 	%D%/soak.py \
 	%D%/railcluster/__init__.py \
+	%D%/railcluster/accounting.py \
 	%D%/railcluster/agents.py \
 	%D%/railcluster/build.py \
 	%D%/railcluster/cluster.py \
@@ -15,9 +16,12 @@ EXTRA_DIST += \
 	%D%/railcluster/jobs.py \
 	%D%/railcluster/plain.py \
 	%D%/railcluster/process.py \
+	%D%/railcluster/prolog \
 	%D%/railcluster/queue.py \
+	%D%/railcluster/reboot \
 	%D%/railcluster/request.py \
 	%D%/railcluster/shell.py \
+	%D%/railcluster/site.py \
 	%D%/railcluster/slurm.py \
 	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
@@ -27,33 +31,51 @@ EXTRA_DIST += \
 	%D%/test_checkpoints.py \
 	%D%/test_cluster.py \
 	%D%/test_decide.py \
+	%D%/test_doctor.py \
+	%D%/test_enable.py \
+	%D%/test_enable_backup.py \
+	%D%/test_enable_hosts.py \
+	%D%/test_examples.py \
 	%D%/test_explain.py \
 	%D%/test_exports.py \
 	%D%/test_fabric.py \
+	%D%/test_failover.py \
 	%D%/test_faults.py \
 	%D%/test_flags.py \
 	%D%/test_health.py \
 	%D%/test_installation.py \
+	%D%/test_job_failures.py \
 	%D%/test_kinds_of_jobs.py \
+	%D%/test_lease.py \
 	%D%/test_life.py \
 	%D%/test_manual.py \
+	%D%/test_notices.py \
 	%D%/test_operator.py \
+	%D%/test_modes.py \
 	%D%/test_order.py \
+	%D%/test_peers.py \
 	%D%/test_placement.py \
 	%D%/test_plugins.py \
 	%D%/test_protocol.py \
+	%D%/test_railrun.py \
+	%D%/test_rates.py \
+	%D%/test_reboots.py \
 	%D%/test_restart.py \
+	%D%/test_return.py \
+	%D%/test_rights.py \
 	%D%/test_slurm2411.py \
+	%D%/test_slurm2411_enable.py \
 	%D%/test_slurm2411_faults.py \
 	%D%/test_slurm2411_life.py \
 	%D%/test_slurm2411_wishes.py \
+	%D%/test_slurm_user.py \
 	%D%/test_soak.py \
 	%D%/test_watch.py \
 	%D%/test_wishes.py
 
-# What one cluster runs, and the job that quickstart takes through two faults: less than half of all.
+# What one cluster runs, and the job that quickstart takes through its faults: less than half of all.
 .PHONY: cluster
-cluster: $(slurmplugin_LTLIBRARIES) restartd railctl nodewatchd fabricwatchd railtopo tests/apps/heat2d \
+cluster: $(slurmplugin_LTLIBRARIES) restartd railctl railrun nodewatchd fabricwatchd railtopo tests/apps/heat2d \
 	tests/doubles/libnvidia-ml.so.1
 
 # Thousands of jobs through the plugins in slurmctld, under ASan and UBSan: a quarter of an hour for each release.

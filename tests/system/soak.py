@@ -89,7 +89,7 @@ class Soak:
         """slurmctld again, with the other partition, and with the plugins under test."""
         daemon = self.cluster.daemons["ctl", "slurmctld"]
         daemon.kill(signal.SIGTERM)
-        wait_for(lambda: not daemon.alive(), 20, "slurmctld to stop", [daemon.log])
+        wait_for(lambda: not daemon.alive(), 90, "slurmctld to stop", [daemon.log])
         # A node that was powered down is looked up by its name again, and slurmctld holds locks meanwhile.
         with open(self.folder / "hosts", "a", encoding="utf-8") as hosts:
             hosts.writelines(f"127.0.0.1 {node}\n" for node in self.cluster.nodes)

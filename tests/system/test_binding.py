@@ -7,6 +7,7 @@ import subprocess
 
 from railcluster.cluster import Options
 from railcluster.process import wait_for
+from railcluster.queue import output_of
 from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["railtopo", ".libs/spank_rail.so"]
@@ -177,11 +178,9 @@ def test_the_user_has_the_last_word(cluster):
 def test_a_script_hands_on_and_its_steps_choose(cluster):
     """A batch script names all rails; its steps name each rank's, unless the script said otherwise."""
     with facts(cluster):
-        out = cluster.root / "script.out"
         show = "srun -Q -n8 sh -c 'echo rank $SLURM_PROCID $UCX_NET_DEVICES'"
         script = f"echo script $UCX_NET_DEVICES; {show}; export UCX_NET_DEVICES=mlx5_6:1; {show}"
-        cluster.out("sbatch", "-W", "-N1", "--ntasks-per-node=8", "-o", str(out), "--wrap", script)
-        lines = out.read_text().splitlines()
+        lines = output_of(cluster, "-N1", "--ntasks-per-node=8", script=script).splitlines()
         equal(lines[0], f"script {ALL}", "script")
         equal(sorted(lines[1:9]), [f"rank {rank} mlx5_{rank}:1" for rank in range(8)], "first step")
         equal(sorted(lines[9:]), [f"rank {rank} mlx5_6:1" for rank in range(8)], "second step")

@@ -51,6 +51,28 @@ def test_killed_with_jobs_running_and_pending(cluster):
     equal(units_of(cluster, running_on(cluster, wish)), {unit}, "the wish's unit")
 
 
+def lost_and_back(cluster):
+    """A host that a job of whole hosts lost, and went on without, is for every job that comes after, not for one only."""
+    survivor = submit(cluster, "-N2", "--no-kill", "--exclusive")
+    first, lost = running_on(cluster, survivor)
+    cluster.out("scontrol", "update", f"nodename={lost}", "state=down", "reason=gone")
+    wait_for(lambda: nodes_of(cluster, survivor) == [first], 20, "the job to go on without its host")
+    cluster.out("scontrol", "update", f"nodename={lost}", "state=resume")
+    cluster.out("scancel", survivor)
+    everyone = (f"-N{len(cluster.nodes)}", "--exclusive")
+    # One that ends slowly: a host that answers after its job has ended is noted as free by that alone.
+    slow = submit(cluster, *everyone, script="srun sh -c \"trap '' TERM; touch trapped; while :; do sleep 0.1; done\"")
+    running_on(cluster, slow)
+    wait_for(lambda: (cluster.root / "trapped").exists(), 20, "the job to have begun")
+    cluster.out("scancel", slow)
+    wait_for(lambda: not cluster.out("squeue", "-h"), 60, "the jobs to be gone", [cluster.log("ctl", "slurmctld")])
+    wait_state(cluster, submit(cluster, *everyone, script="true"), "COMPLETED", 60)
+
+
+def test_lost_and_back(cluster):
+    lost_and_back(cluster)
+
+
 def failover(made):
     """The primary is killed, and the backup goes on.
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from railcluster.agents import SOURCE
 from railcluster.process import wait_for
+from railcluster.site import Site
 from railcluster.testing import check, equal, holds
 
-NEEDS = ["railtopo", "railplan", "railckpt", "railctl", "restartd", "nodewatchd", "fabricwatchd", ".libs/spank_rail.so"]
+NEEDS = ["railtopo", "railplan", "railckpt", "railrun", "railctl", "restartd", "nodewatchd", "fabricwatchd", ".libs/spank_rail.so"]
 MAN = SOURCE / "man"
 
 
@@ -101,7 +102,10 @@ def job_script(cluster, text):
     script.write_text(text.replace("/scratch/run7", str(ckpt)))
     # The second job goes on from the first one's last checkpoint, and removes none of another job's.
     for source, kept in (("", 2), ("from step [1-9]", 4)):
-        stage.run(f"PATH={stage.programs}:$PATH sbatch -W -N1 -o {out} job.sh", env={"RAIL_CKPT_INTERVAL": "1s"})
+        job = stage.run(f"PATH={stage.programs}:$PATH sbatch --parsable -N1 -o {out} job.sh",
+                        env={"RAIL_CKPT_INTERVAL": "1s"}).strip()
+        # Not sbatch -W, which looks again only half a minute later.
+        wait_for(lambda: "JobState=COMPLETED" in cluster.out("scontrol", "show", "job", job), 60, f"job {job} to end", [out])
         said = out.read_text()
         holds(said, "trained", "the trainer, which ended by itself")
         check(re.search(source, said), said)
@@ -117,6 +121,28 @@ def save_when_due(cluster, text):
     env = {"RAIL_CKPT_DIR": str(stage.folder / "ckpt"), "SLURM_JOB_ID": "7", "RAIL_CKPT_INTERVAL": "1s"}
     stage.run("railckpt due", env=env, good=(0, 1))  # the first one counts from here
     wait_for(lambda: "ckpt-" in stage.run(text + "ls ckpt", env=env), 20, "a checkpoint to be due and committed")
+
+
+MPI4PY = """# As much of mpi4py as the example needs, for one process.
+import pathlib, types
+MPI = types.SimpleNamespace(COMM_WORLD=types.SimpleNamespace(rank=0, allgather=lambda value: [value]))
+steps = 5
+def initial(): return 0
+def load(path): return int(pathlib.Path(path).read_text())
+def store(part, path): pathlib.Path(path).write_text(str(part))
+def compute(part): return part + 1
+"""
+
+
+def python_group(cluster, text):
+    """Twice: the second one goes on from where the first one ended, and computes no more."""
+    stage = Stage(cluster, "python")
+    (stage.folder / "ckpt").mkdir()
+    (stage.folder / "example.py").write_text(f"import railckpt\n{MPI4PY}{text}print(part, last.step if last else 0)\n")
+    env = {"RAIL_CKPT_DIR": str(stage.folder / "ckpt"), "SLURM_JOB_ID": "7", "RAIL_CKPT_INTERVAL": "0.000001",
+           "LD_LIBRARY_PATH": f"{cluster.options.build}/.libs", "PYTHONPATH": f"{SOURCE}/src/restart/ckpt", "PYTHONDONTWRITEBYTECODE": "1"}
+    for restarts, said in (("0", "5 0\n"), ("1", "5 5\n")):
+        equal(stage.run("python3 example.py", env={**env, "SLURM_RESTART_COUNT": restarts}), said, "the part, and where it began")
 
 
 def c_program(cluster, text):
@@ -194,6 +220,18 @@ def incidents(cluster, text):
     check(stage.run(text).startswith("["), "a list of incidents")
 
 
+def enable(cluster, text):
+    """What this cluster has already is looked at step by step, and said to be so; test_enable.py switches it on."""
+    with Site(cluster) as site:
+        line = text
+        for what, instead in (("clush -S -w", site.program("run")), ("/root/to-hosts", site.program("copy"))):
+            holds(line, what, "the example")
+            line = line.replace(what, instead)
+        done = cluster.run("sh", "-c", f"{line} --service {site.program('service')}", timeout=120)
+        equal(done.returncode, 0, f"exit status: {done.stdout}{done.stderr}")
+        holds(cluster.out("scontrol", "show", "config"), "select/rail", "slurmctld's configuration")
+
+
 def look_at_host(cluster, text):
     holds(Stage(cluster, "once").run(text, host=cluster.nodes[0]), f"host {cluster.nodes[0]}", "nodewatchd --once")
 
@@ -233,6 +271,21 @@ def gang(cluster, text):
     check(said.strip().isdigit(), said)
 
 
+def step_in_a_script(cluster, text):
+    """The example as the end of a batch script, which has the step's status and what it does afterwards."""
+    stage = Stage(cluster, "railrun")
+    stage.program("python", "#!/bin/sh\necho $1 on $SLURM_PROCID >>logs/$SLURM_PROCID; exit 3\n")
+    (stage.folder / "logs").mkdir()
+    (stage.folder / "train.py").write_text("pass\n")
+    (stage.folder / "job.sh").write_text("#!/bin/sh\n" + text.replace("railrun --warm", "railrun --settle=1s --warm"))
+    out = stage.folder / "out"
+    job = stage.run(f"PATH={stage.programs}:$PATH sbatch --parsable -N3 --rail-spares=1 -o {out} job.sh").strip()
+    wait_for(lambda: "JobState=FAILED" in cluster.out("scontrol", "show", "job", job), 60, f"job {job} to end", [out])
+    holds(cluster.out("scontrol", "show", "job", job), "ExitCode=3:0", "the script's status")
+    equal(sorted(path.name for path in (stage.folder / "logs").iterdir()), ["0", "1"], "ranks that ran, of two hosts and a spare")
+    check((stage.folder / "logs.tar").exists(), out.read_text())
+
+
 def what_ranks_get(cluster, text):
     done = cluster.run("sh", "-c", commands(text))
     lines = re.findall(r"^rail-bind: rank (\d+) host n\d+ gpu \S+ hca \S+ numa \S+ cpus \S+", done.stderr, re.M)
@@ -246,8 +299,10 @@ TESTS = {
     "librailckpt.3": [c_program],
     "nodewatchd.8": [look_at_host, restart_agent],
     "railckpt.1": [job_script, save_when_due],
-    "railctl.1": [drain, explain, incidents],
+    "railckpt.py.3": [python_group],
+    "railctl.1": [drain, explain, incidents, enable],
     "railplan.1": [would_it_fit] * 3,
+    "railrun.1": [step_in_a_script],
     "railtopo.1": [on_the_fabric] * 8,
     "spank_rail.8": [gang, what_ranks_get],
 }
@@ -267,7 +322,7 @@ def run_page(cluster, page):
 
 
 def test_examples_of_checkpoints(cluster):
-    for page in ("railckpt.1", "librailckpt.3"):
+    for page in ("railckpt.1", "railrun.1", "railckpt.py.3", "librailckpt.3"):
         run_page(cluster, page)
 
 

@@ -5,6 +5,7 @@ import shutil
 import time
 
 from railcluster import request
+from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["restartd", "nodewatchd", "railctl"]
@@ -13,14 +14,19 @@ NOBODY = "65534"
 
 def ask(cluster, method, path, body="", *flags, host="ctl", uid=None, credential=True):
     """Status and body of each answer to a request made on a host, as root or as another user."""
+    lines = send(cluster, method, path, body, *flags, host=host, uid=uid, credential=credential)
+    return [(int(line.split(" ", 1)[0]), line.split(" ", 1)[1]) for line in lines]
+
+
+def send(cluster, method, path, body="", *flags, host="ctl", uid=None, credential=True):
+    """What request.py prints."""
     script = cluster.root / "request.py"
     if not script.exists():
         shutil.copy(request.__file__, script)
     user = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"] if uid else []
     socket = [f"--socket={cluster.root}/munge/munge.sock"] if credential else []
-    lines = cluster.out(*user, "python3", "-B", str(script), method, cluster.agents.url + path, *([body] if body else []),
-                        *socket, *flags, host=host).splitlines()
-    return [(int(line.split(" ", 1)[0]), line.split(" ", 1)[1]) for line in lines]
+    return cluster.out(*user, "python3", "-B", str(script), method, cluster.agents.url + path, *([body] if body else []),
+                       *socket, *flags, host=host).splitlines()
 
 
 def report(cluster, **changes):
@@ -73,6 +79,65 @@ def test_replayed_credential(cluster):
     equal([status for status, _ in answers], [200, 401], "statuses of the same request sent twice")
 
 
+def test_a_connection_is_signed_both_ways(cluster):
+    """By a client that knows wire(7) alone: a credential opens it, then both ends sign with the key inside."""
+    as_before = '{"v":1,"as_before":true}'
+    lines = send(cluster, "POST", "/v1/report", report(cluster), "--channel=0", f"--then={as_before}", f"--then={report(cluster)}",
+                 f"--then={report(cluster, host='intruder')}", f"--then={as_before}")
+    equal([line.split(" ")[:2] for line in lines],
+          [["signed", "200"], ["signed", "200"], ["signed", "200"], ["signed", "403"], ["signed", "409"]], f"answers {lines}")
+
+
+def test_a_key_for_another_user_is_refused(cluster):
+    """restartd cannot open a credential that was made for somebody else's restartd, and says what to look at."""
+    line, = send(cluster, "POST", "/v1/report", report(cluster), f"--channel={NOBODY}")
+    equal(line.split(" ")[:2], ["unsigned", "401"], f"answer {line}")
+    holds(line, "[restartd] user", "answer")
+
+
+IMPOSTOR = """
+import http.server, sys
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = b'{"v":1,"jobs":[]}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_GET(self):
+        self.send_error(404)
+    def log_message(self, *words):
+        pass
+http.server.HTTPServer((sys.argv[1], int(sys.argv[2])), Answer).serve_forever()
+"""
+
+
+def test_agents_and_railctl_obey_no_impostor(cluster):
+    """Whoever stands at restartd's address while it is away is not believed, and the real one is when it is back."""
+    node = cluster.nodes[1]
+    where, port = cluster.agents.url.removeprefix("http://").rsplit(":", 1)
+    log = cluster.log(node, "nodewatchd")
+    cluster.agents.stop("ctl", "restartd")
+    impostor = cluster.spawn("ctl", "impostor", ["python3", "-c", IMPOSTOR, where, port])
+    wait_for(lambda: "not signed by restartd's user, root" in log.read_text(), 20, "nodewatchd to see through it", [log])
+    answer = cluster.run("railctl", "drain", cluster.nodes[2], "mischief")
+    check(answer.returncode != 0, f"railctl took {answer.stdout}")
+    holds(answer.stderr, "not signed by restartd's user", "railctl's error")
+    cluster.agents.stop("ctl", "impostor")
+    cluster.agents.start_restartd()
+    wait_for(lambda: log.read_text().rstrip().endswith(f"reports to {cluster.agents.url}"), 20, "nodewatchd to be back", [log])
+
+
+def test_restartd_of_another_user_does_not_start(cluster):
+    conf = cluster.root / "other-user.conf"
+    conf.write_text(cluster.agents.conf.read_text().replace('user = "root"', 'user = "nobody"'))
+    answer = cluster.run(str(cluster.agents.build / "restartd"), "--config", str(conf))
+    equal(answer.returncode, 2, f"exit status after {answer.stderr}")
+    holds(answer.stderr, "[restartd] user is nobody, but this is root", "error")
+
+
 def test_report_of_another_user(cluster):
     text = refused(cluster, 403, "forbidden", uid=NOBODY)
     holds(text, "agent", "answer")
@@ -96,7 +161,10 @@ def test_torn_report(cluster):
 
 def test_only_operators_drain(cluster):
     body = json.dumps({"host": cluster.nodes[1], "reason": "mischief"})
-    equal(ask(cluster, "POST", "/v1/drain", body, uid=NOBODY)[0][0], 403, "status for another user")
+    status, text = ask(cluster, "POST", "/v1/drain", body, uid=NOBODY)[0]
+    equal(status, 403, "status for another user")
+    holds(text, "nobody is not an operator: root, SlurmUser, AdminLevel=Administrator in sacctmgr", "who may")
+    check("could not be asked" not in text, f"slurmctld was not asked, or has no answer without accounting: {text}")
     equal(ask(cluster, "POST", "/v1/drain", body, credential=False)[0][0], 401, "status without credential")
     equal(cluster.node_states()[cluster.nodes[1]], "idle", "the node")
 

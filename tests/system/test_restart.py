@@ -25,7 +25,7 @@ def gang(cluster, nodes=6, pace_us=PACE_US, steps=STEPS, **options):
     folder = cluster.root / "scratch" / f"ckpt-{time.monotonic_ns()}"
     folder.mkdir(parents=True)
     job = heat2d(cluster, nodes, steps, pace_us=pace_us, ckpt=folder, options=("--rail-span=unit",), **options)
-    seen = job.wait_state("RUNNING", 30)
+    seen = job.wait_state("RUNNING", 90)
     job.wait_checkpoint(40)
     return job, seen.nodes
 
@@ -74,6 +74,23 @@ def test_power_off(cluster):
     kinds = [kind for kind, _ in timeline(cluster, job.number)]
     check(kinds and kinds.index("signal") < kinds.index("decision") < kinds.index("action"), f"timeline {kinds}")
     check_end(cluster, job, checksum)
+
+
+def test_kernel_hung(cluster):
+    """A node's kernel hangs: links stay up and connections are taken, slurmctld would wait for minutes; the job moves."""
+    if not cluster.yard.namespaces:
+        skip("hosts are plain processes: stopping one's is not told from stopping others'")
+    checksum = undisturbed(cluster)
+    job, nodes = gang(cluster)
+    victim = nodes[2]
+    cluster.hang(victim)
+    try:
+        check_moved(cluster, job, victim)
+        told = " ".join(text for _, text in timeline(cluster, victim))
+        holds(told, "it takes connections, and neither its agent nor the resource manager's daemon there answers", "timeline")
+        check_end(cluster, job, checksum)
+    finally:
+        cluster.power_off(victim)
 
 
 def test_power_brake(cluster):

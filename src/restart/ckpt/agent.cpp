@@ -1,7 +1,5 @@
 #include "restart/ckpt/agent.hpp"
 
-#include "restart/wire/job_lines.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +35,7 @@ bool wait_for(int fd, short events, std::chrono::steady_clock::time_point deadli
 
 } // namespace
 
-Agent::Agent(std::string socket, std::int64_t job, std::uint32_t restart, std::chrono::milliseconds patience)
+Agent::Agent(std::string socket, base::JobId job, std::uint32_t restart, std::chrono::milliseconds patience)
     : socket_(std::move(socket)), job_(job), restart_(restart), patience_(patience) {}
 
 Expected<AgentState> Agent::due() {
@@ -52,10 +50,23 @@ Expected<AgentState> Agent::due() {
     return state;
 }
 
-Expected<void> Agent::committed(std::uint64_t step, const std::string& path, double cost_s,
-                                std::uint64_t bytes) {
-    const auto line =
-        ask(to_line(JobCommit{step, path, cost_s, bytes}), Clock::now() + std::chrono::seconds(1));
+Expected<void> Agent::committed(JobCommit commit) {
+    const auto line = ask(to_line(std::move(commit)), Clock::now() + std::chrono::seconds(1));
+    if (!line) return line.error();
+    if (auto done = read_done(*line); !done) return give_up(std::move(done).error());
+    return {};
+}
+
+Expected<RunAdvice> Agent::run(const JobRun& run) {
+    const auto line = ask(to_line(run), Clock::now() + patience_);
+    if (!line) return line.error();
+    auto advice = read_run_advice(*line);
+    if (!advice) return give_up(std::move(advice).error());
+    return advice;
+}
+
+Expected<void> Agent::over() {
+    const auto line = ask(to_line(JobOver{}), Clock::now() + patience_);
     if (!line) return line.error();
     if (auto done = read_done(*line); !done) return give_up(std::move(done).error());
     return {};
@@ -92,8 +103,7 @@ Expected<void> Agent::connect(Clock::time_point deadline) {
         return Error{Code::unavailable, std::generic_category().message(errno)};
     fd_ = std::move(fd);
     pending_.clear();
-    const auto answer =
-        exchange(to_line(JobHello{static_cast<std::uint32_t>(job_), restart_, 0}), deadline);
+    const auto answer = exchange(to_line(JobHello{job_, restart_, 0}), deadline);
     if (!answer) return answer.error();
     const auto advice = read_advice(*answer);
     if (!advice) return advice.error();

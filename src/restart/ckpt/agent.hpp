@@ -4,13 +4,15 @@
 //   {"op":"due"}                                 {"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"}
 //   {"op":"commit","step":400,"path":"…","cost_s":0.8,"bytes":123}   {"ok":true}
 //
-// An agent that is away must not slow the job down: connecting never waits, an answer is waited for briefly,
-// and after a failure the next attempt is put off: by 1 s when it was told at once (nobody listens), else by
-// times that double up to 30 s (it hangs).
+// An agent that does not answer must not slow the job down: connecting never waits, an answer is waited for
+// briefly, and after a failure the next attempt is delayed: by 1 s when the failure was immediate (no
+// listener), else by times that double up to 30 s (it hangs).
 #pragma once
 
 #include "base/expected.hpp"
+#include "base/job_id.hpp"
 #include "base/unique_fd.hpp"
+#include "restart/wire/job_lines.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -20,7 +22,7 @@
 namespace restart::ckpt {
 
 struct AgentState {
-    std::optional<double> interval_s; // null while restartd has not told the agent
+    std::optional<double> interval_s; // null until restartd has given it to the agent
     std::optional<double> save_by_s;  // seconds since 1970: save before then, it will be requeued
     std::string incident;             // why, "i-7"; "" when there is none
 };
@@ -31,17 +33,20 @@ public:
 
     // `restart`: the job's restart count, by which restartd knows the incarnation. `patience`: how long due()
     // waits for an answer.
-    Agent(std::string socket, std::int64_t job, std::uint32_t restart,
+    Agent(std::string socket, base::JobId job, std::uint32_t restart,
           std::chrono::milliseconds patience = usual_patience);
 
-    // What holds now; waits `patience` at most. Errors: Code::unavailable (away, putting it off, or no answer
+    // The current state; waits `patience` at most. Errors: Code::unavailable (no agent, delayed, or no answer
     // in time), Code::denied (it refused), Code::input (not the protocol), Code::usage (the path is too long
     // for a socket).
     base::Expected<AgentState> due();
 
-    // Tells a commit; waits 1 s at most. Errors: as due.
-    base::Expected<void> committed(std::uint64_t step, const std::string& path, double cost_s,
-                                   std::uint64_t bytes);
+    // Reports a commit; waits 1 s at most. Errors: as due.
+    base::Expected<void> committed(JobCommit commit);
+
+    // What the job's railrun runs, and what it is to do; and that it is over. Errors: as due.
+    base::Expected<RunAdvice> run(const JobRun& run);
+    base::Expected<void> over();
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -52,7 +57,7 @@ private:
     base::Error give_up(base::Error error);
 
     std::string socket_;
-    std::int64_t job_;
+    base::JobId job_;
     std::uint32_t restart_;
     std::chrono::milliseconds patience_;
     base::UniqueFd fd_;

@@ -3,11 +3,14 @@
 
 #include "restart/ckpt/session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,8 +20,9 @@ using restart::Seconds;
 struct railckpt {
     Session session;
     std::string message{};
-    std::string path{};    // handed out by begin or latest
-    bool verified = false; // latest has read every byte once
+    std::string path{};               // handed out by begin or latest
+    bool verified = false;            // latest has read every byte once
+    std::optional<Seconds> blocked{}; // of what is begun
 };
 
 namespace {
@@ -76,13 +80,21 @@ base::Expected<Given> given_by(const railckpt_options* options) {
                            "railckpt_options.size is wrong: start from RAILCKPT_OPTIONS_INIT"};
     if (options->dir != nullptr) given.dir = options->dir;
     if (options->socket != nullptr) given.socket = options->socket;
-    if (options->job != -1) given.job = options->job;
+    if (options->job != -1) {
+        const auto job = work_of(options->job, "job");
+        if (!job) return job.error();
+        given.job = *job;
+    }
     if (options->restart != -1) given.restart = options->restart;
     if (options->keep != 0) given.keep = options->keep;
     if (options->interval_s != 0) given.interval = Seconds{options->interval_s};
     if (options->mtbf_s != 0) given.mtbf = Seconds{options->mtbf_s};
     given.read_only = options->read_only != 0;
-    if (options->size >= sizeof *options && options->take_over != -1) given.take_over = options->take_over;
+    if (options->size >= sizeof *options && options->take_over != -1) {
+        const auto owner = work_of(options->take_over, "take_over");
+        if (!owner) return owner.error();
+        given.take_over = *owner;
+    }
     return given;
 }
 
@@ -136,10 +148,26 @@ int railckpt_begin(railckpt* ck, uint64_t step, const char** path) {
     });
 }
 
+int railckpt_blocked(railckpt* ck, double seconds) {
+    if (ck == nullptr) return RAILCKPT_EUSAGE;
+    return guarded(ck->message, [&] {
+        if (!(seconds >= 0 && seconds <= 1e6))
+            return fail(ck->message,
+                        {base::Code::usage, fmt::format("railckpt_blocked: {} s: a time from 0 to "
+                                                        "1000000 s is wanted",
+                                                        seconds)});
+        if (!ck->session.begun())
+            return fail(ck->message,
+                        {base::Code::usage, "no checkpoint is begun: begin comes before blocked"});
+        ck->blocked = Seconds{seconds};
+        return int{RAILCKPT_OK};
+    });
+}
+
 int railckpt_commit(railckpt* ck) {
     if (ck == nullptr) return RAILCKPT_EUSAGE;
     return guarded(ck->message, [&] {
-        const auto published = ck->session.commit();
+        const auto published = ck->session.commit({{}, std::exchange(ck->blocked, std::nullopt)});
         if (!published) return fail(ck->message, published.error());
         for (const auto& trouble : ck->session.commit_troubles())
             append(ck->message, trouble);
@@ -150,6 +178,7 @@ int railckpt_commit(railckpt* ck) {
 int railckpt_abort(railckpt* ck) {
     if (ck == nullptr) return RAILCKPT_EUSAGE;
     return guarded(ck->message, [&] {
+        ck->blocked.reset();
         const auto removed = ck->session.abort();
         return removed ? int{RAILCKPT_OK} : fail(ck->message, removed.error());
     });

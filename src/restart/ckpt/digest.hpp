@@ -1,6 +1,6 @@
 // XXH3-128 checksums (xxHash 0.8, seed 0), as 32 lower-case hexadecimal digits: what `xxh128sum` prints.
 //
-// They find torn, cut and flipped data; they are no protection against an adversary.
+// They detect torn, truncated and flipped data; they are no protection against an attacker.
 #pragma once
 
 #include "base/expected.hpp"

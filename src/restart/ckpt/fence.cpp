@@ -62,37 +62,41 @@ std::optional<std::uint32_t> highest_epoch(const std::filesystem::path& dir) {
     return highest;
 }
 
-std::string name_of(std::int64_t job) {
-    return job == 0 ? "work outside of any job" : fmt::format("job {}", job);
+std::string name_of(const Work& work) {
+    return work ? "job " + to_string(work) : "work outside of any job";
 }
 
-// Why an incarnation that has owned the directory owns it no more.
-Error fenced(const Claims& claims, std::int64_t job, std::uint32_t restart) {
+// Why an incarnation that has owned the directory no longer owns it.
+Error fenced(const Claims& claims, const Work& job, std::uint32_t restart) {
     const auto& owner = claims.owners.back();
     if (owner.job != job)
         return {Code::denied, fmt::format("fenced off: {} has taken this checkpoint directory over from {}; "
                                           "give each job that runs at the same time its own directory",
                                           name_of(owner.job), name_of(job))};
+    if (claims.epoch - owner.base == restart)
+        return {Code::denied,
+                fmt::format("fenced off: job {} was started again inside its allocation, and that "
+                            "launch owns this checkpoint directory: end this process",
+                            to_string(job))};
     return {Code::denied, fmt::format("fenced off: restart {} of job {} owns this checkpoint directory, this "
                                       "is restart {}: end this process",
-                                      claims.epoch - owner.base, job, restart)};
+                                      claims.epoch - owner.base, to_string(job), restart)};
 }
 
-// The owner's user, who alone sees its jobs wherever Slurm hides those of others.
+// The owner's user, the only one who sees its jobs where Slurm hides those of others.
 bool is_mine(const std::filesystem::path& file) {
     struct stat info {};
     return ::lstat(file.c_str(), &info) == 0 && info.st_uid == ::geteuid();
 }
 
-// May `who` follow the owner? Asks Slurm where that decides it.
+// Whether `who` may follow the owner. Asks Slurm where that decides it.
 Expected<void> judge(const std::filesystem::path& file, const Claims& claims, const Claimant& who) {
     const auto& owner = claims.owners.back();
-    if (who.job == 0 || owner.job == 0 || who.take_over == owner.job)
-        return may_follow(claims, who, false, "");
+    if (!who.job || !owner.job || who.take_over == owner.job) return may_follow(claims, who, false, "");
     if (!owner.cluster.empty() && !who.cluster.empty() && owner.cluster != who.cluster)
         return may_follow(claims, who, false, fmt::format("it is of cluster {}", owner.cluster));
     if (!is_mine(file)) return may_follow(claims, who, false, "it is another user's");
-    const auto state = state_in_queue(owner.job, who.job);
+    const auto state = state_in_queue(*owner.job.job, *who.job.job);
     if (!state) return may_follow(claims, who, false, state.error().text);
     return may_follow(claims, who, state->empty(), state->empty() ? "" : "squeue says " + *state);
 }
@@ -102,7 +106,7 @@ Expected<void> judge(const std::filesystem::path& file, const Claims& claims, co
 std::string to_text(const Claims& claims) {
     std::string text = fmt::format("{}\n", claims.epoch);
     for (const auto& owner : claims.owners)
-        text += fmt::format("{} {}{}{}\n", owner.job, owner.base, owner.cluster.empty() ? "" : " ",
+        text += fmt::format("{} {}{}{}\n", to_string(owner.job), owner.base, owner.cluster.empty() ? "" : " ",
                             owner.cluster);
     return text;
 }
@@ -121,14 +125,13 @@ Expected<Claims> parse_claims(std::string_view text) {
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         if (std::count(row.begin(), row.end(), ' ') == 1) row += ' ';
         std::string_view rest = row;
-        const auto job = take_number(rest, ' ');
+        const auto job = parse_work(rest.substr(0, rest.find(' ')));
+        rest.remove_prefix(std::min(rest.find(' '), rest.size() - 1) + 1);
         const auto base = job ? take_number(rest, ' ') : std::nullopt;
-        if (end == std::string_view::npos || !base ||
-            *job > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) ||
-            *base > claims.epoch || rest.find(' ') != std::string_view::npos)
+        if (end == std::string_view::npos || !base || *base > claims.epoch ||
+            rest.find(' ') != std::string_view::npos)
             return bad(line, "\"JOB BASE [CLUSTER]\" is wanted, with BASE at most the epoch");
-        claims.owners.push_back(
-            {static_cast<std::int64_t>(*job), static_cast<std::uint32_t>(*base), std::string(rest)});
+        claims.owners.push_back({*job, static_cast<std::uint32_t>(*base), std::string(rest)});
     }
     if (claims.owners.empty()) return bad(2, "the owner is missing");
     return claims;
@@ -144,21 +147,21 @@ Expected<void> may_follow(const Claims& claims, const Claimant& who, bool over, 
     if (who.take_over == owner.job) return {};
     const bool followed = std::any_of(claims.owners.begin(), claims.owners.end(),
                                       [&](const Owner& earlier) { return owns(earlier, who); });
-    if (followed && who.job != 0) return fenced(claims, who.job, who.restart);
-    if (owner.job == 0 || (over && who.job != 0)) return {};
+    if (followed && who.job) return fenced(claims, who.job, who.restart);
+    if (!owner.job || (over && who.job)) return {};
     const auto by_name = fmt::format("name it to fence it off: railckpt's --take-over={0}, or "
                                      "RAIL_CKPT_TAKE_OVER={0}",
-                                     owner.job);
-    if (who.job == 0)
-        return Error{
-            Code::denied,
-            fmt::format("job {} owns this checkpoint directory: use another one, or {}", owner.job, by_name)};
+                                     to_string(owner.job));
+    if (!who.job)
+        return Error{Code::denied,
+                     fmt::format("job {} owns this checkpoint directory: use another one, or {}",
+                                 to_string(owner.job), by_name)};
     return Error{
         Code::denied,
         fmt::format("job {} owns this checkpoint directory and is not known to be over ({}): give each "
                     "job and each task of an array a directory of its own, such as "
                     "$RAIL_CKPT_DIR/$SLURM_JOB_ID; if it is over, {}",
-                    owner.job, why_not, by_name)};
+                    to_string(owner.job), why_not, by_name)};
 }
 
 Expected<Claims> claim(Claims claims, const Claimant& who, std::optional<std::uint32_t> above) {
@@ -171,7 +174,16 @@ Expected<Claims> claim(Claims claims, const Claimant& who, std::optional<std::ui
         owners.push_back({who.job, fresh ? 0 : last + 1, who.cluster});
         if (owners.size() > remembered_owners) owners.erase(owners.begin());
     }
-    const std::uint64_t epoch = std::uint64_t{owners.back().base} + who.restart;
+    std::uint64_t epoch = std::uint64_t{owners.back().base} + who.restart;
+    const bool present = again && epoch == claims.epoch;
+    if (who.launch && present && *who.launch < epoch) return fenced(claims, who.job, who.restart);
+    // The next launch; or one whose epoch is known, but no longer to a file that was lost.
+    const auto wanted = present && who.next_launch ? epoch + 1 : std::uint64_t{who.launch.value_or(0)};
+    if (wanted > epoch && wanted >= who.restart && (again || owners.size() == 1)) {
+        epoch = wanted;
+        owners.back().base =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted - who.restart, max_epoch));
+    }
     if (epoch > max_epoch)
         return Error{Code::unfit, fmt::format("epoch {} is beyond {}: go on in a new checkpoint directory",
                                               epoch, max_epoch)};
@@ -207,7 +219,7 @@ Expected<Fence> Fence::raise(const std::filesystem::path& dir, const Claimant& w
         Fence fence(file, std::move(*claims));
         if (another(*old)) {
             const auto before_us = (*old)->owners.back().job;
-            const bool known_over = before_us != 0 && who.take_over != before_us;
+            const bool known_over = before_us && who.take_over != before_us;
             fence.notice_ = fmt::format("{}: taken over from {}{}", dir.string(), name_of(before_us),
                                         known_over ? ", which is over" : "");
         }

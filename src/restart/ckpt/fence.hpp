@@ -6,18 +6,22 @@
 // first job's epochs are its restart counts, and the next job (a chain of jobs over one directory) goes on
 // above them.
 //
-// A restart count below the owner's is fenced off for good. Another job becomes the owner only when the one
-// that is has ended, which squeue.hpp tells, or when it names the owner to be taken over; then that one is
-// fenced off for good, too. Work outside of any job (job 0) has no identity by which it could be known to go
-// on: it is followed without a question, and follows a job only by name.
+// A restart count below the owner's is fenced off for good. Another job becomes the owner only when the owner
+// has ended (squeue.hpp), or when it names the owner to be taken over; then that one is fenced off for good,
+// too. Work outside of any job (JOB 0) has no identity that could be checked: any job may follow it, and it
+// follows a job only by name.
+//
+// A job whose step is started again inside its allocation (railrun(1)) keeps its restart count. railrun gives
+// each such launch an epoch of its own by raising the job's BASE, and tells the launch which one it is
+// (RAIL_CKPT_LAUNCH): a launch before the last is fenced off like an earlier start.
 //
 // The file is replaced by rename(2) under DIR/.lock, so that a claim and the publishing of a checkpoint
 // exclude each other. Where the file system has no locks, a claim is read again after it was written, and a
-// publisher looks again after its rename and takes it back: whoever came first, one of the two sees the
-// other.
+// publisher looks again after its rename and takes it back: in either order, one of the two sees the other.
 #pragma once
 
 #include "base/expected.hpp"
+#include "restart/ckpt/work.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -29,7 +33,7 @@
 namespace restart::ckpt {
 
 struct Owner {
-    std::int64_t job = 0;
+    Work job{};
     std::uint32_t base = 0;
     std::string cluster{}; // Slurm's; "" when it is not known
     bool operator==(const Owner&) const = default;
@@ -46,12 +50,14 @@ std::string to_text(const Claims& claims);
 // Errors (Code::input) name the line.
 base::Expected<Claims> parse_claims(std::string_view text);
 
-// Who wants to own a directory.
+// The process that wants to own a directory.
 struct Claimant {
-    std::int64_t job = 0;      // 0: not in a job
+    Work job{};
     std::uint32_t restart = 0; // how often it was restarted
     std::string cluster{};
-    std::optional<std::int64_t> take_over{}; // the owner to fence off, by name
+    std::optional<Work> take_over{};       // the owner to fence off, by name
+    std::optional<std::uint32_t> launch{}; // its launch's epoch, as railrun was given it
+    bool next_launch = false;              // it is railrun, and what it starts gets an epoch of its own
 };
 
 // Does this job own it? A cluster that is not known agrees with any.
@@ -64,29 +70,29 @@ base::Expected<void> may_follow(const Claims& claims, const Claimant& who, bool 
 
 // The claims after `who` has claimed the directory, which it may; `above`: the highest epoch among its
 // checkpoints, for a directory whose epoch file was lost. Pure. Errors: Code::denied for an older restart
-// count, naming the owner's; Code::unfit when the epochs (0..9999) are used up.
+// count or launch, naming the owner's; Code::unfit when the epochs (0..9999) are used up.
 base::Expected<Claims> claim(Claims claims, const Claimant& who, std::optional<std::uint32_t> above);
 
 // A claim made in a directory, to be checked again before anything is published there.
 class Fence {
 public:
-    // Asks after the owner where it is another job (squeue.hpp: 10 s at most), then takes DIR/.lock while it
-    // reads, claims and writes DIR/epoch. Errors: those of may_follow() and claim(), Code::input for a
-    // damaged file, Code::unavailable for a lock that is not released in 10 s or others that claim it all the
-    // time, Code::io.
+    // Asks Slurm about the owner where it is another job (squeue.hpp: 10 s at most), then takes DIR/.lock
+    // while it reads, claims and writes DIR/epoch. Errors: those of may_follow() and claim(), Code::input for
+    // a damaged file, Code::unavailable for a lock that is not released in 10 s or others that claim it all
+    // the time, Code::io.
     static base::Expected<Fence> raise(const std::filesystem::path& dir, const Claimant& who);
 
-    // What the user should know of the claim: whom it followed, a file system without locks. "": nothing.
+    // Notes on the claim for the user: which job it followed, a file system without locks. "": none.
     const std::string& notice() const { return notice_; }
 
     std::uint32_t epoch() const { return claims_.epoch; }
     std::uint32_t base() const { return claims_.owners.back().base; } // the job's first epoch
 
-    // Still the owner, as far as can be seen without the lock? A file that has vanished says nothing against
-    // it. Errors: Code::denied, Code::input, Code::io.
+    // Whether it is still the owner, as far as can be seen without the lock; yes if the file has vanished.
+    // Errors: Code::denied, Code::input, Code::io.
     base::Expected<void> check() const;
 
-    // The same for good, as long as the caller holds DIR/.lock; a file that has vanished is written again.
+    // The same, and certain while the caller holds DIR/.lock; a file that has vanished is written again.
     base::Expected<void> renew() const;
 
 private:

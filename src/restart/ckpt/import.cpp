@@ -65,7 +65,7 @@ Expected<void> copy_to_new(int source, const fs::path& from, const fs::path& to,
     return {};
 }
 
-// Could `path` be removed? What cannot would stay a second name of the checkpoint's file.
+// Whether `path` could be removed. Otherwise it would remain a second name of the checkpoint's file.
 bool removable(const fs::path& path, uid_t owner) {
     const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     struct stat info {};
@@ -77,7 +77,7 @@ bool removable(const fs::path& path, uid_t owner) {
 }
 
 // Is it certain that no process has the file open for writing? A read lease is granted only then. One that is
-// broken meanwhile sends SIGURG, which nobody is hurt by, and not SIGIO.
+// broken meanwhile sends SIGURG, which is harmless, and not SIGIO.
 bool unwritten(int fd) {
     if (::fcntl(fd, F_SETSIG, SIGURG) != 0 || ::fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return false;
     ::fcntl(fd, F_SETLEASE, F_UNLCK);
@@ -192,7 +192,7 @@ Expected<void> part(const fs::path& path) {
     const auto source = open_source(path);
     struct stat info {};
     if (!source || ::fstat(source.get(), &info) != 0) return base::system_error(path.string(), errno);
-    // A name that stays within the 255 bytes a file system allows, and that nobody else chooses.
+    // A unique name within the 255 bytes that a file system allows.
     std::string beside = (path.parent_path() / ".railckpt-XXXXXX").string();
     const base::UniqueFd target(::mkostemp(beside.data(), O_CLOEXEC));
     if (!target) return base::system_error(path.string(), errno);

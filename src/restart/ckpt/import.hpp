@@ -13,9 +13,9 @@ namespace restart::ckpt {
 
 // copy: the source stays and may change later; blocks are shared where the file system can. link: the source
 // is to become the checkpoint's file. It is linked when its name is the only one it has, can be removed, and
-// no process has it open for writing, as far as the file system tells that; else it is copied, for what is
-// published must not be written to. The caller removes the sources after the commit, so that a failure leaves
-// them where they were.
+// no process has it open for writing, as far as the file system can report that; else it is copied, because
+// published files must not be written to. The caller removes the sources after the commit, so that a failure
+// leaves them where they were.
 enum class Import { copy, link };
 
 struct ImportedFile {
@@ -32,8 +32,8 @@ struct Imported {
     std::set<std::string> linked() const;           // names in the checkpoint
 };
 
-// All that stands in the directory `from`, under the same names. Errors: Code::not_found for no such
-// directory, Code::usage for a symbolic link or special file, Code::io.
+// Everything in the directory `from`, under the same names. Errors: Code::not_found for no such directory,
+// Code::usage for a symbolic link or special file, Code::io.
 base::Expected<Imported> import_tree(const std::filesystem::path& from, const std::filesystem::path& to,
                                      Import how);
 
@@ -41,12 +41,12 @@ base::Expected<Imported> import_tree(const std::filesystem::path& from, const st
 base::Expected<Imported> import_files(const std::vector<std::string>& from, const std::filesystem::path& to,
                                       Import how);
 
-// Gives `path`, a file in a staging directory, contents of its own: a copy takes its place, and its other
-// names and whoever has it open for writing reach it no more. Error: Code::io.
+// Makes `path`, a file in a staging directory, independent: a copy replaces it, so that its other names and
+// processes that have it open for writing no longer reach it. Error: Code::io.
 base::Expected<void> part(const std::filesystem::path& path);
 
 // Removes what was imported, unless another file has its name by now or it has changed; directories only when
-// they are empty then. Says what could not be removed.
+// they are then empty. Returns what could not be removed.
 std::vector<std::string> remove_sources(const Imported& imported);
 
 } // namespace restart::ckpt

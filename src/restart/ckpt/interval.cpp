@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace restart {
 namespace {
@@ -12,14 +13,11 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-Expected<void> check_cost(const char* what, Seconds value) {
-    if (std::isfinite(value.count()) && value.count() >= 0) return {};
-    return Error{Code::input,
-                 fmt::format("{} of {} s: a finite number of at least 0 is wanted", what, value.count())};
-}
-
 Expected<void> check(Seconds cost, Seconds mtbf) {
-    if (auto ok = check_cost("checkpoint cost", cost); !ok) return ok;
+    if (!std::isfinite(cost.count()) || cost.count() < 0)
+        return Error{
+            Code::input,
+            fmt::format("checkpoint cost of {} s: a finite number of at least 0 is wanted", cost.count())};
     if (std::isfinite(mtbf.count()) && mtbf.count() > 0) return {};
     return Error{
         Code::input,
@@ -62,9 +60,8 @@ Expected<Seconds> young_interval(Seconds cost, Seconds mtbf) {
 Expected<Seconds> daly_interval(Seconds cost, Seconds mtbf) {
     if (auto ok = check(cost, mtbf); !ok) return std::move(ok).error();
     if (cost >= 2 * mtbf) return mtbf;
-    const double half = cost.count() / (2 * mtbf.count());
-    const double first = std::sqrt(2 * cost.count() * mtbf.count());
-    return Seconds{first * (1 + std::sqrt(half) / 3 + half / 9) - cost.count()};
+    const double half = cost / (2 * mtbf);
+    return Seconds{std::sqrt(2 * cost.count() * mtbf.count()) * (1 + std::sqrt(half) / 3 + half / 9)} - cost;
 }
 
 Expected<Seconds> exact_interval(Seconds cost, Seconds mtbf) {
@@ -72,21 +69,25 @@ Expected<Seconds> exact_interval(Seconds cost, Seconds mtbf) {
     return mtbf * exact_ratio(cost / mtbf);
 }
 
-Expected<double> efficiency(Seconds interval, Seconds cost, Seconds mtbf, Seconds downtime, Seconds restart) {
+Expected<double> efficiency(Seconds interval, Seconds cost, Seconds mtbf, const FailureCost& failure) {
     if (auto ok = check(cost, mtbf); !ok) return std::move(ok).error();
-    if (auto ok = check_cost("downtime", downtime); !ok) return std::move(ok).error();
-    if (auto ok = check_cost("restart time", restart); !ok) return std::move(ok).error();
-    if (!std::isfinite(interval.count()) || interval.count() <= 0)
-        return Error{Code::input,
-                     fmt::format("interval of {} s: a finite number above 0 is wanted", interval.count())};
-    return interval / ((mtbf + downtime) * std::exp(restart / mtbf) * std::expm1((interval + cost) / mtbf));
+    for (const auto& [name, time] : {std::pair{"interval", interval}, std::pair{"downtime", failure.downtime},
+                                     std::pair{"restart", failure.restart}})
+        if (!std::isfinite(time.count()) || time.count() < 0)
+            return Error{Code::input, fmt::format("{} of {} s: a finite number of at least 0 is wanted", name,
+                                                  time.count())};
+    if (interval.count() == 0) return 0.0;
+    const double spent = (mtbf + failure.downtime).count() * std::exp(failure.restart / mtbf) *
+                         std::expm1((interval + cost) / mtbf);
+    return interval.count() / spent; // 0 where that is infinite
 }
 
-Expected<Seconds> checkpoint_interval(Seconds cost, Seconds mtbf, const IntervalBounds& bounds) {
+Expected<Seconds> checkpoint_interval(Seconds cost, Seconds mtbf, const IntervalBounds& bounds,
+                                      Formula formula) {
     if (!(bounds.least.count() >= 0 && bounds.least <= bounds.most))
         return Error{Code::input, fmt::format("checkpoint interval between {} s and {} s: the bounds cross",
                                               bounds.least.count(), bounds.most.count())};
-    auto best = exact_interval(cost, mtbf);
+    auto best = formula == Formula::young ? young_interval(cost, mtbf) : exact_interval(cost, mtbf);
     if (!best) return best;
     return std::clamp(*best, bounds.least, bounds.most);
 }

@@ -19,13 +19,15 @@ libry_ckpt_la_SOURCES = \
 	%D%/schedule.cpp %D%/schedule.hpp \
 	%D%/session.cpp %D%/session.hpp \
 	%D%/squeue.cpp %D%/squeue.hpp \
-	%D%/stage.cpp %D%/stage.hpp
+	%D%/stage.cpp %D%/stage.hpp \
+	%D%/work.cpp %D%/work.hpp
 libry_ckpt_la_LIBADD = libry_interval.la libry_wire.la
 
 # What a job links: nothing but railckpt_* is seen from outside.
 lib_LTLIBRARIES += librailckpt.la
 include_HEADERS += %D%/railckpt.h
 EXTRA_DIST += %D%/librailckpt.map
+dist_railpython_DATA = %D%/railckpt.py
 librailckpt_la_SOURCES =
 nodist_EXTRA_librailckpt_la_SOURCES = force-c++-linking.cpp
 librailckpt_la_LIBADD = libry_ckpt.la

@@ -1,7 +1,7 @@
 // A lock between processes: flock(2) on a small file that stays.
 //
-// The lock goes with its holder's last descriptor, so a killed process leaves none behind. Where the file
-// system has no locks (Lustre mounted with -o noflock, NFS without a lock service) nothing is held, and
+// The lock is released with its holder's last descriptor, so a killed process leaves none behind. Where the
+// file system has no locks (Lustre mounted with -o noflock, NFS without a lock service) nothing is held, and
 // missing() says so: callers must then be right without.
 #pragma once
 
@@ -24,7 +24,7 @@ public:
     static base::Expected<FileLock> acquire(const std::filesystem::path& file, base::Duration wait);
 
     bool held() const { return static_cast<bool>(fd_); }
-    const std::string& missing() const { return missing_; } // the sentence to tell when it is not held
+    const std::string& missing() const { return missing_; } // the sentence to print when it is not held
 
 private:
     explicit FileLock(base::UniqueFd fd) : fd_(std::move(fd)) {}

@@ -56,9 +56,11 @@ Expected<Manifest> read_fields(const Reader& top) {
     const auto epoch = top.integer_in("epoch", 0, max_epoch);
     if (!epoch) return epoch.error();
     manifest.id = {static_cast<std::uint32_t>(*epoch), static_cast<std::uint64_t>(*step)};
-    const auto job = top.integer_in("job", 0, std::numeric_limits<std::int64_t>::max());
+    const auto named = top.at("job");
+    if (!named) return named.error();
+    const auto job = named->job_id();
     if (!job) return job.error();
-    manifest.job = *job;
+    manifest.job.job = *job;
     const auto time = top.number("time"), cost = top.number("cost_s");
     if (!time) return time.error();
     if (!cost) return cost.error();
@@ -97,7 +99,7 @@ std::string to_text(const Manifest& manifest) {
     const boost::json::value fields = {{"v", version},
                                        {"step", manifest.id.step},
                                        {"epoch", manifest.id.epoch},
-                                       {"job", manifest.job},
+                                       {"job", base::to_json(manifest.job.job)},
                                        {"time", manifest.time_s},
                                        {"cost_s", manifest.cost_s},
                                        {"files", std::move(files)}};

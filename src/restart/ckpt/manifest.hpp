@@ -5,12 +5,13 @@
 //    "manifest_xxh3_128": "…"}
 //
 // The last line is the checksum (digest.hpp) of all bytes before it, and its form is fixed to the byte: a
-// manifest that was cut anywhere, or in which a bit flipped, is not a manifest. That is why the bytes and not
-// the values are summed: numbers need not survive being parsed and printed.
+// manifest that was cut anywhere, or in which a bit flipped, is not a manifest. The checksum covers the
+// bytes, not the values: numbers may change when parsed and printed again.
 #pragma once
 
 #include "base/expected.hpp"
 #include "restart/ckpt/name.hpp"
+#include "restart/ckpt/work.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,9 +29,9 @@ struct ManifestFile {
 
 struct Manifest {
     Id id;
-    std::int64_t job = 0;            // 0: not in a job
-    double time_s = 0;               // of the commit, seconds since 1970
-    double cost_s = 0;               // from begin to the writing of the manifest, seconds
+    Work job{};
+    double time_s = 0; // of the commit, seconds since 1970
+    double cost_s = 0; // the job stood still for it, as far as the writing of the manifest; seconds
     std::vector<ManifestFile> files; // by name
     std::uint64_t bytes() const;     // of all files
     bool operator==(const Manifest&) const = default;

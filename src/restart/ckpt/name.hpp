@@ -1,9 +1,8 @@
 // The names inside a checkpoint directory.
 //
 // DIR/ckpt-E0001-S000000000400   a committed checkpoint: epoch 1, step 400
-// DIR/.stage-E0001-S000000000400 the same while it is written
-// DIR/.trash-E0001-S000000000400 the same while it is removed
-// DIR/epoch, DIR/.lock, DIR/.writer-E0001 see fence.hpp
+// DIR/.stage-E0001-S000000000400 the same while it is written DIR/.trash-E0001-S000000000400 the same while
+// it is removed DIR/epoch, DIR/.lock, DIR/.writer-E0001 see fence.hpp
 #pragma once
 
 #include "base/expected.hpp"
@@ -33,15 +32,14 @@ struct Id {
 // prefix + "E0001-S000000000400"
 std::string to_name(std::string_view prefix, const Id& id);
 
-// The reverse; nothing for any other name, such as one with fewer digits.
+// The reverse; nullopt for any other name, such as one with fewer digits.
 std::optional<Id> parse_name(std::string_view prefix, std::string_view name);
 
 // Is `name` a path below a checkpoint ("rank-0.bin", "layer/7.pt")? Refused (Code::input): empty, absolute,
 // with an empty, "." or ".." component, with control characters, longer than 4095 bytes, or not UTF-8.
 base::Expected<void> check_file_name(std::string_view name);
 
-// The name NFS keeps a removed file under while a process has it open: no file of anyone's, gone by itself
-// later.
+// The name under which NFS keeps a removed file while a process has it open; it disappears later.
 bool is_nfs_leftover(std::string_view name);
 
 } // namespace restart::ckpt

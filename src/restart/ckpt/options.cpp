@@ -38,6 +38,17 @@ public:
         return std::optional<std::uint64_t>(*number);
     }
 
+    Expected<std::optional<Work>> work(const char* name) const {
+        const auto value = text(name);
+        if (!value) return std::optional<Work>{};
+        auto work = parse_work(*value);
+        if (!work)
+            return Error{Code::usage,
+                         fmt::format("environment variable {}=\"{}\": a whole number up to {} is wanted",
+                                     name, *value, base::JobId::most)};
+        return work;
+    }
+
     Expected<std::optional<Seconds>> time(const char* name) const {
         const auto value = text(name);
         if (!value) return std::optional<Seconds>{};
@@ -64,18 +75,14 @@ bool is_word(std::string_view text) {
                        [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
 }
 
-// What the program gave, before the environment is asked.
+// Checks what the program gave, before the environment is read.
 Expected<void> check(const Given& given) {
     if (given.dir && given.dir->empty())
         return Error{Code::usage, "option dir is empty: name the checkpoint directory"};
-    if (given.job && *given.job < 0)
-        return out_of_range("job", static_cast<double>(*given.job), "a job number from 0");
     if (given.restart && (*given.restart < 0 || *given.restart > max_epoch))
         return out_of_range("restart", static_cast<double>(*given.restart), "a count from 0 to 9999");
     if (given.keep && (*given.keep == 0 || *given.keep > std::numeric_limits<unsigned>::max()))
         return out_of_range("keep", static_cast<double>(*given.keep), "a number of checkpoints from 1");
-    if (given.take_over && *given.take_over < 0)
-        return out_of_range("take_over", static_cast<double>(*given.take_over), "a job number from 0");
     if (auto ok = check_time("interval", given.interval); !ok) return ok;
     return check_time("mtbf", given.mtbf);
 }
@@ -96,14 +103,26 @@ Expected<Seconds> parse_time(std::string_view text) {
     return Seconds{*seconds};
 }
 
+std::string launch_text(const Work& job, std::uint32_t restart, std::uint32_t epoch) {
+    return fmt::format("{} {} {}", to_string(job), restart, epoch);
+}
+
+std::optional<std::uint32_t> launch_epoch(std::string_view text, const Work& job, std::uint32_t restart) {
+    const auto whose = fmt::format("{} {} ", to_string(job), restart);
+    if (!job || !text.starts_with(whose)) return {};
+    const auto epoch = base::parse_count(text.substr(whose.size()));
+    if (!epoch || *epoch > max_epoch) return {};
+    return static_cast<std::uint32_t>(*epoch);
+}
+
 Expected<Options> resolve(const Given& given, const Getenv& getenv) {
     if (auto ok = check(given); !ok) return std::move(ok).error();
     const Environment environment(getenv);
-    const auto job = environment.count("SLURM_JOB_ID", std::numeric_limits<std::int64_t>::max());
+    const auto job = environment.work("SLURM_JOB_ID");
     if (!job) return job.error();
     const auto restart = environment.count("SLURM_RESTART_COUNT", max_epoch);
     if (!restart) return restart.error();
-    const auto take_over = environment.count("RAIL_CKPT_TAKE_OVER", std::numeric_limits<std::int64_t>::max());
+    const auto take_over = environment.work("RAIL_CKPT_TAKE_OVER");
     if (!take_over) return take_over.error();
     const auto cluster = environment.text("SLURM_CLUSTER_NAME").value_or("");
     if (!is_word(cluster))
@@ -123,13 +142,15 @@ Expected<Options> resolve(const Given& given, const Getenv& getenv) {
                      "no checkpoint directory: set RAIL_CKPT_DIR (sbatch --ckpt-dir=DIR does), or name it"};
     options.dir = *dir;
     options.socket = given.socket ? *given.socket : environment.text("RAIL_CKPT_SOCKET").value_or("");
-    options.job = given.job ? *given.job : static_cast<std::int64_t>(job->value_or(0));
+    options.job = given.job.value_or(job->value_or(Work()));
     options.restart = static_cast<std::uint32_t>(given.restart ? static_cast<std::uint64_t>(*given.restart)
                                                                : restart->value_or(0));
-    // Work outside of any job is of no cluster.
-    if (options.job != 0) options.cluster = cluster;
-    options.take_over = given.take_over;
-    if (!options.take_over && *take_over) options.take_over = static_cast<std::int64_t>(**take_over);
+    if (const auto own = environment.text("RAIL_CKPT_DIR"); own && *own == options.dir)
+        if (const auto launch = environment.text("RAIL_CKPT_LAUNCH"))
+            options.launch = launch_epoch(*launch, options.job, options.restart);
+    // Work outside of any job belongs to no cluster.
+    if (options.job) options.cluster = cluster;
+    options.take_over = given.take_over ? given.take_over : *take_over;
     options.keep = static_cast<unsigned>(given.keep ? *given.keep : keep->value_or(options.keep));
     options.interval = given.interval ? given.interval : *interval;
     options.mtbf = given.mtbf.value_or(mtbf->value_or(options.mtbf));

@@ -4,6 +4,7 @@
 //   RAIL_CKPT_DIR       checkpoint directory          RAIL_CKPT_SOCKET     nodewatchd's job socket
 //   SLURM_JOB_ID        job number                    SLURM_RESTART_COUNT  how often it was restarted
 //   SLURM_CLUSTER_NAME  whose job numbers these are   RAIL_CKPT_TAKE_OVER  the owner to fence off, a job
+//   RAIL_CKPT_LAUNCH    "JOB RESTART EPOCH" of a launch of railrun's, for RAIL_CKPT_DIR
 //   RAIL_CKPT_KEEP      committed checkpoints to keep (2)
 //   RAIL_CKPT_INTERVAL  interval without an agent     RAIL_CKPT_MTBF       job MTBF without an agent (1d)
 //
@@ -12,6 +13,7 @@
 
 #include "base/expected.hpp"
 #include "restart/ckpt/interval.hpp"
+#include "restart/ckpt/work.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -23,7 +25,8 @@ namespace restart::ckpt {
 // Unset: take the environment's.
 struct Given {
     std::optional<std::string> dir, socket;
-    std::optional<std::int64_t> job, restart, take_over;
+    std::optional<Work> job, take_over;
+    std::optional<std::int64_t> restart;
     std::optional<std::uint64_t> keep;
     std::optional<Seconds> interval, mtbf;
     bool read_only = false;
@@ -32,10 +35,11 @@ struct Given {
 struct Options {
     std::string dir;    // never ""
     std::string socket; // "": no agent
-    std::int64_t job = 0;
+    Work job{};
     std::uint32_t restart = 0;
-    std::string cluster{};                   // "": not known
-    std::optional<std::int64_t> take_over{}; // job whose directory this is so far
+    std::string cluster{};                 // "": not known
+    std::optional<Work> take_over{};       // whose directory this is so far
+    std::optional<std::uint32_t> launch{}; // this launch's epoch, from railrun
     unsigned keep = 2;
     std::optional<Seconds> interval;
     Seconds mtbf{86400};
@@ -47,6 +51,11 @@ using Getenv = std::function<const char*(const char*)>;
 
 // Errors (Code::usage) name the variable, or the option by its name in railckpt_options.
 base::Expected<Options> resolve(const Given& given, const Getenv& getenv);
+
+// What RAIL_CKPT_LAUNCH says to the processes of a launch; and, of its text, the epoch where it is about this
+// start of this job: the variable reaches jobs that a step submits, too.
+std::string launch_text(const Work& job, std::uint32_t restart, std::uint32_t epoch);
+std::optional<std::uint32_t> launch_epoch(std::string_view text, const Work& job, std::uint32_t restart);
 
 // "90" or "1.5h", above zero. Error: Code::usage.
 base::Expected<Seconds> parse_time(std::string_view text);

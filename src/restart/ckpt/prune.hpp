@@ -1,10 +1,10 @@
-// Which committed checkpoints go once a newer one stands.
+// Which committed checkpoints are removed once a newer one is published.
 //
-// A checkpoint is removed only when the one just published has come at least as far as it, and it is this
-// job's own, of this incarnation or an earlier one. So a job that failed to resume and began again at step 0
+// A checkpoint is removed only when the one just published has at least as many steps, and it is this job's
+// own, of this incarnation or an earlier one. So a job that failed to resume and began again at step 0
 // removes nothing of what it had reached before it is there again, a chain of jobs leaves each job's last
 // ones, and an incarnation that was cut off touches nothing of its successor's. What that keeps is at most
-// `keep` an incarnation, and is told.
+// `keep` an incarnation, and is reported.
 #pragma once
 
 #include "restart/ckpt/name.hpp"

@@ -168,7 +168,7 @@ std::string ahead_sentence(const Latest& latest) {
         "{}: step {} of job {} is further than the newest checkpoint, step {}: a job that did not "
         "resume, or was begun again on purpose, goes on from there; railckpt latest --furthest "
         "names the further one, which is kept until it is passed",
-        best.path.string(), best.manifest.id.step, best.manifest.job, now.step);
+        best.path.string(), best.manifest.id.step, to_string(best.manifest.job), now.step);
 }
 
 bool remove_tree(const std::filesystem::path& path) {

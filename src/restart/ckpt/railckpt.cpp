@@ -17,9 +17,9 @@ using namespace restart::ckpt;
 using restart::Seconds;
 
 struct Arguments {
-    std::string dir, socket, interval, mtbf, timeout, cost, step, from;
+    std::string dir, socket, job, take_over, interval, mtbf, timeout, cost, blocked, step, from;
     std::vector<std::string> files;
-    std::optional<std::int64_t> job, restart, take_over;
+    std::optional<std::int64_t> restart;
     std::optional<std::uint64_t> keep;
     bool json = false, verify = false, move = false, furthest = false;
 };
@@ -47,6 +47,15 @@ void add_interval(base::Words* command, Arguments& given) {
         ->type_name("TIME");
 }
 
+base::Expected<std::optional<Work>> work_option(const char* name, const std::string& text) {
+    auto work = parse_work(text);
+    if (!work && !text.empty())
+        return base::Error{
+            base::Code::usage,
+            fmt::format("{}={}: a job's number is wanted, or 0 outside of any job", name, text)};
+    return work;
+}
+
 base::Expected<std::optional<Seconds>> time_option(const char* name, const std::string& text) {
     if (text.empty()) return std::optional<Seconds>{};
     const auto time = parse_time(text);
@@ -58,14 +67,18 @@ void warn(const std::string& text) {
     fmt::print(stderr, "railckpt: {}\n", text);
 }
 
-// A command named with --dir only looks, unless it writes: it may not be run by the job itself.
+// A command with --dir only reads, unless it writes: the job itself may not be running it.
 base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
     Given given;
     if (!arguments.dir.empty()) given.dir = arguments.dir;
     if (!arguments.socket.empty()) given.socket = arguments.socket;
-    given.job = arguments.job;
+    const auto job = work_option("--job", arguments.job),
+               take_over = work_option("--take-over", arguments.take_over);
+    if (!job) return job.error();
+    if (!take_over) return take_over.error();
+    given.job = *job;
     given.restart = arguments.restart;
-    given.take_over = arguments.take_over;
+    given.take_over = *take_over;
     given.keep = arguments.keep;
     const auto interval = time_option("--interval", arguments.interval),
                mtbf = time_option("--mtbf", arguments.mtbf);
@@ -75,13 +88,13 @@ base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
     given.mtbf = *mtbf;
     auto options = resolve(given, [](const char* name) -> const char* { return std::getenv(name); });
     if (!options) return std::move(options).error();
-    options->read_only = !writes && (options->job == 0 || !arguments.dir.empty());
+    options->read_only = !writes && (!options->job || !arguments.dir.empty());
     auto session = Session::open(*options);
     if (session && !session->notice().empty()) warn(session->notice());
     return session;
 }
 
-// Scripts go by exit status 1: none there, not yet, does not fit. Being fenced off or without an answer is 2.
+// Exit status 1 is for scripts: none there, not yet, does not fit. Fenced off or no answer is 2.
 int fail(const base::Cli& cli, const base::Error& error) {
     const int status = cli.fail(error);
     const bool fits_not = error.code == base::Code::unfit || error.code == base::Code::internal;
@@ -91,7 +104,7 @@ int fail(const base::Cli& cli, const base::Error& error) {
 boost::json::object to_json(const Published& published) {
     const auto& manifest = published.manifest;
     return {{"path", published.path.string()}, {"step", manifest.id.step},
-            {"epoch", manifest.id.epoch},      {"job", manifest.job},
+            {"epoch", manifest.id.epoch},      {"job", base::to_json(manifest.job.job)},
             {"time", manifest.time_s},         {"cost_s", manifest.cost_s},
             {"files", manifest.files.size()},  {"bytes", manifest.bytes()}};
 }
@@ -176,6 +189,10 @@ int run_latest(const base::Cli& cli, const Arguments& arguments) {
 int run_commit(const base::Cli& cli, const Arguments& arguments) {
     const auto cost = time_option("--cost", arguments.cost);
     if (!cost) return fail(cli, cost.error());
+    const auto blocked = time_option("--blocked", arguments.blocked);
+    if (!blocked) return fail(cli, blocked.error());
+    if (*cost && *blocked)
+        return fail(cli, {base::Code::usage, "--cost and --blocked: --blocked is the time in all; give one"});
     if (arguments.from.empty() == arguments.files.empty())
         return fail(cli, {base::Code::usage,
                           "commit: name the files to publish, or their directory with --from DIR"});
@@ -189,7 +206,7 @@ int run_commit(const base::Cli& cli, const Arguments& arguments) {
     auto imported = arguments.from.empty() ? import_files(arguments.files, *stage, how)
                                            : import_tree(arguments.from, *stage, how);
     if (!imported) return fail(cli, imported.error());
-    const auto published = session->commit(cost->value_or(Seconds{0}), imported->linked());
+    const auto published = session->commit({cost->value_or(Seconds{0}), *blocked}, imported->linked());
     if (!published) return fail(cli, published.error());
     if (arguments.move)
         for (const auto& trouble : remove_sources(*imported))
@@ -231,6 +248,10 @@ int main(int argc, char** argv) {
     commit->add_flag("--move", arguments.move,
                      "Take the files instead of copying them (same file system: at once)");
     commit->add_option("--cost", arguments.cost, "Time the program was blocked to write the files")
+        ->type_name("TIME");
+    commit
+        ->add_option("--blocked", arguments.blocked,
+                     "Time the program was blocked in all: this command runs beside its work")
         ->type_name("TIME");
     commit->add_option("--keep", arguments.keep, "Committed checkpoints to keep [RAIL_CKPT_KEEP, 2]")
         ->type_name("N");

@@ -23,13 +23,14 @@
  *
  * Guarantees. A checkpoint is seen whole or not at all: a crash at any moment, a full disk or a failed write
  * leaves the ones before it untouched. An incarnation of the job that was restarted elsewhere (an older
- * restart count) cannot publish any more: it is fenced off by the file DIR/epoch. Nothing with more steps than
- * the newest checkpoint is removed, and nothing of another job.
+ * restart count) cannot publish any more: it is fenced off by the file DIR/epoch. Nothing with more steps
+ * than the newest checkpoint is removed, and nothing of another job.
  *
- * The library starts no threads, no processes but squeue(1) where another job owned the directory, installs no
- * signal handlers, writes nothing to the standard streams and does not end the process. Units are seconds and
- * bytes. A handle may be used by one thread at a time; different handles are independent. Strings handed out
- * belong to the handle and live until the next call on it. A handle does not survive fork(2) in the child.
+ * The library starts no threads, no processes but squeue(1) where another job owned the directory, installs
+ * no signal handlers, writes nothing to the standard streams and does not end the process. Units are seconds
+ * and bytes. A handle may be used by one thread at a time; different handles are independent. Strings handed
+ * out belong to the handle and live until the next call on it. A handle does not survive fork(2) in the
+ * child.
  */
 #ifndef RAILCKPT_H
 #define RAILCKPT_H
@@ -67,16 +68,17 @@ struct railckpt_options {
     int read_only;      /* not 0: only look; takes no part in fencing, refuses railckpt_begin */
     double interval_s;  /* interval without an agent, seconds; 0: RAIL_CKPT_INTERVAL, else from mtbf_s */
     double mtbf_s;      /* mean time between failures of the job, seconds; 0: RAIL_CKPT_MTBF, else a day */
-    int64_t take_over;  /* job to fence off, which owns the directory so far; -1: RAIL_CKPT_TAKE_OVER, else none */
+    int64_t
+        take_over; /* job to fence off, which owns the directory so far; -1: RAIL_CKPT_TAKE_OVER, else none */
 };
 #define RAILCKPT_OPTIONS_INIT {sizeof(struct railckpt_options), NULL, NULL, -1, -1, 0, 0, 0.0, 0.0, -1}
 
 /* Opens the directory and, unless read_only, claims it for this incarnation of the job: from then on older
- * incarnations are fenced off. A directory of another job is had when squeue(1) lists that job no more (waits
- * 10 s at most) or take_over names it; railckpt_message(*out) says so then. `options` may be NULL: everything
- * from the environment. On success *out owns the handle (railckpt_close frees it); on failure *out is NULL and
- * railckpt_message(NULL) tells why. Errors: EUSAGE, ECORRUPT (DIR/epoch), ENOENT, EFENCED, EBUSY, EIO,
- * EINTERNAL. */
+ * incarnations are fenced off. A directory of another job is taken over when squeue(1) no longer lists that
+ * job (waits 10 s at most) or take_over names it; railckpt_message(*out) says so then. `options` may be NULL:
+ * everything from the environment. On success *out owns the handle (railckpt_close frees it); on failure *out
+ * is NULL and railckpt_message(NULL) says why. Errors: EUSAGE, ECORRUPT (DIR/epoch), ENOENT, EFENCED, EBUSY,
+ * EIO, EINTERNAL. */
 int railckpt_open(const struct railckpt_options *options, railckpt **out);
 
 /* Frees the handle; a checkpoint begun and not committed is aborted. NULL is allowed. */
@@ -89,7 +91,7 @@ void railckpt_close(railckpt *ck);
  * until a cost is known. railckpt_message() says why. Errors: EUSAGE, EINTERNAL. */
 int railckpt_due(railckpt *ck);
 
-/* The interval that holds now, in seconds; below zero on EUSAGE. Asks nobody. */
+/* The current interval in seconds; below zero on EUSAGE. Does not ask nodewatchd. */
 double railckpt_interval(const railckpt *ck);
 
 /* Starts the checkpoint of `step` (0..999999999999) and the clock that measures its cost. *path becomes the
@@ -99,9 +101,16 @@ double railckpt_interval(const railckpt *ck);
  * EINTERNAL. */
 int railckpt_begin(railckpt *ck, uint64_t step, const char **path);
 
+/* Says that the program stood still for only `seconds` in all for what was begun, because it was copied in
+ * memory and is written beside the program's work, by another thread or process. How often to checkpoint
+ * follows from that time alone; without this call all of the time from begin to commit counts. Begin when the
+ * copy begins: a job that is to be moved gets its time to save by how long it takes until it is safe. Between
+ * begin and commit; a later call replaces an earlier one. Errors: EUSAGE (nothing begun, or below 0). */
+int railckpt_blocked(railckpt *ck, double seconds);
+
 /* Publishes what was begun: XXH3-128 of each file, fsync of files and directories, MANIFEST.json, rename(2)
  * to DIR/ckpt-E<epoch>-S<step>; then older checkpoints of this job beyond `keep` are removed, except those
- * with more steps, and nodewatchd is told. A file with several links is copied first. All
+ * with more steps, and the commit is reported to nodewatchd. A file with several links is copied first. All
  * writers must have closed their files; on a network file system each must fsync(2) what it wrote, as one
  * host cannot flush another's cache. Reads every byte once. On failure nothing is published and the staging
  * directory is removed. Errors: EUSAGE (nothing begun, a link or a special file, a name that is not UTF-8),
@@ -120,17 +129,17 @@ struct railckpt_info {
     uint64_t bytes;    /* of all files */
     double time_s;     /* when it was committed, seconds since 1970 */
     double cost_s;     /* what it cost the job, seconds */
-    unsigned skipped;  /* newer ones passed over because they are damaged; railckpt_message() names them */
+    unsigned skipped;  /* newer ones skipped because they are damaged; railckpt_message() names them */
 };
 #define RAILCKPT_INFO_INIT {sizeof(struct railckpt_info), NULL, 0, 0, 0, 0, 0.0, 0.0, 0}
 
-/* The newest valid checkpoint: highest epoch, then highest step; railckpt_message() names one with more steps,
- * which the job did not go on from. The first call on a handle reads all its
- * files and checks their checksums; later calls check the manifest and the files' sizes. Returns OK, NONE, or
- * EUSAGE, EIO, EINTERNAL. */
+/* The newest valid checkpoint: highest epoch, then highest step; railckpt_message() names one with more
+ * steps, which the job did not go on from. The first call on a handle reads all its files and checks their
+ * checksums; later calls check the manifest and the files' sizes. Returns OK, NONE, or EUSAGE, EIO,
+ * EINTERNAL. */
 int railckpt_latest(railckpt *ck, struct railckpt_info *info);
 
-/* The sentence of the last call on this handle: an error, why a checkpoint is due, what latest passed over;
+/* The sentence of the last call on this handle: an error, why a checkpoint is due, what latest skipped;
  * "" when there is nothing to say. With NULL: why the last railckpt_open in this thread failed. */
 const char *railckpt_message(const railckpt *ck);
 

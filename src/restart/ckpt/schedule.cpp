@@ -31,8 +31,8 @@ Interval choose_interval(const std::optional<AgentState>& agent, std::optional<S
     if (agent && agent->interval_s) return {Seconds{*agent->interval_s}, Source::agent};
     if (user) return {*user, Source::user};
     if (cost)
-        if (const auto young = young_interval(*cost, mtbf))
-            return {std::clamp(*young, own_bounds.least, own_bounds.most), Source::young};
+        if (const auto young = checkpoint_interval(*cost, mtbf, {}, Formula::young))
+            return {*young, Source::young};
     return {first_interval, Source::first};
 }
 

@@ -9,19 +9,19 @@
 
 namespace restart::ckpt {
 
-// Where the interval comes from: told by the agent; set by the user; Young's formula; or fixed, as no
-// checkpoint has shown its cost yet.
+// Where the interval comes from: from the agent; set by the user; Young's formula; or fixed, as no checkpoint
+// cost has been measured yet.
 enum class Source { agent, user, young, first };
 
 inline constexpr Seconds first_interval{300};
-inline constexpr IntervalBounds own_bounds{Seconds{10}, Seconds{43200}};
 
 struct Interval {
     Seconds length{};
     Source source = Source::first;
 };
 
-// In this order: the agent's, the user's, Young's from `cost` and `mtbf` within own_bounds, first_interval.
+// In this order: the agent's, the user's, Young's from `cost` and `mtbf` within the default bounds,
+// first_interval.
 Interval choose_interval(const std::optional<AgentState>& agent, std::optional<Seconds> user,
                          std::optional<Seconds> cost, Seconds mtbf);
 

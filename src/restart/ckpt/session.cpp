@@ -22,8 +22,8 @@ constexpr std::chrono::milliseconds ask_pause{200};
 
 Session::Session(Options options, std::filesystem::path dir)
     : options_(std::move(options)), dir_(std::move(dir)), last_(Clock::now()) {
-    if (!options_.socket.empty() && options_.job != 0)
-        agent_.emplace(options_.socket, options_.job, options_.restart, options_.patience);
+    if (!options_.socket.empty() && options_.job)
+        agent_.emplace(options_.socket, *options_.job.job, options_.restart, options_.patience);
 }
 
 Expected<Session> Session::open(const Options& options) {
@@ -40,8 +40,8 @@ Expected<Session> Session::open(const Options& options) {
                      fmt::format("{}: is not a directory: a checkpoint directory is wanted", options.dir)};
     Session session(options, std::move(dir));
     if (!options.read_only) {
-        auto fence =
-            Fence::raise(session.dir_, {options.job, options.restart, options.cluster, options.take_over});
+        auto fence = Fence::raise(
+            session.dir_, {options.job, options.restart, options.cluster, options.take_over, options.launch});
         if (!fence) return std::move(fence).error();
         session.fence_ = std::make_unique<Fence>(std::move(*fence));
     }
@@ -95,9 +95,9 @@ Expected<std::filesystem::path> Session::begin(std::uint64_t step) {
     return stage_->path();
 }
 
-Expected<Published> Session::commit(Seconds already_spent, const std::set<std::string>& linked) {
+Expected<Published> Session::commit(const Spent& spent, const std::set<std::string>& linked) {
     if (!stage_) return Error{Code::usage, "no checkpoint is begun: begin comes before commit"};
-    auto published = stage_->publish(options_.job, already_spent, linked);
+    auto published = stage_->publish(options_.job, spent, linked);
     const auto begun = stage_->begun();
     stage_.reset();
     troubles_.clear();
@@ -105,21 +105,24 @@ Expected<Published> Session::commit(Seconds already_spent, const std::set<std::s
         failed_ = Clock::now();
         return published;
     }
-    last_ = Clock::now();
+    const auto now = Clock::now();
+    const auto whole = std::max<Seconds>(now - begun + spent.before, spent.blocked.value_or(Seconds{0}));
+    cost_ = spent.blocked.value_or(whole);
+    last_ = now - std::chrono::duration_cast<Clock::duration>(whole - *cost_);
     failed_.reset();
-    cost_ = last_ - begun + already_spent;
     if (!serving_.empty()) served_ = serving_;
     damaged_.erase(published->manifest.id);
     prune_behind(published->manifest.id);
     if (agent_) {
-        const auto told = agent_->committed(published->manifest.id.step, published->path.string(),
-                                            cost_->count(), published->manifest.bytes());
-        if (!told) troubles_.push_back(told.error().text);
+        const auto acknowledged =
+            agent_->committed({published->manifest.id.step, published->path.string(), cost_->count(),
+                               published->manifest.bytes(), spent.blocked ? whole.count() : 0});
+        if (!acknowledged) troubles_.push_back(acknowledged.error().text);
     }
     return published;
 }
 
-// A process that was fenced off since removes nothing any more.
+// A process that has been fenced off meanwhile no longer removes anything.
 void Session::prune_behind(const Id& newcomer) {
     if (const auto ours = fence_->check(); !ours) {
         troubles_.push_back(ours.error().text);

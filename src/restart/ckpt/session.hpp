@@ -1,4 +1,4 @@
-// One process's view of its job's checkpoints: when the next is due, writing it, finding the last. What
+// One process's view of its job's checkpoints: when the next is due, writing it, finding the latest. What
 // railckpt.h offers in C and the command railckpt in a shell.
 #pragma once
 
@@ -33,15 +33,14 @@ public:
     // Asks the agent when 200 ms have passed since the last time, and decides.
     Verdict due();
     Interval interval() const;
-    const std::string& agent_trouble() const { return agent_trouble_; } // why the agent's word is missing, ""
+    const std::string& agent_trouble() const { return agent_trouble_; } // why the agent did not answer, ""
 
-    bool writing() const { return stage_.has_value(); }
     // Errors of the three: Stage's, and Code::usage for the wrong order.
     base::Expected<std::filesystem::path> begin(std::uint64_t step);
-    base::Expected<Published> commit(Seconds already_spent = Seconds{0},
-                                     const std::set<std::string>& linked = {});
+    base::Expected<Published> commit(const Spent& spent = {}, const std::set<std::string>& linked = {});
     base::Expected<void> abort();
-    // What the last commit could not do beside publishing (prune, tell the agent), and, when that has
+    bool begun() const { return stage_.has_value(); }
+    // What the last commit could not do beside publishing (prune, report to the agent), and, when that has
     // changed, which older checkpoints it keeps beside options.keep.
     const std::vector<std::string>& commit_troubles() const { return troubles_; }
 
@@ -59,16 +58,16 @@ private:
     std::optional<Agent> agent_;
     std::optional<Stage> stage_;
 
-    Clock::time_point last_;                  // commit or start
+    Clock::time_point last_;                  // when the job went on after the last commit, or the start
     std::optional<Clock::time_point> failed_; // last attempt, if it failed
     Clock::time_point asked_{};               // the agent
     std::optional<AgentState> state_;         // its last word
     std::string agent_trouble_;
     std::string serving_, served_; // requests to save: of the stage, of the last commit
-    std::optional<Seconds> cost_;  // of the last commit
+    std::optional<Seconds> cost_;  // of the last commit: how long the job stood still for it
     std::set<Id> damaged_;
     std::vector<std::string> troubles_;
-    std::size_t kept_beside_ = 0; // how many, when that was told last
+    std::size_t kept_beside_ = 0; // how many, when that was reported last
 };
 
 } // namespace restart::ckpt

@@ -6,8 +6,8 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "base/job_id.hpp"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,11 +15,11 @@ namespace restart::ckpt {
 
 // The state of `job` in Slurm's queue ("RUNNING", "PENDING": a requeued one, too), "" when it is in it no
 // more, as `asker`, a job that runs, sees it. Waits `patience` at most. Errors (Code::unavailable): no
-// squeue, no answer in time, or one that does not tell.
-base::Expected<std::string> state_in_queue(std::int64_t job, std::int64_t asker,
+// squeue, no answer in time, or one without the job.
+base::Expected<std::string> state_in_queue(base::JobId job, base::JobId asker,
                                            base::Duration patience = base::Duration(10'000));
 
 // The same from squeue's lines "JOB STATE".
-base::Expected<std::string> read_queue(std::string_view lines, std::int64_t job, std::int64_t asker);
+base::Expected<std::string> read_queue(std::string_view lines, base::JobId job, base::JobId asker);
 
 } // namespace restart::ckpt

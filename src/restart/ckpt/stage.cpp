@@ -29,7 +29,7 @@ struct Tree {
     std::vector<fs::path> directories; // deepest first, the root last
 };
 
-// What stands in a staging directory. Errors: Code::usage for what a checkpoint cannot hold.
+// The content of a staging directory. Errors: Code::usage for what a checkpoint cannot hold.
 Expected<Tree> walk(const fs::path& root) {
     Tree tree;
     std::error_code failed;
@@ -114,8 +114,8 @@ Expected<void> write_manifest(const fs::path& path, std::string_view text) {
     return {};
 }
 
-// What dead writers of this and older epochs left; see the head of stage.hpp. `alone`: no other writer of
-// this epoch can live, else its stages are spared. Best effort.
+// Removes what dead writers of this and older epochs left; see the head of stage.hpp. `alone`: no other
+// writer of this epoch can be alive, else its stages are kept. Best effort.
 void remove_leftovers(const fs::path& dir, std::uint32_t epoch, bool alone) {
     std::vector<fs::path> dead;
     std::error_code failed;
@@ -133,8 +133,8 @@ void remove_leftovers(const fs::path& dir, std::uint32_t epoch, bool alone) {
         remove_tree(path);
 }
 
-// May this checkpoint be published? A damaged one of its name does not hinder; one of which that cannot be
-// told does, for it may be good. Errors: Code::unfit when it is committed, Code::io.
+// Whether this checkpoint may be published. A damaged one with its name does not prevent it; one that cannot
+// be checked does, as it may be good. Errors: Code::unfit when it is committed, Code::io.
 Expected<void> check_room(const fs::path& dir, const Id& id) {
     const auto there = load_published(dir, id, Depth::sizes);
     const auto path = dir / to_name(published_prefix, id);
@@ -169,7 +169,7 @@ Expected<Stage> Stage::open(const fs::path& dir, const Fence& fence, std::uint64
             return Error{
                 Code::unavailable,
                 fmt::format("{}: another process is writing it, or left it: this file system has no locks "
-                            "by which that could be told; remove it if no other process writes it",
+                            "that could show which; remove it if no other process writes it",
                             path.string())};
         return base::system_error(path.string(), failed);
     }
@@ -191,21 +191,20 @@ Expected<void> Stage::remove() {
                                        path.string())};
 }
 
-Expected<Published> Stage::publish(std::int64_t job, std::chrono::duration<double> already_spent,
-                                   const std::set<std::string>& linked) {
-    auto done = seal_and_rename(job, already_spent, linked);
+Expected<Published> Stage::publish(const Work& job, const Spent& spent, const std::set<std::string>& linked) {
+    auto done = seal_and_rename(job, spent, linked);
     if (done) {
         path_.clear();
         return done;
     }
-    static_cast<void>(remove()); // the first error is the one to tell,
+    static_cast<void>(remove()); // the first error is the one to report,
     // unless a later incarnation took the files away meanwhile: then that is the reason.
     if (auto ours = fence_->check(); !ours && ours.error().code == Code::denied)
         return std::move(ours).error();
     return done;
 }
 
-Expected<Published> Stage::seal_and_rename(std::int64_t job, std::chrono::duration<double> already_spent,
+Expected<Published> Stage::seal_and_rename(const Work& job, const Spent& spent,
                                            const std::set<std::string>& linked) {
     if (auto ours = fence_->check(); !ours) return std::move(ours).error(); // spares the reading
     const auto tree = walk(path_);
@@ -228,7 +227,7 @@ Expected<Published> Stage::seal_and_rename(std::int64_t job, std::chrono::durati
         if (directory != path_)
             if (auto ok = sync_directory(directory); !ok) return std::move(ok).error();
     manifest.time_s = base::to_seconds(base::now());
-    manifest.cost_s = std::chrono::duration<double>(Clock::now() - begun_ + already_spent).count();
+    manifest.cost_s = spent.blocked.value_or(Clock::now() - begun_ + spent.before).count();
     if (auto ok = write_manifest(path_ / manifest_name, to_text(manifest)); !ok) return std::move(ok).error();
     if (auto ok = sync_directory(path_); !ok) return std::move(ok).error();
 

@@ -19,11 +19,19 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 namespace restart::ckpt {
+
+// What a checkpoint cost the job beside the time from open to its publishing, in which the job stands still
+// unless `blocked` says otherwise.
+struct Spent {
+    std::chrono::duration<double> before{};                 // it stood still for this long before open
+    std::optional<std::chrono::duration<double>> blocked{}; // in all; the rest was written beside its work
+};
 
 class Stage {
 public:
@@ -44,12 +52,11 @@ public:
     const std::filesystem::path& path() const { return path_; }
     Clock::time_point begun() const { return begun_; }
 
-    // Publishes under `job`. `already_spent`: what the job was blocked for before open. `linked`: names of
-    // files that have one more link, which the caller removes; any other file of several links is copied
-    // first, for it could be written to by its other name. On an error nothing is published and the staging
-    // directory is gone. Errors: as open, and Code::usage for a link, a special file or a bad name in it,
-    // Code::not_found when it has vanished.
-    base::Expected<Published> publish(std::int64_t job, std::chrono::duration<double> already_spent,
+    // Publishes under `job`. `linked`: names of files that have one more link, which the caller removes; any
+    // other file of several links is copied first, for it could be written to by its other name. On an error
+    // nothing is published and the staging directory is gone. Errors: as open, and Code::usage for a link, a
+    // special file or a bad name in it, Code::not_found when it has vanished.
+    base::Expected<Published> publish(const Work& job, const Spent& spent,
                                       const std::set<std::string>& linked = {});
 
     // Removes it. Error: Code::io, something is left.
@@ -57,7 +64,7 @@ public:
 
 private:
     Stage(std::filesystem::path dir, const Fence& fence, FileLock writer, Id id);
-    base::Expected<Published> seal_and_rename(std::int64_t job, std::chrono::duration<double> already_spent,
+    base::Expected<Published> seal_and_rename(const Work& job, const Spent& spent,
                                               const std::set<std::string>& linked);
 
     std::filesystem::path dir_, path_;

@@ -4,34 +4,106 @@
 #include "restart/core/rm_snapshot.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace restart {
 namespace {
+
 constexpr std::string_view tag = "railyard[";
+
+// Of a job action, by an exclusion or by a drain.
+std::string without(const JobTarget& job) {
+    return job.host.empty() ? std::string() : fmt::format(" without {}", job.host);
+}
+
+std::string words(const DrainHost& action) {
+    if (action.renew) return fmt::format("leave {} drained: {}", action.host, action.reason);
+    return fmt::format("drain {}: {}", action.host, action.reason);
+}
+std::string words(const DownHost& action) {
+    return fmt::format("set {} down{}: {}", action.host, action.drain ? " and drain it" : "",
+                       action.reason.empty() ? "its reason stands" : action.reason);
+}
+std::string words(const ResumeHost& action) {
+    return fmt::format("resume {}", action.host);
+}
+std::string words(const RequeueJob& action) {
+    return fmt::format("requeue job {}{}{}", name_of(action.job.id, action.job.name), without(action.job),
+                       action.hold ? ", held" : "");
+}
+std::string words(const UpdateJob& action) {
+    return fmt::format("{} job {} begin now{}", action.release ? "release and let" : "let",
+                       name_of(action.job.id, action.job.name), without(action.job));
+}
+std::string words(const KeepOff& action) {
+    const auto job = name_of(action.job.id, action.job.name);
+    return action.readmit.empty()
+               ? fmt::format("keep job {} off {}", job, base::fold_hostlist(action.exclude))
+               : fmt::format("let job {} use {} again", job, base::fold_hostlist(action.readmit));
+}
+std::string words(const NotifyJob& action) {
+    return fmt::format("tell job {}: {}", name_of(action.job.id, action.job.name), action.text);
+}
+std::string words(const FreeHost& action) {
+    std::vector<std::string> jobs;
+    for (const auto job : action.jobs)
+        jobs.push_back(to_string(job));
+    return fmt::format("take {} out of job {}, which runs without it", action.host, fmt::join(jobs, ", "));
+}
+std::string words(const RepairHost& action) {
+    switch (action.rung) {
+    case Rung::reboot: return "reboot " + action.host;
+    case Rung::power_cycle: return "power-cycle " + action.host;
+    case Rung::gpu_reset:
+        return fmt::format("reset {} of {}",
+                           action.gpus.empty() ? std::string("the GPUs")
+                                               : fmt::format("GPU {}", fmt::join(action.gpus, ", ")),
+                           action.host);
+    case Rung::nothing:
+    case Rung::wait:
+    case Rung::hands: break;
+    }
+    return fmt::format("{} {}", to_string(action.rung), action.host);
+}
+
 } // namespace
 
+const JobTarget* target_of(const Action& action) {
+    return std::visit(
+        [](const auto& what) -> const JobTarget* {
+            if constexpr (requires { what.job; })
+                return &what.job;
+            else
+                return nullptr;
+        },
+        action.what);
+}
+
+const std::string& host_of(const Action& action) {
+    return std::visit(
+        [](const auto& what) -> const std::string& {
+            if constexpr (requires { what.job; })
+                return what.job.host;
+            else
+                return what.host;
+        },
+        action.what);
+}
+
+const std::vector<std::string>& exclusions_of(const Action& action) {
+    static const std::vector<std::string> none;
+    return std::visit(
+        [](const auto& what) -> const std::vector<std::string>& {
+            if constexpr (requires { what.exclude; })
+                return what.exclude;
+            else
+                return none;
+        },
+        action.what);
+}
+
 std::string describe(const Action& action) {
-    // Whether by an exclusion or by a drain.
-    const auto without = [&] {
-        return action.host.empty() ? std::string() : fmt::format(" without {}", action.host);
-    };
-    const auto job = name_of(action.job, action.job_name);
-    switch (action.kind) {
-    case ActionKind::drain_host: return fmt::format("drain {}: {}", action.host, action.reason);
-    case ActionKind::down_host:
-        return fmt::format("set {} down{}: {}", action.host, action.drain ? " and drain it" : "",
-                           action.reason.empty() ? "its reason stands" : action.reason);
-    case ActionKind::resume_host: return fmt::format("resume {}", action.host);
-    case ActionKind::requeue_job:
-        return fmt::format("requeue job {}{}{}", job, without(), action.hold ? ", held" : "");
-    case ActionKind::keep_off:
-        return action.readmit.empty()
-                   ? fmt::format("keep job {} off {}", job, base::fold_hostlist(action.exclude))
-                   : fmt::format("let job {} use {} again", job, base::fold_hostlist(action.readmit));
-    case ActionKind::tell_job: return fmt::format("tell job {}: {}", job, action.reason);
-    case ActionKind::update_job: break;
-    }
-    return fmt::format("let job {} begin now{}", job, without());
+    return std::visit([](const auto& what) { return words(what); }, action.what);
 }
 
 std::string tagged(std::string_view owner, std::string_view text) {

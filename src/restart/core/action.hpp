@@ -1,43 +1,187 @@
 // What the daemon is to do to the resource manager. An action is an intent first: it is written to the
-// journal with the state, then performed, then its outcome is told to step() as ActionDone.
+// journal with the state, then performed, then its outcome is passed to step() as ActionDone.
 //
-// Each can be performed twice without harm: restart/rm looks before it acts (the reason's tag for hosts,
-// the epoch for jobs), so that an action repeated after a crash does nothing more.
+// Each is idempotent: restart/rm checks before it acts (the reason's tag for hosts, the epoch for jobs), so
+// that an action repeated after a crash does nothing more.
 #pragma once
 
+#include "base/job_id.hpp"
+#include "restart/core/job_owner.hpp"
+#include "restart/core/repair/ladder.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace restart {
 
-enum class ActionKind {
-    drain_host,  // takes no new jobs; running ones go on
-    down_host,   // the host is dead: its jobs end now. With `drain` it does not come back by itself
-    resume_host, // undo our drain
-    requeue_job, // back to pending, begin now, never on `exclude`; held there when `hold`
-    update_job,  // a pending job: begin now, never on `exclude`
-    keep_off,    // a pending job: never on `exclude`, on `readmit` again; nothing else of it changes
-    tell_job     // its user, what becomes of it: `reason`
+// The job of an action, and its culprit.
+struct JobTarget {
+    base::JobId id{};
+    std::string name;        // as its user knows it (RmJob)
+    std::uint32_t epoch = 0; // the start it is about; a job that has begun a later one is left alone
+    std::string host;        // the culprit
+    std::optional<JobOwner> owner{};
+    bool operator==(const JobTarget&) const = default;
 };
-std::string_view to_string(ActionKind kind);
+
+inline JobTarget target(base::JobId id, std::string name, std::uint32_t epoch, std::string host) {
+    JobTarget job;
+    job.id = id;
+    job.name = std::move(name);
+    job.epoch = epoch;
+    job.host = std::move(host);
+    return job;
+}
+
+// It takes no new jobs; running ones go on.
+struct DrainHost {
+    std::string host;
+    std::string reason; // starts with the owner's tag
+    bool renew = false; // we have drained it: only the reason is another
+    bool operator==(const DrainHost&) const = default;
+};
+
+// The host is dead: its jobs end now.
+struct DownHost {
+    std::string host;
+    std::string reason;           // starts with the owner's tag; empty: the one that it has stands
+    bool drain = false;           // it does not come back by itself
+    std::uint32_t generation = 0; // of the host's agent (HostState) when this was decided
+    bool operator==(const DownHost&) const = default;
+};
+
+// Undoes our drain.
+struct ResumeHost {
+    std::string host;
+    bool operator==(const ResumeHost&) const = default;
+};
+
+// Back to pending, begin now, never on `exclude`; held there when `hold`.
+struct RequeueJob {
+    JobTarget job;
+    std::vector<std::string> exclude; // added to what the user excluded
+    bool hold = false;
+    bool ended = false;    // it has failed and ended (RmFailure): only then is it started from its end
+    std::string comment{}; // what its comment is to say of it; empty: what it says
+    bool operator==(const RequeueJob&) const = default;
+};
+
+// A pending job: begin now, never on `exclude`.
+struct UpdateJob {
+    JobTarget job;
+    std::vector<std::string> exclude;
+    std::string comment{};
+    bool release = false; // the resource manager's hold (RmJob::unlaunched) is lifted
+    bool operator==(const UpdateJob&) const = default;
+};
+
+// A pending job: never on `exclude`, on `readmit` again; nothing else of it changes.
+struct KeepOff {
+    JobTarget job;
+    std::vector<std::string> exclude;
+    std::vector<std::string> readmit; // hosts that we excluded before
+    bool operator==(const KeepOff&) const = default;
+};
+
+// Sends its user what is done with it.
+struct NotifyJob {
+    JobTarget job;
+    std::string text;
+    bool operator==(const NotifyJob&) const = default;
+};
+
+// One rung of a host's repair. A reboot is the resource manager's, the others are programs of the site.
+struct RepairHost {
+    std::string host;
+    Rung rung = Rung::reboot;
+    std::string reason;            // starts with the owner's tag
+    std::string boot_id;           // the host's, when this was decided
+    std::vector<std::string> gpus; // to be reset, their numbers; empty: all
+    bool operator==(const RepairHost&) const = default;
+};
+
+// A drained host that jobs hold and do not use any more: it is set down, which takes it out of those that
+// survive that (RmJob::no_kill). It is done only while these are all the jobs on it.
+struct FreeHost {
+    std::string host;
+    std::string reason;              // starts with the owner's tag
+    std::vector<base::JobId> jobs{}; // in the present start
+    bool operator==(const FreeHost&) const = default;
+};
 
 struct Action {
     std::string id; // "i-7/2": incident and number; stable over retries and restarts
-    ActionKind kind = ActionKind::drain_host;
-    std::string host;        // of the host actions; of requeue and update the culprit, no longer asked for
-    std::string reason;      // of drain and down: starts with the owner's tag; of tell: the sentence
-    bool drain = false;      // down_host
-    std::uint32_t job = 0;   // of the job actions
-    std::string job_name;    // as its user knows it (RmJob)
-    std::uint32_t epoch = 0; // the start to end; a job that has begun a later one is left alone
-    std::uint32_t generation = 0;     // of the host's agent (HostState) when this was decided
-    std::vector<std::string> exclude; // added to what the user excluded
-    std::vector<std::string> readmit; // taken out of it: hosts that we excluded before
-    bool hold = false;                // requeue_job
+    std::variant<DrainHost, DownHost, ResumeHost, RequeueJob, UpdateJob, KeepOff, NotifyJob, RepairHost,
+                 FreeHost>
+        what;
     bool operator==(const Action&) const = default;
 };
+
+// In the order of the alternatives.
+enum class ActionKind {
+    drain_host,
+    down_host,
+    resume_host,
+    requeue_job,
+    update_job,
+    keep_off,
+    notify_job,
+    repair_host,
+    free_host
+};
+inline ActionKind kind_of(const Action& action) {
+    return static_cast<ActionKind>(action.what.index());
+}
+std::string_view to_string(ActionKind kind);
+
+// The action as one of the kinds; null: it is another.
+template <class Kind> const Kind* as(const Action& action) {
+    return std::get_if<Kind>(&action.what);
+}
+
+// The job that the action is about; null: it is about a host.
+const JobTarget* target_of(const Action& action);
+// Its host: the one it is about, or the job's culprit.
+const std::string& host_of(const Action& action);
+
+// The job of a job action; of another one what names no job, and so is found nowhere.
+inline base::JobId job_of(const Action& action) {
+    const auto* job = target_of(action);
+    return job == nullptr ? base::JobId() : job->id;
+}
+// Likewise; none: it is about a host.
+inline std::optional<base::JobId> job_if(const Action& action) {
+    const auto* job = target_of(action);
+    return job == nullptr ? std::optional<base::JobId>() : job->id;
+}
+inline bool about_host(const Action& action) {
+    return target_of(action) == nullptr;
+}
+// Keeps a host out of use.
+inline bool drains(const Action& action) {
+    const auto* down = as<DownHost>(action);
+    const auto* drain = as<DrainHost>(action);
+    return (drain != nullptr && !drain->renew) || (down != nullptr && down->drain);
+}
+// Is done by a program of the site, and not by the resource manager.
+inline bool by_program(Rung rung) {
+    return rung == Rung::gpu_reset || rung == Rung::power_cycle;
+}
+inline bool by_program(const Action& action) {
+    const auto* repair = as<RepairHost>(action);
+    return repair != nullptr && by_program(repair->rung);
+}
+// Starts a job once more.
+inline bool restarts(const Action& action) {
+    return as<RequeueJob>(action) != nullptr || as<UpdateJob>(action) != nullptr;
+}
+// The hosts that it adds to what the job's user excluded.
+const std::vector<std::string>& exclusions_of(const Action& action);
 
 // "drain n003: railyard[i-7]: …", "requeue job 12 without n003": for logs and notes.
 std::string describe(const Action& action);

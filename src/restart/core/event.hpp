@@ -1,10 +1,12 @@
-// What step() is told. The daemon makes these from requests, the clock and the resource manager.
+// The input of step(). The daemon makes these from requests, the clock and the resource manager.
 //
 // Events that come from the resource manager (RmRead, RmUnavailable, ActionDone) must arrive in the order in
-// which they happened there: a snapshot that was read before an action must not be told after its outcome.
+// which they happened there: a snapshot that was read before an action must not be passed after its outcome.
 #pragma once
 
 #include "base/error.hpp"
+#include "restart/core/fabric_facts.hpp"
+#include "restart/core/modes.hpp"
 #include "restart/core/rm_snapshot.hpp"
 #include "restart/wire/report.hpp"
 
@@ -12,19 +14,25 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace restart {
 
-// The daemon begins, with a state from its journal or an empty one. Actions without an outcome become
-// doubtful until the next RmRead settles them, and every agent gets a fresh grace.
+// The daemon begins, with a state from its journal or an empty one. Actions without an outcome are
+// unconfirmed until the next RmRead, and every agent gets a new grace period.
 struct Started {};
 
 // Time passes; a few times a second.
 struct Tick {};
 
-// The fabric file was read: the unit of each host, by name.
+// The fabric file was read: where each host is and its ports, by its name, and the switches. Hosts that are
+// in no pod or on no leaf are left out of these.
 struct FabricLoaded {
     std::map<std::string, std::string> units;
+    std::map<std::string, std::string> pods{};
+    std::map<std::string, std::vector<std::string>> leaves{}; // the switches of its rails, each once
+    std::map<std::string, std::vector<HostPort>> ports{};
+    std::map<std::string, SwitchState> switches{};
 };
 
 struct AgentReported {
@@ -44,11 +52,18 @@ struct RmUnavailable {
     std::string why;
 };
 
-// What came of an action; no error: it was done, or had been done before.
+// What the resource manager's daemon on a silent host showed of itself (detect/asking.hpp).
+struct HostAsked {
+    std::string host;
+    Life life = Life::unknown;
+};
+
+// The outcome of an action; no error: it was done, or had been done before.
 struct ActionDone {
     std::string action; // its id
     std::optional<base::Error> error;
-    bool overtaken = false; // it was not tried: the error tells why it is no longer to be done (overtaken())
+    bool obsolete = false; // it was not performed: the error says why it is no longer needed (why_obsolete())
+    std::string said{};    // by the program that did it: its last line
 };
 
 // railctl drain and resume, from an authorised user.
@@ -62,7 +77,25 @@ struct OperatorResume {
     std::string user;
 };
 
-using Event = std::variant<Started, Tick, FabricLoaded, AgentReported, FabricSwept, RmRead, RmUnavailable,
-                           ActionDone, OperatorDrain, OperatorResume>;
+// railctl pause and go, likewise.
+struct OperatorPause {
+    std::vector<std::string> hosts; // none: about all
+    base::Duration lasts{};
+    std::string reason;
+    std::string user;
+};
+struct OperatorGo {
+    std::vector<std::string> hosts; // none: every pause ends
+    std::string user;
+};
+
+// The windows of [restartd] maintenance that are open now; given after Started and at each change.
+struct MaintenanceWindows {
+    std::vector<Maintenance> open;
+};
+
+using Event =
+    std::variant<Started, Tick, FabricLoaded, AgentReported, FabricSwept, RmRead, RmUnavailable, ActionDone,
+                 HostAsked, OperatorDrain, OperatorResume, OperatorPause, OperatorGo, MaintenanceWindows>;
 
 } // namespace restart

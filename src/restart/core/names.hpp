@@ -4,6 +4,8 @@
 #include "restart/core/action.hpp"
 #include "restart/core/incident.hpp"
 #include "restart/core/note.hpp"
+#include "restart/core/peer_looks.hpp"
+#include "restart/core/repair/repair.hpp"
 #include "restart/core/rm_snapshot.hpp"
 #include "restart/wire/codec.hpp"
 
@@ -12,8 +14,9 @@
 namespace restart::codec {
 
 template <> struct Names<ActionKind> {
-    static constexpr std::array<std::string_view, 7> names{
-        "drain_host", "down_host", "resume_host", "requeue_job", "update_job", "keep_off", "tell_job"};
+    static constexpr std::array<std::string_view, 9> names{"drain_host",  "down_host",   "resume_host",
+                                                           "requeue_job", "update_job",  "keep_off",
+                                                           "tell_job",    "repair_host", "free_host"};
 };
 template <> struct Names<NoteKind> {
     static constexpr std::array<std::string_view, 4> names{"signal", "decision", "action", "outcome"};
@@ -23,12 +26,32 @@ template <> struct Names<JobPhase> {
                                                            "ended"};
 };
 template <> struct Names<IncidentKind> {
-    static constexpr std::array<std::string_view, 6> names{"node_loss",    "bad_host",  "operator_wish",
-                                                           "mass_silence", "exclusion", "wrong_file"};
+    static constexpr std::array<std::string_view, 10> names{
+        "node_loss",   "bad_host",   "operator_wish", "mass_silence", "exclusion",
+        "job_failure", "wrong_file", "common_cause",  "departure",    "repair"};
+};
+template <> struct Names<Rung> {
+    static constexpr std::array<std::string_view, 6> names{"nothing", "wait",        "gpu_reset",
+                                                           "reboot",  "power_cycle", "hands"};
+};
+template <> struct Names<RepairStage> {
+    static constexpr std::array<std::string_view, 5> names{"waiting", "acting", "watching", "returning",
+                                                           "hands"};
+};
+template <> struct Names<FaultClass> {
+    static constexpr std::array<std::string_view, 10> names{
+        "other",     "gpu_slow",  "link",     "pcie",       "hca_gone",
+        "gpu_error", "gpu_stuck", "gpu_gone", "gpu_broken", "host_lost"};
 };
 template <> struct Names<Phase> {
-    static constexpr std::array<std::string_view, 5> names{"suspected", "saving", "moving", "verifying",
-                                                           "watching"};
+    static constexpr std::array<std::string_view, 6> names{"suspected", "saving",   "moving",
+                                                           "verifying", "watching", "withheld"};
+};
+template <> struct Names<LookStage> {
+    static constexpr std::array<std::string_view, 3> names{"over", "host", "compare"};
+};
+template <> struct Names<PeerView> {
+    static constexpr std::array<std::string_view, 5> names{"none", "differ", "mute", "unreached", "reached"};
 };
 template <> struct Names<Progress> {
     static constexpr std::array<std::string_view, 6> names{"given", "doubtful", "waiting",

@@ -3,8 +3,12 @@
 
 #include "base/clock.hpp"
 #include "base/conf.hpp"
+#include "restart/core/repair/ladder.hpp"
+#include "restart/core/rm_words.hpp"
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 namespace restart {
 
@@ -14,28 +18,53 @@ struct Policy {
     // Bounds of new drains; 0 sets none for the absolute ones. A share is rounded up to whole hosts.
     double max_drained_percent = 10;
     std::uint64_t max_drained_absolute = 0;
-    std::uint64_t max_drained_per_unit = 0;
+    std::uint64_t max_drained_per_unit = 0, max_drained_per_leaf = 0, max_drained_per_pod = 0;
+    std::uint64_t max_drained_per_hour = 0; // begun
 
     // Node loss.
     base::Duration report_interval{1'000};
     base::Duration silent{3'000};
     base::Duration witness_wait{30'000};
+    base::Duration group_wait{600'000}; // hosts that fell silent together are held for victims of one cause
+    // Bounds of losses that the resource manager alone confirms, within the window.
+    base::Duration lost_window{3'600'000};
+    double max_lost_percent = 10;
+    std::uint64_t max_lost_per_unit = 0;
+
+    // What hosts share: the rack of each by [topology] groups, and how long a switch is waited for.
+    std::map<std::string, std::string, std::less<>> racks{};
+    base::Duration switch_restart{};
 
     // Checkpoints.
-    base::Duration mtbf_node{};
+    base::Duration mtbf_node{}, repair_time{}; // believed until the journal shows others,
+    base::Duration lemon_half_life = std::chrono::days(14);
+    double prior_faults = 1; // as much as so many faults
     base::Duration min_interval{}, max_interval{};
     double save_factor = 3;
     base::Duration save_min{}, save_max{};
 
-    // A job requeued this often in all, or this often in a row without a newer checkpoint, is held.
-    // 0 sets no bound.
+    // A job that failed by itself this often, halved by each day of progress, or this often since its newest
+    // checkpoint, is held. 0 sets no bound; --restart-max stands in place of both.
     std::uint64_t max_requeues = 0;
     std::uint64_t no_progress = 0;
+
+    // What decisions by cost assume (decide/cost.hpp).
+    base::Duration horizon{}, requeue_time{}, restart_time{};
+
+    RepairPolicy repair{}; // how hosts come back
 
     // Failed actions are tried again after 1 s, 2 s, … at most this much.
     base::Duration retry_most{30'000};
 
+    RmWords words{}; // the resource manager's; not of the configuration
+
     static Policy from(const base::Conf& conf);
+
+    // Hosts that gave their last signs of life within this time of each other fell silent, or went dark,
+    // together: a network that fails does so for all at once, but not all report at the same moment.
+    base::Duration together() const { return 4 * silent; }
+
+    bool operator==(const Policy&) const = default;
 };
 
 } // namespace restart

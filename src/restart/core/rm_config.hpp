@@ -1,28 +1,36 @@
-// What the resource manager's own configuration says that matters here: how soon it misses a host, and
-// whether Railyard's plugins are in it.
+// What the resource manager's own configuration says that matters here: how soon it misses a host, whether
+// Railyard's parts are in it, and what it hides from its users.
 #pragma once
 
 #include "base/clock.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace restart {
 
-struct RmConfig {
-    base::Duration slurmd_timeout{};             // silence after which it sets a host down itself; 0: never
-    std::vector<std::string> job_submit_plugins; // as named in JobSubmitPlugins: "rail", "lua"
-    std::string select_type;                     // "select/rail"
-    std::string topology_plugin;                 // "topology/tree"
-    bool operator==(const RmConfig&) const = default;
-
-    // Whether it knows the flags of jobs (job_submit_rail), without which --restart=auto is never seen.
-    bool takes_flags() const;
-    // Whether Railyard chooses nodes (select_rail or topology_rail, by Slurm's release).
-    bool chooses_nodes() const;
+// What it hides from users who are no operators (Slurm: PrivateData).
+struct RmPrivacy {
+    bool jobs = false;   // of other users
+    bool nodes = false;  // every node
+    bool events = false; // what happened to nodes
+    // Coordinators do not see their accounts' jobs: labels decide, which only it knows (Slurm:
+    // MCSParameters).
+    bool by_label = false;
+    bool operator==(const RmPrivacy&) const = default;
 };
 
-// What is installed half: a sentence for each part that is missing, with what that means and the way out.
-std::vector<std::string> missing_parts(const RmConfig& config);
+struct RmConfig {
+    base::Duration declares_down_after{}; // silence after which it sets a host down itself; 0: never
+    bool takes_flags = false;   // knows the flags of jobs, without which --restart=auto is never seen
+    bool chooses_nodes = false; // by Railyard
+    // What is only partly installed: a sentence for each part that is missing, with what that means and the
+    // way out.
+    std::vector<std::string> missing;
+    std::optional<RmPrivacy> hides{}; // none: an older release's journal, which does not say
+    bool reboots = false; // hosts when asked (Slurm: RebootProgram)
+    bool operator==(const RmConfig&) const = default;
+};
 
 } // namespace restart

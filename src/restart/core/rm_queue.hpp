@@ -1,9 +1,11 @@
-// What the resource manager knows that placement depends on: read when somebody asks why a job waits or sits
-// where it does, beside RmSnapshot, which is read all the time and kept in the journal.
+// What the resource manager knows that placement depends on: read when a client asks why a job waits or why
+// it is where it is, beside RmSnapshot, which is read all the time and kept in the journal.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/host_state.hpp"
+#include "base/job_id.hpp"
+#include "restart/core/job_owner.hpp"
 #include "sched/hints.hpp"
 
 #include <cstdint>
@@ -20,7 +22,7 @@ struct QueueNode {
     std::string reason;    // of a drain or a down
     bool reserved = false; // within a reservation that is active
     std::uint32_t cpus_idle = 0;
-    float health = 1; // as placement is told it; the driver's to fill in
+    float health = 1; // as placement sees it; filled in by the driver
 };
 
 enum class QueuePhase {
@@ -29,8 +31,16 @@ enum class QueuePhase {
     leaving // its processes are being ended
 };
 
+// What a waiting job waits for.
+enum class WaitsFor {
+    unknown, // nobody has looked at it yet
+    hosts,   // or its turn at them
+    other    // something that no host can help with
+};
+
 struct QueueJob {
-    std::uint32_t id = 0;
+    base::JobId id{};
+    JobOwner owner{};
     QueuePhase phase = QueuePhase::waiting;
     std::vector<std::string> partitions; // any of which will do
     std::vector<std::string> nodes;      // held; empty while waiting
@@ -42,11 +52,12 @@ struct QueueJob {
     base::Time eligible{};          // since when it may start
     base::Time start{};             // of its start; of a waiting job when it is expected, or 0
     std::optional<base::Time> ends; // by its limit; none: it has no limit
-    std::string why;                // why it waits: "Resources"
-    std::string constraint;         // node features it asks for
+    WaitsFor waits_for = WaitsFor::unknown;
+    std::string why;        // the same in the resource manager's words
+    std::string constraint; // node features it asks for
     std::string reservation;
     sched::Hints hints;
-    std::string comment; // admin_comment as it is
+    std::string shown; // why it waits, as its record shows it (ResourceManager::write_why)
 };
 
 struct RmQueue {

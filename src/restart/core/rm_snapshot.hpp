@@ -3,7 +3,11 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "base/host_state.hpp"
+#include "base/job_id.hpp"
+#include "restart/core/job_owner.hpp"
 #include "restart/core/rm_config.hpp"
+#include "sched/hints.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,15 +16,31 @@
 
 namespace restart {
 
+// What a host's daemon of the resource manager shows of itself when it is asked.
+enum class Life {
+    unknown, // it was not reached, which may be the network, or could not be asked
+    answers, // it lives
+    mute     // its host takes connections, and nothing there answers
+};
+
 struct RmNode {
     std::string name;
     std::string state;           // in the resource manager's words, for people: "IDLE+DRAIN"
     bool down = false;           // no job can run there and none does
     bool drain = false;          // takes no new job
     bool not_responding = false; // does not answer the resource manager's ping
+    bool away = false; // powered down, being powered up, or rebooted, as the resource manager has it planned
+    bool rebooting = false;   // it was asked for a reboot, which is not over
+    bool occupied = false;    // jobs run on it, or are being ended
+    bool maintenance = false; // as the resource manager has it planned
     bool automatic =
         false; // down by the resource manager's own judgement (it did not respond), by nobody's decision
-    std::string reason; // of the drain or the down, empty when none
+    std::string reason;   // of the drain or the down, empty when none
+    std::string set_by{}; // who gave it: "slurmctld", "NHC", "alice"; empty: we did, or it is not known
+    std::optional<base::HostState> use; // how far it may be given to jobs; none: a state of an older release
+    // Where its daemon takes connections; 0: that is not known.
+    std::string address{};
+    std::uint16_t port = 0;
     bool operator==(const RmNode&) const = default;
 };
 
@@ -35,45 +55,64 @@ enum class JobPhase {
 // One part of a heterogeneous job: it has an id of its own and hosts of its own, but starts, ends and is
 // requeued with the others only.
 struct RmComponent {
-    std::uint32_t id = 0;
+    base::JobId id{};
     std::string name; // "12+1"
     std::vector<std::string> nodes;
     bool operator==(const RmComponent&) const = default;
 };
 
+// How a job ended that failed by itself: neither with success, nor by its user, its time limit or a host that
+// the resource manager knew to be lost.
+struct RmFailure {
+    std::uint32_t code = 0; // exit status of its script, or the number of the signal that ended it + 128
+    base::Time ended{};
+    std::vector<std::string> nodes; // it ran on; of a heterogeneous job those of all components
+    bool operator==(const RmFailure&) const = default;
+};
+
 // What is started and ended as one: a job, a task of an array that has a record of its own, the tasks of an
 // array that wait together, or a heterogeneous job with all its components, which goes by its leader's id.
 struct RmJob {
-    std::uint32_t id = 0;
+    base::JobId id{};
     std::string name; // as its user knows it: "12", "12_3", "12_[4-9%2]"
     std::uint32_t uid = 0;
+    std::string account; // it is charged to; empty: none
     JobPhase phase = JobPhase::pending;
     std::vector<std::string> nodes; // allocated, in the resource manager's order; empty while pending
     std::uint32_t node_count = 0;
-    std::uint32_t restarts = 0;          // how often it was requeued: the epoch of its present start
-    base::Time start{};                  // of the present or coming start
-    base::Time begin{};                  // a pending job starts no sooner
-    bool interactive = false;            // an allocation of salloc or srun, which nothing can start again
-    bool requeue = false;                // the resource manager may start it again
-    std::optional<bool> restart;         // --restart=auto is true, never is false
-    std::string ckpt_dir;                // --ckpt-dir
-    std::vector<std::string> excluded;   // hosts it must not use
-    std::string why;                     // why it is pending: "Resources"
-    std::vector<RmComponent> components; // of a heterogeneous job; else empty
+    std::uint32_t restarts = 0;               // how often it was requeued: the epoch of its present start
+    base::Time start{};                       // of the present or coming start
+    base::Time begin{};                       // a pending job starts no sooner
+    std::optional<base::Time> ends{};         // by its time limit, while it runs; none: it has no limit
+    bool interactive = false;                 // an allocation without a script, which nothing can start again
+    bool requeue = false;                     // the resource manager may start it again
+    std::optional<bool> restart;              // --restart=auto is true, never is false
+    std::optional<std::uint32_t> restart_max; // --restart-max
+    sched::RestartOn restart_on;              // --restart-on
+    bool no_kill = false;                     // it survives the loss of a host; false: that is not known
+    bool unlaunched = false;                  // the resource manager holds it: its hosts could not start it
+    std::string ckpt_dir;                     // --ckpt-dir
+    std::vector<std::string> excluded;        // hosts it must not use
+    std::string why;                          // why it is pending, in the resource manager's words
+    std::vector<RmComponent> components;      // of a heterogeneous job; else empty
+    std::optional<RmFailure> failure;         // only when it has ended, and may be started again
     bool operator==(const RmJob&) const = default;
 };
 
 // The name, or the number where no name was read (a state of an older release).
-inline std::string name_of(std::uint32_t id, const std::string& name) {
-    return name.empty() ? std::to_string(id) : name;
+inline std::string name_of(base::JobId id, const std::string& name) {
+    return name.empty() ? to_string(id) : name;
+}
+inline JobOwner owner_of(const RmJob& job) {
+    return {job.uid, job.account};
 }
 inline std::string name_of(const RmJob& job) {
     return name_of(job.id, job.name);
 }
 
 struct RmSnapshot {
-    std::vector<RmNode> nodes; // all
-    std::vector<RmJob> jobs;   // all that have not been forgotten
+    std::vector<RmNode> nodes;        // all
+    std::vector<RmJob> jobs;          // that have not ended, or have failed by themselves
     std::optional<RmConfig> config{}; // as last read; none when it could not be read yet
 };
 

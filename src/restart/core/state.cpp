@@ -25,7 +25,7 @@ base::Expected<State> State::from_json(std::string_view text) {
         return std::move(taken).error();
     for (const auto& [id, job] : state.jobs)
         if (job.rm.id != id)
-            return reader.error("jobs: the entry " + std::to_string(id) + " is about another job");
+            return reader.error("jobs: the entry " + to_string(id) + " is about another job");
     for (const auto& [number, incident] : state.incidents)
         if (incident.number != number || number >= state.next_incident)
             return reader.error("incidents: the entry " + std::to_string(number) + " has another number");
@@ -38,7 +38,7 @@ bool State::knows_host(std::string_view name) const {
     return found != hosts.end() && (found->second.node || !found->second.unit.empty());
 }
 
-const JobState* State::find_job(std::uint32_t id) const {
+const JobState* State::find_job(base::JobId id) const {
     if (const auto found = jobs.find(id); found != jobs.end()) return &found->second;
     for (const auto& [number, job] : jobs)
         for (const auto& component : job.rm.components)

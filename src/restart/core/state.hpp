@@ -1,9 +1,14 @@
-// All that restartd knows and intends: a plain value that step() moves along and the journal keeps.
+// Everything restartd knows and intends: a plain value that step() transforms and the journal stores.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "restart/core/fabric_facts.hpp"
 #include "restart/core/incident.hpp"
+#include "restart/core/learn/rates.hpp"
+#include "restart/core/modes.hpp"
+#include "restart/core/peer_looks.hpp"
+#include "restart/core/repair/repair.hpp"
 #include "restart/core/rm_snapshot.hpp"
 #include "restart/wire/report.hpp"
 
@@ -19,68 +24,149 @@ namespace restart {
 // Stands for the loss of the host among findings.
 inline constexpr std::string_view lost_key = "lost";
 
+struct HostFault {
+    base::Time at{};
+    std::string what; // a phrase; empty: of an older release
+    bool operator==(const HostFault&) const = default;
+};
+
+// The host's agent said that the host is being shut down or rebooted in order (Report::leaving).
+struct Departure {
+    base::Time at{};
+    std::string boot_id;            // of the life that ended so
+    bool idle = false;              // no job ran there then
+    std::uint64_t incident = 0;     // the loss that followed; 0: none
+    std::optional<base::Time> back; // it reports from its next life since
+    bool operator==(const Departure&) const = default;
+};
+
 struct HostState {
     std::string unit;                      // from the fabric file; empty when it is not there
+    std::string pod;                       // likewise
+    std::vector<std::string> leaves;       // likewise
+    std::vector<HostPort> ports;           // likewise
     std::optional<RmNode> node;            // as last read; absent when the resource manager does not know it
     std::optional<base::Time> last_report; // by the daemon's clock; absent: the agent was never heard
     std::string boot_id;
     std::uint32_t generation = 0;  // of its agent: how often it was rebooted or came back from a loss
     std::vector<Finding> findings; // what holds now, by the agent
-    // In spite of what a person has put the host back into use: "rule@component", or lost_key. While it holds
-    // it is that person's decision.
-    std::vector<std::string> pardoned;
+    // Findings that a person overruled by putting the host back into use: "rule@component", or lost_key. Kept
+    // while the finding holds.
+    std::vector<std::string> overruled;
+    // Those that asked to leave it when it was last read as drained, by the same keys; absent: an older
+    // release wrote this state.
+    std::optional<std::vector<std::string>> held_when_drained;
+    std::vector<std::string> explained; // findings that an incident of a common cause accounts for
+    std::map<std::string, base::Time>
+        arrived; // when findings came that may be some of many (common_cause.hpp)
     std::vector<std::string> not_watching;
-    std::string fabric;                   // digest of the fabric file its agent has read
-    HostLinks links;                      // in the last complete sweep; 0/0 when all its links are up
-    std::optional<base::Time> dark_since; // all its links are down since
-    std::optional<base::Time> mute_since; // not responding to, or down in, the resource manager since
-    bool lost = false;                    // confirmed; until its agent reports again
-    bool unsure = false;  // lost by the word of the resource manager alone, whose network the reports share
-    bool doubted = false; // a suspicion was dropped; until its agent reports only a sure witness counts
-    std::vector<base::Time> faults; // when its incidents were closed, of the last 30 days (health.hpp)
+    std::optional<base::SlurmdRecord> slurmd;     // what its slurmd has loaded
+    bool looks = false;                           // its agent looks at others when it is asked to
+    std::string fabric;                           // digest of the fabric file its agent has read
+    HostLinks links;                              // by the fabric's last word on it; 0/0 when all are up
+    std::optional<base::Time> links_told;         // when that came between two sweeps
+    std::optional<base::Time> dark_since;         // all its links are down since
+    std::optional<base::Time> unresponsive_since; // not responding to, or down in, the resource manager since
+    std::optional<base::Time> mute_since;         // it takes connections and answers none (HostAsked), since
+    bool lost = false;                            // confirmed; until its agent reports again
+    // The loss was confirmed by the resource manager only, which uses the same network as the reports.
+    bool rm_confirmed_only = false;
+    // It fell silent together with others (silence.hpp), and is held for a victim of what they share until
+    // then: a network comes back for one after the other.
+    base::Time together_until{};
+    base::Time lost_at{};                  // when it was last confirmed
+    std::optional<base::Time> drain_begun; // when we last began to keep it out of use for a fault
+    // Until its agent reports again an unanswered ping of the resource manager does not confirm a loss.
+    bool suspicion_dropped = false;
+    base::Time away_until{};                // when it was last seen away as planned (RmNode)
+    base::Time alive_at{};                  // when a job that needs it last committed
+    std::vector<HostFault> faults;          // of the last weeks (learn/lemon.hpp)
+    base::Time fault_at{};                  // when its last fault was counted (learn.hpp)
+    std::optional<base::Time> broken_since; // by a fault that was counted, until it is in use again
+    bool was_out = false;                   // of use since then
+    std::optional<Departure> departure;     // until it is in use again, or a fault is (departures.cpp)
+    FaultClass fault = FaultClass::other;   // of its last incident
+    std::optional<Repair> repair;           // under way, or given up
+    std::vector<base::Time> rungs_tried;    // that did something, when they began
+    std::optional<Returned> returned;       // by the last repair that helped
     bool operator==(const HostState&) const = default;
 };
 
+// A job's railrun, as it said last (JobRun).
+struct RunState {
+    std::string host; // whose agent reports it: that of the batch script
+    std::uint32_t launch = 0;
+    std::vector<std::string> ranks, spares; // in their orders
+    bool ended = false;
+    std::optional<base::Time> gone; // its agent no longer speaks of it since
+    bool operator==(const RunState&) const = default;
+};
+
+// How often a job failed by itself and was started again. What a host did to it is not counted.
+struct CrashLoop {
+    std::uint32_t futile = 0;  // since its newest checkpoint
+    std::uint32_t all = 0;     // halved by each day of progress
+    base::Duration progress{}; // since then
+    bool operator==(const CrashLoop&) const = default;
+};
+
 struct JobState {
-    RmJob rm;                         // as last read
-    bool speaks = false;              // a process of it talks to an agent in this epoch
+    RmJob rm;                         // as last read; ended only with a failure of its own (RmFailure)
+    bool connected = false;           // a process of it is connected to an agent in this epoch
     std::optional<Commit> commit;     // the newest, of any epoch
     std::chrono::microseconds cost{}; // measured blocking cost of a checkpoint; 0 until a commit was seen
-    base::Duration interval{};        // between two checkpoints, as it is told
-    std::vector<std::string> ran_on;  // the nodes of its latest start,
-    std::uint32_t ran_epoch = 0;      // which start that was,
-    base::Time ran_since{};           // when it began
-    std::optional<base::Time> left;   // and when it was first seen to have left them
-    std::map<std::string, base::Time> shed; // nodes it goes on without (sbatch --no-kill), and since when
-    std::uint32_t requeues = 0;             // by us
-    std::uint32_t fruitless = 0;            // of them in a row without progress in its checkpoints
+    std::chrono::microseconds safe_after{}; // from its beginning until it is safe, likewise
+    std::uint64_t lost_host_seconds = 0;    // by faults: work, and time until it ran again, times its hosts
+    base::Duration interval{};              // between two checkpoints, as reported to it
+    std::vector<std::string> ran_on;        // the nodes of its latest start,
+    std::uint32_t ran_epoch = 0;            // which start that was,
+    base::Time ran_since{};                 // when it began
+    std::optional<base::Time> left;         // and when it was first seen to have left them
+    // Nodes it continues without (sbatch --no-kill), and since when.
+    std::map<std::string, base::Time> dropped_nodes;
+    base::Duration requeue_took{}; // our last requeue of it, until it ran again; 0: none yet
+    std::optional<RunState> run;   // of its present start
+    std::uint32_t requeues = 0;    // by us
+    CrashLoop crashes;
+    std::uint32_t unlaunched = 0;                // starts in a row that its hosts could not make
     std::optional<std::uint32_t> requeued_epoch; // the start we last requeued it from
-    std::vector<std::string> hurt_by;            // hosts it was moved away from, while their fault holds
-    std::vector<std::string> kept_off;           // of rm.excluded what is ours
+    std::optional<std::uint32_t> judged_epoch;   // the start whose end by its own failure was decided on
+    std::optional<std::uint32_t> withheld_epoch; // and the one on which a shut gate was noted
+    std::vector<std::string> moved_off;          // hosts it was moved away from, while their fault holds
+    std::vector<std::string> excluded_by_us;     // those of rm.excluded that we added
     bool operator==(const JobState&) const = default;
 };
 
-// What a fabric file's word is worth, of which agents say that they have read it.
-struct FileWord {
+// Whether a fabric file that agents have read is trusted.
+struct FileTrust {
     std::uint32_t unfit = 0; // hosts that lack what it lists
-    base::Time since{};      // so many since then
-    bool believed = false;
-    bool operator==(const FileWord&) const = default;
+    base::Time since{};      // since when it is this many
+    bool trusted = false;
+    bool operator==(const FileTrust&) const = default;
 };
 
 struct State {
     std::map<std::string, HostState, std::less<>> hosts;
-    std::map<std::uint32_t, JobState> jobs;      // not ended, in the resource manager
-    std::map<std::uint64_t, Incident> incidents; // open, by number
+    std::map<base::JobId, JobState> jobs; // in the resource manager: not ended, or by their own failure
+    std::map<std::uint64_t, Incident> incidents;              // open, by number
+    std::map<std::string, SwitchState, std::less<>> switches; // from the fabric file
     std::uint64_t next_incident = 1;
     base::Time last_tick{};
-    base::Time grace_from{};               // no silence counts that began before,
-    base::Time grace_until{};              // and no host is suspected before
-    std::map<std::string, FileWord> files; // by digest (file_doubt.hpp)
+    base::Time grace_from{};                // no silence counts that began before,
+    base::Time grace_until{};               // and no host is suspected before
+    std::map<std::string, FileTrust> files; // by digest (file_trust.hpp)
     bool rm_answers = true;
-    std::optional<base::Time> rm_read;   // when the resource manager was last read
-    std::optional<base::Time> swept;     // when the last complete sweep of the fabric came
-    std::optional<RmConfig> rm_config;   // none until it was read
+    base::Time rm_answers_since{};     // without a break
+    std::optional<base::Time> rm_read; // when the resource manager was last read
+    std::optional<base::Time> swept;   // when the last complete sweep of the fabric came
+    std::optional<RmConfig> rm_config; // none until it was read
+    Learned learned;                   // of failures, repairs and restarts (learn.hpp)
+    std::vector<Pause> pauses;
+    std::vector<Maintenance> maintenance;
+    std::map<std::string, Crossing> crossings;           // by the bound's key, behind a blank what it bounds
+    std::vector<base::Duration> switch_restarts;         // how long the last restarts of switches took
+    std::map<std::string, PeerLooks, std::less<>> looks; // by the silent host that others look at
+    std::uint64_t next_look = 1;
     bool operator==(const State&) const = default;
 
     // The state as one JSON text and back. Errors (Code::input) name the field.
@@ -91,7 +177,7 @@ struct State {
     bool knows_host(std::string_view name) const;
 
     // The job with this id, or the heterogeneous job with a component of this id; null when there is none.
-    const JobState* find_job(std::uint32_t id) const;
+    const JobState* find_job(base::JobId id) const;
 
     // The open incident whose culprit is the host; null when there is none.
     const Incident* incident_of(std::string_view host) const;

@@ -15,8 +15,11 @@ std::string text_of(std::string_view name) {
 std::string text_of(std::uint64_t id) {
     return std::to_string(id);
 }
+std::string text_of(base::JobId id) {
+    return to_string(id);
+}
 
-// Both are sorted by the same key: one walk tells what came, went and changed.
+// Both are sorted by the same key: one walk finds what came, went and changed.
 template <class Map>
 void compare(std::string_view kind, Map& held, const Map& now, std::vector<StateRow>& rows) {
     const auto key = [&](const auto& entry) { return fmt::format("{}/{}", kind, text_of(entry.first)); };
@@ -51,6 +54,7 @@ std::vector<StateRow> StateRows::changes(const State& now) {
     compare("host", held_.hosts, now.hosts, rows);
     compare("job", held_.jobs, now.jobs, rows);
     compare("incident", held_.incidents, now.incidents, rows);
+    compare("switch", held_.switches, now.switches, rows);
     codec::Writer writer;
     writer("v", state_version);
     few_fields(writer, now);
@@ -64,7 +68,7 @@ std::vector<StateRow> StateRows::changes(const State& now) {
 
 // The document that State::to_json() would have written, put together from its parts.
 base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
-    std::string hosts, jobs, incidents, rest;
+    std::string hosts, jobs, incidents, switches, rest;
     for (const auto& row : rows) {
         const auto slash = row.key.find('/');
         const auto kind = row.key.substr(0, slash);
@@ -72,7 +76,11 @@ base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
             rest = row.json;
             continue;
         }
-        auto* part = kind == "host" ? &hosts : kind == "job" ? &jobs : kind == "incident" ? &incidents : nullptr;
+        auto* part = kind == "host"       ? &hosts
+                     : kind == "job"      ? &jobs
+                     : kind == "incident" ? &incidents
+                     : kind == "switch"   ? &switches
+                                          : nullptr;
         if (part == nullptr || slash == std::string::npos)
             return base::Error{base::Code::input, fmt::format("{}: a row of no kind that is known", row.key)};
         const auto name = base::to_text(boost::json::string(row.key.substr(slash + 1)));
@@ -80,8 +88,9 @@ base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
     }
     if (!rest.starts_with('{'))
         return base::Error{base::Code::input, fmt::format("{}: the row is missing", rest_key)};
-    return State::from_json(fmt::format(R"({{"hosts":{{{}}},"jobs":{{{}}},"incidents":{{{}}},{})", hosts, jobs,
-                                        incidents, std::string_view(rest).substr(1)));
+    return State::from_json(
+        fmt::format(R"({{"hosts":{{{}}},"jobs":{{{}}},"incidents":{{{}}},"switches":{{{}}},{})", hosts, jobs,
+                    incidents, switches, std::string_view(rest).substr(1)));
 }
 
 } // namespace restart

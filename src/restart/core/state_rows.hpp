@@ -1,5 +1,5 @@
-// The state by rows: one for each host, job and incident and one for the rest, so that what an event changed can be
-// written without the state of sixteen thousand hosts.
+// The state by rows: one for each host, job and incident and one for the rest, so that what an event changed
+// can be written without the state of sixteen thousand hosts.
 #pragma once
 
 #include "restart/core/state.hpp"
@@ -18,10 +18,10 @@ struct StateRow {
 // The state that the rows hold, in any order. Errors (Code::input) name the row or the field.
 base::Expected<State> state_from_rows(const std::vector<StateRow>& rows);
 
-// Knows what was handed out, and so what has changed since.
+// Knows what was returned before, and so what has changed since.
 class StateRows {
 public:
-    StateRows() = default;                                  // nothing was
+    StateRows() = default;                                     // nothing was
     explicit StateRows(State held) : held_(std::move(held)) {} // all of this was
 
     // The rows in which `now` differs, which count as handed out from here on. Linear in hosts and jobs.

@@ -1,74 +1,132 @@
 #include "restart/core/step.hpp"
 
-#include "restart/core/turn.hpp"
+#include "restart/core/act/act.hpp"
+#include "restart/core/act/gate.hpp"
+#include "restart/core/decide/decide.hpp"
+#include "restart/core/detect/common_cause.hpp"
+#include "restart/core/detect/detect.hpp"
+#include "restart/core/detect/peers.hpp"
+#include "restart/core/learn/learn.hpp"
 
 #include <algorithm>
 
 namespace restart {
 namespace {
 
-void apply(Turn& turn, const Started&) {
-    turn.state.rm_read.reset();
-    turn.state.files.clear();
-    turn.state.rm_config.reset();
-    turn.state.last_tick = turn.now;
-    give_grace(turn);
-    doubt_given(turn);
+void apply(StepContext& ctx, const Started&) {
+    ctx.state.rm_read.reset();
+    ctx.state.files.clear();
+    ctx.state.rm_config.reset();
+    // No number comes again, also where the last ones were not written.
+    ctx.state.next_look =
+        std::max(ctx.state.next_look, static_cast<std::uint64_t>(std::max<std::int64_t>(
+                                          0, ctx.now.time_since_epoch() / base::Duration(1))));
+    end_pauses(ctx);
+    ctx.state.last_tick = ctx.now;
+    start_grace(ctx);
+    mark_unconfirmed(ctx);
 }
 
-void apply(Turn& turn, const Tick&) {
-    keep_grace(turn);
-    check_silence(turn);
-    if (turn.state.rm_read) {
-        retry_waiting(turn, false);
-        advance_all(turn);
+void apply(StepContext& ctx, const Tick&) {
+    grace_after_pause(ctx);
+    end_pauses(ctx);
+    check_silence(ctx);
+    learn_passing(ctx);
+    check_causes(ctx);
+    decide_fresh(ctx);
+    if (ctx.state.rm_read) {
+        retry_waiting(ctx, false);
+        decide_all(ctx);
+        end_departures(ctx);
+        end_crossings(ctx);
     }
 }
 
-void apply(Turn& turn, const FabricLoaded& event) {
-    take_units(turn, event.units);
-    turn.changed();
+void apply(StepContext& ctx, const FabricLoaded& event) {
+    take_fabric(ctx, event);
+    ctx.changed();
 }
 
-void apply(Turn& turn, const AgentReported& event) {
-    take_report(turn, event.report);
-    judge(turn, event.report.host);
+// Whether a job of the report was asked to save: a checkpoint that it brings lets the job go on at once.
+bool saves(const State& state, const Report& report) {
+    for (const auto& [number, incident] : state.incidents) {
+        if (incident.phase != Phase::saving) continue;
+        for (const auto& affected : incident.jobs)
+            for (const auto& job : report.jobs)
+                if (job.id == affected.id && job.ckpt) return true;
+    }
+    return false;
 }
 
-void apply(Turn& turn, const FabricSwept& event) {
-    take_sweep(turn, event.report);
-    check_silence(turn);
+void apply(StepContext& ctx, const AgentReported& event) {
+    take_report(ctx, event.report);
+    if (take_sights(ctx, event.report)) check_silence(ctx);
+    judge(ctx, event.report.host);
+    decide_fresh(ctx);
+    if (ctx.state.rm_read && saves(ctx.state, event.report)) decide_all(ctx);
 }
 
-void apply(Turn& turn, const RmRead& event) {
-    const bool was_away = !turn.state.rm_answers;
-    take_snapshot(turn, event.snapshot);
-    reconcile(turn);
-    retry_waiting(turn, was_away);
-    check_silence(turn);
-    check_files(turn);
-    for (const auto& [name, host] : turn.state.hosts)
-        if (!host.findings.empty()) judge(turn, name);
-    advance_all(turn);
-    tend_exclusions(turn);
+void apply(StepContext& ctx, const FabricSwept& event) {
+    take_sweep(ctx, event.report);
+    check_silence(ctx);
+    check_causes(ctx);
+    decide_fresh(ctx);
 }
 
-void apply(Turn& turn, const RmUnavailable& event) {
-    if (std::exchange(turn.state.rm_answers, false))
-        turn.note_host(NoteKind::signal, {}, printable("the resource manager does not answer: " + event.why));
+void apply(StepContext& ctx, const RmRead& event) {
+    const bool was_away = !ctx.state.rm_answers;
+    take_snapshot(ctx, event.snapshot);
+    reconcile(ctx);
+    retry_waiting(ctx, was_away);
+    check_silence(ctx);
+    check_files(ctx);
+    check_causes(ctx);
+    for (const auto& [name, host] : ctx.state.hosts)
+        if (!host.findings.empty()) judge(ctx, name);
+    decide_fresh(ctx);
+    decide_all(ctx);
+    decide_failures(ctx);
+    update_exclusions(ctx);
+    begin_repairs(ctx);
 }
 
-void apply(Turn& turn, const ActionDone& event) {
-    take_outcome(turn, event);
-    if (turn.state.rm_read) advance_all(turn);
+void apply(StepContext& ctx, const HostAsked& event) {
+    take_answer(ctx, event);
+    check_silence(ctx);
+    decide_fresh(ctx);
 }
 
-void apply(Turn& turn, const OperatorDrain& event) {
-    operator_drain(turn, event);
+void apply(StepContext& ctx, const RmUnavailable& event) {
+    if (std::exchange(ctx.state.rm_answers, false))
+        ctx.note_host(NoteKind::signal, {}, state_text("the resource manager does not answer: " + event.why));
 }
 
-void apply(Turn& turn, const OperatorResume& event) {
-    operator_resume(turn, event);
+void apply(StepContext& ctx, const ActionDone& event) {
+    take_outcome(ctx, event);
+    if (ctx.state.rm_read) decide_all(ctx);
+}
+
+void apply(StepContext& ctx, const OperatorDrain& event) {
+    operator_drain(ctx, event);
+}
+
+void apply(StepContext& ctx, const OperatorResume& event) {
+    operator_resume(ctx, event);
+}
+
+void apply(StepContext& ctx, const OperatorPause& event) {
+    operator_pause(ctx, event);
+    if (ctx.state.rm_read) decide_all(ctx);
+}
+
+void apply(StepContext& ctx, const OperatorGo& event) {
+    operator_go(ctx, event);
+    if (ctx.state.rm_read) decide_all(ctx);
+}
+
+void apply(StepContext& ctx, const MaintenanceWindows& event) {
+    take_windows(ctx, event.open);
+    if (ctx.state.rm_read) decide_all(ctx);
 }
 
 } // namespace
@@ -76,8 +134,8 @@ void apply(Turn& turn, const OperatorResume& event) {
 Step step(State state, const Event& event, base::Time now, const Policy& policy) {
     Step out;
     out.state = std::move(state);
-    Turn turn(out, now, policy);
-    std::visit([&](const auto& what) { apply(turn, what); }, event);
+    StepContext ctx(out, now, policy);
+    std::visit([&](const auto& what) { apply(ctx, what); }, event);
     return out;
 }
 
@@ -88,18 +146,22 @@ Reply reply_to(const State& state, const Report& report) {
         if (job == nullptr || job->rm.uid != reported.uid || reported.epoch < job->rm.restarts ||
             job->interval <= base::Duration{})
             continue;
-        auto& told = reply.jobs.emplace_back();
-        told.id = reported.id;
-        told.epoch = reported.epoch;
-        told.interval_s = base::to_seconds(job->interval);
+        auto& answer = reply.jobs.emplace_back();
+        answer.id = reported.id;
+        answer.epoch = reported.epoch;
+        answer.interval_s = base::to_seconds(job->interval);
         for (const auto& [number, incident] : state.incidents)
-            for (const auto& hurt : incident.jobs)
-                if (hurt.id == job->rm.id && hurt.epoch == reported.epoch && hurt.save_by && !hurt.stopped &&
-                    !hurt.settled && !hurt.observed) {
-                    told.save_by = hurt.save_by;
-                    told.incident = incident.id();
+            for (const auto& affected : incident.jobs)
+                if (affected.id == job->rm.id && affected.epoch == reported.epoch && affected.save_by &&
+                    affected.to_move()) {
+                    answer.save_by = affected.save_by;
+                    answer.incident = incident.id();
                 }
+        if (!reported.run || !job->run) continue;
+        answer.order = order_for(state, *job);
+        answer.suspected = suspects(state, *job->run);
     }
+    if (report.looks) reply.looks = looks_for(state, report.host);
     return reply;
 }
 

@@ -1,5 +1,5 @@
 // restart::step: everything the restart daemon decides, as a function from state and event to state and
-// actions. No I/O and no clock: the daemon feeds it, a simulator can too.
+// actions. No I/O and no clock: the daemon calls it, and a simulator can too.
 //
 // The rules, in short:
 //  * A host is lost when its agent has been silent for `silent` AND a second witness says so after the
@@ -10,17 +10,22 @@
 //    only watches.
 //  * A finding of severity evict asks the host's jobs to save, by a deadline from their measured checkpoint
 //    cost, then drains the host and requeues them without it; fatal does so at once; warn and info are noted.
-//  * What is to be done follows from what holds now, at each turn: a drain that a bound refused is done when
-//    there is room, what was only observed when observe_only is off, a job that begins on a bad host is moved.
-//  * A finding that rests on the fabric file counts only where most hosts that have read that file fit it:
+//  * What is to be done is derived from the present state at each step: a drain that a bound refused is done
+//    when there is room, what observe_only withheld when it is off, a job that starts on a bad host is
+//    moved.
+//  * A finding that depends on the fabric file counts only where most hosts that have read that file match
+//  it:
 //    else the file is wrong, not the hosts, and one incident says so.
-//  * Bounds stop new drains, never a recovery. A drain without our tag is another's: it is neither undone
-//    nor overwritten, and a person's resume of a host stands as long as what held then goes on.
+//  * A pause by a person, maintenance and observe_only keep back everything that nobody asked for.
+//  * Bounds stop new drains, never a recovery. A drain without our tag is never undone or overwritten,
+//    and a person's resume of a host is respected as long as the same findings hold.
+//  * A job under railrun keeps its allocation while it has a sound spare: its step starts again there, by an
+//    order that is derived from the state in each answer to its agent until a later launch is seen.
 //  * A job is requeued at most once from each of its starts, and not at all when it makes no progress. It is
-//    kept off the culprit by our drain, else by an exclusion that is taken back when the fault is over.
-//  * An action is checked once more when it is performed: overtaken().
+//    kept off the culprit by our drain, else by an exclusion that is removed when the fault is over.
+//  * An action is checked once more when it is performed: why_obsolete().
 //  * Each action is an intent in the state until its outcome is known; one that fails because the resource
-//    manager is away is tried again, one given before a restart is settled by the next snapshot.
+//    manager is down is tried again, one started before a restart is confirmed by the next snapshot.
 #pragma once
 
 #include "base/clock.hpp"
@@ -48,12 +53,12 @@ struct Step {
 // std::move: it is not copied.
 Step step(State state, const Event& event, base::Time now, const Policy& policy);
 
-// Why an action is no longer to be done, by what is known now; empty: it still is. To be asked on the very
-// state before the action is performed: it may have waited for the journal or for the resource manager.
-std::string overtaken(const State& state, const Policy& policy, const Action& action);
+// Why an action is no longer needed in the present state; empty: it still is. To be called just before the
+// action is performed: it may have waited for the journal or for the resource manager.
+std::string why_obsolete(const State& state, const Policy& policy, base::Time now, const Action& action);
 
-// What a reporting host's jobs are told; call it on the state after its report. Jobs whose owner is not the
-// reported uid are left out.
+// The reply to a report, for the jobs of its host; call it on the state after the report. Jobs whose owner is
+// not the reported uid are left out.
 Reply reply_to(const State& state, const Report& report);
 
 } // namespace restart

@@ -1,10 +1,15 @@
-// railctl: an operator's view of restartd, and the two things an operator asks of it.
+// railctl: an operator's view of restartd, and the two commands it takes.
 #include "base/cli.hpp"
 #include "base/conf.hpp"
+#include "base/host_port.hpp"
 #include "base/hostlist.hpp"
 #include "base/json.hpp"
 #include "base/units.hpp"
+#include "restart/ctl/doctor/gather.hpp"
+#include "restart/ctl/doctor/show.hpp"
+#include "restart/ctl/enable/command.hpp"
 #include "restart/ctl/show.hpp"
+#include "restart/ctl/show_rates.hpp"
 #include "restart/wire/http_client.hpp"
 #include "restart/wire/operator.hpp"
 
@@ -30,14 +35,17 @@ struct Options {
     std::string hosts;               // drain, resume
     std::vector<std::string> reason; // drain
     bool no_wait = false;            // drain, resume
+    std::string lasts;               // pause
+    std::string some;                // pause, go
     std::string subject;             // explain
     std::string host, incident;      // history
-    std::uint32_t job = 0;
+    std::string job;
     std::uint32_t last = 100;
+    bool this_host = false; // doctor
 };
 
 struct Commands {
-    base::Words *status, *drain, *resume, *explain, *history;
+    base::Words *status, *plan, *drain, *resume, *pause, *go, *explain, *history, *rates, *top, *doctor;
 };
 
 Commands declare(base::Cli& cli, Options& options) {
@@ -45,26 +53,37 @@ Commands declare(base::Cli& cli, Options& options) {
     cli->fallthrough(); // --json and the like may stand behind the command
     cli->add_option("--config", options.config, "Configuration file (railyard.conf(5))");
     cli->add_option("--url", options.url, "Where restartd is; overrides [restartd] url");
-    cli->add_flag("--json", options.json, "Print restartd's answer as JSON");
+    cli->add_flag("--json", options.json, "Print the answer as JSON");
     Commands commands{};
-    const auto command = [&](const char* name, const char* about) { return cli->add_subcommand(name, about); };
-    commands.status = command("status", "Hosts, incidents and jobs with something to tell");
+    const auto command = [&](const char* name, const char* about) {
+        return cli->add_subcommand(name, about);
+    };
+    commands.status = command("status", "Hosts, incidents and jobs with something to report");
     commands.status->add_flag("--all", options.all, "List every host and job");
 
+    commands.plan = command("plan", "What restartd would do now: under way, awaited, withheld");
+
     commands.drain = command("drain", "Keep new jobs away from hosts");
-    commands.drain->add_option("HOST", options.hosts, "A host or a list such as n[001-004]")
-        ->required();
+    commands.drain->add_option("HOST", options.hosts, "A host or a list such as n[001-004]")->required();
     commands.drain->add_option("REASON", options.reason, "Why, for whoever finds them drained")->required();
     commands.drain->add_flag("--no-wait", options.no_wait, "Do not wait for the resource manager");
 
     commands.resume = command("resume", "Give hosts that Railyard drained back to jobs");
-    commands.resume->add_option("HOST", options.hosts, "A host or a list such as n[001-004]")
-        ->required();
+    commands.resume->add_option("HOST", options.hosts, "A host or a list such as n[001-004]")->required();
     commands.resume->add_flag("--no-wait", options.no_wait, "Do not wait for the resource manager");
+
+    commands.pause = command("pause", "Let restartd do nothing by itself for a time");
+    commands.pause->add_option("REASON", options.reason, "Why, for whoever finds it paused")->required();
+    commands.pause->add_option("--for", options.lasts, "How long, such as 2h or 1d (default 8h)");
+    commands.pause->add_option("--hosts", options.some, "Only about these hosts, such as n[001-032]");
+
+    commands.go = command("go", "End pauses: restartd acts again");
+    commands.go->add_option("--hosts", options.some, "Only for these hosts");
 
     commands.explain = command("explain", "What happened to a job or a host, and why");
     commands.explain
-        ->add_option("SUBJECT", options.subject, "A job's number or name (12, 12_3, 12+1), or a host's name")
+        ->add_option("SUBJECT", options.subject,
+                     "A job's number or name (12, 12_3, 12+1, 12[3]), or a host's name")
         ->required();
 
     commands.history = command("history", "What happened, newest last");
@@ -73,34 +92,54 @@ Commands declare(base::Cli& cli, Options& options) {
     commands.history->add_option("--incident", options.incident, "Only this incident, such as i-7");
     commands.history->add_option("--last", options.last, "At most so many lines (default 100)")
         ->range(1, 100'000);
+
+    commands.rates = command("rates", "How often hosts fail, how long repairs take, what follows from it");
+    commands.top = command("top", "Hosts that fail again and again, and jobs that lost most by it");
+
+    commands.doctor = command("doctor", "What is wrong with the installation, and what mends it");
+    commands.doctor->add_flag("--host", options.this_host, "Only this host, nothing of the whole cluster");
     return commands;
 }
 
-// restartd, spoken to.
+// The connection to restartd.
 class Restartd {
 public:
     static Expected<Restartd> find(const Options& options) {
-        const auto conf = base::load_conf(options.config);
+        using Table = base::ConfTable;
+        const auto needs = options.url.empty() ? base::ConfTables{Table::restartd, Table::munge}
+                                               : base::ConfTables{Table::munge};
+        const auto conf = base::load_conf(options.config, needs);
         if (!conf) return conf.error();
-        const auto url = options.url.empty() ? conf->text("restartd", "url") : options.url;
-        auto open = HttpClient::make(url);
+        const auto urls = options.url.empty() ? conf->restartd.url : std::vector{options.url};
+        auto open = HttpClient::make(urls);
         if (!open) return std::move(open).error().within(options.url.empty() ? "[restartd] url" : "--url");
-        auto signing = HttpClient::make(url, MungeAuth(conf->text("munge", "socket")));
-        return Restartd(*std::move(open), *std::move(signing));
+        auto signing = HttpClient::make(urls, MungeAuth(conf->munge.socket, conf->restartd.user));
+        const bool loopback = std::all_of(urls.begin(), urls.end(), [](const std::string& url) {
+            return base::parse_url(url)->is_loopback();
+        });
+        return Restartd(loopback, *std::move(open), *std::move(signing));
     }
 
-    // Reading is open on restartd's own machine; elsewhere it wants to know who asks.
+    // Requests and answers are signed, so that restartd knows what may be shown and no other server is
+    // believed. Without munged some things may still be read: on restartd's own machine, where no other
+    // process can listen at the address, and elsewhere with [restartd] open_reading.
     Expected<std::string> get(const std::string& target) {
-        auto answer = open_.request("GET", target, "", patience);
-        if (answer && answer->status == 401) answer = signing_.request("GET", target, "", patience);
-        return judge(std::move(answer));
+        auto answer = signing_.request("GET", target, "", patience);
+        if (answer || !(answer.error().text.starts_with("munged") ||
+                        (loopback_ && answer.error().text.starts_with("[restartd] user"))))
+            return judge(std::move(answer));
+        if (!loopback_) std::cerr << "railctl: " << answer.error().text << " The answer is not signed.\n";
+        auto unsigned_answer = judge(open_.request("GET", target, "", patience));
+        if (!unsigned_answer) unsigned_answer.error().text += fmt::format(" ({})", answer.error().text);
+        return unsigned_answer;
     }
     Expected<std::string> post(const std::string& target, const std::string& body) {
         return judge(signing_.request("POST", target, body, patience));
     }
 
 private:
-    Restartd(HttpClient open, HttpClient signing) : open_(std::move(open)), signing_(std::move(signing)) {}
+    Restartd(bool loopback, HttpClient open, HttpClient signing)
+        : loopback_(loopback), open_(std::move(open)), signing_(std::move(signing)) {}
 
     static Expected<std::string> judge(Expected<HttpResponse> answer) {
         if (!answer) {
@@ -111,10 +150,11 @@ private:
         }
         if (answer->status < 300) return std::move(answer->body);
         const auto refused = Refused::from_json(answer->body);
-        return Error{code_of(answer->status),
-                     refused ? fmt::format("restartd: {}", refused->text)
-                             : fmt::format("restartd: answered {} and no reason: does another server stand there?",
-                                           answer->status)};
+        return Error{
+            code_of(answer->status),
+            refused ? fmt::format("restartd: {}", refused->text)
+                    : fmt::format("restartd: answered {} and no reason: does another server stand there?",
+                                  answer->status)};
     }
     static Code code_of(unsigned status) {
         switch (status) {
@@ -127,6 +167,7 @@ private:
         }
     }
 
+    bool loopback_;
     HttpClient open_;
     HttpClient signing_;
 };
@@ -161,7 +202,7 @@ struct Ending {
     std::string error;
 };
 
-// How an operator's wish ended, as far as it has.
+// How an operator's request ended, as far as it has.
 Expected<Ending> ending_of(Restartd& restartd, const std::string& incident) {
     const auto history =
         read<History>(restartd.get("/v1/history?last=1&incident=" + percent_encode(incident)));
@@ -190,7 +231,7 @@ Expected<Ending> wait_for(Restartd& restartd, const std::string& host, const std
     }
 }
 
-// One host's drain or resume; the result as JSON. `good` tells whether it was done (or need not be waited
+// One host's drain or resume; the result as JSON. `good`: whether it was done (or need not be waited
 // for).
 Expected<boost::json::object> change_one(Restartd& restartd, const Options& options, bool drain,
                                          const std::string& host, const std::string& reason, bool& good) {
@@ -209,12 +250,34 @@ Expected<boost::json::object> change_one(Restartd& restartd, const Options& opti
         {"host", host}, {"incident", accepted->incident}, {"state", ending.state}, {"error", ending.error}};
 }
 
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const auto& word : words)
+        text += (text.empty() ? "" : " ") + word;
+    return text;
+}
+
+// Prints what would be done from now on.
+Expected<int> pause(Restartd& restartd, const Options& options) {
+    PauseRequest request{options.some, {}, joined(options.reason)};
+    if (!options.lasts.empty()) {
+        const auto lasts = base::parse_duration(options.lasts);
+        if (!lasts) return Error(Code::usage, lasts.error().text).within("--for");
+        request.lasts = *lasts;
+    }
+    return print<RecoveryPlan>(options, restartd.post("/v1/pause", request.to_json()),
+                               [](const RecoveryPlan& plan) { return show(plan); });
+}
+
+Expected<int> go(Restartd& restartd, const Options& options) {
+    return print<RecoveryPlan>(options, restartd.post("/v1/go", GoRequest{options.some}.to_json()),
+                               [](const RecoveryPlan& plan) { return show(plan); });
+}
+
 Expected<int> change(Restartd& restartd, const Options& options, bool drain) {
     const auto hosts = base::expand_hostlist(options.hosts);
     if (!hosts) return Error(hosts.error()).within("HOST");
-    std::string reason;
-    for (const auto& word : options.reason)
-        reason += (reason.empty() ? "" : " ") + word;
+    const auto reason = joined(options.reason);
     boost::json::array results;
     int status = base::exit_done;
     for (const auto& host : *hosts) {
@@ -254,9 +317,9 @@ bool names_part(std::string_view subject) {
 }
 
 Expected<int> explain(Restartd& restartd, const Options& options) {
-    const bool job =
-        names_part(options.subject) || std::all_of(options.subject.begin(), options.subject.end(),
-                                                   [](char c) { return c >= '0' && c <= '9'; });
+    const bool job = names_part(options.subject) || base::JobId::parse(options.subject) ||
+                     std::all_of(options.subject.begin(), options.subject.end(),
+                                 [](char c) { return c >= '0' && c <= '9'; });
     const auto target =
         fmt::format("/v1/explain?{}={}", job ? "job" : "host", percent_encode(options.subject));
     const auto shown = [](const auto& story) { return show(story); };
@@ -268,31 +331,63 @@ Expected<int> history(Restartd& restartd, const Options& options) {
     auto target = fmt::format("/v1/history?last={}", options.last);
     if (!options.host.empty()) target += "&host=" + percent_encode(options.host);
     if (!options.incident.empty()) target += "&incident=" + percent_encode(options.incident);
-    if (options.job != 0) target += fmt::format("&job={}", options.job);
-    return print<History>(options, restartd.get(target), [](const History& history) { return show(history); });
+    if (!options.job.empty()) {
+        const auto job = base::JobId::parse(options.job);
+        if (!job)
+            return base::Error{base::Code::usage,
+                               fmt::format("--job {}: must be a job's number, as 12 or 12[3]", options.job)};
+        target += "&job=" + percent_encode(to_string(*job));
+    }
+    return print<History>(options, restartd.get(target),
+                          [](const History& history) { return show(history); });
+}
+
+int examine(const Options& options) {
+    const auto found = doctor::complaints(doctor::gather({options.config, options.url}), options.this_host);
+    std::cout << (options.json ? doctor::to_json(found) : doctor::show(found));
+    const bool ill = std::any_of(found.begin(), found.end(), [](const doctor::Complaint& complaint) {
+        return complaint.weight != doctor::Weight::note;
+    });
+    return ill ? base::exit_finding : base::exit_done;
 }
 
 Expected<int> run(const Commands& commands, const Options& options) {
+    if (*commands.doctor) return examine(options);
     auto restartd = Restartd::find(options);
     if (!restartd) return restartd.error();
     if (*commands.status)
         return print<Status>(options, restartd->get("/v1/status"),
                              [&](const Status& status) { return show(status, options.all); });
+    if (*commands.plan)
+        return print<RecoveryPlan>(options, restartd->get("/v1/plan"),
+                                   [](const RecoveryPlan& plan) { return show(plan); });
+    if (*commands.pause) return pause(*restartd, options);
+    if (*commands.go) return go(*restartd, options);
     if (*commands.drain) return change(*restartd, options, true);
     if (*commands.resume) return change(*restartd, options, false);
     if (*commands.explain) return explain(*restartd, options);
+    if (*commands.rates)
+        return print<Rates>(options, restartd->get("/v1/rates"),
+                            [](const Rates& rates) { return show(rates); });
+    if (*commands.top)
+        return print<Top>(options, restartd->get("/v1/top"), [](const Top& top) { return show(top); });
     return history(*restartd, options);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    base::Cli cli("railctl", "See what restartd knows and does; drain and resume hosts.", "railctl(1)");
+    base::Cli cli(
+        "railctl",
+        "See what restartd knows and does; drain and resume hosts; pause it; switch placement on and off.",
+        "railctl(1)");
     Options options;
     const auto commands = declare(cli, options);
+    const enable::Command enable(cli);
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
-    const auto done = run(commands, options);
+    const auto done =
+        enable.given() ? enable.run(options.config, options.url, options.json) : run(commands, options);
     if (!done) return cli.fail(done.error());
     return base::finish_output(cli, *done);
 }

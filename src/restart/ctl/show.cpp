@@ -3,9 +3,11 @@
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
+#include "restart/ctl/show_rates.hpp"
 #include "sched/explain_show.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <ctime>
@@ -84,11 +86,40 @@ std::string incidents_text(const std::vector<IncidentStatus>& incidents, Time no
     return out;
 }
 
-// `empty` is what it means when there is nothing to tell.
+// "0.026", "1.2", "480".
+std::string node_hours_text(double hours) {
+    return hours >= 100 ? fmt::format("{:.0f}", hours)
+           : hours >= 1 ? fmt::format("{:.1f}", hours)
+                        : fmt::format("{:.2g}", hours);
+}
+
+// What leaving the job where it is costs and what moving it would, where that is weighed.
+std::string costs_text(const std::vector<IncidentStatus>& incidents, base::JobId id) {
+    std::string out;
+    for (const auto& incident : incidents)
+        for (const auto& job : incident.jobs) {
+            if (job.id != id || !job.cost) continue;
+            const auto& cost = *job.cost;
+            Table table({"COST", "NODE-HOURS", "FROM"});
+            table.add({"waiting", node_hours_text(cost.waiting),
+                       fmt::format("{:.3g} % of {} nodes for {} ({}): {}", cost.slowdown * 100, cost.nodes,
+                                   lasting(cost.stays), cost.stays_from, cost.slowed_by)});
+            table.add({"moving", node_hours_text(cost.moving), "the sum of what follows"});
+            for (const auto& term : cost.terms)
+                table.add({"  " + term.name, node_hours_text(term.node_hours), term.from});
+            out += fmt::format("\n{}: {}\n{}", incident.id,
+                               job.recover ? "it is moved" : "it stays, which is judged again as time passes",
+                               table.print());
+        }
+    return out;
+}
+
+// `empty` is printed when the list is empty.
 std::string timeline_text(const std::vector<TimelineEntry>& timeline, Time now, std::string_view empty) {
     Table table({"TIME", "", "INCIDENT", "HOST", "JOB", "WHAT"});
     for (const auto& entry : timeline)
-        table.add({when(entry.time, now), entry.kind, entry.incident, entry.host, entry.job_name, entry.text});
+        table.add(
+            {when(entry.time, now), entry.kind, entry.incident, entry.host, entry.job_name, entry.text});
     return table.empty() ? fmt::format("{}\n", empty) : table.print();
 }
 
@@ -101,21 +132,20 @@ std::string job_heading(const JobStatus& job, Time now) {
     return out + '\n';
 }
 
-std::string job_facts(const JobStatus& job, Time now) {
+std::string job_facts(const JobStatus& job, const std::optional<IntervalStatus>& interval, Time now) {
     std::string out;
     if (job.interactive) out += "an allocation of salloc or srun: nothing can start it again\n";
     for (const auto& component : job.components)
-        out += fmt::format("component {} (its own number is {}): {}\n", component.name, component.id,
-                           nodes_text(component.nodes));
+        out += fmt::format("component {} (its own number is {}): {}\n", component.name,
+                           to_string(component.id), nodes_text(component.nodes));
     if (!job.excluded.empty()) out += fmt::format("kept away from {}\n", base::fold_hostlist(job.excluded));
-    if (job.commit)
-        out += fmt::format("last checkpoint: step {} at {} ({}), cost {:.2f} s, one every {}\n",
-                           job.commit->step, when(job.commit->committed, now), job.commit->path, job.cost_s,
-                           lasting(job.interval));
-    return out;
+    if (!job.commit) return out;
+    out += fmt::format("last checkpoint: step {} at {} ({}), cost {:.2f} s, one every {}\n", job.commit->step,
+                       when(job.commit->committed, now), job.commit->path, job.cost_s, lasting(job.interval));
+    return interval ? out + show(*interval) : out;
 }
 
-// What the placement's sentence rests on.
+// The tables behind the placement's sentence.
 Expected<std::string> placement_details(const base::Reader& placement, Time now) {
     const auto kind = placement.text("kind");
     if (!kind) return kind.error();
@@ -136,38 +166,104 @@ Expected<std::string> placement_details(const base::Reader& placement, Time now)
     return out;
 }
 
-// The sentence that says most first.
+// The most informative sentence first.
 Expected<std::string> job_text(const JobExplanation& explanation) {
     const auto& job = *explanation.job;
     auto out = job_heading(job, explanation.time);
-    if (explanation.placement.empty()) return out + job_facts(job, explanation.time); // an older restartd
+    if (explanation.placement.empty())
+        return out + job_facts(job, explanation.interval, explanation.time); // an older restartd
     const boost::json::value held(explanation.placement);
     const base::Reader placement(held, "placement");
     const auto sentence = placement.text("sentence");
     if (!sentence) return sentence.error();
     const auto details = placement_details(placement, explanation.time);
     if (!details) return details.error();
-    return out + *sentence + '\n' + job_facts(job, explanation.time) + *details;
+    return out + *sentence + '\n' + job_facts(job, explanation.interval, explanation.time) + *details;
+}
+
+// With its author, whom a tag of ours names itself.
+std::string reason_text(const HostStatus& host) {
+    const bool named = host.set_by.empty() || host.reason.empty() || host.reason.starts_with(host.set_by);
+    return named ? host.reason : fmt::format("{}: {}", host.set_by, host.reason);
+}
+
+std::string repair_text(const ReturnStatus& repair, Time now) {
+    auto out = fmt::format("repair ({}: {}): ", repair.fault, fmt::join(repair.ladder, ", "));
+    if (repair.stage == "hands")
+        return out + fmt::format("given up since {}: a person is to see to it\n", when(repair.since, now));
+    out += repair.stage == "waiting"     ? fmt::format("{} is next, and waits for its turn", repair.rung)
+           : repair.stage == "acting"    ? fmt::format("{} under way", repair.rung)
+           : repair.stage == "returning" ? std::string("it is being resumed")
+           : repair.clean_since
+               ? fmt::format("{}; without a fault since {}, to be resumed at {}", repair.rung,
+                             when(*repair.clean_since, now), when(repair.until.value_or(now), now))
+               : fmt::format("{} since {}, has until {} to bring it back", repair.rung,
+                             when(repair.since, now), when(repair.until.value_or(now), now));
+    return out +
+           fmt::format("; attempt {} of {}; then {}\n", repair.attempts, repair.most_attempts, repair.next);
+}
+
+std::string sight_text(base::Knocked saw, bool said) {
+    switch (saw) {
+    case base::Knocked::unreached: return "not reached, though others are";
+    case base::Knocked::refused: return "its kernel lives and refuses the connection";
+    case base::Knocked::mute: return "its kernel takes connections, and nothing answers";
+    case base::Knocked::answers: return "it answers";
+    case base::Knocked::unknown: break;
+    }
+    return said ? "it reaches nothing itself" : "it has not said yet";
 }
 
 std::string host_text(const HostStatus& host, Time now) {
     auto out = fmt::format("host {}", host.name);
     if (!host.unit.empty()) out += fmt::format(" in unit {}", host.unit);
     out += fmt::format(": {}", state_text(host));
-    if (!host.reason.empty()) out += fmt::format(" ({})", host.reason);
+    if (!host.reason.empty()) out += fmt::format(" ({})", reason_text(host));
     out += fmt::format("; agent {}\n", agent_text(host.agent, now));
     for (const auto& finding : host.findings)
         out += fmt::format("finding: {} on {}, {}, since {}: {}\n", finding.rule, finding.component,
                            to_string(finding.severity), when(finding.since, now), finding.evidence);
     if (host.links) out += fmt::format("links: {} of {} up\n", host.links->up, host.links->total);
+    for (const auto& peer : host.peers)
+        out += fmt::format("seen by {}: {}{}\n", peer.host, sight_text(peer.saw, peer.at.has_value()),
+                           peer.at ? fmt::format(", {} ago", lasting(now - *peer.at)) : std::string());
+    if (host.repair) out += repair_text(*host.repair, now);
     for (const auto& sentence : host.agent.not_watching)
         out += fmt::format("not watching {}\n", sentence);
     return out;
 }
 
+std::string hosts_text(const std::vector<std::string>& hosts) {
+    return hosts.empty() ? std::string("all hosts") : base::fold_hostlist(hosts);
+}
+
+// What keeps it from acting comes first.
+std::string modes_text(const Modes& modes, bool observe_only, Time now) {
+    std::string out;
+    bool paused = false;
+    for (const auto& pause : modes.pauses) {
+        paused = paused || pause.hosts.empty();
+        out += fmt::format("PAUSED for {} by {} until {} ({} more): {}; railctl go ends it\n",
+                           hosts_text(pause.hosts), pause.user, when(pause.until, now),
+                           lasting(pause.until - now), pause.reason);
+    }
+    if (observe_only)
+        out += "restartd observes only: nothing is drained or requeued\n";
+    else if (!paused)
+        out += "restartd acts\n";
+    for (const auto& maintenance : modes.maintenance)
+        out += fmt::format("in maintenance by {}: {}\n", maintenance.by, hosts_text(maintenance.hosts));
+    for (const auto& bound : modes.bounds)
+        out += fmt::format("bound {}{}{} keeps hosts back since {}: {}\n", bound.key,
+                           bound.of.empty() ? "" : " of ", bound.of, when(bound.since, now), bound.why);
+    return out;
+}
+
 std::string summary(const Status& status) {
-    std::string out = status.observe_only ? "restartd observes only: nothing is drained or requeued\n"
-                                          : "restartd acts\n";
+    std::string out = modes_text(status.modes, status.observe_only, status.time);
+    if (const auto& primary = status.primary; primary.epoch != 0)
+        out += fmt::format("primary: the restartd on {}, {}, epoch {}\n", primary.host, primary.url,
+                           primary.epoch);
     const auto& rm = status.resource_manager;
     if (!rm.read)
         out += "the resource manager has not answered yet\n";
@@ -180,6 +276,8 @@ std::string summary(const Status& status) {
         out += fmt::format("witness of a host's loss: {}\n", sentence);
     for (const auto& missing : status.installation.missing)
         out += fmt::format("installed half: {}\n", missing);
+    for (const auto& what : status.not_shown)
+        out += fmt::format("not shown to you: {}\n", what);
     return out;
 }
 
@@ -200,13 +298,32 @@ std::string count_text(const Status& status) {
                        status.drained_by_railyard);
 }
 
+// Hosts on their way back, by what is done to them; those that a person is to see to last.
+std::string repairs_text(const Status& status) {
+    std::map<std::string, std::vector<std::string>> repairs;
+    std::vector<std::string> hands;
+    for (const auto& host : status.hosts) {
+        if (!host.repair) continue;
+        if (host.repair->stage == "hands")
+            hands.push_back(host.name);
+        else
+            repairs[host.repair->stage == "waiting" ? "waiting for " + host.repair->rung : host.repair->rung]
+                .push_back(host.name);
+    }
+    std::string out;
+    for (const auto& [rung, hosts] : repairs)
+        out += fmt::format("in repair ({}): {}\n", rung, base::fold_hostlist(hosts));
+    if (!hands.empty()) out += fmt::format("a person is to see to: {}\n", base::fold_hostlist(hands));
+    return out;
+}
+
 Table hosts_table(const Status& status, bool all) {
     Table table({"HOST", "UNIT", "STATE", "AGENT", "FINDINGS", "REASON"});
     for (const auto& host : status.hosts)
         if (all || host.down || host.drain || is_silent(host.agent) || !host.findings.empty() || host.lost ||
             host.not_responding)
             table.add({host.name, host.unit, state_text(host), agent_text(host.agent, status.time),
-                       findings_text(host), host.reason});
+                       findings_text(host), reason_text(host)});
     return table;
 }
 
@@ -220,11 +337,11 @@ Table jobs_table(const Status& status, bool all) {
     return table;
 }
 
-// What the answers say when restartd has nothing to tell.
+// What is printed when restartd has nothing to report.
 constexpr std::string_view no_story_of_job =
     "restartd has done nothing about this job: no fault was seen on its hosts that would have moved it.";
-constexpr std::string_view no_story_of_host =
-    "restartd has nothing on record about this host: no fault was seen and nobody drained it through railctl.";
+constexpr std::string_view no_story_of_host = "restartd has nothing on record about this host: no fault was "
+                                              "seen and nobody drained it through railctl.";
 constexpr std::string_view no_history =
     "restartd's journal holds nothing that fits: no fault was seen, and nothing decided or done.";
 constexpr std::string_view gone = "no longer in the resource manager\n";
@@ -232,13 +349,13 @@ constexpr std::string_view gone = "no longer in the resource manager\n";
 } // namespace
 
 std::string show(const Status& status, bool all) {
-    auto out = summary(status) + count_text(status);
+    auto out = summary(status) + count_text(status) + repairs_text(status);
     const auto hosts = hosts_table(status, all), jobs = jobs_table(status, all);
     if (!hosts.empty()) out += "\n" + hosts.print();
     out += incidents_text(status.incidents, status.time);
     if (!jobs.empty()) out += "\n" + jobs.print();
     if (hosts.empty() && jobs.empty() && status.incidents.empty())
-        out += "nothing to tell of hosts, incidents and jobs (--all lists every host and job)\n";
+        out += "nothing to report of hosts, incidents and jobs (--all lists every host and job)\n";
     return out;
 }
 
@@ -251,7 +368,8 @@ Expected<std::string> show(const JobExplanation& explanation) {
         if (explanation.job->restart.value_or("never") == "never")
             empty += " If one is seen the job is left to Slurm: it was submitted without --restart=auto.";
     }
-    return out + incidents_text(explanation.incidents, explanation.time) + "\n" +
+    return out + incidents_text(explanation.incidents, explanation.time) +
+           (explanation.job ? costs_text(explanation.incidents, explanation.job->id) : std::string()) + "\n" +
            timeline_text(explanation.timeline, explanation.time, empty);
 }
 
@@ -259,6 +377,18 @@ std::string show(const HostExplanation& explanation) {
     return (explanation.host ? host_text(*explanation.host, explanation.time) : std::string(gone)) +
            incidents_text(explanation.incidents, explanation.time) + "\n" +
            timeline_text(explanation.timeline, explanation.time, no_story_of_host);
+}
+
+std::string show(const RecoveryPlan& plan) {
+    auto out = modes_text(plan.modes, plan.modes.observe_only, plan.time);
+    for (const auto& what : plan.not_shown)
+        out += fmt::format("not shown to you: {}\n", what);
+    Table table({"INCIDENT", "PHASE", "STATE", "BY", "WHAT", "WHY"});
+    for (const auto& incident : plan.incidents)
+        for (const auto& step : incident.steps)
+            table.add({incident.id, incident.phase, step.state, step.by ? when(*step.by, plan.time) : "-",
+                       step.what, step.key.empty() ? step.why : fmt::format("{}: {}", step.key, step.why)});
+    return out + (table.empty() ? "nothing is to be done\n" : "\n" + table.print());
 }
 
 std::string show(const History& history) {

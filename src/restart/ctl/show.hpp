@@ -1,5 +1,5 @@
-// restartd's answers as text for people: what railctl prints without --json. Times are shown as the clock of
-// this machine has them.
+// restartd's answers as text: what railctl prints without --json. Times are shown in this machine's local
+// time.
 #pragma once
 
 #include "base/expected.hpp"
@@ -9,7 +9,7 @@
 
 namespace restart {
 
-// Hosts and jobs with nothing to tell are only counted, unless `all`.
+// Hosts and jobs with nothing to report are only counted, unless `all`.
 std::string show(const Status& status, bool all);
 
 // Errors (Code::input): the placement lacks a member; they name it.
@@ -18,5 +18,7 @@ base::Expected<std::string> show(const JobExplanation& explanation);
 std::string show(const HostExplanation& explanation);
 
 std::string show(const History& history);
+
+std::string show(const RecoveryPlan& plan);
 
 } // namespace restart

@@ -4,8 +4,12 @@
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/units.hpp"
+#include "base/user.hpp"
+#include "restart/daemon/plan.hpp"
+#include "restart/daemon/rate_views.hpp"
 #include "restart/daemon/situation.hpp"
 #include "restart/daemon/views.hpp"
+#include "restart/wire/channel.hpp"
 #include "restart/wire/operator.hpp"
 
 #include <algorithm>
@@ -15,8 +19,10 @@ namespace restart {
 namespace {
 
 constexpr base::Duration rm_patience{3'000};
+constexpr base::Duration watcher_patience{200}; // of requests that must not hold up others of their lane
 constexpr auto quiet = std::chrono::minutes(1);
 constexpr std::uint64_t most_notes = 100'000;
+constexpr std::string_view bearer = "Bearer ";
 
 HttpResponse json_text(std::string body) {
     return {200, std::move(body), "application/json"};
@@ -34,8 +40,8 @@ bool is_job_name(std::string_view text) {
 }
 
 // The id of the record that goes by this name, a component's own, or that of the tasks that wait together
-// with this one; 0: there is none.
-std::uint32_t find_named(const State& state, const std::string& name) {
+// with this one.
+std::optional<base::JobId> find_named(const State& state, const std::string& name) {
     for (const auto& [id, job] : state.jobs) {
         if (job.rm.name == name) return id;
         for (const auto& component : job.rm.components)
@@ -50,7 +56,7 @@ std::uint32_t find_named(const State& state, const std::string& name) {
             names && std::find(names->begin(), names->end(), name) != names->end())
             return id;
     }
-    return 0;
+    return {};
 }
 
 // A request's text in a log line: short and without control characters (the log removes those).
@@ -61,13 +67,14 @@ std::string shortened(std::string_view text) {
 
 } // namespace
 
-Api::Api(Driver& driver, Metrics& metrics, Roles roles, MungeAuth auth) : driver_(driver), metrics_(metrics) {
-    reload(std::move(roles), std::move(auth));
+Api::Api(Driver& driver, Metrics& metrics, Roles roles, MungeAuth auth, MetricsTokens tokens)
+    : driver_(driver), metrics_(metrics) {
+    reload(std::move(roles), std::move(auth), std::move(tokens));
 }
 
-void Api::reload(Roles roles, MungeAuth auth) {
+void Api::reload(Roles roles, MungeAuth auth, MetricsTokens tokens) {
     const std::lock_guard lock(mutex_);
-    access_ = std::make_shared<const Access>(Access{std::move(roles), std::move(auth)});
+    access_ = std::make_shared<const Access>(Access{std::move(roles), std::move(auth), std::move(tokens)});
 }
 
 std::shared_ptr<const Api::Access> Api::access() {
@@ -78,8 +85,10 @@ std::shared_ptr<const Api::Access> Api::access() {
 HttpResponse Api::handle(const HttpRequest& request) {
     const auto held = access();
     auto made = answer(request, *held);
-    if (auto* response = std::get_if<HttpResponse>(&made)) return std::move(*response);
-    return refuse(request, std::get<Refusal>(made));
+    auto* answered = std::get_if<HttpResponse>(&made);
+    auto response = answered != nullptr ? std::move(*answered) : refuse(request, std::get<Refusal>(made));
+    if (request.channel != nullptr) response.proof = request.channel->proof(response.status, response.body);
+    return response;
 }
 
 void Api::refused(std::string_view reason) {
@@ -89,15 +98,20 @@ void Api::refused(std::string_view reason) {
 
 const Api::Route* Api::route_of(std::string_view path) {
     static constexpr Route routes[] = {
-        {"/v1/report", "POST", Who::agents, Lane::reports, &Api::report},
-        {"/v1/fabric", "POST", Who::agents, Lane::reports, &Api::sweep},
-        {"/v1/drain", "POST", Who::operators, Lane::reading, &Api::drain},
-        {"/v1/resume", "POST", Who::operators, Lane::reading, &Api::resume},
-        {"/v1/status", "GET", Who::readers, Lane::reading, &Api::status},
-        {"/v1/explain", "GET", Who::owners, Lane::reading, &Api::explain},
-        {"/v1/history", "GET", Who::readers, Lane::reading, &Api::history},
-        {"/metrics", "GET", Who::readers, Lane::health, &Api::metrics_page},
-        {"/healthz", "GET", Who::anyone, Lane::health, &Api::health}};
+        {"/v1/report", "POST", Who::agents, Wish::change, Lane::reports, &Api::report},
+        {"/v1/fabric", "POST", Who::agents, Wish::change, Lane::reports, &Api::sweep},
+        {"/v1/drain", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::drain},
+        {"/v1/resume", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::resume},
+        {"/v1/pause", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::pause},
+        {"/v1/go", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::go},
+        {"/v1/status", "GET", Who::by_rule, Wish::status, Lane::reading, &Api::status},
+        {"/v1/plan", "GET", Who::by_rule, Wish::status, Lane::reading, &Api::plan},
+        {"/v1/explain", "GET", Who::by_rule, Wish::explain_job, Lane::reading, &Api::explain},
+        {"/v1/history", "GET", Who::by_rule, Wish::history, Lane::reading, &Api::history},
+        {"/v1/rates", "GET", Who::by_rule, Wish::rates, Lane::reading, &Api::rates},
+        {"/v1/top", "GET", Who::by_rule, Wish::rates, Lane::reading, &Api::top},
+        {"/metrics", "GET", Who::by_rule, Wish::metrics, Lane::health, &Api::metrics_page},
+        {"/healthz", "GET", Who::anyone, Wish::status, Lane::health, &Api::health}};
     const auto* found = std::find_if(std::begin(routes), std::end(routes),
                                      [&](const Route& route) { return route.path == path; });
     return found == std::end(routes) ? nullptr : found;
@@ -118,16 +132,13 @@ Api::Answer Api::answer(const HttpRequest& request, const Access& access) {
         return Refusal{404, "not_found", fmt::format("there is no {}: see wire(7)", shortened(request.path))};
     if (route->method != request.method)
         return Refusal{405, "method", fmt::format("{} takes {}", route->path, route->method)};
-    const auto asker = authenticate(request, access, route->who);
+    const auto asker = authenticate(request, access, *route);
     if (const auto* refused = std::get_if<Refusal>(&asker)) return *refused;
     return (this->*route->run)(request, std::get<Asker>(asker));
 }
 
 std::variant<Caller, Api::Refusal> Api::caller_of(const HttpRequest& request, const Access& access) {
-    const auto caller =
-        request.credential
-            ? MungeAuth::check(*request.credential, request.method, request.target, request.body)
-            : access.auth.verify(request.authorization, request.method, request.target, request.body);
+    const auto caller = restart::authenticate(request, access.auth, std::chrono::steady_clock::now());
     if (caller) return *caller;
     if (caller.error().code == base::Code::denied)
         return Refusal{401, "unauthenticated", caller.error().text};
@@ -135,35 +146,59 @@ std::variant<Caller, Api::Refusal> Api::caller_of(const HttpRequest& request, co
 }
 
 std::variant<Api::Asker, Api::Refusal> Api::authenticate(const HttpRequest& request, const Access& access,
-                                                         Who who) {
-    const bool reads = who == Who::readers || who == Who::owners;
-    if (who == Who::anyone || (reads && (request.from_this_machine || access.roles.open_reading)))
-        return Asker{{}, true};
+                                                         const Route& route) {
+    if (route.who == Who::anyone) return Asker{};
+    if (route.who == Who::by_rule) {
+        const bool of_host = route.wish == Wish::explain_job && request.query.contains("host");
+        return by_rule(request, access, of_host ? Wish::explain_host : route.wish);
+    }
     const auto caller = caller_of(request, access);
     if (const auto* refused = std::get_if<Refusal>(&caller)) return *refused;
     const auto uid = std::get<Caller>(caller).uid;
-    if (who == Who::agents) {
-        if (access.roles.is_agent(uid)) return Asker{uid, false};
-        return Refusal{403, "forbidden",
-                       fmt::format("{} is not the agents' user (restartd.agent_uid)", user_name(uid))};
-    }
-    if (access.roles.is_operator(uid, driver_.rm_owner())) return Asker{uid, true};
-    if (who == Who::owners) return Asker{uid, false};
-    if (who == Who::readers) return may_not_read(uid);
+    if (access.roles.is_agent(uid)) return Asker{base::user_name(uid)};
     return Refusal{403, "forbidden",
-                   fmt::format("{} is not an operator (restartd.operators, restartd.operator_groups)",
-                               user_name(uid))};
+                   fmt::format("{} is not the agents' user (restartd.agent_uid)", base::user_name(uid))};
 }
 
-Api::Refusal Api::may_not_read(uid_t uid) {
-    return {403, "forbidden",
-            fmt::format("{} may not read this from another machine: operators and the job's owner may "
-                        "(restartd.operators, restartd.open_reading)",
-                        user_name(uid))};
+// Accounting is asked where the ruling depends on it alone, and waited for least by those who watch.
+std::variant<Api::Asker, Api::Refusal> Api::by_rule(const HttpRequest& request, const Access& access,
+                                                    Wish wish) {
+    Standing who;
+    who.open = wish != Wish::change && (request.from_this_machine || access.roles.open_reading);
+    if (wish == Wish::metrics && request.authorization.starts_with(bearer)) {
+        who.metrics_token = access.tokens.hold(std::string_view(request.authorization).substr(bearer.size()));
+        if (!who.metrics_token)
+            return Refusal{401, "unauthenticated", "the token is none of restartd.metrics_token"};
+    } else if (!request.authorization.empty()) {
+        const auto caller = caller_of(request, access);
+        if (const auto* refused = std::get_if<Refusal>(&caller)) return *refused;
+        who.uid = std::get<Caller>(caller).uid;
+        who.name = base::user_name(*who.uid);
+        who.named_operator = access.roles.is_operator(*who.uid, driver_.rm_owner());
+    }
+    const auto hides = driver_.privacy();
+    if (asks_accounting(wish, who, hides))
+        who.rm = driver_.rm_user(*who.uid, who.name, wish == Wish::metrics ? watcher_patience : rm_patience);
+    auto ruling = rule(wish, who, hides, words());
+    switch (ruling.answer) {
+    case Ruling::Answer::yes: return Asker{std::move(who.name), std::move(ruling.view)};
+    case Ruling::Answer::who: return Refusal{401, "unauthenticated", std::move(ruling.text)};
+    case Ruling::Answer::not_yet: return Refusal{503, "unavailable", std::move(ruling.text)};
+    case Ruling::Answer::no: break;
+    }
+    return Refusal{403, "forbidden", std::move(ruling.text)};
+}
+
+RmWords Api::words() {
+    return driver_.look([](const State&, const DriverStatus& status) { return status.policy.words; });
 }
 
 bool Api::admits(HttpRequest& request) {
     const auto held = access();
+    if (request.channel != nullptr && request.authorization.starts_with(channel_scheme)) {
+        const auto caller = request.channel->caller(); // the proof covers the body, which is yet to come
+        return caller && held->roles.is_agent(caller->uid);
+    }
     auto credential = held->auth.open(request.authorization);
     if (!credential) return false;
     request.credential = *std::move(credential);
@@ -171,12 +206,23 @@ bool Api::admits(HttpRequest& request) {
 }
 
 Api::Answer Api::report(const HttpRequest& request, const Asker&) {
-    const auto read = Report::from_json(request.body);
-    if (!read) return refusal_of(read.error());
-    const auto reply = driver_.report(*read);
+    auto* const channel = request.channel;
+    std::shared_ptr<const Report> said;
+    if (request.body == report_as_before) {
+        if (channel != nullptr) said = channel->reported;
+        if (said == nullptr)
+            return Refusal{409, "unfit", "as_before: no report came before on this connection"};
+    } else {
+        auto read = Report::from_json(request.body);
+        if (!read) return refusal_of(read.error());
+        said = std::make_shared<const Report>(*std::move(read));
+    }
+    if (channel != nullptr) channel->reported.reset();
+    const auto reply = driver_.report(*said);
     if (!reply && reply.error().code == base::Code::denied)
         return Refusal{403, "unknown_host", reply.error().text};
     if (!reply) return refusal_of(reply.error());
+    if (channel != nullptr) channel->reported = std::move(said);
     metrics_.add(Metric::reports, {"nodewatchd"});
     return json_text(reply->to_json());
 }
@@ -194,13 +240,36 @@ Api::Answer Api::drain(const HttpRequest& request, const Asker& asker) {
     if (!wish) return refusal_of(wish.error());
     if (wish->reason.find_first_not_of(' ') == std::string::npos)
         return Refusal{400, "input", "reason: say why, for whoever finds the host drained"};
-    return accepted(driver_.drain(wish->host, wish->reason, user_name(*asker.uid)));
+    return accepted(driver_.drain(wish->host, wish->reason, asker.name));
 }
 
 Api::Answer Api::resume(const HttpRequest& request, const Asker& asker) {
     const auto wish = ResumeRequest::from_json(request.body);
     if (!wish) return refusal_of(wish.error());
-    return accepted(driver_.resume(wish->host, user_name(*asker.uid)));
+    return accepted(driver_.resume(wish->host, asker.name));
+}
+
+Api::Answer Api::pause(const HttpRequest& request, const Asker& asker) {
+    const auto wish = PauseRequest::from_json(request.body);
+    if (!wish) return refusal_of(wish.error());
+    if (wish->reason.find_first_not_of(' ') == std::string::npos)
+        return Refusal{400, "input", "reason: say why, for whoever finds restartd paused"};
+    auto hosts = base::expand_hostlist(wish->hosts);
+    if (!hosts) return refusal_of(std::move(hosts).error().within("hosts"));
+    const auto done =
+        driver_.pause({*std::move(hosts), wish->lasts.value_or(default_pause), wish->reason, asker.name});
+    if (!done) return refusal_of(done.error());
+    return plan(request, asker);
+}
+
+Api::Answer Api::go(const HttpRequest& request, const Asker& asker) {
+    const auto wish = GoRequest::from_json(request.body);
+    if (!wish) return refusal_of(wish.error());
+    auto hosts = base::expand_hostlist(wish->hosts);
+    if (!hosts) return refusal_of(std::move(hosts).error().within("hosts"));
+    const auto done = driver_.go({*std::move(hosts), asker.name});
+    if (!done) return refusal_of(done.error());
+    return plan(request, asker);
 }
 
 Api::Answer Api::accepted(const base::Expected<std::string>& incident) {
@@ -208,10 +277,28 @@ Api::Answer Api::accepted(const base::Expected<std::string>& incident) {
     return HttpResponse{202, Accepted{*incident}.to_json(), "application/json"};
 }
 
-Api::Answer Api::status(const HttpRequest&, const Asker&) {
-    const auto view = driver_.look(
-        [](const State& state, const DriverStatus& status) { return status_of(state, status); });
-    return json_text(view.to_json()); // put into words while nobody waits for the state
+Api::Answer Api::status(const HttpRequest&, const Asker& asker) {
+    const auto shown = driver_.look(
+        [&](const State& state, const DriverStatus& status) { return status_of(state, status, asker.view); });
+    return json_text(shown.to_json()); // put into words while nobody waits for the state
+}
+
+Api::Answer Api::plan(const HttpRequest&, const Asker& asker) {
+    const auto made = driver_.look(
+        [&](const State& state, const DriverStatus& status) { return plan_of(state, status, asker.view); });
+    return json_text(made.to_json());
+}
+
+Api::Answer Api::rates(const HttpRequest&, const Asker& asker) {
+    const auto shown = driver_.look(
+        [&](const State& state, const DriverStatus& status) { return rates_of(state, status, asker.view); });
+    return json_text(shown.to_json());
+}
+
+Api::Answer Api::top(const HttpRequest&, const Asker& asker) {
+    const auto shown = driver_.look(
+        [&](const State& state, const DriverStatus& status) { return top_of(state, status, asker.view); });
+    return json_text(shown.to_json());
 }
 
 Api::Answer Api::metrics_page(const HttpRequest&, const Asker&) {
@@ -224,86 +311,100 @@ Api::Answer Api::explain(const HttpRequest& request, const Asker& asker) {
     const auto host = request.query.find("host");
     if ((job == request.query.end()) == (host == request.query.end()))
         return Refusal{400, "input", "give either job=NUMBER or host=NAME"};
+    return job != request.query.end() ? explain_job(job->second, asker) : explain_host(host->second, asker);
+}
+
+Api::Answer Api::explain_job(const std::string& named, const Asker& asker) {
+    const auto number = base::JobId::parse(named);
+    if (!number && !is_job_name(named))
+        return Refusal{400, "input", "job: a job's number or name (12, 12_3, 12+1) is wanted"};
     NoteFilter filter;
-    bool fresh = false;
-    std::uint32_t placed = 0; // a heterogeneous job's components are placed one by one
-    if (job != request.query.end()) {
-        const auto number = base::parse_count(job->second);
-        if (number ? *number == 0 || *number > std::numeric_limits<std::uint32_t>::max()
-                   : !is_job_name(job->second))
-            return Refusal{400, "input", "job: a job's number or name (12, 12_3, 12+1) is wanted"};
-        fresh = driver_.refresh(rm_patience); // a job that was submitted just now is known
-        std::optional<std::uint32_t> owner;
-        driver_.look([&](const State& state, const DriverStatus&) {
-            placed = number ? static_cast<std::uint32_t>(*number) : find_named(state, job->second);
-            filter.job = placed;
-            if (const auto* found = state.find_job(placed)) {
-                filter.job = found->rm.id;
-                owner = found->rm.uid;
-            }
-        });
-        if (!asker.reads_all && asker.uid != owner) return may_not_read(*asker.uid);
-        if (filter.job == 0)
-            return Refusal{
-                404, "not_found",
-                fmt::format("no job {} is in the queue: of one that has ended, give its own number, "
-                            "which squeue -o %A and sacct -o JobIDRaw tell",
-                            shortened(job->second))};
-    } else {
-        if (host->second.empty()) return Refusal{400, "input", "host: a host's name is wanted"};
-        filter.host = host->second;
-        if (!asker.reads_all) return may_not_read(*asker.uid);
+    filter.view = asker.view;
+    const bool fresh = driver_.refresh(rm_patience); // a job that was submitted just now is known
+    std::optional<base::JobId> placed;               // a heterogeneous job's components are placed one by one
+    bool seen = false;                               // it is in the queue, and shown
+    driver_.look([&](const State& state, const DriverStatus&) {
+        placed = number ? number : find_named(state, named);
+        filter.job = placed;
+        if (const auto* found = placed ? state.find_job(*placed) : nullptr) {
+            filter.job = found->rm.id;
+            seen = asker.view.sees_job(owner_of(found->rm));
+        }
+    });
+    const bool some_hidden = !asker.view.all && asker.view.hides.jobs;
+    const auto no_such = [&]() -> Answer {
+        return Refusal{404, "not_found", no_such_job(shortened(named), asker.view, words())};
+    };
+    if (!filter.job) {
+        if (some_hidden) return no_such();
+        return Refusal{404, "not_found",
+                       fmt::format("no job {} is in the queue: of one that has ended, give its own number, "
+                                   "which squeue -o %A and sacct -o JobIDRaw tell",
+                                   shortened(named))};
     }
     const auto notes = driver_.notes(filter);
     if (!notes) return refusal_of(notes.error());
-    if (filter.job == 0) {
-        const auto story = driver_.look([&](const State& state, const DriverStatus& status) {
-            return explain_host(state, status, filter.host, *notes);
-        });
-        if (story.host || !notes->empty()) return json_text(story.to_json());
-        return Refusal{404, "not_found",
-                       fmt::format("host {} is neither in the resource manager nor in the journal",
-                                   shortened(filter.host))};
-    }
-    auto placement = placement_of(placed, fresh);
+    auto placement = seen ? placement_of(*placed, fresh, asker.view) : boost::json::object();
     const auto story = driver_.look([&](const State& state, const DriverStatus& status) {
-        return explain_job(state, status, filter.job, std::move(placement), *notes);
+        return restart::explain_job(state, status, *filter.job, std::move(placement), *notes, asker.view);
     });
     if (story.job || !notes->empty()) return json_text(story.to_json());
+    if (some_hidden) return no_such();
     if (!fresh)
         return Refusal{503, "unavailable",
                        fmt::format("job {} is not in the journal, and the resource manager does not answer",
-                                   filter.job)};
-    return Refusal{404, "not_found",
-                   fmt::format("job {} is neither in this cluster's queue nor in the journal", filter.job)};
+                                   to_string(*filter.job))};
+    return Refusal{
+        404, "not_found",
+        fmt::format("job {} is neither in this cluster's queue nor in the journal", to_string(*filter.job))};
+}
+
+Api::Answer Api::explain_host(const std::string& host, const Asker& asker) {
+    if (host.empty()) return Refusal{400, "input", "host: a host's name is wanted"};
+    NoteFilter filter;
+    filter.view = asker.view;
+    filter.host = host;
+    const auto notes = driver_.notes(filter);
+    if (!notes) return refusal_of(notes.error());
+    const auto story = driver_.look([&](const State& state, const DriverStatus& status) {
+        return restart::explain_host(state, status, host, *notes, asker.view);
+    });
+    if (story.host || !notes->empty()) return json_text(story.to_json());
+    return Refusal{
+        404, "not_found",
+        fmt::format("host {} is neither in the resource manager nor in the journal", shortened(host))};
 }
 
 // Why the job sits where it does or waits, worked out for this answer.
-boost::json::object Api::placement_of(std::uint32_t job, bool rm_answers) {
+boost::json::object Api::placement_of(base::JobId job, bool rm_answers, const View& view) {
     if (!rm_answers)
         return placement_unknown(
-            "why it waits or sits where it does cannot be told: the resource manager does not answer");
+            "why it waits or sits where it does cannot be entry: the resource manager does not answer");
     const auto placing = driver_.placing();
     if (!placing)
-        return placement_unknown("why it waits or sits where it does cannot be told without a fabric file "
+        return placement_unknown("why it waits or sits where it does cannot be entry without a fabric file "
                                  "([placement] fabric, railtopo discover)");
     const auto queue = driver_.queue(rm_patience);
     if (!queue) return placement_unknown(queue.error().text);
-    const auto situation = situation_of(*queue, *placing, job);
+    const auto situation = situation_of(**queue, *placing, job, view);
     if (!situation) return placement_unknown("it neither waits for hosts nor holds any");
-    return placement_json(*situation, *placing);
+    if (view.sees_hosts()) return placement_json(*situation, *placing);
+    const auto sentence = sentence_of(*situation, *placing);
+    return placement_unknown(fmt::format("{}{}what hosts do is not shown to you ({})", sentence,
+                                         sentence.empty() ? "" : "; ", words().private_nodes));
 }
 
-Api::Answer Api::history(const HttpRequest& request, const Asker&) {
+Api::Answer Api::history(const HttpRequest& request, const Asker& asker) {
     NoteFilter filter;
+    filter.view = asker.view;
     for (const auto& [name, value] : request.query) {
         const auto number = base::parse_count(value);
         if (name == "host") {
             filter.host = value;
         } else if (name == "incident") {
             filter.incident = value;
-        } else if (name == "job" && number && *number <= std::numeric_limits<std::uint32_t>::max()) {
-            filter.job = static_cast<std::uint32_t>(*number);
+        } else if (name == "job" && (value == "0" || base::JobId::parse(value))) { // 0: any, as without it
+            filter.job = base::JobId::parse(value);
         } else if (name == "last" && number && *number <= most_notes) {
             filter.most = *number;
         } else {
@@ -316,7 +417,7 @@ Api::Answer Api::history(const HttpRequest& request, const Asker&) {
     }
     const auto notes = driver_.notes(filter);
     if (!notes) return refusal_of(notes.error());
-    auto actions = driver_.intents(filter.incident);
+    auto actions = driver_.intents(filter.incident, asker.view);
     if (!actions) return refusal_of(actions.error());
     return json_text(driver_
                          .look([&](const State& state, const DriverStatus&) {
@@ -353,7 +454,9 @@ Api::Refusal Api::refusal_of(const base::Error& error) {
 }
 
 HttpResponse Api::refuse(const HttpRequest& request, const Refusal& refusal) {
-    if (request.path != "/healthz") {
+    // A report that rests on one of an earlier connection comes again, whole: after each start of restartd.
+    const bool comes_whole = is_report(request.path) && refusal.status == 409;
+    if (request.path != "/healthz" && !comes_whole) {
         metrics_.add(Metric::requests_refused, {std::string(refusal.code)});
         if (is_report(request.path)) metrics_.add(Metric::reports_refused, {std::string(refusal.code)});
         // Reports that are lost and people who may not are an administrator's business, a mistyped name is
@@ -371,13 +474,13 @@ void Api::log_refusal(std::string_view reason, std::string_view text) {
     std::uint64_t silent = 0;
     {
         const std::lock_guard lock(mutex_);
-        const auto [told, first] = told_.try_emplace(std::string(reason));
-        if (!first && now - told->second.last < quiet) {
-            ++told->second.silent;
+        const auto [entry, first] = refusals_.try_emplace(std::string(reason));
+        if (!first && now - entry->second.last < quiet) {
+            ++entry->second.silent;
             return;
         }
-        told->second.last = now;
-        silent = std::exchange(told->second.silent, 0);
+        entry->second.last = now;
+        silent = std::exchange(entry->second.silent, 0);
     }
     const auto more =
         silent == 0 ? std::string() : fmt::format(" ({} more of these in the last minutes)", silent);

@@ -7,8 +7,10 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "base/json.hpp"
+#include "restart/core/rights.hpp"
 #include "restart/daemon/driver.hpp"
 #include "restart/daemon/metrics.hpp"
+#include "restart/daemon/metrics_tokens.hpp"
 #include "restart/daemon/roles.hpp"
 #include "restart/wire/http.hpp"
 #include "restart/wire/munge_auth.hpp"
@@ -25,7 +27,7 @@ namespace restart {
 
 class Api {
 public:
-    Api(Driver& driver, Metrics& metrics, Roles roles, MungeAuth auth);
+    Api(Driver& driver, Metrics& metrics, Roles roles, MungeAuth auth, MetricsTokens tokens = {});
 
     // Thread-safe; blocks while munged and the journal are asked.
     HttpResponse handle(const HttpRequest& request);
@@ -38,12 +40,13 @@ public:
     // A request that never became one (http_server.hpp).
     void refused(std::string_view reason);
 
-    void reload(Roles roles, MungeAuth auth);
+    void reload(Roles roles, MungeAuth auth, MetricsTokens tokens = {});
 
 private:
     struct Access {
         Roles roles;
         MungeAuth auth;
+        MetricsTokens tokens;
     };
     struct Refusal {
         unsigned status;
@@ -52,18 +55,19 @@ private:
     };
     using Answer = std::variant<HttpResponse, Refusal>;
 
-    // Who may ask, beside operators; they are asked for before anything else is done.
-    enum class Who { anyone, agents, operators, readers, owners };
+    // Who may ask; that is found out before anything else is done.
+    enum class Who { anyone, agents, by_rule };
     // Requests that must not wait for those of another lane.
     enum class Lane { reports, reading, health };
     struct Asker {
-        std::optional<uid_t> uid; // none: nobody asked who it is
-        bool reads_all = false;   // else, of the jobs, their own
+        std::string name; // of the user; empty: nobody asked who it is
+        View view{};      // what they see
     };
     struct Route {
         std::string_view path;
         std::string_view method;
         Who who;
+        Wish wish; // of those by rule
         Lane lane;
         Answer (Api::*run)(const HttpRequest& request, const Asker& asker);
     };
@@ -74,17 +78,26 @@ private:
     Answer sweep(const HttpRequest& request, const Asker& asker);
     Answer drain(const HttpRequest& request, const Asker& asker);
     Answer resume(const HttpRequest& request, const Asker& asker);
+    Answer pause(const HttpRequest& request, const Asker& asker);
+    Answer go(const HttpRequest& request, const Asker& asker);
     Answer status(const HttpRequest& request, const Asker& asker);
+    Answer plan(const HttpRequest& request, const Asker& asker);
     Answer explain(const HttpRequest& request, const Asker& asker);
     Answer history(const HttpRequest& request, const Asker& asker);
+    Answer rates(const HttpRequest& request, const Asker& asker);
+    Answer top(const HttpRequest& request, const Asker& asker);
     Answer metrics_page(const HttpRequest& request, const Asker& asker);
     Answer health(const HttpRequest& request, const Asker& asker);
 
-    boost::json::object placement_of(std::uint32_t job, bool rm_answers);
+    Answer explain_job(const std::string& named, const Asker& asker);
+    Answer explain_host(const std::string& host, const Asker& asker);
+    boost::json::object placement_of(base::JobId job, bool rm_answers, const View& view);
     static Answer accepted(const base::Expected<std::string>& incident);
     static std::variant<Caller, Refusal> caller_of(const HttpRequest& request, const Access& access);
-    std::variant<Asker, Refusal> authenticate(const HttpRequest& request, const Access& access, Who who);
-    static Refusal may_not_read(uid_t uid);
+    std::variant<Asker, Refusal> authenticate(const HttpRequest& request, const Access& access,
+                                              const Route& route);
+    std::variant<Asker, Refusal> by_rule(const HttpRequest& request, const Access& access, Wish wish);
+    RmWords words();
     static Refusal refusal_of(const base::Error& error);
     HttpResponse refuse(const HttpRequest& request, const Refusal& refusal);
     void log_refusal(std::string_view reason, std::string_view text);
@@ -94,11 +107,11 @@ private:
     Metrics& metrics_;
     std::mutex mutex_;
     std::shared_ptr<const Access> access_;
-    struct Told {
+    struct LoggedRefusal {
         std::chrono::steady_clock::time_point last;
         std::uint64_t silent = 0;
     };
-    std::map<std::string, Told, std::less<>> told_; // refusals by reason
+    std::map<std::string, LoggedRefusal, std::less<>> refusals_; // refusals by reason
 };
 
 } // namespace restart

@@ -41,6 +41,12 @@ Statement& Statement::bind(int parameter, std::int64_t number) {
     return *this;
 }
 
+Statement& Statement::bind_bytes(int parameter, std::string_view bytes) {
+    sqlite3_bind_blob64(statement_.get(), parameter, bytes.data() == nullptr ? "" : bytes.data(),
+                        bytes.size(), SQLITE_TRANSIENT);
+    return *this;
+}
+
 base::Expected<bool> Statement::step() {
     const int status = sqlite3_step(statement_.get());
     if (status == SQLITE_ROW) return true;
@@ -67,6 +73,12 @@ std::string Statement::text(int column) const {
     return {static_cast<const char*>(static_cast<const void*>(bytes)), size};
 }
 
+std::string Statement::bytes(int column) const {
+    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
+    if (bytes == nullptr) return {};
+    return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
 std::int64_t Statement::number(int column) const {
     return sqlite3_column_int64(statement_.get(), column);
 }
@@ -77,8 +89,8 @@ void Database::Close::operator()(sqlite3* handle) const {
 
 base::Expected<Database> Database::open(const std::filesystem::path& path, Open mode) {
     sqlite3* handle = nullptr;
-    const int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | (mode == Open::create ? SQLITE_OPEN_CREATE : 0);
+    const int flags = (mode == Open::reading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+                      SQLITE_OPEN_FULLMUTEX | (mode == Open::create ? SQLITE_OPEN_CREATE : 0);
     const int status = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
     Database database(handle); // also after an error there may be a handle to close
     if (status != SQLITE_OK) return error_of(handle, status);

@@ -22,13 +22,15 @@ public:
     // Parameters count from 1, columns from 0, as in SQLite. Texts are copied.
     Statement& bind(int parameter, std::string_view text);
     Statement& bind(int parameter, std::int64_t number);
+    Statement& bind_bytes(int parameter, std::string_view bytes);
 
     // True: a row stands ready; false: done.
     base::Expected<bool> step();
-    // To the end, rows passed over; afterwards the statement can be bound and run again.
+    // To the end, skipping rows; afterwards the statement can be bound and run again.
     base::Expected<void> run();
 
     std::string text(int column) const;
+    std::string bytes(int column) const;
     std::int64_t number(int column) const;
 
 private:
@@ -42,7 +44,7 @@ private:
 
 class Database {
 public:
-    enum class Open { existing, create };
+    enum class Open { existing, create, reading };
     static base::Expected<Database> open(const std::filesystem::path& path, Open mode);
 
     // One or more statements without results.

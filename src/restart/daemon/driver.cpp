@@ -2,14 +2,13 @@
 
 #include "base/log.hpp"
 #include "base/units.hpp"
-#include "restart/core/health.hpp"
+#include "restart/core/detect/health.hpp"
+#include "restart/core/learn/learn.hpp"
 #include "restart/core/step.hpp"
-#include "restart/core/witnesses.hpp"
 #include "sched/spare_floor.hpp"
 
 #include <algorithm>
-#include <fmt/ranges.h>
-#include <unistd.h>
+#include <ctime>
 #include <utility>
 
 namespace restart {
@@ -19,20 +18,20 @@ namespace fs = std::filesystem;
 namespace log = base::log;
 
 constexpr base::Duration save_patience{5'000}; // of those who want to know that it was written
-constexpr base::Duration after_action{50}; // look soon what an action has changed
-constexpr base::Duration slowest_read{5'000};
 
 using Stopwatch = std::chrono::steady_clock;
 double since(Stopwatch::time_point begin) {
     return std::chrono::duration<double>(Stopwatch::now() - begin).count();
 }
 
-void tell(const Note& note) {
+void log_note(const Note& note) {
     std::string subject = note.incident;
     const auto add = [&](const std::string& text) { subject += (subject.empty() ? "" : " ") + text; };
     if (!note.host.empty()) add(note.host);
-    if (note.job != 0) add(fmt::format("job {}", note.job));
-    log::info("{}{}{}: {}", subject, subject.empty() ? "" : ": ", to_string(note.kind), note.text);
+    if (note.job) add("job " + to_string(*note.job));
+    const auto line =
+        fmt::format("{}{}{}: {}", subject, subject.empty() ? "" : ": ", to_string(note.kind), note.text);
+    note.alert ? log::warning("{}", line) : log::info("{}", line);
 }
 
 // Intents without an end, of all open incidents.
@@ -51,6 +50,9 @@ bool failed_in(const State& state, const std::string& id) {
     return false;
 }
 
+constexpr std::size_t most_unknown = 256;  // names of hosts
+constexpr std::uint64_t segments_kept = 8; // of events, about
+
 } // namespace
 
 base::Expected<std::unique_ptr<Driver>> Driver::make(Journal journal, ResourceManager& rm, Metrics& metrics,
@@ -63,11 +65,16 @@ base::Expected<std::unique_ptr<Driver>> Driver::make(Journal journal, ResourceMa
 
 Driver::Driver(Journal journal, std::optional<State> state, ResourceManager& rm, Metrics& metrics,
                DriverOptions options)
-    : state_(state.value_or(State{})), rows_(state ? StateRows(state_) : StateRows()), rm_(rm), metrics_(metrics),
-      options_(std::move(options)), pending_(open_intents(state_)),
-      store_(std::move(journal),
-             {[this] { return take_unsaved(); },
-              [this](const Record& record, const std::optional<base::Error>& error) { written(record, error); }}) {}
+    : state_(state.value_or(State{})), rows_(state ? StateRows(state_) : StateRows()), rm_(rm),
+      metrics_(metrics), options_(std::move(options)), pending_(open_intents(state_)),
+      rm_users_(
+          [this](const std::string& name, base::Duration patience) { return ask_user(name, patience); }),
+      store_(std::move(journal), {[this] { return take_unsaved(); },
+                                  [this](const Record& record, const std::optional<base::Error>& error) {
+                                      written(record, error);
+                                  }}) {
+    options_.policy.words = rm_.words();
+}
 
 Driver::~Driver() {
     stop(base::Duration::max());
@@ -78,21 +85,36 @@ void Driver::start() {
         const std::lock_guard lock(mutex_);
         metrics_.set(Metric::journal_up, {}, 1);
         started_ = Stopwatch::now();
+        begin_events(true);
         apply(Started{});
+        look_at_windows();
         rm_ended_ = false;
     }
     store_.keep_history(options_.keep_history);
+    store_.keep_events(options_.keep_events);
     store_.start();
     load_fabric();
     rm_thread_ = std::jthread([this](const std::stop_token& stop) { run_rm(stop); });
     ticker_ = std::jthread([this](const std::stop_token& stop) { run_ticker(stop); });
+    for (auto& asker : askers_)
+        asker = std::jthread([this](const std::stop_token& stop) { run_asker(stop); });
+    for (auto& thread : program_threads_)
+        thread = std::jthread([this](const std::stop_token& stop) { run_programs(stop); });
 }
 
 bool Driver::stop(base::Duration patience) {
+    for (auto& asker : askers_)
+        asker.request_stop();
+    for (auto& thread : program_threads_)
+        thread.request_stop();
     if (ticker_.joinable()) {
         ticker_.request_stop();
         ticker_.join();
     }
+    for (auto& asker : askers_) // each is done within seconds
+        if (asker.joinable()) asker.join();
+    for (auto& thread : program_threads_) // a program is left alone
+        if (thread.joinable()) thread.join();
     if (!rm_thread_.joinable()) return true;
     rm_thread_.request_stop();
     std::unique_lock lock(mutex_);
@@ -114,7 +136,9 @@ void Driver::reload(DriverOptions options) {
     const auto keep = options.keep_history;
     {
         const std::lock_guard lock(mutex_);
+        options.keep_events = options_.keep_events;
         options_ = std::move(options);
+        options_.policy.words = rm_.words();
         next_read_ = {};
     }
     store_.keep_history(keep);
@@ -129,10 +153,12 @@ base::Expected<Reply> Driver::report(const Report& report) {
         if (!state_.rm_read)
             return base::Error{base::Code::unavailable,
                                "the hosts are not known yet: the resource manager has not answered"};
+        keep_unknown(report.host);
         return base::Error{
             base::Code::denied,
             fmt::format("host {} is neither in the resource manager nor in the fabric file", report.host)};
     }
+    unknown_hosts_.erase(report.host);
     apply(AgentReported{report});
     return reply_to(state_, report);
 }
@@ -165,27 +191,70 @@ base::Expected<std::string> Driver::resume(const std::string& host, const std::s
     return wish(OperatorResume{host, user});
 }
 
+base::Expected<void> Driver::pause(const OperatorPause& request) {
+    if (auto done = wish(request); !done) return std::move(done).error();
+    return {};
+}
+
+base::Expected<void> Driver::go(const OperatorGo& request) {
+    if (auto done = wish(request); !done) return std::move(done).error();
+    return {};
+}
+
+// Windows are by the wall clock of this host: what is open is an event, so that deciding needs no time zone.
+void Driver::look_at_windows() {
+    if (options_.maintenance.empty() && state_.maintenance.empty()) return;
+    const auto seconds = std::chrono::system_clock::to_time_t(base::now());
+    std::tm local{};
+    ::localtime_r(&seconds, &local);
+    MaintenanceWindows windows;
+    for (const auto& window : options_.maintenance)
+        if (window.holds(local)) windows.open.push_back({window.text, window.hosts});
+    const bool same = std::equal(
+        windows.open.begin(), windows.open.end(), state_.maintenance.begin(), state_.maintenance.end(),
+        [](const Maintenance& a, const Maintenance& b) { return a.window == b.window; });
+    if (!same) apply(windows);
+}
+
 // Readers find what has just happened, but wait for no journal that cannot be written.
 base::Expected<std::vector<Note>> Driver::notes(const NoteFilter& filter) {
     store_.settle(save_patience);
     return store_.journal().notes(filter);
 }
 
-base::Expected<std::vector<StoredAction>> Driver::intents(const std::string& incident) {
+base::Expected<std::vector<StoredAction>> Driver::intents(const std::string& incident, const View& view) {
     store_.settle(save_patience);
-    return store_.journal().intents(incident);
+    return store_.journal().intents(incident, view);
 }
 
 DriverStatus Driver::status() const {
-    return {base::now(),    options_.policy, store_.journal().path(),
-            journal_error_, fabric_error_,   options_.explain_pending};
+    const auto now = base::now();
+    std::vector<std::string> unknown;
+    for (const auto& [host, heard] : unknown_hosts_)
+        if (now - heard <= options_.policy.silent) unknown.push_back(host);
+    return {now,           options_.policy,          store_.journal().path(), journal_error_,
+            fabric_error_, options_.explain_pending, options_.primary,        std::move(unknown),
+            spares_};
+}
+
+// Only agents with the key come here, but one of them may make names up.
+void Driver::keep_unknown(const std::string& host) {
+    const auto now = base::now();
+    if (unknown_hosts_.size() >= most_unknown)
+        std::erase_if(unknown_hosts_,
+                      [&](const auto& one) { return now - one.second > options_.policy.silent; });
+    if (unknown_hosts_.size() < most_unknown) unknown_hosts_[host] = now;
 }
 
 std::optional<base::Error> Driver::apply(const Event& event) {
     const auto begin = Stopwatch::now();
     const auto first_incident = state_.next_incident;
-    auto out = step(std::move(state_), event, base::now(), options_.policy);
+    const auto now = base::now();
+    const bool keeps = options_.keep_events > 0;
+    if (keeps) events_.event(event, now, options_.policy);
+    auto out = step(std::move(state_), event, now, options_.policy);
     state_ = std::move(out.state);
+    if (keeps) events_.outcome(out);
     collect(out, event);
     count(first_incident);
     metrics_.observe(Metric::step_seconds, since(begin));
@@ -194,7 +263,7 @@ std::optional<base::Error> Driver::apply(const Event& event) {
 
 void Driver::collect(Step& out, const Event& event) {
     for (auto& note : out.notes) {
-        tell(note);
+        log_note(note);
         unsaved_.notes.push_back(std::move(note));
     }
     for (auto& action : out.actions) {
@@ -212,8 +281,8 @@ void Driver::settle_intents(const Event& event) {
     const auto* outcome = std::get_if<ActionDone>(&event);
     const auto open = open_intents(state_);
     for (auto id = pending_.begin(); id != pending_.end();) {
-        const bool told = outcome != nullptr && outcome->action == *id;
-        const std::string error = told && outcome->error ? outcome->error->text : std::string();
+        const bool ended = outcome != nullptr && outcome->action == *id;
+        const std::string error = ended && outcome->error ? outcome->error->text : std::string();
         if (open.contains(*id)) {
             if (!error.empty()) unsaved_.outcomes.push_back({*id, error, false});
             ++id;
@@ -225,10 +294,22 @@ void Driver::settle_intents(const Event& event) {
     }
 }
 
+// A stream is read from its beginning, so that there are several, of which the oldest goes.
+void Driver::begin_events(bool continues) {
+    if (options_.keep_events == 0) return;
+    events_.reset();
+    events_began_ = std::make_shared<const State>(state_);
+    events_continue_ = continues;
+}
+
 Record Driver::take_unsaved() {
     const std::lock_guard lock(mutex_);
     auto record = std::exchange(unsaved_, {});
     record.rows = rows_.changes(state_);
+    record.events = events_.take();
+    record.began = std::move(events_began_);
+    record.continues = events_continue_;
+    if (events_.size() > options_.keep_events / segments_kept) begin_events(true);
     return record;
 }
 
@@ -239,12 +320,15 @@ void Driver::written(const Record& record, const std::optional<base::Error>& err
         if (journal_error_.empty())
             log::error("{}: no action is performed until the journal can be written", error->text);
         journal_error_ = error->text;
+        begin_events(false); // they would fill the memory
         return;
     }
-    if (!journal_error_.empty()) log::info("{}: the journal is written again", store_.journal().path().string());
+    if (!journal_error_.empty())
+        log::info("{}: the journal is written again", store_.journal().path().string());
     journal_error_.clear();
-    queue_.insert(queue_.end(), record.given.begin(), record.given.end());
-    if (!queue_.empty()) wake_.notify_all();
+    for (const auto& action : record.given)
+        (by_program(action) ? programs_ : queue_).push_back(action);
+    if (!record.given.empty() || !queue_.empty()) wake_.notify_all();
 }
 
 void Driver::count(std::uint64_t first_incident) {
@@ -255,33 +339,18 @@ void Driver::count(std::uint64_t first_incident) {
     }
 }
 
-void Driver::update_gauges() {
-    const std::lock_guard lock(mutex_);
-    const auto now = base::now();
-    std::map<Metrics::Labels, double> hosts;
-    for (const char* state : {"up", "drained", "down", "unknown"})
-        hosts[{state}] = 0;
-    double silent = 0;
-    for (const auto& [name, host] : state_.hosts) {
-        const char* state = !host.node         ? "unknown"
-                            : host.node->down  ? "down"
-                            : host.node->drain ? "drained"
-                                               : "up";
-        ++hosts[{state}];
-        if (host.last_report && now - *host.last_report > options_.policy.silent) ++silent;
-    }
-    metrics_.set_all(Metric::hosts, hosts);
-    metrics_.set(Metric::agents_silent, {}, silent);
-    metrics_.set(Metric::incidents_open, {}, static_cast<double>(state_.incidents.size()));
-    metrics_.set(Metric::rm_up, {}, state_.rm_answers && state_.rm_read ? 1 : 0);
-    if (state_.rm_config)
-        metrics_.set_all(Metric::rm_plugins, {{{"job_submit"}, state_.rm_config->takes_flags() ? 1.0 : 0.0},
-                                              {{"placement"}, state_.rm_config->chooses_nodes() ? 1.0 : 0.0}});
-}
-
 std::optional<std::uint32_t> Driver::rm_owner() {
     const std::lock_guard lock(mutex_);
     return rm_owner_;
+}
+
+std::optional<RmPrivacy> Driver::privacy() {
+    const std::lock_guard lock(mutex_);
+    return state_.rm_config ? state_.rm_config->hides : std::nullopt;
+}
+
+std::optional<RmUser> Driver::rm_user(std::uint32_t uid, const std::string& name, base::Duration patience) {
+    return rm_users_.find(uid, name, patience);
 }
 
 void Driver::run_ticker(const std::stop_token& stop) {
@@ -292,187 +361,58 @@ void Driver::run_ticker(const std::stop_token& stop) {
         base::Duration tick{};
         {
             const std::lock_guard state(mutex_);
+            look_at_windows();
             apply(Tick{});
             tick = options_.tick;
         }
         load_fabric();
-        tell_health();
+        write_health();
         sleep.wait_for(lock, stop, tick, [] { return false; });
     }
 }
 
-bool Driver::read_due() const {
-    return reads_met_ < reads_wanted_ || Stopwatch::now() >= next_read_;
-}
-
-void Driver::run_rm(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (!stop.stop_requested()) {
-        wake_.wait_until(lock, stop, next_read_,
-                         [&] { return !queue_.empty() || !errands_.empty() || read_due(); });
-        if (stop.stop_requested()) break;
-        if (!queue_.empty()) {
-            perform_one(lock);
-        } else if (!errands_.empty()) {
-            const auto errand = std::move(errands_.front());
-            errands_.pop_front();
-            lock.unlock();
-            errand->call(rm_);
-            lock.lock();
-            errand->done = true;
-            progress_.notify_all();
-        } else if (read_due()) {
-            read_rm(lock);
-        }
-    }
-    rm_ended_ = true;
-    ended_.notify_all();
-}
-
-void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
-    const auto action = std::move(queue_.front());
-    queue_.pop_front();
-    // It may have waited here or for the journal while the world went on.
-    if (const auto why = overtaken(state_, options_.policy, action); !why.empty()) {
-        metrics_.add(Metric::actions, {std::string(to_string(action.kind)), "overtaken"});
-        apply(ActionDone{action.id, base::Error{base::Code::unfit, why}, true});
-        return;
-    }
-    lock.unlock();
-    const auto begin = Stopwatch::now();
-    auto done = rm_.perform(action);
-    const auto took = since(begin);
-    lock.lock();
-    metrics_.observe(Metric::action_seconds, took);
-    metrics_.add(Metric::actions, {std::string(to_string(action.kind)),
-                                   done ? "done" : std::string(base::to_string(done.error().code))});
-    ActionDone event{action.id, {}, false};
-    if (!done) {
-        log::warning("{}: {}: {}", action.id, describe(action), done.error().text);
-        event.error = std::move(done).error();
-    }
-    apply(event);
-    next_read_ = std::min(next_read_, Steady(Stopwatch::now() + after_action));
-}
-
-void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
-    const bool ask_user = !rm_owner_;
-    const auto met = reads_wanted_;
-    lock.unlock();
-    auto snapshot = rm_.read();
-    const auto user = snapshot && ask_user ? rm_.owner() : std::optional<std::uint32_t>();
-    lock.lock();
-    reads_met_ = met;
-    if (user) {
-        rm_owner_ = user;
-        if (::geteuid() != 0 && ::geteuid() != *user)
-            log::warning("running as user {}, neither root nor the resource manager's ({}): drains and "
-                         "requeues will be refused",
-                         ::geteuid(), *user);
-    }
-    metrics_.add(Metric::rm_polls, {snapshot ? "done" : std::string(base::to_string(snapshot.error().code))});
-    if (snapshot) {
-        failed_reads_ = 0;
-        apply(RmRead{*std::move(snapshot)});
-        tell_witnesses();
-        warn_of_missing_parts();
-        progress_.notify_all();
-        next_read_ = Stopwatch::now() + options_.poll;
-        return;
-    }
-    if (failed_reads_ == 0) log::warning("{}", snapshot.error().text);
-    apply(RmUnavailable{snapshot.error().text});
-    progress_.notify_all();
-    const auto wait = options_.poll * (1 << std::min(failed_reads_, 8U));
-    next_read_ = Stopwatch::now() + std::max(options_.poll, std::min(wait, slowest_read));
-    ++failed_reads_;
-}
-
-// At the first reading, and when they change. That there is no quick one is a warning only after the others
-// had the time to speak up for the first time.
-void Driver::tell_witnesses() {
-    const auto witnesses = witnesses_of(state_, options_.policy, base::now());
-    const bool settled = Stopwatch::now() - started_ > std::chrono::minutes(1);
-    auto now = fmt::format("{} {} {}", witnesses.fabric, witnesses.slow && settled,
-                           witnesses.gives_up.value_or(base::Duration(-1)).count());
-    if (now == std::exchange(witnesses_told_, now)) return;
-    const auto text =
-        fmt::format("witnesses of the loss of a host: {}", fmt::join(sentences(witnesses), "; "));
-    if (witnesses.slow && settled)
-        log::warning(
-            "{}; none of them is quick: a host whose agent falls silent may be called lost only then", text);
-    else
-        log::info("{}", text);
-}
-
-// At start, and when it changes.
-void Driver::warn_of_missing_parts() {
-    if (!state_.rm_config || told_config_ == state_.rm_config) return;
-    const auto missing = missing_parts(*state_.rm_config);
-    for (const auto& part : missing)
-        log::warning("installed half: {}", part);
-    if (missing.empty() && told_config_ && !missing_parts(*told_config_).empty())
-        log::info("slurmctld is configured with all parts of Railyard now");
-    told_config_ = state_.rm_config;
-}
-
-// Observing changes nothing, so placement hears of nothing.
 base::HealthMap Driver::weak_hosts() {
     const std::lock_guard lock(mutex_);
-    return options_.policy.observe_only ? base::HealthMap() : health_of(state_, base::now());
+    return options_.policy.observe_only ? base::HealthMap()
+                                        : health_of(state_, base::now(), options_.policy.lemon_half_life);
 }
 
-void Driver::tell_health() {
+void Driver::write_health() {
     fs::path path;
     {
         const std::lock_guard lock(mutex_);
         path = options_.health;
     }
-    if (!path.empty()) health_.write(path, weak_hosts(), base::now());
+    const auto spares = learn_spares();
+    if (!path.empty()) health_.write(path, {base::now(), weak_hosts(), spares});
 }
 
-bool Driver::run_errand(std::function<void(ResourceManager&)> call, base::Duration patience) {
-    auto errand = std::make_shared<Errand>();
-    errand->call = std::move(call);
-    std::unique_lock lock(mutex_);
-    if (rm_ended_) return false;
-    errands_.push_back(errand);
-    wake_.notify_all();
-    if (progress_.wait_for(lock, patience, [&] { return errand->done; })) return true;
-    std::erase(errands_, errand);
-    return false;
-}
-
-bool Driver::refresh(base::Duration patience) {
-    std::unique_lock lock(mutex_);
-    if (rm_ended_) return false;
-    const auto mine = ++reads_wanted_;
-    wake_.notify_all();
-    return progress_.wait_for(lock, patience, [&] { return reads_met_ >= mine; }) && state_.rm_answers;
+// The spare floor follows what was learned of failures and repairs. Observing changes nothing, so placement
+// keeps to the configuration then.
+std::optional<base::SpareFloor> Driver::learn_spares() {
+    const std::lock_guard lock(mutex_);
+    if (!placing_) return {};
+    const auto& policy = options_.policy;
+    const auto of = [&](base::Duration mtbf, base::Duration repair) {
+        const auto hosts = static_cast<std::uint32_t>(placing_->fabric.hosts.size());
+        return sched::spares_for(hosts, mtbf, repair, options_.spare_risk);
+    };
+    SpareStatus spares;
+    spares.hosts = static_cast<std::uint32_t>(placing_->fabric.hosts.size());
+    spares.risk = options_.spare_risk;
+    spares.configured = of(policy.mtbf_node, policy.repair_time);
+    spares.learned = !policy.observe_only;
+    spares.floor = spares.learned
+                       ? of(host_mtbf(state_, policy), repair_time(state_, policy, base::now()).mean)
+                       : spares.configured;
+    placing_->spare_floor = spares.floor;
+    spares_ = spares;
+    return spares.learned ? std::optional(base::SpareFloor{spares.floor, spares.risk}) : std::nullopt;
 }
 
 std::shared_ptr<const sched::Placing> Driver::placing() {
     const std::lock_guard lock(mutex_);
     return placing_;
-}
-
-base::Expected<RmQueue> Driver::queue(base::Duration patience) {
-    const auto read = std::make_shared<base::Expected<RmQueue>>(base::Error{});
-    if (!run_errand([read](ResourceManager& rm) { *read = rm.queue(); }, patience))
-        return base::Error{base::Code::unavailable, "the resource manager does not answer"};
-    if (!*read) return std::move(*read).error();
-    auto queue = *std::move(*read);
-    const auto weak = weak_hosts();
-    for (auto& node : queue.nodes)
-        if (const auto found = weak.find(node.name); found != weak.end()) node.health = found->second.health;
-    return queue;
-}
-
-base::Expected<void> Driver::tell_why(std::uint32_t job, const std::string& text, base::Duration patience) {
-    const auto told = std::make_shared<base::Expected<void>>();
-    if (!run_errand([told, job, text](ResourceManager& rm) { *told = rm.tell_why(job, text); }, patience))
-        return base::Error{base::Code::unavailable, "the resource manager does not answer"};
-    return *told;
 }
 
 // Units follow the fabric file; a file that cannot be read leaves the old ones.
@@ -494,7 +434,7 @@ void Driver::load_fabric() {
     }
     fabric_error_.clear();
     placing_ = std::move((*loaded)->placing);
-    apply((*loaded)->units);
+    apply((*loaded)->places);
 }
 
 } // namespace restart

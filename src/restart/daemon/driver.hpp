@@ -4,9 +4,9 @@
 //
 // Threads and order. Callers (HTTP workers), a ticker and the resource manager's thread each apply events
 // under one mutex, under which nobody waits for a disk: the store's thread takes what has changed and writes
-// it. Only the resource manager's thread talks to the resource manager, one call at a time, and applies the result
-// before the next call, so outcomes and snapshots arrive in the order in which they happened there.
-// An action reaches that thread only after the transaction that holds its intent was committed. While the
+// it. Only the resource manager's thread talks to the resource manager, one call at a time, and applies the
+// result before the next call, so outcomes and snapshots arrive in the order in which they happened there. An
+// action reaches that thread only after the transaction that holds its intent was committed. While the
 // journal cannot be written (disk full) events are still taken, but no action is performed: everything waits
 // in memory and is written as soon as it can be.
 #pragma once
@@ -14,18 +14,24 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "base/file.hpp"
+#include "base/window.hpp"
 #include "restart/core/event.hpp"
+#include "restart/core/event_log.hpp"
 #include "restart/core/policy.hpp"
 #include "restart/core/state.hpp"
 #include "restart/core/step.hpp"
 #include "restart/daemon/fabric_file.hpp"
 #include "restart/daemon/health_writer.hpp"
 #include "restart/daemon/metrics.hpp"
+#include "restart/daemon/rm_users.hpp"
 #include "restart/daemon/store.hpp"
 #include "restart/rm/rm.hpp"
+#include "restart/wire/rates.hpp"
 #include "restart/wire/report.hpp"
+#include "restart/wire/status.hpp"
 #include "sched/placing.hpp"
 
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -40,6 +46,12 @@
 
 namespace restart {
 
+// Of the site, for repairs; empty: none.
+struct RepairPrograms {
+    std::string gpu_reset, power_cycle;
+    base::Duration limit = std::chrono::minutes(5);
+};
+
 struct DriverOptions {
     Policy policy;
     base::Duration poll{1'000}; // between two readings of the resource manager
@@ -51,6 +63,11 @@ struct DriverOptions {
     double spare_risk = 0;        // of the hosts kept free for restarts (sched/spare_floor.hpp)
     base::Duration repair_time{};
     base::Duration keep_history{}; // of notes; zero: for ever
+    std::vector<base::Window> maintenance;
+    std::uint64_t keep_events = 0;   // bytes of what step() was given and gave; at the start
+    std::function<bool()> may_act{}; // asked before each action: whether this is the only restartd that acts
+    PrimaryStatus primary{};
+    RepairPrograms programs{};
 };
 
 // What a look at the driver shows beside its state.
@@ -61,6 +78,9 @@ struct DriverStatus {
     std::string journal_error; // empty while it can be written
     std::string fabric_error;
     bool explain_pending = true;
+    PrimaryStatus primary;
+    std::vector<std::string> unknown_hosts; // that reported lately and were refused for their name, sorted
+    std::optional<SpareStatus> spares{};    // none: no fabric file was read
 };
 
 class Driver {
@@ -91,6 +111,9 @@ public:
     base::Expected<std::string> drain(const std::string& host, const std::string& reason,
                                       const std::string& user);
     base::Expected<std::string> resume(const std::string& host, const std::string& user);
+    // Errors: step's refusal (not_found, input, unfit), Code::unavailable likewise.
+    base::Expected<void> pause(const OperatorPause& request);
+    base::Expected<void> go(const OperatorGo& request);
 
     // look(f): f(const State&, const DriverStatus&) with the state held still; keep it short.
     template <class Look> auto look(Look look) {
@@ -98,33 +121,40 @@ public:
         return look(std::as_const(state_), status());
     }
     base::Expected<std::vector<Note>> notes(const NoteFilter& filter);
-    base::Expected<std::vector<StoredAction>> intents(const std::string& incident);
-    void update_gauges();
+    base::Expected<std::vector<StoredAction>> intents(const std::string& incident, const View& view = {});
+    void update_gauges(); // driver_gauges.cpp
     // The user the resource manager runs as; none until it has answered.
     std::optional<std::uint32_t> rm_owner();
+    // What it hides from its users, as last read, also by an earlier life; none until it was.
+    std::optional<RmPrivacy> privacy();
+    // What its accounting grants (rm_users.hpp); none: it could not be asked within `patience`.
+    std::optional<RmUser> rm_user(std::uint32_t uid, const std::string& name, base::Duration patience);
 
-    // Reads the resource manager now, so that the state is no older than the question. Whether it answered
-    // within `patience`.
+    // Reads the resource manager now, so that the state is no older than the question. Those who ask
+    // meanwhile share the next reading, and it rests between two. Whether it answered within `patience`.
     bool refresh(base::Duration patience);
     // The fabric as last read, to place on; null until it was.
     std::shared_ptr<const sched::Placing> placing();
-    // The queue as it is now. Errors: Code::unavailable when the resource manager does not answer within
-    // `patience`.
-    base::Expected<RmQueue> queue(base::Duration patience);
-    // ResourceManager::tell_why. Errors: also Code::unavailable after `patience`; it may be done later then.
-    base::Expected<void> tell_why(std::uint32_t job, const std::string& text, base::Duration patience);
+    // The queue, no older than the question; shared and rested likewise. Errors: Code::unavailable when the
+    // resource manager does not answer within `patience`.
+    base::Expected<std::shared_ptr<const RmQueue>> queue(base::Duration patience);
+    // ResourceManager::write_why. Errors: also Code::unavailable after `patience`; it may be done later then.
+    base::Expected<void> write_why(base::JobId job, const std::string& text, base::Duration patience);
 
 private:
-    Driver(Journal journal, std::optional<State> state, ResourceManager& rm, Metrics& metrics, DriverOptions options);
+    Driver(Journal journal, std::optional<State> state, ResourceManager& rm, Metrics& metrics,
+           DriverOptions options);
 
     using Steady = std::chrono::steady_clock::time_point; // when to act: not moved by a clock that is set
 
     // All with mutex_ held.
     std::optional<base::Error> apply(const Event& event);
     void collect(Step& step, const Event& event);
+    void begin_events(bool continues);
     void settle_intents(const Event& event);
     void count(std::uint64_t first_incident);
     DriverStatus status() const;
+    void keep_unknown(const std::string& host);
 
     base::Expected<std::string> wish(const Event& event);
     // The store's callbacks.
@@ -132,15 +162,21 @@ private:
     void written(const Record& record, const std::optional<base::Error>& error);
 
     void run_ticker(const std::stop_token& stop);
+    Steady read_at() const; // when the resource manager is read next
     bool read_due() const;
     void run_rm(const std::stop_token& stop);
+    bool may_act() const { return !options_.may_act || options_.may_act(); } // with mutex_ held
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
+    void run_asker(const std::stop_token& stop);    // driver_ask.cpp
+    void run_programs(const std::stop_token& stop); // driver_programs.cpp
     void warn_of_missing_parts();
     void load_fabric();
-    void tell_health();
-    void tell_witnesses(); // with mutex_ held
+    void write_health();
+    void look_at_windows(); // with mutex_ held
+    void log_witnesses();   // with mutex_ held
     base::HealthMap weak_hosts();
+    std::optional<base::SpareFloor> learn_spares(); // for placement
 
     // A call of the resource manager that somebody waits for. It owns what it touches, for whoever waits may
     // have gone.
@@ -148,6 +184,7 @@ private:
         std::function<void(ResourceManager&)> call;
         bool done = false;
     };
+    base::Expected<RmUser> ask_user(const std::string& name, base::Duration patience);
     // Whether it was done within `patience`.
     bool run_errand(std::function<void(ResourceManager&)> call, base::Duration patience);
 
@@ -160,30 +197,48 @@ private:
     Metrics& metrics_;
     DriverOptions options_;
 
-    Record unsaved_; // but for its rows
+    Record unsaved_; // but for its rows and events
+    EventWriter events_;
+    std::shared_ptr<const State> events_began_; // with this state, and are not yet written at all
+    bool events_continue_ = true;
     std::string journal_error_;
-    std::set<std::string> pending_; // intents that the journal holds as pending
+    std::map<std::string, base::Time> unknown_hosts_; // by name, when each reported last
+    std::set<std::string> pending_;                   // intents that the journal holds as pending
 
-    std::deque<Action> queue_; // committed, to be performed
+    std::map<std::string, Steady, std::less<>> asked_; // silent hosts, and when each was asked last
+
+    std::deque<Action> queue_;    // committed, to be performed
+    std::deque<Action> programs_; // likewise, by programs of the site
     std::deque<std::shared_ptr<Errand>> errands_;
     std::condition_variable_any progress_; // of the resource manager's thread: an errand done, a reading
     std::uint64_t reads_wanted_ = 0;       // by refresh(); a reading meets those that came before it began
     std::uint64_t reads_met_ = 0;
     Steady next_read_{};
+    Steady rested_{}; // when readers may have it read again
     std::uint32_t failed_reads_ = 0;
     std::optional<std::uint32_t> rm_owner_;
     Steady started_{};
-    std::string witnesses_told_; // as they were when they were last logged
-    std::optional<RmConfig> told_config_;
+    std::string logged_witnesses_; // as they were when they were last logged
+    std::optional<RmConfig> logged_config_;
     bool rm_ended_ = true;
 
     FabricFile fabric_;
     std::string fabric_error_;
     std::shared_ptr<const sched::Placing> placing_;
+    std::optional<SpareStatus> spares_;
+
+    std::timed_mutex queue_mutex_; // of all below: who waits for it finds the queue read
+    std::shared_ptr<const RmQueue> rm_queue_;
+    Steady queue_began_{};
+    Steady queue_rested_{};
+
+    RmUsers rm_users_;
 
     HealthWriter health_; // only the ticker's
 
     Store store_;
+    std::array<std::jthread, 2> askers_; // as many hosts are asked side by side
+    std::array<std::jthread, 2> program_threads_;
     std::jthread ticker_;
     std::jthread rm_thread_;
 };

@@ -17,14 +17,14 @@ namespace restart {
 class FabricFile {
 public:
     struct Loaded {
-        FabricLoaded units;
+        FabricLoaded places;
         std::shared_ptr<const sched::Placing> placing;
     };
     // How many hosts to keep free for restarts, of so many (sched/spare_floor.hpp).
     using Spares = std::function<std::uint32_t(std::uint32_t hosts)>;
 
-    // What the file says, when it is another than at the last look or has changed since; none otherwise. Errors: it
-    // cannot be read, told once for each change of it.
+    // What the file says, when it is another than at the last look or has changed since; none otherwise.
+    // Errors: it cannot be read, returned once for each change of it.
     base::Expected<std::optional<Loaded>> look(const std::filesystem::path& path, const Spares& spares);
 
     // The next look reads it whatever it finds.

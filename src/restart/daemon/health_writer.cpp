@@ -7,12 +7,13 @@
 
 namespace restart {
 
-void HealthWriter::write(const std::filesystem::path& path, base::HealthMap hosts, base::Time now) {
+void HealthWriter::write(const std::filesystem::path& path, base::HealthFile next) {
     if (path != std::exchange(path_, path)) last_.reset();
     // A clock that was set back must not keep the file from being written.
-    const bool lasts = last_ && now >= last_->written && (hosts.empty() || now - last_->written < base::health_refresh);
-    if (lasts && last_->hosts == hosts) return;
-    base::HealthFile next{now, std::move(hosts)};
+    const bool says_nothing = next.hosts.empty() && !next.spare_floor;
+    const bool lasts = last_ && next.written >= last_->written &&
+                       (says_nothing || next.written - last_->written < base::health_refresh);
+    if (lasts && last_->hosts == next.hosts && last_->spare_floor == next.spare_floor) return;
     if (auto done = base::write_file(path, base::print_health(next)); !done) {
         if (error_ != done.error().text)
             base::log::warning("{}: placement does not learn which hosts to avoid", done.error().text);

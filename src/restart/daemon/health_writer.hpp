@@ -1,4 +1,4 @@
-// Keeps the health file (base/host_health.hpp) for whoever places jobs.
+// Keeps the health file (base/host_health.hpp) for placement.
 #pragma once
 
 #include "base/host_health.hpp"
@@ -11,9 +11,9 @@ namespace restart {
 
 class HealthWriter {
 public:
-    // Writes the file when `hosts` or `path` differs from the last time, or when it is time to tell that they
-    // still hold. A failure is logged once and tried again at the next call.
-    void write(const std::filesystem::path& path, base::HealthMap hosts, base::Time now);
+    // Writes the file when its content (but for the time) or `path` differs from the last time, or when it is
+    // time to confirm that they still hold. A failure is logged once and tried again at the next call.
+    void write(const std::filesystem::path& path, base::HealthFile next);
 
 private:
     std::filesystem::path path_;

@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/units.hpp"
+#include "restart/daemon/journal_file.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace restart {
@@ -17,189 +18,79 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t application_id = 0x5261696c; // "Rail", in the file's header
-
-constexpr const char* schema = R"(
-CREATE TABLE rows (                       -- of the state (state_rows.hpp)
-    key TEXT PRIMARY KEY,
-    json TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE notes (
-    id INTEGER PRIMARY KEY,
-    time INTEGER NOT NULL,                -- ms since the epoch, as all times
-    kind TEXT NOT NULL,                   -- signal, decision, action, outcome
-    incident TEXT NOT NULL,               -- '' when of none
-    host TEXT NOT NULL,
-    job INTEGER NOT NULL,                 -- 0 when of none
-    text TEXT NOT NULL
-);
-CREATE INDEX notes_incident ON notes (incident) WHERE incident <> '';
-CREATE INDEX notes_host ON notes (host) WHERE host <> '';
-CREATE INDEX notes_job ON notes (job) WHERE job <> 0;
-CREATE TABLE intents (
-    id TEXT PRIMARY KEY,
-    incident TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    text TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'failed')),
-    tries INTEGER NOT NULL,
-    created INTEGER NOT NULL,
-    finished INTEGER NOT NULL,            -- 0 while pending
-    error TEXT NOT NULL
-);
-CREATE INDEX intents_incident ON intents (incident);
-)";
-
-constexpr const char* from_version_1 = R"(
-CREATE TABLE rows (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX intents_incident ON intents (incident);
-DROP TABLE state;
-)";
-
-constexpr std::string_view way_out = "move it away to begin anew (hosts and jobs are read from the resource "
-                                     "manager again, the history is lost), "
-                                     "or restore a copy";
-
-base::Error named(const fs::path& path, base::Code code, std::string_view text) {
-    return {code, fmt::format("{}: {}", path.string(), text)};
-}
-
-// The lock is the open file's, so it ends with the process, however that ends.
-base::Expected<base::UniqueFd> lock_beside(const fs::path& path) {
-    const auto name = path.string() + ".lock";
-    base::UniqueFd fd(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!fd) return base::system_error(name, errno);
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return base::system_error(name, errno);
-        std::array<char, 32> pid{};
-        const auto n = ::pread(fd.get(), pid.data(), pid.size() - 1, 0);
-        const std::string_view holder(pid.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
-        return named(
-            path, base::Code::unavailable,
-            fmt::format(
-                "another restartd holds this journal (process {}): stop it, or give this one a journal "
-                "of its own (restartd.journal)",
-                holder.substr(0, holder.find('\n'))));
-    }
-    const auto pid = fmt::format("{}\n", ::getpid());
-    if (::ftruncate(fd.get(), 0) != 0 || ::pwrite(fd.get(), pid.data(), pid.size(), 0) < 0)
-        return base::system_error(name, errno);
-    return fd;
-}
-
-// A new journal is made under another name and then renamed: whatever stands under its own name was whole
-// once.
-base::Expected<void> create(const fs::path& path) {
-    const fs::path fresh = path.string() + ".new";
-    std::error_code failed;
-    fs::remove(fresh, failed);
-    {
-        auto database = Database::open(fresh, Database::Open::create);
-        if (!database) return named(path, base::Code::io, database.error().text);
-        const auto done =
-            database->execute(fmt::format("PRAGMA synchronous = FULL; BEGIN; {} PRAGMA application_id = {}; "
-                                          "PRAGMA user_version = {}; COMMIT;",
-                                          schema, application_id, Journal::version));
-        if (!done) return named(path, done.error().code, done.error().text);
-    }
-    if (::rename(fresh.c_str(), path.c_str()) != 0) return base::system_error(path.string(), errno);
-    base::UniqueFd parent(::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (parent) ::fsync(parent.get());
-    return {};
-}
-
-// Nothing is written before all of this held.
-base::Expected<void> check(Database& database, const fs::path& path) {
-    const auto damaged = [&](std::string_view why) {
-        return named(path, base::Code::input, fmt::format("the journal is damaged ({}): {}", why, way_out));
-    };
-    const auto id = database.value("PRAGMA application_id");
-    if (!id && id.error().code == base::Code::input)
-        return named(path, base::Code::input,
-                     fmt::format("is not a journal ({}): {}", id.error().text, way_out));
-    if (!id) return named(path, id.error().code, id.error().text);
-    if (*id != std::to_string(application_id))
-        return named(path, base::Code::input, fmt::format("is a database of another program: {}", way_out));
-    const auto stored = database.value("PRAGMA user_version");
-    if (!stored) return damaged(stored.error().text);
-    const auto number = base::parse_count(*stored);
-    if (!number || *number > static_cast<std::uint64_t>(Journal::version))
-        return named(
-            path, base::Code::input,
-            fmt::format(
-                "was written by a newer restartd (journal version {}, this one knows {}): install that "
-                "release again, or {}",
-                *stored, Journal::version, way_out));
-    const auto sound = database.value("PRAGMA quick_check(1)");
-    if (!sound) return damaged(sound.error().text);
-    if (*sound != "ok") return damaged(*sound);
-    const auto tables = database.value(
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('state', 'rows', 'notes', 'intents')");
-    if (!tables) return damaged(tables.error().text);
-    if (base::parse_count(*tables).value_or(0) < 3) return damaged("a table is missing");
-    return {};
-}
-
-base::Expected<void> put_rows(Database& database, const std::vector<StateRow>& rows) {
-    if (rows.empty()) return {};
-    auto put = database.prepare("INSERT INTO rows VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET json = ?2");
-    if (!put) return std::move(put).error();
-    auto remove = database.prepare("DELETE FROM rows WHERE key = ?1");
-    if (!remove) return std::move(remove).error();
-    for (const auto& row : rows) {
-        auto done = row.json.empty() ? remove->bind(1, row.key).run()
-                                     : put->bind(1, row.key).bind(2, row.json).run();
-        if (!done) return done;
-    }
-    return {};
-}
-
-base::Error not_understood(const fs::path& path, const base::Error& error) {
-    return named(path, base::Code::input,
-                 fmt::format("the stored state cannot be understood: {}: move the file away to begin anew (hosts and "
-                             "jobs are read from the resource manager again), or install the release that wrote it",
-                             error.text));
-}
-
-// Version 1 had the state as one text in a table of one row.
-base::Expected<void> take_up_version_1(Database& database) {
-    const auto text = database.value("SELECT json FROM state");
-    if (!text) return text.error();
-    std::vector<StateRow> rows;
-    if (!text->empty()) {
-        const auto state = State::from_json(*text);
-        if (!state) return state.error();
-        rows = StateRows().changes(*state);
-    }
-    auto done = database.execute(from_version_1);
-    if (done) done = put_rows(database, rows);
-    return done;
-}
-
-base::Expected<void> take_up(Database& database, const fs::path& path) {
-    const auto stored = database.value("PRAGMA user_version");
-    if (!stored) return named(path, stored.error().code, stored.error().text);
-    if (*stored == std::to_string(Journal::version)) return {};
-    auto done = database.execute("BEGIN IMMEDIATE");
-    if (done) done = take_up_version_1(database);
-    if (done) done = database.execute(fmt::format("PRAGMA user_version = {}; COMMIT", Journal::version));
-    if (done) return {};
-    if (auto undone = database.execute("ROLLBACK"); !undone) {} // the file stays as it was either way
-    if (done.error().code == base::Code::input) return not_understood(path, done.error());
-    return named(path, done.error().code, done.error().text);
-}
-
-std::int64_t stamp(base::Time time) {
-    return time.time_since_epoch().count();
-}
-base::Time unstamp(std::int64_t number) {
-    return base::Time(base::Duration(number));
-}
-
 NoteKind kind_of(std::string_view word) {
     for (const auto kind : {NoteKind::signal, NoteKind::decision, NoteKind::action})
         if (word == to_string(kind)) return kind;
     return NoteKind::outcome;
+}
+
+// An incident's notes belong to each of its hosts and jobs, except those about another job. Each condition is
+// one that its index answers (they leave out what is empty): a journal of years is never read through. A
+// plain number stays a number, so that a journal is of one form whatever release wrote it.
+void bind_job(Statement& statement, int parameter, const std::optional<base::JobId>& job) {
+    if (job && job->index() != 0)
+        statement.bind(parameter, to_string(*job));
+    else
+        statement.bind(parameter, job ? static_cast<std::int64_t>(job->number()) : std::int64_t{0});
+}
+
+// Whose job it is, beside nobody's and that of somebody who is not known.
+constexpr std::int64_t nobody = -1, unknown = -2;
+
+std::int64_t uid_of(bool of_job, const std::optional<JobOwner>& owner) {
+    return !of_job ? nobody : owner ? static_cast<std::int64_t>(owner->uid) : unknown;
+}
+
+// What this viewer sees, as a condition with the parameters ?5 (the user) and ?6 (accounts).
+constexpr std::string_view their_own =
+    "(uid = ?5 OR (account <> '' AND account IN (SELECT value FROM json_each(?6))))";
+
+std::string notes_seen_by(const View& view) {
+    if (view.all || (view.sees_events() && !view.hides.jobs)) return {};
+    if (view.sees_events()) return fmt::format(" AND (uid = {} OR {})", nobody, their_own);
+    // By the indices: these may be few among many.
+    return " AND id IN (SELECT id FROM notes WHERE uid >= 0 AND uid = ?5 UNION ALL SELECT id FROM notes "
+           "WHERE "
+           "account <> '' AND account IN (SELECT value FROM json_each(?6)))";
+}
+
+std::string intents_seen_by(const View& view) {
+    if (view.all || (view.sees_events() && !view.hides.jobs)) return {};
+    return view.sees_events() ? fmt::format(" AND (uid = {} OR {})", nobody, their_own)
+                              : fmt::format(" AND {}", their_own);
+}
+
+void bind_viewer(Statement& statement, const View& view) {
+    boost::json::array accounts;
+    if (!view.hides.by_label)
+        for (const auto& account : view.accounts)
+            accounts.emplace_back(account);
+    statement.bind(5, static_cast<std::int64_t>(view.uid)).bind(6, base::to_text(accounts));
+}
+
+std::optional<JobOwner> owner_in(const Statement& row, int column) {
+    const auto uid = row.number(column);
+    if (uid < 0) return {};
+    return JobOwner{static_cast<std::uint32_t>(uid), row.text(column + 1)};
+}
+
+std::string notes_query(const NoteFilter& filter) {
+    std::string query = "SELECT time, kind, incident, host, job, text, uid, account FROM notes WHERE true";
+    if (!filter.host.empty())
+        query +=
+            " AND id IN (SELECT id FROM notes WHERE host <> '' AND host = ?1 UNION ALL SELECT id FROM notes "
+            "WHERE "
+            "incident <> '' AND incident IN (SELECT incident FROM notes WHERE host <> '' AND host = ?1))";
+    if (filter.job) // nor may what its incidents have of hosts say where another's job was
+        query += fmt::format(" AND id IN (SELECT id FROM notes WHERE job <> 0 AND job = ?2 UNION ALL SELECT "
+                             "id FROM notes WHERE "
+                             "job = 0 AND incident <> '' AND incident IN (SELECT incident FROM notes WHERE "
+                             "job <> 0 AND job = ?2{}))",
+                             filter.view.all || !filter.view.hides.jobs ? std::string()
+                                                                        : fmt::format(" AND {}", their_own));
+    if (!filter.incident.empty()) query += " AND incident <> '' AND incident = ?3";
+    query += notes_seen_by(filter.view);
+    return query + " ORDER BY id DESC LIMIT ?4";
 }
 
 } // namespace
@@ -208,31 +99,41 @@ base::Expected<Journal> Journal::open(const fs::path& given) {
     std::error_code failed;
     const auto path = fs::absolute(given, failed);
     if (failed) return named(given, base::Code::io, failed.message());
-    fs::create_directory(path.parent_path(), failed); // /var/lib/railyard; what is above must be there
-    auto lock = lock_beside(path);
+    auto lock = JournalLock::take(path);
     if (!lock) return std::move(lock).error();
+    return open(path, *std::move(lock));
+}
+
+base::Expected<Journal> Journal::open(const fs::path& given, JournalLock lock) {
+    std::error_code failed;
+    const auto path = fs::absolute(given, failed);
+    if (failed) return named(given, base::Code::io, failed.message());
     const bool exists = fs::exists(fs::symlink_status(path, failed));
     if (!exists) {
-        if (auto made = create(path); !made) return std::move(made).error();
+        if (auto made = create_journal(path); !made) return std::move(made).error();
     } else if (fs::is_regular_file(path, failed) && fs::file_size(path, failed) == 0) {
-        return named(path, base::Code::input, fmt::format("the journal is truncated (0 bytes): {}", way_out));
+        return named(path, base::Code::input, truncated_journal());
     } else if (::access(path.c_str(), R_OK | W_OK) != 0) {
         return base::system_error(path.string(), errno);
     }
+    struct stat about {};
+    if (::stat(path.c_str(), &about) == 0 &&
+        (about.st_mode & 0007) != 0) // an earlier release's: see create()
+        ::chmod(path.c_str(), about.st_mode & 0770);
     auto database = Database::open(path, Database::Open::existing);
     if (!database) return named(path, database.error().code, database.error().text);
-    if (auto sound = check(*database, path); !sound) return std::move(sound).error();
+    if (auto sound = check_journal(*database, path); !sound) return std::move(sound).error();
     for (const char* pragma : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
                                "PRAGMA temp_store = MEMORY", "PRAGMA journal_size_limit = 67108864"}) {
         if (auto done = database->value(pragma); !done)
             return named(path, done.error().code, done.error().text);
     }
-    if (auto done = take_up(*database, path); !done) return std::move(done).error();
+    if (auto done = take_up_journal(*database, path); !done) return std::move(done).error();
     auto reading = Database::open(path, Database::Open::existing);
     if (!reading) return named(path, reading.error().code, reading.error().text);
     if (auto done = reading->execute("PRAGMA query_only = 1"); !done)
         return named(path, done.error().code, done.error().text);
-    return Journal(path, *std::move(lock), *std::move(database), *std::move(reading));
+    return Journal(path, std::move(lock), *std::move(database), *std::move(reading));
 }
 
 base::Error Journal::fail(base::Error error) const {
@@ -258,11 +159,50 @@ base::Expected<std::optional<State>> Journal::state() {
     return std::optional<State>(*std::move(state));
 }
 
+base::Expected<Fence> Journal::fence() {
+    auto read = database_.prepare("SELECT epoch, owner FROM lease");
+    if (!read) return fail(std::move(read).error());
+    const auto row = read->step();
+    if (!row) return fail(row.error());
+    if (!*row) return Fence();
+    return Fence{static_cast<std::uint64_t>(read->number(0)), read->text(1)};
+}
+
+base::Expected<void> Journal::take_over(const Fence& fence) {
+    auto done = database_.execute("BEGIN IMMEDIATE; DELETE FROM lease");
+    if (done) {
+        auto put = database_.prepare("INSERT INTO lease VALUES (?1, ?2)");
+        done = put ? put->bind(1, static_cast<std::int64_t>(fence.epoch)).bind(2, fence.owner).run()
+                   : base::Expected<void>(std::move(put).error());
+    }
+    if (done) done = database_.execute("COMMIT");
+    if (!done) {
+        if (auto undone = database_.execute("ROLLBACK"); !undone) {} // there may be nothing to roll back
+        return fail(std::move(done).error());
+    }
+    fence_ = fence;
+    return {};
+}
+
+// Inside the transaction: whoever took the lease over has written there, or has taken the file away.
+base::Expected<void> Journal::check_fence() {
+    const base::Error passed{base::Code::denied, "another restartd has taken this journal over"};
+    if (!lock_.holds()) return passed;
+    if (!fence_) return {};
+    const auto stored = fence();
+    if (!stored) return stored.error();
+    return *stored == *fence_ ? base::Expected<void>() : base::Expected<void>(passed);
+}
+
 base::Expected<void> Journal::commit(const Record& record, base::Time now) {
     if (auto begun = database_.execute("BEGIN IMMEDIATE"); !begun) return fail(std::move(begun).error());
-    auto written = write(record, now);
+    auto written = check_fence();
+    const auto segment = segment_;
+    if (written) written = write(record, now);
+    if (written) written = write_events(record, now);
     if (written) written = database_.execute("COMMIT");
     if (written) return {};
+    segment_ = segment;
     if (auto undone = database_.execute("ROLLBACK"); !undone) {} // SQLite may have rolled back by itself
     return fail(std::move(written).error());
 }
@@ -270,23 +210,30 @@ base::Expected<void> Journal::commit(const Record& record, base::Time now) {
 base::Expected<void> Journal::write(const Record& record, base::Time now) {
     if (auto done = put_rows(database_, record.rows); !done) return done;
     if (!record.notes.empty()) {
-        auto insert = database_.prepare("INSERT INTO notes (time, kind, incident, host, job, text) "
-                                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+        auto insert = database_.prepare("INSERT INTO notes (time, kind, incident, host, job, text, uid, "
+                                        "account) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
         if (!insert) return std::move(insert).error();
         for (const auto& note : record.notes) {
             insert->bind(1, stamp(note.time)).bind(2, to_string(note.kind)).bind(3, note.incident);
-            insert->bind(4, note.host).bind(5, std::int64_t{note.job}).bind(6, note.text);
+            insert->bind(4, note.host).bind(6, note.text);
+            bind_job(*insert, 5, note.job);
+            insert->bind(7, uid_of(note.job.has_value(), note.owner));
+            insert->bind(8, note.owner ? note.owner->account : std::string());
             if (auto done = insert->run(); !done) return done;
         }
     }
     if (!record.given.empty()) {
         auto insert = database_.prepare(
-            "INSERT INTO intents VALUES (?1, ?2, ?3, ?4, 'pending', 1, ?5, 0, '') "
+            "INSERT INTO intents VALUES (?1, ?2, ?3, ?4, 'pending', 1, ?5, 0, '', ?6, ?7) "
             "ON CONFLICT (id) DO UPDATE SET state = 'pending', tries = tries + 1, finished = 0");
         if (!insert) return std::move(insert).error();
         for (const auto& action : record.given) {
             insert->bind(1, action.id).bind(2, action.id.substr(0, action.id.find('/')));
-            insert->bind(3, to_string(action.kind)).bind(4, describe(action)).bind(5, stamp(now));
+            insert->bind(3, to_string(kind_of(action))).bind(4, describe(action)).bind(5, stamp(now));
+            const auto* job = target_of(action);
+            const auto owner = job == nullptr ? std::optional<JobOwner>() : job->owner;
+            insert->bind(6, uid_of(job != nullptr, owner));
+            insert->bind(7, owner ? owner->account : std::string());
             if (auto done = insert->run(); !done) return done;
         }
     }
@@ -310,10 +257,11 @@ base::Expected<bool> Journal::forget(base::Time before) {
     // The oldest have the lowest ids: only these are looked at, however many there are.
     constexpr std::int64_t batch = 5000;
     bool more = false;
-    for (const char* sql :
-         {"DELETE FROM notes WHERE id IN (SELECT id FROM (SELECT id, time FROM notes ORDER BY id LIMIT ?2) WHERE time < ?1)",
-          "DELETE FROM intents WHERE rowid IN (SELECT rowid FROM (SELECT rowid, finished FROM intents ORDER BY rowid "
-          "LIMIT ?2) WHERE finished BETWEEN 1 AND ?1)"}) {
+    for (const char* sql : {"DELETE FROM notes WHERE id IN (SELECT id FROM (SELECT id, time FROM notes ORDER "
+                            "BY id LIMIT ?2) WHERE time < ?1)",
+                            "DELETE FROM intents WHERE rowid IN (SELECT rowid FROM (SELECT rowid, finished "
+                            "FROM intents ORDER BY rowid "
+                            "LIMIT ?2) WHERE finished BETWEEN 1 AND ?1)"}) {
         auto remove = database_.prepare(sql);
         if (!remove) return fail(std::move(remove).error());
         if (auto done = remove->bind(1, stamp(before)).bind(2, batch).run(); !done)
@@ -326,37 +274,36 @@ base::Expected<bool> Journal::forget(base::Time before) {
 }
 
 base::Expected<std::vector<Note>> Journal::notes(const NoteFilter& filter) {
-    // An incident's notes belong to each of its hosts and jobs, except those about another job.
     const std::lock_guard lock(reading_->mutex);
-    auto read = reading_->database.prepare("SELECT time, kind, incident, host, job, text FROM notes WHERE"
-                                  " (?1 = '' OR host = ?1 OR incident IN (SELECT incident FROM notes WHERE "
-                                  "host = ?1 AND incident <> ''))"
-                                  " AND (?2 = 0 OR job = ?2 OR (job = 0 AND incident IN (SELECT incident "
-                                  "FROM notes WHERE job = ?2 AND incident <> '')))"
-                                  " AND (?3 = '' OR incident = ?3)"
-                                  " ORDER BY id DESC LIMIT ?4");
+    auto read = reading_->database.prepare(notes_query(filter));
     if (!read) return fail(std::move(read).error());
-    read->bind(1, filter.host).bind(2, std::int64_t{filter.job}).bind(3, filter.incident);
+    read->bind(1, filter.host).bind(3, filter.incident);
+    bind_job(*read, 2, filter.job);
     read->bind(4, static_cast<std::int64_t>(filter.most));
+    if (!filter.view.all) bind_viewer(*read, filter.view);
     std::vector<Note> notes;
     for (;;) {
         const auto row = read->step();
         if (!row) return fail(row.error());
         if (!*row) break;
         notes.push_back({unstamp(read->number(0)), kind_of(read->text(1)), read->text(2), read->text(3),
-                         static_cast<std::uint32_t>(read->number(4)), read->text(5)});
+                         base::JobId::parse(read->text(4)), read->text(5), owner_in(*read, 6)});
     }
     std::reverse(notes.begin(), notes.end());
     return notes;
 }
 
-base::Expected<std::vector<StoredAction>> Journal::intents(const std::string& incident, std::size_t most) {
+base::Expected<std::vector<StoredAction>> Journal::intents(const std::string& incident, const View& view,
+                                                           std::size_t most) {
     const std::lock_guard lock(reading_->mutex);
-    auto read = reading_->database.prepare(
-        "SELECT id, incident, kind, text, state, tries, created, finished, error FROM intents "
-        "WHERE ?1 = '' OR incident = ?1 ORDER BY created DESC, rowid DESC LIMIT ?2");
+    auto read =
+        reading_->database.prepare("SELECT id, incident, kind, text, state, tries, created, finished, error "
+                                   "FROM intents WHERE (?1 = '' OR "
+                                   "incident = ?1)" +
+                                   intents_seen_by(view) + " ORDER BY created DESC, rowid DESC LIMIT ?2");
     if (!read) return fail(std::move(read).error());
     read->bind(1, incident).bind(2, static_cast<std::int64_t>(most));
+    if (!view.all) bind_viewer(*read, view);
     std::vector<StoredAction> intents;
     for (;;) {
         const auto row = read->step();

@@ -1,24 +1,25 @@
 // restartd's journal: what it knew, intended, did and why, in one SQLite file that survives a kill at any
 // moment.
 //
-// What steps leave behind (rows of the state, their notes, the actions they give, the outcomes they were told) is
-// one transaction, on disk (WAL, synchronous=FULL) before any of the actions is performed. The file belongs to
-// one restartd at a time: a lock file beside it is held, so that its connections are of one machine, which is
-// what WAL asks for also on shared storage. A file that is not a sound journal is never written to.
-// One thread may write while others read: they have a connection of their own.
+// What steps leave behind (rows of the state, their notes, the actions they give, the outcomes they were
+// told) is one transaction, on disk (WAL, synchronous=FULL) before any of the actions is performed. The file
+// belongs to one restartd at a time (journal_lock.hpp). A file that is not a sound journal is never
+// written to. One thread may write while others read: they have a connection of their own.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "base/unique_fd.hpp"
 #include "restart/core/action.hpp"
 #include "restart/core/note.hpp"
+#include "restart/core/rights.hpp"
 #include "restart/core/state_rows.hpp"
 #include "restart/daemon/database.hpp"
+#include "restart/daemon/journal_lock.hpp"
 #include "restart/wire/status.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,25 +41,49 @@ struct Record {
     std::vector<Note> notes;
     std::vector<Action> given;
     std::vector<Outcome> outcomes;
-    bool empty() const { return rows.empty() && notes.empty() && given.empty() && outcomes.empty(); }
+    // What step() was given and gave (core/event_log.hpp); where `began` is, the stream of a new segment,
+    // from that state.
+    std::string events;
+    std::shared_ptr<const State> began;
+    bool continues = true; // nothing is missing between this segment and the one before
+    bool empty() const {
+        return rows.empty() && notes.empty() && given.empty() && outcomes.empty() && events.empty() && !began;
+    }
 };
 
-// Which notes are wanted; empty or 0 is any.
+// Who may write: the lease's epoch and owner (lease.hpp).
+struct Fence {
+    std::uint64_t epoch = 0;
+    std::string owner;
+    bool operator==(const Fence&) const = default;
+};
+
+// Which notes are wanted; empty is any.
 struct NoteFilter {
-    std::string host{};    // of this host and of its incidents
-    std::uint32_t job = 0; // of this job and of its incidents, other jobs left out
+    std::string host{};               // of this host and of its incidents
+    std::optional<base::JobId> job{}; // of this job and of its incidents, other jobs left out
     std::string incident{};
+    View view{};             // of whom: what they may not see is not read
     std::size_t most = 1000; // the newest
 };
 
 class Journal {
 public:
-    static constexpr int version = 2; // 1 kept the state in one text
+    // 1 kept the state in one text, 2 not whose jobs were, 3 not who may write, 4 no events.
+    static constexpr int version = 5;
 
     // Opens or makes the journal. Errors name the file and the way out: Code::unavailable when another
     // restartd holds it; Code::input when it is truncated, damaged, another program's or a newer version's;
     // Code::io when it cannot be read or made.
     static base::Expected<Journal> open(const std::filesystem::path& path);
+    // By who has its lock already.
+    static base::Expected<Journal> open(const std::filesystem::path& path, JournalLock lock);
+
+    // Who took it over last; epoch 0: nobody yet.
+    base::Expected<Fence> fence();
+    // From here on this one writes: commits of others are refused, and this one's as soon as another has
+    // taken over.
+    base::Expected<void> take_over(const Fence& fence);
 
     const std::filesystem::path& path() const { return path_; }
 
@@ -66,17 +91,21 @@ public:
     base::Expected<std::optional<State>> state();
 
     // All of the record or, after an error, none of it (Code::unavailable: disk full and the like; try
-    // again).
+    // again. Code::denied: another has taken the journal over).
     base::Expected<void> commit(const Record& record, base::Time now);
 
-    // Removes notes and actions that are done from before this time, the oldest first, some thousands at most. Whether
-    // there are more.
+    // How many bytes of events are kept; the oldest segments go. 0: none are written.
+    void keep_events(std::uint64_t bytes) { keep_events_ = bytes; }
+
+    // Removes notes and actions that are done from before this time, the oldest first, some thousands at
+    // most. Whether there are more.
     base::Expected<bool> forget(base::Time before);
 
     // In order of time. Any thread.
     base::Expected<std::vector<Note>> notes(const NoteFilter& filter);
-    // Newest first, of all incidents or of one. Any thread.
-    base::Expected<std::vector<StoredAction>> intents(const std::string& incident, std::size_t most = 1000);
+    // Newest first, of all incidents or of one, as far as `view` goes. Any thread.
+    base::Expected<std::vector<StoredAction>> intents(const std::string& incident, const View& view = {},
+                                                      std::size_t most = 1000);
 
 private:
     // A connection that only reads, for one thread at a time.
@@ -85,16 +114,37 @@ private:
         std::mutex mutex;
         explicit Reading(Database held) : database(std::move(held)) {}
     };
-    Journal(std::filesystem::path path, base::UniqueFd lock, Database database, Database reading)
+    Journal(std::filesystem::path path, JournalLock lock, Database database, Database reading)
         : path_(std::move(path)), lock_(std::move(lock)), database_(std::move(database)),
           reading_(std::make_unique<Reading>(std::move(reading))) {}
+    base::Expected<void> check_fence();
+    base::Expected<void> write_events(const Record& record, base::Time now);
     base::Expected<void> write(const Record& record, base::Time now);
     base::Error fail(base::Error error) const;
 
     std::filesystem::path path_;
-    base::UniqueFd lock_;
+    JournalLock lock_;
     Database database_;
     std::unique_ptr<Reading> reading_;
+    std::optional<Fence> fence_;
+    std::uint64_t keep_events_ = 0;
+    std::int64_t segment_ = 0; // that events go into; 0: none yet
 };
+
+// The events of a journal, from one state to the next.
+struct EventSegment {
+    base::Time begun{};
+    std::string state; // as State::to_json() has it
+    std::string release;
+    bool continues = true; // as in Record
+};
+
+// Hands the events of a journal over in their order, until `enough` says so: of each segment its head and
+// then its bytes, in parts. The journal may be in use. Errors: theirs; Code::input when it cannot be read or
+// is a newer release's; Code::unfit when it has no events.
+base::Expected<void> read_events(const std::filesystem::path& journal,
+                                 const std::function<base::Expected<void>(const EventSegment&)>& begin,
+                                 const std::function<base::Expected<void>(std::string_view)>& part,
+                                 const std::function<bool()>& enough);
 
 } // namespace restart

@@ -4,11 +4,26 @@ noinst_LTLIBRARIES += libry_daemon.la
 libry_daemon_la_SOURCES = \
 	%D%/api.cpp %D%/api.hpp \
 	%D%/database.cpp %D%/database.hpp \
-	%D%/driver.cpp %D%/driver.hpp \
+	%D%/driver.cpp %D%/driver.hpp %D%/driver_ask.cpp %D%/driver_gauges.cpp \
+	%D%/driver_programs.cpp \
+	%D%/driver_rm.cpp \
 	%D%/fabric_file.cpp %D%/fabric_file.hpp \
+	%D%/front.cpp %D%/front.hpp \
 	%D%/health_writer.cpp %D%/health_writer.hpp \
 	%D%/journal.cpp %D%/journal.hpp \
+	%D%/journal_events.cpp \
+	%D%/journal_file.cpp %D%/journal_file.hpp \
+	%D%/journal_lock.cpp %D%/journal_lock.hpp \
+	%D%/lease.cpp %D%/lease.hpp \
+	%D%/lease_folder.cpp %D%/lease_folder.hpp \
+	%D%/lease_keeper.cpp %D%/lease_keeper.hpp \
 	%D%/metrics.cpp %D%/metrics.hpp \
+	%D%/metrics_tokens.cpp %D%/metrics_tokens.hpp \
+	%D%/plan.cpp %D%/plan.hpp \
+	%D%/program.cpp %D%/program.hpp \
+	%D%/rate_views.cpp %D%/rate_views.hpp \
+	%D%/replay.cpp %D%/replay.hpp \
+	%D%/rm_users.cpp %D%/rm_users.hpp \
 	%D%/roles.cpp %D%/roles.hpp \
 	%D%/situation.cpp %D%/situation.hpp \
 	%D%/store.cpp %D%/store.hpp \
@@ -17,8 +32,23 @@ libry_daemon_la_SOURCES = \
 libry_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 # libtool would copy each library named here into this one, at every change below: who links this names them.
 libry_daemon_la_LIBADD = $(SQLITE_LIBS)
-restartd_libs = libry_daemon.la libry_rm.la libry_http.la libry_restart_core.la libry_explain.la libry_sched.la
+restartd_libs = libry_daemon.la libry_rm.la libry_http.la libry_restart_core.la libry_explain.la libry_slurm.la
 
 sbin_PROGRAMS += restartd
 restartd_SOURCES = %D%/restartd.cpp
 restartd_LDADD = $(restartd_libs) libry_cli.la
+
+# For another release of Slurm. Its client library is not on this machine: one of its name stands for it, in which the
+# functions do nothing. Where this runs there is the true one.
+if SECOND_SLURM_SRC
+check_PROGRAMS += second/restartd
+second_restartd_SOURCES = $(restartd_SOURCES)
+# libtool names it before what needs it.
+second_restartd_LDFLAGS = -Wl,--no-as-needed
+second_restartd_LDADD = libry_daemon.la libry_rm_second.la libry_http.la libry_restart_core.la libry_explain.la \
+	libry_slurm.la libry_cli.la second/libslurm.so
+second/libslurm.so: libry_rm_second.la
+	$(AM_V_GEN)$(MKDIR_P) second && $(NM) -u .libs/libry_rm_second.a | sed -n 's/.* U \(slurm_.*\)/void \1(void) {}/p' | sort -u | \
+		$(CC) -shared -nostdlib -Wl,-soname,libslurm.so.$(SECOND_SLURM_SRC_API) -x c - -o $@
+CLEANFILES += second/libslurm.so
+endif

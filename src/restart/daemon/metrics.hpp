@@ -26,7 +26,18 @@ enum class Metric {
     rm_up,
     rm_polls,
     rm_plugins,
+    bounds_crossed,
+    paused,
+    hosts_in_maintenance,
+    hosts_in_repair,
     journal_up,
+    host_mtbf,
+    host_faults,
+    host_hours,
+    repair_time,
+    restart_time,
+    detection_time,
+    spare_floor,
     step_seconds,
     action_seconds
 };

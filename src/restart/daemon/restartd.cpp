@@ -1,25 +1,31 @@
 // restartd: decides what to do about broken hosts and does it. main is the table of contents; the parts are
-// the journal (what was decided), the driver (step by step), the API (who may say what) and the server.
+// the lease (whether this restartd acts), the journal (what was decided), the driver (step by step), the API
+// (who may say what) and the server.
 #include "base/cli.hpp"
-#include "base/conf.hpp"
+#include "base/daemon.hpp"
 #include "base/host_health.hpp"
+#include "base/host_port.hpp"
 #include "base/log.hpp"
-#include "base/ready.hpp"
 #include "base/units.hpp"
+#include "base/user.hpp"
 #include "restart/daemon/api.hpp"
 #include "restart/daemon/driver.hpp"
+#include "restart/daemon/front.hpp"
 #include "restart/daemon/journal.hpp"
+#include "restart/daemon/lease_keeper.hpp"
+#include "restart/daemon/replay.hpp"
 #include "restart/daemon/why_writer.hpp"
 #include "restart/rm/slurm_rm.hpp"
 #include "restart/wire/http_server.hpp"
+#include "restart/wire/slurm_user.hpp"
 
-#include <algorithm>
-#include <csignal>
+#include <array>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <iostream>
+#include <memory>
+#include <mutex>
 #include <optional>
-#include <sys/resource.h>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -28,138 +34,302 @@ using namespace restart;
 namespace log = base::log;
 
 constexpr base::Duration stop_patience{5'000};
+constexpr base::Duration release_patience{2'000};
+constexpr base::Duration first_look{2'000};
+constexpr base::Duration lock_patience{2'000}; // of one that acts no more
+constexpr base::Duration lock_pause{20};
+constexpr base::Duration lease_pause{100}; // between two looks whether it runs out
+constexpr int exit_lapsed = 1;             // its unit starts it again, to stand by
 
-struct Options {
-    std::string config;
-    int ready_fd = -1;
-    bool check_config = false, print_config = false, verbose = false;
-};
-
-void declare(base::Cli& cli, Options& options) {
-    cli->add_option("--config", options.config, "Configuration file (railyard.conf(5))");
-    cli->add_option("--ready-fd", options.ready_fd, "Write READY to this descriptor when serving");
-    cli->add_flag("--check-config", options.check_config, "Check the configuration and exit");
-    cli->add_flag("--print-config", options.print_config,
-                  "Print every key with its value and meaning and exit");
-    cli->add_flag("--verbose", options.verbose, "Log what only developers need");
-}
-
-// What the key table cannot check: addresses, and values that make no sense together.
-base::Expected<base::Conf> load(const Options& options) {
-    auto conf = base::load_conf(options.config);
-    if (!conf) return conf;
-    const auto wrong = [&](std::string_view key, std::string_view text) {
-        return base::Error{base::Code::input,
-                           fmt::format("{}: [restartd] {}: {}",
-                                       conf->file().empty() ? "defaults" : conf->file().string(), key, text)};
-    };
-    if (auto listen = parse_listen(conf->text("restartd", "listen")); !listen)
-        return wrong("listen", listen.error().text);
-    if (auto url = parse_url(conf->text("restartd", "url")); !url) return wrong("url", url.error().text);
-    const auto poll = conf->duration("restartd", "poll_interval");
-    if (poll < base::Duration(100) || poll > base::Duration(60'000))
-        return wrong("poll_interval",
-                     fmt::format("{} is not between 100ms and 1m", base::format_duration(poll)));
-    if (conf->count("restartd", "agent_uid") > 0xfffffffe) return wrong("agent_uid", "is no user id");
-    const auto percent = conf->number("restartd", "max_drained_percent");
-    if (percent < 0 || percent > 100) return wrong("max_drained_percent", "is not between 0 and 100");
-    return conf;
+// For people, and for who stands by to name.
+std::string served_at(const std::string& listen) {
+    auto at = *base::parse_listen(listen);
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    if (at.host == "0.0.0.0" || at.host == "::") at.host = name.data();
+    return "http://" + at.print();
 }
 
 DriverOptions driver_options(const base::Conf& conf) {
     DriverOptions options;
+    options.programs = {conf.repair.gpu_reset_program, conf.repair.power_cycle_program,
+                        conf.repair.program_limit};
     options.policy = Policy::from(conf);
-    options.poll = conf.duration("restartd", "poll_interval");
-    options.fabric = conf.text("placement", "fabric");
-    options.health = base::health_path(conf);
-    options.spare_risk = conf.number("placement", "spare_risk");
-    options.repair_time = conf.duration("placement", "repair_time");
-    options.keep_history = conf.duration("restartd", "keep_history");
-    options.explain_pending = conf.boolean("placement", "explain_pending");
+    options.poll = conf.restartd.poll_interval;
+    options.fabric = conf.placement.fabric;
+    options.health = base::health_path(conf.placement, conf.restartd);
+    options.spare_risk = conf.placement.spare_risk;
+    options.repair_time = conf.placement.repair_time;
+    options.keep_history = conf.restartd.keep_history;
+    options.explain_pending = conf.placement.explain_pending;
+    for (const auto& text : conf.restartd.maintenance)
+        options.maintenance.push_back(*base::parse_window(text)); // checked with the configuration
+    options.keep_events = conf.restartd.keep_events << 20;
     return options;
 }
 
-// A connection for each agent.
-void raise_descriptor_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
-    ::setrlimit(RLIMIT_NOFILE, &limit);
+// Agents and railctl obey the answers of this user alone.
+base::Expected<void> runs_as(const std::string& configured) {
+    const auto user = configured.empty() ? slurm_user() : configured;
+    auto uid = base::find_uid(user);
+    if (!uid) return std::move(uid).error().within(configured.empty() ? "SlurmUser" : "[restartd] user");
+    if (*uid == ::geteuid()) return {};
+    return base::Error{
+        base::Code::input,
+        fmt::format(
+            "{} is {}, but this is {}: agents and railctl would obey none of its answers; start restartd "
+            "as {} (systemctl edit restartd: [Service] User={}), or set [restartd] user on all hosts",
+            configured.empty() ? "SlurmUser in slurm.conf" : "[restartd] user", user,
+            base::user_name(::geteuid()), user, user)};
 }
 
-// All threads inherit the mask; only main waits for these.
-sigset_t block_signals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP})
-        sigaddset(&signals, number);
-    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-    return signals;
+// The lock beside the journal, once it could be had. It tells of a restartd that has ended sooner than its
+// lease. Of the lease's thread, and after that of this one.
+struct LockHeld {
+    std::mutex mutex;
+    std::optional<JournalLock> lock;
+};
+
+// Whether nobody can act under this record. A lock of a file system that other machines share is believed
+// about processes of this machine alone.
+bool nobody_holds(LockHeld& held, const std::filesystem::path& journal,
+                  const std::optional<LeaseRecord>& record) {
+    const std::lock_guard guard(held.mutex);
+    if (!held.lock)
+        if (auto taken = JournalLock::take(journal)) held.lock = *std::move(taken);
+    if (!held.lock) return false;
+    if (!record || record->boot == boot_of_this_machine() || held.lock->tells_of_all()) return true;
+    held.lock.reset();
+    return false;
 }
 
-// Whole or not at all: a file with an error changes nothing.
-void reload(const Options& options, base::Conf& conf, Driver& driver, Api& api) {
-    auto fresh = load(options);
-    if (!fresh) {
-        log::error("{}: the configuration stays as it was", fresh.error().text);
-        return;
+std::unique_ptr<LeaseKeeper> make_keeper(const base::Conf& conf, std::shared_ptr<LockHeld> held) {
+    LeaseOptions options;
+    options.folder = lease_beside(conf.restartd.journal);
+    options.lease = conf.restartd.lease;
+    options.url = served_at(conf.restartd.listen);
+    options.free = [held = std::move(held), journal = std::filesystem::path(conf.restartd.journal)](
+                       const std::optional<LeaseRecord>& record) {
+        return nobody_holds(*held, journal, record);
+    };
+    return std::make_unique<LeaseKeeper>(std::move(options));
+}
+
+// One that holds the lease has it from whoever no longer acts: that one ends, or is stopped and cannot.
+base::Expected<JournalLock> lock_of_primary(LockHeld& held, const std::filesystem::path& journal) {
+    const std::lock_guard guard(held.mutex);
+    for (const auto give_up = std::chrono::steady_clock::now() + lock_patience; !held.lock;) {
+        auto taken = JournalLock::take(journal);
+        if (taken) return taken;
+        if (taken.error().code != base::Code::unavailable) return taken;
+        if (std::chrono::steady_clock::now() > give_up) {
+            log::warning("{}: it may act no more, and does not end: the journal is taken from it",
+                         taken.error().text);
+            return JournalLock::seize(journal);
+        }
+        std::this_thread::sleep_for(lock_pause);
     }
-    for (const char* key : {"listen", "journal"})
-        if (fresh->text("restartd", key) != conf.text("restartd", key))
-            log::warning("[restartd] {} changed: it counts after a restart of restartd", key);
-    conf = *std::move(fresh);
-    api.reload(Roles::from(conf), MungeAuth(conf.text("munge", "socket")));
-    driver.reload(driver_options(conf));
-    log::info("configuration read again");
+    return *std::move(held.lock);
 }
 
-int serve(const base::Cli& cli, const Options& options, base::Conf conf) {
-    log::open("restartd", options.verbose ? log::Level::debug : log::Level::info);
-    raise_descriptor_limit();
-    const auto signals = block_signals();
+base::Expected<Journal> take_over(LockHeld& held, LeaseKeeper& keeper, const std::filesystem::path& path) {
+    auto lock = lock_of_primary(held, path);
+    if (!lock) return std::move(lock).error();
+    auto journal = Journal::open(path, *std::move(lock));
+    if (!journal) return journal;
+    const auto fence = journal->fence();
+    if (!fence) return fence.error();
+    if (fence->epoch >= keeper.standing().epoch) keeper.raise(fence->epoch); // the lease's files were lost
+    for (const auto give_up = std::chrono::steady_clock::now() + lock_patience;
+         keeper.acts() && keeper.standing().epoch <= fence->epoch &&
+         std::chrono::steady_clock::now() < give_up;)
+        std::this_thread::sleep_for(lock_pause);
+    const auto epoch = keeper.standing().epoch;
+    if (!keeper.acts() || epoch <= fence->epoch)
+        return base::Error{base::Code::unavailable, "the lease was lost while the journal was opened"};
+    if (auto done = journal->take_over({epoch, keeper.self().owner}); !done) return std::move(done).error();
+    return journal;
+}
+
+// What there is only while this restartd is the primary.
+class Primary {
+public:
+    static base::Expected<std::unique_ptr<Primary>> make(Journal journal, ResourceManager& rm,
+                                                         Metrics& metrics, const base::Conf& conf,
+                                                         const LeaseKeeper& keeper) {
+        auto tokens = MetricsTokens::read(conf.restartd.metrics_token);
+        if (!tokens) return std::move(tokens).error();
+        auto driver = Driver::make(std::move(journal), rm, metrics, options(conf, keeper));
+        if (!driver) return std::move(driver).error();
+        return std::unique_ptr<Primary>(
+            new Primary(*std::move(driver), metrics, conf, *std::move(tokens), keeper));
+    }
+
+    Api& api() { return api_; }
+
+    void start() {
+        driver_->start();
+        why_writer_.emplace(*driver_);
+    }
+    base::Expected<void> reload(const base::Conf& fresh) {
+        auto tokens = MetricsTokens::read(fresh.restartd.metrics_token);
+        if (!tokens) return tokens.error();
+        api_.reload(Roles::from(fresh.restartd), MungeAuth(fresh.munge.socket, fresh.restartd.user),
+                    *std::move(tokens));
+        driver_->reload(options(fresh, keeper_));
+        return {};
+    }
+    bool stop() {
+        why_writer_.reset();
+        return driver_->stop(stop_patience);
+    }
+
+private:
+    Primary(std::unique_ptr<Driver> driver, Metrics& metrics, const base::Conf& conf, MetricsTokens tokens,
+            const LeaseKeeper& keeper)
+        : keeper_(keeper), driver_(std::move(driver)),
+          api_(*driver_, metrics, Roles::from(conf.restartd),
+               MungeAuth(conf.munge.socket, conf.restartd.user), std::move(tokens)) {}
+
+    static DriverOptions options(const base::Conf& conf, const LeaseKeeper& keeper) {
+        auto options = driver_options(conf);
+        options.may_act = [&keeper] { return keeper.acts(); };
+        options.primary = {keeper.self().host, keeper.self().url, keeper.standing().epoch};
+        return options;
+    }
+
+    const LeaseKeeper& keeper_;
+    std::unique_ptr<Driver> driver_;
+    Api api_;
+    std::optional<WhyWriter> why_writer_;
+};
+
+int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
+    if (auto begun = daemon.begin(); !begun) return cli.fail(begun.error());
+    if (const auto right = runs_as(conf.restartd.user); !right) return cli.fail(right.error());
 
     auto rm = make_slurm_rm();
     if (!rm) return cli.fail(rm.error());
-    auto journal = Journal::open(conf.text("restartd", "journal"));
-    if (!journal) return cli.fail(journal.error());
+    if (auto tokens = MetricsTokens::read(conf.restartd.metrics_token); !tokens)
+        return cli.fail(tokens.error());
     Metrics metrics;
-    auto driver = Driver::make(*std::move(journal), **rm, metrics, driver_options(conf));
-    if (!driver) return cli.fail(driver.error());
-    Api api(**driver, metrics, Roles::from(conf), MungeAuth(conf.text("munge", "socket")));
+    const auto held = std::make_shared<LockHeld>();
+    const auto keeper = make_keeper(conf, held);
+    Front front(*keeper);
     HttpLimits limits;
     limits.workers = Api::workers();
     HttpServer::Callbacks callbacks;
-    callbacks.handle = [&](const HttpRequest& request) { return api.handle(request); };
-    callbacks.admit = [&](HttpRequest& request) { return api.admits(request); };
+    callbacks.handle = [&](const HttpRequest& request) { return front.handle(request); };
+    callbacks.admit = [&](HttpRequest& request) { return front.admits(request); };
     callbacks.lane = Api::lane;
-    callbacks.refused = [&](std::string_view reason) { api.refused(reason); };
-    auto server = HttpServer::start(*parse_listen(conf.text("restartd", "listen")), limits, callbacks);
-    if (!server) return cli.fail(std::move(server).error().within("[restartd] listen"));
+    callbacks.refused = [&](std::string_view reason) { front.refused(reason); };
+    std::unique_ptr<Primary> primary;
+    std::optional<HttpServer> server;
+    const auto become_primary = [&]() -> base::Expected<void> {
+        auto journal = take_over(*held, *keeper, conf.restartd.journal);
+        if (!journal) return std::move(journal).error();
+        auto made = Primary::make(*std::move(journal), **rm, metrics, conf, *keeper);
+        if (!made) return std::move(made).error();
+        primary = *std::move(made);
+        primary->start();
+        front.open(primary->api());
+        log::info("serving on {}{}", conf.restartd.listen,
+                  conf.restartd.observe_only ? "; observe_only: nothing is drained or requeued" : "");
+        return {};
+    };
+    const auto fail = [&](const base::Error& error) {
+        keeper->release(release_patience);
+        return cli.fail(error);
+    };
 
-    (*driver)->start();
-    std::optional<WhyWriter> why_writer(**driver);
-    if (auto told = base::tell_ready(options.ready_fd); !told) return cli.fail(told.error());
-    log::info("serving on {}{}", conf.text("restartd", "listen"),
-              conf.boolean("restartd", "observe_only") ? "; observe_only: nothing is drained or requeued"
-                                                       : "");
+    auto started = HttpServer::start(*base::parse_listen(conf.restartd.listen), limits, callbacks);
+    if (!started) return fail(std::move(started).error().within("[restartd] listen"));
+    server.emplace(*std::move(started));
+    keeper->wait_until_known(first_look);
+    if (keeper->acts())
+        if (auto done = become_primary(); !done) return fail(done.error());
+    const auto reload = [&](const base::Conf& fresh) -> base::Expected<void> {
+        const auto only_at_start = [](std::string_view key, const std::string& is, const std::string& was) {
+            if (is != was) log::warning("[restartd] {} changed: it counts after a restart of restartd", key);
+        };
+        only_at_start("listen", fresh.restartd.listen, conf.restartd.listen);
+        only_at_start("journal", fresh.restartd.journal, conf.restartd.journal);
+        only_at_start("user", fresh.restartd.user, conf.restartd.user);
+        only_at_start("lease", base::format_duration(fresh.restartd.lease),
+                      base::format_duration(conf.restartd.lease));
+        if (primary)
+            if (auto done = primary->reload(fresh); !done) return done;
+        conf = fresh;
+        return {};
+    };
+    if (auto said = daemon.serve(reload); !said) return fail(said.error());
 
-    for (;;) {
-        int number = 0;
-        if (::sigwait(&signals, &number) != 0) continue;
-        if (number != SIGHUP) break;
-        reload(options, conf, **driver, api);
+    while (daemon.wait(lease_pause)) {
+        if (!primary && keeper->acts()) {
+            if (auto done = become_primary(); !done) return fail(done.error());
+        } else if (primary && !keeper->acts()) {
+            const auto standing = keeper->standing();
+            log::error("the lease {}: this restartd ends, so that no two act{}{}",
+                       standing.other && standing.other->epoch > standing.epoch ? "was taken over"
+                                                                                : "ran out",
+                       standing.trouble.empty() ? "" : ": ", standing.trouble);
+            std::_Exit(exit_lapsed); // nothing is written any more; threads may hang in the storage
+        }
     }
 
     log::info("stopping");
     server->stop();
-    why_writer.reset();
-    if (!(*driver)->stop(stop_patience)) {
+    const bool ended = !primary || primary->stop();
+    if (!ended)
         log::warning(
             "the resource manager has not answered a call: what it did is settled at the next start");
-        std::_Exit(base::exit_done); // the journal is whole
+    // What a call that hangs still does has begun under this lease: the next may act at once only without it.
+    if (ended) {
+        primary.reset(); // and with it the journal
+        keeper->release(release_patience);
     }
+    if (!ended) std::_Exit(base::exit_done); // the journal is whole
     return base::exit_done;
+}
+
+struct ReplayAsked {
+    std::string journal;
+    std::optional<std::string> from, until;
+};
+
+int replay_journal(const base::Cli& cli, const ReplayAsked& asked) {
+    ReplayRange range;
+    const auto take = [](const char* option, const std::optional<std::string>& text,
+                         std::optional<ReplayPoint>& point) -> base::Expected<void> {
+        if (!text) return {};
+        auto read = parse_replay_point(*text);
+        if (!read) return std::move(read).error().within(option);
+        point = *read;
+        return {};
+    };
+    if (const auto read = take("--from", asked.from, range.from); !read) return cli.fail(read.error());
+    if (const auto read = take("--until", asked.until, range.until); !read) return cli.fail(read.error());
+    const auto progress = [](const ReplayProgress& so_far) {
+        fmt::print(stderr, "{} events{}, up to {}\n", so_far.event, so_far.passing ? " passed" : "",
+                   base::iso_time(so_far.at));
+    };
+    const auto done = replay(asked.journal, progress, range);
+    if (!done) return cli.fail(done.error());
+    if (done->before)
+        fmt::print("{}\nThat is before --from: what follows may differ for it.\n", *done->before);
+    if (done->difference) {
+        fmt::print("{}\n", *done->difference);
+        return base::finish_output(cli, base::exit_finding);
+    }
+    const auto numbers = range.from || range.until
+                             ? fmt::format(" ({} to {})", done->first, done->first + done->events - 1)
+                             : std::string();
+    const auto times =
+        done->from ? fmt::format(" from {} to {}", base::iso_time(*done->from), base::iso_time(*done->until))
+                   : std::string();
+    fmt::print("{} event{}{}{}, {} of them with an outcome: all as in the journal\n", done->events,
+               done->events == 1 ? "" : "s", numbers, times, done->outcomes);
+    return base::finish_output(cli, base::exit_done);
 }
 
 } // namespace
@@ -167,13 +337,25 @@ int serve(const base::Cli& cli, const Options& options, base::Conf conf) {
 int main(int argc, char** argv) {
     base::Cli cli("restartd", "Decide what to do about broken hosts, drain them and requeue their jobs.",
                   "restartd(8)");
-    Options options;
-    declare(cli, options);
+    using Table = base::ConfTable;
+    base::Daemon daemon(cli,
+                        {Table::placement, Table::restartd, Table::agent, Table::node_loss, Table::checkpoint,
+                         Table::learning, Table::restart, Table::repair, Table::topology, Table::munge});
+    bool verbose = false;
+    cli->add_flag("--verbose", verbose, "Log what only developers need");
+    ReplayAsked asked;
+    auto* again = cli->add_option("--replay", asked.journal,
+                                  "Do the decisions of this journal again and compare them, and exit")
+                      ->type_name("JOURNAL");
+    cli->add_option("--from", asked.from, "--replay: compare from this time or number of an event on")
+        ->type_name("TIME|EVENT")
+        ->needs(again);
+    cli->add_option("--until", asked.until, "--replay: up to this one")
+        ->type_name("TIME|EVENT")
+        ->needs(again);
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
-    auto conf = load(options);
-    if (!conf) return cli.fail(conf.error());
-    if (options.print_config) std::cout << conf->print();
-    if (options.check_config || options.print_config) return base::finish_output(cli, base::exit_done);
-    return serve(cli, options, *std::move(conf));
+    if (!asked.journal.empty()) return replay_journal(cli, asked);
+    auto conf = daemon.configure(status, verbose ? log::Level::debug : log::Level::info);
+    return conf ? serve(cli, daemon, *std::move(conf)) : status;
 }

@@ -17,15 +17,12 @@ struct Roles {
     std::vector<std::string> operator_groups; // group names
     bool open_reading = false;                // everyone may read from anywhere, not only from this machine
 
-    static Roles from(const base::Conf& conf);
+    static Roles from(const base::RestartdConf& conf);
 
     bool is_agent(std::uint32_t uid) const { return uid == agent_uid; }
     // root, the resource manager's own user where it is known (Slurm: SlurmUser), a named user, or a member
     // of a named group.
     bool is_operator(std::uint32_t uid, std::optional<std::uint32_t> rm_owner) const;
 };
-
-// The user's name, or the number as text for a user without one.
-std::string user_name(std::uint32_t uid);
 
 } // namespace restart

@@ -8,25 +8,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 namespace restart {
 namespace {
 
 using sched::HostState;
 
-// What Slurm says of a job that only waits for nodes or for its turn at them.
-bool waits_for_nodes(std::string_view why) {
-    constexpr std::array<std::string_view, 4> words{"Resources", "Priority", "ReqNodeNotAvail",
-                                                    "Nodes required"};
-    return why.empty() || std::any_of(words.begin(), words.end(),
-                                      [&](std::string_view word) { return why.starts_with(word); });
-}
-
 class Maker {
 public:
-    Maker(const RmQueue& queue, const sched::Placing& placing, const QueueJob& job)
-        : queue_(queue), placing_(placing), job_(job) {}
+    Maker(const RmQueue& queue, const sched::Placing& placing, const QueueJob& job, const View& view)
+        : queue_(queue), placing_(placing), job_(job), view_(view) {}
 
     Situation make() {
         out_.job = &job_;
@@ -61,7 +52,7 @@ private:
             if (!host) continue;
             auto state = node.state;
             if (state == HostState::drained || state == HostState::down) {
-                why[*host] = sched::remark_of(node.reason);
+                if (view_.sees_hosts()) why[*host] = sched::remark_of(node.reason);
             } else if (node.reserved && job_.reservation.empty()) {
                 state = HostState::drained;
                 why[*host] = "a reservation";
@@ -76,26 +67,22 @@ private:
     void take_holders() {
         for (const auto& other : queue_.jobs)
             if (other.phase != QueuePhase::waiting && other.id != job_.id)
-                out_.circumstances.holders.push_back({other.id, other.ends, known(other.nodes)});
+                out_.circumstances.holders.push_back(
+                    {other.id, other.ends, known(other.nodes), view_.sees_job(other.owner)});
     }
 
     void take_request() {
         auto& request = out_.request;
-        const auto& hints = job_.hints;
         request.nodes = job_.least;
         request.most = job_.most;
-        request.segment = hints.segment.value_or(0);
-        request.spares = hints.spares.value_or(0);
         if (job_.restarts == 0) request.spare_floor = placing_.spare_floor;
-        request.order = hints.order.value_or(sched::RankOrder::ring);
         request.shared = !job_.exclusive;
         const bool waits = job_.phase == QueuePhase::waiting;
         const auto until = waits ? queue_.read : job_.start;
         const auto waited =
             job_.eligible > base::Time{} && until > job_.eligible ? until - job_.eligible : base::Duration{};
-        request.span = sched::span_after(hints, waited);
-        if (waits && request.span != sched::Span::any && hints.span_wait)
-            out_.circumstances.wish_ends = queue_.read + (*hints.span_wait - waited);
+        const auto wish = sched::apply_hints(job_.hints, waited, request);
+        if (waits && wish) out_.circumstances.wish_ends = queue_.read + *wish;
         request.required = known(job_.required);
         if (request.required.size() < job_.required.size())
             out_.notes.push_back("hosts it requires are not in the fabric file");
@@ -103,8 +90,8 @@ private:
         if (out_.hosts.size() < job_.nodes.size())
             out_.notes.push_back(fmt::format("{} of its {} hosts are not in the fabric file",
                                              job_.nodes.size() - out_.hosts.size(), job_.nodes.size()));
-        if (job_.why != "None") // slurmctld has not looked at it yet
-            (waits_for_nodes(job_.why) ? out_.circumstances.turn : out_.circumstances.held) = job_.why;
+        if (job_.waits_for == WaitsFor::hosts) out_.circumstances.turn = job_.why;
+        if (job_.waits_for == WaitsFor::other) out_.circumstances.held = job_.why;
     }
 
     // What is outside the partitions or excluded by the user.
@@ -142,24 +129,25 @@ private:
     const RmQueue& queue_;
     const sched::Placing& placing_;
     const QueueJob& job_;
+    const View& view_;
     Situation out_;
 };
 
 } // namespace
 
-std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing,
-                                      std::uint32_t job) {
+std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing, base::JobId job,
+                                      const View& view) {
     const auto found =
         std::find_if(queue.jobs.begin(), queue.jobs.end(), [&](const QueueJob& j) { return j.id == job; });
     if (found == queue.jobs.end()) return {};
-    return Maker(queue, placing, *found).make();
+    return Maker(queue, placing, *found, view).make();
 }
 
 std::string sentence_of(const Situation& situation, const sched::Placing& placing) {
     if (situation.job->phase != QueuePhase::waiting) return {};
-    auto told = sched::outlook(placing.fabric, placing.placer, situation.snapshot, situation.request,
-                               situation.circumstances);
-    return told ? std::move(told->sentence) : std::string();
+    auto forecast = sched::outlook(placing.fabric, placing.placer, situation.snapshot, situation.request,
+                                   situation.circumstances);
+    return forecast ? std::move(forecast->sentence) : std::string();
 }
 
 boost::json::object placement_unknown(std::string_view sentence) {
@@ -176,17 +164,18 @@ boost::json::object placement_json(const Situation& situation, const sched::Plac
                              sched::explain_allocation(placing.fabric, placing.placer, snapshot, request,
                                                        hosts, sched::explaining(placing.placer)));
     } else {
-        const auto told = sched::outlook(placing.fabric, placing.placer, snapshot, request, circumstances);
-        if (!told) return placement_unknown(told.error().text);
-        out = sched::to_json(placing.fabric, *told, circumstances.now);
+        const auto forecast =
+            sched::outlook(placing.fabric, placing.placer, snapshot, request, circumstances);
+        if (!forecast) return placement_unknown(forecast.error().text);
+        out = sched::to_json(placing.fabric, *forecast, circumstances.now);
         out["expected_start"] = job->start > circumstances.now
                                     ? boost::json::value(base::to_seconds(job->start))
                                     : boost::json::value(nullptr);
     }
-    boost::json::array told;
+    boost::json::array sentences;
     for (const auto& note : notes)
-        told.emplace_back(note);
-    out["notes"] = std::move(told);
+        sentences.emplace_back(note);
+    out["notes"] = std::move(sentences);
     return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/json.hpp"
+#include "restart/core/rights.hpp"
 #include "restart/core/rm_queue.hpp"
 #include "sched/outlook.hpp"
 #include "sched/placing.hpp"
@@ -26,10 +27,12 @@ struct Situation {
 
 // Hosts outside the job's partitions count as excluded, hosts in a reservation as drained for jobs outside
 // it; a node that other jobs use too as busy where this job needs more processors than are idle. Node
-// features, licences and limits of accounts are the resource manager's: a note tells of a feature asked for.
-// Hosts kept free for restarts are, as slurmctld's plugins keep them, but from a job that restarts. Nothing
-// when the job is not in the queue. Refers to `queue`.
-std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing, std::uint32_t job);
+// features, licences and limits of accounts are the resource manager's: a note says that a feature was asked
+// for. Hosts kept free for restarts are, as the scheduler's advisor keeps them, but from a job that restarts.
+// Nothing when the job is not in the queue. Refers to `queue`.
+// What `view` does not see is left out of its words: whose end makes it fit, why hosts are drained.
+std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing, base::JobId job,
+                                      const View& view);
 
 // The sentence for the job's comment; "" when it is not waiting or its request cannot be judged.
 std::string sentence_of(const Situation& situation, const sched::Placing& placing);

@@ -26,6 +26,9 @@ void append(Record& to, Record&& from) {
     append(to.notes, std::move(from.notes));
     append(to.given, std::move(from.given));
     append(to.outcomes, std::move(from.outcomes));
+    to.events = std::move(from.events); // of what could not be written they are dropped
+    to.began = std::move(from.began);
+    to.continues = from.continues;
 }
 
 // Of each key: a journal that cannot be written for a day holds no more than the state.
@@ -100,10 +103,13 @@ void Store::write_once(std::unique_lock<std::mutex>& lock) {
     if (!record_.empty())
         if (auto done = journal_.commit(record_, base::now()); !done) error = std::move(done).error();
     callbacks_.written(record_, error);
-    if (error)
+    if (error) {
         keep_last(record_.rows);
-    else
+        record_.events.clear();
+        record_.began.reset();
+    } else {
         record_ = {};
+    }
     if (!error && keep > base::Duration::zero()) forget(keep);
     lock.lock();
     if (error) due_ = not_before_ = Clock::now() + retry;

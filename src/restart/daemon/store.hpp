@@ -1,5 +1,5 @@
-// Writes what steps leave behind into the journal, on a thread of its own, so that nobody who reports waits for a
-// disk. What comes while one transaction is written goes into the next.
+// Writes what steps leave behind into the journal, on a thread of its own, so that nobody who reports waits
+// for a disk. What comes while one transaction is written goes into the next.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,8 +19,8 @@ public:
     // Both are called on the store's thread, without any lock of the store.
     struct Callbacks {
         std::function<Record()> take; // what is to be written now
-        // It was written, or not, and why; then it is tried again, with what has come since, until it is. Its actions
-        // may be performed from then on.
+        // It was written, or not, and why; then it is tried again, with what has come since, until it is. Its
+        // actions may be performed from then on.
         std::function<void(const Record& record, const std::optional<base::Error>& error)> written;
     };
     Store(Journal journal, Callbacks callbacks);
@@ -34,12 +34,14 @@ public:
 
     // For how long notes are kept; zero: for ever.
     void keep_history(base::Duration time);
+    // How many bytes of events (Journal::keep_events); before start().
+    void keep_events(std::uint64_t bytes) { journal_.keep_events(bytes); }
 
     // There is something to write: now, or within `lazy`.
     void write_soon();
     void write_within(base::Duration lazy);
-    // Waits until what there is to write now was written or could not be, for `longest` at most; not for what is to
-    // be written later, or tried again.
+    // Waits until what there is to write now was written or could not be, for `longest` at most; not for what
+    // is to be written later, or tried again.
     void settle(base::Duration longest);
 
     // To be read by any thread.
@@ -55,7 +57,7 @@ private:
 
     Journal journal_; // written by the thread alone
     Callbacks callbacks_;
-    Record record_; // the thread's: not yet on disk
+    Record record_;        // the thread's: not yet on disk
     Steady next_forget_{}; // the thread's
 
     std::mutex mutex_; // of all below
@@ -63,7 +65,7 @@ private:
     std::optional<Steady> due_; // none: nothing to write
     Steady not_before_{};       // after a failure
     base::Duration keep_{};
-    std::uint64_t begun_ = 0;   // writings
+    std::uint64_t begun_ = 0; // writings
     std::uint64_t ended_ = 0;
 
     std::jthread thread_;

@@ -1,8 +1,9 @@
-// What restartd shows: its state and journal as the answers of the reading routes (wire/status.hpp). Pure:
-// everything is given.
+// What restartd shows: its state and journal as the answers of the reading routes (wire/status.hpp), as far
+// as those who ask may see it; notes and actions come as far as they may. Pure: everything is given.
 #pragma once
 
 #include "restart/core/note.hpp"
+#include "restart/core/rights.hpp"
 #include "restart/core/state.hpp"
 #include "restart/daemon/driver.hpp"
 #include "restart/daemon/journal.hpp"
@@ -14,16 +15,21 @@
 
 namespace restart {
 
-Status status_of(const State& state, const DriverStatus& status);
+Status status_of(const State& state, const DriverStatus& status, const View& view);
 
-// One job's story; `placement` is that of situation.hpp.
-JobExplanation explain_job(const State& state, const DriverStatus& status, std::uint32_t job,
-                           boost::json::object placement, const std::vector<Note>& notes);
+// Whether they see what was done with the job, the action, the incident.
+bool sees(const State& state, const View& view, const AffectedJob& job);
+bool sees(const State& state, const View& view, const Action& action);
+bool sees(const State& state, const View& view, const Incident& incident);
+
+// One job's story, without what is now where another has the number; `placement` is that of situation.hpp.
+JobExplanation explain_job(const State& state, const DriverStatus& status, base::JobId job,
+                           boost::json::object placement, const std::vector<Note>& notes, const View& view);
 // The same for a host.
 HostExplanation explain_host(const State& state, const DriverStatus& status, const std::string& host,
-                             const std::vector<Note>& notes);
+                             const std::vector<Note>& notes, const View& view);
 
-// `state` tells the names of the jobs that are still there.
+// `state` has the names of the jobs that are still there.
 History history_of(const State& state, const std::vector<Note>& notes, std::vector<StoredAction> actions);
 
 } // namespace restart

@@ -2,7 +2,7 @@
 
 #include "base/log.hpp"
 #include "restart/daemon/situation.hpp"
-#include "sched/why_comment.hpp"
+#include "sched/words.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -33,7 +33,8 @@ std::uint32_t largest_unit(const sched::PlacementIndex& index) {
 
 } // namespace
 
-std::vector<WhyPlan::Change> WhyPlan::due(const RmQueue& queue, const sched::Placing& placing, bool explain) {
+std::vector<WhyPlan::Change> WhyPlan::due(const RmQueue& queue, const sched::Placing& placing, bool explain,
+                                          const std::optional<RmPrivacy>& hides) {
     std::vector<Change> changes;
     std::vector<const QueueJob*> waiting;
     const auto unit = largest_unit(placing.placer.index());
@@ -41,13 +42,12 @@ std::vector<WhyPlan::Change> WhyPlan::due(const RmQueue& queue, const sched::Pla
         const bool wanted = explain && job.phase == QueuePhase::waiting && concerns_us(job, unit);
         if (wanted)
             waiting.push_back(&job);
-        else if (job.phase != QueuePhase::leaving && !sched::why_in(job.comment).empty() &&
-                 changes.size() < most_changes)
+        else if (job.phase != QueuePhase::leaving && !job.shown.empty() && changes.size() < most_changes)
             changes.push_back({job.id, {}});
     }
     std::sort(waiting.begin(), waiting.end(),
               [](const QueueJob* a, const QueueJob* b) { return a->id < b->id; });
-    std::map<std::uint32_t, base::Time> still;
+    std::map<base::JobId, base::Time> still;
     for (const auto* job : waiting)
         if (const auto last = written_.find(job->id); last != written_.end()) still.insert(*last);
     written_ = std::move(still);
@@ -62,9 +62,10 @@ std::vector<WhyPlan::Change> WhyPlan::due(const RmQueue& queue, const sched::Pla
         if (last != written_.end() && queue.read - last->second < between_changes) continue;
         ++explained;
         next_ = job->id;
-        const auto situation = situation_of(queue, placing, job->id);
+        const auto view = view_of_owner(job->owner, hides);
+        const auto situation = situation_of(queue, placing, job->id, view);
         const auto text = situation ? sentence_of(*situation, placing) : std::string();
-        if (sched::with_why(job->comment, text) == job->comment) continue;
+        if (sched::as_phrase(text, sched::longest_shown) == job->shown) continue;
         changes.push_back({job->id, text});
         written_[job->id] = queue.read;
     }
@@ -92,11 +93,11 @@ void WhyWriter::pass() {
     if (observing || !placing || (!explain && clean_)) return;
     const auto queue = driver_.queue(patience);
     if (!queue) return; // the driver has logged that the resource manager is away
-    const auto changes = plan_.due(*queue, *placing, explain);
+    const auto changes = plan_.due(**queue, *placing, explain, driver_.privacy());
     clean_ = !explain && changes.empty();
     std::string failed;
     for (const auto& change : changes) {
-        const auto done = driver_.tell_why(change.job, change.text, patience);
+        const auto done = driver_.write_why(change.job, change.text, patience);
         if (done) continue;
         if (done.error().code == base::Code::unavailable) return;
         if (failed.empty()) failed = done.error().text;

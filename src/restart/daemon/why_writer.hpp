@@ -1,10 +1,10 @@
-// Writes into the comments of waiting jobs why they wait (sched/why_comment.hpp) and takes it out when they
-// start: for jobs with a flag of placement and for those that no single unit holds.
+// Has the resource manager show in the records of waiting jobs why they wait, until they start: for jobs with
+// a flag of placement and for those that no single unit holds.
 //
 // Bounded: a pass every 5 s, in a pass at most 16 changes and 200 explanations, a job at most once a minute
 // and only when its sentence changed. Nothing is remembered that a restart could lose: what was written
-// stands in the comments. Nothing is written while restartd only observes; once explain_pending is off and
-// every comment as it was, the queue is no longer read.
+// stands in the records. Nothing is written while restartd only observes; once explain_pending is off and
+// every record as it was, the queue is no longer read.
 #pragma once
 
 #include "restart/core/rm_queue.hpp"
@@ -23,17 +23,19 @@ namespace restart {
 class WhyPlan {
 public:
     struct Change {
-        std::uint32_t job = 0;
+        base::JobId job{};
         std::string text; // "" takes it out
         bool operator==(const Change&) const = default;
     };
 
-    // The changes due at queue.read. With `explain` false what stands in comments is taken out.
-    std::vector<Change> due(const RmQueue& queue, const sched::Placing& placing, bool explain);
+    // The changes due at queue.read. With `explain` false what stands in comments is taken out. A comment
+    // says what the job's owner may see, by what the resource manager hides.
+    std::vector<Change> due(const RmQueue& queue, const sched::Placing& placing, bool explain,
+                            const std::optional<RmPrivacy>& hides);
 
 private:
-    std::map<std::uint32_t, base::Time> written_; // of waiting jobs
-    std::uint32_t next_ = 0;                      // the job after which the next pass goes on
+    std::map<base::JobId, base::Time> written_; // of waiting jobs
+    std::optional<base::JobId> next_;           // the job after which the next pass goes on
 };
 
 // The thread that does it.
@@ -48,7 +50,7 @@ private:
     Driver& driver_;
     WhyPlan plan_;
     std::string failed_; // the first failure of the last pass, logged when it is another
-    bool clean_ = false; // explain_pending is off, and nothing of ours was left in a comment
+    bool clean_ = false; // explain_pending is off, and nothing of ours was left in a record
     std::jthread thread_;
 };
 

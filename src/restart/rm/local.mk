@@ -2,7 +2,20 @@
 noinst_LTLIBRARIES += libry_rm.la
 libry_rm_la_SOURCES = \
 	%D%/rm.hpp \
+	%D%/slurm_doors.cpp %D%/slurm_doors.hpp \
+	%D%/slurm_free.cpp %D%/slurm_free.hpp \
+	%D%/slurm_owned.hpp \
 	%D%/slurm_queue.cpp %D%/slurm_queue.hpp \
 	%D%/slurm_reading.cpp %D%/slurm_reading.hpp \
-	%D%/slurm_rm.cpp %D%/slurm_rm.hpp
+	%D%/slurm_reboot.cpp %D%/slurm_reboot.hpp \
+	%D%/slurm_record.hpp \
+	%D%/slurm_rm.cpp %D%/slurm_rm.hpp \
+	%D%/slurm_words.hpp
 libry_rm_la_LIBADD = $(SLURM_LIBS)
+
+# The same for another release of Slurm, for the tests of its packages; not installed.
+if SECOND_SLURM_SRC
+check_LTLIBRARIES += libry_rm_second.la
+libry_rm_second_la_SOURCES = $(libry_rm_la_SOURCES)
+libry_rm_second_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_PUBLIC_CPPFLAGS)
+endif

@@ -1,14 +1,16 @@
 // The resource manager as restartd sees it. One implementation a product: slurm_rm.hpp.
 //
-// Calls block, for milliseconds when all is well and for tens of seconds when slurmctld is gone, and are made
-// by one thread at a time, in the order in which their results are told to step() (event.hpp): a thread of
-// their own, never one that serves agents.
+// Calls block, for milliseconds when all is well and for tens of seconds when the controller is gone, and are
+// made by one thread at a time, in the order in which their results are given to step() (event.hpp): a thread
+// of their own, never one that serves agents.
 #pragma once
 
 #include "base/expected.hpp"
 #include "restart/core/action.hpp"
 #include "restart/core/rm_queue.hpp"
 #include "restart/core/rm_snapshot.hpp"
+#include "restart/core/rm_user.hpp"
+#include "restart/core/rm_words.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -27,11 +29,11 @@ public:
     // What placement depends on, fresh. Errors as read().
     virtual base::Expected<RmQueue> queue() = 0;
 
-    // Puts the text into the job's comment as sched::with_why does; "" takes it out. A job that is not there
-    // any more, or whose comment says so already, is left alone. What another writes in the moment between
-    // reading the comment and changing it is lost: Slurm knows no conditional change. Errors:
+    // Puts the text where all who can see the job read it (QueueJob::shown), as sched::as_phrase has it with
+    // at most sched::longest_shown bytes; "" takes it out. A job that is not there any more, or says so
+    // already, is left alone. What another writes there in the same moment may be lost. Errors:
     // Code::unavailable, Code::denied.
-    virtual base::Expected<void> tell_why(std::uint32_t job, const std::string& text) = 0;
+    virtual base::Expected<void> write_why(base::JobId job, const std::string& text) = 0;
 
     // Does the action, or finds that it has been done before: a host that is drained by our tag is not
     // drained again, a job that is past the action's epoch is only updated. What a job's user excluded stays
@@ -41,8 +43,19 @@ public:
     // with its own words when it refuses for another reason.
     virtual base::Expected<void> perform(const Action& action) = 0;
 
+    // What its accounting grants this user; as to every user where it has none, or does not know them. As it
+    // knows it itself: where its accounting's database is away, what it knew last. Errors as read().
+    virtual base::Expected<RmUser> user(const std::string& name) = 0;
+
+    // Whether its daemon on this host lives, the host's agent being silent. Alone of all to be called by any
+    // thread, beside other calls, and blocks for little longer than twice `patience`.
+    virtual Life ask_host(const std::string& host, base::Duration patience) = 0;
+
+    // Its words for people.
+    virtual RmWords words() const = 0;
+
     // The user the resource manager runs as, who may do all that restartd may (Slurm: SlurmUser); none when
-    // it cannot be told yet.
+    // it is not known yet.
     virtual std::optional<std::uint32_t> owner() = 0;
 };
 

@@ -2,39 +2,27 @@
 
 #include "base/utf8.hpp"
 #include "restart/rm/slurm_reading.hpp"
+#include "sched/slurm/admin_comment.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace restart {
 namespace {
 
-using base::HostState;
-
-// Suffixes that only tell of energy saving do not keep a job away.
-HostState state_of(std::uint32_t state) {
-    const auto word = state & NODE_STATE_BASE;
-    if (word == NODE_STATE_DOWN || word == NODE_STATE_ERROR || word == NODE_STATE_FUTURE ||
-        word == NODE_STATE_UNKNOWN || (state & NODE_STATE_INVALID_REG) != 0)
-        return HostState::down;
-    if ((state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0) return HostState::drained;
-    if ((state & NODE_STATE_NO_RESPOND) != 0) return HostState::down;
-    if ((state & (NODE_STATE_COMPLETING | NODE_STATE_POWERING_DOWN | NODE_STATE_REBOOT_ISSUED)) != 0)
-        return HostState::busy;
-    if (word == NODE_STATE_IDLE) return HostState::free;
-    return word == NODE_STATE_MIXED ? HostState::mixed : HostState::busy;
+// What slurmctld says of a job: "None" before it has looked at it.
+WaitsFor waits_for(std::string_view why) {
+    constexpr std::array<std::string_view, 4> words{"Resources", "Priority", "ReqNodeNotAvail",
+                                                    "Nodes required"};
+    if (why.empty() || why == "None") return WaitsFor::unknown;
+    const bool hosts =
+        std::any_of(words.begin(), words.end(), [&](std::string_view word) { return why.starts_with(word); });
+    return hosts ? WaitsFor::hosts : WaitsFor::other;
 }
 
 bool is_count(std::uint32_t value) {
     return value != 0 && value != NO_VAL && value != INFINITE;
-}
-
-// slurmctld lets a job without a limit end a year after its start (job_end_time_reset in job_mgr.c), and one that
-// backfill started where neither it nor its partition names a limit has that year as its limit (YEAR_MINUTES in
-// backfill.c).
-bool has_limit(const job_info_t& job) {
-    constexpr std::time_t year = 365 * 24 * 60 * 60;
-    return job.time_limit != INFINITE && job.end_time != 0 && job.end_time - job.start_time < year;
 }
 
 std::uint32_t cpus_per_node(const job_info_t& job, std::uint32_t nodes) {
@@ -48,7 +36,7 @@ std::uint32_t cpus_per_node(const job_info_t& job, std::uint32_t nodes) {
 QueueNode read_queue_node(const node_info_t& node, std::uint32_t cpus_used) {
     QueueNode read;
     read.name = text_of(node.name);
-    read.state = state_of(node.node_state);
+    read.state = use_of(node.node_state);
     read.reason = base::as_utf8(text_of(node.reason));
     read.reserved = (node.node_state & (NODE_STATE_RES | NODE_STATE_MAINT)) != 0;
     read.cpus_idle = node.cpus > cpus_used ? node.cpus - cpus_used : 0;
@@ -64,7 +52,8 @@ std::optional<QueueJob> read_queue_job(const job_info_t& job, base::Time now) {
         read.phase = QueuePhase::placed;
     else if (word != JOB_PENDING)
         return {};
-    read.id = job.job_id;
+    read.id = base::JobId(job.job_id);
+    read.owner = {job.user_id, base::as_utf8(text_of(job.account))};
     read.partitions = words_of(text_of(job.partition));
     if (read.phase != QueuePhase::waiting) read.nodes = names_of(job.nodes);
     read.least = is_count(job.num_nodes) ? job.num_nodes : 1;
@@ -78,13 +67,17 @@ std::optional<QueueJob> read_queue_job(const job_info_t& job, base::Time now) {
     read.start = time_of(job.start_time);
     if (read.phase == QueuePhase::leaving)
         read.ends = now;
-    else if (read.phase == QueuePhase::placed && has_limit(job))
-        read.ends = time_of(job.end_time);
-    if (read.phase == QueuePhase::waiting) read.why = pending_reason(job);
+    else if (read.phase == QueuePhase::placed)
+        read.ends = limit_of(job);
+    if (read.phase == QueuePhase::waiting) {
+        read.why = pending_reason(job);
+        read.waits_for = waits_for(read.why);
+    }
     read.constraint = text_of(job.features);
     read.reservation = text_of(job.resv_name);
-    read.comment = text_of(job.admin_comment);
-    if (auto hints = sched::parse_comment(read.comment)) read.hints = *std::move(hints);
+    const auto comment = text_of(job.admin_comment);
+    read.shown = sched::why_in(comment);
+    if (auto hints = sched::parse_comment(comment)) read.hints = *std::move(hints);
     return read;
 }
 

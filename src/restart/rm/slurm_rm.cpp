@@ -12,9 +12,16 @@
 #include "restart/rm/slurm_rm.hpp"
 
 #include "base/hostlist.hpp"
+#include "base/user.hpp"
+#include "restart/rm/slurm_doors.hpp"
+#include "restart/rm/slurm_free.hpp"
+#include "restart/rm/slurm_owned.hpp"
 #include "restart/rm/slurm_queue.hpp"
 #include "restart/rm/slurm_reading.hpp"
-#include "sched/why_comment.hpp"
+#include "restart/rm/slurm_reboot.hpp"
+#include "restart/rm/slurm_record.hpp"
+#include "restart/rm/slurm_words.hpp"
+#include "sched/slurm/admin_comment.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +30,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <optional>
 #include <thread>
 #include <unistd.h>
@@ -39,29 +47,7 @@ using namespace std::chrono_literals;
 constexpr auto settle_time = 1300ms; // beyond the next second's turn
 constexpr auto settle_pause = 20ms;
 
-struct FreeNodes {
-    void operator()(node_info_msg_t* message) const { slurm_free_node_info_msg(message); }
-};
-struct FreeJobs {
-    void operator()(job_info_msg_t* message) const { slurm_free_job_info_msg(message); }
-};
-struct FreePartitions {
-    void operator()(partition_info_msg_t* message) const { slurm_free_partition_info_msg(message); }
-};
-struct FreeConfig {
-    void operator()(slurm_conf_t* conf) const { slurm_free_ctl_conf(conf); }
-};
-struct FreeAnswers {
-    void operator()(job_array_resp_msg_t* answers) const { slurm_free_job_array_resp(answers); }
-};
-using Answers = std::unique_ptr<job_array_resp_msg_t, FreeAnswers>; // to a request about tasks of an array
-using Config = std::unique_ptr<slurm_conf_t, FreeConfig>;
-using Partitions = std::unique_ptr<partition_info_msg_t, FreePartitions>;
-using Nodes = std::unique_ptr<node_info_msg_t, FreeNodes>;
-using Jobs = std::unique_ptr<job_info_msg_t, FreeJobs>;
-
-constexpr auto jobs_age = 5s;    // at most, of what is told of jobs
-constexpr auto config_age = 60s; // of slurmctld's configuration
+constexpr auto jobs_age = 5s, config_age = 5s; // at most, of what is known of jobs and the configuration
 
 // libslurm answers -1 and errno, or in later releases the error itself.
 int number_of(int answer) {
@@ -83,11 +69,17 @@ public:
         snapshot.nodes.reserve(nodes_->record_count);
         for (std::uint32_t i = 0; i < nodes_->record_count; ++i)
             if (nodes_->node_array[i].name != nullptr)
-                snapshot.nodes.push_back(read_node(nodes_->node_array[i]));
+                snapshot.nodes.push_back(read_node(nodes_->node_array[i],
+                                                   [this](std::uint32_t uid) { return name_of_user(uid); }));
+        doors_.keep(*nodes_);
         snapshot.jobs = read_whole_jobs(jobs_->job_array, jobs_->record_count);
         read_config_when_old();
         if (config_) snapshot.config = read_config(*config_);
         return snapshot;
+    }
+
+    Life ask_host(const std::string& host, base::Duration patience) override {
+        return doors_.ask(host, patience);
     }
 
     Expected<RmQueue> queue() override {
@@ -116,7 +108,7 @@ public:
         return queue;
     }
 
-    Expected<void> tell_why(std::uint32_t job, const std::string& text) override {
+    Expected<void> write_why(base::JobId job, const std::string& text) override {
         const auto record = load_job(job);
         if (!record) return record.error().code == Code::not_found ? Expected<void>() : record.error();
         const auto& raw = record->own();
@@ -127,22 +119,34 @@ public:
         if (after == before) return {};
         job_desc_msg_t change;
         slurm_init_job_desc_msg(&change);
-        change.job_id = job;
+        change.job_id = raw.job_id;
         change.admin_comment = after.data();
-        return update_job(job, change);
+        return update_job(raw.job_id, change);
     }
 
+    // slurmctld's own copy of what slurmdbd has, by which it judges its users itself: slurmdbd is never
+    // asked.
+    Expected<RmUser> user(const std::string& name) override {
+        assoc_mgr_info_request_msg_t request{};
+        request.flags = ASSOC_MGR_INFO_FLAG_USERS;
+        request.user_list = slurm_list_create(nullptr);
+        auto wanted = name;
+        slurm_list_append(request.user_list, wanted.data());
+        assoc_mgr_info_msg_t* message = nullptr;
+        errno = 0;
+        const int answer = slurm_load_assoc_mgr_info(&request, &message);
+        const int failed = number_of(answer);
+        slurm_list_destroy(request.user_list);
+        const std::unique_ptr<assoc_mgr_info_msg_t, FreeAssociations> owned(message);
+        if (answer != SLURM_SUCCESS)
+            return slurm_error(fmt::format("reading the rights of {}", name), failed);
+        return owned ? read_user(*owned, name) : RmUser();
+    }
+
+    RmWords words() const override { return slurm_words(); }
+
     Expected<void> perform(const Action& action) override {
-        switch (action.kind) {
-        case ActionKind::drain_host: return drain(action.host, action.reason);
-        case ActionKind::down_host: return down(action.host, action.reason, action.drain);
-        case ActionKind::resume_host: return resume(action.host);
-        case ActionKind::requeue_job: return requeue(action);
-        case ActionKind::keep_off: return keep_off(action);
-        case ActionKind::tell_job: return tell(action.job, action.reason);
-        case ActionKind::update_job: break;
-        }
-        return begin_now(action, true);
+        return std::visit([this](const auto& what) { return done(what); }, action.what);
     }
 
     std::optional<std::uint32_t> owner() override {
@@ -152,9 +156,29 @@ public:
     }
 
 private:
-    Expected<void> drain(const std::string& host, const std::string& reason) {
+    // What is changed of a job that waits.
+    struct WaitingChange {
+        base::JobId job{};
+        std::vector<std::string> exclude, readmit;
+        std::vector<std::string> unasked; // no longer among those that its user asked for
+        std::string comment{};            // empty: as it is
+    };
+
+    // The culprit is no longer asked for, also where a drain keeps the job away from it.
+    template <class Restart> static WaitingChange change_of(const Restart& action) {
+        WaitingChange change{action.job.id, action.exclude, {}, action.exclude, action.comment};
+        change.unasked.push_back(action.job.host);
+        return change;
+    }
+
+    // Each finds first whether it has been done before.
+    static Expected<void> done(const DrainHost& action) {
+        const auto& [host, reason, renew] = action;
         const auto node = load_node(host);
         if (!node) return node.error();
+        if (renew && (!node->drain || owner_of(node->reason).empty()))
+            return Error{Code::denied, fmt::format("{} is not drained by Railyard any more", host)};
+        if (renew) return node->reason == reason ? Expected<void>() : update_node(host, NO_VAL, reason);
         if (node->drain) {
             if (owner_of(node->reason) == owner_of(reason)) return {};
             return Error{Code::denied, fmt::format("{} is drained already: {}", host, node->reason)};
@@ -162,42 +186,68 @@ private:
         return update_node(host, NODE_STATE_DRAIN, reason);
     }
 
-    Expected<void> down(const std::string& host, const std::string& reason, bool drain) {
-        const auto node = load_node(host);
+    static Expected<void> done(const DownHost& action) {
+        const auto node = load_node(action.host);
         if (!node) return node.error();
-        const bool theirs = node->drain && owner_of(node->reason).empty();
-        const auto& text = theirs ? std::string() : reason;
-        if (drain && !node->drain)
-            if (auto done = update_node(host, NODE_STATE_DRAIN, text); !done) return done;
+        // What a person or program has set down or drained keeps its state and its reason; a drained host's
+        // jobs end all the same.
+        const bool theirs =
+            (node->drain || (node->down && !node->automatic)) && owner_of(node->reason).empty();
+        if (theirs && node->down) return {};
+        const auto text = theirs ? std::string() : action.reason;
+        if (action.drain && !node->drain)
+            if (auto drained = update_node(action.host, NODE_STATE_DRAIN, text); !drained) return drained;
         if (node->down) return {};
-        return update_node(host, NODE_STATE_DOWN, text);
+        return update_node(action.host, NODE_STATE_DOWN, text);
     }
 
-    Expected<void> resume(const std::string& host) {
-        const auto node = load_node(host);
+    static Expected<void> done(const ResumeHost& action) {
+        const auto node = load_node(action.host);
         if (!node) return node.error();
         if (!node->drain && !node->down) return {};
-        if (owner_of(node->reason).empty())
-            return Error{Code::denied, fmt::format("{} was not drained by Railyard: {}", host, node->reason)};
-        return update_node(host, NODE_RESUME, {});
+        if (owner_of(node->reason).empty() && !node->automatic)
+            return Error{Code::denied,
+                         fmt::format("{} was not drained by Railyard: {}", action.host, node->reason)};
+        return update_node(action.host, NODE_RESUME, {});
+    }
+
+    // Down is how a node leaves jobs that go on: shrinking a running job by its node list is refused.
+    Expected<void> done(const FreeHost& action) {
+        const auto node = load_node(action.host);
+        if (!node) return node.error();
+        if (node->down && !owner_of(node->reason).empty()) return {};
+        if (auto read = read_jobs(); !read) return std::move(read).error();
+        if (auto safe = can_be_freed(*node, action, {jobs_->job_array, jobs_->record_count}); !safe)
+            return safe;
+        return update_node(action.host, NODE_STATE_DOWN, action.reason);
+    }
+
+    static Expected<void> done(const RepairHost& action) {
+        const auto node = load_node(action.host);
+        return node ? reboot_node(*node, action) : node.error();
     }
 
     // The epoch and the flag both keep a task that has just ended from running once more: Slurm requeues what
-    // is over, too.
-    Expected<void> requeue(const Action& action) {
+    // is over, too, as long as it remembers it (MinJobAge), as a job needs that failed by itself or by a
+    // fault.
+    static Expected<void> done(const RequeueJob& action) {
         const bool hold = action.hold;
-        const auto record = load_job(action.job);
+        const auto record = load_job(action.job.id, true);
         if (!record) return record.error();
         const auto read = record->whole();
-        if (record->runs_in(action.epoch)) {
+        const bool failed =
+            read.failure && read.restarts == action.job.epoch && read.failure->code != sched::no_restart_code;
+        if (!record->lives() && !failed)
+            return Error{Code::not_found, fmt::format("job {} has ended", to_string(action.job.id))};
+        if (failed || record->runs_in(action.job.epoch)) {
             // An array's last task bears the array's own id, by which slurmctld understands all its tasks.
             auto name = requeue_name(record->own());
             job_array_resp_msg_t* answer = nullptr;
             errno = 0;
-            const int done =
-                slurm_requeue2(name.data(), JOB_RUNNING | (hold ? JOB_REQUEUE_HOLD : 0), &answer);
+            const int called = slurm_requeue2(
+                name.data(), (failed ? 0 : JOB_RUNNING) | (hold ? JOB_REQUEUE_HOLD : 0), &answer);
             const Answers answers(answer);
-            const int refused = done != SLURM_SUCCESS ? number_of(done) : first_refusal(answers.get());
+            const int refused = called != SLURM_SUCCESS ? number_of(called) : first_refusal(answers.get());
             if (refused != SLURM_SUCCESS) return slurm_error(fmt::format("requeue of job {}", name), refused);
         } else if (hold && read.phase != JobPhase::running) {
             job_desc_msg_t change;
@@ -205,33 +255,53 @@ private:
             change.priority = 0;
             if (auto held = update_parts(*record, change); !held) return held;
         }
-        return begin_now(action, !hold);
+        return begin_now(change_of(action), !hold);
+    }
+
+    static Expected<void> done(const UpdateJob& action) {
+        if (action.release)
+            if (auto released = release(action.job.id); !released) return released;
+        return begin_now(change_of(action), true);
+    }
+
+    // As scontrol release does it.
+    static Expected<void> release(base::JobId job) {
+        const auto record = load_job(job);
+        if (!record) return record.error();
+        if (!record->whole().unlaunched) return {};
+        job_desc_msg_t change;
+        slurm_init_job_desc_msg(&change);
+        change.priority = INFINITE;
+        return update_parts(*record, change);
     }
 
     // Only a waiting job's list can be changed.
-    static Expected<void> keep_off(const Action& action) {
-        const auto record = load_job(action.job);
+    static Expected<void> done(const KeepOff& action) {
+        const auto record = load_job(action.job.id);
         if (!record) return record.error();
         if (record->whole().phase != JobPhase::pending) return {};
+        const WaitingChange change{action.job.id, action.exclude, action.readmit, action.exclude, {}};
         for (const auto* part : record->parts())
-            if (auto done = change_pending(action, *part, false, 0); !done) return done;
+            if (auto changed = change_waiting(change, *part, 0); !changed) return changed;
         return {};
     }
 
     // In the job's record, where it stays, and to its terminal or its output as far as these can be reached.
-    Expected<void> tell(std::uint32_t job, const std::string& text) {
-        const auto record = load_job(job);
+    static Expected<void> done(const NotifyJob& action) {
+        const auto& text = action.text;
+        const auto record = load_job(action.job.id);
         if (!record) return record.error();
         const auto before = text_of(record->own().admin_comment);
         auto after = sched::with_part(before, sched::told_label, text);
         if (after == before) return {};
         job_desc_msg_t change;
         slurm_init_job_desc_msg(&change);
-        change.job_id = job;
+        const auto id = record->own().job_id;
+        change.job_id = id;
         change.admin_comment = after.data();
-        if (auto told = update_job(job, change); !told) return told;
+        if (auto changed = update_job(id, change); !changed) return changed;
         auto line = "railyard: " + text;
-        slurm_notify_job(job, line.data()); // it may have neither
+        slurm_notify_job(id, line.data()); // it may have neither
         return {};
     }
 
@@ -296,63 +366,23 @@ private:
             return slurm_error(fmt::format("reading node {}", host), number_of(answer));
         for (std::uint32_t i = 0; i < owned->record_count; ++i)
             if (owned->node_array[i].name != nullptr && host == owned->node_array[i].name)
-                return read_node(owned->node_array[i]);
+                return read_node(owned->node_array[i],
+                                 [](std::uint32_t uid) { return fmt::format("user {}", uid); });
         return Error{Code::not_found, fmt::format("node {} does not exist", host)};
     }
 
-    // The records of a job that may still run: one, or its components', the leader's first. slurmctld answers
-    // to an array's own id, which is its last task's, with other tasks as well.
-    class Record {
-    public:
-        Record(Jobs message, std::uint32_t job) : message_(std::move(message)) {
-            for (std::uint32_t i = 0; i < message_->record_count; ++i) {
-                const auto& raw = message_->job_array[i];
-                if (raw.job_id == job)
-                    parts_.insert(parts_.begin(), &raw);
-                else if (raw.het_job_id == job)
-                    parts_.push_back(&raw);
-            }
-            if (parts_.empty() || parts_.front()->job_id != job) return;
-            if (parts_.size() == 1 && parts_.front()->het_job_id != job) {
-                whole_ = read_job(*parts_.front());
-                return;
-            }
-            auto whole = read_whole_jobs(message_->job_array, message_->record_count);
-            if (!whole.empty()) whole_ = std::move(whole.front());
-        }
-        bool lives() const { return whole_.phase != JobPhase::ended; }
-        const RmJob& whole() const { return whole_; }
-        // Whether any part of it is still in this start: slurmctld requeues only the component that was on a
-        // host that it sets down, if that was its last, and forgets the others.
-        bool runs_in(std::uint32_t epoch) const {
-            return std::any_of(parts_.begin(), parts_.end(), [&](const job_info_t* part) {
-                const auto read = read_job(*part);
-                return read.restarts <= epoch && read.phase != JobPhase::pending &&
-                       read.phase != JobPhase::ended;
-            });
-        }
-        const job_info_t& own() const { return *parts_.front(); }
-        const std::vector<const job_info_t*>& parts() const { return parts_; }
-
-    private:
-        Jobs message_;
-        std::vector<const job_info_t*> parts_;
-        RmJob whole_ = [] {
-            RmJob none;
-            none.phase = JobPhase::ended;
-            return none;
-        }();
-    };
-
-    static Expected<Record> load_job(std::uint32_t job) {
+    static Expected<JobRecord> load_job(base::JobId job, bool ended_too = false) {
+        const auto id = slurm_id(job);
+        if (!id) return id.error();
         job_info_msg_t* fresh = nullptr;
         errno = 0;
-        const int answer = slurm_load_job(&fresh, job, SHOW_ALL);
+        const int answer = slurm_load_job(&fresh, *id, SHOW_ALL);
         Jobs owned(fresh);
         if (answer != SLURM_SUCCESS)
-            return slurm_error(fmt::format("reading job {}", job), number_of(answer));
-        Record record(std::move(owned), job);
-        if (!record.lives()) return Error{Code::not_found, fmt::format("job {} has ended", job)};
+            return slurm_error(fmt::format("reading job {}", *id), number_of(answer));
+        JobRecord record(std::move(owned), *id);
+        if (!record.lives() && !ended_too)
+            return Error{Code::not_found, fmt::format("job {} has ended", *id)};
         return record;
     }
 
@@ -385,43 +415,47 @@ private:
 
     // Twice the change is sent: at once, with a begin that lies ahead, which stands when the job's last
     // process ends in time; and as soon as the job may begin.
-    static Expected<void> begin_now(const Action& action, bool begin) {
+    static Expected<void> begin_now(const WaitingChange& change, bool begin) {
         const auto give_up = std::chrono::steady_clock::now() + settle_time;
         std::optional<std::time_t> stopped; // its last process was gone by this second
-        for (bool told = false;; told = true) {
-            const auto record = load_job(action.job);
+        for (bool sent = false;; sent = true) {
+            const auto record = load_job(change.job);
             if (!record) return record.error();
             const auto phase = record->whole().phase;
             if (phase != JobPhase::pending && phase != JobPhase::completing) return {};
             const auto now = std::time(nullptr);
             if (phase == JobPhase::pending && !stopped) stopped = now;
             const bool may_begin = stopped && now > *stopped;
-            if (!told || may_begin)
+            if (!sent || may_begin)
                 for (const auto* part : record->parts())
-                    if (auto done = change_pending(action, *part, begin, may_begin ? now : now + 2); !done)
-                        return done;
+                    if (auto changed = change_waiting(change, *part, begin ? (may_begin ? now : now + 2) : 0);
+                        !changed)
+                        return changed;
             if (!begin || may_begin || std::chrono::steady_clock::now() >= give_up) return {};
             std::this_thread::sleep_for(settle_pause);
         }
     }
 
-    // The culprit is no longer asked for, also where a drain keeps the job away from it.
-    static Expected<void> change_pending(const Action& action, const job_info_t& raw, bool begin,
-                                         std::time_t when) {
+    // `begin`: not before then; 0: as it is.
+    static Expected<void> change_waiting(const WaitingChange& wanted, const job_info_t& raw,
+                                         std::time_t begin) {
         job_desc_msg_t change;
         slurm_init_job_desc_msg(&change);
         change.job_id = raw.job_id;
-        auto unasked = action.exclude;
-        if (action.kind != ActionKind::keep_off) unasked.push_back(action.host);
-        auto excluded = merged_exclusion(text_of(raw.exc_nodes), action.exclude, action.readmit);
-        auto required = rewritten_requirement(text_of(raw.req_nodes), unasked);
+        auto excluded = merged_exclusion(text_of(raw.exc_nodes), wanted.exclude, wanted.readmit);
+        auto required = rewritten_requirement(text_of(raw.req_nodes), wanted.unasked);
         if (excluded) change.exc_nodes = excluded->data();
         if (required) change.req_nodes = required->data();
-        if (begin) change.begin_time = when;
-        return excluded || required || begin ? update_job(raw.job_id, change) : Expected<void>();
+        if (begin != 0) change.begin_time = begin;
+        const auto comment = text_of(raw.comment);
+        auto said = wanted.comment.empty() ? comment
+                                           : sched::with_part(comment, sched::comment_label, wanted.comment);
+        const bool says = said != comment;
+        if (says) change.comment = said.data();
+        return excluded || required || says || begin != 0 ? update_job(raw.job_id, change) : Expected<void>();
     }
 
-    static Expected<void> update_parts(const Record& record, job_desc_msg_t& change) {
+    static Expected<void> update_parts(const JobRecord& record, job_desc_msg_t& change) {
         for (const auto* part : record.parts()) {
             change.job_id = part->job_id;
             if (auto done = update_job(part->job_id, change); !done) return done;
@@ -429,6 +463,15 @@ private:
         return {};
     }
 
+    // A directory service is not asked once a second.
+    std::string name_of_user(std::uint32_t uid) {
+        auto& name = names_[uid];
+        if (name.empty()) name = base::user_name(uid);
+        return name;
+    }
+
+    std::map<std::uint32_t, std::string> names_;
+    SlurmDoors doors_;
     Nodes nodes_;
     Jobs jobs_;
     std::chrono::steady_clock::time_point jobs_read_;

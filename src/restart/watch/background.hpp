@@ -1,4 +1,4 @@
-// A thread for work that can hang in a driver, and the mailbox it leaves its results in.
+// A thread for work that can hang in a driver, and the mailbox for its results.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@
 
 namespace restart {
 
-// Runs `body` until it returns; it should, soon after its token asks. Destruction asks and waits for a
-// second; a body that hangs in the kernel by then is left behind and ends with the process. What the body
-// uses it must therefore own (shared pointers), not borrow.
+// Runs `body` until it returns, which it should soon after its stop token is set. Destruction sets the token
+// and waits for a second; a body that still hangs in the kernel is detached and ends with the process. The
+// body must therefore own what it uses (shared pointers).
 class Background {
 public:
     explicit Background(std::function<void(std::stop_token)> body) : state_(std::make_shared<State>()) {

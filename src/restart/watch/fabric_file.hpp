@@ -1,4 +1,4 @@
-// What the fabric file says of this host, in a thread of its own: the file may lie on storage that hangs.
+// What the fabric file says about this host, read in its own thread: the file may be on storage that hangs.
 #pragma once
 
 #include "restart/watch/background.hpp"
@@ -17,15 +17,15 @@ Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::str
 
 class FabricFile {
 public:
-    // Reads this host's part of the file, and again when the file has changed: a look every 30 s. What is
+    // Reads this host's part of the file, and again when the file has changed: checked every 30 s. What is
     // read is kept in `folder` (topo::kept_excerpt).
     FabricFile(std::string path, std::string host, std::string folder);
 
-    // Look at once, at this path from now on.
+    // Reads this path at once, and watches it from now on.
     void look(std::string path);
 
-    // What was last read; nothing before the first time. When the file cannot be read any more the former
-    // listing stays, and `why_not` says so.
+    // What was last read; nullopt before the first time. When the file cannot be read any more the previous
+    // listing stays valid, and `why_not` says so.
     std::optional<Listing> listing() const;
 
 private:

@@ -1,6 +1,7 @@
 #include "restart/watch/fabric_witness.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/end_names.hpp"
 #include "topo/guid.hpp"
 
 #include <algorithm>
@@ -27,18 +28,44 @@ bool is_down(const topo::Fabric& file, const Swept& swept, const topo::Hca& hca,
     if (const auto* seen = find_port(swept, hca.guid, port.number); seen && seen->linked) return false;
     const auto& link = file.links[static_cast<std::size_t>(port.link)];
     const auto& far = link.a.switch_ != topo::none ? link.a : link.b;
-    if (far.switch_ == topo::none) return false; // two HCAs back to back: nobody to ask
+    if (far.switch_ == topo::none) return false; // two HCAs back to back: no switch that knows
     const auto guid = file.switches[static_cast<std::size_t>(far.switch_)].guid;
     const auto* other_end = find_port(swept, guid, far.port);
     return other_end && !other_end->linked && other_end->state == topo::LinkState::down;
 }
 
-// What a sweep can see of the file's fabric.
-bool can_be_seen(const topo::Hca& hca, const topo::HcaPort& port) {
-    return port.link != topo::none && topo::is_devices(hca.guid);
+topo::Guid guid_of(const topo::Fabric& file, const topo::End& end) {
+    return end.switch_ != topo::none
+               ? file.switches[static_cast<std::size_t>(end.switch_)].guid
+               : file.hosts[static_cast<std::size_t>(end.host)].hcas[static_cast<std::size_t>(end.hca)].guid;
+}
+
+// Seen down at one end, and up at none.
+bool is_seen_down(const topo::Fabric& file, const Swept& swept, const topo::Link& link) {
+    bool down = false;
+    for (const auto* end : {&link.a, &link.b}) {
+        const auto* port = find_port(swept, guid_of(file, *end), end->port);
+        if (port == nullptr) continue;
+        if (port->linked) return false;
+        down = down || port->state == topo::LinkState::down;
+    }
+    return down;
+}
+
+std::vector<DownLink> links_down(const topo::Fabric& file, const Swept& swept) {
+    std::vector<DownLink> down;
+    for (const auto& link : file.links)
+        if (down.size() < most_down_links && is_seen_down(file, swept, link))
+            down.push_back({topo::device_of(file, link.a), topo::port_of(file, link.a),
+                            topo::device_of(file, link.b), topo::port_of(file, link.b)});
+    return down;
 }
 
 } // namespace
+
+bool can_be_seen(const topo::Hca& hca, const topo::HcaPort& port) {
+    return port.link != topo::none && topo::is_devices(hca.guid);
+}
 
 FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept) {
     Swept nodes;
@@ -47,6 +74,7 @@ FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept) {
 
     FabricReport report;
     report.complete = has_links_to_see(file);
+    report.links_down = links_down(file, nodes);
     for (const auto& host : file.hosts) {
         HostLinks links;
         bool seen = false;

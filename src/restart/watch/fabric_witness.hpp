@@ -2,7 +2,7 @@
 //
 // The witness of a dead link is the switch at its other end: a link counts as down only when that switch
 // answered and says that the port is down, and the HCA was seen nowhere else. What a sweep did not reach is
-// unknown and counts as up, so a sweep that ended early never testifies that a host is gone.
+// unknown and counts as up, so a sweep that ended early never reports a host as lost.
 #pragma once
 
 #include "restart/wire/report.hpp"
@@ -19,11 +19,14 @@ namespace restart {
 // switch that has hosts was seen. A host's links are those the file knows. Linear time.
 FabricReport testify(const topo::Fabric& file, const topo::RawFabric& swept);
 
-// Whether the file has links of HCAs by their GUIDs: one of names or of units alone (topology.conf) has none,
-// and no sweep of it is complete.
+// Whether a sweep can see this link of the file.
+bool can_be_seen(const topo::Hca& hca, const topo::HcaPort& port);
+
+// Whether the file has links of HCAs by their GUIDs: a file with only names or units (topology.conf) has
+// none, and no sweep can be compared with it.
 bool has_links_to_see(const topo::Fabric& file);
 
-// Sentences for the log on what changed between two reports; hosts with the same news are folded into one.
+// Log sentences about what changed between two reports; hosts with the same change share one sentence.
 std::vector<std::string> news(const FabricReport& before, const FabricReport& after);
 
 } // namespace restart

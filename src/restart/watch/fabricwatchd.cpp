@@ -1,14 +1,14 @@
-// fabricwatchd: sweeps the InfiniBand fabric and tells restartd which hosts have lost links. Each sweep runs
-// in a child process (run_apart.hpp); the daemon itself has one thread: sweep, judge, post, wait.
+// fabricwatchd: sweeps the InfiniBand fabric and reports to restartd which hosts have lost links. Each sweep
+// runs in a child process (run_apart.hpp), and another is told of links that change between two sweeps
+// (link_notices.hpp); the daemon itself has one thread: sweep, judge, post, wait.
 #include "base/cli.hpp"
-#include "base/conf.hpp"
+#include "base/daemon.hpp"
 #include "base/log.hpp"
-#include "base/ready.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
 #include "restart/watch/fabric_witness.hpp"
+#include "restart/watch/link_notices.hpp"
 #include "restart/watch/run_apart.hpp"
-#include "restart/watch/signals.hpp"
 #include "restart/wire/delivery.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/read/mad_discover.hpp"
@@ -24,21 +24,16 @@ using namespace std::chrono_literals;
 namespace log = base::log;
 
 struct Options {
-    std::string config, fabric;
-    int ready_fd = -1;
-    bool once = false, json = false, check_config = false;
+    std::string fabric;
+    bool once = false, json = false;
 };
 
 void declare(base::Cli& cli, Options& options) {
-    cli->add_option("--config", options.config, "Configuration file (railyard.conf(5))");
     cli->add_option("--fabric", options.fabric, "Fabric file; overrides [placement] fabric");
-    cli->add_option("--ready-fd", options.ready_fd, "Write READY to this descriptor after the first sweep");
     auto* once = cli->add_flag("--once", options.once, "Sweep once, print what is missing, then exit");
     cli->add_flag("--json", options.json, "With --once: print JSON")->needs(once);
-    cli->add_flag("--check-config", options.check_config, "Check the configuration, print it and exit");
 }
 
-// What the configuration says, checked.
 struct Settings {
     std::string fabric;
     base::Duration interval{};
@@ -46,18 +41,11 @@ struct Settings {
     Delivery::Target target;
 };
 
-base::Expected<Settings> settings_of(const base::Conf& conf, const Options& options) {
-    Settings settings;
-    settings.fabric = options.fabric.empty() ? conf.text("placement", "fabric") : options.fabric;
-    settings.interval = conf.duration("fabricwatchd", "interval");
-    if (settings.interval < 100ms || settings.interval > 1h)
-        return base::Error{base::Code::input,
-                           fmt::format("{}: [fabricwatchd] interval: {} is not between 100ms and 1h",
-                                       conf.file().string(), base::format_duration(settings.interval))};
-    settings.port.ca = conf.text("fabricwatchd", "ca");
-    settings.port.port = static_cast<int>(conf.count("fabricwatchd", "port"));
-    settings.target = {conf.text("restartd", "url"), conf.text("munge", "socket")};
-    return settings;
+Settings settings_of(const base::Conf& conf, const Options& options) {
+    return {options.fabric.empty() ? conf.placement.fabric : options.fabric,
+            conf.fabricwatchd.interval,
+            {conf.fabricwatchd.ca, static_cast<int>(conf.fabricwatchd.port)},
+            {conf.restartd.url, conf.munge.socket, conf.restartd.user}};
 }
 
 base::Expected<topo::Fabric> read_file(const std::string& path) {
@@ -73,21 +61,37 @@ base::Expected<topo::Fabric> read_file(const std::string& path) {
 // A fabric of thousands of hosts is swept in seconds; more is a hang.
 constexpr base::Duration sweep_deadline = 30s;
 
-base::Expected<FabricReport> sweep(const topo::Fabric& file, const topo::MadPort& port, int interrupt = -1) {
+struct Swept {
+    FabricReport report;
+    LeafAddresses addresses;
+};
+
+base::Expected<Swept> sweep(const topo::Fabric& file, const topo::MadPort& port, int interrupt = -1) {
+    const auto began = std::chrono::steady_clock::now();
     const auto text = run_apart(
         [&]() -> base::Expected<std::string> {
             const auto swept = topo::discover_live(port);
             if (!swept) return swept.error();
-            return testify(file, *swept).to_json();
+            // A report has no line feed.
+            return fmt::format("{}\n{}", testify(file, *swept).to_json(),
+                               leaf_addresses(file, *swept).to_text());
         },
         sweep_deadline, interrupt);
     if (!text) return text.error();
-    return FabricReport::from_json(*text);
+    const auto end = std::min(text->find('\n'), text->size());
+    auto report = FabricReport::from_json(std::string_view(*text).substr(0, end));
+    if (!report) return std::move(report).error();
+    auto addresses =
+        LeafAddresses::from_text(std::string_view(*text).substr(std::min(end + 1, text->size())));
+    if (!addresses) return std::move(addresses).error();
+    report->age_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return Swept{*std::move(report), *std::move(addresses)};
 }
 
 int print_once(const base::Cli& cli, const topo::Fabric& file, const Settings& settings, bool json) {
-    const auto report = sweep(file, settings.port);
-    if (!report) return cli.fail(report.error());
+    const auto swept = sweep(file, settings.port);
+    if (!swept) return cli.fail(swept.error());
+    const auto* report = &swept->report;
     if (json) {
         fmt::print("{}\n", report->to_json());
     } else {
@@ -102,65 +106,71 @@ int print_once(const base::Cli& cli, const topo::Fabric& file, const Settings& s
     return base::finish_output(cli, sound ? base::exit_done : base::exit_finding);
 }
 
-class Daemon {
+class Sweeper {
 public:
-    Daemon(Options options, Settings settings, topo::Fabric file, Delivery delivery)
+    Sweeper(Options options, Settings settings, topo::Fabric file, Delivery delivery)
         : options_(std::move(options)), settings_(std::move(settings)), file_(std::move(file)),
           delivery_(std::move(delivery)) {}
 
     // One sweep; a signal ends it early, for run() to take.
-    void step(const Signals& signals) {
-        auto report = sweep(file_, settings_.port, signals.fd());
-        if (!report) {
-            if (report.error().code == base::Code::usage) return;
-            if (failure_ != report.error().text) log::warning("sweep: {}; trying on", report.error().text);
-            failure_ = report.error().text;
+    void step(const base::Daemon& daemon) {
+        auto swept = sweep(file_, settings_.port, daemon.signals());
+        if (!swept) {
+            if (swept.error().code == base::Code::usage) return;
+            if (failure_ != swept.error().text) log::warning("sweep: {}; trying on", swept.error().text);
+            failure_ = swept.error().text;
             return;
         }
+        notices_.tell(swept->addresses);
+        auto& report = swept->report;
         if (failure_) log::info("sweeping again");
         failure_.reset();
-        for (const auto& sentence : news(last_, *report))
+        for (const auto& sentence : news(last_, report))
             log::info("{}", sentence);
-        delivery_.post("/v1/fabric", report->to_json())
-            .has_value(); // logged there; the next sweep says all anew
-        last_ = *std::move(report);
+        delivery_.post("/v1/fabric", report.to_json())
+            .has_value(); // logged there; the next sweep repeats everything
+        last_ = std::move(report);
+    }
+
+    // Where the file has links to be told of.
+    void take_notices() {
+        if (has_links_to_see(file_))
+            notices_.start(file_, settings_.port, settings_.target);
+        else
+            notices_.stop();
     }
 
     // Between two sweeps, until asked to stop.
-    void run(const Signals& signals) {
+    void run(const base::Daemon& daemon) {
         using Clock = std::chrono::steady_clock;
-        for (auto due = Clock::now();; step(signals)) {
+        for (auto due = Clock::now();; step(daemon)) {
             for (due += settings_.interval; due <= Clock::now();)
                 due += settings_.interval;
-            for (auto left = due - Clock::now(); left > 0ms; left = due - Clock::now()) {
-                const auto what = signals.wait(std::chrono::ceil<base::Duration>(left));
-                if (what == Signals::What::stop) return;
-                if (what == Signals::What::reload) reload();
-            }
+            for (auto left = due - Clock::now(); left > 0ms; left = due - Clock::now())
+                if (!daemon.wait(std::chrono::ceil<base::Duration>(left))) return;
         }
     }
 
-private:
-    void reload() {
-        auto conf = base::load_conf(options_.config);
-        if (!conf) return log::error("{}; the old configuration stands", conf.error().text);
-        auto settings = settings_of(*conf, options_);
-        if (!settings) return log::error("{}; the old configuration stands", settings.error().text);
-        auto file = read_file(settings->fabric);
-        if (!file) return log::error("{}; the old configuration and fabric stand", file.error().text);
-        auto delivery = Delivery::make(settings->target);
-        if (!delivery)
-            return log::error("[restartd] url: {}; the old configuration stands", delivery.error().text);
-        if (!(settings->target == settings_.target)) delivery_ = *std::move(delivery);
-        settings_ = *std::move(settings);
+    base::Expected<void> reload(const base::Conf& conf) {
+        auto settings = settings_of(conf, options_);
+        auto file = read_file(settings.fabric);
+        if (!file) return std::move(file).error();
+        auto delivery = Delivery::make(settings.target);
+        if (!delivery) return std::move(delivery).error().within("[restartd] url");
+        if (!(settings.target == settings_.target)) delivery_ = *std::move(delivery);
+        settings_ = std::move(settings);
         file_ = *std::move(file);
-        log::info("configuration and fabric read again: {} hosts", file_.hosts.size());
+        take_notices();
+        log::info("fabric {} read again: {} hosts", settings_.fabric, file_.hosts.size());
+        return {};
     }
 
+private:
     Options options_;
     Settings settings_;
     topo::Fabric file_;
     Delivery delivery_;
+    LinkNotices notices_;
     std::optional<std::string> failure_; // of the last sweep, as logged
     FabricReport last_ = [] {
         FabricReport sound;
@@ -175,33 +185,30 @@ int main(int argc, char** argv) {
     base::Cli cli("fabricwatchd",
                   "Sweeps the InfiniBand fabric and tells restartd which hosts have lost links.",
                   "fabricwatchd(8)");
+    using Table = base::ConfTable;
+    base::Daemon daemon(cli, {Table::placement, Table::restartd, Table::fabricwatchd, Table::munge});
     Options options;
     declare(cli, options);
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
-    log::open("fabricwatchd", log::Level::info);
-
-    auto conf = base::load_conf(options.config);
-    if (!conf) return cli.fail(conf.error());
+    const auto conf = daemon.configure(status);
+    if (!conf) return status;
     auto settings = settings_of(*conf, options);
-    if (!settings) return cli.fail(settings.error());
-    if (options.check_config) {
-        fmt::print("{}", conf->print());
-        return base::finish_output(cli, base::exit_done);
-    }
-    auto file = read_file(settings->fabric);
+    auto file = read_file(settings.fabric);
     if (!file) return cli.fail(file.error());
-    if (options.once) return print_once(cli, *file, *settings, options.json);
-    auto delivery = Delivery::make(settings->target);
+    if (options.once) return print_once(cli, *file, settings, options.json);
+    auto delivery = Delivery::make(settings.target);
     if (!delivery) return cli.fail(std::move(delivery).error().within("[restartd] url"));
 
-    const Signals signals;
-    log::info("{} hosts of {}, a sweep every {}", file->hosts.size(), settings->fabric,
-              base::format_duration(settings->interval));
-    Daemon daemon(options, *std::move(settings), *std::move(file), *std::move(delivery));
-    daemon.step(signals);
-    if (auto told = base::tell_ready(options.ready_fd); !told) return cli.fail(told.error());
-    daemon.run(signals);
+    if (auto begun = daemon.begin(); !begun) return cli.fail(begun.error());
+    log::info("{} hosts of {}, a sweep every {}", file->hosts.size(), settings.fabric,
+              base::format_duration(settings.interval));
+    Sweeper sweeper(options, std::move(settings), *std::move(file), *std::move(delivery));
+    sweeper.take_notices();
+    sweeper.step(daemon);
+    const auto reload = [&](const base::Conf& fresh) { return sweeper.reload(fresh); };
+    if (auto said = daemon.serve(reload); !said) return cli.fail(said.error());
+    sweeper.run(daemon);
     log::info("stopped");
     return base::exit_done;
 }

@@ -36,7 +36,7 @@ void JobBook::commit(const JobKey& job, Commit commit) {
     const auto known = entries_.find(job);
     if (known == entries_.end()) return;
     known->second.commit = std::move(commit);
-    known->second.told = false;
+    known->second.reported = false;
 }
 
 Advice JobBook::advice(const JobKey& job) const {
@@ -45,17 +45,66 @@ Advice JobBook::advice(const JobKey& job) const {
     return known == entries_.end() ? Advice{} : known->second.advice;
 }
 
+base::Expected<bool> JobBook::run(const JobKey& job, std::uint64_t holder, std::optional<JobRun> run) {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    if (known == entries_.end()) return false;
+    auto& entry = known->second;
+    if (entry.run && entry.holder != holder) {
+        if (!run) return false;
+        return base::Error{base::Code::unfit, "another railrun of this job speaks for it already"};
+    }
+    if (entry.run == run) return false;
+    entry.holder = holder;
+    entry.run = std::move(run);
+    if (!entry.run) entry.order.reset();
+    return true;
+}
+
+std::uint64_t JobBook::new_holder() {
+    const std::lock_guard lock(mutex_);
+    return ++holders_;
+}
+
+RunAdvice JobBook::run_advice(const JobKey& job) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    if (known == entries_.end()) return {};
+    const auto& entry = known->second;
+    return {entry.run && entry.run == entry.run_told, entry.suspected, entry.order};
+}
+
+JobBook::Awaited JobBook::awaited() const {
+    const std::lock_guard lock(mutex_);
+    auto awaited = Awaited::nothing;
+    for (const auto& [key, entry] : entries_) {
+        if (!entry.run) continue;
+        if (entry.run->ended || entry.advice.save_by) return Awaited::now;
+        awaited = Awaited::later;
+    }
+    return awaited;
+}
+
 std::vector<JobReport> JobBook::entries() const {
     const std::lock_guard lock(mutex_);
     std::vector<JobReport> jobs;
     for (const auto& [key, entry] : entries_)
-        jobs.push_back({key.id, key.epoch, key.uid, std::nullopt});
-    std::size_t bytes = 0;
-    for (const bool told : {false, true}) {
-        std::size_t i = 0;
+        jobs.push_back({key.id, key.epoch, key.uid, std::nullopt, std::nullopt});
+    std::size_t bytes = 0, i = 0;
+    for (const auto& [key, entry] : entries_) {
+        auto& job = jobs[i++];
+        if (!entry.run || bytes + entry.run->hosts.size() + entry.run->spares.size() > most_run_bytes)
+            continue;
+        bytes += entry.run->hosts.size() + entry.run->spares.size();
+        job.run = entry.run;
+    }
+    bytes = 0;
+    for (const bool reported : {false, true}) {
+        i = 0;
         for (const auto& [key, entry] : entries_) {
             auto& job = jobs[i++];
-            if (!entry.commit || entry.told != told || bytes + entry.commit->path.size() > most_path_bytes)
+            if (!entry.commit || entry.reported != reported ||
+                bytes + entry.commit->path.size() > most_path_bytes)
                 continue;
             bytes += entry.commit->path.size();
             job.ckpt = entry.commit;
@@ -70,7 +119,8 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
         const auto known = entries_.find({job.id, job.epoch, job.uid});
         if (known == entries_.end()) continue;
         auto& entry = known->second;
-        entry.told = entry.told || (job.ckpt && job.ckpt == entry.commit);
+        entry.reported = entry.reported || (job.ckpt && job.ckpt == entry.commit);
+        entry.run_told = job.run;
         if (entry.silent() && ++entry.idle > idle_answers) entries_.erase(known);
     }
     for (auto& [key, entry] : entries_) {
@@ -80,15 +130,17 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
             });
         if (said != reply.jobs.end())
             entry.advice = {said->interval_s, said->save_by, said->incident};
-        else // restartd no longer asks for anything; the interval stays good advice
+        else // restartd no longer requests anything; the last interval stays valid
             entry.advice = {entry.advice.interval_s, std::nullopt, std::nullopt};
+        entry.order = said != reply.jobs.end() ? said->order : std::nullopt;
+        entry.suspected = said != reply.jobs.end() && said->suspected;
     }
 }
 
 std::size_t JobBook::undelivered() const {
     const std::lock_guard lock(mutex_);
     return static_cast<std::size_t>(std::count_if(entries_.begin(), entries_.end(),
-                                                  [](const auto& entry) { return !entry.second.told; }));
+                                                  [](const auto& entry) { return !entry.second.reported; }));
 }
 
 } // namespace restart

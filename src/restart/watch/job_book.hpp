@@ -1,8 +1,8 @@
-// The jobs that talk to this host's agent: who they are, their last checkpoint, and what restartd wants from
-// them. Filled by the job socket, read by the reporter; every call locks, none waits.
+// The jobs connected to this host's agent: their identity, last checkpoint, and restartd's requests to them.
+// Filled by the job socket, read by the reporter; every call locks, none waits.
 //
-// An entry is a job at one of its starts, under the uid of the process that spoke: another user who claims
-// the same job gets an entry of their own, and restartd believes only the owner's.
+// An entry is a job at one of its starts, under the uid of the connected process: another user who claims
+// the same job gets a separate entry, and restartd accepts only the owner's.
 #pragma once
 
 #include "base/expected.hpp"
@@ -20,7 +20,7 @@
 namespace restart {
 
 struct JobKey {
-    std::uint32_t id = 0;
+    base::JobId id{};
     std::uint32_t epoch = 0;
     std::uint32_t uid = 0;
     auto operator<=>(const JobKey&) const = default;
@@ -30,12 +30,13 @@ class JobBook {
 public:
     static constexpr std::size_t most_entries = 1024; // what a report carries
     static constexpr std::size_t most_entries_a_uid = 128;
-    static constexpr std::size_t idle_answers = 600; // ten minutes at the usual interval
+    static constexpr std::size_t idle_answers = 600;          // ten minutes at the usual interval
     static constexpr std::size_t most_path_bytes = 256 << 10; // of all checkpoints in a report
+    static constexpr std::size_t most_run_bytes = 128 << 10;  // of all lists of hosts in a report
 
-    // A client of the job has come or gone. A job is spoken for until restartd has answered `idle_answers`
-    // reports after its last client went: a script that asks anew each minute is told what came between.
-    // Errors: Code::unfit when the book, or the user's share of it, is full of jobs with clients.
+    // A client of the job has connected or left. A job stays active until restartd has answered
+    // `idle_answers` reports after its last client left: a script that asks each minute gets requests made in
+    // between. Errors: Code::unfit when the book, or the user's share of it, is full of jobs with clients.
     base::Expected<void> join(const JobKey& job);
     void leave(const JobKey& job);
 
@@ -44,12 +45,23 @@ public:
 
     Advice advice(const JobKey& job) const;
 
-    // What a report says now: all jobs that are spoken for, and checkpoints that restartd has not heard of;
-    // those first when not all fit.
+    // What the job's railrun, known by `holder`, runs now; none: it is over. One at a time speaks for a job.
+    // The job must have joined. True: that is new. Errors: Code::unfit when another holder speaks for it.
+    base::Expected<bool> run(const JobKey& job, std::uint64_t holder, std::optional<JobRun> run);
+    std::uint64_t new_holder();
+    RunAdvice run_advice(const JobKey& job) const;
+
+    // Whether railruns wait for restartd's word, which comes with the answer to a report. now: the step of
+    // one has ended, or its job is saving so as to be moved.
+    enum class Awaited { nothing, later, now };
+    Awaited awaited() const;
+
+    // The content of a report: all active jobs, and checkpoints that restartd does not know yet; those first
+    // when not all fit.
     std::vector<JobReport> entries() const;
 
-    // restartd has taken `sent` and answered. Its advice replaces all that was known; a checkpoint that came
-    // after `sent` was made stays to be told.
+    // restartd has accepted `sent` and answered. Its reply replaces all earlier ones; a checkpoint that was
+    // added after `sent` was made remains to be reported.
     void delivered(const std::vector<JobReport>& sent, const Reply& reply);
 
     std::size_t undelivered() const;
@@ -59,12 +71,18 @@ private:
         std::size_t clients = 0;
         std::size_t idle = 0; // answers since the last client went
         std::optional<Commit> commit;
-        bool told = true; // restartd knows the commit
+        bool reported = true; // restartd knows the commit
         Advice advice;
-        bool silent() const { return clients == 0 && told; }
+        std::optional<JobRun> run;
+        std::uint64_t holder = 0;       // of `run`
+        std::optional<JobRun> run_told; // that restartd knows
+        std::optional<RunOrder> order;
+        bool suspected = false;
+        bool silent() const { return clients == 0 && reported; }
     };
     mutable std::mutex mutex_;
     std::map<JobKey, Entry> entries_;
+    std::uint64_t holders_ = 0;
 };
 
 } // namespace restart

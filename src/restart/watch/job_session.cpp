@@ -4,21 +4,37 @@ namespace restart {
 
 JobSession::JobSession(JobSession&& other) noexcept
     : book_(other.book_), uid_(other.uid_), job_(std::exchange(other.job_, std::nullopt)),
-      errors_(other.errors_), news_(other.news_) {}
+      holder_(std::exchange(other.holder_, 0)), errors_(other.errors_), news_(other.news_) {}
 
 JobSession::~JobSession() {
-    if (job_) book_->leave(*job_);
+    leave();
+}
+
+void JobSession::leave() {
+    if (!job_) return;
+    if (holder_ != 0) static_cast<void>(book_->run(*job_, holder_, std::nullopt).has_value());
+    book_->leave(*job_);
+    job_.reset();
 }
 
 base::Expected<std::string> JobSession::hello(const JobHello& hello) {
     const JobKey job{hello.job, hello.epoch, uid_};
     if (job_ != job) {
         if (auto joined = book_->join(job); !joined) return std::move(joined).error();
-        if (job_) book_->leave(*job_);
+        leave();
         job_ = job;
         news_ = true;
     }
     return hello_answer(book_->advice(job));
+}
+
+base::Expected<std::string> JobSession::run(std::optional<JobRun> run) {
+    if (holder_ == 0) holder_ = book_->new_holder();
+    const bool over = !run;
+    const auto changed = book_->run(*job_, holder_, std::move(run));
+    if (!changed) return changed.error();
+    news_ = news_ || *changed;
+    return over ? commit_answer() : run_answer(book_->run_advice(*job_));
 }
 
 base::Expected<std::string> JobSession::perform(std::string_view line, base::Time now) {
@@ -27,8 +43,11 @@ base::Expected<std::string> JobSession::perform(std::string_view line, base::Tim
     if (const auto* first = std::get_if<JobHello>(&*request)) return hello(*first);
     if (!job_) return base::Error{base::Code::input, "say hello first"};
     if (std::holds_alternative<JobDue>(*request)) return due_answer(book_->advice(*job_));
-    auto& told = std::get<JobCommit>(*request);
-    book_->commit(*job_, {told.step, std::move(told.path), now, told.cost_s, told.bytes});
+    if (auto* said = std::get_if<JobRun>(&*request)) return run(std::move(*said));
+    if (std::holds_alternative<JobOver>(*request)) return run(std::nullopt);
+    auto& commit = std::get<JobCommit>(*request);
+    book_->commit(*job_,
+                  {commit.step, std::move(commit.path), now, commit.cost_s, commit.bytes, commit.safe_s});
     news_ = true;
     return commit_answer();
 }

@@ -1,5 +1,5 @@
-// One client's conversation on the job socket (wire/job_lines.hpp). No sockets here. After `most_errors` lines that
-// cannot be answered the client is to be dropped.
+// One client's conversation on the job socket (wire/job_lines.hpp). No sockets here. After `most_errors`
+// lines that cannot be answered the client is to be dropped.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,7 +15,7 @@ class JobSession {
 public:
     static constexpr int most_errors = 16;
 
-    // `uid` is the peer's, told by the kernel.
+    // `uid` is the peer's, from the kernel (SO_PEERCRED).
     JobSession(JobBook& book, std::uint32_t uid) : book_(&book), uid_(uid) {}
     JobSession(JobSession&& other) noexcept;
     JobSession& operator=(JobSession&&) = delete;
@@ -25,16 +25,19 @@ public:
     std::string answer(std::string_view line, base::Time now);
 
     bool hopeless() const { return errors_ >= most_errors; }
-    // Something restartd should hear of soon: a new job or a commit. Asking forgets it.
+    // Whether there is something to report soon: a new job or a commit. Reading it resets it.
     bool news() { return std::exchange(news_, false); }
 
 private:
     base::Expected<std::string> hello(const JobHello& hello);
+    base::Expected<std::string> run(std::optional<JobRun> run);
+    void leave();
     base::Expected<std::string> perform(std::string_view line, base::Time now);
 
     JobBook* book_;
     std::uint32_t uid_;
     std::optional<JobKey> job_;
+    std::uint64_t holder_ = 0; // of what the job's railrun runs; 0: this client is none
     int errors_ = 0;
     bool news_ = false;
 };

@@ -42,7 +42,7 @@ void flush(Client& client) {
     if (client.out.size() > most_unread) client.gone = true;
 }
 
-// What the client has sent, a bounded part of it, so that nobody keeps the thread to themselves.
+// What the client has sent, a bounded part of it, so that no client occupies the thread.
 void receive(Client& client) {
     std::array<char, 16384> block;
     const auto n = ::recv(client.fd.get(), block.data(), block.size(), MSG_DONTWAIT);
@@ -88,7 +88,7 @@ base::UniqueFd stream_socket() {
     return base::UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Whether the place may be taken: nothing there, or a socket nobody listens on.
+// Whether the path may be used: nothing is there, or a socket without a listener.
 base::Expected<void> check_free(const std::filesystem::path& path, const sockaddr_un& address) {
     struct stat about {};
     if (::lstat(path.c_str(), &about) != 0) return {};
@@ -113,7 +113,7 @@ base::Expected<std::unique_ptr<JobSocket>> JobSocket::open(const std::filesystem
         ::chmod(path.parent_path().c_str(), 0755); // umask aside
     if (auto free = check_free(path, *address); !free) return std::move(free).error();
 
-    // Bound beside the place and renamed over it: a client finds the old socket or a listening one.
+    // Bound to a temporary path and renamed: a client finds the old socket or a listening one.
     const std::filesystem::path beside = path.native() + "~";
     auto beside_address = address_of(beside);
     if (!beside_address) return std::move(beside_address).error();
@@ -169,7 +169,7 @@ void JobSocket::serve() {
         for (const auto& client : clients)
             watched.push_back(
                 {client.fd.get(), static_cast<short>(client.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
-        // Out of descriptors, the listener would be ready for ever: leave it alone for a moment.
+        // Out of descriptors, the listener would be ready all the time: do not poll it for a moment.
         if (::poll(watched.data(), watched.size(), accepting ? -1 : 200) < 0 && errno != EINTR) return;
         accepting = true;
         if (watched[0].revents != 0) return;

@@ -1,8 +1,8 @@
 // The Unix stream socket through which jobs talk to nodewatchd (job_session.hpp says what).
 //
-// Every user may connect (mode 0666); who speaks is learnt from the kernel (SO_PEERCRED), never from the
-// message. One thread serves all clients without ever waiting for one: who does not read its answers, sends
-// lines without end or too many wrong ones is dropped; a user has a bounded share of the connections.
+// Every user may connect (mode 0666); the peer's identity comes from the kernel (SO_PEERCRED), never from
+// the message. One thread serves all clients and never waits for one: a client that does not read its
+// answers, sends endless lines or too many invalid ones is disconnected; connections are limited per user.
 #pragma once
 
 #include "base/expected.hpp"
@@ -22,9 +22,9 @@ public:
     static constexpr std::size_t most_clients_a_uid = 1024;
 
     // Listens at `path` and starts serving. A file that a dead server left there is replaced; a missing last
-    // directory is made (mode 0755). `on_news` is called from the serving thread when restartd should hear of
-    // something soon. Errors: Code::unavailable when another server answers there; Code::io with the path and
-    // the reason; Code::input for a path that is too long for a socket.
+    // directory is made (mode 0755). `on_news` is called from the serving thread when there is something to
+    // report to restartd soon. Errors: Code::unavailable when another server answers there; Code::io with the
+    // path and the reason; Code::input for a path that is too long for a socket.
     static base::Expected<std::unique_ptr<JobSocket>> open(const std::filesystem::path& path, JobBook& book,
                                                            std::function<void()> on_news);
 

@@ -1,5 +1,7 @@
 #include "restart/watch/kmsg.hpp"
 
+#include "base/utf8.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -22,11 +24,17 @@ bool is_pci(std::string_view text) {
            });
 }
 
-std::string printable(std::string_view text) {
-    std::string clean(text.substr(0, most_text));
-    std::replace_if(
-        clean.begin(), clean.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, ' ');
-    return clean;
+// Without the process that was there: whose it is and what it is called is not for all who see the host.
+std::string without_process(std::string_view text) {
+    std::string kept;
+    while (!text.empty()) {
+        const auto end = std::min(text.find(", "), text.size());
+        const auto part = text.substr(0, end);
+        text.remove_prefix(std::min(end + 2, text.size()));
+        if (part.starts_with("pid=") || part.starts_with("name=")) continue;
+        kept += (kept.empty() ? "" : ", ") + std::string(part);
+    }
+    return kept;
 }
 
 } // namespace
@@ -48,7 +56,7 @@ std::optional<XidEvent> parse_xid(std::string_view line) {
     if (failed != std::errc{} || event.code == 0 || event.code > 9999) return std::nullopt;
     line.remove_prefix(static_cast<std::size_t>(end - line.data()));
     if (line.starts_with(", ")) line.remove_prefix(2);
-    event.text = printable(line.substr(0, line.find('\n')));
+    event.text = base::printable(without_process(line.substr(0, line.find('\n'))), most_text, ' ');
     return event;
 }
 

@@ -19,17 +19,17 @@
 namespace restart {
 
 // The XID in one log line, with or without the record's prefix or a time in brackets. Forms, of the drivers
-// since 2012: "NVRM: Xid (PCI:0000:14:00): 79, pid=…, GPU has fallen off the bus." and, older,
-// "NVRM: Xid (0000:14:00): 79, …". Absent for every other line.
+// since 2012: "NVRM: Xid (PCI:0000:14:00): 79, pid=…, GPU has fallen off the bus." and, older, "NVRM: Xid
+// (0000:14:00): 79, …". Absent for every other line.
 std::optional<XidEvent> parse_xid(std::string_view line);
 
 class Kmsg {
 public:
-    // Errors: Code::io naming the file and, for want of permission, what is needed.
+    // Errors: Code::io naming the file and, without permission, what is needed.
     static base::Expected<Kmsg> open(const std::filesystem::path& path);
 
     // The XIDs logged since the last call; never waits. Records that the kernel has overwritten in between
-    // (EPIPE) and a file that was cut off are passed over: `lost` counts such gaps.
+    // (EPIPE) and a truncated file are skipped: `lost` counts such gaps.
     std::vector<XidEvent> drain();
     std::uint64_t lost() const { return lost_; }
 

@@ -4,27 +4,48 @@ libry_watch_la_SOURCES = \
 	%D%/background.hpp \
 	%D%/fabric_file.cpp %D%/fabric_file.hpp \
 	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
+	%D%/gpu_signals.cpp %D%/gpu_signals.hpp \
 	%D%/job_book.cpp %D%/job_book.hpp \
 	%D%/job_session.cpp %D%/job_session.hpp \
 	%D%/job_socket.cpp %D%/job_socket.hpp \
+	%D%/judge.cpp %D%/judge.hpp \
 	%D%/kmsg.cpp %D%/kmsg.hpp \
+	%D%/leaf_links.cpp %D%/leaf_links.hpp \
 	%D%/nvml_abi.h \
 	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
+	%D%/peer_looker.cpp %D%/peer_looker.hpp \
+	%D%/port_signals.cpp %D%/port_signals.hpp \
 	%D%/print.cpp %D%/print.hpp \
 	%D%/reporter.cpp %D%/reporter.hpp \
-	%D%/rules.cpp %D%/rules.hpp %D%/rules_ports.cpp %D%/rules_table.cpp \
+	%D%/rules/describe.cpp %D%/rules/describe.hpp \
+	%D%/rules/events.cpp %D%/rules/events.hpp \
+	%D%/rules/evidence.cpp %D%/rules/evidence.hpp \
+	%D%/rules/fields.cpp %D%/rules/fields.hpp \
+	%D%/rules/rule.hpp \
+	%D%/rules/rule_book.cpp %D%/rules/rule_book.hpp \
+	%D%/rules/rule_reader.cpp %D%/rules/rule_reader.hpp \
+	%D%/rules/rule_set.cpp %D%/rules/rule_set.hpp \
+	%D%/rules/rule_state.cpp %D%/rules/rule_state.hpp \
+	%D%/rules/signal.cpp %D%/rules/signal.hpp \
+	%D%/rules/table.cpp %D%/rules/table.hpp \
+	%D%/rules/table_gpu.cpp %D%/rules/table_ib.cpp %D%/rules/table_xid.cpp \
 	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
-	%D%/signals.cpp %D%/signals.hpp \
 	%D%/sources.cpp %D%/sources.hpp \
 	%D%/sysfs_ib.cpp %D%/sysfs_ib.hpp \
 	%D%/watcher.cpp %D%/watcher.hpp \
-	%D%/window.cpp %D%/window.hpp \
-	%D%/xid_table.cpp %D%/xid_table.hpp
+	%D%/window.cpp %D%/window.hpp
 libry_watch_la_LIBADD = libry_http.la libry_topo.la libry_base.la -ldl -lpthread
+
+noinst_LTLIBRARIES += libry_mad_notices.la
+libry_mad_notices_la_SOURCES = \
+	%D%/link_notices.cpp %D%/link_notices.hpp \
+	%D%/mad_notices.cpp %D%/mad_notices.hpp
+libry_mad_notices_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
+libry_mad_notices_la_LIBADD = libry_watch.la $(IBMAD_LIBS)
 
 sbin_PROGRAMS += nodewatchd fabricwatchd
 nodewatchd_SOURCES = %D%/nodewatchd.cpp
 nodewatchd_LDADD = libry_watch.la libry_topo.la libry_cli.la
 fabricwatchd_SOURCES = %D%/fabricwatchd.cpp
-fabricwatchd_LDADD = libry_watch.la libry_mad_discover.la libry_topo.la libry_cli.la
+fabricwatchd_LDADD = libry_mad_notices.la libry_watch.la libry_mad_discover.la libry_topo.la libry_cli.la

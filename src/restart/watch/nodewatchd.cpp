@@ -1,16 +1,17 @@
 // nodewatchd: watches one host and speaks for it and its jobs. main is the table of contents; the parts are
-// sources (what the host tells), watcher (what it means), job_socket (what jobs say), reporter (to restartd).
+// sources (readings), watcher (findings), job_socket (the jobs), peer_looker (other hosts), reporter (to
+// restartd).
+#include "base/child.hpp"
 #include "base/cli.hpp"
-#include "base/conf.hpp"
+#include "base/daemon.hpp"
 #include "base/file.hpp"
 #include "base/job_folder.hpp"
 #include "base/log.hpp"
-#include "base/ready.hpp"
 #include "base/units.hpp"
 #include "restart/watch/job_socket.hpp"
+#include "restart/watch/peer_looker.hpp"
 #include "restart/watch/print.hpp"
 #include "restart/watch/reporter.hpp"
-#include "restart/watch/signals.hpp"
 #include "restart/watch/watcher.hpp"
 
 #include <algorithm>
@@ -18,8 +19,8 @@
 #include <cctype>
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace {
@@ -29,69 +30,65 @@ using namespace std::chrono_literals;
 namespace log = base::log;
 
 struct Options {
-    std::string config, host, sysfs, nvml, kmsg;
-    int ready_fd = -1;
-    bool once = false, json = false, check_config = false;
+    std::string host, sysfs, nvml, kmsg, rules;
+    bool once = false, json = false, print_rules = false;
     base::Option *sysfs_given = nullptr, *nvml_given = nullptr, *kmsg_given = nullptr;
 };
 
 void declare(base::Cli& cli, Options& options) {
-    cli->add_option("--config", options.config, "Configuration file (railyard.conf(5))");
     cli->add_option("--host", options.host,
                     "This host's name in the resource manager; default: the short host name");
     options.sysfs_given =
         cli->add_option("--sysfs", options.sysfs, "Root of the sysfs tree; overrides [agent] sysfs");
     options.nvml_given = cli->add_option("--nvml", options.nvml, "NVML library; overrides [agent] nvml");
     options.kmsg_given = cli->add_option("--kmsg", options.kmsg, "Kernel log; overrides [agent] kmsg");
-    cli->add_option("--ready-fd", options.ready_fd, "Write READY to this descriptor when serving");
+    cli->add_option("--rules", options.rules,
+                    "Rules (health.conf(5)); default: health.conf beside the configuration file");
+    cli->add_flag("--print-rules", options.print_rules, "Print every rule as a rules file has it and exit");
     auto* once = cli->add_flag("--once", options.once, "Print one sample and what it means, then exit");
     cli->add_flag("--json", options.json, "With --once: print JSON")->needs(once);
-    cli->add_flag("--check-config", options.check_config, "Check the configuration, print it and exit");
 }
 
-SourceSettings source_settings(const base::Conf& conf, const Options& options, const std::string& host) {
+// The rules' file, which need not exist where it was not named.
+std::filesystem::path rules_path(const base::Conf& conf, const Options& options) {
+    if (!options.rules.empty()) return options.rules;
+    return (conf.file.empty() ? base::conf_path({}) : conf.file).parent_path() / "health.conf";
+}
+
+base::Expected<RuleSet> read_rules(const base::Conf& conf, const Options& options) {
+    const auto path = rules_path(conf, options);
+    std::error_code ignored;
+    if (!options.rules.empty() && !std::filesystem::exists(path, ignored))
+        return base::Error{base::Code::io, fmt::format("--rules: {}: there is no such file", path.string())};
+    return RuleSet::from_file(path);
+}
+
+SourceSettings source_settings(const base::Conf& conf, const Options& options, const std::string& host,
+                               const RuleSet& rules) {
     SourceSettings settings;
-    const auto pick = [&](base::Option* given, const std::string& option, std::string_view key) {
-        return *given ? option : conf.text("agent", key);
-    };
-    settings.sysfs = pick(options.sysfs_given, options.sysfs, "sysfs");
-    settings.nvml = pick(options.nvml_given, options.nvml, "nvml");
-    settings.kmsg = pick(options.kmsg_given, options.kmsg, "kmsg");
-    settings.ignored_devices = conf.text_list("agent", "ignore_devices");
-    settings.interval = conf.duration("agent", "interval");
-    settings.fabric = conf.text("placement", "fabric");
+    settings.counters = RuleBook::counters(rules);
+    settings.sysfs = *options.sysfs_given ? options.sysfs : conf.agent.sysfs;
+    settings.nvml = *options.nvml_given ? options.nvml : conf.agent.nvml;
+    settings.kmsg = *options.kmsg_given ? options.kmsg : conf.agent.kmsg;
+    settings.ignored_devices = conf.agent.ignore_devices;
+    settings.interval = conf.agent.interval;
+    settings.fabric = conf.placement.fabric;
     settings.host = host;
-    settings.folder = std::filesystem::path(conf.text("agent", "job_socket")).parent_path();
+    settings.folder = std::filesystem::path(conf.agent.job_socket).parent_path();
     return settings;
 }
 
-base::Expected<Limits> limits_of(const base::Conf& conf) {
+Limits limits_of(const base::Conf& conf) {
     Limits limits;
-    limits.throttle_evicts.clear();
-    const auto known = throttle_reasons();
-    for (const auto& name : conf.text_list("throttle", "reasons")) {
-        if (std::none_of(known.begin(), known.end(),
-                         [&](const auto& reason) { return reason.name == name; })) {
-            std::string allowed;
-            for (const auto& reason : known)
-                allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", reason.name);
-            return base::Error{base::Code::input, fmt::format("{}: [throttle] reasons: \"{}\" is none of {}",
-                                                              conf.file().string(), name, allowed)};
-        }
-        limits.throttle_evicts.insert(name);
-    }
-    limits.throttle_window = conf.duration("throttle", "window");
-    limits.clear = conf.duration("throttle", "clear");
-    limits.interval = conf.duration("agent", "interval");
-    if (limits.interval < 100ms || limits.interval > 60s)
-        return base::Error{base::Code::input,
-                           fmt::format("{}: [agent] interval: {} is not between 100ms and 60s",
-                                       conf.file().string(), base::format_duration(limits.interval))};
+    limits.throttle_evicts = {conf.throttle.reasons.begin(), conf.throttle.reasons.end()};
+    limits.throttle_window = conf.throttle.window;
+    limits.clear = conf.throttle.clear;
+    limits.interval = conf.agent.interval;
     return limits;
 }
 
 Delivery::Target target_of(const base::Conf& conf) {
-    return {conf.text("restartd", "url"), conf.text("munge", "socket")};
+    return {conf.restartd.url, conf.munge.socket, conf.restartd.user};
 }
 
 std::string short_host_name() {
@@ -121,6 +118,12 @@ std::string boot_id() {
     return id;
 }
 
+// Whether systemd shuts the host down or reboots it, so that this agent's silence is no loss.
+bool host_stops() {
+    const auto said = base::run_to_end({"systemctl", "is-system-running"}, 2s);
+    return said && said->output.starts_with("stopping");
+}
+
 // A clock for windows: it starts at the time of day and never steps.
 class SteadyTime {
 public:
@@ -132,14 +135,6 @@ private:
     base::Time wall_ = base::now();
     std::chrono::steady_clock::time_point steady_ = std::chrono::steady_clock::now();
 };
-
-// Each HCA keeps a dozen files open, each job a connection.
-void raise_descriptor_limit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 void log_transitions(const Transitions& changes) {
     for (const auto& source : changes.watching_again)
@@ -156,42 +151,44 @@ void log_transitions(const Transitions& changes) {
 }
 
 // One reading for a person or a machine. Exit status 1 when something is found.
-int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limits,
+int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limits, const RuleSet& rules,
                const std::string& host, bool json) {
     settings.every_counter = true;
     Sources sources(settings);
     sources.await_first(10s);
     const auto reading = sources.read(base::now());
-    const auto findings = Judge(limits).judge(reading.sample);
+    const auto findings = Judge(limits, rules).judge(reading.sample);
     fmt::print("{}", json ? print_json(host, reading, findings) : print_text(host, reading, findings));
     return base::finish_output(cli, findings.empty() ? base::exit_done : base::exit_finding);
 }
 
-class Daemon {
+class Agent {
 public:
-    Daemon(Options options, std::string host) : options_(std::move(options)), host_(std::move(host)) {}
+    Agent(Options options, std::string host) : options_(std::move(options)), host_(std::move(host)) {}
 
     // Everything that can fail at the start. Signals must have been blocked.
-    base::Expected<void> start(const base::Conf& conf, Limits limits) {
+    base::Expected<void> start(const base::Conf& conf, const RuleSet& rules) {
         news_ = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-        interval_ = limits.interval;
-        auto socket = JobSocket::open(conf.text("agent", "job_socket"), *book_, [fd = news_.get()] {
+        interval_ = conf.agent.interval;
+        const auto has_news = [fd = news_.get()] {
             const std::uint64_t one = 1;
             [[maybe_unused]] const auto n = ::write(fd, &one, sizeof one);
-        });
+        };
+        auto socket = JobSocket::open(conf.agent.job_socket, *book_, has_news);
         if (!socket) return std::move(socket).error();
         socket_ = *std::move(socket);
-        auto reporter = Reporter::start(target_of(conf), book_);
+        looker_ = std::make_shared<PeerLooker>(has_news);
+        auto reporter = Reporter::start(target_of(conf), book_, looker_);
         if (!reporter) return std::move(reporter).error().within("[restartd] url");
         reporter_ = *std::move(reporter);
-        settings_ = source_settings(conf, options_, host_);
+        settings_ = source_settings(conf, options_, host_, rules);
         sources_.emplace(settings_);
-        watcher_.emplace(host_, boot_id(), std::move(limits), *sources_, *book_);
+        watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules);
         sources_->await_first(1s);
         return {};
     }
 
-    void run(const Signals& signals) {
+    void run(const base::Daemon& daemon) {
         using Clock = std::chrono::steady_clock;
         for (auto due = Clock::now(), tidy = due;;) {
             report();
@@ -204,30 +201,53 @@ public:
                 due += interval_;
             bool news = false;
             for (auto at = reported; at < due && !(news && at - reported >= 100ms); at = Clock::now()) {
-                const auto until = news ? std::min(due, reported + 100ms) : due;
+                // A railrun that waits for restartd's word is told within a fraction of the usual interval.
+                const auto awaited = book_->awaited();
+                if (awaited == JobBook::Awaited::now && at - reported >= 200ms) break;
+                auto until = news ? std::min(due, reported + 100ms) : due;
+                if (awaited != JobBook::Awaited::nothing) until = std::min(until, at + 200ms);
                 const auto wait = std::chrono::ceil<base::Duration>(until - at);
-                switch (signals.wait(wait, news ? -1 : news_.get())) {
-                case Signals::What::stop: return;
-                case Signals::What::reload: reload(); break;
-                case Signals::What::nothing: break;
-                }
+                if (!daemon.wait(wait, news ? -1 : news_.get())) return;
                 std::uint64_t count = 0;
                 news = ::read(news_.get(), &count, sizeof count) > 0 || news;
             }
         }
     }
 
+    base::Expected<void> reload(const base::Conf& conf) {
+        const auto rules = read_rules(conf, options_);
+        if (!rules) return rules.error();
+        if (auto done = reporter_->retarget(target_of(conf)); !done)
+            return std::move(done).error().within("[restartd] url");
+        interval_ = conf.agent.interval;
+        watcher_->set_rules(limits_of(conf), *rules);
+        const auto settings = source_settings(conf, options_, host_, *rules);
+        settings_.fabric = settings.fabric;
+        settings_.counters = settings.counters;
+        sources_->read_counters(settings.counters);
+        sources_->look_at_fabric(settings.fabric);
+        if (!(settings == settings_))
+            log::warning("[agent]: changes of sources and their interval take effect at the next start");
+        return {};
+    }
+
     void stop() {
         socket_.reset(); // no more commits
-        if (book_->undelivered() == 0) return;
-        report();
-        if (!reporter_->flush(2s))
+        const bool leaving = host_stops();
+        if (!leaving && book_->undelivered() == 0) return;
+        report(leaving);
+        if (reporter_->flush(2s)) return;
+        if (book_->undelivered() > 0)
             log::error("restartd did not hear of {} checkpoints", book_->undelivered());
+        if (leaving) log::warning("restartd did not hear that this host shuts down");
     }
 
 private:
-    void report() {
+    void report(bool leaving = false) {
         auto [report, changes] = watcher_->next(clock_.now(), base::now());
+        report.leaving = leaving;
+        report.looks = true;
+        report.sights = looker_->sights();
         log_transitions(changes);
         reporter_->offer(std::move(report));
     }
@@ -238,23 +258,6 @@ private:
             log::info("{}: removed the files of {} jobs that are over", settings_.folder, removed);
     }
 
-    void reload() {
-        auto conf = base::load_conf(options_.config);
-        if (!conf) return log::error("{}; the old configuration stands", conf.error().text);
-        auto limits = limits_of(*conf);
-        if (!limits) return log::error("{}; the old configuration stands", limits.error().text);
-        if (auto done = reporter_->retarget(target_of(*conf)); !done)
-            return log::error("[restartd] url: {}; the old configuration stands", done.error().text);
-        interval_ = limits->interval;
-        watcher_->set_limits(*std::move(limits));
-        const auto settings = source_settings(*conf, options_, host_);
-        settings_.fabric = settings.fabric;
-        sources_->look_at_fabric(settings.fabric);
-        if (!(settings == settings_))
-            log::warning("[agent]: changes of sources and their interval take effect at the next start");
-        log::info("configuration read again");
-    }
-
     Options options_;
     std::string host_;
     SourceSettings settings_;
@@ -263,6 +266,7 @@ private:
     base::UniqueFd news_;
     std::shared_ptr<JobBook> book_ = std::make_shared<JobBook>();
     std::unique_ptr<JobSocket> socket_;
+    std::shared_ptr<PeerLooker> looker_;
     std::unique_ptr<Reporter> reporter_;
     std::optional<Sources> sources_;
     std::optional<Watcher> watcher_;
@@ -274,34 +278,43 @@ int main(int argc, char** argv) {
     base::Cli cli("nodewatchd",
                   "Watches this host's links, GPUs and kernel log, and speaks for it and its jobs.",
                   "nodewatchd(8)");
+    using Table = base::ConfTable;
+    base::Daemon daemon(cli,
+                        {Table::placement, Table::restartd, Table::agent, Table::throttle, Table::munge});
     Options options;
     declare(cli, options);
+    daemon.check_also([&](const base::Conf& conf) -> base::Expected<void> {
+        if (const auto rules = read_rules(conf, options); !rules) return rules.error();
+        return {};
+    });
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
-    log::open("nodewatchd", log::Level::info);
-
-    auto conf = base::load_conf(options.config);
-    if (!conf) return cli.fail(conf.error());
     const auto host = host_name(options);
     if (!host) return cli.fail(host.error());
-    auto limits = limits_of(*conf);
-    if (!limits) return cli.fail(limits.error());
-    if (options.check_config) {
-        fmt::print("{}", conf->print());
+    const auto conf = daemon.configure(status);
+    if (!conf) return status;
+    const auto rules = read_rules(*conf, options);
+    if (!rules) return cli.fail(rules.error());
+    if (options.print_rules) {
+        fmt::print("{}", rules->print());
         return base::finish_output(cli, base::exit_done);
     }
     if (options.once)
-        return print_once(cli, source_settings(*conf, options, *host), *limits, *host, options.json);
+        return print_once(cli, source_settings(*conf, options, *host, *rules), limits_of(*conf), *rules,
+                          *host, options.json);
 
-    raise_descriptor_limit();
-    const Signals signals;
-    Daemon daemon(options, *host);
-    if (auto started = daemon.start(*conf, *std::move(limits)); !started) return cli.fail(started.error());
-    if (auto told = base::tell_ready(options.ready_fd); !told) return cli.fail(told.error());
-    log::info("host {}: job socket {}, reports to {} every {}", *host, conf->text("agent", "job_socket"),
-              conf->text("restartd", "url"), base::format_duration(conf->duration("agent", "interval")));
-    daemon.run(signals);
-    daemon.stop();
+    if (auto begun = daemon.begin(); !begun) return cli.fail(begun.error());
+    Agent agent(options, *host);
+    if (auto started = agent.start(*conf, *rules); !started) return cli.fail(started.error());
+    const auto reload = [&](const base::Conf& fresh) { return agent.reload(fresh); };
+    if (auto said = daemon.serve(reload); !said) return cli.fail(said.error());
+    std::error_code ignored;
+    if (const auto path = rules_path(*conf, options); std::filesystem::exists(path, ignored))
+        log::info("rules: {}", path.string());
+    log::info("host {}: job socket {}, reports to {} every {}", *host, conf->agent.job_socket,
+              fmt::join(conf->restartd.url, ", "), base::format_duration(conf->agent.interval));
+    agent.run(daemon);
+    agent.stop();
     log::info("stopped");
     return base::exit_done;
 }

@@ -1,8 +1,10 @@
-/* The part of NVML's binary interface that Railyard uses, declared anew so that neither NVIDIA's header nor its
- * library is needed to build: nodewatchd resolves these names with dlsym, tests/doubles/nvml_double.c defines them.
+/* The part of NVML's binary interface that Railyard uses, declared anew so that neither NVIDIA's header nor
+ * its library is needed to build: nodewatchd resolves these names with dlsym, tests/doubles/nvml_double.c
+ * defines them.
  *
- * Names, numbers and layouts are those of nvml.h, release 11.8 and later (NVML API Reference Guide; a symbol's version
- * suffix fixes its layout for good). All calls may be made from any thread once nvmlInit_v2 has returned. */
+ * Names, numbers and layouts are those of nvml.h, release 11.8 and later (NVML API Reference Guide; a
+ * symbol's version suffix fixes its layout for good). All calls may be made from any thread once nvmlInit_v2
+ * has returned. */
 #ifndef RAILYARD_NVML_ABI_H
 #define RAILYARD_NVML_ABI_H
 
@@ -23,7 +25,8 @@ enum {
     NVML_ERROR_UNKNOWN = 999
 };
 
-/* nvmlDeviceGetPciInfo_v3; busId is "DDDDDDDD:BB:DD.F" in upper case, busIdLegacy has a domain of four digits. */
+/* nvmlDeviceGetPciInfo_v3; busId is "DDDDDDDD:BB:DD.F" in upper case, busIdLegacy has a domain of four
+ * digits. */
 typedef struct {
     char busIdLegacy[16];
     unsigned int domain;
@@ -63,27 +66,27 @@ enum { NVML_MEMORY_ERROR_CORRECTED = 0, NVML_MEMORY_ERROR_UNCORRECTED = 1 };
 enum { NVML_ECC_VOLATILE = 0, NVML_ECC_AGGREGATE = 1 };
 
 /* X(name, parameters): every function we use. */
-#define RAILYARD_NVML_FUNCTIONS(X)                                                                                   \
-    X(nvmlInit_v2, (void))                                                                                           \
-    X(nvmlShutdown, (void))                                                                                          \
-    X(nvmlSystemGetDriverVersion, (char* version, unsigned int length))                                              \
-    X(nvmlDeviceGetCount_v2, (unsigned int* count))                                                                  \
-    X(nvmlDeviceGetHandleByIndex_v2, (unsigned int index, nvmlDevice_t* device))                                     \
-    X(nvmlDeviceGetPciInfo_v3, (nvmlDevice_t device, nvmlPciInfo_t* pci))                                            \
-    X(nvmlDeviceGetCurrentClocksEventReasons, (nvmlDevice_t device, unsigned long long* reasons))                    \
-    X(nvmlDeviceGetCurrentClocksThrottleReasons, (nvmlDevice_t device, unsigned long long* reasons))                 \
-    X(nvmlDeviceGetTotalEccErrors, (nvmlDevice_t device, int error_type, int counter_type, unsigned long long* n))   \
-    X(nvmlDeviceGetRemappedRows, (nvmlDevice_t device, unsigned int* correctable, unsigned int* uncorrectable,       \
-                                  unsigned int* pending, unsigned int* failed))                                      \
-    X(nvmlDeviceGetCurrPcieLinkGeneration, (nvmlDevice_t device, unsigned int* generation))                          \
-    X(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t device, unsigned int* width))                                    \
-    X(nvmlDeviceGetMaxPcieLinkGeneration, (nvmlDevice_t device, unsigned int* generation))                           \
-    X(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t device, unsigned int* width))                                     \
-    X(nvmlDeviceGetPcieReplayCounter, (nvmlDevice_t device, unsigned int* replays))                                  \
-    X(nvmlEventSetCreate, (nvmlEventSet_t * set))                                                                    \
-    X(nvmlEventSetFree, (nvmlEventSet_t set))                                                                        \
-    X(nvmlDeviceRegisterEvents, (nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set))                 \
-    X(nvmlEventSetWait_v2, (nvmlEventSet_t set, nvmlEventData_t* data, unsigned int timeout_ms))
+#define RAILYARD_NVML_FUNCTIONS(X)                                                                           \
+    X(nvmlInit_v2, (void))                                                                                   \
+    X(nvmlShutdown, (void))                                                                                  \
+    X(nvmlDeviceGetCount_v2, (unsigned int* count))                                                          \
+    X(nvmlDeviceGetHandleByIndex_v2, (unsigned int index, nvmlDevice_t* device))                             \
+    X(nvmlDeviceGetPciInfo_v3, (nvmlDevice_t device, nvmlPciInfo_t * pci))                                   \
+    X(nvmlDeviceGetCurrentClocksEventReasons, (nvmlDevice_t device, unsigned long long* reasons))            \
+    X(nvmlDeviceGetCurrentClocksThrottleReasons, (nvmlDevice_t device, unsigned long long* reasons))         \
+    X(nvmlDeviceGetTotalEccErrors,                                                                           \
+      (nvmlDevice_t device, int error_type, int counter_type, unsigned long long* n))                        \
+    X(nvmlDeviceGetRemappedRows, (nvmlDevice_t device, unsigned int* correctable,                            \
+                                  unsigned int* uncorrectable, unsigned int* pending, unsigned int* failed)) \
+    X(nvmlDeviceGetCurrPcieLinkGeneration, (nvmlDevice_t device, unsigned int* generation))                  \
+    X(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t device, unsigned int* width))                            \
+    X(nvmlDeviceGetMaxPcieLinkGeneration, (nvmlDevice_t device, unsigned int* generation))                   \
+    X(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t device, unsigned int* width))                             \
+    X(nvmlDeviceGetPcieReplayCounter, (nvmlDevice_t device, unsigned int* replays))                          \
+    X(nvmlEventSetCreate, (nvmlEventSet_t * set))                                                            \
+    X(nvmlEventSetFree, (nvmlEventSet_t set))                                                                \
+    X(nvmlDeviceRegisterEvents, (nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set))         \
+    X(nvmlEventSetWait_v2, (nvmlEventSet_t set, nvmlEventData_t * data, unsigned int timeout_ms))
 
 /* The one that does not return nvmlReturn_t. */
 typedef const char* nvmlErrorString_fn(nvmlReturn_t result);

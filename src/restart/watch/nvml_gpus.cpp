@@ -40,8 +40,7 @@ struct NvmlGpus::Library {
     bool started = false;
     std::vector<Gpu> gpus;
     nvmlEventSet_t events = nullptr;
-    std::atomic<bool> tells_xids = false;
-    std::string driver;
+    std::atomic<bool> has_xid_events = false;
 };
 
 base::Expected<void> NvmlGpus::Library::load(const std::string& name) {
@@ -67,11 +66,6 @@ base::Expected<void> NvmlGpus::Library::start() {
     if (const auto result = calls.nvmlInit_v2(); result != NVML_SUCCESS)
         return base::Error{base::Code::unavailable, words(result)};
     started = true;
-    std::array<char, 96> version{};
-    if (calls.nvmlSystemGetDriverVersion &&
-        calls.nvmlSystemGetDriverVersion(version.data(), static_cast<unsigned>(version.size())) ==
-            NVML_SUCCESS)
-        driver = version.data();
     unsigned count = 0;
     if (const auto result = calls.nvmlDeviceGetCount_v2(&count); result != NVML_SUCCESS)
         return base::Error{base::Code::unavailable, words(result)};
@@ -80,7 +74,7 @@ base::Expected<void> NvmlGpus::Library::start() {
         gpu.last.index = i;
         const auto result = calls.nvmlDeviceGetHandleByIndex_v2(i, &gpu.device);
         if (result != NVML_SUCCESS) {
-            if (result != NVML_ERROR_GPU_IS_LOST) continue; // not ours to see (a container's, a cgroup's)
+            if (result != NVML_ERROR_GPU_IS_LOST) continue; // not visible to us (a container's, a cgroup's)
             gpu.device = nullptr;
             gpu.last.lost = true;
         } else if (nvmlPciInfo_t pci{}; calls.nvmlDeviceGetPciInfo_v3 &&
@@ -95,7 +89,7 @@ base::Expected<void> NvmlGpus::Library::start() {
     for (const auto& gpu : gpus)
         if (gpu.device &&
             calls.nvmlDeviceRegisterEvents(gpu.device, NVML_EVENT_TYPE_XID_CRITICAL, events) == NVML_SUCCESS)
-            tells_xids = true;
+            has_xid_events = true;
     return {};
 }
 
@@ -163,16 +157,16 @@ std::vector<GpuSample> NvmlGpus::sample() {
 
 std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {
     std::vector<XidEvent> events;
-    if (!library_->tells_xids) return events;
+    if (!library_->has_xid_events) return events;
     const auto& calls = library_->calls;
     auto wait = static_cast<unsigned>(std::clamp<base::Duration::rep>(longest.count(), 0, 60'000));
     for (;;) {
         nvmlEventData_t data{};
         const auto result = calls.nvmlEventSetWait_v2(library_->events, &data, wait);
-        // A lost GPU makes the wait itself fail: sample() tells of it, and waiting again would spin.
+        // A lost GPU makes the wait itself fail: sample() reports it, and waiting again would spin.
         if (result != NVML_SUCCESS) {
             if (result != NVML_ERROR_TIMEOUT && result != NVML_ERROR_GPU_IS_LOST)
-                library_->tells_xids = false;
+                library_->has_xid_events = false;
             return events;
         }
         wait = 0; // take what else has come, then return
@@ -186,12 +180,8 @@ std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {
     }
 }
 
-bool NvmlGpus::tells_xids() const {
-    return library_->tells_xids;
-}
-
-const std::string& NvmlGpus::driver_version() const {
-    return library_->driver;
+bool NvmlGpus::has_xid_events() const {
+    return library_->has_xid_events;
 }
 
 } // namespace restart

@@ -33,9 +33,7 @@ public:
     // Waits at most `longest` for XIDs. Empty at the timeout, and at once when this driver has no events: see
     // tells_xids.
     std::vector<XidEvent> wait_xids(base::Duration longest);
-    bool tells_xids() const;
-
-    const std::string& driver_version() const;
+    bool has_xid_events() const;
 
 private:
     struct Library;

@@ -2,7 +2,8 @@
 
 #include "base/json.hpp"
 #include "base/table.hpp"
-#include "restart/watch/rules.hpp"
+#include "restart/watch/rules/rule_book.hpp"
+#include "restart/watch/rules/table.hpp"
 #include "restart/wire/report_fields.hpp"
 
 #include <fmt/format.h>
@@ -23,15 +24,17 @@ template <class T> std::string or_dash(const std::optional<T>& held) {
 // "hw_slowdown+hw_power_brake" for the bits that slow a GPU, the mask for the rest.
 std::string reason_words(std::uint64_t reasons) {
     std::string words;
-    for (const auto& reason : throttle_reasons())
-        if ((reasons & reason.bit) != 0) words += fmt::format("{}{}", words.empty() ? "" : "+", reason.name);
+    for (const auto& rule : shipped_rules())
+        if (rule.signal == "gpu.clock_events" && (reasons & static_cast<std::uint64_t>(rule.value)) != 0)
+            words +=
+                fmt::format("{}{}", words.empty() ? "" : "+", rule.name.substr(rule.name.rfind('.') + 1));
     return words.empty() ? fmt::format("0x{:x}", reasons) : fmt::format("0x{:x} {}", reasons, words);
 }
 
 // Counters that rules judge and that are not zero: "link_downed=3".
 std::string judged_text(const PortSample& port) {
     std::string text;
-    for (const auto& name : judged_counters())
+    for (const auto& name : RuleBook::counters({}))
         if (const auto at = port.counters.find(name); at != port.counters.end() && at->second > 0)
             text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, at->second);
     return text;

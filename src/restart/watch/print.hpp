@@ -1,4 +1,4 @@
-// nodewatchd --once: a reading and its findings, for people and for machines.
+// nodewatchd --once: a reading and its findings, as text and as JSON.
 #pragma once
 
 #include "restart/watch/sources.hpp"
@@ -12,7 +12,7 @@ namespace restart {
 std::string print_text(const std::string& host, const Reading& reading, const std::vector<Finding>& findings);
 
 // {"host","links":[{…,"counters":{…}}],"gpus":[…],"findings":[…],"watching":{…},"not_watching":[…]}: the
-// names are those of a report (wire/report.hpp); what a GPU does not tell is null.
+// names are those of a report (wire/report.hpp); what a GPU does not report is null.
 std::string print_json(const std::string& host, const Reading& reading, const std::vector<Finding>& findings);
 
 } // namespace restart

@@ -19,12 +19,15 @@ struct Reporter::Work {
     std::mutex mutex; // of what both sides touch
     std::condition_variable_any wake;
     std::optional<Report> waiting;
-    std::optional<Delivery> next_delivery; // after a change of the target
+    std::uint64_t offered = 0, accepted = 0; // how many were, and up to which one restartd knows
+    std::optional<Delivery> next_delivery;   // after a change of the target
     Delivery::Target target;
     std::shared_ptr<JobBook> book;
+    std::shared_ptr<PeerLooker> looker; // or none
 
     // The thread's own.
     std::optional<Delivery> delivery;
+    std::optional<Report> delivered; // last, if that succeeded
     unsigned failures = 0;
     std::minstd_rand random{std::random_device{}()};
 
@@ -33,7 +36,11 @@ struct Reporter::Work {
 };
 
 bool Reporter::Work::deliver(const Report& report) {
-    const auto answer = delivery->post("/v1/report", report.to_json());
+    auto answer = delivered == report ? delivery->post("/v1/report", report_as_before)
+                                      : base::Expected<std::string>(base::Error{base::Code::unfit, {}});
+    if (!answer && answer.error().code == base::Code::unfit)
+        answer = delivery->post("/v1/report", report.to_json());
+    delivered.reset();
     if (!answer) return false;
     const auto reply = Reply::from_json(*answer);
     if (!reply) {
@@ -41,16 +48,20 @@ bool Reporter::Work::deliver(const Report& report) {
         return false;
     }
     book->delivered(report.jobs, *reply);
+    if (looker) looker->wanted(reply->looks);
+    delivered = report;
     return true;
 }
 
 void Reporter::Work::run(std::stop_token stop) {
     while (!stop.stop_requested()) {
         std::optional<Report> report;
+        std::uint64_t number = 0;
         {
             std::unique_lock lock(mutex);
             if (!wake.wait(lock, stop, [&] { return waiting.has_value(); })) return;
             std::swap(report, waiting);
+            number = offered;
             if (next_delivery) {
                 delivery = std::move(next_delivery);
                 next_delivery.reset();
@@ -58,10 +69,12 @@ void Reporter::Work::run(std::stop_token stop) {
         }
         if (deliver(*report)) {
             failures = 0;
+            const std::lock_guard lock(mutex);
+            accepted = number;
             continue;
         }
         {
-            // Nothing is lost with it: a newer report says all that holds.
+            // Nothing is lost: a newer report contains everything that holds.
             const std::lock_guard lock(mutex);
             if (!waiting) waiting = std::move(report);
         }
@@ -73,14 +86,15 @@ void Reporter::Work::run(std::stop_token stop) {
 Reporter::Reporter(std::shared_ptr<Work> work)
     : work_(std::move(work)), thread_([shared = work_](std::stop_token stop) { shared->run(stop); }) {}
 
-base::Expected<std::unique_ptr<Reporter>> Reporter::start(Delivery::Target target,
-                                                          std::shared_ptr<JobBook> book) {
+base::Expected<std::unique_ptr<Reporter>>
+Reporter::start(Delivery::Target target, std::shared_ptr<JobBook> book, std::shared_ptr<PeerLooker> looker) {
     auto delivery = Delivery::make(target);
     if (!delivery) return std::move(delivery).error();
     auto work = std::make_shared<Work>();
     work->target = std::move(target);
     work->next_delivery = *std::move(delivery);
     work->book = std::move(book);
+    work->looker = std::move(looker);
     return std::unique_ptr<Reporter>(new Reporter(std::move(work)));
 }
 
@@ -97,12 +111,17 @@ base::Expected<void> Reporter::retarget(Delivery::Target target) {
 void Reporter::offer(Report report) {
     const std::lock_guard lock(work_->mutex);
     work_->waiting = std::move(report);
+    ++work_->offered;
     work_->wake.notify_one();
 }
 
 bool Reporter::flush(base::Duration longest) {
     const auto end = std::chrono::steady_clock::now() + longest;
-    while (work_->book->undelivered() > 0) {
+    const auto known = [&] {
+        const std::lock_guard lock(work_->mutex);
+        return work_->accepted == work_->offered;
+    };
+    while (work_->book->undelivered() > 0 || !known()) {
         if (std::chrono::steady_clock::now() >= end) return false;
         std::this_thread::sleep_for(10ms);
     }

@@ -1,6 +1,6 @@
-// Carries reports to restartd over one kept-open connection, in a thread of its own: a restartd that is slow,
-// away or refuses never holds up sampling. Only the newest report waits; what a replaced one alone carried
-// (link counters) moves into it, and checkpoints stay in the book until restartd has taken them.
+// Sends reports to restartd over one persistent connection, in its own thread: a restartd that is slow, down
+// or refuses never delays sampling. Only the newest report is queued; what only a replaced one contained
+// (link counters) moves into it, and checkpoints stay in the job book until restartd has accepted them.
 //
 // Retries with a jittered delay that doubles up to `longest_delay`, which stays below the silence after which
 // restartd suspects a host.
@@ -10,6 +10,7 @@
 #include "base/expected.hpp"
 #include "restart/watch/background.hpp"
 #include "restart/watch/job_book.hpp"
+#include "restart/watch/peer_looker.hpp"
 #include "restart/wire/delivery.hpp"
 #include "restart/wire/report.hpp"
 
@@ -24,17 +25,18 @@ class Reporter {
 public:
     static constexpr base::Duration longest_delay{2'000};
 
-    // Errors: Code::input for a URL of another form.
-    static base::Expected<std::unique_ptr<Reporter>> start(Delivery::Target target,
-                                                           std::shared_ptr<JobBook> book);
+    // What restartd answers goes to `book` and, where there is one, to `looker`. Errors: Code::input for a
+    // URL of another form.
+    static base::Expected<std::unique_ptr<Reporter>>
+    start(Delivery::Target target, std::shared_ptr<JobBook> book, std::shared_ptr<PeerLooker> looker = {});
 
     // The newest report. Never waits.
     void offer(Report report);
 
-    // Where to report from now on. Errors as start; the old target then stands.
+    // Where to report from now on. Errors as start; the old target is then kept.
     base::Expected<void> retarget(Delivery::Target target);
 
-    // Waits, at most so long, until restartd knows every checkpoint. True: it does.
+    // Waits, at most so long, until restartd knows every checkpoint and the last report. True: it does.
     bool flush(base::Duration longest);
 
 private:
@@ -45,7 +47,7 @@ private:
 };
 
 // The delay before attempt `failures` + 1: 100 ms doubled up to `longest`, then between half and the whole of
-// that by `random` in [0, 1), so that a thousand hosts do not come back in one instant. Pure.
+// that by `random` in [0, 1), so that a thousand hosts do not reconnect at the same moment. Pure.
 base::Duration retry_delay(unsigned failures, base::Duration longest, double random);
 
 } // namespace restart

@@ -34,11 +34,11 @@ using Clock = std::chrono::steady_clock;
         if (n <= 0) break;
         rest.remove_prefix(static_cast<std::size_t>(n));
     }
-    // exit, not _exit: libraries give their places on the device back.
+    // exit, not _exit: libraries release their device resources.
     std::exit(0);
 }
 
-// Asks, then forces.
+// SIGTERM, then SIGKILL.
 void end(pid_t child) {
     ::kill(child, SIGTERM);
     for (int i = 0; i < 20; ++i) {
@@ -56,7 +56,7 @@ base::Expected<std::string> run_apart(const std::function<base::Expected<std::st
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("pipe", errno);
     base::UniqueFd in(ends[0]), out(ends[1]);
-    // The parent's handlers are not for the child, which has them until it has taken its own.
+    // The child inherits the parent's handlers until it has installed its own.
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);

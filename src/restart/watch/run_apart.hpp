@@ -1,5 +1,5 @@
-// A function run in a child process with a deadline: management datagrams can hang for ever when the device
-// or its driver does, and libibumad keeps state in its process; a child can be ended and leaves nothing
+// A function run in a child process with a deadline: management datagrams can block for ever when the device
+// or its driver hangs, and libibumad keeps state in its process; a child can be killed and leaves nothing
 // behind.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace restart {
 
 // Forks; the child runs `work` and sends its text back (an error's text likewise). The caller must have no
-// other threads. The child's standard error is closed: what libraries print there comes each time anew. It
+// other threads. The child's standard error is closed: libraries would print the same there each time. It
 // ends when its parent does. Errors: those of `work` (as Code::unavailable); Code::unavailable when it did
 // not end within `deadline` or crashed; Code::usage when the descriptor `interrupt` could be read first;
 // Code::io when no child can be made.

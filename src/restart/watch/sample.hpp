@@ -32,7 +32,7 @@ struct IbSample {
     std::vector<Guid> ignored;         // HCAs and ports left out by the configuration
 };
 
-// One GPU. What this GPU or driver does not tell is absent.
+// One GPU. What this GPU or driver does not report is absent.
 struct GpuSample {
     std::uint32_t index = 0;                      // NVML's
     std::string pci;                              // "0000:14:00.0"
@@ -49,14 +49,12 @@ struct GpuSample {
 
 // One XID, from NVML or the kernel log. The same event may come from both.
 struct XidEvent {
-    std::string pci; // "0000:14:00.0", or as much of it as the source tells: "0000:14:00"
+    std::string pci; // "0000:14:00.0", or as much of it as the source reports: "0000:14:00"
     std::uint32_t code = 0;
     std::string text; // what the driver said after the code; empty from NVML
 };
 
-using PortName = std::pair<std::string, std::uint32_t>; // device, port
-
-// A port that the fabric file lists for this host. Only GUIDs tell which of the host's it is: a device's name
+// A port that the fabric file lists for this host. Only GUIDs identify the host's port: a device's name
 // differs between sources ("HCA-1" in a node description) and with the order in which drivers find devices.
 struct ListedPort {
     Guid node = 0;

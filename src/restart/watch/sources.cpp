@@ -3,7 +3,6 @@
 #include "base/units.hpp"
 #include "restart/watch/kmsg.hpp"
 #include "restart/watch/nvml_gpus.hpp"
-#include "restart/watch/rules.hpp"
 #include "restart/watch/sysfs_ib.hpp"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 // A driver may be loaded, a log may appear, after we have started.
 constexpr base::Duration look_again = 30s;
 
-// A source that has not answered for this long is said not to be watched.
+// A source that has not answered for this long is reported as not watched.
 base::Duration patience(base::Duration interval) {
     return std::max<base::Duration>(15s, 5 * interval);
 }
@@ -41,11 +40,17 @@ struct Sources::Ib {
     base::Duration interval;
     SysfsIb::Depth depth;
     Latest<IbSample> latest;
+    std::mutex mutex;
+    std::optional<std::vector<std::string>> fresh_counters; // to be read from the next sample on
 
     void run(std::stop_token stop) {
-        do
+        do {
+            {
+                const std::lock_guard lock(mutex);
+                if (fresh_counters) sysfs.judge(*std::exchange(fresh_counters, std::nullopt));
+            }
             latest.put(sysfs.sample(depth));
-        while (pause(stop, interval));
+        } while (pause(stop, interval));
     }
 };
 
@@ -104,10 +109,11 @@ struct Sources::Log {
 };
 
 Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_(std::make_unique<Log>()) {
-    ib_ = std::shared_ptr<Ib>(new Ib{SysfsIb(settings_.sysfs, judged_counters(), settings_.ignored_devices),
+    ib_ = std::shared_ptr<Ib>(new Ib{SysfsIb(settings_.sysfs, settings_.counters, settings_.ignored_devices),
                                      settings_.interval,
-                                     settings_.every_counter ? SysfsIb::Depth::all
-                                                             : SysfsIb::Depth::judged,
+                                     settings_.every_counter ? SysfsIb::Depth::all : SysfsIb::Depth::judged,
+                                     {},
+                                     {},
                                      {}});
     threads_.push_back(std::make_unique<Background>([ib = ib_](std::stop_token stop) { ib->run(stop); }));
     look_at_fabric(settings_.fabric);
@@ -121,6 +127,11 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
 
 Sources::~Sources() = default;
 
+void Sources::read_counters(std::vector<std::string> counters) {
+    const std::lock_guard lock(ib_->mutex);
+    ib_->fresh_counters = std::move(counters);
+}
+
 void Sources::look_at_fabric(const std::string& path) {
     if (path.empty())
         fabric_.reset();
@@ -131,13 +142,13 @@ void Sources::look_at_fabric(const std::string& path) {
 }
 
 void Sources::await_first(base::Duration longest) {
-    const auto told = [&] {
+    const auto answered = [&] {
         if (!ib_->latest.get() || (fabric_ && !fabric_->listing())) return false;
         if (settings_.nvml.empty() || gpu_->latest.get()) return true;
         const std::lock_guard lock(gpu_->mutex);
         return gpu_->failure.has_value();
     };
-    for (const auto end = Clock::now() + longest; !told() && Clock::now() < end;)
+    for (const auto end = Clock::now() + longest; !answered() && Clock::now() < end;)
         std::this_thread::sleep_for(5ms);
 }
 
@@ -177,8 +188,8 @@ void Sources::read_gpus(Reading& into) {
         into.not_watching.push_back("nvml: has not answered for " + age(entry->came));
         return;
     }
-    if (!gpu_->gpus->tells_xids())
-        into.not_watching.emplace_back("nvml: this driver tells no XIDs; the kernel log may");
+    if (!gpu_->gpus->has_xid_events())
+        into.not_watching.emplace_back("nvml: this driver reports no XIDs; the kernel log may");
     watching = true;
     into.sample.gpus = std::move(entry->value);
 }
@@ -223,6 +234,7 @@ Reading Sources::read(base::Time now) {
     read_gpus(reading);
     read_log(reading);
     read_fabric(reading);
+    if (auto record = base::read_slurmd_record(settings_.folder)) reading.slurmd = *std::move(record);
     return reading;
 }
 

@@ -1,16 +1,19 @@
-// All that a host tells of itself, gathered: InfiniBand and GPUs in threads of their own, since a sick device
-// makes its driver hang, the kernel log between two looks. A source that is missing or does not answer is
-// said so; it never holds up the others.
+// Collects the readings of a host: InfiniBand and GPUs in threads of their own, since a sick device makes its
+// driver hang, the kernel log between two looks. A source that is missing or does not answer is said so; it
+// never holds up the others.
 #pragma once
 
+#include "base/slurmd_record.hpp"
 #include "restart/watch/background.hpp"
 #include "restart/watch/fabric_file.hpp"
+#include "restart/watch/rules/rule_book.hpp"
 #include "restart/watch/sample.hpp"
 
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,18 +25,20 @@ struct SourceSettings {
     std::string nvml = "libnvidia-ml.so.1"; // empty: do not watch
     std::string kmsg = "/dev/kmsg";         // empty: do not watch
     base::Duration interval{1'000};
-    bool every_counter = false; // of each port, not only those that rules judge
-    std::string fabric; // file; empty: there is none
-    std::string host;   // as the file calls it
-    std::string folder; // where its part of the file may be kept; empty: nowhere
+    std::vector<std::string> counters = RuleBook::counters({}); // of each port, that rules judge
+    bool every_counter = false;                                 // of each port, not only those
+    std::string fabric;                                         // file; empty: there is none
+    std::string host;                                           // as the file calls it
+    std::string folder; // of files for jobs, where its part of the fabric may be kept; empty: nowhere
     bool operator==(const SourceSettings&) const = default;
 };
 
 // One look. `sample.now` is the caller's.
 struct Reading {
     Sample sample;
-    std::map<std::string, bool> watching;  // "infiniband", "nvml", "kmsg", "fabric"
-    std::vector<std::string> not_watching; // why not, and devices left out; a sentence each
+    std::map<std::string, bool> watching;     // "infiniband", "nvml", "kmsg", "fabric"
+    std::vector<std::string> not_watching;    // why not, and devices left out; a sentence each
+    std::optional<base::SlurmdRecord> slurmd; // none: it does not run, or has no spank_rail
 };
 
 class Sources {
@@ -46,8 +51,11 @@ public:
     // What is known now; takes the XIDs since the last call. Never waits.
     Reading read(base::Time now);
 
-    // Waits, at most so long, until each thread has something to tell.
+    // Waits, at most this long, until each thread has a first result.
     void await_first(base::Duration longest);
+
+    // These counters of each port are read from now on.
+    void read_counters(std::vector<std::string> counters);
 
     // The fabric file is this one from now on; it is looked at once.
     void look_at_fabric(const std::string& path);

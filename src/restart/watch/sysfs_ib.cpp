@@ -95,6 +95,12 @@ SysfsIb::SysfsIb(fs::path root, std::vector<std::string> judged, std::vector<std
     : class_(std::move(root) / "class" / "infiniband"), judged_(std::move(judged)),
       ignored_(std::move(ignored)) {}
 
+void SysfsIb::judge(std::vector<std::string> counters) {
+    if (counters == judged_) return;
+    judged_ = std::move(counters);
+    devices_.clear(); // each is opened again
+}
+
 void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
     auto& ports = devices_[device];
     const auto node = guid_in(path / "node_guid");
@@ -177,7 +183,8 @@ IbSample SysfsIb::sample(Depth depth) {
     for (auto& [device, ports] : devices_) {
         for (const auto& port : ports) {
             PortSample read;
-            if (!read_port(port, depth, read)) { // gone while its entry is still there: open anew next time
+            if (!read_port(port, depth,
+                           read)) { // gone while its entry is still there: open it again next time
                 ports.clear();
                 break;
             }

@@ -22,10 +22,13 @@ public:
     SysfsIb(std::filesystem::path root, std::vector<std::string> judged,
             std::vector<std::string> ignored = {});
 
+    // These counter files instead, from the next sample on.
+    void judge(std::vector<std::string> counters);
+
     enum class Depth { judged, all };
 
-    // Looks anew which devices exist, then reads each InfiniBand port. Never fails: no class directory means
-    // no ports; a device that goes away in between is left out, a counter that cannot be read likewise.
+    // Lists the devices again, then reads each InfiniBand port. Never fails: no class directory means no
+    // ports; a device that goes away in between is left out, a counter that cannot be read likewise.
     IbSample sample(Depth depth);
 
 private:

@@ -3,7 +3,7 @@
 
 #include "base/clock.hpp"
 #include "restart/watch/job_book.hpp"
-#include "restart/watch/rules.hpp"
+#include "restart/watch/judge.hpp"
 #include "restart/watch/sources.hpp"
 #include "restart/wire/report.hpp"
 
@@ -24,14 +24,15 @@ struct Transitions {
 
 class Watcher {
 public:
-    Watcher(std::string host, std::string boot_id, Limits limits, Sources& sources, const JobBook& book)
-        : host_(std::move(host)), boot_id_(std::move(boot_id)), judge_(std::move(limits)), sources_(sources),
+    Watcher(std::string host, std::string boot_id, const Limits& limits, Sources& sources,
+            const JobBook& book, const RuleSet& rules = {})
+        : host_(std::move(host)), boot_id_(std::move(boot_id)), judge_(limits, rules), sources_(sources),
           book_(book) {}
 
-    void set_limits(Limits limits) { judge_.set_limits(std::move(limits)); }
+    void set_rules(const Limits& limits, const RuleSet& rules) { judge_.set_rules(limits, rules); }
 
-    // The next report. `steady` is now on a clock that never steps (windows are measured on it), `wall` the time
-    // of day, which findings carry.
+    // The next report. `steady` is now on a clock that never steps (windows are measured on it), `wall` the
+    // time of day, which findings carry.
     std::pair<Report, Transitions> next(base::Time steady, base::Time wall);
 
 private:

@@ -7,6 +7,8 @@ namespace restart {
 namespace {
 // Growth is kept at a 64th of the period, so a counter that grows at every look needs little memory.
 constexpr int steps_a_period = 64;
+// So long after a fall a value at the old height shows that it was misread.
+constexpr base::Duration misread{60'000};
 } // namespace
 
 void Hold::look(base::Time now, bool present, base::Duration window, base::Duration clear,
@@ -28,9 +30,22 @@ void Hold::look(base::Time now, bool present, base::Duration window, base::Durat
     }
 }
 
+// Since the last value.
+std::uint64_t Growth::step(base::Time now, std::uint64_t value) {
+    if (value == 0xffff'ffffU || value == ~std::uint64_t{0}) return 0;
+    const auto before = std::exchange(last_, value);
+    if (!before) return 0;
+    if (fallen_ && now - fallen_->first >= misread) fallen_.reset();
+    if (value < *before) {
+        fallen_ = {now, fallen_ ? std::max(fallen_->second, *before) : *before};
+        return 0;
+    }
+    if (!fallen_ || value < fallen_->second) return value - *before;
+    return value - std::exchange(fallen_, std::nullopt)->second;
+}
+
 std::uint64_t Growth::take(base::Time now, std::uint64_t value) {
-    const auto grown = !last_ ? 0 : value >= *last_ ? value - *last_ : value;
-    last_ = value;
+    const auto grown = step(now, value);
     if (grown > 0) {
         if (!steps_.empty() && now - steps_.back().first < period_ / steps_a_period)
             steps_.back().second += grown;

@@ -17,8 +17,8 @@ namespace restart {
 // it, one that is there half of the time never. Firing ends only after `clear` without a single presence.
 class Hold {
 public:
-    // One look. Time between two looks counts as the older look says, but at most `longest_step` of it: what
-    // happened while nobody looked is not known.
+    // One sample. The time between two samples counts by the older one's value, but at most `longest_step`:
+    // what happened during a longer gap is not known.
     void look(base::Time now, bool present, base::Duration window, base::Duration clear,
               base::Duration longest_step);
 
@@ -37,21 +37,30 @@ private:
     bool looked_ = false;
 };
 
-// How much a counter grew within the last `period`. The first value is where counting begins. A value below
-// the last one means that somebody reset the counter (perfquery -R, a driver reload): what it shows now came
-// after that. InfiniBand's error counters saturate, they do not wrap (IBTA 16.1.3.5).
+// How much a counter grew within the last `period`. The first value is where counting begins.
+//
+// What is no fault never counts as growth. A value below the last one means that the counter was reset
+// (perfquery -R, a driver reload) or has wrapped: counting begins anew there, which loses no more than what
+// came since the last look; one that is back at its old height within a minute was misread in between, and
+// only what it is above that counts. All bits of 32 or 64 set are a counter at its end or a device that does
+// not answer: no value. InfiniBand's error counters saturate, they do not wrap (IBTA 16.1.3.5).
 class Growth {
 public:
     explicit Growth(base::Duration period) : period_(period) {}
 
     // Takes a new lifetime value; returns the growth within the period that ends now.
     std::uint64_t take(base::Time now, std::uint64_t value);
+    // The next value is where counting begins: what came before it is not known.
+    void interrupt() { last_.reset(); }
     // The first growth within that period.
     std::optional<base::Time> since() const;
 
 private:
+    std::uint64_t step(base::Time now, std::uint64_t value);
+
     base::Duration period_;
     std::optional<std::uint64_t> last_;
+    std::optional<std::pair<base::Time, std::uint64_t>> fallen_; // when, and from where
     std::uint64_t sum_ = 0;
     std::deque<std::pair<base::Time, std::uint64_t>> steps_; // growth by time, at most `most_steps`
 };

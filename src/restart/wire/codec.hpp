@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "base/job_id.hpp"
 #include "base/json.hpp"
 
 #include <charconv>
@@ -37,6 +38,23 @@ inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max()
 // Times and durations stay well inside what milliseconds in 64 bits can hold.
 inline constexpr double most_seconds = 1e11;
 
+// While one lives, this thread takes texts of any length, control characters and all: for what restartd wrote
+// itself of what others told it.
+class AnyText {
+public:
+    AnyText() { ++depth(); }
+    AnyText(const AnyText&) = delete;
+    AnyText& operator=(const AnyText&) = delete;
+    ~AnyText() { --depth(); }
+    static bool now() { return depth() > 0; }
+
+private:
+    static int& depth() {
+        static thread_local int depth = 0;
+        return depth;
+    }
+};
+
 class Writer {
 public:
     template <class T> void operator()(std::string_view key, const T& member, std::size_t = unbounded) {
@@ -52,6 +70,8 @@ public:
 
     static boost::json::value value(const std::string& text) { return boost::json::string(text); }
     static boost::json::value value(const boost::json::object& object) { return object; }
+    static boost::json::value value(base::JobId job) { return base::to_json(job); }
+    static boost::json::value value(const std::optional<base::JobId>& job) { return base::to_json(job); }
     static boost::json::value value(base::Time time) { return base::to_seconds(time); }
     static boost::json::value value(base::Duration duration) { return base::to_seconds(duration); }
     static boost::json::value value(std::chrono::microseconds duration) { return duration.count(); }
@@ -80,11 +100,13 @@ public:
             object[key] = value(member);
         return object;
     }
-    template <std::unsigned_integral Id, class T>
+    template <class Id, class T>
+    requires std::unsigned_integral<Id> || std::same_as<Id, base::JobId>
     static boost::json::value value(const std::map<Id, T>& members) {
+        using std::to_string;
         boost::json::object object;
         for (const auto& [key, member] : members)
-            object[std::to_string(key)] = value(member);
+            object[to_string(key)] = value(member);
         return object;
     }
     template <class T>
@@ -126,6 +148,7 @@ public:
     // Text: at most `most` bytes and no control characters, which have no place in reasons and timelines.
     static base::Expected<void> take(const base::Reader& from, std::string& into, std::size_t most) {
         return keep(from.text(), into, [&](const std::string& text) -> base::Expected<void> {
+            if (AnyText::now()) return {};
             if (text.size() > most) return from.error("is longer than " + std::to_string(most) + " bytes");
             for (const char c : text)
                 if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
@@ -153,6 +176,20 @@ public:
         if (!number) return std::move(number).error();
         into = static_cast<T>(*number);
         return {};
+    }
+    static base::Expected<void> take(const base::Reader& from, base::JobId& into, std::size_t) {
+        auto job = from.job_id();
+        if (!job) return std::move(job).error();
+        if (!*job) return from.error("must be above 0");
+        into = **job;
+        return {};
+    }
+    // 0 is none, as releases before optional jobs wrote it.
+    static base::Expected<void> take(const base::Reader& from, std::optional<base::JobId>& into,
+                                     std::size_t) {
+        into.reset();
+        if (from.value().is_null()) return {};
+        return keep(from.job_id(), into);
     }
     static base::Expected<void> take(const base::Reader& from, base::Time& into, std::size_t) {
         return seconds(from, [&](double s) { into = base::time_from_seconds(s); });
@@ -225,7 +262,12 @@ private:
 
     static bool take_key(const std::string& key, std::string& into) {
         into = key;
-        return !key.empty() && key.size() <= 64;
+        return AnyText::now() || (!key.empty() && key.size() <= 64);
+    }
+    static bool take_key(const std::string& key, base::JobId& into) {
+        const auto job = base::JobId::parse(key);
+        if (job) into = *job;
+        return job.has_value();
     }
     template <std::unsigned_integral Id> static bool take_key(const std::string& key, Id& into) {
         const auto [end, failed] = std::from_chars(key.data(), key.data() + key.size(), into);

@@ -1,5 +1,5 @@
-// One kept-open, signed connection to restartd for an agent: posts bodies and logs when the answer changes
-// its kind (reached, unreachable, refused), not each time. One thread at a time.
+// A kept-open, signed connection to restartd for an agent: posts bodies and logs when the answer changes its
+// kind (reached, unreachable, refused), not each time. One thread at a time.
 #pragma once
 
 #include "base/clock.hpp"
@@ -9,14 +9,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace restart {
 
 class Delivery {
 public:
     struct Target {
-        std::string url;          // "http://host:port"
-        std::string munge_socket; // empty: munge's own
+        std::vector<std::string> urls; // "http://host:port", each where restartd may be
+        std::string munge_socket;      // empty: munge's own
+        std::string user;              // that restartd runs as, by name or number
         bool operator==(const Target&) const = default;
     };
 
@@ -26,7 +28,8 @@ public:
     static base::Expected<Delivery> make(Target target);
 
     // The body of the answer. Errors, logged on change: Code::unavailable when restartd or munged does not
-    // answer in time, Code::denied for any status but 200.
+    // answer in time, Code::denied for any status but 200 and for an answer that is not restartd's.
+    // Code::unfit, not logged, for 409: restartd does not know what the body rests on.
     base::Expected<std::string> post(std::string_view path, std::string_view body);
 
 private:
@@ -37,6 +40,7 @@ private:
     Target target_;
     HttpClient client_;
     Trouble trouble_ = Trouble::unknown; // what was last logged
+    std::string reached_;                // where it was reached, as last logged
 };
 
 } // namespace restart

@@ -3,6 +3,7 @@
 // is waiting for a request is closed there, one whose handler runs is closed after its answer is written.
 #include "restart/wire/http_server.hpp"
 
+#include "restart/wire/channel.hpp"
 #include "restart/wire/operator.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -131,6 +132,7 @@ private:
         request_.authorization = message[http::field::authorization];
         request_.peer = peer_;
         request_.from_this_machine = from_this_machine_;
+        request_.channel = &channel_;
         if (auto split = split_target(message.target(), request_); !split) {
             keep_ = false;
             shared_->count("malformed");
@@ -168,7 +170,10 @@ private:
         if (failed == http::error::body_limit) {
             shared_->count("too_large");
             return write(refusal(413, "too_large",
-                                 fmt::format("a body may have {} bytes", body_limit_)));
+                                 fmt::format("a body may have {} bytes{}", body_limit_,
+                                             body_limit_ < shared_->limits.body_bytes
+                                                 ? ", more only of an agent whose credential can be opened"
+                                                 : "")));
         }
         if (failed == http::error::header_limit) {
             shared_->count("too_large");
@@ -209,6 +214,7 @@ private:
         message.set(http::field::server, "restartd");
         message.set(http::field::content_type, response.content_type);
         if (response.status == 401) message.set(http::field::www_authenticate, "MUNGE");
+        if (!response.proof.empty()) message.set(proof_header, response.proof);
         message.keep_alive(keep_);
         message.body() = std::move(response.body);
         message.prepare_payload();
@@ -246,6 +252,7 @@ private:
     std::optional<http::request_parser<http::string_body>> parser_;
     std::optional<http::response<http::string_body>> answer_;
     HttpRequest request_;
+    ServerChannel channel_; // touched by the worker that has the request, and by one at a time
     std::size_t body_limit_ = 0;
     std::string peer_;
     bool from_this_machine_ = false;
@@ -267,7 +274,7 @@ public:
     }
     ~Impl() { stop(); }
 
-    base::Expected<void> listen(const HostPort& where) {
+    base::Expected<void> listen(const base::HostPort& where) {
         beast::error_code failed;
         const auto wrong = [&](std::string_view what) {
             return base::Error{base::Code::io,
@@ -354,7 +361,8 @@ private:
     std::uint16_t port_ = 0;
 };
 
-base::Expected<HttpServer> HttpServer::start(const HostPort& listen, HttpLimits limits, Callbacks callbacks) {
+base::Expected<HttpServer> HttpServer::start(const base::HostPort& listen, HttpLimits limits,
+                                             Callbacks callbacks) {
     auto impl = std::make_unique<Impl>(std::move(limits), std::move(callbacks));
     if (auto done = impl->listen(listen); !done) return std::move(done).error();
     return HttpServer(std::move(impl));

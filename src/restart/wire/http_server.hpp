@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "base/host_port.hpp"
 #include "restart/wire/http.hpp"
 
 #include <cstddef>
@@ -52,7 +53,8 @@ public:
 
     // Listens at once and serves until stop(). Errors (Code::io) name the address: already in use, not ours,
     // no such host.
-    static base::Expected<HttpServer> start(const HostPort& listen, HttpLimits limits, Callbacks callbacks);
+    static base::Expected<HttpServer> start(const base::HostPort& listen, HttpLimits limits,
+                                            Callbacks callbacks);
 
     HttpServer(HttpServer&&) noexcept;
     HttpServer& operator=(HttpServer&&) noexcept;

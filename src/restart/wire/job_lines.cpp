@@ -1,6 +1,7 @@
 #include "restart/wire/job_lines.hpp"
 
 #include "restart/wire/codec.hpp"
+#include "restart/wire/report_fields.hpp"
 
 #include <algorithm>
 
@@ -19,13 +20,22 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobHello> auto& hello
 
 template <class Codec> void fields(Codec&, codec::Of<JobDue> auto&) {}
 
-// The bounds are those of a report (wire/report_fields.hpp): one commit that restartd would refuse must not take
-// the host's whole report with it.
+// The bounds are those of a report (wire/report_fields.hpp): one commit that restartd would refuse must not
+// take the host's whole report with it.
 template <class Codec> void fields(Codec& codec, codec::Of<JobCommit> auto& commit) {
     codec("step", commit.step);
     codec("path", commit.path, 4095);
     codec("cost_s", commit.cost_s);
     codec("bytes", commit.bytes);
+    codec.maybe("safe_s", commit.safe_s);
+}
+
+template <class Codec> void fields(Codec&, codec::Of<JobOver> auto&) {}
+
+template <class Codec> void fields(Codec& codec, codec::Of<RunAdvice> auto& advice) {
+    codec.added("heard", advice.heard);
+    codec.added("suspected", advice.suspected);
+    codec.added("order", advice.order);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<Advice> auto& advice) {
@@ -53,7 +63,16 @@ Expected<JobRequest> read_commit(const Reader& body) {
     if (!commit->path.starts_with('/')) return body.error("path: must be absolute");
     if (commit->cost_s < 0 || commit->cost_s > 1e6)
         return body.error("cost_s: must be between 0 and 1000000 seconds");
+    if (commit->safe_s < 0 || commit->safe_s > 1e6)
+        return body.error("safe_s: must be between 0 and 1000000 seconds");
     return JobRequest(*std::move(commit));
+}
+
+Expected<JobRequest> read_run(const Reader& body) {
+    auto run = take<JobRun>(body);
+    if (!run) return std::move(run).error();
+    if (auto sound = check(*run); !sound) return std::move(sound).error();
+    return JobRequest(*std::move(run));
 }
 
 // Nothing when the answer says {"ok":false,"error":"…"}.
@@ -69,7 +88,7 @@ Expected<void> judge(const Reader& answer) {
 } // namespace
 
 std::string to_line(const JobRequest& request) {
-    static constexpr boost::json::string_view ops[] = {"hello", "due", "commit"};
+    static constexpr boost::json::string_view ops[] = {"hello", "due", "commit", "run", "over"};
     boost::json::object line{{"op", ops[request.index()]}};
     const auto body =
         std::visit([](const auto& held) { return codec::Writer::value(held).as_object(); }, request);
@@ -86,10 +105,11 @@ Expected<JobRequest> read_job_request(std::string_view line) {
     if (!op) return op.error();
     if (*op == "due") return JobRequest(JobDue{});
     if (*op == "commit") return read_commit(body);
-    if (*op != "hello") return body.error("op: must be hello, due or commit");
+    if (*op == "run") return read_run(body);
+    if (*op == "over") return JobRequest(JobOver{});
+    if (*op != "hello") return body.error("op: must be hello, due, commit, run or over");
     auto hello = take<JobHello>(body);
     if (!hello) return std::move(hello).error();
-    if (hello->job == 0) return body.error("job: must be above 0");
     return JobRequest(*hello);
 }
 
@@ -104,6 +124,11 @@ std::string due_answer(const Advice& advice) {
 std::string commit_answer() {
     return line_of({{"ok", true}});
 }
+std::string run_answer(const RunAdvice& advice) {
+    auto body = codec::Writer::value(advice).as_object();
+    body["ok"] = true;
+    return line_of(body);
+}
 std::string job_refusal(std::string_view why) {
     return line_of({{"ok", false}, {"error", boost::json::string(why)}});
 }
@@ -116,6 +141,17 @@ Expected<Advice> read_advice(std::string_view line) {
     auto advice = take<Advice>(answer);
     if (advice && advice->interval_s && *advice->interval_s <= 0)
         return answer.error("interval_s: is not above 0");
+    return advice;
+}
+
+Expected<RunAdvice> read_run_advice(std::string_view line) {
+    const auto document = base::parse_json(line);
+    if (!document) return document.error();
+    const Reader answer(*document);
+    if (auto sound = judge(answer); !sound) return std::move(sound).error();
+    auto advice = take<RunAdvice>(answer);
+    if (advice && advice->order)
+        if (auto sound = check(*advice->order); !sound) return std::move(sound).error().within("order");
     return advice;
 }
 

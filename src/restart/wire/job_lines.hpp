@@ -1,8 +1,12 @@
-// What a job and its host's agent say to each other on the job socket: lines of JSON, a request and its answer.
+// What a job and its host's agent say to each other on the job socket: lines of JSON, a request and its
+// answer.
 //
 //   {"op":"hello","job":12,"epoch":1,"rank":0}   {"ok":true,"interval_s":37.5,"save_by":null,"incident":null}
 //   {"op":"due"}                                 {"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"}
 //   {"op":"commit","step":400,"path":"/…","cost_s":0.8,"bytes":123}     {"ok":true}
+//   {"op":"run","launch":0,"hosts":"n[1-4]","spares":"n5","ended":false}
+//                                {"ok":true,"heard":true,"suspected":false,"order":null}
+//   {"op":"over"}                                                       {"ok":true}
 //
 // Anything else is answered {"ok":false,"error":"…"} and changes nothing. Lines carry no version: librailckpt
 // lives in a job's container and may be years older or newer than the agent, so members are only ever added.
@@ -10,6 +14,8 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "base/job_id.hpp"
+#include "restart/wire/report.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,13 +25,13 @@
 
 namespace restart {
 
-inline constexpr std::size_t longest_job_line = 8192;    // bytes of a request; a path has at most 4095
+inline constexpr std::size_t longest_job_line = 32768;   // bytes of a request; two lists of hosts
 inline constexpr std::size_t longest_job_answer = 65536; // bytes
 
 // Comes first; the job's later lines are about this start of it.
 struct JobHello {
-    std::uint32_t job = 0;
-    std::uint32_t epoch = 0; // SLURM_RESTART_COUNT
+    base::JobId job{};
+    std::uint32_t epoch = 0; // how often the job was restarted
     std::uint32_t rank = 0;
 };
 
@@ -35,12 +41,18 @@ struct JobDue {};
 // A checkpoint was published.
 struct JobCommit {
     std::uint64_t step = 0;
-    std::string path; // absolute
-    double cost_s = 0;
+    std::string path;  // absolute
+    double cost_s = 0; // how long the job stood still for it
     std::uint64_t bytes = 0;
+    double safe_s = 0; // Commit::safe_s
 };
 
-using JobRequest = std::variant<JobHello, JobDue, JobCommit>;
+// The job's railrun gives up, or its step has ended well: from now on the job is none that starts its step
+// again.
+struct JobOver {};
+
+// JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do.
+using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver>;
 
 // What a job is to know. Without an answer from restartd yet there is no interval.
 struct Advice {
@@ -50,17 +62,27 @@ struct Advice {
     bool operator==(const Advice&) const = default;
 };
 
+// What railrun is to know.
+struct RunAdvice {
+    bool heard = false;     // restartd knows of the run as it stands in the question
+    bool suspected = false; // as JobReply
+    std::optional<RunOrder> order;
+    bool operator==(const RunAdvice&) const = default;
+};
+
 // Lines with their newline, and what they say. Errors (Code::input) name the field.
 std::string to_line(const JobRequest& request);
 base::Expected<JobRequest> read_job_request(std::string_view line);
 
 std::string hello_answer(const Advice& advice);
 std::string due_answer(const Advice& advice);
-std::string commit_answer();
+std::string commit_answer(); // also of over
+std::string run_answer(const RunAdvice& advice);
 std::string job_refusal(std::string_view why);
 
 // Errors: also Code::denied, the agent's refusal.
 base::Expected<Advice> read_advice(std::string_view line); // of hello and due
-base::Expected<void> read_done(std::string_view line);     // of commit
+base::Expected<void> read_done(std::string_view line);     // of commit and over
+base::Expected<RunAdvice> read_run_advice(std::string_view line);
 
 } // namespace restart

@@ -3,19 +3,25 @@ noinst_LTLIBRARIES += libry_wire.la libry_http.la
 # The messages, for which nothing but base is needed.
 libry_wire_la_SOURCES = \
 	%D%/codec.hpp \
+	%D%/fault_class.cpp %D%/fault_class.hpp \
 	%D%/job_lines.cpp %D%/job_lines.hpp \
 	%D%/operator.cpp %D%/operator.hpp \
+	%D%/plan.cpp %D%/plan.hpp %D%/plan_fields.hpp \
+	%D%/rates.cpp %D%/rates.hpp %D%/rates_fields.hpp \
 	%D%/report.cpp %D%/report.hpp %D%/report_fields.hpp \
+	%D%/return_status.hpp \
 	%D%/status.cpp %D%/status.hpp %D%/status_fields.hpp \
 	%D%/version.hpp
 libry_wire_la_LIBADD = libry_base.la
 
 # HTTP and MUNGE.
 libry_http_la_SOURCES = \
+	%D%/channel.cpp %D%/channel.hpp \
 	%D%/delivery.cpp %D%/delivery.hpp \
 	%D%/http.cpp %D%/http.hpp \
 	%D%/http_client.cpp %D%/http_client.hpp \
 	%D%/http_server.cpp %D%/http_server.hpp \
-	%D%/munge_auth.cpp %D%/munge_auth.hpp
+	%D%/munge_auth.cpp %D%/munge_auth.hpp \
+	%D%/slurm_user.cpp %D%/slurm_user.hpp
 libry_http_la_CPPFLAGS = $(AM_CPPFLAGS) $(CRYPTO_CFLAGS)
 libry_http_la_LIBADD = libry_wire.la $(MUNGE_LIBS) $(CRYPTO_LIBS) -lpthread

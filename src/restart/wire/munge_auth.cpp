@@ -1,12 +1,17 @@
 #include "restart/wire/munge_auth.hpp"
 
+#include "base/user.hpp"
+#include "restart/wire/slurm_user.hpp"
+
 #include <fmt/format.h>
 #include <munge.h>
 #include <openssl/evp.h>
 
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 namespace restart {
 namespace {
@@ -28,6 +33,12 @@ public:
     ~Context() { munge_ctx_destroy(context_); }
     munge_ctx_t get() const { return context_; }
 
+    // What is encoded is encrypted, whatever munged does by default, and opens for this user alone.
+    munge_err_t restrict_to(uid_t user) const {
+        const auto failed = munge_ctx_set(context_, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128);
+        return failed != EMUNGE_SUCCESS ? failed : munge_ctx_set(context_, MUNGE_OPT_UID_RESTRICTION, user);
+    }
+
     base::Error error(munge_err_t failed) const {
         const char* text = munge_ctx_strerror(context_);
         if (text == nullptr) text = munge_strerror(failed);
@@ -45,30 +56,64 @@ private:
     munge_ctx_t context_;
 };
 
+std::optional<ChannelKey> key_of(std::string_view hex) {
+    ChannelKey key{};
+    if (hex.size() != 2 * key.size()) return {};
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        const auto* begin = hex.data() + 2 * i;
+        const auto [end, failed] = std::from_chars(begin, begin + 2, key[i], 16);
+        if (failed != std::errc{} || end != begin + 2) return {};
+    }
+    return key;
+}
+
 } // namespace
 
-std::string request_digest(std::string_view method, std::string_view target, std::string_view body) {
+std::string to_hex(std::span<const unsigned char> bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string hex;
+    hex.reserve(2 * bytes.size());
+    for (const auto byte : bytes) {
+        hex += digits[byte >> 4];
+        hex += digits[byte & 15];
+    }
+    return hex;
+}
+
+std::string digest_of(std::initializer_list<std::string_view> parts) {
     const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     bool good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
-    for (const std::string_view part : {method, std::string_view("\n"), target, std::string_view("\n"), body})
+    for (const auto part : parts)
         good = good && EVP_DigestUpdate(context.get(), part.data(), part.size()) == 1;
     good = good && EVP_DigestFinal_ex(context.get(), digest.data(), &size) == 1;
     if (!good) std::abort(); // SHA-256 is always there; only memory can be missing
-    std::string hex;
-    for (unsigned i = 0; i < size; ++i)
-        hex += fmt::format("{:02x}", digest[i]);
-    return hex;
+    return to_hex({digest.data(), size});
+}
+
+std::string request_digest(std::string_view method, std::string_view target, std::string_view body) {
+    return digest_of({method, "\n", target, "\n", body});
+}
+
+std::string MungeAuth::server() const {
+    return server_.empty() ? slurm_user() : server_;
 }
 
 base::Expected<std::string> MungeAuth::sign(std::string_view method, std::string_view target,
-                                            std::string_view body) const {
+                                            std::string_view body, const ChannelKey* key) const {
     const Context context(socket_);
-    const auto digest = request_digest(method, target, body);
+    auto payload = request_digest(method, target, body);
+    if (key != nullptr) {
+        auto server = base::find_uid(this->server());
+        if (!server) return std::move(server).error().within("[restartd] user");
+        if (auto failed = context.restrict_to(*server); failed != EMUNGE_SUCCESS)
+            return context.error(failed);
+        payload += ' ' + to_hex(*key);
+    }
     char* credential = nullptr;
     const auto failed =
-        munge_encode(&credential, context.get(), digest.data(), static_cast<int>(digest.size()));
+        munge_encode(&credential, context.get(), payload.data(), static_cast<int>(payload.size()));
     const std::unique_ptr<char, Free> owner(credential);
     if (failed != EMUNGE_SUCCESS) return context.error(failed);
     return std::string(scheme) + credential;
@@ -86,8 +131,20 @@ base::Expected<Credential> MungeAuth::open(std::string_view authorization) const
     gid_t gid = 0;
     const auto failed = munge_decode(text.c_str(), context.get(), &payload, &size, &uid, &gid);
     const std::unique_ptr<void, Free> owner(payload);
+    if (failed == EMUNGE_CRED_UNAUTHORIZED)
+        return base::Error{base::Code::denied,
+                           "MUNGE credential: it is meant for a restartd of another user: "
+                           "[restartd] user differs between the sender and here"};
     if (failed != EMUNGE_SUCCESS) return context.error(failed);
-    return Credential{uid, gid, std::string(static_cast<const char*>(payload), static_cast<std::size_t>(size))};
+    const std::string_view said(static_cast<const char*>(payload), static_cast<std::size_t>(size));
+    const auto space = said.find(' ');
+    Credential credential{uid, gid, std::string(said.substr(0, space)), {}};
+    if (space != std::string_view::npos) {
+        credential.key = key_of(said.substr(space + 1));
+        if (!credential.key)
+            return base::Error{base::Code::denied, "MUNGE credential: the key in it is no key"};
+    }
+    return credential;
 }
 
 base::Expected<Caller> MungeAuth::check(const Credential& credential, std::string_view method,

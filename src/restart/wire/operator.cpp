@@ -17,6 +17,16 @@ template <class Codec> void fields(Codec& codec, codec::Of<ResumeRequest> auto& 
     codec("host", request.host);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<PauseRequest> auto& request) {
+    codec.maybe("hosts", request.hosts);
+    codec.maybe("for_s", request.lasts);
+    codec("reason", request.reason);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<GoRequest> auto& request) {
+    codec.maybe("hosts", request.hosts);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<Accepted> auto& accepted) {
     codec("incident", accepted.incident);
 }
@@ -24,6 +34,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Accepted> auto& accep
 template <class Codec> void fields(Codec& codec, codec::Of<Refused> auto& refused) {
     codec.added("code", refused.code);
     codec("text", refused.text);
+    codec.maybe("primary", refused.primary, 4096);
 }
 
 namespace {
@@ -49,6 +60,20 @@ Expected<ResumeRequest> ResumeRequest::from_json(std::string_view body) {
     return codec::read<ResumeRequest>(body);
 }
 std::string ResumeRequest::to_json() const {
+    return codec::write(*this);
+}
+
+Expected<PauseRequest> PauseRequest::from_json(std::string_view body) {
+    return codec::read<PauseRequest>(body);
+}
+std::string PauseRequest::to_json() const {
+    return codec::write(*this);
+}
+
+Expected<GoRequest> GoRequest::from_json(std::string_view body) {
+    return codec::read<GoRequest>(body);
+}
+std::string GoRequest::to_json() const {
     return codec::write(*this);
 }
 

@@ -1,8 +1,10 @@
 // What operators ask of restartd, what it says to that, and how it refuses.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/expected.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,7 +13,7 @@ namespace restart {
 // POST /v1/drain
 struct DrainRequest {
     std::string host;
-    std::string reason; // for whoever finds the host drained
+    std::string reason; // shown to users who find the host drained
 
     static base::Expected<DrainRequest> from_json(std::string_view body);
     std::string to_json() const;
@@ -25,7 +27,26 @@ struct ResumeRequest {
     std::string to_json() const;
 };
 
-// The answer to both: 202.
+// POST /v1/pause
+struct PauseRequest {
+    std::string hosts;                   // "n[001-004]"; empty: all
+    std::optional<base::Duration> lasts; // none: default_pause
+    std::string reason;
+
+    static base::Expected<PauseRequest> from_json(std::string_view body);
+    std::string to_json() const;
+};
+inline constexpr base::Duration default_pause{8 * 3'600'000}; // so that nobody forgets it
+
+// POST /v1/go
+struct GoRequest {
+    std::string hosts; // likewise; empty: every pause ends
+
+    static base::Expected<GoRequest> from_json(std::string_view body);
+    std::string to_json() const;
+};
+
+// The answer to drain and resume: 202. Pause and go are answered as GET /v1/plan is.
 struct Accepted {
     std::string incident; // that carries it out: "i-7"
 
@@ -35,8 +56,9 @@ struct Accepted {
 
 // The body of every status that is not 2xx.
 struct Refused {
-    std::string code; // a word: "unauthenticated", "unknown_host"
-    std::string text; // for people
+    std::string code;      // a word: "unauthenticated", "unknown_host", "standby"
+    std::string text;      // for people
+    std::string primary{}; // of "standby": where the primary is, as it says; empty: not known
 
     static base::Expected<Refused> from_json(std::string_view body);
     std::string to_json() const;

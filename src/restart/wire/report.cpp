@@ -32,6 +32,19 @@ bool is_name(std::string_view name) {
         name, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.' || c == ':' || c == '/'; });
 }
 
+// A name or an address of either kind, to which an agent connects.
+bool is_address(std::string_view text) {
+    return made_of(
+        text, [](char c) { return is_alnum(c) || c == '-' || c == '_' || c == '.' || c == ':' || c == '%'; });
+}
+
+// As base::fold_hostlist writes a list.
+bool is_host_list(std::string_view list) {
+    return std::all_of(list.begin(), list.end(), [](char c) {
+        return is_alnum(c) || c == '-' || c == '_' || c == '.' || c == ',' || c == '[' || c == ']';
+    });
+}
+
 Error wrong(std::string field, std::string_view what) {
     return {Code::input, fmt::format("{}: {}", field, what)};
 }
@@ -45,18 +58,43 @@ Expected<void> check(const Report& report) {
         if (!is_name(finding.component))
             return wrong(fmt::format("findings[{}].component", i), "must be a component's name");
     }
+    for (std::size_t i = 0; i < report.sights.size(); ++i)
+        if (!is_host(report.sights[i].host))
+            return wrong(fmt::format("sights[{}].host", i), "must be a host's name");
     for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+        if (const auto& run = report.jobs[i].run)
+            if (auto sound = check(*run); !sound)
+                return std::move(sound).error().within(fmt::format("jobs[{}].run", i));
         const auto& ckpt = report.jobs[i].ckpt;
         if (!ckpt) continue;
         if (!ckpt->path.starts_with('/'))
             return wrong(fmt::format("jobs[{}].ckpt.path", i), "must be absolute");
         if (ckpt->cost_s < 0 || ckpt->cost_s > 1e6)
             return wrong(fmt::format("jobs[{}].ckpt.cost_s", i), "is not between 0 and 1000000 seconds");
+        if (ckpt->safe_s < 0 || ckpt->safe_s > 1e6)
+            return wrong(fmt::format("jobs[{}].ckpt.safe_s", i), "is not between 0 and 1000000 seconds");
     }
     return {};
 }
 
 } // namespace
+
+Expected<void> check(const JobRun& run) {
+    if (run.hosts.empty() || !is_host_list(run.hosts)) return wrong("hosts", "must be a list of hosts");
+    if (!is_host_list(run.spares)) return wrong("spares", "must be a list of hosts");
+    return {};
+}
+Expected<void> check(const RunOrder& order) {
+    if (order.hosts.empty() || !is_host_list(order.hosts)) return wrong("hosts", "must be a list of hosts");
+    return {};
+}
+
+Expected<void> check(const LookRequest& look) {
+    if (!is_host(look.host)) return wrong("host", "must be a host's name");
+    if (!is_address(look.address)) return wrong("address", "must be a name or an address");
+    if (look.port == 0 || look.port > 65'535) return wrong("port", "is not between 1 and 65535");
+    return {};
+}
 
 std::string_view to_string(Severity severity) {
     return codec::Names<Severity>::names.at(static_cast<std::size_t>(severity));
@@ -74,10 +112,18 @@ std::string Report::to_json() const {
 
 Expected<Reply> Reply::from_json(std::string_view body) {
     auto reply = codec::read_versioned<Reply>(body, "this reply");
-    if (reply)
-        for (std::size_t i = 0; i < reply->jobs.size(); ++i)
-            if (!(reply->jobs[i].interval_s > 0))
-                return wrong(fmt::format("jobs[{}].interval_s", i), "must be above 0");
+    if (!reply) return reply;
+    for (std::size_t i = 0; i < reply->looks.size(); ++i) {
+        if (auto sound = check(reply->looks[i]); !sound)
+            return std::move(sound).error().within(fmt::format("looks[{}]", i));
+    }
+    for (std::size_t i = 0; i < reply->jobs.size(); ++i) {
+        if (!(reply->jobs[i].interval_s > 0))
+            return wrong(fmt::format("jobs[{}].interval_s", i), "must be above 0");
+        if (const auto& order = reply->jobs[i].order)
+            if (auto sound = check(*order); !sound)
+                return std::move(sound).error().within(fmt::format("jobs[{}].order", i));
+    }
     return reply;
 }
 std::string Reply::to_json() const {
@@ -86,6 +132,8 @@ std::string Reply::to_json() const {
 
 Expected<FabricReport> FabricReport::from_json(std::string_view body) {
     auto report = codec::read_versioned<FabricReport>(body, "this fabric report");
+    if (report && !(report->age_s >= 0 && report->age_s <= 86'400))
+        return wrong("age_s", "is not between 0 and 86400 seconds");
     if (report)
         for (const auto& [host, links] : report->hosts) {
             if (!is_host(host))

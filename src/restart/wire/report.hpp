@@ -2,12 +2,15 @@
 //
 // Both ends use these structs, so the protocol is written down once. Reading treats the peer as hostile:
 // every list, string and number has a bound (report.cpp), names carry only characters that are safe in
-// Slurm and on a terminal, and an unknown key is passed over so that a newer agent can talk to an older
-// daemon. Times are seconds since the epoch in JSON, durations seconds.
+// a resource manager and on a terminal, and an unknown key is passed over so that a newer agent can talk to
+// an older daemon. Times are seconds since the epoch in JSON, durations seconds.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "base/job_id.hpp"
+#include "base/knock.hpp"
+#include "base/slurmd_record.hpp"
 
 #include <cstdint>
 #include <map>
@@ -34,6 +37,7 @@ struct Finding {
     Severity severity = Severity::info;
     base::Time since{};
     std::string evidence; // a phrase with the numbers
+    std::string fault{};  // the name of its class (fault_class.hpp); empty: of an older agent
     bool operator==(const Finding&) const = default;
 };
 
@@ -44,18 +48,59 @@ struct Commit {
     base::Time committed{};
     double cost_s = 0; // how long the job stood still for it
     std::uint64_t bytes = 0;
+    // How long after it was begun it was safe, where the job worked on meanwhile; 0: it stood still until
+    // then. The state in it is older than `committed` by the difference.
+    double safe_s = 0;
+    double beside_s() const { return safe_s > cost_s ? safe_s - cost_s : 0; }
     bool operator==(const Commit&) const = default;
 };
+
+// A job's railrun, which starts a step of it again inside the allocation (railrun(1)), and its present
+// launch. Lists of hosts are folded as Slurm folds them.
+struct JobRun {
+    std::uint32_t launch = 0; // how many came before it in this start of the job
+    std::string hosts;        // that it runs on, in the order of ranks
+    std::string spares;       // the allocation's other hosts that it may use
+    bool ended = false;       // its step has ended, and railrun decides what follows
+    bool operator==(const JobRun&) const = default;
+};
+
+// Errors (Code::input): a list of hosts that is none.
+base::Expected<void> check(const JobRun& run);
 
 // A job that speaks to the host's agent. `uid` is the peer of the job's socket: the daemon believes the
 // entry only when that user owns the job.
 struct JobReport {
-    std::uint32_t id = 0;
-    std::uint32_t epoch = 0; // SLURM_RESTART_COUNT: a report about an earlier start is stale
+    base::JobId id{};
+    std::uint32_t epoch = 0; // how often the job was restarted: a report about an earlier start is stale
     std::uint32_t uid = 0;
     std::optional<Commit> ckpt; // the last one
+    std::optional<JobRun> run{};
     bool operator==(const JobReport&) const = default;
 };
+
+// What restartd asks an agent to look at: whether anything answers at this place. A host whose own agent is
+// silent, or one that is known to live, to compare with.
+struct LookRequest {
+    std::uint64_t number = 0; // of the question
+    std::string host;
+    std::string address; // where its resource manager's daemon takes connections: a name or an address
+    std::uint32_t port = 0;
+    bool operator==(const LookRequest&) const = default;
+};
+
+base::Expected<void> check(const LookRequest& look); // errors (Code::input): what no agent would look at
+
+// And what the agent saw there. It is said in each report until restartd asks no more.
+struct Sight {
+    std::uint64_t number = 0; // LookRequest's
+    std::string host;         // likewise
+    base::Knocked saw = base::Knocked::unknown;
+    bool operator==(const Sight&) const = default;
+};
+
+// In one answer or report.
+inline constexpr std::size_t most_looks = 16;
 
 // POST /v1/report: one heartbeat of nodewatchd.
 struct Report {
@@ -63,8 +108,12 @@ struct Report {
     std::string boot_id;                   // of the kernel; a new one says the host was rebooted
     std::vector<std::string> not_watching; // what it cannot watch and why, a sentence each
     std::string fabric; // digest of the fabric file that some findings rest on; empty: of none
-    std::vector<Finding> findings;         // the complete set of what holds now
+    std::optional<base::SlurmdRecord> slurmd; // none: it does not run, or has no spank_rail
+    std::vector<Finding> findings;            // the complete set of what holds now
     std::vector<JobReport> jobs;
+    bool leaving = false;        // its last word: the host is being shut down or rebooted in order
+    bool looks = false;          // it looks at other hosts when it is asked to; not one of an older release
+    std::vector<Sight> sights{}; // what it saw of them
 
     // Errors (Code::input) name the field: "findings[0].severity: …".
     static base::Expected<Report> from_json(std::string_view body);
@@ -72,18 +121,35 @@ struct Report {
     bool operator==(const Report&) const = default;
 };
 
+// The body, to the byte, of a report that says what the last one on this connection said.
+inline constexpr std::string_view report_as_before = R"({"v":1,"as_before":true})";
+
+// What railrun is to do: end this launch, if it has not ended, and start the step again on these hosts.
+struct RunOrder {
+    std::uint32_t launch = 0; // the one to end; with any other one railrun does nothing
+    std::string hosts;        // of the next one, in the order of ranks
+    std::string incident;     // why
+    bool operator==(const RunOrder&) const = default;
+};
+
+base::Expected<void> check(const RunOrder& order); // errors: as for a run
+
 // What the daemon wants from one job on the reporting host.
 struct JobReply {
-    std::uint32_t id = 0;
+    base::JobId id{};
     std::uint32_t epoch = 0;
     double interval_s = 0;               // between two checkpoints
     std::optional<base::Time> save_by;   // save now; the job is moved at this time at the latest
     std::optional<std::string> incident; // why
+    std::optional<RunOrder> order{};
+    bool suspected =
+        false; // a host of its launch may be lost: that the launch ended may not be its own fault
     bool operator==(const JobReply&) const = default;
 };
 
 struct Reply {
     std::vector<JobReply> jobs;
+    std::vector<LookRequest> looks{}; // only for an agent that does so
 
     static base::Expected<Reply> from_json(std::string_view body);
     std::string to_json() const;
@@ -96,12 +162,27 @@ struct HostLinks {
     bool operator==(const HostLinks&) const = default;
 };
 
-// POST /v1/fabric: one sweep of fabricwatchd. Only hosts with links_up < links_total are named; a host of
-// fabric.json that the sweep did not see has links_up 0.
+// A link of fabric.json that a sweep saw down at one end at least. An end is a host with its port
+// ("mlx5_3:1") or a switch with the port's number.
+struct DownLink {
+    std::string a, a_port;
+    std::string b, b_port;
+    bool operator==(const DownLink&) const = default;
+};
+
+inline constexpr std::size_t most_down_links = 4'096;
+
+// POST /v1/fabric: one sweep of fabricwatchd, or what changed between two of them. A sweep names only hosts
+// with links_up < links_total; a host of fabric.json that it did not see has links_up 0.
 struct FabricReport {
     std::map<std::string, HostLinks> hosts;
     std::uint32_t hosts_seen = 0;
     bool complete = false; // false: the sweep ended early and is no witness
+    // No sweep: how the links of the hosts named are now, by the word of their leaves; nothing about others.
+    // A host whose links are all up again is named, too.
+    bool changes = false;
+    double age_s = 0;                   // how long before it was sent its reading of the fabric began
+    std::vector<DownLink> links_down{}; // as far as it saw, at most most_down_links
 
     static base::Expected<FabricReport> from_json(std::string_view body);
     std::string to_json() const;

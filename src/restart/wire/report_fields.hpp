@@ -2,6 +2,7 @@
 // structs. Internal to restart/core; include only from .cpp files.
 #pragma once
 
+#include "base/host_state.hpp"
 #include "restart/wire/codec.hpp"
 #include "restart/wire/report.hpp"
 
@@ -9,9 +10,23 @@
 
 namespace restart {
 
+template <> struct codec::Names<base::HostState> {
+    static constexpr std::array<std::string_view, 5> names{"free", "mixed", "busy", "drained", "down"};
+};
+template <> struct codec::Names<base::Knocked> {
+    static constexpr std::array<std::string_view, 5> names{"unknown", "unreached", "refused", "mute",
+                                                           "answers"};
+};
 template <> struct codec::Names<Severity> {
     static constexpr std::array<std::string_view, 4> names{"info", "warn", "evict", "fatal"};
 };
+
+namespace codec {
+// Here, where a codec's fields are looked for whose struct is not of restart.
+template <class Codec> void fields(Codec& codec, Of<base::SlurmdRecord> auto& slurmd) {
+    codec("plugins", slurmd.plugins, 16);
+}
+} // namespace codec
 
 template <class Codec> void fields(Codec& codec, codec::Of<Finding> auto& finding) {
     codec("rule", finding.rule, 64);
@@ -19,6 +34,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Finding> auto& findin
     codec("severity", finding.severity);
     codec("since", finding.since);
     codec("evidence", finding.evidence, 512);
+    codec.maybe("fault", finding.fault, 32);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<Commit> auto& commit) {
@@ -27,6 +43,23 @@ template <class Codec> void fields(Codec& codec, codec::Of<Commit> auto& commit)
     codec("committed", commit.committed);
     codec("cost_s", commit.cost_s);
     codec("bytes", commit.bytes);
+    codec.maybe("safe_s", commit.safe_s);
+}
+
+// Folded: of some thousands of hosts whose names do not fold at all. A line of a job must hold two.
+inline constexpr std::size_t longest_host_list = 12 << 10;
+
+template <class Codec> void fields(Codec& codec, codec::Of<JobRun> auto& run) {
+    codec("launch", run.launch);
+    codec("hosts", run.hosts, longest_host_list);
+    codec.maybe("spares", run.spares, longest_host_list);
+    codec.maybe("ended", run.ended);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<RunOrder> auto& order) {
+    codec("launch", order.launch);
+    codec("hosts", order.hosts, longest_host_list);
+    codec("incident", order.incident, 64);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job) {
@@ -34,6 +67,20 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job)
     codec("epoch", job.epoch);
     codec("uid", job.uid);
     codec.maybe("ckpt", job.ckpt);
+    codec.maybe("run", job.run);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<LookRequest> auto& look) {
+    codec("number", look.number);
+    codec("host", look.host, 64);
+    codec("address", look.address, 255);
+    codec("port", look.port);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<Sight> auto& sight) {
+    codec("number", sight.number);
+    codec("host", sight.host, 64);
+    codec("saw", sight.saw);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<Report> auto& report) {
@@ -41,8 +88,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<Report> auto& report)
     codec("boot_id", report.boot_id, 64);
     codec.maybe("not_watching", report.not_watching, 32);
     codec.maybe("fabric", report.fabric, 32);
+    codec.maybe("slurmd", report.slurmd);
     codec("findings", report.findings, 256);
     codec.maybe("jobs", report.jobs, 1024);
+    codec.maybe("leaving", report.leaving);
+    codec.maybe("looks", report.looks);
+    codec.maybe("sights", report.sights, most_looks);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobReply> auto& job) {
@@ -51,10 +102,13 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReply> auto& job) 
     codec("interval_s", job.interval_s);
     codec("save_by", job.save_by);
     codec("incident", job.incident, 64);
+    codec.maybe("order", job.order);
+    codec.maybe("suspected", job.suspected);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<Reply> auto& reply) {
     codec("jobs", reply.jobs, 1024);
+    codec.maybe("looks", reply.looks, most_looks);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<HostLinks> auto& links) {
@@ -62,10 +116,20 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostLinks> auto& link
     codec("links_total", links.links_total);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<DownLink> auto& link) {
+    codec("a", link.a, 128);
+    codec("a_port", link.a_port, 64);
+    codec("b", link.b, 128);
+    codec("b_port", link.b_port, 64);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<FabricReport> auto& report) {
     codec("hosts", report.hosts, 100'000);
     codec("hosts_seen", report.hosts_seen);
     codec("complete", report.complete);
+    codec.maybe("changes", report.changes);
+    codec.maybe("age_s", report.age_s);
+    codec.maybe("links_down", report.links_down, most_down_links);
 }
 
 } // namespace restart

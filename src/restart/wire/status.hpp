@@ -1,14 +1,18 @@
 // What restartd answers to those who read: the bodies of GET /v1/status, /v1/explain and /v1/history.
 //
 // restartd fills these structs (daemon/views.hpp), railctl and railtopo read them. Words of another program
-// ("IDLE+DRAIN") stand as they are; everything else is a word of wire(7). An answer of an older restartd lacks
-// what was added since: such members keep their defaults.
+// ("IDLE+DRAIN") stand as they are; everything else is a word of wire(7). An answer of an older restartd
+// lacks what was added since: such members keep their defaults.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "base/host_state.hpp"
 #include "base/json.hpp"
+#include "restart/wire/plan.hpp"
+#include "restart/wire/rates.hpp"
 #include "restart/wire/report.hpp"
+#include "restart/wire/return_status.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,9 +23,10 @@
 namespace restart {
 
 struct AgentStatus {
-    std::optional<base::Time> last_report; // none: never heard
-    bool silent = false;                   // heard before, and not for longer than [restartd] silent
-    std::vector<std::string> not_watching; // Report::not_watching
+    std::optional<base::Time> last_report;    // none: never heard
+    bool silent = false;                      // heard before, and not for longer than [restartd] silent
+    std::vector<std::string> not_watching;    // Report::not_watching
+    std::optional<base::SlurmdRecord> slurmd; // Report::slurmd
     bool operator==(const AgentStatus&) const = default;
 };
 
@@ -32,32 +37,44 @@ struct LinkStatus {
     bool operator==(const LinkStatus&) const = default;
 };
 
+// What another host saw of one whose agent is silent.
+struct PeerStatus {
+    std::string host; // the other
+    base::Knocked saw = base::Knocked::unknown;
+    std::optional<base::Time> at; // none: it has not said yet
+    bool operator==(const PeerStatus&) const = default;
+};
+
 struct HostStatus {
     std::string name;
     std::string unit;                 // of the fabric file; empty: in none
     std::optional<std::string> state; // in the resource manager's words; none: it does not know the host
     std::string reason;               // of a drain or a down
+    std::string set_by;               // who gave it, where that is known and not Railyard
     bool down = false;
     bool drain = false;
-    bool not_responding = false; // to the resource manager's ping
-    bool lost = false;           // restartd takes it for lost
+    bool not_responding = false;        // to the resource manager's ping
+    std::optional<base::HostState> use; // how far it may be given to jobs; none: it is not known
+    bool lost = false;                  // restartd takes it for lost
     AgentStatus agent;
     std::optional<LinkStatus> links; // none: the fabric said nothing of it
+    std::vector<PeerStatus> peers;   // that look at it, as its agent is silent
     std::vector<Finding> findings;
     std::optional<std::string> incident; // open, with this host as its culprit
+    std::optional<ReturnStatus> repair;
     bool operator==(const HostStatus&) const = default;
 };
 
 // A part of a heterogeneous job.
 struct ComponentStatus {
-    std::uint32_t id = 0;
+    base::JobId id{};
     std::string name; // "12+1"
     std::vector<std::string> nodes;
     bool operator==(const ComponentStatus&) const = default;
 };
 
 struct JobStatus {
-    std::uint32_t id = 0;
+    base::JobId id{};
     std::string name;         // as its user knows it: "12", "12_3"
     bool interactive = false; // nothing can start it again
     std::vector<ComponentStatus> components;
@@ -65,26 +82,48 @@ struct JobStatus {
     std::string state; // "pending", "running", "suspended", "completing", "ended"
     std::vector<std::string> nodes;
     std::uint32_t node_count = 0;
-    std::uint32_t epoch = 0; // how often it was requeued
-    base::Time start{};      // of the present or coming start
+    std::uint32_t epoch = 0;            // how often it was requeued
+    base::Time start{};                 // of the present or coming start
     std::optional<std::string> restart; // "auto", "never"; none: not said
     std::string ckpt_dir;
     std::vector<std::string> excluded;
     std::string why_pending; // in the resource manager's word; empty unless it is pending
     bool speaks = false;     // to the agents of its hosts
     std::optional<Commit> commit;
-    double cost_s = 0;           // measured, of a checkpoint
-    base::Duration interval{};   // between two checkpoints
-    std::uint32_t requeues = 0;  // by restartd
+    double cost_s = 0;          // measured, of a checkpoint
+    base::Duration interval{};  // between two checkpoints
+    std::uint32_t requeues = 0; // by restartd
     bool operator==(const JobStatus&) const = default;
+};
+
+// A part of what moving a job costs.
+struct CostTermStatus {
+    std::string name; // "save", "requeue", "restart", "lost work"
+    double node_hours = 0;
+    std::string from; // "measured", "[restart] restart_time"
+    bool operator==(const CostTermStatus&) const = default;
+};
+
+// Leaving a job on a slow host, against moving it.
+struct JobCostStatus {
+    double slowdown = 0;   // the share of its work that it loses there
+    std::string slowed_by; // the finding: "rule@component"
+    std::uint32_t nodes = 0;
+    base::Duration stays{};            // how long it still runs
+    std::string stays_from;            // "its time limit", "[restart] horizon"
+    double waiting = 0, moving = 0;    // node-hours
+    std::vector<CostTermStatus> terms; // of moving
+    bool operator==(const JobCostStatus&) const = default;
 };
 
 // What an incident means for one job.
 struct IncidentJobStatus {
-    std::uint32_t id = 0;
+    base::JobId id{};
     std::string name;
     std::uint32_t epoch = 0;
-    bool recover = false; // restartd requeues it
+    bool recover = false;              // restartd requeues it
+    std::string left;                  // why it does not; empty otherwise
+    std::optional<JobCostStatus> cost; // as it is now, while it is weighed
     std::optional<base::Time> save_by;
     std::optional<Commit> last;
     std::optional<base::Time> stopped;
@@ -126,6 +165,13 @@ struct JournalStatus {
     bool operator==(const JournalStatus&) const = default;
 };
 
+// The restartd that answers: the one that acts.
+struct PrimaryStatus {
+    std::string host, url;   // as it names itself
+    std::uint64_t epoch = 0; // of its lease; 0: it has none, as of an older release
+    bool operator==(const PrimaryStatus&) const = default;
+};
+
 struct FabricStatus {
     std::string error; // of the fabric file; empty: none
     bool operator==(const FabricStatus&) const = default;
@@ -151,15 +197,19 @@ struct InstallationStatus {
 struct Status {
     base::Time time{};
     bool observe_only = false;
+    Modes modes;
     RmStatus resource_manager;
     JournalStatus journal;
+    PrimaryStatus primary;
     FabricStatus fabric;
     WitnessStatus witnesses;
     InstallationStatus installation;
     std::uint64_t drained_by_railyard = 0;
     std::vector<HostStatus> hosts;
+    std::vector<std::string> unknown_hosts; // whose agents report by a name that nobody knows
     std::vector<JobStatus> jobs;
     std::vector<IncidentStatus> incidents; // open
+    std::vector<std::string> not_shown;    // to whoever asks: a phrase each
 
     static base::Expected<Status> from_json(std::string_view body);
     std::string to_json() const;
@@ -168,11 +218,11 @@ struct Status {
 
 struct TimelineEntry {
     base::Time time{};
-    std::string kind;      // "signal", "decision", "action", "outcome"
-    std::string incident;  // or empty
-    std::string host;      // or empty
-    std::uint32_t job = 0; // or 0
-    std::string job_name;  // or empty
+    std::string kind;     // "signal", "decision", "action", "outcome"
+    std::string incident; // or empty
+    std::string host;     // or empty
+    std::optional<base::JobId> job;
+    std::string job_name; // or empty
     std::string text;
     bool operator==(const TimelineEntry&) const = default;
 };
@@ -180,7 +230,8 @@ struct TimelineEntry {
 // GET /v1/explain?job=
 struct JobExplanation {
     base::Time time{};
-    std::optional<JobStatus> job; // none: no longer in the resource manager
+    std::optional<JobStatus> job;           // none: no longer in the resource manager
+    std::optional<IntervalStatus> interval; // between its checkpoints; none: what one costs is not known
     // What `railplan --explain --json` prints (sched/explain_json.hpp) with "notes" and "expected_start", or
     // {"kind":"unknown","sentence":…}.
     boost::json::object placement;
@@ -194,7 +245,7 @@ struct JobExplanation {
 // GET /v1/explain?host=
 struct HostExplanation {
     base::Time time{};
-    std::optional<HostStatus> host; // none: neither in the resource manager nor in the fabric file
+    std::optional<HostStatus> host;        // none: neither in the resource manager nor in the fabric file
     std::vector<IncidentStatus> incidents; // open, with it as the culprit
     std::vector<TimelineEntry> timeline;
 

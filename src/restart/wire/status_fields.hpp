@@ -1,6 +1,8 @@
 // The fields of status.hpp. Internal to restart/wire; include only from .cpp files.
 #pragma once
 
+#include "restart/wire/plan_fields.hpp"
+#include "restart/wire/rates_fields.hpp"
 #include "restart/wire/report_fields.hpp"
 #include "restart/wire/status.hpp"
 
@@ -10,6 +12,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<AgentStatus> auto& ag
     codec.added("last_report", agent.last_report);
     codec.added("silent", agent.silent);
     codec.added("not_watching", agent.not_watching);
+    codec.added("slurmd", agent.slurmd);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<LinkStatus> auto& links) {
@@ -17,19 +20,29 @@ template <class Codec> void fields(Codec& codec, codec::Of<LinkStatus> auto& lin
     codec("total", links.total);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<PeerStatus> auto& peer) {
+    codec("host", peer.host);
+    codec("saw", peer.saw);
+    codec.maybe("at", peer.at);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<HostStatus> auto& host) {
     codec("name", host.name);
     codec.added("unit", host.unit);
     codec.added("state", host.state);
     codec.added("reason", host.reason);
+    codec.added("set_by", host.set_by);
     codec.added("down", host.down);
     codec.added("drain", host.drain);
     codec.added("not_responding", host.not_responding);
+    codec.added("use", host.use);
     codec.added("lost", host.lost);
     codec.added("agent", host.agent);
     codec.maybe("links", host.links);
+    codec.maybe("peers", host.peers);
     codec.added("findings", host.findings);
     codec.added("incident", host.incident);
+    codec.maybe("repair", host.repair);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<ComponentStatus> auto& component) {
@@ -60,11 +73,30 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobStatus> auto& job)
     codec.added("requeues", job.requeues);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<CostTermStatus> auto& term) {
+    codec("name", term.name);
+    codec("node_hours", term.node_hours);
+    codec("from", term.from);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<JobCostStatus> auto& cost) {
+    codec("slowdown", cost.slowdown);
+    codec("slowed_by", cost.slowed_by);
+    codec("nodes", cost.nodes);
+    codec("stays_s", cost.stays);
+    codec("stays_from", cost.stays_from);
+    codec("waiting", cost.waiting);
+    codec("moving", cost.moving);
+    codec("terms", cost.terms);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<IncidentJobStatus> auto& job) {
     codec("id", job.id);
     codec.added("name", job.name);
     codec.added("epoch", job.epoch);
     codec.added("recover", job.recover);
+    codec.added("left", job.left);
+    codec.added("cost", job.cost);
     codec.added("save_by", job.save_by);
     codec.added("last", job.last);
     codec.added("stopped", job.stopped);
@@ -101,6 +133,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<JournalStatus> auto& 
     codec("error", journal.error);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<PrimaryStatus> auto& primary) {
+    codec("host", primary.host);
+    codec("url", primary.url);
+    codec("epoch", primary.epoch);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<FabricStatus> auto& fabric) {
     codec("error", fabric.error);
 }
@@ -121,15 +159,19 @@ template <class Codec> void fields(Codec& codec, codec::Of<InstallationStatus> a
 template <class Codec> void fields(Codec& codec, codec::Of<Status> auto& status) {
     codec.added("time", status.time);
     codec.added("observe_only", status.observe_only);
+    codec.added("modes", status.modes);
     codec.added("resource_manager", status.resource_manager);
     codec.added("journal", status.journal);
+    codec.maybe("primary", status.primary);
     codec.added("fabric", status.fabric);
     codec.added("witnesses", status.witnesses);
     codec.added("installation", status.installation);
     codec.added("drained_by_railyard", status.drained_by_railyard);
     codec("hosts", status.hosts);
+    codec.added("unknown_hosts", status.unknown_hosts);
     codec("jobs", status.jobs);
     codec.added("incidents", status.incidents);
+    codec.added("not_shown", status.not_shown);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<TimelineEntry> auto& entry) {
@@ -145,6 +187,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<TimelineEntry> auto& 
 template <class Codec> void fields(Codec& codec, codec::Of<JobExplanation> auto& explanation) {
     codec("time", explanation.time);
     codec("job", explanation.job);
+    codec.added("interval", explanation.interval);
     codec.added("placement", explanation.placement);
     codec("incidents", explanation.incidents);
     codec("timeline", explanation.timeline);

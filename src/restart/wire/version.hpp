@@ -2,8 +2,8 @@
 // include only from .cpp files.
 //
 // Within a version fields are added: a reader passes over keys it does not know and gives those that an older
-// sender leaves out their default (codec.added). A key that changes its meaning, or goes although readers need
-// it, makes a new version; then both ends are to be of one release.
+// sender leaves out their default (codec.added). A key that changes its meaning, or goes although readers
+// need it, makes a new version; then both ends are to be of one release.
 #pragma once
 
 #include "restart/wire/codec.hpp"

@@ -17,7 +17,7 @@
 
 namespace sched::plan {
 
-// What a plan is worth, most important first; least is best.
+// The cost of a plan, most important term first; least is best.
 struct BatchCost {
     std::uint64_t unplaced = 0;   // nodes asked for by the jobs that got none
     std::uint64_t span = 0;       // sum over the placed jobs of units + BatchPlan::pod_weight × pods
@@ -34,7 +34,7 @@ struct BatchPlan {
     std::vector<std::optional<Score>> alone;          // by job: had it the fabric for itself
     BatchCost cost;
     std::uint32_t pod_weight = 0; // a pod counts as many units as the largest pod has
-    std::uint64_t rounds = 0;     // gone through
+    std::uint64_t rounds = 0;     // done
 
     // Of one job: what BatchCost::span sums up.
     std::uint64_t span_of(const Score& score) const {

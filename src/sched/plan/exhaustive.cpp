@@ -1,7 +1,7 @@
 #include "sched/plan/exhaustive.hpp"
 
 #include "sched/score.hpp"
-#include "sched/search.hpp"
+#include "sched/found.hpp"
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ public:
 
     std::size_t candidates() const { return candidates_.size(); }
 
-    // All sets of so many hosts.
+    // All sets of that many hosts.
     Exhausted run(std::uint32_t nodes) {
         found_ = {};
         const auto ranks = nodes - request_.spares;

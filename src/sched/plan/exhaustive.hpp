@@ -1,5 +1,5 @@
-// The best placement by trying every set of hosts: slow, and so plain that it can be believed. It shares the
-// model of the fabric with place() (index.hpp) and nothing of its search.
+// The best placement by trying every set of hosts: slow, but simple enough to trust. It shares the model of
+// the fabric with place() (index.hpp) and nothing of its search.
 #pragma once
 
 #include "base/expected.hpp"

@@ -1,8 +1,5 @@
-/* What the plugins inside slurmctld ask of Railyard, in C: no Slurm type goes in, no exception comes out.
- *
- * An advisor keeps the fabric (placement_files.hpp) and which of its hosts each entry of Slurm's node table is.
- * "No opinion" is an answer everywhere: without a fabric, or when nothing is known about the nodes in
- * question, Slurm decides alone; the log says so once.
+/* sched/advise/advisor.hpp for the plugins inside slurmctld, in C: no Slurm type goes in, no exception comes
+ * out. "No opinion" is an answer everywhere: then Slurm decides alone; the log says so once.
  *
  * All functions may be called from any thread. Node numbers are indices into Slurm's node table. */
 #ifndef RAILYARD_SCHED_SLURM_ADVISOR_H
@@ -61,9 +58,9 @@ struct rail_question {
  * count as far as they are in the fabric; 0: none, or no fabric is known. */
 uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const uint32_t* free_nodes, uint32_t count);
 
-/* A plan is a list of node sets to offer to Slurm, best first. NULL: no opinion. Free it, before the advisor is
- * closed. What it costs is bounded (sched/budget.hpp), for all its attempts together, and for all plans of one
- * second (question->now) together. */
+/* A plan is a list of node sets to offer to Slurm, best first. NULL: no opinion. Free it, before the advisor
+ * is closed. What it costs is bounded (sched/budget.hpp), for all its attempts together, and for all plans of
+ * one second (question->now) together. */
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const struct rail_question* question);
 void rail_plan_free(rail_plan* plan);
 

@@ -1,13 +1,14 @@
-# Plugins inside slurmctld. What decides is C++ without Slurm types (libry_advisor) and is always built and
+# Plugins inside slurmctld. What decides is C++ without Slurm types (libry_slurm) and is always built and
 # tested; the thin C around it needs Slurm's internal headers (--with-slurm-src).
-noinst_LTLIBRARIES += libry_advisor.la
-libry_advisor_la_SOURCES = \
+noinst_LTLIBRARIES += libry_slurm.la
+libry_slurm_la_SOURCES = \
+	%D%/admin_comment.cpp %D%/admin_comment.hpp \
 	%D%/advisor.cpp %D%/advisor.h \
-	%D%/attempts.cpp %D%/attempts.hpp \
-	%D%/placement_files.cpp %D%/placement_files.hpp \
+	%D%/host_states.cpp %D%/host_states.hpp \
+	%D%/queue_text.cpp %D%/queue_text.hpp \
 	%D%/submission.cpp %D%/submission.hpp \
 	%D%/submit.cpp %D%/submit.h
-libry_advisor_la_LIBADD = libry_sched.la
+libry_slurm_la_LIBADD = libry_advisor.la
 
 # libtool's -export-symbols hides nothing when it links C++; version scripts do.
 EXTRA_DIST += %D%/select_rail.map %D%/topology_rail.map %D%/job_submit_rail.map
@@ -16,8 +17,8 @@ EXTRA_DIST += %D%/select_rail.map %D%/topology_rail.map %D%/job_submit_rail.map
 rail_plugin_ldflags = -module -avoid-version -shared -Wl,-z,lazy -Wl,--gc-sections
 
 # What the plugins that choose nodes share.
-rail_chooser_sources = %D%/slurm_inside.h %D%/slurm_question.c %D%/slurm_question.h \
-	%D%/slurm_stock.c %D%/slurm_stock.h
+rail_chooser_sources = %D%/slurm_inside.h %D%/slurm_node_holds.c %D%/slurm_node_holds.h \
+	%D%/slurm_question.c %D%/slurm_question.h %D%/slurm_stock.c %D%/slurm_stock.h
 
 if SLURM_SRC_SELECT
 slurmplugin_LTLIBRARIES += select_rail.la
@@ -28,7 +29,7 @@ nodist_EXTRA_select_rail_la_SOURCES = linked.cpp
 select_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 select_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/select_rail.map
 EXTRA_select_rail_la_DEPENDENCIES = %D%/select_rail.map
-select_rail_la_LIBADD = libry_advisor.la
+select_rail_la_LIBADD = libry_slurm.la
 
 # The same under the stock plugin's name, for a directory that stands before Slurm's own in PluginDir.
 railshadowdir = $(pkglibdir)/shadow
@@ -38,7 +39,7 @@ nodist_EXTRA_%C%_shadow_select_cons_tres_la_SOURCES = linked.cpp
 %C%_shadow_select_cons_tres_la_CPPFLAGS = $(select_rail_la_CPPFLAGS) -DRAIL_SHADOW
 %C%_shadow_select_cons_tres_la_LDFLAGS = $(select_rail_la_LDFLAGS)
 EXTRA_%C%_shadow_select_cons_tres_la_DEPENDENCIES = $(EXTRA_select_rail_la_DEPENDENCIES)
-%C%_shadow_select_cons_tres_la_LIBADD = libry_advisor.la
+%C%_shadow_select_cons_tres_la_LIBADD = libry_slurm.la
 endif
 
 if SLURM_SRC_2411
@@ -48,7 +49,7 @@ nodist_EXTRA_topology_rail_la_SOURCES = linked.cpp
 topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
 EXTRA_topology_rail_la_DEPENDENCIES = %D%/topology_rail.map
-topology_rail_la_LIBADD = libry_advisor.la
+topology_rail_la_LIBADD = libry_slurm.la
 endif
 
 if SLURM_SRC
@@ -58,7 +59,7 @@ nodist_EXTRA_job_submit_rail_la_SOURCES = linked.cpp
 job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/job_submit_rail.map
 EXTRA_job_submit_rail_la_DEPENDENCIES = %D%/job_submit_rail.map
-job_submit_rail_la_LIBADD = libry_advisor.la
+job_submit_rail_la_LIBADD = libry_slurm.la
 endif
 
 # The plugins of another release, from the same objects: only what sees Slurm's headers is compiled again.
@@ -71,7 +72,7 @@ nodist_EXTRA_second_topology_rail_la_SOURCES = linked.cpp
 second_topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
 second_topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
 EXTRA_second_topology_rail_la_DEPENDENCIES = %D%/topology_rail.map
-second_topology_rail_la_LIBADD = libry_advisor.la
+second_topology_rail_la_LIBADD = libry_slurm.la
 endif
 if SECOND_SLURM_SRC
 secondplugin_LTLIBRARIES += second/job_submit_rail.la
@@ -80,7 +81,7 @@ nodist_EXTRA_second_job_submit_rail_la_SOURCES = linked.cpp
 second_job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
 second_job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/job_submit_rail.map
 EXTRA_second_job_submit_rail_la_DEPENDENCIES = %D%/job_submit_rail.map
-second_job_submit_rail_la_LIBADD = libry_advisor.la
+second_job_submit_rail_la_LIBADD = libry_slurm.la
 endif
 
 .PHONY: plugins

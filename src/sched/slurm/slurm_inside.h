@@ -40,6 +40,7 @@ extern int node_record_count __attribute__((weak));
 extern node_record_t** node_record_table_ptr __attribute__((weak));
 extern time_t last_node_update __attribute__((weak));
 extern bitstr_t* idle_node_bitmap __attribute__((weak));
+extern bitstr_t* share_node_bitmap __attribute__((weak));
 extern bitstr_t* avail_node_bitmap __attribute__((weak));
 
 #endif

@@ -96,6 +96,7 @@ extern int job_submit(job_desc_msg_t* job, uint32_t submit_uid, char** err_msg) 
         .nodes = job->min_nodes == NO_VAL ? 1 : job->min_nodes,
         .most = job->max_nodes == NO_VAL ? 0 : job->max_nodes,
         .batch = job->script != NULL,
+        .no_kill = job->kill_on_node_fail == 0,
         .requeue = job->requeue == NO_VAL16 ? -1 : job->requeue != 0,
     };
     struct rail_verdict verdict;

@@ -1,4 +1,4 @@
-/* When each node can take a job, as far as it can be told without deciding: a lower bound. Slurm's own
+/* When each node can take a job, as far as it can be known without deciding: a lower bound. Slurm's own
  * plugin decides; a wrong guess here costs an attempt, never a wrong allocation. */
 #ifndef RAILYARD_SCHED_SLURM_OCCUPANCY_H
 #define RAILYARD_SCHED_SLURM_OCCUPANCY_H

@@ -11,10 +11,10 @@
 /* The advisor's log: Slurm's, with the plugin's type in front. */
 void question_log(enum rail_level level, const char* text);
 
-/* Tells the advisor the names in Slurm's node table if they changed since it was told. Nodes may be created
- * and deleted at any time, so ask before each question: it costs a comparison of the table's pointers, and at
- * most once a second one of the names, which finds a new node in a deleted one's place. Call it on any
- * thread. */
+/* Gives the advisor the names in Slurm's node table if they have changed since the last time. Nodes may be
+ * created and deleted at any time, so ask before each question: it costs a comparison of the table's
+ * pointers, and at most once a second one of the names, which finds a new node in a deleted one's place.
+ * Call it on any thread. */
 void question_map_nodes(rail_advisor* advisor);
 
 /* Fills the fields of a question that come from the flags of the job, and the moments that a wish needs. */
@@ -28,8 +28,8 @@ uint32_t question_spare_floor(rail_advisor* advisor, const job_record_t* job, co
 /* The required nodes of a job as question->required wants them, from xmalloc; NULL: none. */
 uint8_t* question_required(const job_record_t* job);
 
-/* Whether the job is being submitted: what can never run must be told now, while a job that was accepted once
- * is not declared impossible later, since what forbids it then (a fabric file that changed, nodes that a
+/* Whether the job is being submitted: what can never run must be refused now, while a job that was accepted
+ * once is not declared impossible later, since what forbids it then (a fabric file that changed, nodes that a
  * restart avoids) may pass, and Slurm would hold it for ever. */
 bool question_is_submission(const job_record_t* job);
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "slurm_node_holds.h"
 #include "slurm_occupancy.h"
 #include "slurm_question.h"
 #include "slurm_stock.h"
@@ -41,6 +42,17 @@ static job_test_f stock_job_test;
 static plain_f stock_node_init, stock_reconfigure, stock_fini;
 static rail_advisor* advisor; /* only in slurmctld */
 
+/* For whoever has nothing but slurmctld's log: how to do without this plugin. Said where it is in use: init()
+ * is called in every slurmctld that finds it in PluginDir. */
+#ifdef RAIL_SHADOW
+#define EMERGENCY                                                                                            \
+    "Railyard chooses nodes; to do without it: no railyard/shadow in PluginDir, restart slurmctld"
+#else
+#define EMERGENCY                                                                                            \
+    "to do without this plugin: SelectType=select/cons_tres on all hosts, restart every slurmd, then "       \
+    "slurmctld, without -c or -i; leave this plugin installed until that has run (railctl disable)"
+#endif
+
 extern int init(void) {
     if (stock_load() != SLURM_SUCCESS) return SLURM_ERROR;
     stock_job_test = (job_test_f)stock_symbol("select_p_job_test");
@@ -64,10 +76,12 @@ extern int fini(void) {
 /* At slurmctld's start and at each reconfiguration, after the node table was built. */
 extern int select_p_node_init(void) {
     if (running_in_slurmctld()) {
-        if (!advisor)
+        if (!advisor) {
+            info("%s: %s", plugin_type, EMERGENCY);
             advisor = rail_advisor_open(question_log);
-        else
+        } else {
             rail_advisor_reload(advisor);
+        }
         if (advisor) question_map_nodes(advisor);
     }
     return stock_node_init();
@@ -285,6 +299,7 @@ extern int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_no
     if (!advisor || !job->details || min_nodes == 0 ||
         (base != SELECT_MODE_RUN_NOW && base != SELECT_MODE_WILL_RUN && base != SELECT_MODE_TEST_ONLY))
         return call_stock(&test);
+    node_holds_correct();
     rail_plan* plan = make_plan(&test);
     if (!plan) return call_stock(&test);
     int rc = rail_plan_waits(plan) ? test_hard(&test, plan) : test_soft(&test, plan);

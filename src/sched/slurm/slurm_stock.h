@@ -36,8 +36,9 @@ struct stock_forward {
     __asm__(".text\n.balign 16\n.globl " #name "\n.type " #name ", %function\n" #name                        \
             ":\n" STOCK_JUMP(name) ".size " #name ", . - " #name "\n");
 
-/* Loads the first `file` (as "select_cons_tres.so") in the directories of slurm.conf's PluginDir, passing over
- * the file this code is in, and fills the pointers. SLURM_SUCCESS, or SLURM_ERROR with the reason logged. */
+/* Loads the first `file` (as "select_cons_tres.so") in the directories of slurm.conf's PluginDir, passing
+ * over the file this code is in, and fills the pointers. SLURM_SUCCESS, or SLURM_ERROR with the reason
+ * logged. */
 int stock_open(const char* file, const struct stock_forward* forwards, size_t count);
 void stock_unload(void);
 

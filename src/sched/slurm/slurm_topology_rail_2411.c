@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "slurm_node_holds.h"
 #include "slurm_question.h"
 #include "slurm_stock.h"
 
@@ -92,6 +93,11 @@ int stock_load(void) {
 }
 
 extern int init(void) {
+    /* For whoever has nothing but slurmctld's log. */
+    if (running_in_slurmctld())
+        info("%s: to do without this plugin: no TopologyPlugin=topology/rail, restart slurmctld "
+             "(railctl disable)",
+             plugin_type);
     if (stock_load() != SLURM_SUCCESS) return SLURM_ERROR;
     const uint32_t* stock_id = stock_symbol("plugin_id");
     stock_eval = (eval_f)stock_symbol("topology_p_eval_nodes");
@@ -278,6 +284,7 @@ extern int topology_p_eval_nodes(topology_eval_t* eval) {
     if (!job->req_switch) job->best_switch = true; /* whatever was said of it before */
     /* A reservation asks in the name of a job without a number. */
     if (!advisor || !job->details || !job->job_id || eval->min_nodes == 0) return stock_eval(eval);
+    node_holds_correct();
     struct rail_question question = {0};
     question_take_hints(job, &question);
     rail_plan* plan = make_plan(eval, &question);

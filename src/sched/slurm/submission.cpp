@@ -1,5 +1,9 @@
 #include "sched/slurm/submission.hpp"
 
+#include "sched/slurm/admin_comment.hpp"
+
+#include <fmt/format.h>
+
 namespace sched {
 
 base::Expected<Accepted> judge(const Submission& submission, const std::optional<Capacity>& capacity) {
@@ -27,6 +31,14 @@ base::Expected<Accepted> judge(const Submission& submission, const std::optional
                 "--restart=auto: has no effect here, only batch jobs (sbatch) can be started again";
         }
     }
+    if (accepted.hints.restart != true && (accepted.hints.restart_on || accepted.hints.restart_max)) {
+        if (accepted.note.empty())
+            accepted.note = fmt::format("--{}: has no effect without --restart=auto",
+                                        accepted.hints.restart_on ? "restart-on" : "restart-max");
+        accepted.hints.restart_on.reset();
+        accepted.hints.restart_max.reset();
+    }
+    if (!accepted.hints.empty()) accepted.hints.no_kill = submission.no_kill;
     accepted.admin_comment = accepted.hints.empty() ? std::string(submission.admin_comment)
                                                     : merge_comment(submission.admin_comment, accepted.hints);
     return accepted;

@@ -21,6 +21,7 @@ struct Submission {
     std::uint32_t most = 0;      // and the most; 0: exactly `nodes`
     bool batch = true;           // sbatch; false: salloc or srun
     std::optional<bool> requeue; // --requeue, --no-requeue, or neither
+    bool no_kill = false;        // --no-kill
 };
 
 struct Accepted {

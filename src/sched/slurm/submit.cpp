@@ -1,6 +1,7 @@
 #include "sched/slurm/submit.h"
 
-#include "sched/slurm/placement_files.hpp"
+#include "sched/advise/placement_files.hpp"
+#include "sched/slurm/admin_comment.hpp"
 #include "sched/slurm/submission.hpp"
 #include "sched/spare_floor.hpp"
 
@@ -14,19 +15,29 @@
 struct rail_gate {
     explicit rail_gate(rail_log to)
         : log(to),
-          files({.log =
+          files({.manager = "Slurm",
+                 .log =
                      [to](sched::PlacementFiles::Level level, const std::string& text) {
-                         // The plugin that chooses nodes says what is read; here only what goes wrong matters.
+                         // The plugin that chooses nodes says what is read; here only what goes wrong
+                         // matters.
                          if (level == sched::PlacementFiles::Level::error) to(RAIL_LOG_ERROR, text.c_str());
                      },
                  .fabric =
                      [this](topo::Fabric&& fabric, const base::Conf& conf) {
                          auto found = sched::Capacity::of(fabric);
-                         found.spare_floor = sched::spare_floor_of(conf, fabric);
+                         found.spare_floor = sched::spare_floor_of(conf.placement, conf.checkpoint, fabric);
                          const std::lock_guard lock(mutex);
+                         configured = {found.spare_floor, conf.placement.spare_risk};
+                         found.spare_floor = wanted_floor();
                          capacity = found;
                      },
-                 .health = {}}) {}
+                 .health = {},
+                 .spares =
+                     [this](const std::optional<base::SpareFloor>& floor) {
+                         const std::lock_guard lock(mutex);
+                         learned = floor;
+                         if (capacity) capacity->spare_floor = wanted_floor();
+                     }}) {}
 
     std::optional<sched::Capacity> current() {
         const std::lock_guard lock(mutex);
@@ -34,8 +45,15 @@ struct rail_gate {
     }
 
     const rail_log log;
-    std::mutex mutex; // guards capacity
+    std::mutex mutex; // guards what follows
     std::optional<sched::Capacity> capacity;
+    base::SpareFloor configured;
+    std::optional<base::SpareFloor> learned;
+
+    // What was learned counts for the risk it was worked out for. With `mutex` held.
+    std::uint32_t wanted_floor() const {
+        return learned && learned->risk == configured.risk ? learned->hosts : configured.hosts;
+    }
     sched::PlacementFiles files; // last: its thread uses the rest
 };
 
@@ -84,6 +102,7 @@ void rail_gate_submit(rail_gate* gate, const rail_submission* from, rail_verdict
         submission.nodes = from->nodes;
         submission.most = from->most;
         submission.batch = from->batch;
+        submission.no_kill = from->no_kill;
         if (from->requeue >= 0) submission.requeue = from->requeue != 0;
         const auto accepted = sched::judge(submission, gate->current());
         if (!accepted) return refuse(*verdict, accepted.error());

@@ -22,6 +22,7 @@ struct rail_submission {
     const char* admin_comment; /* NULL: none */
     uint32_t nodes, most;      /* the least and the most it asks for; most 0: exactly `nodes` */
     bool batch;
+    bool no_kill;
     int requeue; /* 1 --requeue, 0 --no-requeue, -1 neither */
 };
 

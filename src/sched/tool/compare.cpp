@@ -1,8 +1,8 @@
-// railplan compare: what place() would choose beside what somebody else chose.
+// railplan compare: what place() would choose beside a recorded choice.
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
 #include "sched/explain.hpp"
-#include "sched/search.hpp"
+#include "sched/found.hpp"
 #include "sched/tool/command.hpp"
 #include "sched/tool/job_options.hpp"
 #include "sched/tool/scene.hpp"
@@ -77,7 +77,7 @@ void set_free(Snapshot& snapshot, const std::vector<std::uint32_t>& hosts, const
 struct Verdict {
     const topo::Fabric& fabric;
     Scored recorded;
-    std::optional<Scored> ours; // nothing: place() refuses
+    std::optional<Scored> ours; // nullopt: place() refuses
     std::string refusal;
     std::vector<std::string> breaches;
     std::optional<Term> decided;

@@ -4,7 +4,7 @@
 #include "base/hostlist.hpp"
 #include "sched/explain_json.hpp"
 #include "sched/explain_show.hpp"
-#include "sched/queue_text.hpp"
+#include "sched/slurm/queue_text.hpp"
 #include "sched/tool/scene.hpp"
 
 #include <fmt/format.h>
@@ -79,18 +79,19 @@ Expected<int> explain_place(const topo::Fabric& fabric, const Snapshot& snapshot
     if (placement) {
         auto budget = explaining(placer);
         if (!placement->exact) budget.cut();
-        const auto told = explain_placement(fabric, placer, snapshot, request, placement->hosts, budget);
+        const auto explanation =
+            explain_placement(fabric, placer, snapshot, request, placement->hosts, budget);
         if (!json)
             fmt::print("nodes  {}\n", base::fold_hostlist(names_of(fabric, placement->hosts)));
-        const auto printed = print(to_json(fabric, placer.index(), told), json);
+        const auto printed = print(to_json(fabric, placer.index(), explanation), json);
         if (!printed) return printed.error();
         return base::exit_done;
     }
     if (placement.error().code != Code::unfit) return placement.error();
-    const auto told = outlook(fabric, placer, snapshot, request, circumstances);
-    if (!told) return told.error();
+    const auto forecast = outlook(fabric, placer, snapshot, request, circumstances);
+    if (!forecast) return forecast.error();
     if (!json) fmt::print("does not fit: ");
-    const auto printed = print(to_json(fabric, *told, circumstances.now), json);
+    const auto printed = print(to_json(fabric, *forecast, circumstances.now), json);
     if (!printed) return printed.error();
     return base::exit_finding;
 }

@@ -34,7 +34,7 @@ constexpr Option options[] = {
     {"nodes", "-N,--nodes", Takes::value,
      "Nodes the job needs, all at once, spares among them: N or MIN-MAX"},
     {"ntasks", "-n,--ntasks", Takes::value,
-     "Tasks; with --ntasks-per-node they tell the nodes where --nodes does not"},
+     "Tasks; with --ntasks-per-node they set the nodes where --nodes does not"},
     {"ntasks-per-node", "--ntasks-per-node,--tasks-per-node", Takes::value, "See --ntasks"},
     {"use-min-nodes", "--use-min-nodes", Takes::nothing, "Of a range of nodes take the fewest"},
     {"rail-span", "--rail-span", Takes::value,
@@ -45,6 +45,8 @@ constexpr Option options[] = {
     {"rail-spares", "--rail-spares", Takes::value, "Of the nodes, how many are spares"},
     {"rail-order", "--rail-order", Takes::value, "Rank order: ring, tree or none"},
     {"restart", "--restart", Takes::value, "auto or never; checked as at submit"},
+    {"restart-max", "--restart-max", Takes::value, "A count of failures; checked as at submit"},
+    {"restart-on", "--restart-on", Takes::value, "host, any or exit statuses; checked as at submit"},
     {"ckpt-dir", "--ckpt-dir", Takes::value, "Checkpoint directory; checked as at submit"},
     {"requeue", "--requeue", Takes::nothing, "Checked against --restart"},
     {"no-requeue", "--no-requeue", Takes::nothing, "Checked against --restart"},
@@ -115,7 +117,7 @@ const std::string* JobOptions::find(std::string_view key) const {
 struct JobOptions::Reading {
     const JobOptions& given;
     const topo::Fabric& fabric;
-    std::uint32_t otherwise; // nodes where the options do not tell
+    std::uint32_t otherwise; // nodes where the options do not determine it
     Job job;
     base::Duration waited{};
 
@@ -224,12 +226,7 @@ Expected<void> JobOptions::Reading::hints() {
     auto accepted = judge(submission, Capacity::of(fabric));
     if (!accepted && accepted.error().code != Code::unfit) return std::move(accepted).error();
     if (!accepted) job.refusal = std::move(accepted).error().text;
-    job.request.span = span_after(job.hints, waited);
-    if (job.request.span != Span::any && job.hints.span_wait)
-        job.wish_ends_in = *job.hints.span_wait - waited;
-    job.request.segment = job.hints.segment.value_or(0);
-    job.request.spares = job.hints.spares.value_or(0);
-    job.request.order = job.hints.order.value_or(RankOrder::ring);
+    job.wish_ends_in = apply_hints(job.hints, waited, job.request);
     return {};
 }
 

@@ -2,8 +2,8 @@
 // or from a line of a batch; and the request they make.
 //
 // Options of sbatch that decide nothing here are accepted, so that a real script can be replayed, and named:
-// those that would have narrowed the candidates inside Slurm (a partition, a constraint) apart, since their
-// effect belongs into the state.
+// those that would have narrowed the candidates inside Slurm (a partition, a constraint) separately, since
+// their effect belongs into the state.
 #pragma once
 
 #include "base/cli.hpp"
@@ -28,7 +28,7 @@ struct Job {
     std::optional<std::uint32_t> switches;      // --switches, while it is still waited for
     std::optional<base::Duration> wish_ends_in; // the span of the request is a wish for so long still
     std::string refusal; // it would be refused at submit as it can never run; empty: it would not
-    std::vector<std::string> remarks; // what was passed over, and notes as at submit
+    std::vector<std::string> remarks; // which options were ignored, and notes as at submit
 };
 
 class JobOptions {
@@ -44,10 +44,9 @@ public:
     // Options of `other` that were not given here.
     void fill(const JobOptions& other);
 
-    // `otherwise`: how many nodes where neither --nodes nor tasks tell; 0: as many as --nodelist names.
-    // Errors: Code::usage and Code::input for what sbatch would not take or the fabric does not have; those
-    // of reading
-    // --script and node files.
+    // `otherwise`: how many nodes where neither --nodes nor tasks determine it; 0: as many as --nodelist
+    // names. Errors: Code::usage and Code::input for what sbatch would refuse or the fabric does not have;
+    // those of reading --script and node files.
     base::Expected<Job> resolve(const topo::Fabric& fabric, std::uint32_t otherwise = 0) const;
 
 private:

@@ -1,5 +1,4 @@
-// What railplan knows of sbatch(1), Slurm 22.05 to 24.11: the options it has no part in, and its #SBATCH
-// lines.
+// What railplan knows of sbatch(1), Slurm 22.05 to 24.11: the options it ignores, and #SBATCH lines.
 #pragma once
 
 #include "base/expected.hpp"
@@ -12,7 +11,7 @@
 
 namespace sched::tool {
 
-// An option that railplan passes over.
+// An option that railplan ignores.
 struct SbatchOption {
     std::string_view name; // the long one
     char letter = 0;       // 0: none

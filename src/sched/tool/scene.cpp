@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/hostlist.hpp"
+#include "sched/slurm/host_states.hpp"
 #include "topo/fabric_json.hpp"
 
 #include <fmt/format.h>

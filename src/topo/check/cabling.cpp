@@ -15,7 +15,7 @@ struct Misplaced {
     End switch_end; // where it hangs
     int expected;   // leaf; none when the unit has no such rail
     bool several;   // the HCA uses several ports
-    bool told = false;
+    bool reported = false;
 
     int actual() const { return switch_end.switch_; }
     std::string end() const { return fmt::format("{}/{}", hca_name(*host, *hca), port->number); }
@@ -44,8 +44,8 @@ std::vector<Misplaced> find_misplaced(const Fabric& fabric, const Plan& plan) {
     return found;
 }
 
-void tell_swap(const Fabric& fabric, Misplaced& a, Misplaced& b, Findings& findings) {
-    a.told = b.told = true;
+void report_swap(const Fabric& fabric, Misplaced& a, Misplaced& b, Findings& findings) {
+    a.reported = b.reported = true;
     const auto one = end_name(fabric, a.switch_end), other = end_name(fabric, b.switch_end);
     findings.push_back(
         {"hca.swapped",
@@ -55,35 +55,36 @@ void tell_swap(const Fabric& fabric, Misplaced& a, Misplaced& b, Findings& findi
          "swap the two cables"});
 }
 
-// Pairs that hang on each other's leaves, in one host or in any two.
-void tell_swaps(const Fabric& fabric, bool same_host, std::vector<Misplaced>& misplaced, Findings& findings) {
+// Pairs that are attached to each other's leaves, in one host or in any two.
+void report_swaps(const Fabric& fabric, bool same_host, std::vector<Misplaced>& misplaced,
+                  Findings& findings) {
     std::map<std::tuple<const Host*, int, int>, std::vector<Misplaced*>> waiting; // by host, expected, actual
     for (Misplaced& m : misplaced) {
-        if (m.told || m.expected == none) continue;
+        if (m.reported || m.expected == none) continue;
         const Host* host = same_host ? m.host : nullptr;
         const auto partner = waiting.find({host, m.actual(), m.expected});
         if (partner == waiting.end() || partner->second.empty()) {
             waiting[{host, m.expected, m.actual()}].push_back(&m);
         } else {
-            tell_swap(fabric, *partner->second.front(), m, findings);
+            report_swap(fabric, *partner->second.front(), m, findings);
             partner->second.erase(partner->second.begin());
         }
     }
 }
 
-// Three or more cables of one host that hang on each other's leaves in a ring.
-void tell_rings(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
+// Three or more cables of one host that are attached to each other's leaves in a ring.
+void report_rings(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
     std::map<std::pair<const Host*, int>, Misplaced*> by_expected;
     for (Misplaced& m : misplaced)
-        if (!m.told && m.expected != none) by_expected.emplace(std::pair(m.host, m.expected), &m);
+        if (!m.reported && m.expected != none) by_expected.emplace(std::pair(m.host, m.expected), &m);
     for (Misplaced& first : misplaced) {
-        if (first.told || first.expected == none) continue;
+        if (first.reported || first.expected == none) continue;
         std::vector<Misplaced*> ring;
         Misplaced* next = &first;
         do {
             ring.push_back(next);
             const auto found = by_expected.find({next->host, next->actual()});
-            next = found == by_expected.end() || found->second->told ? nullptr : found->second;
+            next = found == by_expected.end() || found->second->reported ? nullptr : found->second;
         } while (next != nullptr && next != &first && ring.size() <= 2 * at(fabric.rails));
         if (next != &first) continue;
         Finding finding{"hca.rotated", Severity::error, {}, {}, "move "};
@@ -92,7 +93,7 @@ void tell_rings(const Fabric& fabric, std::vector<Misplaced>& misplaced, Finding
             finding.ends.push_back(end_name(fabric, m->switch_end));
             finding.fix += fmt::format("{}{} to {}", m == &first ? "" : ", ", m->hca->device,
                                        switch_name(fabric, m->expected));
-            m->told = true;
+            m->reported = true;
         }
         finding.evidence =
             fmt::format("{} cables of {} are rotated among its rails", ring.size(), first.host->name);
@@ -100,7 +101,7 @@ void tell_rings(const Fabric& fabric, std::vector<Misplaced>& misplaced, Finding
     }
 }
 
-void tell_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, Findings& findings) {
+void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, Findings& findings) {
     const int unit = plan.unit_of(m.actual());
     const auto here = end_name(fabric, m.switch_end);
     const auto& own = fabric.units[at(m.host->unit)].name;
@@ -136,7 +137,7 @@ bool between_units(const Plan& plan, const Unit& unit, int index) {
     return leaves > 1;
 }
 
-void tell_between_units(const Fabric& fabric, const Plan& plan, Findings& findings) {
+void report_between_units(const Fabric& fabric, const Plan& plan, Findings& findings) {
     for (int u = 0; at(u) < fabric.units.size(); ++u) {
         const Unit& unit = fabric.units[at(u)];
         if (!between_units(plan, unit, u)) continue;
@@ -162,12 +163,12 @@ void tell_between_units(const Fabric& fabric, const Plan& plan, Findings& findin
 void cabling(const Fabric& fabric, const Plan& plan, Findings& findings) {
     auto misplaced = find_misplaced(fabric, plan);
     // What explains itself within one host is taken so, before two hosts are said to be crossed.
-    tell_swaps(fabric, true, misplaced, findings);
-    tell_rings(fabric, misplaced, findings);
-    tell_swaps(fabric, false, misplaced, findings);
+    report_swaps(fabric, true, misplaced, findings);
+    report_rings(fabric, misplaced, findings);
+    report_swaps(fabric, false, misplaced, findings);
     for (const Misplaced& m : misplaced)
-        if (!m.told) tell_single(fabric, plan, m, findings);
-    tell_between_units(fabric, plan, findings);
+        if (!m.reported) report_single(fabric, plan, m, findings);
+    report_between_units(fabric, plan, findings);
 }
 
 } // namespace topo::checks

@@ -9,7 +9,7 @@ namespace topo::checks {
 namespace {
 
 // Parts that nothing joins; a host joins its rails, as rail-only networks need no spine.
-void tell_disconnected(const Fabric& fabric, Findings& findings) {
+void report_disconnected(const Fabric& fabric, Findings& findings) {
     const auto first_switch = static_cast<int>(fabric.hosts.size());
     const auto node = [&](const End& end) {
         return end.host != none ? end.host : first_switch + end.switch_;
@@ -60,7 +60,7 @@ std::string tier_name(int tier) {
 }
 
 // The usual ratio of bandwidth below to bandwidth above, per tier; a single odd switch is for uplinks().
-void tell_oversubscribed(const Fabric& fabric, Findings& findings) {
+void report_oversubscribed(const Fabric& fabric, Findings& findings) {
     constexpr std::uint64_t even = 105, steep = 400; // percent
     const auto loads = switch_loads(fabric);
     for (int tier = 0; tier + 1 < fabric.tiers; ++tier) {
@@ -88,8 +88,8 @@ void tell_oversubscribed(const Fabric& fabric, Findings& findings) {
 } // namespace
 
 void parts(const Fabric& fabric, Findings& findings) {
-    tell_disconnected(fabric, findings);
-    tell_oversubscribed(fabric, findings);
+    report_disconnected(fabric, findings);
+    report_oversubscribed(fabric, findings);
 }
 
 } // namespace topo::checks

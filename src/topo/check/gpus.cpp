@@ -32,7 +32,7 @@ std::string name_gpus(const Share& share) {
                                         : fmt::format("GPUs {}-{}", share.first, share.end - 1);
 }
 
-// The rails of a host whose HCA is far from their GPUs, by the nearest GPU where it is told, else by NUMA
+// The rails of a host whose HCA is far from their GPUs, by the nearest GPU where it is reported, else by NUMA
 // node.
 std::vector<Far> far_rails(const Host& host) {
     std::size_t rails = 0;

@@ -9,8 +9,8 @@
 namespace topo::checks {
 namespace {
 
-// Rails without a link that an HCA of unknown name may be: those are told with the names. The HCA is one of
-// the host's own by its name, or hangs nameless on the leaf where no more hosts lack a link.
+// Rails without a link that an HCA of unknown name may be: those are reported with the names. The HCA is one
+// of the host's own by its name, or is attached without a name to the leaf where no more hosts lack a link.
 class Excuses {
 public:
     explicit Excuses(const Fabric& fabric) : balance_(fabric.switches.size(), 0) {
@@ -39,7 +39,7 @@ std::string rails_text(const std::vector<int>& rails) {
     return fmt::format("{} {}", rails.size() == 1 ? "rail" : "rails", fmt::join(rails, ", "));
 }
 
-void tell_missing_rails(const Fabric& fabric, Findings& findings) {
+void report_missing_rails(const Fabric& fabric, Findings& findings) {
     const Excuses excuses(fabric);
     for (const Unit& unit : fabric.units) {
         std::map<std::vector<int>, std::vector<std::uint32_t>> hosts; // by the rails they lack
@@ -68,7 +68,7 @@ void tell_missing_rails(const Fabric& fabric, Findings& findings) {
 }
 
 // Of HCAs that use several ports: one without a link, while another of the same HCA has its own.
-void tell_missing_ports(const Fabric& fabric, const Plan& plan, Findings& findings) {
+void report_missing_ports(const Fabric& fabric, const Plan& plan, Findings& findings) {
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas) {
             if (host.unit == none || hca.rail == none || host.leaves[at(hca.rail)] == none) continue;
@@ -88,7 +88,7 @@ void tell_missing_ports(const Fabric& fabric, const Plan& plan, Findings& findin
 }
 
 // Hosts and units that have fewer rails by their make: one piece of information for the whole fabric.
-void tell_unequal_rails(const Fabric& fabric, Findings& findings) {
+void report_unequal_rails(const Fabric& fabric, Findings& findings) {
     std::map<std::size_t, std::vector<std::uint32_t>, std::greater<>> hosts; // by number of rails
     for (const Unit& unit : fabric.units)
         for (const auto h : unit.hosts) {
@@ -117,7 +117,7 @@ std::string_view stem(std::string_view name) {
 }
 
 // Compute hosts by name that show so few HCAs that they count as service hosts.
-void tell_thin_hosts(const Fabric& fabric, Findings& findings) {
+void report_thin_hosts(const Fabric& fabric, Findings& findings) {
     std::map<std::string_view, Mode<std::size_t>> compute; // HCAs of compute hosts by stem of name
     for (const Host& host : fabric.hosts)
         if (host.unit != none) compute[stem(host.name)].add(host.hcas.size());
@@ -144,10 +144,10 @@ bool of_another_make(std::size_t lacking, std::size_t of, std::size_t hosts) {
 }
 
 void hosts(const Fabric& fabric, const Plan& plan, Findings& findings) {
-    tell_missing_rails(fabric, findings);
-    tell_missing_ports(fabric, plan, findings);
-    tell_unequal_rails(fabric, findings);
-    tell_thin_hosts(fabric, findings);
+    report_missing_rails(fabric, findings);
+    report_missing_ports(fabric, plan, findings);
+    report_unequal_rails(fabric, findings);
+    report_thin_hosts(fabric, findings);
 }
 
 } // namespace topo::checks

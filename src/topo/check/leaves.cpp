@@ -9,7 +9,7 @@ namespace topo::checks {
 namespace {
 
 // Rails that a whole unit lacks while most units have them.
-void tell_missing_leaves(const Fabric& fabric, Findings& findings) {
+void report_missing_leaves(const Fabric& fabric, Findings& findings) {
     std::vector<char> usual(at(fabric.rails), 0);
     for (std::size_t r = 0; r < usual.size(); ++r) {
         const auto with = std::count_if(fabric.units.begin(), fabric.units.end(),
@@ -32,7 +32,7 @@ void tell_missing_leaves(const Fabric& fabric, Findings& findings) {
 }
 
 // A leaf that serves several rails where most serve one.
-void tell_shared_leaves(const Fabric& fabric, Findings& findings) {
+void report_shared_leaves(const Fabric& fabric, Findings& findings) {
     std::map<int, std::vector<std::pair<int, int>>> served; // leaf → unit and rail
     for (int u = 0; at(u) < fabric.units.size(); ++u)
         for (std::size_t r = 0; r < fabric.units[at(u)].leaves.size(); ++r)
@@ -63,7 +63,7 @@ void tell_shared_leaves(const Fabric& fabric, Findings& findings) {
 }
 
 // Leaves without any host: one piece of information for the whole fabric.
-void tell_idle_leaves(const Fabric& fabric, Findings& findings) {
+void report_idle_leaves(const Fabric& fabric, Findings& findings) {
     std::vector<char> used(fabric.switches.size(), 0);
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas)
@@ -83,7 +83,7 @@ void tell_idle_leaves(const Fabric& fabric, Findings& findings) {
          "look whether the hosts below are powered"});
 }
 
-void tell_mixed_leaves(const Fabric& fabric, Findings& findings) {
+void report_mixed_leaves(const Fabric& fabric, Findings& findings) {
     std::map<int, std::vector<std::string>> storage; // leaf → HCAs
     std::vector<std::size_t> compute(fabric.switches.size(), 0);
     for (const Host& host : fabric.hosts)
@@ -111,10 +111,10 @@ void tell_mixed_leaves(const Fabric& fabric, Findings& findings) {
 } // namespace
 
 void leaves(const Fabric& fabric, Findings& findings) {
-    tell_missing_leaves(fabric, findings);
-    tell_shared_leaves(fabric, findings);
-    tell_idle_leaves(fabric, findings);
-    tell_mixed_leaves(fabric, findings);
+    report_missing_leaves(fabric, findings);
+    report_shared_leaves(fabric, findings);
+    report_idle_leaves(fabric, findings);
+    report_mixed_leaves(fabric, findings);
 }
 
 } // namespace topo::checks

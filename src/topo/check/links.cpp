@@ -67,7 +67,7 @@ struct Siblings {
     std::vector<Usual> of_host, of_leaf, of_uplinks;
 };
 
-void tell_rate(const Fabric& fabric, const Link& link, const Usual& usual, Findings& findings) {
+void report_rate(const Fabric& fabric, const Link& link, const Usual& usual, Findings& findings) {
     if (link.mbps == 0 || link.mbps >= usual.mbps.value()) return;
     const bool narrow = link.width < usual.width.value();
     const auto ends = std::vector{end_name(fabric, link.a), end_name(fabric, link.b)};
@@ -80,7 +80,7 @@ void tell_rate(const Fabric& fabric, const Link& link, const Usual& usual, Findi
 }
 
 // A host all of whose links are slower than those of most hosts of its unit.
-void tell_slow_hosts(const Fabric& fabric, const Siblings& siblings, Findings& findings) {
+void report_slow_hosts(const Fabric& fabric, const Siblings& siblings, Findings& findings) {
     for (const Unit& unit : fabric.units) {
         Mode<std::uint32_t> usual;
         for (const auto h : unit.hosts)
@@ -122,9 +122,9 @@ void links(const Fabric& fabric, Findings& findings) {
                 "look at what the subnet manager says of it");
             continue;
         }
-        if (const Usual* usual = siblings.of(fabric, link)) tell_rate(fabric, link, *usual, findings);
+        if (const Usual* usual = siblings.of(fabric, link)) report_rate(fabric, link, *usual, findings);
     }
-    tell_slow_hosts(fabric, siblings, findings);
+    report_slow_hosts(fabric, siblings, findings);
 }
 
 } // namespace topo::checks

@@ -87,7 +87,7 @@ std::vector<std::string> beyond(const Fabric& fabric, const Series& series, std:
     return free(last + 1);
 }
 
-void tell(const Fabric& fabric, const Unit& unit, std::size_t usual, Findings& findings) {
+void report(const Fabric& fabric, const Unit& unit, std::size_t usual, Findings& findings) {
     const auto series = series_of(fabric, unit);
     const auto size = unit.hosts.size();
     const bool alone = fabric.units.size() == 1;
@@ -129,7 +129,7 @@ void missing(const Fabric& fabric, Findings& findings) {
                                     [&](const auto& size) { return size.second * 4 >= fabric.units.size(); });
     for (const Unit& unit : fabric.units)
         if (fabric.units.size() == 1 || (usual != sizes.end() && unit.hosts.size() < usual->first))
-            tell(fabric, unit, usual->first, findings);
+            report(fabric, unit, usual->first, findings);
 }
 
 } // namespace topo::checks

@@ -1,4 +1,4 @@
-// Names that do not tell things apart, and hosts about which too little is known.
+// Names that are not unique, and hosts about which too little is known.
 #include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
@@ -9,7 +9,7 @@
 namespace topo::checks {
 namespace {
 
-void tell_duplicate_hcas(const Fabric& fabric, Findings& findings) {
+void report_duplicate_hcas(const Fabric& fabric, Findings& findings) {
     for (const Host& host : fabric.hosts) {
         std::map<std::string, std::vector<Guid>> guids;
         for (const Hca& hca : host.hcas)
@@ -31,7 +31,7 @@ void tell_duplicate_hcas(const Fabric& fabric, Findings& findings) {
     }
 }
 
-void tell_duplicate_switches(const Fabric& fabric, Findings& findings) {
+void report_duplicate_switches(const Fabric& fabric, Findings& findings) {
     std::map<std::string, std::vector<std::string>> guids;
     for (const Switch& s : fabric.switches)
         guids[s.name].push_back(format_guid(s.guid));
@@ -45,7 +45,7 @@ void tell_duplicate_switches(const Fabric& fabric, Findings& findings) {
     }
 }
 
-void tell_nameless(const Fabric& fabric, Findings& findings) {
+void report_nameless(const Fabric& fabric, Findings& findings) {
     std::vector<std::string> nameless;
     for (const Host& host : fabric.hosts)
         if (host.name.starts_with("0x")) nameless.push_back(host.name);
@@ -59,7 +59,7 @@ void tell_nameless(const Fabric& fabric, Findings& findings) {
                         "let rdma-ndd set descriptions such as \"n001 mlx5_0\""});
 }
 
-void tell_without_facts(const Fabric& fabric, Findings& findings) {
+void report_without_facts(const Fabric& fabric, Findings& findings) {
     std::vector<std::uint32_t> without;
     std::size_t compute = 0;
     for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h) {
@@ -90,10 +90,10 @@ bool unidentified(const Host& host, const Hca& hca) {
 }
 
 void names(const Fabric& fabric, Findings& findings) {
-    tell_duplicate_hcas(fabric, findings);
-    tell_duplicate_switches(fabric, findings);
-    tell_nameless(fabric, findings);
-    tell_without_facts(fabric, findings);
+    report_duplicate_hcas(fabric, findings);
+    report_duplicate_switches(fabric, findings);
+    report_nameless(fabric, findings);
+    report_without_facts(fabric, findings);
 }
 
 } // namespace topo::checks

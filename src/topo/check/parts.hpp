@@ -26,7 +26,7 @@ void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow
 void names(const Fabric& fabric, Findings& findings);   // duplicates, nameless HCAs, hosts without facts
 void parts(const Fabric& fabric, Findings& findings);   // disconnected fabrics, oversubscription
 
-// That many hosts lacking so many of the unit's rails were built so: several, and half their rails or more.
+// Whether hosts lack rails because they were built so: several hosts, and at least half of the rails.
 bool of_another_make(std::size_t lacking, std::size_t of, std::size_t hosts);
 
 // An HCA of which the description does not say which one it is: nameless, or named as another of its host.

@@ -22,7 +22,7 @@ public:
     // Empty where the unit has no such rail; several where its HCAs use several ports.
     const std::vector<Lane>& lanes(int unit, int rail) const;
 
-    // The port of an HCA that should hang on the lane's leaf; nullptr when it has no link.
+    // The port of an HCA that should are attached to the lane's leaf; nullptr when it has no link.
     static const HcaPort* port(const Host& host, const Hca& hca, const Lane& lane);
 
     // The unit to which most HCAs on a leaf belong; none for a leaf without any.

@@ -155,7 +155,7 @@ private:
 };
 
 // Two switches each of which has the link that the other lacks: a pair of crossed cables.
-void tell_crossed(const Cables& cables, std::vector<Odd>& odds, Findings& findings) {
+void report_crossed(const Cables& cables, std::vector<Odd>& odds, Findings& findings) {
     std::map<std::pair<int, int>, std::vector<Odd*>> waiting; // by the link lacked and the one gained
     const auto drop = [](std::vector<int>& from, int what) {
         from.erase(std::find(from.begin(), from.end(), what));
@@ -193,7 +193,7 @@ void tell_crossed(const Cables& cables, std::vector<Odd>& odds, Findings& findin
     }
 }
 
-void tell_odd(const Cables& cables, const Odd& odd, int own, int usual, Findings& findings) {
+void report_odd(const Cables& cables, const Odd& odd, int own, int usual, Findings& findings) {
     if (!odd.gains.empty() && !odd.lacks.empty()) {
         const auto ends = cables.ends(odd.lower, odd.gains.front());
         findings.push_back({"uplink.wrong_spine", Severity::warning, ends,
@@ -248,9 +248,9 @@ void uplinks(const Fabric& fabric, Findings& findings) {
     if (odds.empty()) return;
     std::stable_sort(odds.begin(), odds.end(), [](const Odd& a, const Odd& b) { return a.lower < b.lower; });
     const Cables cables(fabric);
-    tell_crossed(cables, odds, findings);
+    report_crossed(cables, odds, findings);
     for (const Odd& odd : odds)
-        tell_odd(cables, odd, spreads[at(odd.lower)].links, usual_links[odd.lower], findings);
+        report_odd(cables, odd, spreads[at(odd.lower)].links, usual_links[odd.lower], findings);
 }
 
 } // namespace topo::checks

@@ -111,7 +111,7 @@ private:
                 end_at(false, now.link, other_port(false, now.link, shared))};
     }
 
-    // A ring told from the ends at hosts, where it has such, or else at the lower switches.
+    // A ring as seen from the ends at hosts, where it has such, or else at the lower switches.
     void ring(std::uint64_t start, std::vector<Step>& steps) {
         std::vector<std::uint64_t> ports{start}; // ports[i] is before steps[i]
         for (const Step& step : steps)
@@ -148,17 +148,17 @@ private:
         return lacks(link.a) || lacks(link.b);
     }
 
-    // Old and new cables are paired where that tells least: a pair is one change, as is a cable that is not
-    // paired unless it came or went with what it hung on. A cable is rather one that an HCA kept than one
-    // that a switch port did.
+    // Old and new cables are paired so that the report is shortest: a pair is one change, as is a cable that
+    // is not paired unless it came or went with what it hung on. A cable is rather one that an HCA kept than
+    // one that a switch port did.
     void chain(std::uint64_t start, const std::vector<Step>& steps) {
-        constexpr int told = 10, at_host = -1, at_switch = 1;
+        constexpr int reported = 10, at_host = -1, at_switch = 1;
         const auto shared = [&](std::size_t i) { return i == 0 ? start : steps[i - 1].next; };
-        const auto alone = [&](std::size_t i) { return came_or_went(steps[i]) ? 0 : told; };
+        const auto alone = [&](std::size_t i) { return came_or_went(steps[i]) ? 0 : reported; };
         const auto paired = [&](std::size_t i) { // with the one before it
             if (came_or_went(steps[i]) && came_or_went(steps[i - 1])) return 0;
             const End end = end_at(steps[i].is_old, steps[i].link, shared(i));
-            return told + (end.host != none ? at_host : at_switch);
+            return reported + (end.host != none ? at_host : at_switch);
         };
         std::vector<int> cost(steps.size() + 1, 0);
         std::vector<char> pair(steps.size() + 1, 0);

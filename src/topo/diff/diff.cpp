@@ -1,7 +1,7 @@
 #include "topo/diff/diff.hpp"
 
 #include "base/hostlist.hpp"
-#include "topo/diff/tell.hpp"
+#include "topo/diff/report.hpp"
 #include "topo/names.hpp"
 
 #include <fmt/format.h>
@@ -19,12 +19,12 @@ std::vector<Change> diff(const Fabric& before, const Fabric& after) {
     for (std::size_t u = 0; u < before.units.size(); ++u)
         for (const int leaf : before.units[u].leaves)
             if (leaf != none) unit_of_leaf[at(leaf)] = static_cast<int>(u);
-    const drift::Story story{before, after, match, unit_of_leaf, changes};
-    drift::tell_hosts(story);
-    drift::tell_hcas(story);
-    drift::tell_switches(story, cables);
-    drift::tell_cables(story, cables);
-    drift::tell_links(story, cables);
+    const drift::Report report{before, after, match, unit_of_leaf, changes};
+    drift::report_hosts(report);
+    drift::report_hcas(report);
+    drift::report_switches(report, cables);
+    drift::report_cables(report, cables);
+    drift::report_links(report, cables);
     std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
         if (a.code != b.code) return a.code < b.code;
         return a.ends.front() != b.ends.front() ? base::natural_less(a.ends.front(), b.ends.front())
@@ -33,18 +33,18 @@ std::vector<Change> diff(const Fabric& before, const Fabric& after) {
     return changes;
 }
 
-End drift::Story::now(const End& old) const {
+End drift::Report::now(const End& old) const {
     if (old.switch_ != none) return {none, none, match.switch_after[at(old.switch_)], old.port};
     const HcaAt hca = match.hca_after[at(old.host)][at(old.hca)];
     return {hca.host, hca.hca, none, old.port};
 }
 
-std::string drift::Story::old_end(const End& old) const {
+std::string drift::Report::old_end(const End& old) const {
     const End end = now(old);
     return end.host == none && end.switch_ == none ? end_name(before, old) : end_name(after, end);
 }
 
-std::string drift::Story::unit_name(int unit) const {
+std::string drift::Report::unit_name(int unit) const {
     std::map<int, std::size_t> votes; // by unit of before that had the leaf
     for (const int leaf : after.units[at(unit)].leaves) {
         const int old = leaf == none ? none : match.switch_before[at(leaf)];
@@ -55,13 +55,13 @@ std::string drift::Story::unit_name(int unit) const {
     return most == votes.end() ? after.units[at(unit)].name : before.units[at(most->first)].name;
 }
 
-void drift::tell_renamed(const Story& story, const std::string& code, const Renamed& renamed,
-                         std::string_view mark) {
+void drift::report_renamed(const Report& report, const std::string& code, const Renamed& renamed,
+                           std::string_view mark) {
     for (const auto& [old, now] : renamed) {
         const auto back = renamed.find(now);
         const bool exchanged = back != renamed.end() && back->second == old;
         if (exchanged && now < old) continue;
-        story.tell(code, {old, now},
+        report.add(code, {old, now},
                    exchanged
                        ? fmt::format("{} and {} have exchanged their names, not their {}", old, now, mark)
                        : fmt::format("{} is now called {}, with the same {}", old, now, mark));

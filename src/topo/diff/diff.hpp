@@ -1,4 +1,4 @@
-// What changed between two states of a fabric, as the people who plugged it would say it.
+// What changed between two states of a fabric, in the words of those who cable it.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -15,8 +15,8 @@ struct Change {
 };
 
 // Both fabrics must be derived. One fault gives one change: what follows from it (the links of a host that is
-// gone, units renumbered, the unit of a host that was moved) is not told again. Sorted by code, then first
-// end; the order of hosts, switches and links in either fabric does not matter.
+// gone, units renumbered, the unit of a host that was moved) is not reported again. Sorted by code, then
+// first end; the order of hosts, switches and links in either fabric does not matter.
 //
 // Things are known by GUID. A switch with another GUID is the old one replaced if it has the old one's name,
 // or its cables; an HCA, if it is the same device or rail of the same host; a host is the one that most of

@@ -17,7 +17,7 @@ class Canvas {
 public:
     void open(std::string_view style = {});
     void close();
-    void title(std::string_view text); // what a pointer that rests on the enclosing element is told
+    void title(std::string_view text); // the tooltip of the enclosing element
     // An element with a title of its own, or none when `hover` is empty.
     void rect(Box box, std::string_view style, int radius = 0, std::string_view hover = {});
     void path(std::string_view data, std::string_view style, std::string_view hover = {});

@@ -12,8 +12,8 @@ int draw_heading(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, c
                  int width);
 int draw_findings(Canvas& canvas, const Overlay& overlay, int top, int width);
 
-// The numbered mark of a finding around a point: round for an error, a square for a warning. No
-// number when the mark is smaller than 5, or the number has more than two digits.
+// The numbered mark of a finding around a point: round for an error, a square for a warning. No number when
+// the mark is smaller than 5, or the number has more than two digits.
 void draw_mark(Canvas& canvas, Severity severity, std::size_t finding, double x, double y, double radius);
 
 } // namespace topo::draw

@@ -132,7 +132,7 @@ public:
 private:
     static constexpr int least_width = 860; // what the legend needs
 
-    // The leaves most hosts of a unit hang on, by rail; a second port's leaves follow.
+    // The leaves most hosts of a unit are attached to, by rail; a second port's leaves follow.
     std::vector<Leaf> leaves_of(const Unit& unit) const {
         std::map<std::pair<int, std::uint8_t>, std::map<int, std::size_t>> votes; // (rail, port)
         for (const auto h : unit.hosts)
@@ -217,8 +217,8 @@ private:
     }
 
     // The grid whose page has the least area, weighed with how far from 3:2 its sides are, and how far its
-    // units and pods are from a square. Pods, or the units
-    // of a pod, are tried in rows of 1 to 16, then in rows of about a square's side.
+    // units and pods are from a square. Pods, or the units of a pod, are tried in rows of 1 to 16, then in
+    // rows of about a square's side.
     // Rows of hosts or leaves that do not come out even cost a little.
     Grid best_grid() const {
         std::size_t hosts = 1, units = 1;

@@ -17,7 +17,7 @@ struct Mark {
     std::vector<std::size_t> findings;     // ascending indices into the list; the first is the one drawn
 };
 
-// Information (Severity::info) is not marked. An end that names nothing in the fabric is passed over: the
+// Information (Severity::info) is not marked. An end that names nothing in the fabric is ignored: the
 // finding is still listed.
 struct Marks {
     std::map<std::uint32_t, Mark> hosts;                          // findings about the host itself

@@ -2,6 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/json.hpp"
+#include "topo/read/slurm_states.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ using base::Expected;
 using base::HostState;
 using base::Reader;
 
-constexpr std::size_t most_unknown = 10000; // more names tell a person nothing new
+constexpr std::size_t most_unknown = 10000; // more names are of no use to a person
 
 // railtopo says warning, restartd warn, and evict or fatal above it.
 Severity severity_of(std::string_view word) {
@@ -53,9 +54,9 @@ Expected<std::vector<Finding>> read_findings(std::string_view text) {
 
 } // namespace
 
-void HostOverlay::worsen(HostState told) {
-    if (told == HostState::mixed) told = HostState::busy; // a picture shows whether a host is in use
-    state = state ? std::max(*state, told) : told;
+void HostOverlay::worsen(HostState reported) {
+    if (reported == HostState::mixed) reported = HostState::busy; // a picture shows whether a host is in use
+    state = state ? std::max(*state, reported) : reported;
 }
 
 OverlayHosts::OverlayHosts(Overlay& overlay, const Fabric& fabric) : overlay_(overlay), fabric_(fabric) {
@@ -77,13 +78,13 @@ std::optional<std::uint32_t> OverlayHosts::find(const std::string& name) {
 Expected<void> add_states(Overlay& overlay, const Fabric& fabric, std::string_view text,
                           std::string_view name) {
     OverlayHosts hosts(overlay, fabric);
-    return base::each_state_line(text, name, [&](const base::StateLine& line) {
+    return each_state_line(text, name, [&](const StateLine& line) {
         for (const auto& host : line.hosts) {
             const auto index = hosts.find(host);
             if (!index) continue;
-            auto& told = overlay.hosts[*index];
-            told.worsen(line.state);
-            if (line.health) told.health = std::min(told.health, *line.health);
+            auto& reported = overlay.hosts[*index];
+            reported.worsen(line.state);
+            if (line.health) reported.health = std::min(reported.health, *line.health);
         }
     });
 }

@@ -15,11 +15,11 @@
 namespace topo {
 
 struct HostOverlay {
-    std::optional<base::HostState> state; // nothing: nobody told
+    std::optional<base::HostState> state; // nullopt: not known
     float health = 1;                     // 0 (avoid) … 1 (sound)
-    std::string reason;                   // of a drain, when the source tells
+    std::string reason;                   // of a drain, when the source has it
 
-    void worsen(base::HostState told); // of several states the worst counts
+    void worsen(base::HostState reported); // of several states the worst counts
 };
 
 struct JobOverlay {
@@ -28,7 +28,7 @@ struct JobOverlay {
 };
 
 struct Overlay {
-    std::vector<HostOverlay> hosts; // by host index of the fabric; empty: no state was told
+    std::vector<HostOverlay> hosts; // by host index of the fabric; empty: no state is known
     std::vector<JobOverlay> jobs;   // in the order given
     std::vector<Finding> findings;  // drawn at their ends
     std::vector<std::string>
@@ -53,8 +53,8 @@ private:
     const Fabric& fabric_;
 };
 
-// Lays the states in `text` over the fabric: lines "HOST STATE [HEALTH]" (base/host_state.hpp), of which a host
-// listed twice keeps the worse. What restartd knows is laid over by tool/status_overlay.hpp. Errors
+// Lays the states in `text` over the fabric: lines "HOST STATE [HEALTH]" (read/slurm_states.hpp), of which a
+// host listed twice keeps the worse. What restartd knows is laid over by tool/status_overlay.hpp. Errors
 // (Code::input): `name` with the line.
 base::Expected<void> add_states(Overlay& overlay, const Fabric& fabric, std::string_view text,
                                 std::string_view name);

@@ -69,7 +69,7 @@ private:
         canvas.close();
     }
 
-    // Parallel links are drawn as one line that tells them all.
+    // Parallel links are drawn as one line that describes them all.
     void mesh(Canvas& canvas, const PodBox& pod) const {
         std::map<int, Box> where;
         for (const auto& spine : pod.spines)
@@ -166,22 +166,22 @@ private:
             if (to > from) canvas.rect({body.x + from, body.y, to - from, body.h}, job_class(jobs[at(i)]));
         }
         if (!overlay_.has_states()) return;
-        const auto& told = overlay_.hosts[h];
-        if (!told.state) {
+        const auto& overlay_host = overlay_.hosts[h];
+        if (!overlay_host.state) {
             canvas.rect({body.x + 1, body.y + 1, body.w - 2, body.h - 2}, "unknown");
-        } else if (*told.state == HostState::busy && shown == 0) {
+        } else if (*overlay_host.state == HostState::busy && shown == 0) {
             canvas.rect(body, "busy");
-        } else if (*told.state == HostState::drained) {
+        } else if (*overlay_host.state == HostState::drained) {
             canvas.rect(shown == 0 ? body : Box{body.x, body.y, body.w, std::max(body.h / 3, 4)}, "drained");
-        } else if (*told.state == HostState::down) {
+        } else if (*overlay_host.state == HostState::down) {
             if (shown == 0) canvas.rect(body, "down");
             canvas.path(fmt::format("M{0} {1}L{2} {3}M{2} {1}L{0} {3}", body.x + 2, body.y + 2,
                                     body.right() - 2, body.bottom() - 2),
                         "cross");
         }
-        if (told.health < 1) {
+        if (overlay_host.health < 1) {
             const int high = body.h - 4,
-                      full = static_cast<int>(static_cast<float>(high) * told.health + 0.5F);
+                      full = static_cast<int>(static_cast<float>(high) * overlay_host.health + 0.5F);
             const int wide = m_.density == Density::roomy ? 4 : 3;
             canvas.rect({body.x + 2, body.y + 2, wide, high}, "track");
             if (full > 0) canvas.rect({body.x + 2, body.y + 2 + high - full, wide, full}, "health");
@@ -218,8 +218,8 @@ private:
             mark = linked ? marks_.of_link(port.link) : marks_.of_hca(h, static_cast<std::uint32_t>(t.hca));
         }
         const Box& b = t.box;
-        const bool tell = m_.density != Density::dense || mark != nullptr || !linked;
-        const auto hover = tell ? words_.port(h, t.hca, t.port, t.rail) : std::string();
+        const bool titled = m_.density != Density::dense || mark != nullptr || !linked;
+        const auto hover = titled ? words_.port(h, t.hca, t.port, t.rail) : std::string();
         if (mark != nullptr && linked && mark->severity == Severity::warning)
             canvas.path(fmt::format("M{} {}L{:.1f} {}L{} {}Z", b.x, b.bottom(), b.x + b.w / 2.0, b.y,
                                     b.right(), b.bottom()),

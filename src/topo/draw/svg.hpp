@@ -10,9 +10,9 @@ namespace topo {
 
 // Pods, units, leaves and hosts (draw/layout.hpp) with the overlay over them: a host's state and jobs in its
 // cell, a tick for each of its links, a numbered mark for each finding, which the list below the picture
-// tells. Every host, switch and link has a <title>; above 2,048 hosts sound links are told by their leaf.
-// Nothing is told by colour alone (colours: Okabe and Ito, Color Universal Design, 2008). Light, or dark
-// where the reader's system is. The same input always gives the same bytes.
+// tells. Every host, switch and link has a <title>; above 2,048 hosts healthy links are described at their
+// leaf. Nothing is shown by colour alone (colours: Okabe and Ito, Color Universal Design, 2008). Light, or
+// dark where the reader's system is. The same input always gives the same bytes.
 std::string draw_svg(const Fabric& fabric, const Overlay& overlay);
 
 } // namespace topo

@@ -81,10 +81,10 @@ std::string Words::host(std::uint32_t h) const {
         if (unit.pod != none) text += fmt::format(" · {}", fabric_.pods[at(unit.pod)].name);
     }
     if (overlay_.has_states()) {
-        const auto& told = overlay_.hosts[h];
-        text += fmt::format("\n{}", told.state ? state(*told.state) : "no state was told");
-        if (!told.reason.empty()) text += fmt::format(": {}", told.reason);
-        if (told.health < 1) text += fmt::format("\nhealth {:.2f}", told.health);
+        const auto& overlay_host = overlay_.hosts[h];
+        text += fmt::format("\n{}", overlay_host.state ? state(*overlay_host.state) : "no state was given");
+        if (!overlay_host.reason.empty()) text += fmt::format(": {}", overlay_host.reason);
+        if (overlay_host.health < 1) text += fmt::format("\nhealth {:.2f}", overlay_host.health);
     }
     for (const auto j : jobs_[h])
         text += fmt::format("\njob {} {}", letter(j), overlay_.jobs[j].name);

@@ -51,8 +51,8 @@ struct Exported {
 };
 
 // Errors, all Code::usage or Code::unfit: an option that does not go with the format or is missing, a host
-// that is not in the fabric, a name that the other program cannot take, facts that are not known.
-// O(n log n) in hosts, switches and links.
+// that is not in the fabric, a name that the other program cannot take, facts that are not known. O(n log n)
+// in hosts, switches and links.
 base::Expected<Exported> export_fabric(const Fabric& fabric, Format format, const ExportOptions& options);
 
 } // namespace topo

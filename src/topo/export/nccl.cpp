@@ -3,9 +3,9 @@
 // NCCL's reader (src/graph/xml.cc, seen in 2.28) knows elements, attributes and comments, one blank between
 // attributes, no tabs and no <?xml?>. It fills what a file leaves out from sysfs, for the devices it meets
 // itself: link speeds of GPUs and HCAs, CPU models, the nets on an HCA. So the file says what sysfs may not
-// show (in a virtual machine all devices hang on one bus): NUMA nodes, and which GPU and HCAs are near each
-// other, under a bridge of our own. Addresses of such bridges begin with ffff:ff, where no device is; NCCL
-// cannot look up their speed, so it is given.
+// show (in a virtual machine all devices are attached to one bus): NUMA nodes, and which GPU and HCAs are
+// near each other, under a bridge of our own. Addresses of such bridges begin with ffff:ff, where no device
+// is; NCCL cannot look up their speed, so it is given.
 #include "topo/export/nccl.hpp"
 
 #include "topo/export/formats.hpp"
@@ -36,7 +36,7 @@ bool hexadecimal(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-// "0000:18:00.0" as sysfs writes it, from that or NVML's "00000000:18:00.0"; nothing for another text.
+// "0000:18:00.0" as sysfs writes it, from that or NVML's "00000000:18:00.0"; nullopt for other text.
 std::optional<std::string> bus_id(std::string_view text) {
     std::string id(text);
     for (char& c : id)

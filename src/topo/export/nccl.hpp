@@ -1,4 +1,4 @@
-// What NCCL and UCX are told of one host.
+// The settings of NCCL and UCX for one host.
 #pragma once
 
 #include "base/expected.hpp"

@@ -1,7 +1,8 @@
 // The hosts of a fabric as schedulers see it: units in pods in cores, with names that go into their files.
 //
-// On a rail-optimised fabric a host hangs on eight leaves at once, which no tree holds; as all hosts of a
-// unit hang on the same ones, a unit is one logical switch. A unit with a single leaf has that leaf's name.
+// On a rail-optimised fabric a host is attached to eight leaves at once, which no tree holds; as all hosts of
+// a unit are attached to the same ones, a unit is one logical switch. A unit with a single leaf has that
+// leaf's name.
 #pragma once
 
 #include "base/expected.hpp"

@@ -44,7 +44,7 @@ public:
         index();
         for (const auto& entry : gathering_.entries)
             take(entry);
-        tell_missing();
+        note_missing();
         make_models();
         for (std::size_t h = 0; h < taken_.size(); ++h)
             if (taken_[h] != nullptr) place(h);
@@ -74,7 +74,7 @@ private:
         }
     }
 
-    // The ports report of ibnetdiscover tells port GUIDs only: there the lowest stands in for the node's.
+    // The ports report of ibnetdiscover has port GUIDs only: the lowest replaces the node's.
     static bool stands_in(const Hca& hca) { return !hca.ports.empty() && hca.ports.front().guid == hca.guid; }
 
     // The fabric's HCA that this one of the host's facts is; none when the fabric does not show it.
@@ -117,7 +117,7 @@ private:
             }
             if (other != by_guid_.end()) continue;
             for (const Hca& mine : fabric_.hosts[h].hcas)
-                if (mine.device == hca.device && !stands_in(mine) && !told(facts, mine.guid)) {
+                if (mine.device == hca.device && !stands_in(mine) && !lists(facts, mine.guid)) {
                     contradict(entry,
                                fmt::format("{} {} is {}, but {} in the fabric; if the HCA was exchanged, "
                                            "discover again",
@@ -135,7 +135,7 @@ private:
         ++report_.hosts;
     }
 
-    static bool told(const HostFacts& facts, Guid guid) {
+    static bool lists(const HostFacts& facts, Guid guid) {
         return std::any_of(facts.hcas.begin(), facts.hcas.end(),
                            [&](const HcaFacts& hca) { return hca.guid == guid; });
     }
@@ -149,7 +149,7 @@ private:
         report_.contradictions.push_back(fmt::format("line {}: {}", entry.line, what));
     }
 
-    void tell_missing() {
+    void note_missing() {
         std::vector<std::string> silent;
         for (std::size_t h = 0; h < taken_.size(); ++h) {
             const Host& host = fabric_.hosts[h];
@@ -371,7 +371,8 @@ Expected<Gathering> parse_gathering(std::string_view text, std::string_view name
         if (front.ends_with(':')) front.remove_suffix(1);
         if (brace == std::string_view::npos || front.find_first_of(" \t\"") != std::string_view::npos ||
             line.find("\"railyard_host\"") == std::string_view::npos) {
-            gathering.other.push_back(fmt::format("{}: {}", place, printable(line.substr(0, most_quoted))));
+            gathering.other.push_back(
+                fmt::format("{}: {}", place, trimmed_printable(line.substr(0, most_quoted))));
             continue;
         }
         auto facts = parse_host_facts(line.substr(brace));

@@ -34,7 +34,7 @@ struct GatherReport {
     std::size_t rails_changed = 0;           // HCAs that have another rail now
 };
 
-// Puts PCI addresses, NUMA nodes and GPUs into the fabric and numbers rails anew: rail r is the compute HCA
+// Puts PCI addresses, NUMA nodes and GPUs into the fabric and renumbers the rails: rail r is the compute HCA
 // nearest GPU r, or, with fewer HCAs than GPUs or more, the r-th in the order of the nearest GPUs. Hosts
 // whose HCAs and GPUs have equal PCI addresses are one model and are numbered alike, so that a dead HCA does
 // not shift the others; hosts without facts follow the others that were numbered like them before. Rails an

@@ -17,7 +17,7 @@ inline constexpr int host_facts_version = 1;
 
 struct HcaFacts {
     std::string device; // "mlx5_3"
-    Guid guid = 0;      // node GUID, 0 when the host could not tell
+    Guid guid = 0;      // node GUID, 0 when the host did not report it
     std::string pci;    // "0000:18:00.0"; empty for a device that is on no PCI bus
     int numa = none;
     int gpu = none;          // nearest GPU by pair_gpus() over all HCAs of the host
@@ -39,8 +39,8 @@ std::vector<int> pair_gpus(const HostFacts& facts, const std::vector<bool>& take
 // One line, without its newline: {"railyard_host":1,"host":"n001","hcas":[{"device":…}],"gpus":[…]}.
 std::string print_host_facts(const HostFacts& facts);
 
-// The facts of such a line. Errors (Code::input) name the field: "hcas[2].guid: …". Unknown fields are passed
-// over. A host of more than 256 HCAs or 256 GPUs is refused.
+// The facts of such a line. Errors (Code::input) name the field: "hcas[2].guid: …". Unknown fields are
+// ignored. A host of more than 256 HCAs or 256 GPUs is refused.
 base::Expected<HostFacts> parse_host_facts(std::string_view line);
 
 } // namespace topo

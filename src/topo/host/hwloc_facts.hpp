@@ -17,7 +17,7 @@ struct HwlocSource {
 
 // HCAs are hwloc's OpenFabrics devices, GPUs the display and accelerator functions of NVIDIA and AMD. The
 // common ancestor of two devices is found over PCI bridges and above them over packages, so that hosts
-// without PCI switches are told apart by socket. The host's name is the first label of its host name, or
+// without PCI switches are distinguished by socket. The host's name is the first label of its host name, or
 // what the XML says. Loads hwloc's topology without its CUDA, NVML, OpenCL and display parts: no driver is
 // touched. Not to be called from several threads (HWLOC_FSROOT is an environment variable).
 //

@@ -10,7 +10,7 @@
 namespace topo {
 
 // Ascending by id; CPUs that this process may not use are in too, so that what holds a daemon does not shape
-// what its children are told. `fsroot` as in HwlocSource (empty: this machine). Reads no devices: a few
+// what its children inherit. `fsroot` as in HwlocSource (empty: this machine). Reads no devices: a few
 // milliseconds. Not to be called from several threads. Errors (Code::io): hwloc finds no machine.
 base::Expected<std::vector<NumaNode>> read_numa_nodes(const std::string& fsroot);
 

@@ -11,14 +11,14 @@ namespace topo {
 
 struct KernelHca {
     std::string device;      // "mlx5_0"
-    Guid guid = 0;           // node GUID, 0 when it does not tell
+    Guid guid = 0;           // node GUID, 0 when unknown
     std::vector<Guid> ports; // port GUIDs
 };
 
 // From SYS/class/infiniband, in natural order of devices; none where there is no such folder.
 std::vector<KernelHca> read_kernel_hcas(const std::filesystem::path& sys);
 
-// The kernel's name of an HCA of `host`; "" when the kernel does not have it. GUIDs tell: names differ
+// The kernel's name of an HCA of `host`; "" when the kernel does not have it. Compared by GUID: names differ
 // between sources ("HCA-1" in a node description) and with the order in which drivers find devices. By its
 // name goes an HCA that the file has no GUID of, or that was exchanged since for one that the file does not
 // know.

@@ -1,5 +1,6 @@
 #include "topo/read/assemble.hpp"
 
+#include "base/utf8.hpp"
 #include "topo/derive.hpp"
 #include "topo/guid.hpp"
 #include "topo/read/roles.hpp"
@@ -23,7 +24,7 @@ bool letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// The next word of `text`, which loses it.
+// Takes the next word off `text`.
 std::string_view next_word(std::string_view& text) {
     const auto start = std::min(text.find_first_not_of(" \t"), text.size());
     text.remove_prefix(start);
@@ -136,8 +137,8 @@ private:
         return {};
     }
 
-    // Each link is told by both ends; it is added by the end that comes first in the order of GUIDs, or by
-    // the only one that tells it.
+    // Each link is listed at both ends; it is added by the end that comes first in the order of GUIDs, or by
+    // the only one that lists it.
     Expected<void> connect() {
         for (const RawNode& node : raw_.nodes) {
             const End end = entries_.at(node.guid).end;
@@ -188,16 +189,16 @@ private:
         link.a.port = port.number;
         link.b = peer.end;
         link.b.port = port.peer_port;
-        const RawPort& told = port.rate.mbps != 0 || back == nullptr ? port : *back;
-        link.width = told.rate.width;
-        link.mbps = told.rate.mbps;
+        const RawPort& rated = port.rate.mbps != 0 || back == nullptr ? port : *back;
+        link.width = rated.rate.width;
+        link.mbps = rated.rate.mbps;
         link.state = port.state == LinkState::unknown && back != nullptr ? back->state : port.state;
         if (back == nullptr && link.b.host != none) add_port(link.b);
         result_.fabric.links.push_back(link);
         return {};
     }
 
-    // An HCA's port that only the other end told of.
+    // An HCA's port that only the other end lists.
     void add_port(const End& end) {
         auto& ports = result_.fabric.hosts[static_cast<std::size_t>(end.host)]
                           .hcas[static_cast<std::size_t>(end.hca)]
@@ -210,15 +211,15 @@ private:
     Assembly result_;
     std::unordered_map<Guid, Entry> entries_;
     std::unordered_map<std::string, std::size_t> hosts_;
-    std::set<std::pair<const RawNode*, int>> one_sided_; // ends that only the other end told of
+    std::set<std::pair<const RawNode*, int>> one_sided_; // ends that only the other end lists
 };
 
 } // namespace
 
-std::string printable(std::string_view description) {
+std::string trimmed_printable(std::string_view description) {
     std::string text(description);
-    for (char& c : text)
-        if (c < 0x20 || c > 0x7e) c = c == '\t' ? ' ' : '?';
+    std::replace(text.begin(), text.end(), '\t', ' ');
+    text = base::printable(text);
     text.erase(text.find_last_not_of(' ') + 1);
     text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
     return text;

@@ -17,7 +17,7 @@ struct Assembly {
 };
 
 // Routers and aggregation nodes are left out with their links. Errors (Code::input) name source and line
-// where the text has them: a GUID in two nodes, a port beyond the node's ports, a port told twice, two ends
+// where the text has them: a GUID in two nodes, a port beyond the node's ports, a port listed twice, two ends
 // that contradict each other. Roles and rails follow `rules`, which may be null. Linear time.
 base::Expected<Assembly> assemble(const RawFabric& raw, const Rules* rules = nullptr);
 

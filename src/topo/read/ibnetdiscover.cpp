@@ -17,7 +17,7 @@ using base::Error;
 using base::Expected;
 
 // What a node is called in the text: "S-0008f10400411f56" in ibnetdiscover's, any name in a net file of
-// ibsim, where the GUID is made of the name until "switchguid=" or "caguid=" tells it.
+// ibsim, where the GUID is made of the name until "switchguid=" or "caguid=" gives it.
 struct NodeId {
     char kind = '\0'; // S, H, R or ?; '\0' for a name
     Guid guid = 0;
@@ -84,16 +84,16 @@ public:
         cursor.fail("a record of ibnetdiscover is wanted (Switch, Ca, Rt, a port in brackets or key=value)");
     }
 
-    // Nodes that were called by names get the GUIDs that were told of them.
+    // Nodes referred to by name get the GUIDs that the text gives for them.
     void finish() {
         if (guid_of_.empty()) return;
-        const auto tell = [&](Guid& guid) {
+        const auto resolve = [&](Guid& guid) {
             if (const auto found = guid_of_.find(guid); found != guid_of_.end()) guid = found->second;
         };
         for (RawNode& node : fabric_.nodes) {
-            tell(node.guid);
+            resolve(node.guid);
             for (RawPort& port : node.seen)
-                tell(port.peer);
+                resolve(port.peer);
         }
     }
 
@@ -109,14 +109,14 @@ private:
         node.guid = id.guid;
         const Guid said = std::exchange(said_, 0);
         if (id.kind == '\0') {
-            node.description = printable(id.name);
+            node.description = trimmed_printable(id.name);
             if (said != 0 && !guid_of_.try_emplace(id.guid, said).second)
                 cursor.fail("the name stands twice");
         }
         cursor.skip_space();
         if (cursor.take("#")) {
             // Only a switch has words after its description, and they hold no quotes.
-            node.description = printable(cursor.quoted_to_last('"'));
+            node.description = trimmed_printable(cursor.quoted_to_last('"'));
         }
         node.kind = kind_of(id.kind == '\0' ? keyword : id.kind, node.description);
         fabric_.nodes.push_back(std::move(node));
@@ -189,7 +189,7 @@ private:
 
     RawFabric& fabric_;
     Guid said_ = 0;                          // by "switchguid=" or "caguid=" in front of a node
-    std::unordered_map<Guid, Guid> guid_of_; // nodes by name: made GUID → the one that was told
+    std::unordered_map<Guid, Guid> guid_of_; // nodes by name: made GUID → the one in the text
 };
 
 // `ibnetdiscover -p`: a port a line.
@@ -236,10 +236,10 @@ public:
             port.rate = {}; // of a port without a link it says nothing
             description = cursor.quoted_to_last('\'');
         }
-        add(kind, printable(description), port);
+        add(kind, trimmed_printable(description), port);
     }
 
-    // Ports name their peers by port GUID; now that all are known, by node GUID. A peer that was not told of
+    // Ports name their peers by port GUID; now that all are known, by node GUID. A peer that is not listed
     // keeps its port GUID and is found missing later.
     void finish() {
         for (RawNode& node : fabric_.nodes)
@@ -315,8 +315,8 @@ Expected<RawFabric> parse_ibnetdiscover(std::string_view text, std::string_view 
             if (trimmed(line).empty() || line.starts_with('#')) continue;
             if (is_warning(line)) {
                 if (is_loss(line))
-                    fabric.missing.push_back(
-                        fmt::format("{}:{}: ibnetdiscover said: {}", name, lines.number(), printable(line)));
+                    fabric.missing.push_back(fmt::format("{}:{}: ibnetdiscover said: {}", name,
+                                                         lines.number(), trimmed_printable(line)));
                 continue;
             }
             if (form == Form::unknown) {

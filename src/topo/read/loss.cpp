@@ -37,8 +37,8 @@ struct Seen {
 };
 
 // "2 switches are not seen: leaf1, leaf2"; of many names the first few.
-void tell(std::vector<std::string>& sentences, const std::vector<std::string>& names, std::string_view one,
-          std::string_view many) {
+void add_sentence(std::vector<std::string>& sentences, const std::vector<std::string>& names,
+                  std::string_view one, std::string_view many) {
     constexpr std::size_t most = 8;
     if (names.empty()) return;
     const std::vector<std::string> first(
@@ -78,10 +78,10 @@ std::vector<std::string> losses(const Fabric& before, const Fabric& after) {
         sentences.push_back(fmt::format("{} {} not seen: {}", hosts.size(),
                                         hosts.size() == 1 ? "host is" : "hosts are",
                                         base::fold_hostlist(hosts)));
-    tell(sentences, hcas, "HCA of a host that is still there is not seen",
-         "HCAs of hosts that are still there are not seen");
-    tell(sentences, switches, "switch is not seen", "switches are not seen");
-    tell(sentences, ports, "port has lost its link", "ports have lost their links");
+    add_sentence(sentences, hcas, "HCA of a host that is still there is not seen",
+                 "HCAs of hosts that are still there are not seen");
+    add_sentence(sentences, switches, "switch is not seen", "switches are not seen");
+    add_sentence(sentences, ports, "port has lost its link", "ports have lost their links");
     return sentences;
 }
 

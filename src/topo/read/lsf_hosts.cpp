@@ -161,8 +161,8 @@ private:
             }
             made.hosts = hosts_of(members, unit.line);
             if (made.hosts.empty() && made.groups.empty())
-                throw Wrong{unit.line,
-                            fmt::format("compute unit {} has no member that is known", printable(unit.name))};
+                throw Wrong{unit.line, fmt::format("compute unit {} has no member that is known",
+                                                   trimmed_printable(unit.name))};
         }
     }
 
@@ -196,7 +196,7 @@ private:
         if (!passed.empty())
             outline_.notes.push_back(
                 fmt::format("{}: host groups that are no part of a tree are passed over: {}", outline_.source,
-                            printable(fmt::format("{}", fmt::join(passed, ", ")))));
+                            trimmed_printable(fmt::format("{}", fmt::join(passed, ", ")))));
     }
 
     // The hosts that these members stand for, in order, each once.
@@ -228,7 +228,7 @@ private:
             const Definition* group = found->second;
             if (!open_.insert(group).second)
                 throw Wrong{group->line,
-                            fmt::format("host group {} is inside itself", printable(group->name))};
+                            fmt::format("host group {} is inside itself", trimmed_printable(group->name))};
             if (open_.size() > 64)
                 throw Wrong{group->line, "host groups more than 64 deep inside each other"};
             auto hosts = counted(hosts_of(group->members, group->line), line);
@@ -237,7 +237,8 @@ private:
         }
         if (name.find('*') == std::string_view::npos) return expand(name, line);
         Patterns pattern;
-        if (const auto done = pattern.add(name); !done) throw Wrong{line, printable(done.error().text)};
+        if (const auto done = pattern.add(name); !done)
+            throw Wrong{line, trimmed_printable(done.error().text)};
         if ((matched_ += known_.size() * pattern.size()) > most_matched)
             throw Wrong{line, "more wildcards than can be matched against so many hosts"};
         std::vector<std::string> hosts;
@@ -279,7 +280,8 @@ Expected<Outline> parse_lsb_hosts(std::string_view text, std::string_view name) 
         while (lines.next(line)) {
             if (line.starts_with("#INCLUDE"))
                 outline.notes.push_back(fmt::format("{}:{}: included files are not read: {}", name,
-                                                    lines.number(), printable(trimmed(line.substr(8)))));
+                                                    lines.number(),
+                                                    trimmed_printable(trimmed(line.substr(8)))));
             if (first == 0) first = lines.number();
             auto part = trimmed(line.substr(0, line.find('#')));
             const bool continued = part.ends_with('\\');

@@ -61,11 +61,12 @@ LinkState link_state(std::uint32_t state) {
 
 constexpr std::uint32_t extended_speeds_supported = 1U << 14; // of PortInfo's CapabilityMask
 
-// What speeds a port may have is told by the port itself, for a switch by its port 0.
+// Which speeds a port may have is in its own PortInfo, of a switch in that of port 0.
 bool has_extended_speeds(const ibnd_port_t& port) {
-    ibnd_port_t* told =
+    ibnd_port_t* reporting =
         port.node->type == IB_NODE_SWITCH ? port.node->ports[0] : port.node->ports[port.portnum];
-    return told != nullptr && (field(told->info, IB_PORT_CAPMASK_F) & extended_speeds_supported) != 0;
+    return reporting != nullptr &&
+           (field(reporting->info, IB_PORT_CAPMASK_F) & extended_speeds_supported) != 0;
 }
 
 RawPort read_port(ibnd_port_t& port) {
@@ -93,7 +94,8 @@ void read_node(ibnd_node_t* node, void* into) {
     RawNode& raw = fabric.nodes.emplace_back();
     raw.guid = node->guid;
     raw.ports = node->numports;
-    raw.description = printable(std::string_view(node->nodedesc, strnlen(node->nodedesc, IB_SMP_DATA_SIZE)));
+    raw.description =
+        trimmed_printable(std::string_view(node->nodedesc, strnlen(node->nodedesc, IB_SMP_DATA_SIZE)));
     raw.kind = node->type == IB_NODE_SWITCH                                   ? RawNode::Kind::switch_
                : node->type == IB_NODE_CA && !is_aggregation(raw.description) ? RawNode::Kind::hca
                                                                               : RawNode::Kind::other;
@@ -128,8 +130,8 @@ Expected<RawFabric> discover_live(const MadPort& from) {
     RawFabric fabric;
     fabric.source = "the live fabric";
     if (found->from_node != nullptr)
-        fabric.source +=
-            fmt::format(" seen from {} port {}", printable(found->from_node->nodedesc), found->from_portnum);
+        fabric.source += fmt::format(" seen from {} port {}", trimmed_printable(found->from_node->nodedesc),
+                                     found->from_portnum);
     ibnd_iter_nodes(found.get(), read_node, &fabric);
     return fabric;
 }

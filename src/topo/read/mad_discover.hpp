@@ -15,7 +15,7 @@ struct MadPort {
 
 // Walks the fabric from that port. Blocks, seconds for thousands of HCAs; one call at a time in a process,
 // as libibumad keeps its state in the process. libibnetdisc prints what did not answer on standard error;
-// ports that are up but lead nowhere are told in RawFabric::missing.
+// ports that are up but lead nowhere are listed in RawFabric::missing.
 // Errors: Code::io when there is no such port or it cannot be opened (no InfiniBand, no access to umad).
 base::Expected<RawFabric> discover_live(const MadPort& from);
 

@@ -18,10 +18,10 @@ public:
     std::vector<std::string> expand(std::string_view key, std::string_view list) {
         constexpr std::size_t longest = 255;
         auto names = base::expand_hostlist(list);
-        if (!names) throw Unreadable{std::string(key) + ": " + printable(names.error().text)};
+        if (!names) throw Unreadable{std::string(key) + ": " + trimmed_printable(names.error().text)};
         if (names->empty()) throw Unreadable{std::string(key) + ": an empty list"};
         for (const auto& name : *names)
-            if (name.size() > longest || printable(name) != name)
+            if (name.size() > longest || trimmed_printable(name) != name)
                 throw Unreadable{std::string(key) + ": a name that is too long or cannot be printed"};
         count(names->size());
         return *std::move(names);

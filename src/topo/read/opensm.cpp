@@ -70,7 +70,7 @@ private:
         // Descriptions may hold braces: what follows one is fixed.
         const auto end = cursor.rest().find("} LID:");
         if (end == std::string_view::npos) cursor.fail("a description in braces, then LID: are wanted");
-        node.description = printable(cursor.rest().substr(0, end));
+        node.description = trimmed_printable(cursor.rest().substr(0, end));
         cursor = Cursor(cursor.rest().substr(end + 1));
         side.lid = static_cast<std::uint16_t>(field(cursor, "LID:", 0xFFFF, "a LID"));
         side.port = static_cast<std::uint8_t>(field(cursor, "PN:", 254, "a port number"));

@@ -1,6 +1,6 @@
 // opensm-subnet.lst: what opensm writes into its dump directory at each sweep (always, or with -D 0x43
-// together with the routes), and ibdiagnet as ibdiagnet2.lst. A link a line, told from both ends: { CA
-// Ports:01 SystemGUID:… NodeGUID:… PortGUID:… VenID:… DevID:… Rev:… {n001 mlx5_0} LID:000A PN:01 }
+// together with the routes), and ibdiagnet as ibdiagnet2.lst. One line per link and end: { CA Ports:01
+// SystemGUID:… NodeGUID:… PortGUID:… VenID:… DevID:… Rev:… {n001 mlx5_0} LID:000A PN:01 }
 //     { SW … } PHY=4x LOG=ACT SPD=50       (one line; Ports, LID and PN in hexadecimal; SPD in Gbit/s a lane)
 //
 // Source: opensm/osm_dump.c, dump_topology_node(), of opensm 3.3.23.

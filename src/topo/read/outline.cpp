@@ -43,7 +43,7 @@ public:
             return Error{Code::input, fmt::format("{}: names no host", outline_.source)};
         fabric.source = outline_.source;
         result_.notes = outline_.notes;
-        tell_twice();
+        refuse_duplicates();
         result_.notes.push_back(
             fmt::format("{}: tells units but no rails: every host has one HCA here, for want "
                         "of better",
@@ -60,27 +60,30 @@ private:
     Expected<void> index() {
         for (std::size_t g = 0; g < outline_.groups.size(); ++g) {
             const auto& group = outline_.groups[g];
-            if (group.name.empty() || printable(group.name) != group.name)
-                return error(group.line,
-                             fmt::format("'{}': a name that can be printed is wanted", printable(group.name)));
+            if (group.name.empty() || trimmed_printable(group.name) != group.name)
+                return error(group.line, fmt::format("'{}': a name that can be printed is wanted",
+                                                     trimmed_printable(group.name)));
             const auto [known, fresh] = by_name_.try_emplace(group.name, g);
             if (!fresh)
-                return error(group.line, fmt::format("{} stands in line {} already", printable(group.name),
-                                                     outline_.groups[known->second].line));
+                return error(group.line,
+                             fmt::format("{} stands in line {} already", trimmed_printable(group.name),
+                                         outline_.groups[known->second].line));
             switch_of_.push_back(add_switch(group.name));
         }
         for (const auto& group : outline_.groups) {
             if (!group.hosts.empty() && !group.groups.empty())
-                return error(group.line, fmt::format("{} has both hosts and groups", printable(group.name)));
+                return error(group.line,
+                             fmt::format("{} has both hosts and groups", trimmed_printable(group.name)));
             if (group.groups.size() > most_below)
-                return error(group.line, fmt::format("{} joins {} groups; {} are the most",
-                                                     printable(group.name), group.groups.size(), most_below));
+                return error(group.line,
+                             fmt::format("{} joins {} groups; {} are the most", trimmed_printable(group.name),
+                                         group.groups.size(), most_below));
             std::unordered_set<std::string_view> seen;
             for (const auto& below : group.groups) {
                 if (!by_name_.contains(below))
-                    return error(group.line, fmt::format("{} is nowhere told", printable(below)));
+                    return error(group.line, fmt::format("{} is nowhere told", trimmed_printable(below)));
                 if (!seen.insert(below).second)
-                    return error(group.line, fmt::format("{} stands twice", printable(below)));
+                    return error(group.line, fmt::format("{} stands twice", trimmed_printable(below)));
             }
         }
         return {};
@@ -102,7 +105,7 @@ private:
         const auto left = static_cast<std::size_t>(
             std::find_if(above.begin(), above.end(), [](std::size_t n) { return n != 0; }) - above.begin());
         return error(outline_.groups[left].line, fmt::format("{} is inside itself, by way of others",
-                                                             printable(outline_.groups[left].name)));
+                                                             trimmed_printable(outline_.groups[left].name)));
     }
 
     int add_switch(std::string_view name) {
@@ -160,8 +163,9 @@ private:
     Expected<void> join(int below, int above, std::uint32_t line) {
         for (const int s : {below, above})
             if (result_.fabric.switches[at(s)].ports >= most_ports)
-                return error(line, fmt::format("{} would need more than {} ports",
-                                               printable(result_.fabric.switches[at(s)].name), most_ports));
+                return error(line,
+                             fmt::format("{} would need more than {} ports",
+                                         trimmed_printable(result_.fabric.switches[at(s)].name), most_ports));
         Link link;
         link.a = {none, none, below, next_port(below)};
         link.b = {none, none, above, next_port(above)};
@@ -196,7 +200,7 @@ private:
         return join_below(std::move(tops), add_switch("joint"), outline_.groups.front().line);
     }
 
-    void tell_twice() {
+    void refuse_duplicates() {
         if (twice_.empty()) return;
         std::sort(twice_.begin(), twice_.end(), base::natural_less);
         twice_.erase(std::unique(twice_.begin(), twice_.end()), twice_.end());

@@ -1,4 +1,4 @@
-// A fabric as the wire or a text tells it: nodes with their ports, before anyone asks which host an HCA is
+// A fabric as read from the wire or a text: nodes with their ports, before it is known which host an HCA is
 // in. Sources fill it (ibnetdiscover.hpp, mad_discover.hpp); assemble.hpp makes a Fabric of it.
 #pragma once
 
@@ -29,7 +29,7 @@ struct RawNode {
     Guid guid = 0;
     int ports = 0;
     std::string description;   // printable
-    std::vector<RawPort> seen; // ports that were told of
+    std::vector<RawPort> seen; // ports that are listed
     std::uint32_t line = 0;    // of the text, 0 when live
 };
 
@@ -39,9 +39,8 @@ struct RawFabric {
     std::vector<std::string> missing; // sentences: what is known not to have been seen
 };
 
-// A node description as people see it: bytes that are not printable ASCII become '?', white space at the
-// ends goes.
-std::string printable(std::string_view description);
+// A node description as it is shown: base::printable, without white space at the ends.
+std::string trimmed_printable(std::string_view description);
 
 // Nodes of this description are part of the network, not of a host: SHARP aggregation nodes.
 bool is_aggregation(std::string_view description);

@@ -49,9 +49,9 @@ struct Rules {
     std::string name; // of the file
     std::vector<Rule> rules;
 
-    // The first rule for the host that names the HCA by device or PCI address (empty: not known) decides.
-    // A host whose rule gives rails has those and no others: its other HCAs are storage. `used`, if given,
-    // has a place for each rule and is set for the one that decided.
+    // The first rule for the host that names the HCA by device or PCI address (empty: not known) decides. A
+    // host whose rule gives rails has those and no others: its other HCAs are storage. `used`, if given, has
+    // a place for each rule and is set for the one that decided.
     Verdict judge(std::string_view host, std::string_view device, std::string_view pci,
                   std::vector<bool>* used = nullptr) const;
     bool gives_rails(std::string_view host) const;

@@ -1,4 +1,4 @@
-// A fabric from a text of any kind that is known, told apart by content.
+// A fabric from a text of any known format, which is detected from its content.
 #pragma once
 
 #include "base/expected.hpp"
@@ -12,7 +12,7 @@ namespace topo {
 
 enum class SourceFormat : std::uint8_t { automatic, ibnetdiscover, ibsim, opensm, slurm, lsf };
 
-// "auto", "ibnetdiscover", "ibsim", "opensm", "slurm", "lsf"; nothing for another word.
+// "auto", "ibnetdiscover", "ibsim", "opensm", "slurm", "lsf"; nullopt for other words.
 std::optional<SourceFormat> parse_source_format(std::string_view word);
 std::string_view to_string(SourceFormat format);
 

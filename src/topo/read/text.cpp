@@ -73,7 +73,7 @@ void Cursor::fail(std::string_view what) const {
     constexpr std::size_t most = 40;
     const auto token = rest_.substr(0, std::min(rest_.find_first_of(" \t", 1), most));
     if (token.empty()) throw Unreadable{fmt::format("the line ends where {}", what)};
-    const auto shown = printable(token);
+    const auto shown = trimmed_printable(token);
     throw Unreadable{fmt::format("{}: {}", shown.empty() ? "white space" : fmt::format("'{}'", shown), what)};
 }
 

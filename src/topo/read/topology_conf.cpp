@@ -39,7 +39,7 @@ public:
 private:
     struct Record {
         std::string_view switch_name, block_name, nodes, switches;
-        bool sizes = false, told = false;
+        bool sizes = false, seen = false;
     };
 
     static std::string_view value(Cursor& cursor) {
@@ -50,7 +50,7 @@ private:
     }
 
     static void take(Record& record, std::string_view key, std::string_view value, std::string_view start) {
-        record.told = true;
+        record.seen = true;
         std::string_view* into = same_word(key, "SwitchName")  ? &record.switch_name
                                  : same_word(key, "BlockName") ? &record.block_name
                                  : same_word(key, "Nodes")     ? &record.nodes
@@ -68,7 +68,7 @@ private:
     }
 
     void finish(Record record, std::uint32_t line) {
-        if (!record.told) return;
+        if (!record.seen) return;
         const bool named = !record.switch_name.empty() || !record.block_name.empty();
         if (record.sizes && !named) return; // sizes of aggregated blocks: a planner's, not the network's
         if (!named) throw Unreadable{"a line must have SwitchName, BlockName or BlockSizes"};
@@ -80,13 +80,13 @@ private:
             blocks_ = true;
             group.name = names_.one("BlockName", record.block_name);
             if (record.nodes.empty() || !record.switches.empty())
-                throw Unreadable{fmt::format("block {} must have Nodes", printable(group.name))};
+                throw Unreadable{fmt::format("block {} must have Nodes", trimmed_printable(group.name))};
         } else {
             switches_ = true;
             group.name = names_.one("SwitchName", record.switch_name);
             if (record.nodes.empty() == record.switches.empty())
-                throw Unreadable{
-                    fmt::format("switch {} must have either Nodes or Switches", printable(group.name))};
+                throw Unreadable{fmt::format("switch {} must have either Nodes or Switches",
+                                             trimmed_printable(group.name))};
         }
         if (!record.nodes.empty())
             group.hosts = names_.expand("Nodes", record.nodes);

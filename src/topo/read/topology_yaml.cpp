@@ -46,9 +46,10 @@ public:
         if (chosen == nullptr)
             throw Wrong{root.line, "no topology of it is a tree or has blocks; others tell no units"};
         if (!others.empty())
-            outline_.notes.push_back(fmt::format("{}: topology {} is read, not {}", outline_.source,
-                                                 printable(text(*chosen, "topology")),
-                                                 printable(fmt::format("{}", fmt::join(others, ", ")))));
+            outline_.notes.push_back(
+                fmt::format("{}: topology {} is read, not {}", outline_.source,
+                            trimmed_printable(text(*chosen, "topology")),
+                            trimmed_printable(fmt::format("{}", fmt::join(others, ", ")))));
         if (const auto* tree = chosen->find("tree"))
             read_tree(*tree);
         else
@@ -79,7 +80,7 @@ private:
         for (std::size_t i = 0; i < map(item).keys.size(); ++i)
             if (std::find(known.begin(), known.end(), item.keys[i]) == known.end())
                 throw Wrong{item.items[i].line,
-                            fmt::format("unknown key {}; there are {}", printable(item.keys[i]),
+                            fmt::format("unknown key {}; there are {}", trimmed_printable(item.keys[i]),
                                         fmt::join(known.begin(), known.end(), ", "))};
     }
 
@@ -109,7 +110,7 @@ private:
             group.name = text(item, "switch");
             if ((item.find("children") == nullptr) == (item.find("nodes") == nullptr))
                 throw Wrong{item.line, fmt::format("switch {} must have either nodes or children",
-                                                   printable(group.name))};
+                                                   trimmed_printable(group.name))};
             if (item.find("nodes") != nullptr)
                 group.hosts = names(item, "nodes");
             else
@@ -126,7 +127,8 @@ private:
             group.line = item.line;
             group.name = text(item, "block");
             if (item.find("nodes") == nullptr)
-                throw Wrong{item.line, fmt::format("block {} must have nodes", printable(group.name))};
+                throw Wrong{item.line,
+                            fmt::format("block {} must have nodes", trimmed_printable(group.name))};
             group.hosts = names(item, "nodes");
             outline_.groups.push_back(std::move(group));
         }

@@ -119,7 +119,8 @@ private:
             if (key.kind != Yaml::Kind::scalar || key.text.empty())
                 throw Bad{key.line, "a key must be a word"};
             if (!seen.insert(key.text).second)
-                throw Bad{key.line, fmt::format("key '{}' stands twice", printable(key.text.substr(0, 40)))};
+                throw Bad{key.line,
+                          fmt::format("key '{}' stands twice", trimmed_printable(key.text.substr(0, 40)))};
             map.keys.push_back(key.text);
             map.items.push_back(value(Event(parser_), level + 1));
         }

@@ -35,7 +35,7 @@ inline constexpr std::size_t fault_count = 16;
 std::string_view to_string(Fault fault);             // "rails_swapped"
 base::Expected<Fault> parse_fault(std::string_view); // Code::usage names the word and what is allowed
 
-// Plants each fault at a host or leaf of its own, chosen by `seed`, and derives the fabric anew. `fabric`
+// Plants each fault at a host or leaf of its own, chosen by `seed`, and derives the fabric again. `fabric`
 // must be derived and sound. Errors (Code::usage): a fault for which the fabric is too small; the fabric is
 // then not to be used.
 base::Expected<void> plant(Fabric& fabric, const std::vector<Fault>& faults, std::uint32_t seed);

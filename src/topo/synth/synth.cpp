@@ -301,7 +301,7 @@ private:
     bool cored_, spined_;
     int pod_uplinks_; // in one plane
     int spines_ = 0;  // of a pod in one plane
-    int sides_ = 1;   // groups of spines that leaves are dealt to in turn
+    int sides_ = 1;   // groups of spines that leaves are assigned to in turn
     int hosts_ = 0;
     std::vector<std::vector<std::vector<int>>> spines_of_; // [pod][plane]
     std::vector<int> storage_leaves_;

@@ -13,8 +13,8 @@ namespace topo {
 
 // What is to be made. Leaf r of a unit carries HCA r of each of its hosts on ports 1…hosts; its uplinks
 // follow and are striped over the pod's spines; those of the spines over the cores. Where a pod has more
-// spines than a leaf has uplinks, leaves are dealt to groups of spines in turn: with hosts × rails spines the
-// rails never meet.
+// spines than a leaf has uplinks, leaves are assigned to groups of spines in turn: with hosts × rails spines
+// the rails never meet.
 struct SynthSpec {
     int pods = 1;
     int units = 1;   // a pod
@@ -22,11 +22,11 @@ struct SynthSpec {
     int rails = 8;   // a host: one HCA each
     int halved = 0;  // units of each pod, its last, whose hosts have half the rails
     int ports = 1;   // of an HCA, each on a leaf of its own
-    int planes = 1;  // networks that never meet; ports are dealt to them in turn, and are as many at least
+    int planes = 1;  // separate networks; ports are assigned to them in turn, at least one to each
     int leaves = 0;  // a unit and port; 0: one for each rail; fewer are shared by rails in turn
     int storage = 0; // storage HCAs a host, at half the rate, on a network of their own
-    int sharing = 0; // 1: storage HCAs hang on the compute leaves instead
-    int gpus = 0;    // a host, with PCI and NUMA places; 0: hosts tell nothing
+    int sharing = 0; // 1: storage HCAs are attached to the compute leaves instead
+    int gpus = 0;    // a host, with PCI and NUMA places; 0: hosts report nothing
     int oversub = 1; // host links to one uplink of a leaf
     int radix = 64;  // ports of a switch, where fewer would do
     int spines = 0;  // a pod and plane; 0: as many as the uplinks fill, none for a single unit of one pod
@@ -37,14 +37,13 @@ struct SynthSpec {
     int seed = 1;              // of the choice where
 };
 
-// Words "key=value" separated by spaces, keys as above; rate=4xHDR; faults=12 plants so many, one kind after
-// the other, faults=wrong_rail,dead_hca these. Errors (Code::usage) name the word and what is allowed:
+// Words "key=value" separated by spaces, keys as above; rate=4xHDR; faults=12 plants that many, one kind
+// after the other, faults=wrong_rail,dead_hca these. Errors (Code::usage) name the word and what is allowed:
 // "hosts=0: must be a number from 1 to 200".
 base::Expected<SynthSpec> parse_synth(std::string_view text);
 
-// The fabric, derived. Errors (Code::usage): a size whose switches would have more than 254 ports, which
-// the port numbers of InfiniBand do not hold, more than 131,072 hosts, or a fault that does not
-// fit in.
+// The fabric, derived. Errors (Code::usage): a size whose switches would have more than 254 ports, which the
+// port numbers of InfiniBand do not hold, more than 131,072 hosts, or a fault that does not fit in.
 base::Expected<Fabric> synthesise(const SynthSpec& spec);
 
 } // namespace topo

@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "restart/wire/status.hpp"
+#include "topo/read/slurm_states.hpp"
 
 #include <fmt/format.h>
 
@@ -24,30 +25,32 @@ Severity severity_of(restart::Severity severity) {
 }
 
 // restartd writes an HCA port as sysfs does, "mlx5_0:1"; a GPU is no port, and marks the host.
-Finding finding_of(const restart::Finding& told, const std::string& host) {
-    Finding finding{told.rule, severity_of(told.severity), {host}, told.evidence, {}};
-    const auto& component = told.component;
+Finding finding_of(const restart::Finding& reported, const std::string& host) {
+    Finding finding{reported.rule, severity_of(reported.severity), {host}, reported.evidence, {}};
+    const auto& component = reported.component;
     if (const auto colon = component.find(':'); colon != std::string::npos)
         finding.ends = {
             fmt::format("{} {}/{}", host, component.substr(0, colon), component.substr(colon + 1))};
-    finding.text = fmt::format("{} {}: {}", host, component, told.evidence);
+    finding.text = fmt::format("{} {}: {}", host, component, reported.evidence);
     return finding;
 }
 
-void add_host(Overlay& overlay, std::uint32_t index, const restart::HostStatus& told) {
+void add_host(Overlay& overlay, std::uint32_t index, const restart::HostStatus& reported) {
     auto& host = overlay.hosts[index];
-    // What restartd concluded from the words stands beside them; another resource manager's are not Slurm's.
-    if (told.state) host.worsen(base::parse_host_state(*told.state).value_or(HostState::busy));
-    if (told.drain) host.worsen(HostState::drained);
-    if (told.down || told.lost) host.worsen(HostState::down);
-    host.reason = told.reason;
-    for (const auto& finding : told.findings)
-        overlay.findings.push_back(finding_of(finding, told.name));
+    if (reported.use)
+        host.worsen(*reported.use);
+    else if (reported.state) // of an older restartd, which knew Slurm alone
+        host.worsen(parse_slurm_state(*reported.state).value_or(HostState::busy));
+    if (reported.drain) host.worsen(HostState::drained);
+    if (reported.down || reported.lost) host.worsen(HostState::down);
+    host.reason = reported.reason;
+    for (const auto& finding : reported.findings)
+        overlay.findings.push_back(finding_of(finding, reported.name));
 }
 
-void add_job(Overlay& overlay, OverlayHosts& hosts, const restart::JobStatus& told) {
-    JobOverlay job{std::to_string(told.id), {}};
-    for (const auto& name : told.nodes)
+void add_job(Overlay& overlay, OverlayHosts& hosts, const restart::JobStatus& reported) {
+    JobOverlay job{to_string(reported.id), {}};
+    for (const auto& name : reported.nodes)
         if (const auto index = hosts.find(name)) job.hosts.push_back(*index);
     std::sort(job.hosts.begin(), job.hosts.end());
     job.hosts.erase(std::unique(job.hosts.begin(), job.hosts.end()), job.hosts.end());
@@ -70,10 +73,10 @@ Expected<void> add(Overlay& overlay, const Fabric& fabric, std::string_view text
     const auto status = restart::Status::from_json(text);
     if (!status) return status.error();
     OverlayHosts hosts(overlay, fabric);
-    for (const auto& told : status->hosts)
-        if (const auto index = hosts.find(told.name)) add_host(overlay, *index, told);
-    for (const auto& told : status->jobs)
-        add_job(overlay, hosts, told);
+    for (const auto& reported : status->hosts)
+        if (const auto index = hosts.find(reported.name)) add_host(overlay, *index, reported);
+    for (const auto& reported : status->jobs)
+        add_job(overlay, hosts, reported);
     return {};
 }
 

@@ -1,6 +1,7 @@
 """Railyard's own part of a cluster: its configuration, plugins, daemons, and the nodes' fake hardware."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ SOUND_GPUS = "count=8\n"
 SETTINGS = {
     "restartd.observe_only": "false",
     "restartd.max_drained_percent": "50",
+    "node_loss.max_lost_percent": "100",
     "checkpoint.mtbf_node": '"10m"',
     "checkpoint.min_interval": '"1s"',
 }
@@ -69,6 +71,8 @@ class Agents:
             "placement.fabric": f'"{self.fabric}"',
             "restartd.listen": f'"{self.url.removeprefix("http://")}"',
             "restartd.url": f'"{self.url}"',
+            # Another one stands in slurm.conf alone.
+            **({"restartd.user": '"root"'} if options.slurm_user == "root" else {}),
             "restartd.journal": f'"{cluster.root}/state/journal.db"',
             "munge.socket": f'"{cluster.root}/munge/munge.sock"',
             **SETTINGS, **options.railyard,
@@ -83,6 +87,7 @@ class Agents:
         self.conf.write_text("\n".join(lines) + "\n")
         if self.wanted:
             self._make_hardware()
+            self._make_systemd()
 
     def _make_hardware(self) -> None:
         """Each node's sysfs tree, with the GUIDs that the fabric file has, kernel log and NVML state."""
@@ -97,6 +102,19 @@ class Agents:
             (home / "kmsg").write_text("")
             (home / "nvml.state").write_text(SOUND_GPUS)
 
+    def _make_systemd(self) -> None:
+        """A systemctl that says whether its host is being shut down."""
+        folder = self.cluster.root / "systemd"
+        folder.mkdir(exist_ok=True)
+        script = folder / "systemctl"
+        script.write_text("#!/bin/sh\n[ -e /run/stopping ] && echo stopping || echo running\n")
+        script.chmod(0o755)
+
+    def shut_down(self, node: str) -> None:
+        """Ends the host's agent as systemd does when the host is rebooted."""
+        (self.cluster.root / "hosts" / node / "run" / "stopping").touch()
+        self.stop(node, "nodewatchd")
+
     def hardware(self, node: str) -> Path:
         """The folder of a node's hardware, as this process reaches it."""
         return self.cluster.yard.outside(self.cluster.root / "hardware" / node)
@@ -106,14 +124,20 @@ class Agents:
             return False
         self.start_restartd()
         if self.cluster.fabric.hcas:
-            self._start("ctl", "fabricwatchd", [str(self.build / "fabricwatchd")], self.cluster.fabric.environment())
+            self.start_fabricwatchd()
         for node in self.cluster.nodes:
             self.start_node(node)
         return None
 
+    def start_fabricwatchd(self) -> None:
+        self._start("ctl", "fabricwatchd", [str(self.build / "fabricwatchd")],
+                    {**self.cluster.fabric.environment(), **self.cluster.fabric.notices()})
+
     def start_restartd(self) -> None:
         """Returns when it answers."""
-        daemon = self._start("ctl", "restartd", [str(self.build / "restartd")], {})
+        user = self.cluster.options.slurm_user
+        own = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        daemon = self._start("ctl", "restartd", [*own, str(self.build / "restartd")], {})
         wait_for(lambda: self.cluster.run("railctl", "status", timeout=5).returncode == 0, 20, "restartd to answer",
                  [daemon.log], needs=daemon.pid)
 
@@ -124,7 +148,8 @@ class Agents:
         double = self.build / "tests" / "doubles" / "libnvidia-ml.so.1"
         command = [str(self.build / "nodewatchd"), "--host", node, "--sysfs", f"{home}/sys", "--nvml", str(double),
                    "--kmsg", f"{home}/kmsg"]
-        self._start(node, "nodewatchd", command, {"RAIL_NVML_STATE": f"{home}/nvml.state"})
+        path = f"{self.cluster.root / 'systemd'}:{self.cluster.environment(node)['PATH']}"
+        self._start(node, "nodewatchd", command, {"RAIL_NVML_STATE": f"{home}/nvml.state", "PATH": path})
 
     def _start(self, host: str, label: str, command: list[str], env: dict[str, str]):
         return self.cluster.spawn(host, label, [*command, "--config", str(self.conf)], env=env)
@@ -154,8 +179,7 @@ class Agents:
         if not self.wanted:
             return
         self.stop("ctl", "restartd")
-        for path in (self.cluster.root / "state").glob("journal.db*"):
-            path.unlink()
+        self.forget()
         for node in self.cluster.nodes:
             if node in self._faulty:
                 self.stop(node, "nodewatchd")  # a finding outlasts its cause for a while
@@ -163,6 +187,19 @@ class Agents:
                 self.start_node(node)
         self._faulty.clear()
         self.start_restartd()
+
+    def wait_heard(self) -> None:
+        """Until restartd has heard all agents: a host that it has never heard cannot be lost."""
+        heard = lambda: json.loads(self.cluster.out("railctl", "status", "--json"))["witnesses"]["agents"]  # noqa: E731
+        wait_for(lambda: heard() == len(self.cluster.nodes), 30, "restartd to hear all agents",
+                 [self.cluster.log("ctl", "restartd")])
+
+    def forget(self) -> None:
+        """No journal and no lease, for a restartd that knows nothing."""
+        state = self.cluster.root / "state"
+        shutil.rmtree(state / "journal.db.lease", ignore_errors=True)
+        for path in state.glob("journal.db*"):
+            path.unlink()
 
     def stop(self, host: str, label: str) -> None:
         """Ends a daemon the way systemd does; it may have ended before."""

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Callable, Optional, Union
 
+from .accounting import Accounting
 from .agents import SOURCE, Agents
 from .fabric import Fabric
 from .hosts import NETWORK, Yard, permitted
@@ -24,6 +25,11 @@ CONTROLLER = "ctl"
 BACKUP = "ctl2"
 PATHS = ("build", "userland")  # of the options
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+# For MPI programs. Ranks share this machine's few cores: one that waits must let the others run. And with Slurm 22.05's
+# ring for PMIx's first fence, one start in sixty of six ranks on a busy machine has a rank that is through MPI_Init and
+# sends while another still waits in that fence: Open MPI 4.1 then calls a receiver that is not there yet, and dies.
+# With the tree, none of 440 did.
+MPI = {"OMPI_MCA_mpi_yield_when_idle": "1", "SLURM_PMIX_FENCE": "tree"}
 RECORD = "cluster.json"
 
 
@@ -45,6 +51,8 @@ class Options:
     userland: Optional[Path] = None  # another Debian's root directory (userland.py): Slurm and its plugins alone
     cloud: bool = False              # the controller alone, nodes without slurmds; no agents
     backup: bool = False             # a second controller, on a host of its own
+    slurm_user: str = "root"         # SlurmUser, and restartd's
+    accounting: bool = False         # slurmdbd, and its database (accounting.py)
 
     def shared(self) -> list[Path]:
         """The folders all hosts read, as if from a shared file system."""
@@ -90,6 +98,7 @@ class Cluster:
         self.slurm: Slurm
         self.fabric = Fabric(root)
         self.agents = Agents(self) if options.build else None
+        self.accounting = Accounting(self) if options.accounting else None
 
     # --- life ---
 
@@ -182,10 +191,11 @@ class Cluster:
     def _configure_slurm(self, ports: Optional[list[int]]) -> None:
         options = self.options
         pods = [self.units[start:start + options.units] for start in range(0, len(self.units), options.units)]
+        settings = {**options.settings, **(self.accounting.settings() if self.accounting else {})}
         self.slurm = Slurm(self.root, pods, self.yard.namespaces, self.userland,
-                           plugin_dir=self.root / "plugins" if options.build else None, settings=options.settings,
+                           plugin_dir=self.root / "plugins" if options.build else None, settings=settings,
                            slurmd_timeout=options.slurmd_timeout, cred_expire=options.cred_expire, ports=ports,
-                           cloud=options.cloud, backup=BACKUP if options.backup else None)
+                           cloud=options.cloud, backup=BACKUP if options.backup else None, user=options.slurm_user)
 
     def _start_slurm(self) -> None:
         ports = None if self.yard.namespaces else [free_port() for _ in range(len(self.nodes) + 1)]
@@ -196,6 +206,8 @@ class Cluster:
         self.spawn(CONTROLLER, "munged", self.slurm.munged())
         socket = self.root / "munge" / "munge.sock"
         wait_for(socket.exists, 10, "munged to listen", [self.root / "log" / "munged.log", self.log(CONTROLLER, "munged")])
+        if self.accounting:
+            self.accounting.start(self.options.slurm_user)
         self.start_slurmctld()
         if self.options.backup:
             self.start_backup()
@@ -242,7 +254,7 @@ class Cluster:
         build = self.options.build
         path = [str(build), str(build / "tests" / "apps")] if build else []
         values = {"PATH": ":".join([*path, PATH]), "HOME": "/root", "LANG": "C.UTF-8",
-                  "SLURM_CONF": str(self.slurm.conf(host))}
+                  "SLURM_CONF": str(self.slurm.conf(host)), **MPI}
         if self.agents:
             values["RAILYARD_CONF"] = str(self.agents.conf)
         return values
@@ -318,6 +330,10 @@ class Cluster:
         if self.fabric.hcas:
             self.fabric.set_links(host, False)
         self._record()
+
+    def hang(self, host: str) -> None:
+        """The host's kernel hangs: its links stay up, nothing runs. Until it is powered off."""
+        self.yard.hang(host)
 
     def power_on(self, host: str) -> None:
         """Boots a host that is off and starts its daemons."""

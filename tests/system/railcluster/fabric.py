@@ -34,23 +34,29 @@ class Fabric:
         self._fifo = root / "run" / "ibsim.console"
         self.hcas: dict[str, list[str]] = {}
         self.seat = ""
+        self.second_seat = ""
         if self.net.exists():
-            self._read_net()
+            self.read_net()
 
-    def _read_net(self) -> None:
+    def read_net(self) -> None:
+        """Who hangs on it; also before it is started."""
         for line in self.net.read_text().splitlines():
             if match := CA.match(line):
                 self.hcas.setdefault(match["host"], []).append(match["id"])
             elif match := SWITCH.match(line):
-                self.seat = match["id"]  # the last one is of the highest tier
+                self.second_seat, self.seat = self.seat, match["id"]  # the last one is of the highest tier
 
     def environment(self) -> dict[str, str]:
         """What a program needs so that its MADs go to this fabric."""
         return {"LD_PRELOAD": str(umad2sim()), "IBSIM_SOCKNAME": self.root.name, "SIM_HOST": self.seat}
 
+    def notices(self) -> dict[str, str]:
+        """What else fabricwatchd needs, so that opensm's reports come to it: a seat where no subnet manager is."""
+        return {"RAIL_IBSIM_NOTICES": self.second_seat}
+
     def start(self, cluster) -> None:
         """ibsim, then opensm; returns when every port has its address."""
-        self._read_net()
+        self.read_net()
         self._fifo.unlink(missing_ok=True)
         os.mkfifo(self._fifo)
         console = os.open(self._fifo, os.O_RDWR)  # opened for writing too: ibsim never sees its end
@@ -61,13 +67,18 @@ class Fabric:
             os.close(console)
         wait_for(lambda: "Network simulator ready" in self.log.read_text(errors="replace"), 20,
                  "ibsim to carry the fabric", [self.log])
+        self.start_opensm(cluster)
+
+    def start_opensm(self, cluster) -> None:
+        """Returns when it has brought the subnet up, again if it ran before."""
         osm_log = self.root / "log" / "opensm.log"
+        begin = osm_log.stat().st_size if osm_log.exists() else 0
         folder = self.root / "state" / "opensm"
         folder.mkdir(parents=True, exist_ok=True)
         # -d2: each line of the log is written at once.
         cluster.spawn("ctl", "opensm", ["opensm", "-d2", "-f", str(osm_log), "-g", "0x" + self.seat.partition("-")[2]],
                       env={**self.environment(), "OSM_TMP_DIR": f"{folder}/", "OSM_CACHE_DIR": f"{folder}/"})
-        wait_for(lambda: "SUBNET UP" in osm_log.read_text(errors="replace"), 30, "opensm to bring the subnet up",
+        wait_for(lambda: "SUBNET UP" in osm_log.read_bytes()[begin:].decode(errors="replace"), 30, "opensm to bring the subnet up",
                  [osm_log, self.root / "log" / "ctl.opensm.log"])
 
     def console(self, command: str) -> str:

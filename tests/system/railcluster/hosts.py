@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import uuid
 from pathlib import Path
 from typing import Optional, Sequence
 
@@ -47,6 +48,7 @@ class Yard:
         self.inits: dict[str, Pid] = {}
         self.addresses: dict[str, str] = {}
         self._lifeline: Optional[int] = None
+        self._stopped: dict[str, set[Pid]] = {}  # what entered a host that hangs
 
     # --- starting ---
 
@@ -65,10 +67,18 @@ class Yard:
         script = (f"mount --bind {etc}/hosts /etc/hosts && mount --bind {etc}/nsswitch.conf /etc/nsswitch.conf && "
                   f"mount -t tmpfs -o mode=755 rail {self.root}/hardware && "
                   "ip link set lo up && ip link add br0 type bridge && ip link set br0 up && "
-                  f"echo up >{self.root}/yard.up; {TIED_INIT if tied else INIT}")
+                  f"{self.prepared()}echo up >{self.root}/yard.up; {self.until_closed() if tied else INIT}")
         self.init = self._unshare([], "yard", ["--net", "--mount"], script, stdin)
         if tied:
             os.close(stdin)
+
+    def prepared(self) -> str:
+        """Commands, each with && behind it, that a kind of hosts needs the yard to run before it is up."""
+        return ""
+
+    def until_closed(self) -> str:
+        """What a yard that is tied to its maker runs: its end is the end of all."""
+        return TIED_INIT
 
     def boot(self, name: str) -> None:
         """Powers a host on: new namespaces, a link to the bridge, its own /tmp, /run and GPU device nodes."""
@@ -80,6 +90,8 @@ class Yard:
         os.chmod(home / "tmp", 0o1777)
         binds = [f"mkdir -p {home}{path} && mount --bind {path} {home}{path}" for path in self.shared]
         binds += [f"mount --rbind {home}/tmp /tmp", f"mount --rbind {home}/run /run"]
+        (home / "boot_id").write_text(f"{uuid.uuid4()}\n")
+        binds.append(f"mount --bind {home}/boot_id /proc/sys/kernel/random/boot_id")
         script = (f"hostname {name} && {' && '.join(binds)} && "
                   f"mount --bind {home}/gpu {self.root}/gpu && ip link set lo up && "
                   f"{''.join(f'{command} && ' for command in self.mounts)}"
@@ -87,7 +99,12 @@ class Yard:
         enter = ["nsenter", "-t", str(self.init.pid), "-n", "-m", "-p", "--"]
         init = self._unshare(enter, name, ["--net", "--uts", "--mount", "--ipc"], script, subprocess.DEVNULL)
         self.inits[name] = init
-        self._yard("ip", "link", "add", f"v{name}", "type", "veth", "peer", "name", "eth0", "netns", self._inner(init))
+        self._connect(name)
+
+    def _connect(self, name: str) -> None:
+        """A link from the host to the bridge, and the host's address."""
+        inner = self._inner(self.inits[name])
+        self._yard("ip", "link", "add", f"v{name}", "type", "veth", "peer", "name", "eth0", "netns", inner)
         self._yard("ip", "link", "set", f"v{name}", "master", "br0", "up")
         for command in (f"addr add {self.addresses[name]}/24 dev eth0", "link set eth0 up"):
             subprocess.run([*self.prefix(name), "ip", *command.split()], check=True)
@@ -144,13 +161,31 @@ class Yard:
         """Every process of the host dies at once and its link goes away, as if its power had been cut."""
         init = self.inits.pop(name)
         init.kill(signal.SIGKILL)
+        for entered in self._stopped.pop(name, ()):
+            entered.kill(signal.SIGCONT)
         wait_for(lambda: not init.alive(), 10, f"host {name} to be off", every=0.01)
+
+    def hang(self, name: str) -> None:
+        """Every process of the host stops; its kernel answers pings and takes connections. Only a power-off ends that."""
+        mine = os.readlink(f"/proc/{self.inits[name].pid}/ns/pid")
+        for path in Path("/proc").glob("[0-9]*/ns/pid"):
+            try:
+                if os.readlink(path) == mine:
+                    process = Pid.of(int(path.parts[2]))
+                    # nsenter stops itself when its child is stopped, and a stopped one never buries its child.
+                    if parent := process.parent():
+                        self._stopped.setdefault(name, set()).add(parent)
+                    process.kill(signal.SIGSTOP)
+            except OSError:
+                pass  # it has ended
 
     def cable(self, name: str, up: bool) -> None:
         self._yard("ip", "link", "set", f"v{name}", "up" if up else "down")
 
     def close(self) -> None:
         self.init.kill(signal.SIGKILL)
+        for entered in set().union(*self._stopped.values()):
+            entered.kill(signal.SIGCONT)
         wait_for(lambda: not self.init.alive(), 10, "the yard to end", every=0.01)
         if self._lifeline is not None:
             os.close(self._lifeline)

@@ -9,6 +9,7 @@ from .process import wait_for
 START = re.compile(r"^heat2d: start step (?P<step>\d+) \(from (?P<source>.*)\) ranks (?P<ranks>\d+)$")
 PROGRESS = re.compile(r"^heat2d: (?P<seconds>[\d.]+) s step (?P<step>\d+) of (?P<steps>\d+)")
 CHECKPOINT = re.compile(r"^heat2d: checkpoint step (?P<step>\d+) cost (?P<cost>[\d.]+) s")
+AGAIN = re.compile(r"^railrun: launch (?P<launch>\d+) on (?P<nodes>\S+) \((?P<why>.*)\)$")
 DONE = re.compile(r"^heat2d: done steps (?P<step>\d+) checksum (?P<checksum>\S+) elapsed (?P<seconds>[\d.]+)$")
 
 
@@ -47,11 +48,17 @@ class Job:
             return last if last.state == state and restarts in (None, last.restarts) else None
         what = f"job {self.number} to be {state}" + (f" after {restarts} restarts" if restarts is not None else "")
         try:
-            return wait_for(reached, seconds, what, self._logs(), every=0.1)
+            return wait_for(reached, seconds, what, self.logs(), every=0.1)
         except Exception as error:
             raise type(error)(f"{error}\nlast seen: {last}") from None
 
-    def _logs(self) -> list[Path]:
+    def ranks(self) -> list[str]:
+        """The hosts that run its ranks now, in Slurm's order, without railrun's spares: its step names them."""
+        steps = self.cluster.out("squeue", "--steps", "--noheader", "--jobs", str(self.number), "--format=%i %N").splitlines()
+        lists = [line.split()[1] for line in steps if re.match(r"\d+\.\d+ ", line)]  # not the batch script; one of --warm is small
+        return max((self.cluster.out("scontrol", "show", "hostnames", names).split() for names in lists), key=len)
+
+    def logs(self) -> list[Path]:
         logs = [self.output, self.cluster.log("ctl", "slurmctld")]
         return [*logs, self.cluster.log("ctl", "restartd")] if self.cluster.agents else logs
 
@@ -73,24 +80,23 @@ class Job:
     def wait_step(self, step: int, seconds: float) -> None:
         """Waits until its solver has told of this step or a later one."""
         wait_for(lambda: any(int(match["step"]) >= step for match in self.lines(PROGRESS)), seconds,
-                 f"job {self.number} to reach step {step}", self._logs())
+                 f"job {self.number} to reach step {step}", self.logs())
 
     def wait_checkpoint(self, seconds: float, count: int = 1) -> None:
         wait_for(lambda: len(self.lines(CHECKPOINT)) >= count, seconds,
-                 f"job {self.number} to write checkpoint {count}", self._logs())
+                 f"job {self.number} to write checkpoint {count}", self.logs())
 
 
 def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, ckpt: Optional[Path] = None,
-           options: tuple[str, ...] = ()) -> Job:
+           options: tuple[str, ...] = (), launcher: str = "srun --mpi=pmix --ntasks-per-node=1") -> Job:
     """Submits the solver, one rank a node; with a checkpoint folder it may be restarted."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)
     output = folder / f"heat2d-{len(list(folder.glob('heat2d-*.out')))}.out"
     output.touch()
     program = cluster.options.build / "tests" / "apps" / "heat2d"
-    # Ranks share this machine's few cores: one that waits must let the others run.
-    script = ("#!/bin/sh\nexport OMPI_MCA_mpi_yield_when_idle=1\n"
-              f"exec srun --mpi=pmix --ntasks-per-node=1 {program} --n {n} --steps {steps} --pace-us {pace_us}\n")
+    script = ("#!/bin/sh\n"
+              f"exec {launcher} {program} --n {n} --steps {steps} --pace-us {pace_us}\n")
     flags = [f"--ckpt-dir={ckpt}", "--restart=auto"] if ckpt else []
     answer = cluster.out("sbatch", "--parsable", f"-N{nodes}", "--exclusive", "--job-name=heat2d", "--open-mode=append",
                          f"--output={output}", *flags, *options, stdin=script)

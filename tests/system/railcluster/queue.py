@@ -35,6 +35,18 @@ def state(cluster, job):
     return fields(cluster, job)["JobState"]
 
 
+def output_of(cluster, *flags, script, env=None, seconds=90):
+    """What a batch job prints, once it has completed. sbatch -W looks only after 2, 4, 8, 16 and 32 seconds."""
+    job = submit(cluster, *flags, script=script, env=env)
+    wait_for(lambda: state(cluster, job) not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"), seconds,
+             f"job {job} to end", [cluster.root / f"{job}.out", cluster.log("ctl", "slurmctld")])
+    out = cluster.root / f"{job}.out"
+    text = out.read_text() if out.exists() else ""
+    found = state(cluster, job)
+    check(found == "COMPLETED", f"job {job}, {' '.join(flags)}: {found}: {text}")
+    return text
+
+
 def wait_state(cluster, job, wanted, seconds=20):
     wait_for(lambda: state(cluster, job) == wanted, seconds, f"job {job} to be {wanted}", [cluster.log("ctl", "slurmctld")])
 
@@ -82,7 +94,7 @@ def log_lines(cluster, text):
 def stop_slurmctld(cluster, number=signal.SIGTERM):
     daemon = cluster.daemons["ctl", "slurmctld"]
     daemon.kill(number)
-    wait_for(lambda: not daemon.alive(), 15, "slurmctld to stop", [daemon.log])
+    wait_for(lambda: not daemon.alive(), 90, "slurmctld to stop", [daemon.log])
 
 
 def restart_slurmctld(cluster, number=signal.SIGTERM):

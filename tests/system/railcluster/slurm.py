@@ -5,6 +5,7 @@ One configuration for all hosts where they are namespaces. Plain processes share
 """
 
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Optional
@@ -18,7 +19,7 @@ SLURM_CONF = """\
 ClusterName=railyard
 SlurmctldHost={controller}{backup}
 SlurmctldPort={port}
-SlurmUser=root
+SlurmUser={user}
 SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket={root}/munge/munge.sock{auth}
@@ -82,16 +83,16 @@ class Slurm:
     def __init__(self, root: Path, pods: list[list[list[str]]], namespaces: bool, userland: Userland, *,
                  plugin_dir: Optional[Path] = None, slurmd_timeout: int = 300, cred_expire: Optional[int] = None,
                  ports: Optional[list[int]] = None, cloud: bool = False, settings: Optional[dict[str, str]] = None,
-                 backup: Optional[str] = None):
+                 backup: Optional[str] = None, user: str = "root"):
         """pods holds the nodes by pod and unit. plugin_dir holds Railyard's plugins; None is a stock cluster.
 
         ports: the controller's, then each node's. cloud: no node has a slurmd. settings replace or add keys of
-        slurm.conf. backup: the host of a second controller.
+        slurm.conf. backup: the host of a second controller. user: SlurmUser.
         """
         self.root, self.namespaces, self.pods, self.userland = root, namespaces, pods, userland
         self.nodes = [node for pod in pods for unit in pod for node in unit]
         self.plugin_dir, self.slurmd_timeout, self.cred_expire = plugin_dir, slurmd_timeout, cred_expire
-        self.cloud, self.settings, self.backup = cloud, settings or {}, backup
+        self.cloud, self.settings, self.backup, self.user = cloud, settings or {}, backup, user
         self.ports = ports or [6817] + [6818] * len(self.nodes)
 
     def conf(self, node: Optional[str] = None) -> Path:
@@ -102,6 +103,8 @@ class Slurm:
     def write(self) -> None:
         for folder in ("state", "run", "munge", "gpu", "log"):
             (self.root / folder).mkdir(exist_ok=True)
+        for folder in ("state", "run", "log") if self.user != "root" else ():
+            shutil.chown(self.root / folder, self.user)
         if not self.cloud:
             for node in self.nodes:
                 self._make_gpus(self.root / "hosts" / node / "gpu" if self.namespaces else self.root / "gpu")
@@ -121,6 +124,7 @@ class Slurm:
         values = {
             "controller": "ctl" if self.namespaces else f"{os.uname().nodename}(127.0.0.1)",
             "backup": f"\nSlurmctldHost={self.backup}" if self.backup else "",
+            "user": self.user,
             "run": "/run" if self.backup else self.root / "run",  # each controller's host has its own /run
             "port": self.ports[0], "root": self.root, "folder": folder, "plugins": plugins,
             "auth": f",cred_expire={self.cred_expire}" if self.cred_expire else "",
@@ -139,8 +143,9 @@ class Slurm:
         # The hosts of Debian 13's Slurm have no cgroups of their own.
         (folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.userland.root else "CgroupAutomount=no\n")
         (folder / "topology.conf").write_text("\n".join(self._switches()) + "\n")
-        socket = "" if self.namespaces or node is None else f" socket={self.root}/hosts/{node}/run/railyard/job.sock"
-        spank = f"optional {self.plugin_dir}/spank_rail.so{socket}\n" if "spank_rail.so" in have else ""
+        run = self.root / "hosts" / str(node) / "run" / "railyard"
+        places = "" if self.namespaces or node is None else f" socket={run}/job.sock run={run}"
+        spank = f"optional {self.plugin_dir}/spank_rail.so{places}\n" if "spank_rail.so" in have else ""
         (folder / "plugstack.conf").write_text(spank)
         if node is not None:  # one /tmp for all: PMIx's session folders must not meet
             (folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.root}/hosts/{node}/tmp\n")

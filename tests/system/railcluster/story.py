@@ -1,13 +1,16 @@
 """A job's life told as it happens: states, nodes drawn by unit, checkpoints, what restartd says, work lost and saved."""
 
 import json
+import re
+import signal
 import time
 from typing import Callable
 
-from .jobs import CHECKPOINT, PROGRESS, START, Job, Seen
+from .jobs import AGAIN, CHECKPOINT, PROGRESS, START, Job, Seen
 from .process import Timeout, wait_for
 
 QUIET = 6.0  # seconds without a line after which progress is told
+COSTS = re.compile(r"^i-\d+: .*\n(COST .*(?:\n.+)*)", re.MULTILINE)  # railctl explain JOB's table, up to an empty line
 ENDED = ("FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 
 
@@ -28,6 +31,7 @@ class Story:
         self.placements: list[list[str]] = []
         self.incarnations: list[Incarnation] = []
         self.fault_at = 0.0
+        self.costs = ""  # of leaving the job and of moving it, as they were told
         self.seen = Seen("", [], 0, "", "")
         self._nodes = cluster.node_states()
         self._read = 0
@@ -63,7 +67,9 @@ class Story:
     def _read_output(self) -> None:
         lines = self.job.output.read_text(errors="replace").split("\n")[:-1]
         for line in lines[self._read:]:
-            if match := START.match(line):
+            if AGAIN.match(line):
+                self.say(line)
+            elif match := START.match(line):
                 if self.incarnations:
                     self._account(int(match["step"]))
                 self.incarnations.append(Incarnation(int(match["step"]), match["source"]))
@@ -86,10 +92,22 @@ class Story:
     def _tell_events(self) -> None:
         """What restartd wrote in its journal about this job since the last look."""
         answer = self.cluster.run("railctl", "explain", str(self.job.number), "--json")
-        notes = json.loads(answer.stdout)["timeline"] if answer.returncode == 0 else []
+        told = json.loads(answer.stdout) if answer.returncode == 0 else {"timeline": []}
+        notes = told["timeline"]
         for note in notes[self._notes:]:
             self.say(f"restartd: {note['kind']}: {note['text']}")
         self._notes = max(self._notes, len(notes))
+
+    def _until_weighed(self) -> None:
+        """What staying and moving would cost is shown from the decision to the move, which may take a third of a second."""
+        def told() -> bool:
+            text = self.cluster.run("railctl", "explain", str(self.job.number)).stdout
+            table = COSTS.search(text)
+            self.costs = table[1] if table else ""
+            return bool(table) or "requeue job" in text
+        wait_for(told, 60, "staying and moving to be weighed", [self.cluster.log("ctl", "restartd")], every=0.01)
+        self.say("railctl explain shows what it weighs:")
+        print(self.costs, flush=True)
 
     def _account(self, resumed: int) -> None:
         """Work lost and saved by a move, in steps told and in seconds of this job's own pace."""
@@ -126,8 +144,17 @@ class Story:
         if restarts:
             self.say(f"RUNNING again {time.monotonic() - self.fault_at:.1f} s after the fault")
 
+    def until_launched(self, starts: int, seconds: float) -> None:
+        """Until its program has begun so often; looks at its output alone, which takes no time that would count."""
+        wait_for(lambda: len(self.job.lines(START)) >= starts, seconds, f"job {self.job.number} to start its step again",
+                 [self.job.output, self.cluster.log("ctl", "restartd")], every=0.02)
+        self.say(f"first instruction {time.monotonic() - self.fault_at:.1f} s after the fault")
+        self.poll()
+
     def until_checkpoints(self, count: int, seconds: float) -> None:
-        self._until(lambda: len(self.incarnations) > self.seen.restarts and self.incarnations[-1].checkpoints >= count,
+        """Until the latest launch has saved so often."""
+        starts = len(self.job.lines(START)) or 1
+        self._until(lambda: len(self.incarnations) >= starts and self.incarnations[-1].checkpoints >= count,
                     seconds, f"job {self.job.number} to write {count} checkpoints")
 
     def until_completed(self, seconds: float) -> None:
@@ -142,34 +169,62 @@ class Story:
         end = time.monotonic() + seconds
         self._until(lambda: time.monotonic() >= end, seconds + 10, f"job {self.job.number} to work on")
 
-    def power_off(self) -> str:
-        node = self.placements[-1][2]
-        self.say(f"*** power off: {node} ***")
+    def _fault(self, text: str) -> None:
+        self.say(f"*** {text} ***")
         self.fault_at = time.monotonic()
+
+    def lose_agent(self) -> str:
+        """nodewatchd on one host dies, and is started again when it has been missed, as systemd would."""
+        node = self.job.ranks()[3]
+        self._fault(f"nodewatchd killed: {node} itself is fine")
+        self.cluster.daemons[node, "nodewatchd"].kill(signal.SIGKILL)
+        self._until(lambda: "agent silent" in self.timeline(node), 60, f"{node} to be suspected")
+        self.cluster.agents.start_node(node)
+        self._until(lambda: "suspicion dropped" in self.timeline(node), 60, f"{node} to be suspected no more")
+        self.show(node)
+        return node
+
+    def power_off(self) -> str:
+        node = self.job.ranks()[2]
+        self._fault(f"power off: {node}")
         self.cluster.power_off(node)
         return node
 
     def power_brake(self) -> str:
-        node = self.placements[-1][4]
-        self.say(f"*** power brake: GPU 3 of {node} ***")
-        self.fault_at = time.monotonic()
+        node = self.job.ranks()[4]
+        self._fault(f"power brake: GPU 3 of {node}")
         self.cluster.power_brake(node, 3, True)
+        self._until_weighed()
         return node
 
-    # --- the end ---
+    # --- the reasoning, and the end ---
 
-    def verdict(self, checksum: str, off: str, slow: str) -> dict[str, bool]:
+    def timeline(self, what: str) -> str:
+        """What restartd's journal tells of a host or a job."""
+        notes = json.loads(self.cluster.out("railctl", "explain", what, "--json"))["timeline"]
+        return "\n".join(note["text"] for note in notes)
+
+    def show(self, what: str) -> None:
+        self.say(f"railctl explain {what}")
+        print(self.cluster.out("railctl", "explain", what), flush=True)
+
+    def verdict(self, checksum: str, missed: str, off: str, slow: str) -> dict[str, bool]:
         """Each promise and whether it held."""
         placements, lives = self.placements, self.incarnations
+        told = self.timeline(str(self.job.number))
+        acted = json.loads(self.cluster.out("railctl", "history", "--json"))["actions"]
 
         def in_one_unit(nodes: list[str]) -> bool:
             return any(set(nodes) <= set(unit) for unit in self.cluster.units)
 
         return {
-            "two restarts, without a human": self.seen.restarts == 2 and len(placements) == 3,
+            f"{missed}'s missed heartbeats led to nothing": not any(missed in action["text"] for action in acted
+                                                                    if action["kind"].endswith("_host")),
+            f"{off}'s loss was survived inside the allocation": len(lives) > 1 and "runs again inside its allocation" in told,
+            f"before {slow} was left the job saved, and began there": len(lives) > 2 and f"saved step {lives[2].first} " in told,
+            "what staying and moving costs was shown": "waiting" in self.costs and "moving" in self.costs,
+            "three launches and one requeue, without a human": self.seen.restarts == 1 and len(lives) == 3,
             "each placement within one unit": all(in_one_unit(nodes) for nodes in placements),
-            f"{off} was avoided after it lost power": all(off not in nodes for nodes in placements[1:]),
-            f"{slow} was avoided after its power brake": all(slow not in nodes for nodes in placements[2:]),
-            "each restart from a checkpoint": len(lives) == 3 and all(life.first > 0 for life in lives[1:]),
+            f"{off} and {slow} were avoided": {off, slow}.isdisjoint(placements[-1]),
             "the checksum is that of the undisturbed run": self.job.checksum() == checksum,
         }

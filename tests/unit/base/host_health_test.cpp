@@ -11,7 +11,12 @@ TEST_CASE("the health file is read back as it was written") {
     REQUIRE(read);
     CHECK(read->written == file.written);
     CHECK(read->hosts == file.hosts);
+    CHECK_FALSE(read->spare_floor);
     CHECK(parse_health(base::print_health({}), "x")->hosts.empty());
+    CHECK(parse_health(base::print_health({{}, {}, base::SpareFloor{3, 0.01}}), "x")->spare_floor ==
+          base::SpareFloor{3, 0.01});
+    CHECK(parse_health(base::print_health({{}, {}, base::SpareFloor{0, 0.5}}), "x")->spare_floor ==
+          base::SpareFloor{0, 0.5});
 }
 
 TEST_CASE("a broken health file is refused with the place") {
@@ -27,6 +32,7 @@ TEST_CASE("a broken health file is refused with the place") {
     CHECK_THAT(refusal(R"({"v":1,"written":1})"), Catch::Contains("hosts"));
     CHECK_THAT(refusal(R"({"v":1,"written":1,"hosts":{"n1":{"health":1.5,"why":""}}})"),
                Catch::Contains("hosts.n1") && Catch::Contains("between 0 and 1"));
+    CHECK_THAT(refusal(R"({"v":1,"written":1,"hosts":{},"spare_floor":-1})"), Catch::Contains("spare_floor"));
     CHECK_THAT(refusal(R"({"v":1,"written":1,"hosts":{"n1":{"health":0.5}}})"), Catch::Contains("hosts.n1"));
 }
 
@@ -34,7 +40,7 @@ TEST_CASE("the health file lies beside the journal unless it is named") {
     const auto path = [](std::string_view text) {
         const auto conf = base::Conf::from_text(text, "railyard.conf");
         REQUIRE(conf);
-        return base::health_path(*conf);
+        return base::health_path(conf->placement, conf->restartd);
     };
     CHECK(path("") == "/var/lib/railyard/health.json");
     CHECK(path("[restartd]\njournal = \"/state/rail.db\"\n") == "/state/health.json");

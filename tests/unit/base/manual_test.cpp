@@ -29,16 +29,17 @@ std::string manual_of(std::string_view table) {
     std::string text = fmt::format(".Sh TABLE [{}]\n.Bl -tag -width Ds\n", table);
     for (const auto& key : base::keys()) {
         if (key.table != table) continue;
-        text += fmt::format(".It Li {} = {}\n{}\n.Pq {}{}\n", key.name, mdoc(key.default_text),
-                            mdoc(key.meaning), mdoc(base::type_name(key.type)),
-                            key.unit.empty() ? "" : fmt::format("; {}", key.unit));
+        const auto more = base::bounds_and_unit(key);
+        text +=
+            fmt::format(".It Li {} = {}\n{}\n.Pq {}{}{}\n", key.name, mdoc(key.default_text),
+                        mdoc(key.meaning), mdoc(base::type_name(key.type)), more.empty() ? "" : "; ", more);
     }
     return text + ".El\n";
 }
 
 } // namespace
 
-TEST_CASE("the manual page lists every key with its default, type and meaning") {
+TEST_CASE("the manual page lists every key with its default, type, bounds, unit and meaning") {
     const auto page = source("man/railyard.conf.5");
     std::string done;
     for (const auto& key : base::keys()) {

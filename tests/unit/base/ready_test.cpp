@@ -15,7 +15,7 @@ TEST_CASE("readiness is one line, then the end") {
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);
     const base::UniqueFd reading(ends[0]);
-    REQUIRE(base::tell_ready(ends[1]));
+    REQUIRE(base::report_ready(ends[1]));
     std::array<char, 32> text{};
     CHECK(::read(reading.get(), text.data(), text.size()) == 6);
     CHECK(std::string(text.data()) == "READY\n");
@@ -23,10 +23,10 @@ TEST_CASE("readiness is one line, then the end") {
 }
 
 TEST_CASE("readiness asked for on a closed descriptor is an error, unasked it is none") {
-    const auto told = base::tell_ready(987654);
+    const auto told = base::report_ready(987654);
     REQUIRE_FALSE(told);
     CHECK(told.error().text.find("--ready-fd 987654") != std::string::npos);
-    CHECK(base::tell_ready(-1));
+    CHECK(base::report_ready(-1));
 }
 
 TEST_CASE("systemd is told where it listens") {
@@ -37,7 +37,7 @@ TEST_CASE("systemd is told where it listens") {
     std::memcpy(address.sun_path, name.c_str(), name.size());
     REQUIRE(::bind(systemd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
     ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
-    CHECK(base::tell_ready(-1));
+    CHECK(base::report_ready(-1));
     ::unsetenv("NOTIFY_SOCKET");
     ::unlink(name.c_str());
     std::array<char, 32> text{};

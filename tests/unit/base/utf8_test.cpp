@@ -8,8 +8,9 @@
 using base::as_utf8;
 using base::cut_utf8;
 using base::is_utf8;
+using base::printable;
 
-TEST_CASE("bytes that belong to no character are told and replaced") {
+TEST_CASE("bytes that belong to no character are found and replaced") {
     for (const std::string good : {"", "fan tray", "L\u00fcfter \u20ac \U0001f525", "\xf4\x8f\xbf\xbf"}) {
         CHECK(is_utf8(good));
         CHECK(as_utf8(good) == good);
@@ -35,4 +36,11 @@ TEST_CASE("a text is cut between characters") {
     CHECK(cut_utf8("a\u20acb", 3) == "a");
     CHECK(cut_utf8("a\u20acb", 4) == "a\u20ac");
     CHECK(cut_utf8("\u20ac", 0).empty());
+}
+
+TEST_CASE("text from outside is made printable and cut") {
+    CHECK(printable("sound ~ text") == "sound ~ text");
+    CHECK(printable("\x1b[2J\ta\x7f\xc3\xa4") == "?[2J?a???");
+    CHECK(printable("\x1b[2J", 3) == "?[2");
+    CHECK(printable("a\nb", 10, ' ') == "a b");
 }

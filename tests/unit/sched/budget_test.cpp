@@ -3,10 +3,10 @@
 #include "dear.hpp"
 #include "grid.hpp"
 #include "oracle.hpp"
+#include "sched/advise/attempts.hpp"
 #include "sched/cover.hpp"
 #include "sched/fit.hpp"
 #include "sched/segmented.hpp"
-#include "sched/slurm/attempts.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -210,10 +210,10 @@ TEST_CASE("all attempts of a question share one budget") {
     const auto fabric = grid(32, 4, 32, 1);
     const Placer placer(fabric);
     Ask ask;
-    ask.least = 31;
-    ask.wanted = 4096;
-    ask.segment = 3;
-    ask.spares = 1;
+    ask.request.nodes = 31;
+    ask.request.most = 4096;
+    ask.request.segment = 3;
+    ask.request.spares = 1;
     ask.free_at.resize(fabric.hosts.size());
     std::mt19937_64 random(seed() + 3);
     for (auto& at : ask.free_at)

@@ -78,24 +78,24 @@ TEST_CASE("the runner-up is the best of all placements without one of the units 
         const auto placement = placer.place(snapshot, request);
         if (!placement) continue;
         INFO("round " << round);
-        const auto told =
+        const auto explanation =
             explain_placement(fabric, placer, snapshot, request, placement->hosts, explaining(placer));
         const auto best = best_without(fabric, snapshot, placement->hosts);
-        REQUIRE(told.needs_these_units() == !best);
-        CHECK(terms(told.chosen.score) == terms(placement->score));
+        REQUIRE(explanation.other.has_value() == best.has_value());
+        CHECK(terms(explanation.chosen.score) == terms(placement->score));
         if (!best) {
             ++needed;
-            CHECK(told.sentence.find("every placement needs") == 0);
+            CHECK(explanation.sentence.find("every placement needs") == 0);
             continue;
         }
         ++with;
-        CHECK(terms(told.other->score) == *best);
-        CHECK(told.decided == first_difference(told.chosen, *told.other));
-        CHECK_FALSE(better(*told.other, told.chosen));
-        CHECK_FALSE(told.other_is_better);
-        REQUIRE(told.without.size() == 1);
-        for (const auto h : told.other->hosts)
-            CHECK(placer.index().unit_of[h] != told.without.front());
+        CHECK(terms(explanation.other->score) == *best);
+        CHECK(explanation.decided == first_difference(explanation.chosen, *explanation.other));
+        CHECK_FALSE(better(*explanation.other, explanation.chosen));
+        CHECK_FALSE(explanation.other_is_better);
+        REQUIRE(explanation.without.size() == 1);
+        for (const auto h : explanation.other->hosts)
+            CHECK(placer.index().unit_of[h] != explanation.without.front());
     }
     CHECK(with > 50);
     CHECK(needed > 10);
@@ -117,19 +117,20 @@ TEST_CASE("an allocation is compared with what would be chosen now, its own host
         request.span = random() % 2 == 0 ? Span::unit : Span::any; // not what these hosts may have
         const auto all = freed(snapshot, hosts);
         const Oracle oracle(fabric, all);
-        const auto told = explain_allocation(fabric, placer, snapshot, request, hosts, explaining(placer));
+        const auto explanation =
+            explain_allocation(fabric, placer, snapshot, request, hosts, explaining(placer));
         auto any = request;
         any.span = Span::any;
         INFO("round " << round);
-        CHECK(terms(told.chosen.score) == oracle.score(hosts));
-        CHECK(told.other_is_better == (*oracle.best(any) < oracle.score(hosts)));
-        if (told.other_is_better) {
+        CHECK(terms(explanation.chosen.score) == oracle.score(hosts));
+        CHECK(explanation.other_is_better == (*oracle.best(any) < oracle.score(hosts)));
+        if (explanation.other_is_better) {
             ++improvable;
-            CHECK(terms(told.other->score) == *oracle.best(any));
-            CHECK(told.sentence.find(" would be better now, for ") != std::string::npos);
+            CHECK(terms(explanation.other->score) == *oracle.best(any));
+            CHECK(explanation.sentence.find(" would be better now, for ") != std::string::npos);
         } else {
             ++best_there_is;
-            CHECK(told.needs_these_units() == !best_without(fabric, all, hosts));
+            CHECK(explanation.other.has_value() == best_without(fabric, all, hosts).has_value());
         }
     }
     CHECK(improvable > 50);
@@ -143,35 +144,37 @@ TEST_CASE("what decided is said in a sentence") {
     Request request;
     request.nodes = 2;
     snapshot.states[0] = HostState::busy;
-    auto told = explain_placement(fabric, placer, snapshot, request, placer.place(snapshot, request)->hosts,
-                                  explaining(placer));
-    CHECK(told.sentence == "better than n[5-6], the best without su1, for fewer wholly free units broken "
-                           "up (0, there 1)");
-    CHECK(told.decided == Term::broken_units);
-    REQUIRE(told.terms.size() == 7);
-    CHECK(told.terms[0].text == "all nodes in one unit");
-    CHECK(told.terms[1].text == "in pod1");
-    CHECK(told.terms[2].text == "su1 2");
-    CHECK(told.terms[3].text == "2 of 2 rails meet within the unit");
-    CHECK(told.terms[5].text == "no wholly free unit is broken up");
-    CHECK(value_text(told.chosen, Term::left_over) == "1");
+    auto explanation = explain_placement(fabric, placer, snapshot, request,
+                                         placer.place(snapshot, request)->hosts, explaining(placer));
+    CHECK(explanation.sentence ==
+          "better than n[5-6], the best without su1, for fewer wholly free units broken "
+          "up (0, there 1)");
+    CHECK(explanation.decided == Term::broken_units);
+    REQUIRE(explanation.terms.size() == 7);
+    CHECK(explanation.terms[0].text == "all nodes in one unit");
+    CHECK(explanation.terms[1].text == "in pod1");
+    CHECK(explanation.terms[2].text == "su1 2");
+    CHECK(explanation.terms[3].text == "2 of 2 rails meet within the unit");
+    CHECK(explanation.terms[5].text == "no wholly free unit is broken up");
+    CHECK(value_text(explanation.chosen, Term::left_over) == "1");
 
     snapshot.states[0] = HostState::free;
-    told = explain_placement(fabric, placer, snapshot, request, {0, 1}, explaining(placer));
-    CHECK(told.sentence == "as good as n[5-6], the best without su1");
-    CHECK_FALSE(told.decided);
+    explanation = explain_placement(fabric, placer, snapshot, request, {0, 1}, explaining(placer));
+    CHECK(explanation.sentence == "as good as n[5-6], the best without su1");
+    CHECK_FALSE(explanation.decided);
 
     request.nodes = 12;
-    told = explain_placement(fabric, placer, snapshot, request, placer.place(snapshot, request)->hosts,
-                             explaining(placer));
-    CHECK(told.sentence == "every placement needs all of these units");
+    explanation = explain_placement(fabric, placer, snapshot, request, placer.place(snapshot, request)->hosts,
+                                    explaining(placer));
+    CHECK(explanation.sentence == "every placement needs all of these units");
     request.nodes = 2;
     request.required = {4};
-    told = explain_placement(fabric, placer, snapshot, request, {4, 5}, explaining(placer));
-    CHECK(told.sentence == "every placement needs this unit");
+    explanation = explain_placement(fabric, placer, snapshot, request, {4, 5}, explaining(placer));
+    CHECK(explanation.sentence == "every placement needs this unit");
 
-    told = explain_allocation(fabric, placer, snapshot, {}, {0, 4}, explaining(placer));
-    CHECK(told.sentence == "n[1-2] would be better now, for the smaller part (one unit, there one pod)");
+    explanation = explain_allocation(fabric, placer, snapshot, {}, {0, 4}, explaining(placer));
+    CHECK(explanation.sentence ==
+          "n[1-2] would be better now, for the smaller part (one unit, there one pod)");
 }
 
 TEST_CASE("a gang of more units than are tried has a runner-up all the same") {
@@ -181,8 +184,8 @@ TEST_CASE("a gang of more units than are tried has a runner-up all the same") {
     Request request;
     request.nodes = 120;
     const auto placement = placer.place(snapshot, request);
-    const auto told =
+    const auto explanation =
         explain_placement(fabric, placer, snapshot, request, placement->hosts, explaining(placer));
-    REQUIRE(told.other);
-    CHECK(told.other->hosts.size() == 120);
+    REQUIRE(explanation.other);
+    CHECK(explanation.other->hosts.size() == 120);
 }

@@ -2,8 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <random>
-
 using namespace sched;
 
 TEST_CASE("flags are taken as sbatch documents them") {
@@ -38,7 +36,7 @@ TEST_CASE("a bad flag names flag, value and what is allowed, and changes nothing
     CHECK(refused("ckpt-dir", "/" + std::string(4095, 'x'))
               .ends_with("must be at most 4095 bytes long, has 4096"));
     CHECK(refused("rail-spam", "x") == "--rail-spam=x: no such flag; there are rail-span, rail-segment, "
-                                       "rail-spares, rail-order, restart, ckpt-dir");
+                                       "rail-spares, rail-order, restart, restart-max, restart-on, ckpt-dir");
     Hints hints;
     CHECK(set_hint(hints, "ckpt-dir", "/" + std::string(4094, 'x')));
 }
@@ -58,6 +56,12 @@ TEST_CASE("a wish ends after its wait, which is a time as sbatch takes them or h
         CHECK_FALSE(parse_wait(bad));
     }
     Hints hints;
+    const auto span_after = [](const Hints& given, base::Duration waited) {
+        Request request;
+        request.span = Span::fabric; // what stood there counts no longer
+        apply_hints(given, waited, request);
+        return request.span;
+    };
     REQUIRE(set_hint(hints, "rail-span", "unit@2h"));
     CHECK(span_after(hints, 0s) == Span::unit);
     CHECK(span_after(hints, 2h - 1s) == Span::unit);
@@ -69,11 +73,6 @@ TEST_CASE("a wish ends after its wait, which is a time as sbatch takes them or h
     REQUIRE_FALSE(bad);
     CHECK(bad.error().text.starts_with("--rail-span=unit@soon: soon: a wait is a time"));
     CHECK(hints.span == Span::pod);
-    CHECK(
-        merge_comment(
-            "",
-            {.span = Span::unit, .span_wait = 90min, .segment = 4, .spares = 1, .order = RankOrder::tree}) ==
-        "railyard: span=unit@90m segment=4 spares=1 order=tree");
 }
 
 TEST_CASE("segments and spares are whole numbers of hosts") {
@@ -98,62 +97,67 @@ TEST_CASE("each flag has its variable") {
     CHECK(hint_variable("other").empty());
 }
 
-TEST_CASE("a comment is written in one form and keeps an administrator's text") {
-    const Hints hints{.span = Span::unit, .restart = true, .ckpt_dir = "/scratch/run7"};
-    CHECK(merge_comment("", hints) == "railyard: span=unit restart=auto ckpt-dir=/scratch/run7");
-    CHECK(merge_comment("ticket 7", hints) ==
-          "ticket 7; railyard: span=unit restart=auto ckpt-dir=/scratch/run7");
-    CHECK(merge_comment("ticket 7; railyard: span=pod; by kim", Hints{.restart = false}) ==
-          "ticket 7; by kim; railyard: restart=never");
-    CHECK(merge_comment("railyard: span=pod", {}).empty());
-    CHECK(merge_comment("ticket 7; railyard: span=pod", {}) == "ticket 7");
-    CHECK(merge_comment("", {.ckpt_dir = "/a b;c%\xc3\xa9"}) == "railyard: ckpt-dir=/a%20b%3Bc%25%C3%A9");
+TEST_CASE("hints: a request takes from them what they say and keeps the rest") {
+    using namespace std::chrono_literals;
+    Request request;
+    request.nodes = 8;
+    request.most = 12;
+    request.required = {3};
+    request.spare_floor = 2;
+    const Hints hints{
+        .span = Span::unit, .span_wait = 90s, .segment = 3, .spares = 2, .order = RankOrder::tree};
+    CHECK(apply_hints(hints, 30s, request) == 60s);
+    CHECK(request.span == Span::unit);
+    CHECK(request.segment == 3);
+    CHECK(request.spares == 2);
+    CHECK(request.order == RankOrder::tree);
+    CHECK_FALSE(apply_hints(hints, 90s, request)); // it has ended
+    CHECK(request.span == Span::any);
+    CHECK_FALSE(apply_hints({.span = Span::pod}, 1000h, request)); // hard: no wish
+    CHECK(request.span == Span::pod);
+    CHECK(request.segment == 0);
+    CHECK(request.spares == 0);
+    CHECK(request.order == RankOrder::ring);
+    CHECK(request.nodes == 8);
+    CHECK(request.most == 12);
+    CHECK(request.required == std::vector<std::uint32_t>{3});
+    CHECK(request.spare_floor == 2);
 }
 
-TEST_CASE("a comment without our part has no hints; unknown keys are passed over") {
-    CHECK(parse_comment("")->empty());
-    CHECK(parse_comment("see railyard: span=unit")->empty());
-    CHECK(*parse_comment("x;railyard: new=1 span=unit later") == Hints{.span = Span::unit});
-    CHECK(*parse_comment("railyard: span=unit; railyard: span=pod") == Hints{.span = Span::pod});
-}
-
-TEST_CASE("a broken comment names the key") {
-    for (const auto* text : {"railyard: ckpt-dir=/a%2", "railyard: ckpt-dir=/a%zz",
-                             "railyard: ckpt-dir=/a%00", "railyard: ckpt-dir=a", "railyard: ckpt-dir="}) {
-        INFO(text);
-        const auto hints = parse_comment(text);
-        REQUIRE_FALSE(hints);
-        CHECK(hints.error().code == base::Code::input);
-        CHECK(hints.error().text.starts_with("railyard comment: ckpt-dir: "));
-    }
-    CHECK(
-        parse_comment("railyard: span=rack").error().text ==
-        "railyard comment: span: --rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT");
-    CHECK_FALSE(parse_comment("railyard: restart=yes"));
-}
-
-TEST_CASE("hints come back from their comment") {
-    std::mt19937 random(11);
-    for (int round = 0; round < 2000; ++round) {
-        Hints hints;
-        if (random() % 2) hints.span = static_cast<Span>(1 + random() % 3);
-        if (hints.span && random() % 2) hints.span_wait = std::chrono::seconds(1 + random() % 1000000);
-        if (random() % 2) hints.segment = 1 + random() % 64;
-        if (random() % 2) hints.spares = random() % 64;
-        if (random() % 2) hints.order = static_cast<RankOrder>(random() % 3);
-        if (random() % 2) hints.restart = random() % 2 == 0;
-        if (random() % 2) {
-            std::string path = "/";
-            for (auto i = random() % 20; i > 0; --i)
-                path += static_cast<char>(0x20 + random() % 0x5f);
-            if (random() % 3 == 0) path += "\xc3\xbc\xff";
-            hints.ckpt_dir = path;
-        }
-        const auto comment = merge_comment(random() % 2 ? "an admin's; text" : "", hints);
-        INFO(comment);
-        const auto read = parse_comment(comment);
-        REQUIRE(read);
-        CHECK(*read == hints);
-        CHECK(merge_comment(comment, *read) == comment);
-    }
+TEST_CASE("which failures start a job again is a list of exit statuses") {
+    const auto kept = [](std::string_view text) {
+        const auto on = parse_restart_on(text);
+        return on ? to_string(*on) : "refused: " + on.error().text;
+    };
+    CHECK(kept("host") == "host");
+    CHECK(kept("any") == "any");
+    CHECK(kept("1,40-50,137") == "1,40-50,137");
+    CHECK(kept("7,3-3") == "3,7");
+    CHECK(kept("90-99") == "90-99");
+    CHECK(kept("93") == "refused: 93 says that the job is not to be started again");
+    for (const auto* text :
+         {"", "0", "256", "1,", ",1", "5-3", "a", "-1", "1-", "1 2", "Any", "1;2", "99999999999999999999"})
+        CHECK(kept(text) == "refused: must be host, any, or exit statuses from 1 to 255 such as 1,40-50");
+    CHECK(kept([] {
+              std::string many = "1";
+              for (int i = 0; i < 40; ++i)
+                  many += ",1";
+              return many;
+          }())
+              .starts_with("refused"));
+    const auto on = *parse_restart_on("2,90-99");
+    CHECK(on.matches(2));
+    CHECK(on.matches(99));
+    CHECK_FALSE(on.matches(3));
+    CHECK_FALSE(on.matches(no_restart_code));
+    CHECK_FALSE(parse_restart_on("any")->matches(0));
+    Hints hints;
+    CHECK(set_hint(hints, "restart-max", "5"));
+    CHECK(hints.restart_max == 5);
+    for (const auto* bad : {"0", "1001", "-1", "x", ""})
+        CHECK(set_hint(hints, "restart-max", bad)
+                  .error()
+                  .text.ends_with("must be a whole number from 1 to 1000"));
+    CHECK(set_hint(hints, "restart-on", "no").error().text.starts_with("--restart-on=no: must be host, any"));
+    CHECK(hints == Hints{.restart_max = 5});
 }

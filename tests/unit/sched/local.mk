@@ -7,13 +7,10 @@ tests_unit_unit_sched_SOURCES = %D%/budget_test.cpp \
 	%D%/oracle.hpp \
 	%D%/outlook_test.cpp \
 	%D%/place_test.cpp \
-	%D%/queue_text_test.cpp \
 	%D%/rank_order_test.cpp \
 	%D%/score_test.cpp \
-	%D%/snapshot_test.cpp \
-	%D%/spare_floor_test.cpp \
-	%D%/why_comment_test.cpp
+	%D%/spare_floor_test.cpp
 tests_unit_unit_sched_CPPFLAGS = $(unit_cppflags)
 # Its oracles try every set of hosts: not optimised they take a minute and a half.
 tests_unit_unit_sched_CXXFLAGS = $(unit_cxxflags) -O1
-tests_unit_unit_sched_LDADD = libry_unit.la libry_plan.la libry_explain.la libry_advisor.la
+tests_unit_unit_sched_LDADD = libry_unit.la libry_plan.la libry_explain.la libry_slurm.la

@@ -78,7 +78,7 @@ TEST_CASE("the job whose end makes a pending one fit is named with its time") {
     Circumstances circumstances;
     circumstances.now = now;
     circumstances.remarks.why.assign(96, "");
-    const auto hold = [&](std::uint32_t job, std::optional<base::Time> ends, const Hosts& hosts) {
+    const auto hold = [&](base::JobId job, std::optional<base::Time> ends, const Hosts& hosts) {
         circumstances.holders.push_back({job, ends, hosts});
         for (const auto h : hosts)
             snapshot.states[h] = HostState::busy;
@@ -92,68 +92,75 @@ TEST_CASE("the job whose end makes a pending one fit is named with its time") {
     }
     SECTION("in the fullest unit") {
         circumstances.holders.front().ends = at(600min);
-        const auto told = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
-        REQUIRE(told);
-        CHECK(told->kind == Kind::later);
-        CHECK(told->sentence == "needs 24 nodes in one unit; the fullest, su3, has 19 free, 9 busy, 4 drained "
-                                "for link errors; job 812 ends at 14:20 and makes it fit");
-        CHECK(told->at == at(120min));
-        CHECK(told->job == 812);
-        CHECK(told->hosts.size() == 24);
-        REQUIRE(told->parts.size() == 3);
-        CHECK(told->parts[0].first.name == "su3");
-        CHECK(told->parts[0].second.drained_why == std::map<std::string, std::uint32_t>{{"link errors", 4}});
+        const auto forecast = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
+        REQUIRE(forecast);
+        CHECK(forecast->kind == Kind::later);
+        CHECK(forecast->sentence ==
+              "needs 24 nodes in one unit; the fullest, su3, has 19 free, 9 busy, 4 drained "
+              "for link errors; job 812 ends at 14:20 and makes it fit");
+        CHECK(forecast->at == at(120min));
+        CHECK(forecast->job == base::JobId(812));
+        CHECK(forecast->hosts.size() == 24);
+        REQUIRE(forecast->parts.size() == 3);
+        CHECK(forecast->parts[0].first.name == "su3");
+        CHECK(forecast->parts[0].second.drained_why ==
+              std::map<std::string, std::uint32_t>{{"link errors", 4}});
     }
     SECTION("elsewhere") {
-        const auto told = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
-        REQUIRE(told);
-        CHECK(told->sentence == "needs 24 nodes in one unit; the fullest, su3, has 19 free, 9 busy, 4 drained "
-                                "for link errors; job 811 ends at 13:20 and makes it fit in unit su1");
+        const auto forecast = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
+        REQUIRE(forecast);
+        CHECK(forecast->sentence ==
+              "needs 24 nodes in one unit; the fullest, su3, has 19 free, 9 busy, 4 drained "
+              "for link errors; job 811 ends at 13:20 and makes it fit in unit su1");
     }
     SECTION("on another day") {
         circumstances.holders[0].ends = circumstances.holders[1].ends = circumstances.holders[2].ends =
             at(24h);
-        const auto told = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
-        CHECK(told->sentence.find("job 811 ends at 2026-03-02 12:20 and makes it fit") != std::string::npos);
+        const auto forecast = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
+        CHECK(forecast->sentence.find("job 811 ends at 2026-03-02 12:20 and makes it fit") !=
+              std::string::npos);
     }
     SECTION("late") {
         circumstances.holders[0].ends = at(-5min);
-        const auto told = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
-        CHECK(told->at == now);
-        CHECK(told->sentence.find("job 811 is due to end now and makes it fit in unit su1") !=
+        const auto forecast = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
+        CHECK(forecast->at == now);
+        CHECK(forecast->sentence.find("job 811 is due to end now and makes it fit in unit su1") !=
               std::string::npos);
     }
     SECTION("without a limit") {
         for (auto& holder : circumstances.holders)
             holder.ends.reset();
-        auto told = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
-        CHECK(told->kind == Kind::open);
-        CHECK(told->unlimited == std::vector<std::uint32_t>{811});
-        CHECK(told->sentence.find("; it fits when job 811 ends, which has no time limit") != std::string::npos);
-        told = outlook(fabric, placer, snapshot, ask(80), circumstances);
-        CHECK(told->sentence == "needs 80 nodes; the fabric has 31 free, 61 busy, 4 drained for link errors; "
-                                "it fits when jobs 811, 812 and 813 have ended, which have no time limit");
-        told = outlook(fabric, placer, snapshot, ask(96), circumstances);
-        CHECK(told->kind == Kind::open);
-        CHECK(told->unlimited.empty());
-        CHECK(told->sentence.ends_with("; it needs hosts that are drained or down now"));
+        auto forecast = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
+        CHECK(forecast->kind == Kind::open);
+        CHECK(forecast->unlimited == std::vector<base::JobId>{811});
+        CHECK(forecast->sentence.find("; it fits when job 811 ends, which has no time limit") !=
+              std::string::npos);
+        forecast = outlook(fabric, placer, snapshot, ask(80), circumstances);
+        CHECK(forecast->sentence ==
+              "needs 80 nodes; the fabric has 31 free, 61 busy, 4 drained for link errors; "
+              "it fits when jobs 811, 812 and 813 have ended, which have no time limit");
+        forecast = outlook(fabric, placer, snapshot, ask(96), circumstances);
+        CHECK(forecast->kind == Kind::open);
+        CHECK(forecast->unlimited.empty());
+        CHECK(forecast->sentence.ends_with("; it needs hosts that are drained or down now"));
         circumstances.holders.clear();
-        told = outlook(fabric, placer, snapshot, ask(80), circumstances);
-        CHECK(told->kind == Kind::open);
-        CHECK(told->sentence.ends_with("; when the busy hosts become free is not known"));
+        forecast = outlook(fabric, placer, snapshot, ask(80), circumstances);
+        CHECK(forecast->kind == Kind::open);
+        CHECK(forecast->sentence.ends_with("; when the busy hosts become free is not known"));
     }
     SECTION("never") {
-        const auto told = outlook(fabric, placer, snapshot, ask(33, Span::unit), circumstances);
-        CHECK(told->kind == Kind::never);
-        CHECK(told->sentence == "no unit of this fabric has 33 hosts (the largest, su1, has 32): this job can "
-                                "never run with --rail-span=unit");
+        const auto forecast = outlook(fabric, placer, snapshot, ask(33, Span::unit), circumstances);
+        CHECK(forecast->kind == Kind::never);
+        CHECK(forecast->sentence ==
+              "no unit of this fabric has 33 hosts (the largest, su1, has 32): this job can "
+              "never run with --rail-span=unit");
     }
     SECTION("now") {
         circumstances.turn = "Priority";
-        const auto told = outlook(fabric, placer, snapshot, ask(19, Span::unit), circumstances);
-        CHECK(told->kind == Kind::fits);
-        CHECK(told->sentence == "would fit now, in unit su3: waits for its turn (Priority)");
-        CHECK(told->hosts.size() == 19);
+        const auto forecast = outlook(fabric, placer, snapshot, ask(19, Span::unit), circumstances);
+        CHECK(forecast->kind == Kind::fits);
+        CHECK(forecast->sentence == "would fit now, in unit su3: waits for its turn (Priority)");
+        CHECK(forecast->hosts.size() == 19);
     }
 }
 
@@ -166,58 +173,63 @@ TEST_CASE("a wish for a span ends, and that may be what makes a job fit") {
     circumstances.now = now;
     circumstances.holders = {{7, at(60min), {0}}, {8, at(90min), {4}}};
     circumstances.wish_ends = at(40min);
-    auto told = outlook(fabric, placer, snapshot, ask(4, Span::unit), circumstances);
-    CHECK(told->kind == Kind::later);
-    CHECK(told->at == at(40min));
-    CHECK(told->job == 0);
-    CHECK(told->wish_ends == at(40min));
-    CHECK(told->sentence == "needs 4 nodes in one unit; the fullest, su1, has 3 free, 1 busy; the wish for one "
-                            "unit ends at 13:00, then any place will do");
+    auto forecast = outlook(fabric, placer, snapshot, ask(4, Span::unit), circumstances);
+    CHECK(forecast->kind == Kind::later);
+    CHECK(forecast->at == at(40min));
+    CHECK_FALSE(forecast->job);
+    CHECK(forecast->wish_ends == at(40min));
+    CHECK(forecast->sentence ==
+          "needs 4 nodes in one unit; the fullest, su1, has 3 free, 1 busy; the wish for one "
+          "unit ends at 13:00, then any place will do");
     circumstances.wish_ends = at(70min);
-    told = outlook(fabric, placer, snapshot, ask(4, Span::unit), circumstances);
-    CHECK(told->at == at(60min));
-    CHECK(told->job == 7);
-    CHECK(told->sentence == "needs 4 nodes in one unit; the fullest, su1, has 3 free, 1 busy; job 7 ends at "
-                            "13:20 and makes it fit; the wish for one unit ends at 13:30");
+    forecast = outlook(fabric, placer, snapshot, ask(4, Span::unit), circumstances);
+    CHECK(forecast->at == at(60min));
+    CHECK(forecast->job == base::JobId(7));
+    CHECK(forecast->sentence ==
+          "needs 4 nodes in one unit; the fullest, su1, has 3 free, 1 busy; job 7 ends at "
+          "13:20 and makes it fit; the wish for one unit ends at 13:30");
 
     SECTION("a wish that can never be met is no verdict") {
-        told = outlook(fabric, placer, snapshot, ask(5, Span::unit), circumstances);
-        CHECK(told->kind == Kind::later);
-        CHECK(told->at == at(70min));
-        CHECK(told->sentence == "no unit of this fabric has 5 hosts (the largest, su1, has 4): the wish for one "
-                                "unit can never be met; the wish for one unit ends at 13:30, then any place "
-                                "will do");
+        forecast = outlook(fabric, placer, snapshot, ask(5, Span::unit), circumstances);
+        CHECK(forecast->kind == Kind::later);
+        CHECK(forecast->at == at(70min));
+        CHECK(forecast->sentence ==
+              "no unit of this fabric has 5 hosts (the largest, su1, has 4): the wish for one "
+              "unit can never be met; the wish for one unit ends at 13:30, then any place "
+              "will do");
     }
     SECTION("nor is what comes after it free of waiting") {
-        told = outlook(fabric, placer, snapshot, ask(8, Span::unit), circumstances);
-        CHECK(told->at == at(90min));
-        CHECK(told->job == 8);
-        CHECK(told->sentence.find("ends at 13:30, then any place will do; job 8 ends at 13:50 and makes it "
-                                  "fit in 2 units of pod1") != std::string::npos);
+        forecast = outlook(fabric, placer, snapshot, ask(8, Span::unit), circumstances);
+        CHECK(forecast->at == at(90min));
+        CHECK(forecast->job == base::JobId(8));
+        CHECK(
+            forecast->sentence.find("ends at 13:30, then any place will do; job 8 ends at 13:50 and makes it "
+                                    "fit in 2 units of pod1") != std::string::npos);
     }
     SECTION("a job may end before the wish does and still have to wait for that") {
         circumstances.wish_ends = at(100min);
-        told = outlook(fabric, placer, snapshot, ask(8, Span::unit), circumstances);
-        CHECK(told->at == at(100min));
-        CHECK(told->job == 8);
+        forecast = outlook(fabric, placer, snapshot, ask(8, Span::unit), circumstances);
+        CHECK(forecast->at == at(100min));
+        CHECK(forecast->job == base::JobId(8));
     }
     SECTION("what can never run at all says so") {
-        told = outlook(fabric, placer, snapshot, ask(9, Span::unit), circumstances);
-        CHECK(told->kind == Kind::never);
-        CHECK(told->sentence == "needs 9 nodes; this fabric has 8 hosts: this job can never run");
+        forecast = outlook(fabric, placer, snapshot, ask(9, Span::unit), circumstances);
+        CHECK(forecast->kind == Kind::never);
+        CHECK(forecast->sentence == "needs 9 nodes; this fabric has 8 hosts: this job can never run");
     }
 }
 
-TEST_CASE("hosts outside the partition are told as such") {
+TEST_CASE("hosts outside the partition are reported as such") {
     const auto fabric = grid(1, 2, 4);
     const Placer placer(fabric);
     Circumstances circumstances;
     circumstances.remarks.excluded = "not in partition gpu";
     auto request = ask(4, Span::unit);
     request.excluded = {0, 4, 5};
-    const auto told = outlook(fabric, placer, Snapshot::all_free(fabric), request, circumstances);
-    CHECK(told->sentence == "no unit of this fabric has 4 hosts (the largest, su1, has 4, 1 of them not in "
-                            "partition gpu): this job can never run with --rail-span=unit");
+    const auto forecast = outlook(fabric, placer, Snapshot::all_free(fabric), request, circumstances);
+    CHECK(forecast->sentence ==
+          "no unit of this fabric has 4 hosts (the largest, su1, has 4, 1 of them not in "
+          "partition gpu): this job can never run with --rail-span=unit");
 }
 
 TEST_CASE("the named job is the first in the order of ends after which the request fits") {
@@ -230,7 +242,7 @@ TEST_CASE("the named job is the first in the order of ends after which the reque
         Snapshot snapshot = Snapshot::all_free(fabric);
         std::vector<Holder> holders;
         for (std::uint32_t job = 1; job <= 5; ++job) {
-            Holder holder{job, {}, {}};
+            Holder holder{base::JobId(job), {}, {}};
             if (random() % 5 != 0) holder.ends = at(std::chrono::minutes(random() % 4)); // ties, too
             for (std::uint32_t h = 0; h < hosts; ++h)
                 if (random() % 4 == 0) {
@@ -244,8 +256,10 @@ TEST_CASE("the named job is the first in the order of ends after which the reque
         Circumstances circumstances;
         circumstances.now = now;
         circumstances.holders = holders;
-        const auto request = ask(1 + static_cast<std::uint32_t>(random() % 9),
-                                 random() % 2 == 0 ? Span::unit : random() % 2 == 0 ? Span::pod : Span::any);
+        const auto request =
+            ask(1 + static_cast<std::uint32_t>(random() % 9), random() % 2 == 0   ? Span::unit
+                                                              : random() % 2 == 0 ? Span::pod
+                                                                                  : Span::any);
 
         // Those with an end, in order, then the others.
         std::stable_sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
@@ -253,34 +267,33 @@ TEST_CASE("the named job is the first in the order of ends after which the reque
                    std::pair(b.ends.value_or(base::Time::max()), b.job);
         });
         std::size_t needed = 0;
-        while (needed <= holders.size() &&
-               !Oracle(fabric, after(snapshot, holders, needed)).best(request))
+        while (needed <= holders.size() && !Oracle(fabric, after(snapshot, holders, needed)).best(request))
             ++needed;
-        const auto told = outlook(fabric, placer, snapshot, request, circumstances);
-        REQUIRE(told);
-        INFO("round " << round << ": " << told->sentence);
+        const auto forecast = outlook(fabric, placer, snapshot, request, circumstances);
+        REQUIRE(forecast);
+        INFO("round " << round << ": " << forecast->sentence);
         if (!Oracle(fabric, Snapshot::all_free(fabric)).best(request)) {
-            CHECK(told->kind == Kind::never);
+            CHECK(forecast->kind == Kind::never);
         } else if (needed == 0) {
-            CHECK(told->kind == Kind::fits);
+            CHECK(forecast->kind == Kind::fits);
         } else if (needed <= holders.size() && holders[needed - 1].ends) {
             ++later;
-            CHECK(told->kind == Kind::later);
-            CHECK(told->job == holders[needed - 1].job);
-            CHECK(told->at == *holders[needed - 1].ends);
-            CHECK(told->hosts.size() == request.nodes);
+            CHECK(forecast->kind == Kind::later);
+            CHECK(forecast->job == holders[needed - 1].job);
+            CHECK(forecast->at == *holders[needed - 1].ends);
+            CHECK(forecast->hosts.size() == request.nodes);
         } else {
             ++open;
-            CHECK(told->kind == Kind::open);
-            CHECK(told->unlimited.empty() == (needed > holders.size()));
-            if (!told->unlimited.empty()) CHECK(told->unlimited.back() == holders[needed - 1].job);
+            CHECK(forecast->kind == Kind::open);
+            CHECK(forecast->unlimited.empty() == (needed > holders.size()));
+            if (!forecast->unlimited.empty()) CHECK(forecast->unlimited.back() == holders[needed - 1].job);
         }
     }
     CHECK(later > 50);
     CHECK(open > 50);
 }
 
-TEST_CASE("a reason is told without our tag and on one short line") {
+TEST_CASE("a reason is shown without our tag and on one short line") {
     CHECK(remark_of("railyard[i-7]: link errors") == "link errors");
     CHECK(remark_of(" railyard[user:alice]: swap cable 4; then test\n") == "swap cable 4, then test ");
     CHECK(remark_of("railyard[i-1]: host lost: agent silent for 3.0 s") == "host lost");

@@ -214,7 +214,7 @@ TEST_CASE("an empty fabric refuses without a stumble") {
           "needs 1 node; this fabric has 0 hosts: this job can never run");
 }
 
-TEST_CASE("place: the sentence tells of segments and of the hosts kept for restarts") {
+TEST_CASE("place: the sentence mentions segments and of the hosts kept for restarts") {
     const auto fabric = grid(2, 2, 6);
     auto snapshot = Snapshot::all_free(fabric);
     Request request;

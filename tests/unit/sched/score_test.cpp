@@ -18,7 +18,7 @@ TEST_CASE("no hosts score nothing", "[sched]") {
     CHECK(score_of(index, Snapshot::all_free(fabric), {}, {}) == Score{});
 }
 
-TEST_CASE("the score of what place chose is the score it told", "[sched]") {
+TEST_CASE("the score of what place chose is the score it returned", "[sched]") {
     std::mt19937 random(7);
     for (int round = 0; round < 300; ++round) {
         auto fabric = grid(1 + static_cast<int>(random() % 3), 1 + static_cast<int>(random() % 3), 4);

@@ -228,13 +228,13 @@ TEST_CASE("binding: the GPUs a task sees") {
     CHECK(seen({{"ROCR_VISIBLE_DEVICES", "2"}, {"GPU_DEVICE_ORDINAL", "0"}}) == Numbers{2});
     for (const char* without : {"", "-1", "NoDevFiles", "void"})
         CHECK(seen({{"CUDA_VISIBLE_DEVICES", without}}).empty());
-    CHECK(seen({{"CUDA_VISIBLE_DEVICES", "GPU-12ab"}}) == Numbers{-1}); // a name alone tells no place
+    CHECK(seen({{"CUDA_VISIBLE_DEVICES", "GPU-12ab"}}) == Numbers{-1}); // a name alone gives no index
     CHECK(seen({{"CUDA_VISIBLE_DEVICES", "9"}}) == Numbers{-1});
     CHECK(seen({{"CUDA_VISIBLE_DEVICES", "1,x"}}) == Numbers{-1});
     CHECK(seen({{"CUDA_VISIBLE_DEVICES", "1,"}}) == Numbers{1});
 }
 
-TEST_CASE("binding: Slurm's numbers tell which GPUs of the host those are") {
+TEST_CASE("binding: Slurm's numbers say which GPUs of the host those are") {
     // Where cgroups hide the others, programs count from 0.
     CHECK(seen({{"CUDA_VISIBLE_DEVICES", "0,1"}, {"SLURM_STEP_GPUS", "4,5"}}) == Numbers{4, 5});
     CHECK(seen({{"CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b"}, {"SLURM_STEP_GPUS", "4,5"}}) == Numbers{4, 5});
@@ -252,7 +252,7 @@ TEST_CASE("binding: Slurm's numbers tell which GPUs of the host those are") {
     CHECK_FALSE(by_slurm({{"CUDA_VISIBLE_DEVICES", "5"}}));
 }
 
-TEST_CASE("binding: --rail-bind takes what is to be bound, and whether to tell") {
+TEST_CASE("binding: --rail-bind takes what is to be bound, and whether to print") {
     using What = BindMode::What;
     CHECK(spank::parse_bind("off").value() == BindMode{What::off, false});
     CHECK(spank::parse_bind("near").value() == BindMode{What::near, false});

@@ -45,7 +45,7 @@ const std::string all_ports = "mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5
 
 } // namespace
 
-TEST_CASE("environment: a rank is told of its HCA, and NCCL of all rails") {
+TEST_CASE("environment: a rank gets its HCA, and NCCL all rails") {
     const auto values = exported({}, 5);
     CHECK(values.at("UCX_NET_DEVICES") == "mlx5_5:1");
     CHECK(values.at("NCCL_IB_HCA") == "=" + all_ports);

@@ -86,7 +86,8 @@ TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
     const auto unknown = options.set_argument("sokcet=/x");
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().text == "sokcet=/x: no such argument; there are socket, run, fsroot, rail-span, "
-                                  "rail-segment, rail-spares, rail-order, restart, ckpt-dir, rail-bind");
+                                  "rail-segment, rail-spares, rail-order, restart, restart-max, "
+                                  "restart-on, ckpt-dir, rail-bind");
     CHECK_FALSE(options.set_argument("socket"));
     CHECK_FALSE(options.set_argument("socket=run/job.sock"));
     const auto relative = options.set_argument("run=here");

@@ -39,8 +39,9 @@ std::size_t crossings(const topo::Fabric& fabric, const Names& ring) {
     return count;
 }
 
-std::map<std::string, std::string> told(const RankLists& lists, const Names& hosts, const std::string& file,
-                                        const std::map<std::string, std::string>& before = {}) {
+std::map<std::string, std::string> variables_of(const RankLists& lists, const Names& hosts,
+                                                const std::string& file,
+                                                const std::map<std::string, std::string>& before = {}) {
     std::map<std::string, std::string> values;
     const auto get = [&](const std::string& name) -> std::optional<std::string> {
         const auto found = before.find(name);
@@ -127,7 +128,7 @@ TEST_CASE("rank lists: order none, and hosts the fabric does not know, leave Slu
     CHECK(spank::rank_lists(fabric, {}, 0, 5, RankOrder::ring) == RankLists{});
 }
 
-TEST_CASE("rank lists: those of another job are told apart") {
+TEST_CASE("rank lists: those of another job are recognised") {
     const RankLists lists = {{"b", "a"}, {"c"}};
     CHECK(spank::same_hosts(lists, {"a", "b", "c"}));
     CHECK_FALSE(spank::same_hosts(lists, {"a", "b"}));
@@ -151,10 +152,10 @@ TEST_CASE("rank lists: a hostfile has a line for each task") {
     CHECK(spank::hostfile(lists, {"n1", "n2", "n3", "n4"}, {}) == head + "n1\nn3\nn2\n");
 }
 
-TEST_CASE("rank lists: launchers are told where Slurm's order is not ours") {
+TEST_CASE("rank lists: launchers get variables where Slurm's order is not ours") {
     const RankLists lists = {{"n1", "n3", "n2"}, {"n4"}};
     const Names hosts = {"n1", "n2", "n3", "n4"};
-    auto values = told(lists, hosts, "/run/h");
+    auto values = variables_of(lists, hosts, "/run/h");
     CHECK(values.at("RAIL_NODELIST") == "n[1,3,2]");
     CHECK(values.at("RAIL_NUM_NODES") == "3");
     CHECK(values.at("RAIL_SPARE_NODELIST") == "n4");
@@ -163,8 +164,8 @@ TEST_CASE("rank lists: launchers are told where Slurm's order is not ours") {
     CHECK(values.at("OMPI_MCA_rmaps_base_mapping_policy") == "seq");
     CHECK(values.at("RAIL_LAUNCHERS") ==
           "OMPI_MCA_orte_default_hostfile=/run/h OMPI_MCA_rmaps_base_mapping_policy=seq");
-    CHECK(told(lists, hosts, "").size() == 3);
-    CHECK(told({hosts, {}}, hosts, "/run/h").size() == 3); // in order: mpirun as ever
-    CHECK(told(lists, hosts, "/run/h", {{"OMPI_MCA_rmaps_base_mapping_policy", "node"}})
+    CHECK(variables_of(lists, hosts, "").size() == 3);
+    CHECK(variables_of({hosts, {}}, hosts, "/run/h").size() == 3); // in order: mpirun as usual
+    CHECK(variables_of(lists, hosts, "/run/h", {{"OMPI_MCA_rmaps_base_mapping_policy", "node"}})
               .count("OMPI_MCA_orte_default_hostfile") == 0);
 }

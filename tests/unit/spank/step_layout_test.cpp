@@ -116,7 +116,7 @@ TEST_CASE("step layout: what chooses hosts or layout itself is left to Slurm") {
               std::string("- ") + name + " in the environment");
 }
 
-TEST_CASE("step layout: words are told from the program as srun does") {
+TEST_CASE("step layout: words are separated from the program as srun does") {
     CHECK(laid_out("-l -o out.%t --mpi=pmix -Qu program -N1 -w x", job("3")) == "a1 c1 b1");
     CHECK(laid_out("-K1 -lN3 program", job("3")) == "a1 c1 b1");
     CHECK(laid_out("--output -n1 program", job("3")) == "a1 c1 b1"); // -n1 is the file's name

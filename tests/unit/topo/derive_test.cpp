@@ -1,6 +1,6 @@
 #include "topo/derive.hpp"
 
-#include "shuffle.hpp"
+#include "unit/topo/shuffle.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/synth/synth.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "unit/folder.hpp"
 #include "base/file.hpp"
-#include "fabrics.hpp"
+#include "unit/topo/fabrics.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/names.hpp"
 

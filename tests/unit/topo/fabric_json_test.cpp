@@ -1,6 +1,6 @@
 #include "topo/fabric_json.hpp"
 
-#include "shuffle.hpp"
+#include "unit/topo/shuffle.hpp"
 #include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Fabrics of every shape: units, rails and findings as they must be, made directly and as a discovery of
 // their net file shows them, and the same under any order and any names.
-#include "fabrics.hpp"
-#include "shuffle.hpp"
+#include "unit/topo/fabrics.hpp"
+#include "unit/topo/shuffle.hpp"
 #include "topo/read/assemble.hpp"
 #include "topo/read/ibnetdiscover.hpp"
 #include "topo/read/roles.hpp"
@@ -57,7 +57,7 @@ const std::vector<Shape> shapes{
      4,
      2,
      {"leaf.storage", "leaf.storage"}},
-    {"GPUs that are told", "units=2 hosts=4 rails=8 gpus=8", 8, 2, 1, 1, 8, 2, {}},
+    {"GPUs that are reported", "units=2 hosts=4 rails=8 gpus=8", 8, 2, 1, 1, 8, 2, {}},
     {"more GPUs than rails", "units=2 hosts=4 rails=4 gpus=8", 8, 2, 1, 1, 4, 2, {}},
 };
 

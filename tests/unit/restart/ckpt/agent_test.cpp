@@ -33,7 +33,7 @@ TEST_CASE("the agent is greeted once and asked on a kept connection") {
         CHECK(state->save_by_s == 1700000009.0);
         CHECK(state->incident == "i-7");
     }
-    CHECK(client.committed(400, "/scratch/run7/ckpt", 0.5, 123));
+    CHECK(client.committed({400, "/scratch/run7/ckpt", 0.5, 123}));
     const auto asked = agent.asked();
     REQUIRE(asked.size() == 5);
     CHECK(asked[0] == R"({"op":"hello","job":12,"epoch":1,"rank":0})");
@@ -165,6 +165,11 @@ TEST_CASE("a session asks at most each 200 ms, saves on request once, and tells 
     CHECK_THAT(commit, Catch::StartsWith(R"({"op":"commit","step":400,"path":")" + options.dir +
                                          R"(/ckpt-E0001-S000000000400","cost_s":)") &&
                            Catch::EndsWith(R"(,"bytes":5})"));
+    // Written beside the program's work: how long it stood still, and how long it took until it was safe.
+    REQUIRE(session->begin(500));
+    REQUIRE(session->commit({{}, restart::Seconds{0.25e-6}}));
+    const auto beside = agent.asked().back();
+    CHECK_THAT(beside, Catch::Contains(R"("cost_s":2.5E-7,)") && Catch::Contains(R"("safe_s":)"));
     std::this_thread::sleep_for(std::chrono::milliseconds(250));
     CHECK_FALSE(session->due().due()); // still asked by the same incident: served
 }

@@ -2,6 +2,7 @@
 
 #include "folder.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 
@@ -52,6 +53,28 @@ TEST_CASE("C: a checkpoint from open to close") {
     CHECK(info.cost_s > 0);
     CHECK(info.skipped == 0);
     railckpt_close(ck);
+}
+
+TEST_CASE("C: what the program stood still for is told between begin and commit") {
+    const Folder folder;
+    railckpt* ck = nullptr;
+    REQUIRE(open(folder.path, &ck) == RAILCKPT_OK);
+    CHECK(railckpt_blocked(ck, 2.5) == RAILCKPT_EUSAGE);
+    CHECK_THAT(railckpt_message(ck), Catch::Contains("begin comes before"));
+    const char* path = nullptr;
+    REQUIRE(railckpt_begin(ck, 1, &path) == RAILCKPT_OK);
+    CHECK(railckpt_blocked(ck, -1) == RAILCKPT_EUSAGE);
+    CHECK(railckpt_blocked(ck, std::nan("")) == RAILCKPT_EUSAGE);
+    REQUIRE(railckpt_blocked(ck, 2.5) == RAILCKPT_OK);
+    REQUIRE(railckpt_commit(ck) == RAILCKPT_OK);
+    railckpt_info info = RAILCKPT_INFO_INIT;
+    REQUIRE(railckpt_latest(ck, &info) == RAILCKPT_OK);
+    CHECK(info.cost_s == 2.5);
+    REQUIRE(put(ck, 2) == RAILCKPT_OK); // of the next nothing is told
+    REQUIRE(railckpt_latest(ck, &info) == RAILCKPT_OK);
+    CHECK(info.cost_s != 2.5);
+    railckpt_close(ck);
+    CHECK(railckpt_blocked(nullptr, 1) == RAILCKPT_EUSAGE);
 }
 
 TEST_CASE("C: the first latest reads every byte and says what it passes over") {
@@ -129,6 +152,11 @@ TEST_CASE("C: another job's directory is had by its name, and an older caller's 
     options.restart = 0;
     CHECK(railckpt_open(&options, &other) == RAILCKPT_EFENCED);
     CHECK_THAT(railckpt_message(nullptr), Catch::Contains("owns this checkpoint directory"));
+    options.job = -2;
+    CHECK(railckpt_open(&options, &other) == RAILCKPT_EUSAGE);
+    options.job = 0;
+    options.take_over = -2;
+    CHECK(railckpt_open(&options, &other) == RAILCKPT_EUSAGE);
     options.take_over = 12;
     options.size = offsetof(railckpt_options, take_over);
     CHECK(railckpt_open(&options, &other) == RAILCKPT_EFENCED);

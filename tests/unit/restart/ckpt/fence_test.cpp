@@ -1,5 +1,6 @@
 #include "restart/ckpt/fence.hpp"
 #include "restart/ckpt/lock.hpp"
+#include "restart/ckpt/options.hpp"
 
 #include "folder.hpp"
 
@@ -51,15 +52,15 @@ TEST_CASE("another job's directory is had when that job is over, or by its name"
     CHECK_THAT(refused.error().text,
                Catch::StartsWith("job 12 owns") && Catch::Contains("(squeue says RUNNING)") &&
                    Catch::Contains("--take-over=12") && Catch::Contains("SLURM_JOB_ID"));
-    CHECK(may_follow(owned, {40, 0, "", 12}, false, ""));
-    CHECK_FALSE(may_follow(owned, {40, 0, "", 11}, false, "")); // not that one any more
+    CHECK(may_follow(owned, {40, 0, "", Work(12)}, false, ""));
+    CHECK_FALSE(may_follow(owned, {40, 0, "", Work(11)}, false, "")); // not that one any more
 }
 
 TEST_CASE("work outside of a job follows a job only by name, and is followed without a question") {
     const auto refused = may_follow(claims(2, {{12, 0}}), {0, 0}, true, "");
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().text, Catch::StartsWith("job 12 owns") && Catch::Contains("--take-over=12"));
-    CHECK(may_follow(claims(2, {{12, 0}}), {0, 0, "", 12}, false, ""));
+    CHECK(may_follow(claims(2, {{12, 0}}), {0, 0, "", Work(12)}, false, ""));
     CHECK(may_follow(claims(2, {{0, 0}}), {12, 0}, false, ""));
     auto now = *claim({}, {0, 0}, Above{});
     now = *claim(now, {12, 0}, Above{});
@@ -71,7 +72,7 @@ TEST_CASE("work outside of a job follows a job only by name, and is followed wit
 TEST_CASE("a job that was fenced off comes back by naming its successor, above it") {
     const auto owned = claims(3, {{12, 0}, {40, 3}});
     CHECK_FALSE(may_follow(owned, {12, 1}, false, ""));
-    REQUIRE(may_follow(owned, {12, 1, "", 40}, false, ""));
+    REQUIRE(may_follow(owned, {12, 1, "", Work(40)}, false, ""));
     CHECK(*claim(owned, {12, 1}, Above{}) == claims(5, {{40, 3}, {12, 4}}));
 }
 
@@ -83,6 +84,65 @@ TEST_CASE("jobs of two clusters with one number are told apart") {
     CHECK(*claim(owned, {12, 0, "west"}, Above{}) == claims(2, {{12, 0, "east"}, {12, 2, "west"}}));
 }
 
+TEST_CASE("each launch inside an allocation has an epoch of its own, and fences the one before off") {
+    const auto launched = [](Claims before, std::uint32_t restart) {
+        Claimant railrun{12, restart};
+        railrun.next_launch = true;
+        return claim(std::move(before), railrun, Above{});
+    };
+    const auto rank = [](const Claims& before, std::uint32_t restart, std::optional<std::uint32_t> launch) {
+        Claimant who{12, restart};
+        who.launch = launch;
+        return claim(before, who, Above{});
+    };
+    const auto first = *launched({}, 0);
+    CHECK(first == claims(0, {{12, 0}}));
+    CHECK(*rank(first, 0, 0) == first);
+    const auto second = *launched(first, 0);
+    CHECK(second == claims(1, {{12, 1}}));
+    CHECK(*rank(second, 0, 1) == second);
+    CHECK(*rank(second, 0, {}) == second); // of a library that knows nothing of launches
+    const auto old = rank(second, 0, 0);
+    REQUIRE_FALSE(old);
+    CHECK(old.error().code == base::Code::denied);
+    CHECK_THAT(old.error().text, Catch::Contains("started again inside its allocation"));
+    // A requeue goes on above all launches, and its first launch takes the epoch that its script may have
+    // claimed.
+    const auto third = *rank(second, 1, {});
+    CHECK(third == claims(2, {{12, 1}}));
+    CHECK_FALSE(rank(third, 0, 1));
+    CHECK(*launched(*launched(third, 1), 1) == claims(4, {{12, 3}}));
+    // The file was lost: the launch is the one it was told to be, or above the checkpoints that are there.
+    CHECK(*rank({}, 1, 4) == claims(4, {{12, 3}}));
+    Claimant lost{12, 0};
+    lost.launch = 1;
+    CHECK(claim({}, lost, Above{3})->epoch == 4);
+    CHECK_FALSE(launched(claims(9999, {{12, 9999}}), 0));
+}
+
+TEST_CASE("a launch is known to its own start of its own job") {
+    const auto text = launch_text(12, 1, 7);
+    CHECK(launch_epoch(text, 12, 1) == 7u);
+    CHECK_FALSE(launch_epoch(text, 12, 2));
+    CHECK_FALSE(launch_epoch(text, 1, 1));
+    CHECK_FALSE(launch_epoch(text, 0, 1));
+    CHECK_FALSE(launch_epoch("12 1 seven", 12, 1));
+    CHECK_FALSE(launch_epoch("12 1 10000", 12, 1));
+    const auto options = [&](const char* dir) {
+        Given given;
+        given.dir = dir;
+        return resolve(given, [&](const char* name) -> const char* {
+            const std::string_view wanted(name);
+            if (wanted == "RAIL_CKPT_DIR") return "/scratch/a";
+            if (wanted == "RAIL_CKPT_LAUNCH") return text.c_str();
+            if (wanted == "SLURM_JOB_ID") return "12";
+            return wanted == "SLURM_RESTART_COUNT" ? "1" : nullptr;
+        });
+    };
+    CHECK(options("/scratch/a")->launch == 7u);
+    CHECK_FALSE(options("/scratch/b")->launch); // railrun claimed the other one
+}
+
 TEST_CASE("a lost epoch file is made up for by the checkpoints' names") {
     CHECK(*claim({}, {12, 1}, Above{7}) == claims(9, {{12, 8}}));
     CHECK_THAT(claim({}, {12, 0}, Above{9999}).error().text,
@@ -91,8 +151,8 @@ TEST_CASE("a lost epoch file is made up for by the checkpoints' names") {
 
 TEST_CASE("the owners that are remembered have an end") {
     Claims many;
-    for (std::int64_t job = 1; job <= 1500; ++job)
-        many = *claim(std::move(many), {job, 0}, Above{});
+    for (std::uint64_t job = 1; job <= 1500; ++job)
+        many = *claim(std::move(many), {base::JobId(job), 0}, Above{});
     CHECK(many.owners.size() == 1000);
     CHECK(many.owners.back() == Owner{1500, 1499});
 }

@@ -104,7 +104,7 @@ TEST_CASE("the next job of a directory never removes the last one's checkpoints"
     }
     auto options = open(folder.path).options();
     options.job = 40;
-    options.take_over = 12;
+    options.take_over = Work(12);
     auto next = Session::open(options);
     REQUIRE(next);
     for (const std::uint64_t step : {30u, 40u, 50u, 60u})

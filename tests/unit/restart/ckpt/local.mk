@@ -13,7 +13,8 @@ tests_unit_unit_ckpt_SOURCES = \
 	%D%/schedule_test.cpp \
 	%D%/session_test.cpp \
 	%D%/sessions.hpp \
-	%D%/squeue_test.cpp
+	%D%/squeue_test.cpp \
+	%D%/work_test.cpp
 tests_unit_unit_ckpt_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_ckpt_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_ckpt_LDADD = libry_unit.la libry_ckpt.la
@@ -21,5 +22,5 @@ tests_unit_unit_ckpt_LDADD = libry_unit.la libry_ckpt.la
 check_PROGRAMS += tests/unit/restart/ckpt/c_program
 tests_unit_restart_ckpt_c_program_SOURCES = %D%/c_program.c
 tests_unit_restart_ckpt_c_program_LDADD = librailckpt.la
-TESTS += %D%/exports
-EXTRA_DIST += %D%/exports
+TESTS += %D%/exports %D%/python_test.py
+EXTRA_DIST += %D%/exports %D%/python_test.py

@@ -128,7 +128,6 @@ TEST_CASE("bad options and variables are named") {
         return with({}, g);
     };
     refused(given([](Given& g) { g.dir = ""; }), "dir");
-    refused(given([](Given& g) { g.job = -2; }), "job");
     refused(given([](Given& g) { g.restart = 10000; }), "restart");
     refused(given([](Given& g) { g.keep = 0; }), "keep");
     refused(given([](Given& g) { g.interval = Seconds{-1}; }), "interval");

@@ -365,3 +365,25 @@ TEST_CASE("the measured cost sets the interval without an agent") {
     CHECK(later.interval().source == Source::young);
     CHECK_FALSE(later.due().due());
 }
+
+TEST_CASE("a checkpoint that is written beside the work costs what the program stood still for it") {
+    const Folder folder;
+    Options options;
+    options.dir = folder.path.string();
+    options.mtbf = restart::Seconds{1e6}; // an hour for 6.5 s
+    auto opened = Session::open(options);
+    REQUIRE(opened);
+    auto& session = *opened;
+    REQUIRE(session.begin(1));
+    const auto done = session.commit({{}, restart::Seconds{6.5}});
+    REQUIRE(done);
+    CHECK(done->manifest.cost_s == 6.5);
+    const auto young = restart::young_interval(restart::Seconds{6.5}, restart::Seconds{1e6});
+    CHECK(session.interval().length == *young);
+    // Nothing of the time to the commit is part of the interval: the program worked since begin.
+    REQUIRE(session.begin(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    REQUIRE(session.commit({{}, restart::Seconds{0}}));
+    const auto verdict = session.due();
+    CHECK(verdict.left.count() <= verdict.interval.length.count() - 0.03);
+}

@@ -6,7 +6,8 @@
 
 namespace ckpt_test {
 
-inline restart::ckpt::Session open(const std::filesystem::path& dir, std::uint32_t restart = 0, unsigned keep = 2) {
+inline restart::ckpt::Session open(const std::filesystem::path& dir, std::uint32_t restart = 0,
+                                   unsigned keep = 2) {
     restart::ckpt::Options options;
     options.dir = dir.string();
     options.job = 12;

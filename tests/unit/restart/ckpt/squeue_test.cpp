@@ -31,7 +31,7 @@ private:
     std::string old_ = std::getenv("PATH");
 };
 
-Options options(const std::filesystem::path& dir, std::int64_t job, std::uint32_t restart = 0) {
+Options options(const std::filesystem::path& dir, Work job, std::uint32_t restart = 0) {
     Options some;
     some.dir = dir.string();
     some.job = job;
@@ -85,7 +85,7 @@ TEST_CASE("squeue is asked plainly whatever the environment and signals are") {
     const auto state = state_in_queue(12, 40);
     ::signal(SIGCHLD, handler);
     REQUIRE_FALSE(state);
-    CHECK_THAT(state.error().text, Catch::Contains("cannot be told"));
+    CHECK_THAT(state.error().text, Catch::Contains("cannot be known"));
 }
 
 TEST_CASE("a second job or array task is refused while the first is not over, which goes on") {
@@ -126,7 +126,7 @@ TEST_CASE("a job of another cluster is not over because this one does not know i
     const Folder folder;
     Squeue squeue("echo 40 RUNNING; echo 12 RUNNING");
     REQUIRE(Session::open(options(folder.path, 12)));
-    for (const std::int64_t job : {40, 12}) {
+    for (const Work job : {Work(40), Work(12)}) {
         auto other = options(folder.path, job);
         other.cluster = "west";
         CHECK_THAT(Session::open(other).error().text, Catch::Contains("it is of cluster east"));
@@ -140,11 +140,11 @@ TEST_CASE("work outside of a job must name the owner, and then fences it off") {
     REQUIRE(owner);
     auto person = options(folder.path, 0);
     CHECK_THAT(Session::open(person).error().text, Catch::Contains("--take-over=12"));
-    person.take_over = 13;
+    person.take_over = Work(13);
     CHECK_FALSE(Session::open(person));
     CHECK(owner->begin(1));
     REQUIRE(owner->commit());
-    person.take_over = 12;
+    person.take_over = Work(12);
     const auto taken = Session::open(person);
     REQUIRE(taken);
     CHECK_THAT(taken->notice(), Catch::EndsWith("taken over from job 12"));

@@ -1,3 +1,5 @@
+#include "base/units.hpp"
+#include "restart/ckpt/interval.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>
@@ -184,23 +186,30 @@ TEST_CASE("jobs are told how often to save, from their cost and size") {
     CHECK(world.interval_of(job) == Approx(16'100).epsilon(0.01));
 }
 
+TEST_CASE("the default bounds of intervals are those of jobs without an agent") {
+    const World world(1);
+    const restart::IntervalBounds bounds;
+    CHECK(base::to_seconds(world.policy.min_interval) == bounds.least.count());
+    CHECK(base::to_seconds(world.policy.max_interval) == bounds.most.count());
+}
+
 TEST_CASE("reports about another's job or another start are not believed") {
     World world(4);
     const auto job = world.submit({"n001", "n002"});
     world.run(3);
     restart::Report report;
     report.host = "n001";
-    const auto tell = [&](std::uint32_t uid, std::uint32_t epoch, const std::string& host) {
+    const auto send = [&](std::uint32_t uid, std::uint32_t epoch, const std::string& host) {
         report.host = host;
         report.jobs = {{job, epoch, uid, restart::Commit{9000, "/x", world.now(), 1.0, 1}}};
-        world.tell(restart::AgentReported{report});
+        world.send(restart::AgentReported{report});
         return world.state().jobs.at(job).commit.has_value();
     };
-    CHECK_FALSE(tell(1001, 0, "n001"));
-    CHECK_FALSE(tell(1000, 1, "n001"));
-    CHECK_FALSE(tell(1000, 0, "n003"));
+    CHECK_FALSE(send(1001, 0, "n001"));
+    CHECK_FALSE(send(1000, 1, "n001"));
+    CHECK_FALSE(send(1000, 0, "n003"));
     CHECK(restart::reply_to(world.state(), report).jobs.size() == 1);
     report.jobs[0].uid = 1001;
     CHECK(restart::reply_to(world.state(), report).jobs.empty());
-    CHECK(tell(1000, 0, "n002"));
+    CHECK(send(1000, 0, "n002"));
 }

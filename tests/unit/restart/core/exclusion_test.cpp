@@ -26,12 +26,12 @@ TEST_CASE("a job on every host waits for the lost one's return, and runs on it a
     world.run(10);
     world.start_agent("n003");
     world.run(5);
-    world.tell(restart::OperatorResume{"n003", "alice"});
+    world.send(restart::OperatorResume{"n003", "alice"});
     world.run(10);
     CHECK(world.job(job).phase == JobPhase::running);
     CHECK(world.job(job).excluded.empty());
     CHECK(world.state().incidents.empty());
-    CHECK(world.state().jobs.at(job).hurt_by.empty());
+    CHECK(world.state().jobs.at(job).moved_off.empty());
 }
 
 TEST_CASE("where a bound keeps the host in use its jobs are excluded from it until its fault is over") {
@@ -69,7 +69,7 @@ TEST_CASE("an exclusion is left to the drain as soon as there is room for one") 
     world.clear("n004");
     world.run(2);
     world.never_restart = true;
-    world.tell(restart::OperatorResume{"n004", "alice"});
+    world.send(restart::OperatorResume{"n004", "alice"});
     world.run(10);
     CHECK(world.node("n002").drain);
     CHECK(world.job(job).excluded.empty());
@@ -86,7 +86,7 @@ TEST_CASE("a person's resume of a faulty host lets the job it hurt stay away fro
     REQUIRE(world.node("n002").drain);
     CHECK(world.job(job).excluded.empty());
     SECTION("by railctl: before the host is back") {
-        world.tell(restart::OperatorResume{"n002", "alice"});
+        world.send(restart::OperatorResume{"n002", "alice"});
         CHECK(world.job(job).excluded == Names{"n002"});
         CHECK_FALSE(world.node("n002").drain);
     }

@@ -1,11 +1,22 @@
-#include "restart/core/health.hpp"
+#include "restart/core/detect/health.hpp"
+#include "restart/core/learn/lemon.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace std::chrono_literals;
-using restart::health_of;
+
 using restart::Severity;
+
+namespace {
+
+base::HealthMap health_of(const restart::State& state, base::Time now) {
+    return restart::health_of(state, now, std::chrono::days(14));
+}
+
+} // namespace
 
 TEST_CASE("a sound fabric has no host to avoid") {
     World world(4);
@@ -31,7 +42,7 @@ TEST_CASE("a host is the weaker the more is known against it") {
     sweep.hosts["n004"] = {6, 8};
     sweep.hosts_seen = 8;
     sweep.complete = true;
-    world.tell(restart::FabricSwept{sweep});
+    world.send(restart::FabricSwept{sweep});
     weak = health_of(world.state(), world.now());
     CHECK(weak.at("n004").health == Approx(0.75));
     CHECK(weak.at("n004").why == "2 of 8 links down");
@@ -51,7 +62,7 @@ TEST_CASE("a host that observing leaves in use is to be avoided most") {
     CHECK(health_of(world.state(), world.now()).at("n002").health == Approx(0.05));
 }
 
-TEST_CASE("faults count against a host for 30 days") {
+TEST_CASE("faults count against a host for weeks, the older the less") {
     World world(8);
     world.round_trip = 1;
     const auto job = world.submit({"n001", "n002"});
@@ -66,13 +77,57 @@ TEST_CASE("faults count against a host for 30 days") {
     const auto weak = health_of(world.state(), world.now());
     REQUIRE(weak.size() == 1);
     CHECK(weak.at("n002").health == Approx(0.9));
-    CHECK(weak.at("n002").why == "1 fault in 30 days");
-    CHECK(health_of(world.state(), world.now() + 31 * 24h).empty());
+    CHECK(weak.at("n002").why == "lemon score 1.0: it has failed before");
+    const auto later = [&](int days) {
+        return health_of(world.state(), world.now() + std::chrono::days(days));
+    };
+    CHECK(later(14).at("n002").health == Approx(std::pow(0.9, 0.5)));
+    CHECK(later(14).at("n002").why == "lemon score 0.5: it has failed before");
+    CHECK(later(71).empty());
+    CHECK(later(-3).at("n002").health == Approx(0.9)); // the clock was set back
+}
 
+TEST_CASE("a lemon is who fails again; who fails with many others is none") {
     restart::HostState host;
+    const base::Time now{std::chrono::days(20'000)};
+    const auto week = std::chrono::days(7);
+    CHECK(restart::lemon_score(host, now, week) == 0);
+    for (int i = 0; i < 3; ++i)
+        restart::remember_fault(host, now + i * week, "gpu0 gone", week);
+    CHECK(restart::lemon_score(host, now + 2 * week, week) == Approx(1.75));
+    CHECK(restart::lemon_score(host, now + 3 * week, week) == Approx(0.875));
     for (std::size_t i = 0; i < 2 * restart::most_faults; ++i)
-        restart::remember_fault(host, world.now() + std::chrono::minutes(i));
+        restart::remember_fault(host, now + 3 * week, "gpu0 gone", week);
     CHECK(host.faults.size() == restart::most_faults);
-    restart::remember_fault(host, world.now() + 40 * 24h);
-    CHECK(host.faults.size() == 1);
+    restart::remember_fault(host, now + 9 * week, "gpu1 gone", week);
+    REQUIRE(host.faults.size() == 1);
+    CHECK(host.faults[0].what == "gpu1 gone");
+
+    World world(16);
+    world.policy.max_drained_percent = 100;
+    world.run(10);
+    for (int i = 1; i <= 8; ++i)
+        world.find("n00" + std::to_string(i), Severity::evict, "ib.link_down");
+    world.run(30);
+    for (const auto& [name, state] : world.state().hosts) {
+        INFO(name);
+        CHECK(state.faults.empty());
+    }
+}
+
+TEST_CASE("faults of a journal from before are taken up") {
+    World world(2);
+    world.run(2);
+    auto text = world.state().to_json();
+    const std::string place = "\"n001\":{";
+    const auto at = text.find(place);
+    REQUIRE(at != std::string::npos);
+    text.insert(at + place.size(), "\"faults\":[1700000000,1700086400],");
+    const auto state = restart::State::from_json(text);
+    REQUIRE(state);
+    REQUIRE(state->hosts.at("n001").faults.size() == 2);
+    CHECK(state->hosts.at("n001").faults[1].at == base::time_from_seconds(1700086400));
+    const auto again = restart::State::from_json(state->to_json());
+    REQUIRE(again);
+    CHECK(again->hosts.at("n001").faults.size() == 2);
 }

@@ -15,28 +15,30 @@ namespace {
 std::vector<restart::Action> of_kind(const World& world, ActionKind kind) {
     std::vector<restart::Action> found;
     for (const auto& action : world.actions)
-        if (action.kind == kind) found.push_back(action);
+        if (kind_of(action) == kind) found.push_back(action);
     return found;
 }
 
 // What the job's user was told, and before which other action.
-std::string told(const World& world, std::uint32_t job) {
+std::string notice_to(const World& world, base::JobId job) {
     for (const auto& action : world.actions)
-        if (action.kind == ActionKind::tell_job && action.job == job) return action.reason;
+        if (const auto* notice = restart::as<restart::NotifyJob>(action);
+            notice != nullptr && notice->job.id == job)
+            return notice->text;
     return {};
 }
 
 bool before(const World& world, ActionKind first, ActionKind second) {
     const auto at = [&](ActionKind kind) {
         return std::find_if(world.actions.begin(), world.actions.end(),
-                            [&](const auto& action) { return action.kind == kind; });
+                            [&](const auto& action) { return kind_of(action) == kind; });
     };
     return at(first) < at(second);
 }
 
-void make_component(World& world, std::uint32_t job) {
+void make_component(World& world, base::JobId job) {
     auto& rm = world.job(job);
-    rm.name = std::to_string(job);
+    rm.name = to_string(job);
     rm.components = {{job, rm.name + "+0", {rm.nodes.begin(), rm.nodes.begin() + 2}},
                      {90, rm.name + "+1", {rm.nodes.begin() + 2, rm.nodes.end()}}};
 }
@@ -60,7 +62,7 @@ TEST_CASE("a task of an array goes by its own name") {
     CHECK(world.noted("requeue job 12_3 without n002"));
     CHECK(world.noted("job 12_3 is RUNNING on "));
     CHECK(world.job(job).restarts == 1);
-    CHECK(of_kind(world, ActionKind::tell_job).empty());
+    CHECK(of_kind(world, ActionKind::notify_job).empty());
 }
 
 TEST_CASE("a heterogeneous job is moved whole and once, whichever component the fault hurts") {
@@ -93,7 +95,7 @@ TEST_CASE("a component's processes speak for the whole job") {
     restart::Report report;
     report.host = "n003";
     report.jobs.push_back({90, 0, 1000, restart::Commit{700, "/scratch/run/7", world.now(), 0.5, 1}});
-    world.tell(restart::AgentReported{report});
+    world.send(restart::AgentReported{report});
     REQUIRE(world.state().jobs.at(job).commit.has_value());
     CHECK(world.state().jobs.at(job).commit->step == 700);
     const auto reply = restart::reply_to(world.state(), report);
@@ -115,10 +117,19 @@ TEST_CASE("an allocation of salloc or srun cannot be moved, which its user is to
     world.run(30);
     INFO(world.story());
     CHECK(of_kind(world, ActionKind::requeue_job).empty());
-    CHECK(of_kind(world, ActionKind::tell_job).size() == 1);
-    CHECK_THAT(told(world, job), Catch::Contains(lost ? "n002 was lost" : "n002 has a fault") &&
-                                     Catch::Contains("salloc or srun"));
-    CHECK(before(world, ActionKind::tell_job, lost ? ActionKind::down_host : ActionKind::drain_host));
+    CHECK(of_kind(world, ActionKind::notify_job).size() == 1);
+    CHECK_THAT(notice_to(world, job), Catch::Contains(lost ? "n002 was lost" : "n002 has a fault") &&
+                                          Catch::Contains("salloc or srun"));
+    CHECK(before(world, ActionKind::notify_job, ActionKind::drain_host));
+    CHECK(world.node("n002").drain);
+    // It is not ended, be a host of it lost: that is its user's to do, and then the host is set down.
+    CHECK(of_kind(world, ActionKind::down_host).empty());
+    CHECK(world.job(job).phase == JobPhase::running);
+    world.end_job(job);
+    world.run(10);
+    CHECK(of_kind(world, ActionKind::down_host).size() == (lost ? 1 : 0));
+    CHECK(world.node("n002").reason.starts_with("railyard[i-1]: "));
+    CHECK(world.state().incidents.empty());
     CHECK(world.noted("job 1 is left to the resource manager: an allocation of salloc or srun"));
 }
 
@@ -129,7 +140,7 @@ TEST_CASE("what a job is left for is said to its user, and nothing while only ob
     SECTION("--restart=never") {
         world.find("n001", Severity::fatal);
         world.run(5);
-        CHECK_THAT(told(world, job), Catch::EndsWith("--restart=never"));
+        CHECK_THAT(notice_to(world, job), Catch::EndsWith("--restart=never"));
     }
     SECTION("observe_only") {
         world.policy.observe_only = true;
@@ -141,11 +152,11 @@ TEST_CASE("what a job is left for is said to its user, and nothing while only ob
     SECTION("slurmctld does not know the flag") {
         restart::RmSnapshot snapshot;
         world.job(job).restart.reset();
-        world.config = restart::RmConfig{base::Duration(300'000), {"lua"}, "select/rail", "topology/tree"};
+        world.config = restart::RmConfig{base::Duration(300'000), false, true, {}};
         world.run(2);
         world.find("n001", Severity::fatal);
         world.run(5);
-        CHECK_THAT(told(world, job), Catch::Contains("JobSubmitPlugins lacks rail"));
+        CHECK_THAT(notice_to(world, job), Catch::Contains("JobSubmitPlugins lacks rail"));
     }
 }
 
@@ -155,7 +166,7 @@ TEST_CASE("a host of a thousand small jobs does not keep the others waiting") {
         world.submit({"n001"}, std::nullopt);
     world.power_off("n001");
     world.run(20);
-    CHECK(of_kind(world, ActionKind::tell_job).size() == 50);
+    CHECK(of_kind(world, ActionKind::notify_job).size() == 50);
     CHECK(std::count_if(world.notes.begin(), world.notes.end(), [](const restart::Note& note) {
               return note.kind == restart::NoteKind::decision &&
                      note.text.find("is left to the resource manager") != std::string::npos;
@@ -181,7 +192,7 @@ TEST_CASE("a job of --no-kill that lost a host before we knew is requeued as ask
         CHECK(of_kind(world, ActionKind::requeue_job).size() == 1);
     } else {
         CHECK(world.job(job).restarts == 0);
-        CHECK_THAT(told(world, job), Catch::Contains("n002 was lost"));
+        CHECK_THAT(notice_to(world, job), Catch::Contains("n002 was lost"));
     }
 }
 
@@ -196,7 +207,7 @@ TEST_CASE("a node that a job gave up long before its host was lost is no loss of
     INFO(world.story());
     CHECK(world.job(job).restarts == 0);
     CHECK(of_kind(world, ActionKind::requeue_job).empty());
-    CHECK(of_kind(world, ActionKind::tell_job).empty());
+    CHECK(of_kind(world, ActionKind::notify_job).empty());
 }
 
 TEST_CASE("a requeued job that waits long is told why") {
@@ -207,8 +218,8 @@ TEST_CASE("a requeued job that waits long is told why") {
     world.power_off("n002");
     world.run(90);
     INFO(world.story());
-    CHECK(of_kind(world, ActionKind::tell_job).size() == 1);
-    CHECK_THAT(told(world, job),
+    CHECK(of_kind(world, ActionKind::notify_job).size() == 1);
+    CHECK_THAT(notice_to(world, job),
                Catch::Contains("still waited a minute later") && Catch::Contains("ReqNodeNotAvail"));
     CHECK(world.noted("job 1 still waits: ReqNodeNotAvail"));
 }

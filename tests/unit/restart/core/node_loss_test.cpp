@@ -1,4 +1,4 @@
-#include "restart/core/witnesses.hpp"
+#include "restart/core/detect/witnesses.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@ using restart::JobPhase;
 namespace {
 
 restart::RmConfig giving_up_after(base::Duration silence) {
-    return {silence, {"rail"}, "select/rail", "topology/tree"};
+    return {silence, true, true, {}};
 }
 
 } // namespace
@@ -51,9 +51,9 @@ TEST_CASE("silence alone drains nobody") {
     CHECK(world.state().incidents.empty());
 
     SECTION("it is not suspected again until its agent has reported") {
-        const auto told = world.notes.size();
+        const auto notes_before = world.notes.size();
         world.run(120);
-        CHECK(world.notes.size() == told);
+        CHECK(world.notes.size() == notes_before);
         world.start_agent("n002");
         world.run(5);
         world.power_off("n002");
@@ -81,7 +81,7 @@ TEST_CASE("a witness that comes late still counts when it is sure") {
         restart::FabricReport sweep;
         sweep.complete = true;
         sweep.hosts["n002"] = {0, 8};
-        world.tell(restart::FabricSwept{sweep});
+        world.send(restart::FabricSwept{sweep});
         world.run(8);
         CHECK(world.count(ActionKind::requeue_job) == 1);
         CHECK(world.job(job).phase == JobPhase::running);
@@ -126,18 +126,18 @@ TEST_CASE("the fabric is a witness when all links of the host are down") {
 
     SECTION("in a complete sweep") {
         sweep.complete = true;
-        world.tell(restart::FabricSwept{sweep});
+        world.send(restart::FabricSwept{sweep});
         CHECK(world.noted("all 8 links are down in the fabric"));
         CHECK(world.count(ActionKind::down_host) == 1);
     }
     SECTION("but not in one that ended early") {
-        world.tell(restart::FabricSwept{sweep});
+        world.send(restart::FabricSwept{sweep});
         CHECK(world.actions.empty());
     }
     SECTION("nor when one link is up") {
         sweep.complete = true;
         sweep.hosts["n002"] = {1, 8};
-        world.tell(restart::FabricSwept{sweep});
+        world.send(restart::FabricSwept{sweep});
         CHECK(world.actions.empty());
     }
 }
@@ -148,7 +148,7 @@ TEST_CASE("what was broken long before the silence is no witness") {
     restart::FabricReport sweep;
     sweep.complete = true;
     sweep.hosts["n003"] = {0, 8};
-    world.tell(restart::FabricSwept{sweep});
+    world.send(restart::FabricSwept{sweep});
     world.run(120);
     world.stop_agent("n002");
     world.stop_agent("n003");
@@ -191,7 +191,7 @@ TEST_CASE("hosts that the fabric knows to be lost do not make a mass of the next
         world.power_off(host);
         sweep.hosts[host] = {0, 8};
         world.run(1);
-        world.tell(restart::FabricSwept{sweep});
+        world.send(restart::FabricSwept{sweep});
         world.run(14);
     }
     INFO(world.story());
@@ -201,10 +201,12 @@ TEST_CASE("hosts that the fabric knows to be lost do not make a mass of the next
 TEST_CASE("hosts that go silent one by one are not half of all hosts by the resource manager's word alone") {
     World world(16);
     world.policy.max_drained_percent = 100;
+    world.policy.group_wait = base::Duration(3'600'000);
     const auto job = world.submit({"n009", "n010"});
     world.round_trip = 50;
     const auto name = [](int i) { return (i < 10 ? "n00" : "n0") + std::to_string(i); };
-    for (int i = 1; i <= 12; ++i) { // each is given up 300 s after its silence: when the next but one is silent
+    for (int i = 1; i <= 12;
+         ++i) { // each is given up 300 s after its silence: when the next but one is silent
         world.power_off(name(i), 100.0);
         if (i > 2) world.rm_sets_down(name(i - 2));
         world.run(240);
@@ -232,8 +234,9 @@ TEST_CASE("a witness that comes after minutes is heard, also when restartd pause
     world.power_off("n002", 90.0);
     world.run(120);
     INFO(world.story());
-    REQUIRE(world.noted("suspicion dropped, the agent alone may have died; taken up again when the resource manager "
-                        "gives it up, 5 min 0 s after its last answer"));
+    REQUIRE(world.noted(
+        "suspicion dropped, the agent alone may have died; taken up again when the resource manager "
+        "gives it up, 5 min 0 s after its last answer"));
     const auto* meanwhile = GENERATE("nothing", "a pause", "a restart", "a person's drain");
     if (meanwhile == std::string_view("a pause")) world.sleep(10);
     if (meanwhile == std::string_view("a restart")) world.restart_daemon();
@@ -267,7 +270,7 @@ TEST_CASE("who can confirm a loss, and how soon, is told") {
     CHECK(look().slow);
     restart::FabricReport sweep;
     sweep.complete = true;
-    world.tell(restart::FabricSwept{sweep});
+    world.send(restart::FabricSwept{sweep});
     world.run(2);
     CHECK(text(1) == "the fabric: swept 2.0 s ago");
     CHECK_FALSE(look().slow);
@@ -316,8 +319,8 @@ TEST_CASE("jobs that are not ours to restart are left to the resource manager") 
     INFO(world.story());
     CHECK(world.count(ActionKind::down_host) == 2);
     CHECK(world.count(ActionKind::requeue_job) == 0);
-    CHECK(world.noted("job " + std::to_string(never) + " is left to the resource manager: --restart=never"));
-    CHECK(world.noted("job " + std::to_string(silent) +
+    CHECK(world.noted("job " + to_string(never) + " is left to the resource manager: --restart=never"));
+    CHECK(world.noted("job " + to_string(silent) +
                       " is left to the resource manager: it was submitted without"));
 }
 

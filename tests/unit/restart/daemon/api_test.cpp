@@ -1,107 +1,19 @@
 #include "restart/daemon/api.hpp"
 
-#include "base/json.hpp"
-#include "base/log.hpp"
-#include "restart/ctl/show.hpp"
-#include "rm_double.hpp"
-#include "unit/folder.hpp"
-#include "unit/restart/wire/private_munged.hpp"
+#include "api_yard.hpp"
+#include "restart/ctl/show_rates.hpp"
+#include "restart/wire/channel.hpp"
 
-#include <catch2/catch.hpp>
-
-#include <pwd.h>
-#include <thread>
-#include <unistd.h>
-
-using namespace std::chrono_literals;
-using restart::HttpRequest;
-using restart::HttpResponse;
+using namespace test;
+using Yard = ApiYard;
 
 namespace {
-
-// The API over a driver with a double of the resource manager; requests are signed by this process's user.
-struct Yard {
-    test::PrivateMunged munged;
-    restart::MungeAuth auth{munged.socket()};
-    test::Folder folder;
-    test::RmDouble rm{{"n001", "n002"}};
-    restart::Metrics metrics;
-    std::unique_ptr<restart::Driver> driver;
-    std::unique_ptr<restart::Api> api;
-
-    Yard() {
-        base::log::open("unit_daemon", base::log::Level::error);
-        restart::DriverOptions options;
-        options.policy.observe_only = false;
-        options.poll = 20ms;
-        options.tick = 10ms;
-        driver =
-            *restart::Driver::make(*restart::Journal::open(folder.path / "journal.db"), rm, metrics, options);
-        driver->start();
-        restart::Roles roles;
-        roles.agent_uid = ::geteuid();
-        roles.operators = {restart::user_name(::geteuid())};
-        api = std::make_unique<restart::Api>(*driver, metrics, roles, auth);
-        for (int i = 0; i < 500 && request("GET", "/healthz").status != 200; ++i)
-            std::this_thread::sleep_for(10ms);
-    }
-
-    static HttpRequest make(const std::string& method, const std::string& target, const std::string& body) {
-        HttpRequest request;
-        request.method = method;
-        REQUIRE(restart::split_target(target, request));
-        request.body = body;
-        request.peer = "192.0.2.1";
-        return request;
-    }
-    HttpResponse request(const std::string& method, const std::string& target, const std::string& body = "") {
-        auto request = make(method, target, body);
-        request.from_this_machine = true;
-        return api->handle(request);
-    }
-    HttpResponse signed_request(const std::string& method, const std::string& target,
-                                const std::string& body = "") {
-        auto request = make(method, target, body);
-        request.authorization = *auth.sign(method, target, body);
-        return api->handle(request);
-    }
-    double counted(const std::string& sample) const {
-        const auto page = metrics.print();
-        const auto at = page.find("\n" + sample + " ");
-        return at == std::string::npos ? 0 : std::stod(page.substr(at + sample.size() + 2));
-    }
-    double refused(const std::string& reason) const {
-        return counted("railyard_reports_refused_total{reason=\"" + reason + "\"}");
-    }
-};
-
-std::string error_code(const HttpResponse& response) {
-    const auto document = base::parse_json(response.body);
-    REQUIRE(document);
-    const auto error = base::Reader(*document).at("error");
-    REQUIRE(error);
-    REQUIRE(error->text("text"));
-    CHECK_FALSE(error->text("text")->empty());
-    return *error->text("code");
-}
-
-std::string error_text(const HttpResponse& response) {
-    return *base::Reader(*base::parse_json(response.body)).at("error")->text("text");
-}
 
 std::string report_body(const std::string& host = "n001") {
     restart::Report report;
     report.host = host;
     report.boot_id = "boot";
     return report.to_json();
-}
-
-// What railctl prints of an answer.
-template <class Answer, class... More>
-base::Expected<std::string> shown(const std::string& body, More... more) {
-    const auto answer = Answer::from_json(body);
-    if (!answer) return answer.error();
-    return restart::show(*answer, more...);
 }
 
 } // namespace
@@ -172,6 +84,35 @@ TEST_CASE("a report that must not count is refused and counted") {
     CHECK(yard.rm.calls().empty());
 }
 
+TEST_CASE("a report as before counts as the last one on its connection") {
+    Yard yard;
+    NEED_MUNGED(yard.munged);
+    restart::ServerChannel one, other;
+    const auto post = [&](restart::ServerChannel& channel, std::string_view body) {
+        auto request = Yard::make("POST", "/v1/report", std::string(body));
+        request.authorization = *yard.auth.sign("POST", "/v1/report", body);
+        request.channel = &channel;
+        return yard.api->handle(request);
+    };
+    const auto as_before = restart::report_as_before;
+    CHECK(post(one, as_before).status == 409);
+    restart::Report report;
+    report.host = "n001";
+    report.boot_id = "boot";
+    report.findings.push_back({"gpu.xid", "gpu3", restart::Severity::warn, base::now(), "63"});
+    CHECK(post(one, report.to_json()).status == 200);
+    CHECK(post(one, as_before).status == 200);
+    CHECK(yard.driver->look(
+              [](const auto& state, const auto&) { return state.hosts.at("n001").findings.size(); }) == 1);
+    CHECK(post(other, as_before).status == 409);
+    CHECK(yard.refused("unfit") == 0); // it comes again, whole: nothing to log
+    CHECK(post(one, "{").status == 400);
+    CHECK(post(one, as_before).status == 200); // what could not be read has said nothing
+    CHECK(post(one, report_body("evil")).status == 403);
+    CHECK(post(one, as_before).status == 409);
+    CHECK(yard.counted("railyard_reports_total{agent=\"nodewatchd\"}") == 3);
+}
+
 TEST_CASE("hosts are drained and resumed by operators alone") {
     Yard yard;
     NEED_MUNGED(yard.munged);
@@ -182,8 +123,7 @@ TEST_CASE("hosts are drained and resumed by operators alone") {
         CHECK(response.status == 202);
         CHECK(base::Reader(*base::parse_json(response.body)).text("incident").value_or("") == "i-1");
         REQUIRE(yard.rm.wait_for_calls(1));
-        CHECK(yard.rm.node("n002").reason ==
-              "railyard[user:" + restart::user_name(::geteuid()) + "]: fan tray");
+        CHECK(yard.rm.node("n002").reason == "railyard[user:" + base::user_name(::geteuid()) + "]: fan tray");
     }
     SECTION("bad input") {
         CHECK(error_text(yard.signed_request("POST", "/v1/drain", R"({"host":"n002"})")) ==
@@ -200,7 +140,8 @@ TEST_CASE("hosts are drained and resumed by operators alone") {
 TEST_CASE("reading is open on this machine and asks who it is elsewhere") {
     Yard yard;
     NEED_MUNGED(yard.munged);
-    for (const char* target : {"/v1/status", "/v1/history", "/v1/explain?host=n001", "/metrics"}) {
+    for (const char* target :
+         {"/v1/status", "/v1/plan", "/v1/history", "/v1/explain?host=n001", "/metrics"}) {
         INFO(target);
         CHECK(yard.request("GET", target).status == 200);
         CHECK(yard.api->handle(Yard::make("GET", target, "")).status == 401);
@@ -213,44 +154,6 @@ TEST_CASE("reading is open on this machine and asks who it is elsewhere") {
     CHECK(yard.api->handle(Yard::make("GET", "/v1/status", "")).status == 200);
 }
 
-TEST_CASE("a job's owner may ask about it, and about nothing else") {
-    if (::geteuid() != 0) {
-        WARN("SKIP: only root can be another user");
-        return;
-    }
-    Yard yard;
-    NEED_MUNGED(yard.munged);
-    constexpr uid_t owner = 65534; // nobody
-    yard.rm.change([](restart::RmSnapshot& world) {
-        restart::RmJob job;
-        job.id = 12;
-        job.uid = owner;
-        job.phase = restart::JobPhase::running;
-        job.nodes = {"n001"};
-        job.node_count = 1;
-        world.jobs.push_back(job);
-        job.id = 13;
-        job.uid = 1;
-        world.jobs.push_back(job);
-    });
-    for (int i = 0; i < 500 && yard.request("GET", "/v1/explain?job=12").status != 200; ++i)
-        std::this_thread::sleep_for(10ms);
-    std::filesystem::permissions(yard.folder.path, std::filesystem::perms(0755));
-    const auto as_owner = [&](const std::string& target) {
-        auto request = Yard::make("GET", target, "");
-        REQUIRE(::seteuid(owner) == 0);
-        const auto header = yard.auth.sign("GET", target, "");
-        REQUIRE(::seteuid(0) == 0);
-        REQUIRE(header);
-        request.authorization = *header;
-        return yard.api->handle(request).status;
-    };
-    CHECK(as_owner("/v1/explain?job=12") == 200);
-    CHECK(as_owner("/v1/explain?job=13") == 403);
-    CHECK(as_owner("/v1/status") == 403);
-    CHECK(as_owner("/v1/explain?host=n001") == 403);
-}
-
 TEST_CASE("roads that do not exist say so") {
     Yard yard;
     CHECK(yard.request("GET", "/").status == 404);
@@ -258,9 +161,12 @@ TEST_CASE("roads that do not exist say so") {
     CHECK(yard.request("POST", "/v1/status").status == 405);
     CHECK(yard.request("GET", "/v1/explain").status == 400);
     CHECK(yard.request("GET", "/v1/explain?job=12&host=n001").status == 400);
-    for (const char* job : {"0", "x", "-1", "4294967296", ""})
+    for (const char* job : {"0", "x", "-1", "9223372036854775808", "12%5B0%5D", ""})
         CHECK(yard.request("GET", std::string("/v1/explain?job=") + job).status == 400);
     CHECK(yard.request("GET", "/v1/explain?job=99").status == 404);
+    CHECK(yard.request("GET", "/v1/explain?job=12%5B3%5D").body.find("job 12[3] is") != std::string::npos);
+    CHECK(yard.request("GET", "/v1/history?job=12%5B3%5D").status == 200);
+    CHECK(yard.request("GET", "/v1/history?job=12_3").status == 400);
     CHECK(yard.request("GET", "/v1/explain?host=n999").status == 404);
     CHECK(yard.request("GET", "/v1/history?last=x").status == 400);
     CHECK(yard.request("GET", "/v1/history?color=red").status == 400);
@@ -325,7 +231,8 @@ TEST_CASE("what restartd answers, railctl can show") {
     REQUIRE(job);
     CHECK(job->find("pending (Resources), started again 1 times") != std::string::npos);
     INFO(*job);
-    CHECK(job->find("restartd has done nothing about this job: no fault was seen on its hosts") != std::string::npos);
+    CHECK(job->find("restartd has done nothing about this job: no fault was seen on its hosts") !=
+          std::string::npos);
     CHECK(job->find("without --restart=auto") == std::string::npos);
     yard.rm.change([](restart::RmSnapshot& world) { world.jobs[0].restart.reset(); });
     const auto refreshed = shown<restart::JobExplanation>(yard.request("GET", "/v1/explain?job=12").body);
@@ -343,4 +250,94 @@ TEST_CASE("what restartd answers, railctl can show") {
     const auto foreign = restart::Status::from_json(R"({"v":1})");
     REQUIRE_FALSE(foreign);
     CHECK(foreign.error().text.find("hosts: is missing") != std::string::npos);
+}
+
+TEST_CASE("rates and the list of lemons are told, and make sentences") {
+    Yard yard;
+    for (const char* path : {"/v1/rates", "/v1/top"}) {
+        CHECK(yard.request("POST", path).status == 405);
+        CHECK(yard.request("GET", path).status == 200);
+    }
+    const auto rates = restart::Rates::from_json(yard.request("GET", "/v1/rates").body);
+    REQUIRE(rates);
+    CHECK(rates->failures.faults == 0);
+    CHECK(restart::Rates::from_json(rates->to_json()).value_or({}) == *rates);
+    CHECK_THAT(restart::show(*rates), Catch::Contains("0 faults in 0 host-hours"));
+    const auto top = restart::Top::from_json(yard.request("GET", "/v1/top").body);
+    REQUIRE(top);
+    CHECK(top->hosts.empty());
+    CHECK_THAT(restart::show(*top), Catch::Contains("no host has failed lately"));
+}
+
+TEST_CASE("what was learned is shown with its evidence") {
+    using namespace restart;
+    const base::Time now{std::chrono::days(20'000)};
+    const base::Duration hour = 1h;
+    Rates rates;
+    rates.time = now;
+    rates.failures = {
+        500 * 24 * hour, 340 * 24 * hour, 900 * 24 * hour, 2.5, 8, 72000, 1, 1500 * 24 * hour, 1};
+    rates.repairs = {30 * hour, {5, 20 * hour, 8 * hour, 50 * hour}, 2, 72 * hour};
+    rates.restarts = {3, 5s, 4s, 7s};
+    rates.spares = SpareStatus{128, 3, 2, 0.001, true};
+    IntervalStatus job;
+    job.id = base::JobId(12);
+    job.name = "12";
+    job.hosts = 32;
+    job.host_mtbf = rates.failures.mtbf;
+    job.mtbf = job.host_mtbf / 32;
+    job.cost_s = 2;
+    job.beside_s = 30;
+    job.restart = 5s;
+    job.exact = {1000s, 0.9912};
+    job.young = {1001s, 0.9911};
+    job.daly = {1002s, 0.9910};
+    job.interval = 1000s;
+    rates.jobs.push_back(job);
+    const auto text = show(rates);
+    INFO(text);
+    CHECK(text.find("8 faults in 72000 host-hours; 340 d") != std::string::npos);
+    CHECK(text.find("they come in bursts and say as much as 3.2; 1 fault of what hosts share not counted") !=
+          std::string::npos);
+    CHECK(text.find("5 seen: median 8 h 0 min, 9 of 10 within 2 d 2 h; 2 under way; 3 d 0 h was believed") !=
+          std::string::npos);
+    CHECK(text.find("3 of 128") != std::string::npos);
+    CHECK(text.find("99.12 %") != std::string::npos);
+    const auto lines = show(job);
+    INFO(lines);
+    CHECK(lines.find("one every 16 min 40 s, for 2.00 s each (safe 30.0 s later)") != std::string::npos);
+    CHECK(
+        lines.find(
+            "exact optimum 16 min 40 s (99.12 %), Young 16 min 41 s (99.11 %), Daly 16 min 42 s (99.10 %)") !=
+        std::string::npos);
+    job.bound = "min_interval";
+    CHECK(show(job).find("(held by min_interval)") != std::string::npos);
+
+    Top top;
+    top.time = now;
+    top.half_life = 14 * 24 * hour;
+    top.hosts.push_back(
+        {"n007", 1.75, {{now - 5 * hour, "gpu3 gone"}, {now - hour, "host lost"}}, false, {}});
+    for (const char* stage : {"waiting", "acting", "hands"})
+        top.hosts.push_back({stage, 1, {{now, "gpu3 gone"}}, false, ReturnStatus{}});
+    for (auto& host : top.hosts)
+        if (host.repair) {
+            host.repair->stage = host.name;
+            host.repair->rung = "reboot";
+            host.repair->attempts = 2;
+            host.repair->most_attempts = 3;
+        }
+    top.jobs.push_back({base::JobId(12), "12", 1000, 32, 2, 3.25});
+    const auto list = show(top);
+    INFO(list);
+    CHECK(list.find("n007") != std::string::npos);
+    CHECK(list.find("1.75") != std::string::npos);
+    CHECK(list.find("gpu3 gone") != std::string::npos);
+    CHECK(list.find("out of use\n") != std::string::npos);
+    CHECK(list.find("in repair: waits for reboot\n") != std::string::npos);
+    CHECK(list.find("in repair: reboot, attempt 2 of 3\n") != std::string::npos);
+    CHECK(list.find("out of use: a person is to see to it\n") != std::string::npos);
+    CHECK(list.find("3.25") != std::string::npos);
+    CHECK(Top::from_json(top.to_json()).value_or({}) == top);
+    CHECK(Rates::from_json(rates.to_json()).value_or({}) == rates);
 }

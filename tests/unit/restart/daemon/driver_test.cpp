@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <csignal>
 #include <sys/resource.h>
 #include <thread>
@@ -91,6 +92,32 @@ TEST_CASE("an operator's drain is written, done and recorded") {
     yard.end();
 }
 
+TEST_CASE("a silent host that takes connections and answers none is lost, one that answers is not") {
+    const auto life = GENERATE(restart::Life::mute, restart::Life::answers);
+    Yard yard;
+    yard.silent = 200ms;
+    yard.rm.set_life(life);
+    yard.start();
+    REQUIRE(yard.known());
+    const auto report = [&](const char* host) { CHECK(yard.driver->report(report_of(host))); };
+    const auto incidents = [&] {
+        return yard.driver->look([](const auto& state, const auto&) { return state.next_incident; });
+    };
+    report("n001");
+    // The others report on, so that it is silent alone.
+    const bool acted = yard.wait([&] {
+        report("n002");
+        report("n003");
+        return !yard.rm.calls().empty() || (life == restart::Life::answers && incidents() > 1);
+    });
+    CHECK(acted);
+    if (life == restart::Life::mute)
+        CHECK(yard.rm.calls().front().find("n001") != std::string::npos);
+    else
+        CHECK(yard.rm.calls().empty());
+    yard.end();
+}
+
 TEST_CASE("what step refuses reaches the operator") {
     Yard yard;
     yard.start();
@@ -125,6 +152,15 @@ TEST_CASE("a report of an unknown host is refused") {
     const auto unknown = yard.driver->report(report_of("evil"));
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().code == base::Code::denied);
+    // Its name is kept for those who look for it, until it is known or silent; made-up ones do not fill the
+    // memory.
+    const auto unknown_hosts = [&] {
+        return yard.driver->look([](const auto&, const auto& status) { return status.unknown_hosts; });
+    };
+    CHECK(unknown_hosts() == std::vector<std::string>{"evil"});
+    for (int i = 0; i < 1000; ++i)
+        CHECK_FALSE(yard.driver->report(report_of("evil" + std::to_string(i))));
+    CHECK(unknown_hosts().size() == 256);
     yard.driver->look([](const auto& state, const auto&) {
         CHECK(state.hosts.at("n001").last_report);
         CHECK_FALSE(state.hosts.contains("evil"));
@@ -179,7 +215,8 @@ TEST_CASE("an intent without an outcome is settled by what the resource manager 
                                   base::now(), policy);
         REQUIRE(step.actions.size() == 1);
         incident = step.actions.front().id.substr(0, step.actions.front().id.find('/'));
-        REQUIRE(journal->commit({restart::StateRows().changes(step.state), step.notes, step.actions, {}}, base::now()));
+        REQUIRE(journal->commit(
+            {restart::StateRows().changes(step.state), step.notes, step.actions, {}, {}, {}}, base::now()));
     }
     SECTION("it was not done: it is done once") {
         yard.start();
@@ -262,7 +299,8 @@ TEST_CASE("a lost host that came back while the journal could not be written is 
             return !state.hosts.at("n002").lost && !state.hosts.at("n002").node->not_responding;
         });
     });
-    const auto error = yard.driver->look([](const auto&, const auto& status) { return status.journal_error; });
+    const auto error =
+        yard.driver->look([](const auto&, const auto& status) { return status.journal_error; });
     ::setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, ignore);
     CHECK(was_lost);
@@ -285,7 +323,8 @@ TEST_CASE("a stored state that cannot be understood is refused, not replaced") {
     restart::Metrics metrics;
     {
         auto journal = restart::Journal::open(path);
-        REQUIRE(journal->commit({{{"host/n001", "{}"}, {"rest", R"({"v":2,"files":17})"}}, {}, {}, {}}, base::now()));
+        REQUIRE(journal->commit(
+            {{{"host/n001", "{}"}, {"rest", R"({"v":2,"files":17})"}}, {}, {}, {}, {}, {}}, base::now()));
     }
     for (int i = 0; i < 2; ++i) {
         const auto driver = Driver::make(*restart::Journal::open(path), rm, metrics, {});
@@ -307,7 +346,8 @@ TEST_CASE("placement is told which hosts to avoid, and nothing while observing")
         return file->hosts;
     };
     auto report = report_of("n002");
-    report.findings.push_back({"ib.symbol_error", "mlx5_0:1", restart::Severity::warn, base::now(), "12 an hour"});
+    report.findings.push_back(
+        {"ib.symbol_error", "mlx5_0:1", restart::Severity::warn, base::now(), "12 an hour"});
     REQUIRE(yard.driver->report(report));
     if (yard.observe_only) {
         REQUIRE(yard.wait([&] { return std::filesystem::exists(yard.folder.path / "health.json"); }));
@@ -318,7 +358,7 @@ TEST_CASE("placement is told which hosts to avoid, and nothing while observing")
         restart::RmQueue queue;
         queue.nodes.emplace_back().name = "n002";
         yard.rm.set_queue(queue);
-        CHECK(yard.driver->queue(10s)->nodes.at(0).health == avoided().at("n002").health);
+        CHECK((*yard.driver->queue(10s))->nodes.at(0).health == avoided().at("n002").health);
         report.findings.clear();
         REQUIRE(yard.driver->report(report));
         CHECK(yard.wait([&] { return avoided().empty(); }));
@@ -335,9 +375,9 @@ TEST_CASE("the queue is asked for between other calls, and a manager that is awa
     yard.rm.set_queue(queue);
     const auto answer = yard.driver->queue(10s);
     REQUIRE(answer);
-    CHECK(answer->jobs.size() == 1);
-    REQUIRE(yard.driver->tell_why(12, "needs 4 nodes", 10s));
-    CHECK(yard.rm.job(12).comment == "railyard-why: needs 4 nodes");
+    CHECK((*answer)->jobs.size() == 1);
+    REQUIRE(yard.driver->write_why(12, "needs 4 nodes", 10s));
+    CHECK(yard.rm.job(12).shown == "needs 4 nodes");
     CHECK(yard.driver->refresh(10s));
     yard.rm.away(true);
     CHECK_FALSE(yard.driver->refresh(10s));
@@ -345,11 +385,37 @@ TEST_CASE("the queue is asked for between other calls, and a manager that is awa
     yard.end();
 }
 
+TEST_CASE("many who ask at once share a reading of the queue, and none gets an older one") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    restart::RmQueue queue;
+    queue.jobs.resize(1);
+    yard.rm.set_queue(queue);
+    REQUIRE(yard.driver->queue(10s));
+    queue.jobs.resize(2);
+    yard.rm.set_queue(queue);
+    const auto before = yard.rm.queue_readings();
+    std::atomic<int> current = 0;
+    {
+        std::vector<std::jthread> askers;
+        for (int i = 0; i < 16; ++i)
+            askers.emplace_back([&] {
+                const auto answer = yard.driver->queue(10s);
+                if (answer && (*answer)->jobs.size() == 2) ++current;
+            });
+    }
+    CHECK(current == 16);
+    CHECK(yard.rm.queue_readings() - before < 16);
+    yard.end();
+}
+
 TEST_CASE("a refreshed state has seen what happened before the question") {
     Yard yard;
     yard.start();
     REQUIRE(yard.known());
-    for (std::uint32_t id = 1; id <= 20; ++id) {
+    for (std::uint32_t number = 1; number <= 20; ++number) {
+        const base::JobId id(number);
         yard.rm.change([&](restart::RmSnapshot& world) {
             restart::RmJob job;
             job.id = id;

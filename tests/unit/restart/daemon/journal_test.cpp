@@ -31,12 +31,14 @@ std::vector<restart::StateRow> rows_of(std::uint64_t next_incident) {
 }
 
 restart::Action drain(std::string id, std::string host) {
-    restart::Action action;
-    action.id = std::move(id);
-    action.host = std::move(host);
-    action.reason = "railyard[i-1]: host silent";
-    return action;
+    return {std::move(id), restart::DrainHost{std::move(host), "railyard[i-1]: host silent"}};
 }
+
+constexpr const char* as_version_2 =
+    "DROP INDEX notes_uid; DROP INDEX notes_account; ALTER TABLE notes DROP COLUMN uid; ALTER TABLE notes "
+    "DROP "
+    "COLUMN account; ALTER TABLE intents DROP COLUMN uid; ALTER TABLE intents DROP COLUMN account; PRAGMA "
+    "user_version = 2; DROP TABLE lease; DROP TABLE segments; DROP TABLE events;";
 
 Journal open(const std::filesystem::path& path) {
     auto journal = Journal::open(path);
@@ -59,7 +61,8 @@ void make_journal(const std::filesystem::path& path) {
     auto journal = open(path);
     Record record;
     for (int i = 0; i < 200; ++i)
-        record.notes.push_back({at(i), restart::NoteKind::signal, "i-1", "n001", 0, std::string(100, 'x')});
+        record.notes.push_back(
+            {at(i), restart::NoteKind::signal, "i-1", "n001", {}, std::string(100, 'x'), {}});
     REQUIRE(journal.commit(record, at(0)));
 }
 
@@ -73,12 +76,19 @@ TEST_CASE("a record is there after the journal was closed") {
         CHECK_FALSE(journal.state()->has_value());
         Record record;
         record.rows = rows_of(1);
-        record.notes.push_back({at(1), restart::NoteKind::signal, "i-1", "n003", 0, "silent for 3 s"});
-        record.notes.push_back({at(2), restart::NoteKind::decision, "i-1", "n003", 12, "requeue"});
+        record.notes.push_back({at(1), restart::NoteKind::signal, "i-1", "n003", {}, "silent for 3 s", {}});
+        record.notes.push_back({at(2),
+                                restart::NoteKind::decision,
+                                "i-1",
+                                "n003",
+                                base::JobId(12),
+                                "requeue",
+                                {{1001, "physics"}}});
         record.given = {drain("i-1/1", "n003"), drain("i-1/2", "n004")};
         REQUIRE(journal.commit(record, at(2)));
         REQUIRE(journal.commit(
-            {rows_of(2), {}, {}, {{"i-1/1", "", true}, {"i-1/2", "slurmctld is away", false}}}, at(3)));
+            {rows_of(2), {}, {}, {{"i-1/1", "", true}, {"i-1/2", "slurmctld is away", false}}, {}, {}},
+            at(3)));
     }
     auto journal = open(path);
     CHECK((*journal.state())->next_incident == 2);
@@ -86,8 +96,11 @@ TEST_CASE("a record is there after the journal was closed") {
     REQUIRE(notes);
     REQUIRE(notes->size() == 2);
     CHECK(notes->front() ==
-          restart::Note{at(1), restart::NoteKind::signal, "i-1", "n003", 0, "silent for 3 s"});
+          restart::Note{at(1), restart::NoteKind::signal, "i-1", "n003", {}, "silent for 3 s", {}});
     CHECK(notes->back().kind == restart::NoteKind::decision);
+    CHECK(notes->back().owner == restart::JobOwner{1001, "physics"});
+    CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms(0077)) ==
+          std::filesystem::perms::none); // whose jobs are in it is for restartd to tell
     auto intents = journal.intents("i-1");
     REQUIRE(intents);
     REQUIRE(intents->size() == 2);
@@ -105,18 +118,114 @@ TEST_CASE("a record is there after the journal was closed") {
     CHECK(intents->at(0).created == at(2));
 }
 
+TEST_CASE("of notes and actions a viewer finds what they may see") {
+    const test::Folder folder;
+    auto journal = open(folder.path / "journal.db");
+    using enum restart::NoteKind;
+    using restart::JobOwner;
+    const JobOwner alice{1001, "chemistry"}, bob{1002, "physics"};
+    const auto requeue = [](std::string id, std::uint32_t job, const std::optional<JobOwner>& owner) {
+        restart::RequeueJob action;
+        action.job.id = base::JobId(job);
+        action.job.owner = owner;
+        return restart::Action{std::move(id), std::move(action)};
+    };
+    Record record;
+    record.notes = {{at(1), signal, "i-1", "n003", {}, "silent", {}},
+                    {at(2), decision, "i-1", "n003", base::JobId(12), "alice's", alice},
+                    {at(3), decision, "i-1", "n003", base::JobId(13), "bob's", bob},
+                    {at(4), decision, "i-2", "n004", base::JobId(14), "whose", {}},
+                    {at(5), signal, "i-3", "n005", {}, "power brake", {}},
+                    {at(6), outcome, "i-3", "n005", base::JobId(12), "another life's, bob's", bob}};
+    record.given = {drain("i-1/1", "n003"), requeue("i-1/2", 12, alice), requeue("i-1/3", 13, bob),
+                    requeue("i-2/1", 14, {})};
+    REQUIRE(journal.commit(record, at(6)));
+    const auto seconds = [&](const restart::NoteFilter& filter) {
+        std::string all;
+        const auto notes = journal.notes(filter);
+        REQUIRE(notes);
+        for (const auto& note : *notes)
+            all += fmt::format("{} ", (note.time - at(0)).count() / 1000);
+        return all;
+    };
+    const auto actions = [&](const restart::View& view) {
+        std::string all;
+        const auto intents = journal.intents("", view);
+        REQUIRE(intents);
+        for (const auto& intent : *intents)
+            all = intent.id + " " + all;
+        return all;
+    };
+    const restart::View everything, of_alice{false, 1001, {}, {.jobs = true}},
+        of_coordinator{false, 1001, {"biology", "physics"}, {.jobs = true}},
+        by_label{false, 1001, {"physics"}, {.jobs = true, .by_label = true}},
+        without_nodes{false, 1001, {}, {.nodes = true}},
+        without_both{false, 1001, {"physics"}, {.jobs = true, .events = true}};
+    CHECK(seconds({.view = everything}) == "1 2 3 4 5 6 ");
+    CHECK(seconds({.view = of_alice}) == "1 2 5 ");
+    CHECK(seconds({.view = of_coordinator}) == "1 2 3 5 6 ");
+    CHECK(seconds({.view = by_label}) == "1 2 5 ");
+    CHECK(seconds({.view = without_nodes}) == "2 ");
+    CHECK(seconds({.view = without_both}) == "2 3 6 ");
+    CHECK(actions(everything) == "i-1/1 i-1/2 i-1/3 i-2/1 ");
+    CHECK(actions(of_alice) == "i-1/1 i-1/2 ");
+    CHECK(actions(of_coordinator) == "i-1/1 i-1/2 i-1/3 ");
+    CHECK(actions(without_nodes) == "i-1/2 ");
+    CHECK(actions(without_both) == "i-1/2 i-1/3 ");
+    // Whoever asks about another's job does not learn where it was, nor of an earlier life of the number.
+    CHECK(seconds({.job = base::JobId(13), .view = of_alice}).empty());
+    CHECK(seconds({.job = base::JobId(12), .view = of_alice}) == "1 2 ");
+    CHECK(seconds({.job = base::JobId(14), .view = of_coordinator}).empty());
+    // The newest that are theirs, not theirs among the newest.
+    CHECK(seconds({.view = of_alice, .most = 2}) == "2 5 ");
+    CHECK(seconds({.view = without_nodes, .most = 1}) == "2 ");
+    CHECK(seconds({.host = "n003", .view = of_alice}) == "1 2 ");
+}
+
+TEST_CASE("a journal of version 2, which did not say whose jobs were, is taken up") {
+    const test::Folder folder;
+    const auto path = folder.path / "journal.db";
+    {
+        auto journal = open(path);
+        Record record;
+        record.rows = rows_of(5);
+        record.notes = {
+            {at(1), restart::NoteKind::signal, "i-1", "n003", {}, "requeue job 12", {}},
+            {at(2), restart::NoteKind::decision, "i-1", "n003", base::JobId(12), "text", {{1001, ""}}}};
+        record.given = {drain("i-1/1", "n003")};
+        REQUIRE(journal.commit(record, at(2)));
+    }
+    {
+        auto old = restart::Database::open(path, restart::Database::Open::existing);
+        REQUIRE(old->execute(as_version_2));
+    }
+    std::filesystem::permissions(path, std::filesystem::perms(0644));
+    const restart::View someone{false, 1001, {}, {.jobs = true}};
+    for (int i = 0; i < 2; ++i) {
+        auto journal = open(path);
+        CHECK((*journal.state())->next_incident == 5);
+        CHECK(journal.notes({})->size() == 2);
+        CHECK(journal.notes({.view = someone})
+                  ->empty()); // whose they are nobody knows; hosts' notes named jobs
+        CHECK(journal.intents("")->size() == 1);
+        CHECK(journal.intents("", someone)->empty());
+    }
+    CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms(0007)) ==
+          std::filesystem::perms::none);
+}
+
 TEST_CASE("notes are chosen by job, host and incident") {
     const test::Folder folder;
     auto journal = open(folder.path / "journal.db");
     using enum restart::NoteKind;
     Record record;
     record.notes = {
-        {at(1), signal, "i-1", "n003", 0, "silent"},
-        {at(2), decision, "i-1", "n003", 12, "requeue 12"},
-        {at(3), decision, "i-1", "n003", 13, "requeue 13"},
-        {at(4), signal, "i-2", "n009", 0, "power brake"},
-        {at(5), signal, "", "n003", 0, "seen again"},
-        {at(6), outcome, "i-1", "", 12, "runs elsewhere"},
+        {at(1), signal, "i-1", "n003", {}, "silent", {}},
+        {at(2), decision, "i-1", "n003", base::JobId(12), "requeue 12", {}},
+        {at(3), decision, "i-1", "n003", base::JobId(13), "requeue 13", {}},
+        {at(4), signal, "i-2", "n009", {}, "power brake", {}},
+        {at(5), signal, "", "n003", {}, "seen again", {}},
+        {at(6), outcome, "i-1", "", base::JobId(12), "runs elsewhere", {}},
     };
     REQUIRE(journal.commit(record, at(6)));
     const auto texts = [&](const restart::NoteFilter& filter) {
@@ -127,12 +236,58 @@ TEST_CASE("notes are chosen by job, host and incident") {
             all += note.text + "; ";
         return all;
     };
-    CHECK(texts({.job = 12}) == "silent; requeue 12; runs elsewhere; ");
+    CHECK(texts({.job = base::JobId(12)}) == "silent; requeue 12; runs elsewhere; ");
     CHECK(texts({.host = "n003"}) == "silent; requeue 12; requeue 13; seen again; runs elsewhere; ");
     CHECK(texts({.host = "n009"}) == "power brake; ");
     CHECK(texts({.incident = "i-2"}) == "power brake; ");
     CHECK(texts({.most = 2}) == "seen again; runs elsewhere; ");
     CHECK(texts({.host = "n' OR 1=1 --"}).empty());
+}
+
+TEST_CASE("jobs of a journal are plain numbers as ever, and elements of arrays texts") {
+    const test::Folder folder;
+    const auto path = folder.path / "journal.db";
+    const auto element = base::JobId(12U, 3), large = base::JobId(std::uint64_t{1} << 40);
+    using enum restart::NoteKind;
+    open(path);
+    {
+        // As releases wrote it that knew numbers of 32 bits and 0 alone.
+        auto old = restart::Database::open(path, restart::Database::Open::existing);
+        REQUIRE(old->execute(std::string(as_version_2) +
+                             "INSERT INTO notes (time, kind, incident, host, job, text) VALUES "
+                             "(1000, 'signal', 'i-1', 'n003', 0, 'silent'), "
+                             "(2000, 'decision', 'i-1', 'n003', 12, 'requeue 12'), "
+                             "(3000, 'decision', 'i-1', 'n003', 4294967294, 'requeue the last')"));
+    }
+    auto journal = open(path);
+    Record record;
+    record.notes = {{at(4), decision, "i-1", "n003", element, "requeue 12[3]", {}},
+                    {at(5), decision, "i-2", "n003", large, "requeue the large one", {}},
+                    {at(6), decision, "i-2", "n003", base::JobId(13), "requeue 13", {}}};
+    REQUIRE(journal.commit(record, at(6)));
+    const auto notes = journal.notes({});
+    REQUIRE(notes);
+    REQUIRE(notes->size() == 6);
+    CHECK_FALSE(notes->at(0).job);
+    CHECK(notes->at(1).job == base::JobId(12));
+    CHECK(notes->at(2).job == base::JobId(4294967294U));
+    CHECK(notes->at(3).job == element);
+    CHECK(notes->at(4).job == large);
+    const auto texts = [&](base::JobId job) {
+        std::string all;
+        const auto of_job = journal.notes({.job = job});
+        REQUIRE(of_job);
+        for (const auto& note : *of_job)
+            all += note.text + "; ";
+        return all;
+    };
+    CHECK(texts(base::JobId(12)) == "silent; requeue 12; ");
+    CHECK(texts(element) == "silent; requeue 12[3]; ");
+    CHECK(texts(large) == "requeue the large one; ");
+    auto raw = restart::Database::open(path, restart::Database::Open::existing);
+    CHECK(*raw->value(
+              "SELECT group_concat(typeof(job) || ' ' || job) FROM (SELECT job FROM notes ORDER BY id)") ==
+          "integer 0,integer 12,integer 4294967294,text 12[3],integer 1099511627776,integer 13");
 }
 
 TEST_CASE("a second restartd is told who holds the journal") {
@@ -171,7 +326,7 @@ TEST_CASE("what was committed survives a kill, what was not leaves no trace") {
 TEST_CASE("a record is written whole or not at all") {
     const test::Folder folder;
     auto journal = open(folder.path / "journal.db");
-    REQUIRE(journal.commit({rows_of(3), {}, {}, {}}, at(0)));
+    REQUIRE(journal.commit({rows_of(3), {}, {}, {}, {}, {}}, at(0)));
     rlimit before{};
     ::getrlimit(RLIMIT_FSIZE, &before);
     const auto ignore = std::signal(SIGXFSZ, SIG_IGN);
@@ -180,7 +335,7 @@ TEST_CASE("a record is written whole or not at all") {
     Record record;
     record.rows = rows_of(4);
     record.rows.push_back({"host/n001", R"({"unit":")" + std::string(4 << 20, 'x') + R"("})"});
-    record.notes.push_back({at(1), restart::NoteKind::signal, "i-1", "n003", 0, "text"});
+    record.notes.push_back({at(1), restart::NoteKind::signal, "i-1", "n003", {}, "text", {}});
     const auto refused = journal.commit(record, at(1));
     ::setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, ignore);
@@ -199,8 +354,10 @@ TEST_CASE("a journal of version 1, which held the state in one text, is taken up
     make_journal(path);
     const auto write = [&](const std::string& json) {
         auto old = restart::Database::open(path, restart::Database::Open::existing);
-        REQUIRE(old->execute("DROP TABLE rows; DROP INDEX intents_incident; PRAGMA user_version = 1; CREATE TABLE state "
-                             "(one INTEGER PRIMARY KEY, time INTEGER NOT NULL, json TEXT NOT NULL)"));
+        REQUIRE(old->execute(
+            std::string(as_version_2) +
+            "DROP TABLE rows; DROP INDEX intents_incident; PRAGMA user_version = 1; CREATE TABLE state "
+            "(one INTEGER PRIMARY KEY, time INTEGER NOT NULL, json TEXT NOT NULL)"));
         auto insert = old->prepare("INSERT INTO state VALUES (1, 0, ?1)");
         REQUIRE(insert->bind(1, json).run());
     };
@@ -218,7 +375,8 @@ TEST_CASE("a journal of version 1, which held the state in one text, is taken up
     SECTION("one that cannot be understood is left alone") {
         write(R"({"v":2,"hosts":17})");
         for (int i = 0; i < 2; ++i)
-            CHECK(open_error(path, base::Code::input).find("cannot be understood: hosts: ") != std::string::npos);
+            CHECK(open_error(path, base::Code::input).find("cannot be understood: hosts: ") !=
+                  std::string::npos);
     }
 }
 
@@ -227,7 +385,7 @@ TEST_CASE("what is old is forgotten, the oldest first, and what is not done neve
     auto journal = open(folder.path / "journal.db");
     Record record;
     for (int i = 0; i < 12'000; ++i)
-        record.notes.push_back({at(i), restart::NoteKind::signal, "i-1", "n001", 0, "text"});
+        record.notes.push_back({at(i), restart::NoteKind::signal, "i-1", "n001", {}, "text", {}});
     record.given = {drain("i-1/1", "n003"), drain("i-1/2", "n004")};
     record.outcomes = {{"i-1/1", "", true}};
     REQUIRE(journal.commit(record, at(0)));
@@ -246,7 +404,8 @@ TEST_CASE("a reader of many notes holds up no writer") {
     auto journal = open(folder.path / "journal.db");
     Record record;
     for (int i = 0; i < 20'000; ++i)
-        record.notes.push_back({at(i), restart::NoteKind::signal, "i-1", "n001", 0, std::string(100, 'x')});
+        record.notes.push_back(
+            {at(i), restart::NoteKind::signal, "i-1", "n001", {}, std::string(100, 'x'), {}});
     REQUIRE(journal.commit(record, at(0)));
     std::atomic<bool> stop = false;
     std::atomic<int> read = 0;
@@ -258,7 +417,7 @@ TEST_CASE("a reader of many notes holds up no writer") {
     });
     int written = 0;
     for (; read < 3 && written < 100'000; ++written)
-        REQUIRE(journal.commit({rows_of(static_cast<std::uint64_t>(written)), {}, {}, {}}, at(1)));
+        REQUIRE(journal.commit({rows_of(static_cast<std::uint64_t>(written)), {}, {}, {}, {}, {}}, at(1)));
     stop = true;
     reader.join();
     CHECK(read >= 3);
@@ -288,10 +447,9 @@ TEST_CASE("a file that is no sound journal is refused and left alone") {
         make_journal(path);
         {
             auto later = restart::Database::open(path, restart::Database::Open::existing);
-            REQUIRE(later->execute("PRAGMA user_version = 3"));
+            REQUIRE(later->execute(fmt::format("PRAGMA user_version = {}", Journal::version + 1)));
         }
-        CHECK(open_error(path, base::Code::input).find("newer restartd (journal version 3") !=
-              std::string::npos);
+        CHECK(open_error(path, base::Code::input).find("newer restartd") != std::string::npos);
     }
     SECTION("cut short") {
         make_journal(path);

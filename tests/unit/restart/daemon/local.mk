@@ -1,14 +1,29 @@
 # restartd and railctl, and the reading of Slurm's records.
 tests_unit_unit_daemon_SOURCES = \
+	%D%/api_rights_test.cpp \
 	%D%/api_test.cpp \
+	%D%/api_yard.hpp \
+	%D%/crash_test.cpp \
+	%D%/driver_programs_test.cpp \
 	%D%/driver_test.cpp \
+	%D%/explain_test.cpp \
+	%D%/journal_lock_test.cpp \
 	%D%/journal_test.cpp \
+	%D%/lease_keeper_test.cpp \
+	%D%/lease_test.cpp \
 	%D%/metrics_test.cpp \
+	%D%/metrics_tokens_test.cpp \
+	%D%/plan_test.cpp \
+	%D%/program_test.cpp \
+	%D%/recorded_worlds_test.cpp \
+	%D%/replay_test.cpp \
 	%D%/rm_double.hpp \
+	%D%/rm_users_test.cpp \
 	%D%/situation_test.cpp \
 	%D%/store_test.cpp \
+	tests/unit/restart/rm/slurm_free_test.cpp \
 	tests/unit/restart/rm/slurm_reading_test.cpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_unit_unit_daemon_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_daemon_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_daemon_LDADD = libry_unit.la libry_railctl.la $(restartd_libs)
+tests_unit_unit_daemon_LDADD = libry_unit_world.la libry_unit.la libry_railctl.la $(restartd_libs)

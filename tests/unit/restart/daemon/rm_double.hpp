@@ -3,10 +3,12 @@
 #pragma once
 
 #include "restart/rm/rm.hpp"
-#include "sched/why_comment.hpp"
+#include "restart/rm/slurm_words.hpp"
+#include "sched/words.hpp"
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -20,6 +22,9 @@ public:
     explicit RmDouble(const std::vector<std::string>& hosts) {
         for (const auto& name : hosts)
             world_.nodes.push_back(idle(name));
+        world_.config.emplace();
+        world_.config->takes_flags = world_.config->chooses_nodes = true;
+        world_.config->hides.emplace(); // nothing
     }
 
     // Changes the world between calls.
@@ -52,30 +57,34 @@ public:
         return world_;
     }
 
+    // What silent hosts show of themselves.
+    void set_life(restart::Life life) {
+        const std::lock_guard lock(mutex_);
+        life_ = life;
+    }
+    restart::Life ask_host(const std::string&, base::Duration) override {
+        const std::lock_guard lock(mutex_);
+        return life_;
+    }
+
     base::Expected<void> perform(const restart::Action& action) override {
         const std::lock_guard lock(mutex_);
         if (away_) return base::Error{base::Code::unavailable, "the double is away"};
         calls_.push_back(describe(action));
         called_.notify_all();
-        auto* node = find(action.host);
+        auto* node = find(host_of(action));
         if (node == nullptr) return {};
-        switch (action.kind) {
-        case restart::ActionKind::drain_host:
+        if (const auto* drain = restart::as<restart::DrainHost>(action)) {
             node->drain = true;
             node->state = "IDLE+DRAIN";
-            node->reason = action.reason;
-            break;
-        case restart::ActionKind::down_host:
+            node->reason = drain->reason;
+        } else if (const auto* down = restart::as<restart::DownHost>(action)) {
             node->down = true;
-            node->drain = node->drain || action.drain;
+            node->drain = node->drain || down->drain;
             node->state = "DOWN";
-            node->reason = action.reason;
-            break;
-        case restart::ActionKind::resume_host: *node = idle(action.host); break;
-        case restart::ActionKind::requeue_job:
-        case restart::ActionKind::update_job:
-        case restart::ActionKind::keep_off:
-        case restart::ActionKind::tell_job: break;
+            node->reason = down->reason;
+        } else if (const auto* resume = restart::as<restart::ResumeHost>(action)) {
+            *node = idle(resume->host);
         }
         return {};
     }
@@ -85,7 +94,7 @@ public:
         const std::lock_guard lock(mutex_);
         queue_ = std::move(queue);
     }
-    restart::QueueJob job(std::uint32_t id) {
+    restart::QueueJob job(base::JobId id) {
         const std::lock_guard lock(mutex_);
         for (const auto& job : queue_.jobs)
             if (job.id == id) return job;
@@ -95,21 +104,39 @@ public:
         const std::lock_guard lock(mutex_);
         if (away_) return base::Error{base::Code::unavailable, "the double is away"};
         queue_.read = base::now();
+        ++queue_readings_;
         return queue_;
     }
-    base::Expected<void> tell_why(std::uint32_t id, const std::string& text) override {
+    base::Expected<void> write_why(base::JobId id, const std::string& text) override {
         const std::lock_guard lock(mutex_);
         if (away_) return base::Error{base::Code::unavailable, "the double is away"};
         ++told_;
         for (auto& job : queue_.jobs)
-            if (job.id == id) job.comment = sched::with_why(job.comment, text);
+            if (job.id == id) job.shown = sched::as_phrase(text, sched::longest_shown);
         return {};
+    }
+    std::size_t queue_readings() {
+        const std::lock_guard lock(mutex_);
+        return queue_readings_;
     }
     std::size_t told() {
         const std::lock_guard lock(mutex_);
         return told_;
     }
 
+    // What its accounting grants, by name.
+    void grant(const std::string& name, restart::RmUser user) {
+        const std::lock_guard lock(mutex_);
+        users_[name] = std::move(user);
+    }
+    base::Expected<restart::RmUser> user(const std::string& name) override {
+        const std::lock_guard lock(mutex_);
+        if (away_) return base::Error{base::Code::unavailable, "the double is away"};
+        const auto found = users_.find(name);
+        return found == users_.end() ? restart::RmUser() : found->second;
+    }
+
+    restart::RmWords words() const override { return restart::slurm_words(); }
     std::optional<std::uint32_t> owner() override { return slurm_user; }
 
 private:
@@ -129,7 +156,10 @@ private:
     restart::RmSnapshot world_;
     restart::RmQueue queue_;
     std::size_t told_ = 0;
+    std::size_t queue_readings_ = 0;
+    std::map<std::string, restart::RmUser> users_;
     std::vector<std::string> calls_;
+    restart::Life life_ = restart::Life::unknown;
     bool away_ = false;
 };
 

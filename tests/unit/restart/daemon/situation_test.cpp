@@ -2,7 +2,7 @@
 #include "restart/daemon/why_writer.hpp"
 
 #include "restart/rm/slurm_queue.hpp"
-#include "sched/why_comment.hpp"
+#include "sched/words.hpp"
 #include "unit/sched/grid.hpp"
 
 #include <catch2/catch.hpp>
@@ -23,6 +23,7 @@ const base::Time now = base::time_from_seconds(1'772'367'600);
 struct Scene {
     sched::Placing placing{sched_test::grid(1, 2, 4)};
     RmQueue queue;
+    View view; // of whoever asks
 
     Scene() {
         queue.read = now;
@@ -37,18 +38,19 @@ struct Scene {
     }
     QueueNode& node(std::size_t number) { return queue.nodes.at(number - 1); }
     // A waiting job of so many nodes that wants one unit.
-    QueueJob& wait(std::uint32_t id, std::uint32_t nodes) {
+    QueueJob& wait(base::JobId id, std::uint32_t nodes) {
         auto& job = queue.jobs.emplace_back();
         job.id = id;
         job.least = nodes;
         job.partitions = {"batch"};
         job.exclusive = true;
+        job.waits_for = WaitsFor::hosts;
         job.why = "Resources";
         job.hints.span = sched::Span::unit;
         job.eligible = now;
         return job;
     }
-    QueueJob& run(std::uint32_t id, const std::vector<std::string>& nodes, std::optional<base::Time> ends) {
+    QueueJob& run(base::JobId id, const std::vector<std::string>& nodes, std::optional<base::Time> ends) {
         auto& job = wait(id, static_cast<std::uint32_t>(nodes.size()));
         job.phase = QueuePhase::placed;
         job.nodes = nodes;
@@ -60,15 +62,13 @@ struct Scene {
             if (std::count(nodes.begin(), nodes.end(), node.name) > 0) node.state = Use::busy;
         return job;
     }
-    Situation of(std::uint32_t id) const {
-        auto situation = situation_of(queue, placing, id);
+    Situation of(base::JobId id) const {
+        auto situation = situation_of(queue, placing, id, view);
         REQUIRE(situation);
         return *std::move(situation);
     }
-    std::string sentence(std::uint32_t id) const { return sentence_of(of(id), placing); }
-    std::string text(std::uint32_t id) const {
-        return base::to_text(placement_json(of(id), placing));
-    }
+    std::string sentence(base::JobId id) const { return sentence_of(of(id), placing); }
+    std::string text(base::JobId id) const { return base::to_text(placement_json(of(id), placing)); }
 };
 
 } // namespace
@@ -90,10 +90,61 @@ TEST_CASE("a waiting job is set among its partition's hosts and the jobs that ho
     CHECK(situation.circumstances.remarks.why[4] == "link errors");
     CHECK(situation.circumstances.remarks.excluded == "excluded by the request or not in partition batch");
     const auto sentence = scene.sentence(7);
-    CHECK(sentence.find("needs 3 nodes in one unit; the fullest, su2, has 2 free, 1 drained for link errors, 1 "
-                        "excluded by the request or not in partition batch; job 1 ends at ") == 0);
+    CHECK(
+        sentence.find("needs 3 nodes in one unit; the fullest, su2, has 2 free, 1 drained for link errors, 1 "
+                      "excluded by the request or not in partition batch; job 1 ends at ") == 0);
     CHECK(sentence.find(" and makes it fit in unit su1") != std::string::npos);
-    CHECK_FALSE(situation_of(scene.queue, scene.placing, 8));
+    CHECK_FALSE(situation_of(scene.queue, scene.placing, 8, scene.view));
+}
+
+TEST_CASE("what is private stands in no explanation of another's job") {
+    Scene scene;
+    constexpr RmPrivacy jobs{.jobs = true}, nodes{.nodes = true};
+    scene.run(1, {"n1", "n2"}, now + 1h).owner = {1002, "physics"};
+    scene.run(2, {"n3"}, now + 2h).owner = {1001, ""};
+    scene.node(5).state = Use::drained;
+    scene.node(5).reason = "railyard[i-3]: link errors";
+    scene.wait(7, 4).owner = {1001, ""};
+    CHECK(scene.sentence(7).find("; job 2 ends at ") != std::string::npos);
+    SECTION("of which job it waits for") {
+        scene.queue.jobs.at(1).owner.uid = 1002;
+        scene.view = view_of_owner({1001, ""}, jobs);
+        CHECK(scene.sentence(7).find("; another job ends at ") != std::string::npos);
+        CHECK(scene.text(7).find("\"job\":null") != std::string::npos);
+        CHECK(scene.sentence(7).find("drained for link errors") != std::string::npos);
+        scene.view.accounts = {"physics"};
+        scene.queue.jobs.at(1).owner.account = "physics";
+        CHECK(scene.sentence(7).find("; job 2 ends at ") != std::string::npos); // a coordinator's question
+    }
+    SECTION("nor of jobs without a limit") {
+        scene.queue.jobs.at(0).ends.reset();
+        scene.queue.jobs.at(1).ends.reset();
+        CHECK(scene.sentence(7).find("; it fits when jobs 1 and 2 have ended, which have no") !=
+              std::string::npos);
+        scene.view = view_of_owner({1001, ""}, jobs);
+        CHECK(scene.sentence(7).find("; it fits when job 2 and another job have ended, which have no") !=
+              std::string::npos);
+        CHECK(scene.text(7).find("\"unlimited\":[2]") != std::string::npos);
+        scene.view.uid = 1003;
+        CHECK(scene.sentence(7).find("; it fits when 2 other jobs have ended, which have no") !=
+              std::string::npos);
+    }
+    SECTION("nor of why hosts are out of use") {
+        scene.view = view_of_owner({1001, ""}, nodes);
+        CHECK(scene.sentence(7).find("1 drained") != std::string::npos);
+        CHECK(scene.sentence(7).find("link errors") == std::string::npos);
+        CHECK(scene.sentence(7).find("; job 2 ends at ") != std::string::npos);
+    }
+    SECTION("and its comment says what its owner may see") {
+        scene.queue.jobs.at(1).owner.uid = 1002;
+        const auto comment = [&](const std::optional<RmPrivacy>& hides) {
+            return WhyPlan().due(scene.queue, scene.placing, true, hides).at(0).text;
+        };
+        CHECK(comment(RmPrivacy{}).find("; job 2 ends at ") != std::string::npos);
+        CHECK(comment(jobs).find("; another job ends at ") != std::string::npos);
+        CHECK(comment({}).find("; another job ends at ") != std::string::npos); // not known yet
+        CHECK(comment({}).find("link errors") == std::string::npos);
+    }
 }
 
 TEST_CASE("what hosts do counts as it does for this job") {
@@ -137,12 +188,15 @@ TEST_CASE("what Slurm holds a job back for beside hosts is told apart from its t
     job.why = "Priority";
     CHECK(scene.sentence(7) == "would fit now, in unit su1: waits for its turn (Priority)");
     job.why = "None"; // not looked at yet
+    job.waits_for = WaitsFor::unknown;
     CHECK(scene.sentence(7) == "would fit now, in unit su1: waits for its turn");
     job.why = "Dependency";
+    job.waits_for = WaitsFor::other;
     CHECK(scene.sentence(7) == "would fit now, in unit su1: held back by something else (Dependency)");
     job.least = 5;
-    CHECK(scene.sentence(7).ends_with("this job can never run with --rail-span=unit; it is held back by something "
-                                      "else, too (Dependency)"));
+    CHECK(scene.sentence(7).ends_with(
+        "this job can never run with --rail-span=unit; it is held back by something "
+        "else, too (Dependency)"));
 }
 
 TEST_CASE("hosts that placement is told to avoid are avoided here, too") {
@@ -185,7 +239,7 @@ TEST_CASE("comments are written once a sentence and a minute, and taken out when
     Scene scene;
     WhyPlan plan;
     scene.run(1, {"n1", "n2", "n5", "n6"}, now + 1h);
-    scene.wait(7, 3).comment = "ticket 7";
+    scene.wait(7, 3);
     scene.wait(8, 3).hints = {}; // one unit holds it and it asked for nothing
     scene.wait(9, 5).hints = {}; // no unit holds it
     scene.wait(10, 2).hints.restart = true;
@@ -193,19 +247,19 @@ TEST_CASE("comments are written once a sentence and a minute, and taken out when
     const auto apply = [&](const std::vector<WhyPlan::Change>& changes) {
         for (const auto& change : changes)
             for (auto& job : scene.queue.jobs)
-                if (job.id == change.job) job.comment = sched::with_why(job.comment, change.text);
+                if (job.id == change.job) job.shown = sched::as_phrase(change.text, sched::longest_shown);
     };
     const auto jobs = [&](bool explain = true) {
-        std::vector<std::uint32_t> ids;
-        const auto changes = plan.due(scene.queue, scene.placing, explain);
+        std::vector<base::JobId> ids;
+        const auto changes = plan.due(scene.queue, scene.placing, explain, restart::RmPrivacy{});
         for (const auto& change : changes)
             ids.push_back(change.job);
         apply(changes);
         std::sort(ids.begin(), ids.end());
         return ids;
     };
-    CHECK(jobs() == std::vector<std::uint32_t>{7, 9});
-    CHECK(scene.of(7).job->comment.starts_with("ticket 7; railyard-why: needs 3 nodes in one unit, the fullest"));
+    CHECK(jobs() == std::vector<base::JobId>{7, 9});
+    CHECK(scene.of(7).job->shown.starts_with("needs 3 nodes in one unit, the fullest"));
     CHECK(jobs().empty());
 
     // Another sentence waits until the minute is over.
@@ -213,18 +267,18 @@ TEST_CASE("comments are written once a sentence and a minute, and taken out when
     scene.queue.read = now + 59s;
     CHECK(jobs().empty());
     scene.queue.read = now + 60s;
-    CHECK(jobs() == std::vector<std::uint32_t>{7, 9});
+    CHECK(jobs() == std::vector<base::JobId>{7, 9});
     scene.queue.read = now + 3min;
     CHECK(jobs().empty());
 
     // Started, and no sooner than at once.
     scene.queue.jobs[1].phase = QueuePhase::placed;
-    CHECK(jobs() == std::vector<std::uint32_t>{7});
-    CHECK(scene.queue.jobs[1].comment == "ticket 7");
+    CHECK(jobs() == std::vector<base::JobId>{7});
+    CHECK(scene.queue.jobs[1].shown.empty());
     // A restartd that has forgotten everything finds what it wrote; switched off it takes it out.
     plan = {};
     CHECK(jobs().empty());
-    CHECK(jobs(false) == std::vector<std::uint32_t>{9});
+    CHECK(jobs(false) == std::vector<base::JobId>{9});
     CHECK(jobs(false).empty());
 }
 
@@ -233,14 +287,15 @@ TEST_CASE("a pass writes a bounded number of comments, and the next ones the res
     WhyPlan plan;
     scene.run(1, {"n1", "n2", "n5", "n6"}, now + 1h);
     for (std::uint32_t id = 100; id < 200; ++id)
-        scene.wait(id, 3);
+        scene.wait(base::JobId(id), 3);
     std::size_t passes = 0, written = 0;
     for (; passes < 10; ++passes) {
-        const auto changes = plan.due(scene.queue, scene.placing, true);
+        const auto changes = plan.due(scene.queue, scene.placing, true, restart::RmPrivacy{});
         CHECK(changes.size() <= 16);
         written += changes.size();
         for (const auto& change : changes)
-            scene.queue.jobs.at(change.job - 99).comment = sched::with_why("", change.text);
+            scene.queue.jobs.at(change.job.number() - 99).shown =
+                sched::as_phrase(change.text, sched::longest_shown);
         if (changes.empty()) break;
     }
     CHECK(written == 100);
@@ -276,7 +331,7 @@ TEST_CASE("Slurm's records of a queue are read") {
     job_info_t raw;
     std::memset(&raw, 0, sizeof raw);
     std::string partition = "batch,debug", excluded = "n[001-002]", held = "n003",
-                comment = "railyard: span=unit@2h spares=1";
+                comment = "ticket 7; railyard: span=unit@2h spares=1; railyard-why: needs 4 nodes";
     raw.job_id = 12;
     raw.job_state = JOB_PENDING;
     raw.partition = partition.data();
@@ -297,9 +352,24 @@ TEST_CASE("Slurm's records of a queue are read") {
     CHECK(job->cpus_per_node == 8);
     CHECK(job->exclusive);
     CHECK(job->why == "Resources");
+    CHECK(job->waits_for == WaitsFor::hosts);
+    CHECK(job->shown == "needs 4 nodes");
     CHECK(job->hints.span_wait == base::Duration(2h));
     CHECK(job->hints.spares == 1U);
     CHECK_FALSE(job->ends);
+    const auto waits_for = [&](std::uint32_t because, const char* text = nullptr) {
+        std::string words = text == nullptr ? "" : text;
+        raw.state_reason = static_cast<decltype(raw.state_reason)>(because);
+        raw.state_desc = words.data();
+        const auto read = read_queue_job(raw, now);
+        raw.state_desc = nullptr;
+        return read->waits_for;
+    };
+    CHECK(waits_for(WAIT_NO_REASON) == WaitsFor::unknown); // "None"
+    CHECK(waits_for(WAIT_PRIORITY) == WaitsFor::hosts);
+    CHECK(waits_for(WAIT_RESOURCES, "ReqNodeNotAvail, UnavailableNodes:n003") == WaitsFor::hosts);
+    CHECK(waits_for(WAIT_RESOURCES, "Nodes required for job are DOWN, DRAINED") == WaitsFor::hosts);
+    CHECK(waits_for(WAIT_DEPENDENCY) == WaitsFor::other);
     raw.job_state = JOB_RUNNING;
     raw.nodes = held.data();
     raw.end_time = 5000;

@@ -15,7 +15,7 @@ restart::RmNode node(std::uint32_t state, const char* reason = nullptr) {
     raw.name = name.data();
     raw.node_state = state;
     if (reason != nullptr) raw.reason = why.data();
-    return restart::read_node(raw);
+    return restart::read_node(raw, [](std::uint32_t uid) { return "user" + std::to_string(uid); });
 }
 
 job_info_t blank_job() {
@@ -39,7 +39,24 @@ TEST_CASE("a node's state is read as scontrol writes it") {
     CHECK(node(NODE_STATE_IDLE | NODE_STATE_NO_RESPOND).not_responding);
     CHECK_FALSE(node(NODE_STATE_IDLE | NODE_STATE_NO_RESPOND).down);
     CHECK(node(NODE_STATE_IDLE | NODE_STATE_FAIL).drain);
+    CHECK(node(NODE_STATE_ALLOCATED | NODE_STATE_MAINT).maintenance); // of an active reservation
+    CHECK_FALSE(node(NODE_STATE_ALLOCATED).maintenance);
+    CHECK(node(NODE_STATE_IDLE).use == base::HostState::free); // in everybody's words
+    CHECK(node(NODE_STATE_IDLE | NODE_STATE_FAIL).use == base::HostState::drained);
     CHECK(node(NODE_STATE_DOWN | NODE_STATE_DRAIN, "railyard[i-7]: host lost").drain);
+}
+
+TEST_CASE("where a node's slurmd takes connections is read, by its name where it has no address") {
+    node_info_t raw;
+    std::memset(&raw, 0, sizeof raw);
+    std::string name = "n001", address = "10.0.0.1";
+    raw.name = name.data();
+    raw.port = 6818;
+    const auto read = [&] { return restart::read_node(raw, [](std::uint32_t) { return ""; }); };
+    CHECK(read().address == "n001");
+    raw.node_addr = address.data();
+    CHECK(read().address == "10.0.0.1");
+    CHECK(read().port == 6818);
 }
 
 TEST_CASE("a node that slurmctld set down itself is nobody's decision") {
@@ -48,6 +65,42 @@ TEST_CASE("a node that slurmctld set down itself is nobody's decision") {
     CHECK_FALSE(node(NODE_STATE_DOWN, "fan, ticket 7").automatic);
     CHECK_FALSE(node(NODE_STATE_DOWN | NODE_STATE_DRAIN, "Not responding").automatic);
     CHECK_FALSE(node(NODE_STATE_IDLE).automatic);
+}
+
+TEST_CASE("who keeps a node out of use is known by its reason, or by who gave it") {
+    const auto by = [](std::string reason, std::uint32_t uid = 1000) {
+        node_info_t raw{};
+        std::string name = "n003";
+        raw.name = name.data();
+        raw.node_state = NODE_STATE_IDLE | NODE_STATE_DRAIN;
+        raw.reason = reason.data();
+        raw.reason_uid = uid;
+        return restart::read_node(raw, [](std::uint32_t of) { return "user" + std::to_string(of); }).set_by;
+    };
+    for (const auto* reason :
+         {"Kill task failed", "batch job complete failure", "Prolog error", "Epilog error", "Not responding",
+          "Low RealMemory (reported:100 < 100.00% of configured:200)",
+          "gres/gpu count reported lower than configured (7 < 8)", "Duplicate jobid"})
+        CHECK(by(reason, 0) == "slurmctld");
+    CHECK(by("NHC: check_fs_mount: /scratch not mounted", 0) == "NHC");
+    CHECK(by("fan, ticket 7") == "user1000");
+    CHECK(by("fan, ticket 7", NO_VAL) == "");
+    CHECK(by("railyard[i-7]: host lost", 0) == ""); // ours
+    CHECK(by("") == "");
+}
+
+TEST_CASE("a running job ends by its time limit, one without a limit at no time known") {
+    auto raw = blank_job();
+    raw.job_state = JOB_RUNNING;
+    raw.start_time = 1'700'000'000;
+    raw.end_time = raw.start_time + 3600;
+    raw.time_limit = 60;
+    CHECK(restart::read_job(raw).ends == base::time_from_seconds(1'700'003'600));
+    raw.time_limit = INFINITE;
+    CHECK_FALSE(restart::read_job(raw).ends);
+    raw.time_limit = 60;
+    raw.job_state = JOB_PENDING;
+    CHECK_FALSE(restart::read_job(raw).ends);
 }
 
 TEST_CASE("a job's phase follows state and flags") {
@@ -91,6 +144,44 @@ TEST_CASE("a job carries its nodes, its restarts and what its user asked of us")
     SECTION("a requeued job that is still being ended is on no node") {
         raw.job_state = JOB_PENDING | JOB_COMPLETING;
         CHECK(restart::read_job(raw).nodes.empty());
+    }
+    SECTION("that it failed by itself is told with its exit status, when it may be started again") {
+        comment = "railyard: restart=auto restart-max=7 restart-on=1,3-5";
+        raw.admin_comment = comment.data();
+        raw.end_time = 1'700'000'100;
+        const auto failure = [&](std::uint32_t state, std::uint32_t status) {
+            raw.job_state = state;
+            raw.exit_code = status; // as wait(2) has it
+            return restart::read_job(raw).failure;
+        };
+        const auto failed = failure(JOB_FAILED, 3 << 8);
+        REQUIRE(failed);
+        CHECK(*failed ==
+              restart::RmFailure{3, base::time_from_seconds(1'700'000'100), {"n003", "n004", "n007"}});
+        job = restart::read_job(raw);
+        CHECK(job.phase == JobPhase::ended);
+        CHECK(job.nodes.empty());
+        CHECK(job.restart_max == 7);
+        CHECK(sched::to_string(job.restart_on) == "1,3-5");
+        CHECK(restart::read_whole_jobs(&raw, 1).size() == 1);
+        REQUIRE(failure(JOB_FAILED | JOB_COMPLETING, 9));
+        CHECK(failure(JOB_FAILED, 9)->code == 128 + 9);
+        CHECK(failure(JOB_OOM, 125)->code == 128 + 125);
+        for (const auto state :
+             {JOB_COMPLETE, JOB_CANCELLED, JOB_TIMEOUT, JOB_NODE_FAIL, JOB_PREEMPTED, JOB_DEADLINE})
+            CHECK_FALSE(failure(state, 1 << 8));
+        CHECK_FALSE(failure(JOB_FAILED, 0));
+        CHECK(restart::read_whole_jobs(&raw, 1).empty());
+        raw.requeue = 0;
+        CHECK_FALSE(failure(JOB_FAILED, 1 << 8));
+        raw.requeue = 1;
+        raw.batch_flag = 0;
+        CHECK_FALSE(failure(JOB_FAILED, 1 << 8));
+        raw.batch_flag = 1;
+        comment = "railyard: restart=never";
+        raw.admin_comment = comment.data();
+        CHECK_FALSE(failure(JOB_FAILED, 1 << 8));
+        CHECK(restart::read_whole_jobs(&raw, 1).empty());
     }
     SECTION("what it waits for names its reservation") {
         std::string reservation = "full";
@@ -190,6 +281,17 @@ TEST_CASE("a heterogeneous job is one job on the hosts of all its components") {
         leader.job_state = JOB_COMPLETE;
         CHECK(read().size() == 1);
     }
+    SECTION("it has failed when its leader has, on the hosts of all components") {
+        leader.job_state = JOB_FAILED;
+        leader.exit_code = 3 << 8;
+        other.job_state = JOB_CANCELLED;
+        REQUIRE(read().size() == 2);
+        const auto failed = read()[1];
+        REQUIRE(failed.failure);
+        CHECK(failed.failure->code == 3);
+        CHECK(failed.failure->nodes == std::vector<std::string>{"n001", "n002", "n007"});
+        CHECK(failed.name == "12");
+    }
     SECTION("a component that has ended is no part of it any more") {
         other.job_state = JOB_FAILED;
         CHECK(read()[1].nodes == std::vector<std::string>{"n001", "n002"});
@@ -226,17 +328,32 @@ TEST_CASE("what slurmctld is configured with tells what of us is missing") {
     raw.topology_plugin = topology.data();
     raw.slurmd_timeout = 300;
     const auto whole = restart::read_config(raw);
-    CHECK(whole.slurmd_timeout == base::Duration(300'000));
-    CHECK(whole.job_submit_plugins == std::vector<std::string>{"lua", "rail"});
-    CHECK(whole.takes_flags());
-    CHECK(whole.chooses_nodes());
-    CHECK(restart::missing_parts(whole).empty());
+    CHECK(whole.declares_down_after == base::Duration(300'000));
+    CHECK(whole.takes_flags);
+    CHECK(whole.chooses_nodes);
+    CHECK(whole.missing.empty());
+    submit = "lua,rail";
+    raw.job_submit_plugins = submit.data();
+    CHECK(restart::read_config(raw) == whole);
+
+    // PrivateData, and labels in the place of coordinators.
+    REQUIRE(whole.hides);
+    CHECK(*whole.hides == restart::RmPrivacy{});
+    raw.private_data = PRIVATE_DATA_JOBS | PRIVATE_DATA_USERS;
+    CHECK(*restart::read_config(raw).hides == restart::RmPrivacy{.jobs = true});
+    raw.private_data = PRIVATE_DATA_NODES | PRIVATE_DATA_EVENTS;
+    std::string labels = "ondemand,privatedata";
+    raw.mcs_plugin_params = labels.data();
+    CHECK(*restart::read_config(raw).hides ==
+          restart::RmPrivacy{.nodes = true, .events = true, .by_label = true});
+    raw.private_data = 0;
 
     raw.job_submit_plugins = nullptr;
     raw.select_type = nullptr;
     const auto bare = restart::read_config(raw);
-    CHECK(bare.job_submit_plugins.empty());
-    const auto missing = restart::missing_parts(bare);
+    CHECK_FALSE(bare.takes_flags);
+    CHECK_FALSE(bare.chooses_nodes);
+    const auto& missing = bare.missing;
     REQUIRE(missing.size() == 2);
     CHECK_THAT(missing[0],
                Catch::Contains("--restart=auto") && Catch::Contains("JobSubmitPlugins lacks rail"));
@@ -246,8 +363,35 @@ TEST_CASE("what slurmctld is configured with tells what of us is missing") {
     raw.job_submit_plugins = submit.data();
     topology = "topology/rail";
     raw.topology_plugin = topology.data();
-    CHECK_FALSE(restart::read_config(raw).takes_flags());
-    CHECK(restart::read_config(raw).chooses_nodes());
+    CHECK_FALSE(restart::read_config(raw).takes_flags);
+    CHECK(restart::read_config(raw).chooses_nodes);
+}
+
+TEST_CASE("what slurmctld knows of a user") {
+    std::string alice = "alice", bob = "bob", physics = "physics", optics = "optics";
+    slurmdb_coord_rec_t first{}, second{};
+    first.name = physics.data();
+    second.name = optics.data();
+    slurmdb_user_rec_t users[2]{};
+    users[0].name = alice.data();
+    users[0].admin_level = SLURMDB_ADMIN_OPERATOR;
+    users[1].name = bob.data();
+    users[1].admin_level = SLURMDB_ADMIN_NONE;
+    users[1].coord_accts = slurm_list_create(nullptr);
+    slurm_list_append(users[1].coord_accts, &first);
+    slurm_list_append(users[1].coord_accts, &second);
+    assoc_mgr_info_msg_t known{};
+    CHECK(restart::read_user(known, "alice") == restart::RmUser{}); // without accounting
+    known.user_list = slurm_list_create(nullptr);
+    slurm_list_append(known.user_list, &users[0]);
+    slurm_list_append(known.user_list, &users[1]);
+    CHECK(restart::read_user(known, "alice") == restart::RmUser{restart::RmLevel::reads, {}});
+    CHECK(restart::read_user(known, "bob") == restart::RmUser{restart::RmLevel::none, {"physics", "optics"}});
+    CHECK(restart::read_user(known, "carol") == restart::RmUser{});
+    users[0].admin_level = SLURMDB_ADMIN_SUPER_USER;
+    CHECK(restart::read_user(known, "Alice").level == restart::RmLevel::acts); // as slurmctld compares them
+    slurm_list_destroy(users[1].coord_accts);
+    slurm_list_destroy(known.user_list);
 }
 
 TEST_CASE("Slurm's errors say whether to try again") {
@@ -260,4 +404,16 @@ TEST_CASE("Slurm's errors say whether to try again") {
     CHECK(restart::slurm_error("requeue of job 7", ESLURM_JOB_HELD).code == base::Code::unfit);
     CHECK_THAT(restart::slurm_error("requeue of job 7", ESLURM_JOB_HELD).text,
                Catch::StartsWith("requeue of job 7: "));
+}
+
+TEST_CASE("only what Slurm can number is handed to it") {
+    CHECK(*restart::slurm_id(12) == 12U);
+    CHECK(*restart::slurm_id(base::JobId(NO_VAL - 1)) == NO_VAL - 1);
+    for (const auto job :
+         {base::JobId(), base::JobId(12U, 3), base::JobId(NO_VAL), base::JobId(std::uint64_t{1} << 32)}) {
+        const auto refused = restart::slurm_id(job);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == base::Code::input);
+    }
+    CHECK(restart::slurm_id(base::JobId(12U, 3)).error().text == "job 12[3] is none of Slurm's");
 }

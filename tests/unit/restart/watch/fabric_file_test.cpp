@@ -4,7 +4,7 @@
 #include "unit/folder.hpp"
 
 #include "hardware.hpp"
-#include "restart/watch/rules.hpp"
+#include "restart/watch/judge.hpp"
 #include "restart/watch/sysfs_ib.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/read/assemble.hpp"
@@ -51,7 +51,7 @@ std::string text_with(const std::string& description) {
 }
 
 std::vector<Finding> judged(const test::Hardware& hardware, const Listing& listing, base::Duration time) {
-    SysfsIb sysfs(hardware.sysfs(), judged_counters());
+    SysfsIb sysfs(hardware.sysfs(), RuleBook::counters({}));
     Judge judge{Limits{}};
     std::vector<Finding> findings;
     Sample sample;

@@ -10,7 +10,6 @@ using topo::LinkState;
 
 namespace {
 
-
 // A sweep of a fabric in which everything answers.
 topo::RawFabric sweep_of(const topo::Fabric& fabric) {
     topo::RawFabric swept;
@@ -91,6 +90,33 @@ TEST_CASE("a host that lost one link, and one that lost all") {
     CHECK(report.hosts == std::map<std::string, HostLinks>{{"n001", {1, 2}}, {"n005", {0, 2}}});
     CHECK(report.hosts_seen == 5);
     CHECK(report.complete);
+}
+
+TEST_CASE("links that one end shows down are named, hosts' and switches', in a partial sweep as well") {
+    World world;
+    world.unplug(world.hca(0, 1));
+    const auto leaf = world.file.switches[static_cast<std::size_t>(world.file.hosts[0].leaves[0])];
+    world.unplug(leaf.guid); // dead: its spines see their ports down, its hosts are not reached
+    for (std::size_t host = 0; host < 3; ++host)
+        world.forget(world.hca(host, 0));
+    const auto report = world.testify();
+    CHECK_FALSE(report.complete);
+    std::size_t uplinks = 0, hosts = 0;
+    for (const auto& link : report.links_down) {
+        const bool of_leaf = link.a == leaf.name || link.b == leaf.name;
+        const bool of_host = link.a == "n001" || link.b == "n001";
+        CHECK((of_leaf || of_host));
+        uplinks += of_leaf ? 1 : 0;
+        hosts += of_host ? 1 : 0;
+        if (of_host)
+            CHECK((link.a == "n001" ? link.a_port : link.b_port) ==
+                  world.file.hosts[0].hcas[1].device + ":1");
+    }
+    CHECK(hosts == 1);
+    CHECK(uplinks > 0);
+    const auto read = FabricReport::from_json(report.to_json());
+    REQUIRE(read);
+    CHECK(read->links_down == report.links_down);
 }
 
 TEST_CASE("a sweep that did not reach a leaf says nothing about its hosts") {

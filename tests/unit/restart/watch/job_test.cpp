@@ -23,7 +23,7 @@ bool ok(const std::string& answer) {
     return answer.find("\"ok\":false") == std::string::npos && answer.ends_with("\n");
 }
 
-Reply reply_for(std::uint32_t job, std::uint32_t epoch, std::optional<base::Time> save_by = {}) {
+Reply reply_for(base::JobId job, std::uint32_t epoch, std::optional<base::Time> save_by = {}) {
     Reply reply;
     reply.jobs.push_back(
         {job, epoch, 37.5, save_by, save_by ? std::optional<std::string>("i-7") : std::nullopt});
@@ -68,6 +68,19 @@ TEST_CASE("hello, due, commit: what a job says and hears") {
     CHECK(book.entries().empty());
 }
 
+TEST_CASE("how long a checkpoint took to be safe is reported with it") {
+    JobBook book;
+    JobSession session(book, 1000);
+    session.answer(hello(12), now);
+    const auto line = R"({"op":"commit","step":1,"path":"/x","cost_s":2,"bytes":1,"safe_s":30})";
+    REQUIRE(ok(session.answer(line, now)));
+    const auto sent = book.entries().at(0).ckpt;
+    CHECK(sent->safe_s == 30);
+    CHECK(sent->beside_s() == 28);
+    session.answer(commit(2), now);
+    CHECK(book.entries().at(0).ckpt->beside_s() == 0); // it stood still until then
+}
+
 TEST_CASE("a job that asks anew each minute is told what came between") {
     JobBook book;
     const auto ask = [&] {
@@ -84,7 +97,7 @@ TEST_CASE("a job that asks anew each minute is told what came between") {
     CHECK(book.entries().size() == 1);
     ask();
     for (std::uint32_t id = 100; id < 99 + JobBook::most_entries_a_uid; ++id)
-        REQUIRE(book.join({id, 0, 1000}));
+        REQUIRE(book.join({base::JobId(id), 0, 1000}));
     CHECK(book.entries().size() == JobBook::most_entries_a_uid);
     CHECK(book.join({7, 0, 1000}));
     CHECK_FALSE(book.join({8, 0, 1000})); // all have clients now
@@ -146,11 +159,12 @@ TEST_CASE("lines that are refused name the field and change nothing") {
         {"[]", "op"},
         {"{}", "op"},
         {R"({"op":1})", "op"},
-        {R"({"op":"dance"})", "must be hello, due or commit"},
+        {R"({"op":"dance"})", "must be hello, due, commit, run or over"},
         {R"({"op":"hello"})", "job"},
         {R"({"op":"hello","job":0,"epoch":0})", "job"},
         {R"({"op":"hello","job":-1,"epoch":0})", "job"},
-        {R"({"op":"hello","job":4294967296,"epoch":0})", "job"},
+        {R"({"op":"hello","job":9223372036854775808,"epoch":0})", "job"},
+        {R"({"op":"hello","job":"12[0]","epoch":0})", "job"},
         {R"({"op":"hello","job":12})", "epoch"},
         {R"({"op":"hello","job":"12","epoch":0})", "job"},
         {R"({"op":"due"})", "say hello first"},
@@ -175,6 +189,7 @@ TEST_CASE("lines that are refused name the field and change nothing") {
         {R"({"op":"commit","step":1,"path":"/x","cost_s":-1,"bytes":1})", "cost_s"},
         {R"({"op":"commit","step":1,"path":"/x","cost_s":1e9,"bytes":1})", "cost_s"},
         {R"({"op":"commit","step":1,"path":"/x","cost_s":1,"bytes":1.5})", "bytes"},
+        {R"({"op":"commit","step":1,"path":"/x","cost_s":1,"bytes":1,"safe_s":-1})", "safe_s"},
         {"{\"op\":\"commit\",\"step\":1,\"path\":\"/\xff\",\"cost_s\":1,\"bytes\":1}", "not JSON"},
     };
     for (const auto& [line, what] : commits) {
@@ -200,7 +215,7 @@ TEST_CASE("too many wrong lines make a client hopeless") {
 TEST_CASE("a user cannot fill the book for others") {
     JobBook book;
     for (std::uint32_t id = 1; id <= JobBook::most_entries_a_uid; ++id)
-        REQUIRE(book.join({id, 0, 1000}));
+        REQUIRE(book.join({base::JobId(id), 0, 1000}));
     const auto refused = book.join({5000, 0, 1000});
     REQUIRE_FALSE(refused);
     CHECK(refused.error().text.find("uid 1000") != std::string::npos);
@@ -212,8 +227,8 @@ TEST_CASE("a report stays small: paths beyond the budget wait for the next one")
     JobBook book;
     const std::string path = "/" + std::string(4000, 'x');
     for (std::uint32_t id = 1; id <= 100; ++id) {
-        REQUIRE(book.join({id, 0, 1000}));
-        book.commit({id, 0, 1000}, {1, path, now, 1, 1});
+        REQUIRE(book.join({base::JobId(id), 0, 1000}));
+        book.commit({base::JobId(id), 0, 1000}, {1, path, now, 1, 1});
     }
     int rounds = 0;
     for (; book.undelivered() > 0 && rounds < 10; ++rounds) {
@@ -226,4 +241,69 @@ TEST_CASE("a report stays small: paths beyond the budget wait for the next one")
         book.delivered(sent, {});
     }
     CHECK(rounds == 2);
+}
+
+TEST_CASE("railrun says what it runs and hears what it is to do") {
+    const std::string line = R"({"op":"run","launch":1,"hosts":"n[1-4]","spares":"n5","ended":true})";
+    JobBook book;
+    CHECK(book.awaited() == JobBook::Awaited::nothing);
+    {
+        JobSession railrun(book, 1000);
+        CHECK_FALSE(ok(railrun.answer(line, now))); // no hello yet
+        railrun.answer(hello(12, 1), now);
+        railrun.news();
+        CHECK(railrun.answer(line, now) ==
+              "{\"heard\":false,\"suspected\":false,\"order\":null,\"ok\":true}\n");
+        CHECK(railrun.news());
+        railrun.answer(line, now);
+        CHECK_FALSE(railrun.news()); // it says that all the time
+        CHECK(book.awaited() == JobBook::Awaited::now);
+        const auto entries = book.entries();
+        REQUIRE(entries.size() == 1);
+        CHECK(entries[0].run == JobRun{1, "n[1-4]", "n5", true});
+        auto reply = reply_for(12, 1);
+        reply.jobs[0].order = RunOrder{1, "n[1-3],n5", "i-7"};
+        reply.jobs[0].suspected = true;
+        book.delivered(entries, reply);
+        CHECK(railrun.answer(line, now) ==
+              "{\"heard\":true,\"suspected\":true,\"order\":{\"launch\":1,\"hosts\":\"n[1-3],n5\","
+              "\"incident\":\"i-7\"},\"ok\":true}\n");
+        // What it says now restartd has not heard.
+        railrun.answer(R"({"op":"run","launch":2,"hosts":"n[1-3],n5","spares":""})", now);
+        CHECK_FALSE(book.run_advice({12, 1, 1000}).heard);
+        CHECK(book.awaited() == JobBook::Awaited::later);
+        book.delivered(book.entries(), reply_for(12, 1));
+        CHECK_FALSE(book.run_advice({12, 1, 1000}).order);
+        book.delivered(book.entries(), reply_for(12, 1, now + 9s));
+        CHECK(book.awaited() == JobBook::Awaited::now); // it saves, to be moved
+
+        // One speaks for a job; the ranks' commits stay as they are.
+        JobSession second(book, 1000);
+        second.answer(hello(12, 1), now);
+        CHECK_FALSE(ok(second.answer(line, now)));
+        CHECK(ok(second.answer(R"({"op":"over"})", now)));
+        CHECK(book.entries()[0].run->launch == 2);
+        CHECK(ok(second.answer(commit(7), now)));
+        CHECK(ok(railrun.answer(R"({"op":"over"})", now)));
+        CHECK_FALSE(book.entries()[0].run);
+        CHECK(ok(second.answer(line, now)));
+    }
+    CHECK_FALSE(book.entries()[0].run); // its end ends it
+    CHECK(book.awaited() == JobBook::Awaited::nothing);
+}
+
+TEST_CASE("a railrun's hosts are hosts, and their lists have an end") {
+    JobBook book;
+    JobSession session(book, 1000);
+    session.answer(hello(12, 1), now);
+    const auto run = [&](const std::string& hosts) {
+        return session.answer(
+            fmt::format(R"({{"op":"run","launch":0,"hosts":"{}","spares":"","ended":false}})", hosts), now);
+    };
+    CHECK(ok(run("n[001-004],login-7.site")));
+    CHECK_FALSE(ok(run("")));
+    CHECK_FALSE(ok(run("n1; reboot")));
+    CHECK_FALSE(ok(run("$(id)")));
+    CHECK(run(std::string(20'000, 'x')).find("hosts") != std::string::npos);
+    CHECK(book.entries()[0].run->hosts == "n[001-004],login-7.site");
 }

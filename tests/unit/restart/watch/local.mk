@@ -5,8 +5,13 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/job_socket_test.cpp \
 	%D%/job_test.cpp \
 	%D%/kmsg_test.cpp \
+	%D%/leaf_links_test.cpp \
 	%D%/nvml_test.cpp \
+	%D%/peer_looker_test.cpp \
 	%D%/reporter_test.cpp \
+	%D%/rules/manual_test.cpp \
+	%D%/rules/rule_book_test.cpp \
+	%D%/rules/rule_set_test.cpp \
 	%D%/rules_test.cpp \
 	%D%/run_apart_test.cpp \
 	%D%/sysfs_ib_test.cpp \

@@ -101,6 +101,80 @@ class Programs(unittest.TestCase):
         self.configure()
         self.assertEqual(self.run_program('--check-config').returncode, 0)
 
+    def test_rules_of_a_site(self):
+        self.write('nvml', 'count=2\n1.lost=1\n')
+        severity = lambda: json.loads(self.run_program('--once', '--json').stdout)['findings'][0]['severity']
+        self.assertEqual(severity(), 'fatal')
+        self.assertEqual(self.run_program('--check-config').stdout, f'configuration: {self.conf}\n')
+        self.write('health.conf', '[[rule]]\nname = "gpu.lost"\nseverity = "info"\n')
+        self.assertEqual(severity(), 'info')
+        self.assertEqual(self.run_program('--check-config').returncode, 0)
+        printed = self.run_program('--print-rules')
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        self.assertIn('name = "gpu.lost"\nsignal = "gpu.lost"\ntest = "equal"\nvalue = 1\nseverity = "info"\n', printed.stdout)
+        self.write('printed.conf', printed.stdout)
+        again = self.run_program('--print-rules', '--rules', f'{self.home}/printed.conf')
+        self.assertEqual(again.stdout, printed.stdout)
+
+        self.write('health.conf', '[[rule]]\nname = "gpu.lost"\nseverity = "bad"\n')
+        for options in ((), ('--check-config',), ('--once',), ('--print-rules',)):
+            done = self.run_program(*options)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f'{self.home}/health.conf:3: gpu.lost: severity: "bad" is none of info, warn, evict, fatal', done.stderr)
+        self.assertEqual(self.run_program('--rules', f'{self.home}/none').returncode, 2)
+
+    def test_rules_are_read_again(self):
+        daemon = self.start(self.command())
+        # What was logged before it watches is not of this start.
+        wait_for('its sources', lambda: all(f'watching {name}\n' in self.log() for name in ('kmsg', 'nvml', 'infiniband')))
+        self.write('kmsg', 'NVRM: Xid (PCI:0000:14:00): 79, fallen off\n')
+        wait_for('the finding', lambda: re.search(r'gpu.xid.79 on gpu0: .*\(fatal\)', self.log()))
+        self.write('health.conf', '[[rule]]\nname = "gpu.xid.79"\nserverity = "info"\n')
+        daemon.send_signal(signal.SIGHUP)
+        wait_for('the refusal', lambda: 'health.conf:3: gpu.xid.79: unknown key serverity' in self.log()
+                 and 'the old configuration stands' in self.log())
+        # A counter that no rule looked at before is read from now on.
+        self.write('health.conf', '[[rule]]\nname = "gpu.xid.79"\nseverity = "info"\n[[rule]]\nname = "site.packets"\n'
+                   'signal = "ib.counter.port_rcv_packets"\ntest = "delta"\nvalue = 10\nwindow = "1m"\n')
+        daemon.send_signal(signal.SIGHUP)
+        wait_for('the new severity', lambda: re.search(r'gpu.xid.79 on gpu0: .*\(info\)', self.log()))
+        packets = 0
+
+        def grown():
+            nonlocal packets
+            packets += 100
+            subprocess.run([sys.executable, GEN_SYSFS, f'{self.home}/sys', '--set', f'mlx5_1.port_rcv_packets={10**6 + packets}'],
+                           check=True)
+            return 'site.packets on mlx5_1:1: port_rcv_packets grew by' in self.log()
+
+        wait_for('the new rule', grown)
+        self.assertNotIn('next start', self.log())
+
+    def test_the_daemons_check_a_configuration_alike(self):
+        def checked(*options):
+            answers = set()
+            for name in ('restartd', 'nodewatchd', 'fabricwatchd'):
+                done = subprocess.run([f'{BUILD}/{name}', '--config', self.conf, *options], capture_output=True, text=True,
+                                      timeout=60)
+                answers.add((done.returncode, done.stdout, done.stderr.removeprefix(f'{name}: ')))
+            self.assertEqual(len(answers), 1, answers)
+            return answers.pop()
+
+        self.assertEqual(checked('--check-config'), (0, f'configuration: {self.conf}\n', ''))
+        status, printed, _ = checked('--print-config')
+        self.assertEqual(status, 0)
+        self.assertIn(f'job_socket = "{self.home}/job.sock"\n', printed)
+        for table, line, wrong in (
+                ('restartd', 'url = "gopher://x"', 'restartd.url: "gopher://x" is not a URL of restartd: write http://host:port'),
+                ('restartd', 'poll_interval = "1d"', 'restartd.poll_interval: 1d is not between 100ms and 1m'),
+                ('agent', 'interval = "1ms"', 'agent.interval: 1ms is not between 100ms and 1m'),
+                ('fabricwatchd', 'interval = "2h"', 'fabricwatchd.interval: 2h is not between 100ms and 1h'),
+                ('checkpoint', 'max_interval = "1s"', 'checkpoint.max_interval: 1s is below checkpoint.min_interval, 10s')):
+            with self.subTest(line):
+                self.write('railyard.conf', f'\n[{table}]\n{line}\n')
+                for option in ('--check-config', '--print-config'):
+                    self.assertEqual(checked(option), (2, '', f'{self.conf}:3: {wrong}\n'))
+
     def test_wrong_usage(self):
         self.assertEqual(self.run_program('--json').returncode, 2)
         self.assertEqual(self.run_program('--nonsense').returncode, 2)
@@ -197,6 +271,15 @@ class Programs(unittest.TestCase):
         for hca in hcas:
             console(f'ReLink "{hca}"[1]')
         wait_for('the return', lambda: 'n002: all links are up again' in self.log())
+        before = self.log('railyard.conf')
+        self.write('railyard.conf', before.replace('"100ms"', '"1ms"'))
+        daemon.send_signal(signal.SIGHUP)
+        wait_for('the refusal', lambda: 'fabricwatchd.interval: 1ms is not between 100ms and 1h; the old configuration stands'
+                 in self.log())
+        self.write('railyard.conf', before)
+        daemon.send_signal(signal.SIGHUP)
+        wait_for('the reload', lambda: 'configuration read again' in self.log())
+        self.assertIn(f'fabric {fabric} read again: 4 hosts', self.log())
         ibsim.send_signal(signal.SIGSTOP)  # the fabric hangs; the daemon still hears
         time.sleep(0.3)
         daemon.send_signal(signal.SIGTERM)

@@ -2,33 +2,48 @@
 
 #include "unit/restart/wire/private_munged.hpp"
 
+#include "restart/wire/channel.hpp"
 #include "restart/wire/http_server.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace std::chrono_literals;
 using namespace restart;
 
 namespace {
 
+const auto user = std::to_string(::geteuid());
+
 // restartd's end: checks the credential, keeps what came, answers as told.
 class Restartd {
 public:
-    Restartd(const std::string& munge, std::uint16_t port = 0) : auth_(munge) {
+    Restartd(const std::string& munge, std::uint16_t port = 0) : auth_(munge, user) {
         const auto handle = [this](const HttpRequest& request) {
             const std::lock_guard lock(mutex_);
-            if (!auth_.verify(request.authorization, request.method, request.target, request.body))
+            if (!authenticate(request, auth_, std::chrono::steady_clock::now()))
                 return HttpResponse{401, "{}"};
             if (status != 200) return HttpResponse{status, R"({"error":"no"})"};
-            auto report = Report::from_json(request.body);
-            if (!report) return HttpResponse{400, report.error().text};
+            auto& before = request.channel->reported;
+            if (request.body == report_as_before) {
+                ++repeated;
+                if (!before || forgetful.exchange(false)) return HttpResponse{409, "{}"};
+            } else {
+                auto read = Report::from_json(request.body);
+                if (!read) return HttpResponse{400, read.error().text};
+                before = std::make_shared<const Report>(*std::move(read));
+            }
+            const auto report = before;
             Reply reply;
             for (const auto& job : report->jobs)
                 reply.jobs.push_back({job.id, job.epoch, 37.5, {}, {}});
-            reports_.push_back(*std::move(report));
-            return HttpResponse{200, reply.to_json()};
+            if (report->looks && report->sights.empty()) reply.looks = {{3, "n002", "127.0.0.1", 6818}};
+            reports_.push_back(*report);
+            HttpResponse response{200, reply.to_json()};
+            response.proof = request.channel->proof(200, response.body);
+            return response;
         };
         auto started = HttpServer::start({"127.0.0.1", port}, {}, {handle});
         REQUIRE(started);
@@ -41,6 +56,8 @@ public:
         return reports_;
     }
     std::atomic<unsigned> status = 200;
+    std::atomic<unsigned> repeated = 0;  // reports that said "as before"
+    std::atomic<bool> forgetful = false; // of what came before, once
 
 private:
     MungeAuth auth_;
@@ -82,11 +99,59 @@ TEST_CASE("reports arrive signed, and the answer reaches the jobs") {
     Restartd restartd(munged.socket());
     const auto book = std::make_shared<JobBook>();
     REQUIRE(book->join({12, 1, 1000}));
-    auto reporter = Reporter::start({restartd.url(), munged.socket()}, book);
+    auto reporter = Reporter::start({{restartd.url()}, munged.socket(), user}, book);
     REQUIRE(reporter);
     (*reporter)->offer(report(1, *book));
     CHECK(eventually([&] { return restartd.reports().size() == 1; }));
     CHECK(eventually([&] { return book->advice({12, 1, 1000}).interval_s == 37.5; }));
+}
+
+TEST_CASE("what restartd asks the agent to look at is looked at, until it asks no more") {
+    const test::PrivateMunged munged;
+    NEED_MUNGED(munged);
+    Restartd restartd(munged.socket());
+    const auto book = std::make_shared<JobBook>();
+    const auto looker = std::make_shared<PeerLooker>([] {},
+                                                     [](const LookRequest& look) {
+                                                         return look.address == "127.0.0.1"
+                                                                    ? base::Knocked::refused
+                                                                    : base::Knocked::unknown;
+                                                     });
+    auto reporter = Reporter::start({{restartd.url()}, munged.socket(), user}, book, looker);
+    REQUIRE(reporter);
+    auto made = report(1, *book);
+    made.looks = true;
+    (*reporter)->offer(made);
+    REQUIRE(eventually([&] { return looker->sights().size() == 1; }));
+    made.sights = looker->sights();
+    CHECK(made.sights.front() == Sight{3, "n002", base::Knocked::refused});
+    (*reporter)->offer(made);
+    CHECK(eventually([&] { return looker->sights().empty(); }));
+    CHECK(restartd.reports().back() == made);
+}
+
+TEST_CASE("a report that says nothing new is a few bytes, and whole where restartd does not know the last") {
+    const test::PrivateMunged munged;
+    NEED_MUNGED(munged);
+    Restartd restartd(munged.socket());
+    const auto book = std::make_shared<JobBook>();
+    auto reporter = Reporter::start({{restartd.url()}, munged.socket(), user}, book);
+    REQUIRE(reporter);
+    const auto arrives = [&](const Report& made, std::size_t number) {
+        (*reporter)->offer(made);
+        REQUIRE(eventually([&] { return restartd.reports().size() == number; }));
+        CHECK(restartd.reports().back() == made);
+    };
+    arrives(report(1, *book), 1);
+    arrives(report(1, *book), 2);
+    CHECK(restartd.repeated == 1);
+    arrives(report(2, *book), 3);
+    CHECK(restartd.repeated == 1);
+    restartd.forgetful = true;
+    arrives(report(2, *book), 4);
+    CHECK(restartd.repeated == 2);
+    arrives(report(2, *book), 5);
+    CHECK(restartd.repeated == 3);
 }
 
 TEST_CASE("restartd away or refusing: offering never waits, and commits are told when it is back") {
@@ -101,7 +166,7 @@ TEST_CASE("restartd away or refusing: offering never waits, and commits are told
     REQUIRE(book->join({12, 1, 1000}));
     book->commit({12, 1, 1000}, {400, "/x", base::now(), 1, 1});
     book->leave({12, 1, 1000});
-    auto reporter = Reporter::start({url, munged.socket()}, book);
+    auto reporter = Reporter::start({{url}, munged.socket(), user}, book);
     REQUIRE(reporter);
     const auto began = std::chrono::steady_clock::now();
     for (int number = 1; number <= 20; ++number) {
@@ -128,15 +193,15 @@ TEST_CASE("another restartd from now on; a bad address changes nothing") {
     NEED_MUNGED(munged);
     Restartd one(munged.socket()), two(munged.socket());
     const auto book = std::make_shared<JobBook>();
-    CHECK_FALSE(Reporter::start({"ftp://nowhere", munged.socket()}, book));
-    auto reporter = Reporter::start({one.url(), munged.socket()}, book);
+    CHECK_FALSE(Reporter::start({{"ftp://nowhere"}, munged.socket(), user}, book));
+    auto reporter = Reporter::start({{one.url()}, munged.socket(), user}, book);
     REQUIRE(reporter);
     (*reporter)->offer(report(1, *book));
     CHECK(eventually([&] { return one.reports().size() == 1; }));
-    CHECK_FALSE((*reporter)->retarget({"ftp://nowhere", munged.socket()}));
+    CHECK_FALSE((*reporter)->retarget({{"ftp://nowhere"}, munged.socket(), user}));
     (*reporter)->offer(report(2, *book));
     CHECK(eventually([&] { return one.reports().size() == 2; }));
-    REQUIRE((*reporter)->retarget({two.url(), munged.socket()}));
+    REQUIRE((*reporter)->retarget({{two.url()}, munged.socket(), user}));
     (*reporter)->offer(report(3, *book));
     CHECK(eventually([&] { return two.reports().size() == 1; }));
 }

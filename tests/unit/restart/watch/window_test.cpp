@@ -73,12 +73,54 @@ TEST_CASE("growth begins at the first value and forgets after its period") {
     CHECK(growth.take(start + 15s, 1'000'004) == 0);
 }
 
-TEST_CASE("a counter that falls was reset: what it shows now is growth") {
+TEST_CASE("a counter that falls was reset, or has wrapped: growth begins anew there") {
     Growth growth(10s);
     growth.take(start, 500);
     CHECK(growth.take(start + 1s, 0) == 0);
     CHECK(growth.take(start + 2s, 7) == 7);
-    CHECK(growth.take(start + 3s, 2) == 9);
+    CHECK(growth.take(start + 3s, 2) == 7);
+    CHECK(growth.take(start + 4s, 5) == 10);
+    Growth wrapped(10s);
+    wrapped.take(start, 0xffff'fff0U);
+    CHECK(wrapped.take(start + 1s, 3) == 0);
+    CHECK(wrapped.take(start + 2s, 5) == 2);
+}
+
+TEST_CASE("a counter that was misread once is no growth") {
+    Growth growth(1h);
+    growth.take(start, 70'000);
+    CHECK(growth.take(start + 1s, 0) == 0);
+    CHECK(growth.take(start + 2s, 70'001) == 1);
+    CHECK(growth.take(start + 3s, 0) == 1);
+    CHECK(growth.take(start + 4s, 3) == 4); // as after a reset …
+    CHECK(growth.take(start + 5s, 0) == 4);
+    CHECK(growth.take(start + 6s, 70'002) == 5); // … until it is back
+    // After a minute it was a reset, and there it grew.
+    CHECK(growth.take(start + 10s, 0) == 5);
+    CHECK(growth.take(start + 70s, 70'010) == 70'015);
+}
+
+TEST_CASE("a counter at its end, and a device that answers with ones, have no value") {
+    for (const auto ones : {std::uint64_t{0xffff'ffff}, ~std::uint64_t{0}}) {
+        Growth growth(1h);
+        CHECK(growth.take(start, ones) == 0);
+        growth.take(start + 1s, 1000);
+        CHECK(growth.take(start + 2s, ones) == 0);
+        CHECK(growth.take(start + 3s, 1002) == 2);
+    }
+    Growth saturated(1h);
+    saturated.take(start, 65'535);
+    CHECK(saturated.take(start + 1s, 65'535) == 0);
+    CHECK(saturated.take(start + 2s, 0) == 0);
+}
+
+TEST_CASE("what a counter did while nobody could read it is not growth") {
+    Growth growth(1h);
+    growth.take(start, 10);
+    CHECK(growth.take(start + 1s, 12) == 2);
+    growth.interrupt();
+    CHECK(growth.take(start + 5s, 5000) == 2);
+    CHECK(growth.take(start + 6s, 5001) == 3);
 }
 
 TEST_CASE("growth at every look needs bounded steps and keeps its sum") {

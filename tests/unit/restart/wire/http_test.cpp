@@ -1,5 +1,6 @@
 #include "restart/wire/http_client.hpp"
 #include "restart/wire/http_server.hpp"
+#include "restart/wire/operator.hpp"
 
 #include "base/unique_fd.hpp"
 
@@ -200,7 +201,7 @@ TEST_CASE("a large body is taken of an admitted sender alone, who is judged befo
     callbacks.admit = [&](HttpRequest& request) {
         ++asked;
         CHECK(request.body.empty());
-        request.credential = restart::Credential{7, 8, "digest"};
+        request.credential = restart::Credential{7, 8, "digest", {}};
         return request.path == "/agent";
     };
     const auto server = HttpServer::start({"127.0.0.1", 0}, limits, callbacks);
@@ -319,15 +320,50 @@ TEST_CASE("an address in use is named") {
           fmt::format("127.0.0.1:{}: cannot listen: Address already in use", server.port()));
 }
 
-TEST_CASE("addresses and URLs are read strictly") {
-    CHECK(*restart::parse_listen("127.0.0.1:8917") == restart::HostPort{"127.0.0.1", 8917});
-    CHECK(*restart::parse_listen("[::1]:0") == restart::HostPort{"::1", 0});
-    CHECK(restart::parse_listen("[::1]:80")->print() == "[::1]:80");
-    CHECK(*restart::parse_url("http://head:8917/") == restart::HostPort{"head", 8917});
-    for (const char* wrong : {"", "8917", ":8917", "a:", "a:65536", "a:-1", "::1:80", "a b:80", "a/b:80"})
-        CHECK_FALSE(restart::parse_listen(wrong));
-    for (const char* wrong :
-         {"", "head:8917", "https://head:8917", "http://head", "http://head:8917/x", "http://u@head:1"})
-        CHECK_FALSE(restart::parse_url(wrong));
+TEST_CASE("what is no plain letter is escaped") {
     CHECK(restart::percent_encode("a b/ü~") == "a%20b%2F%C3%BC~");
+}
+
+TEST_CASE("of several addresses the one that neither is away nor stands by is asked, and asked first again") {
+    std::atomic<int> asked = 0;
+    std::atomic<bool> hands_over = false;
+    const auto answers = [&](bool standby) {
+        return [&asked, &hands_over, standby](const HttpRequest&) -> HttpResponse {
+            ++asked;
+            if (standby == hands_over) return {200, standby ? "second" : "first", "text/plain"};
+            return {503, restart::Refused{"standby", "stands by", "http://there:1"}.to_json(),
+                    "application/json"};
+        };
+    };
+    const auto first = serve({}, answers(false)), second = serve({}, answers(true));
+    auto client =
+        HttpClient::make({"http://127.0.0.1:1", url(second), url(first)}); // nothing listens at the first
+    REQUIRE(client);
+    const auto ask = [&] { return client->request("GET", "/", "", 20s); };
+    CHECK(ask()->body == "first");
+    CHECK(client->url() == url(first));
+    CHECK(asked == 2);
+    CHECK(ask()->body == "first");
+    CHECK(asked == 3); // nobody else was asked
+    hands_over = true;
+    CHECK(ask()->body == "second");
+    CHECK(client->url() == url(second));
+}
+
+TEST_CASE("when no address serves the error names each, and a refusal that is no standby's is an answer") {
+    const auto standby = serve({}, [](const HttpRequest&) -> HttpResponse {
+        return {503, restart::Refused{"standby", "stands by"}.to_json(), "application/json"};
+    });
+    auto client = HttpClient::make({"http://127.0.0.1:1", url(standby)});
+    const auto none = client->request("GET", "/", "", 20s);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().code == base::Code::unavailable);
+    CHECK(none.error().text.find("http://127.0.0.1:1: cannot connect") != std::string::npos);
+    CHECK(none.error().text.find(url(standby) + ": stands by") != std::string::npos);
+    const auto busy = serve({}, [](const HttpRequest&) -> HttpResponse {
+        return {503, restart::Refused{"unavailable", "no Slurm"}.to_json(), "application/json"};
+    });
+    auto other = HttpClient::make({url(standby), url(busy)});
+    CHECK(other->request("GET", "/", "", 20s)->status == 503);
+    CHECK_FALSE(HttpClient::make(std::vector<std::string>()));
 }

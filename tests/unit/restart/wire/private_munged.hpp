@@ -19,6 +19,7 @@ public:
     bool up() const { return up_; }
     const std::string& why() const { return why_; }
     std::string socket() const { return (folder_.path / "munge.socket").string(); }
+    pid_t pid() const { return pid_; }
 
 private:
     Folder folder_;

@@ -1,4 +1,5 @@
 #include "restart/wire/report.hpp"
+#include "restart/wire/status.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::string_view heartbeat =
     R"({"v":1,"host":"n001","boot_id":"b1","not_watching":["kmsg: no such file"],
+ "slurmd":{"plugins":["select_rail"]},
  "findings":[{"rule":"gpu.throttle.hw_power_brake","component":"gpu3","severity":"evict",
   "since":1699999995.0,"evidence":"0x80 for 5.2 s"}],
  "jobs":[{"id":12,"epoch":1,"uid":1000,
@@ -47,6 +49,7 @@ TEST_CASE("a heartbeat is read whole and written so that it reads back") {
     REQUIRE(report);
     CHECK(report->host == "n001");
     CHECK(report->not_watching == std::vector<std::string>{"kmsg: no such file"});
+    CHECK(report->slurmd == base::SlurmdRecord{{"select_rail"}});
     CHECK(report->findings.at(0).since == base::time_from_seconds(1699999995));
     CHECK(report->findings.at(0).severity == restart::Severity::evict);
     REQUIRE(report->jobs.size() == 2);
@@ -60,12 +63,65 @@ TEST_CASE("a heartbeat is read whole and written so that it reads back") {
     CHECK(*again == *report);
 }
 
+TEST_CASE("a job is a plain number, and of an array's element a text") {
+    const auto plain = Report::from_json(with("\"id\":12", "\"id\":4294967294"));
+    REQUIRE(plain);
+    CHECK(plain->jobs.at(0).id == base::JobId(4294967294U));
+    CHECK(plain->to_json().find("\"id\":4294967294,") != std::string::npos);
+    const auto element = Report::from_json(with("\"id\":12", "\"id\":\"12[3]\""));
+    REQUIRE(element);
+    CHECK(element->jobs.at(0).id == base::JobId(12U, 3));
+    CHECK(element->to_json().find("\"id\":\"12[3]\",") != std::string::npos);
+    CHECK(*Report::from_json(element->to_json()) == *element);
+    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":0")),
+               Catch::StartsWith("jobs[0].id: must be above 0"));
+
+    // None is 0, which an older reader takes for none, too; null will do.
+    restart::History history;
+    history.timeline.push_back({base::Time{}, "signal", "i-1", "n001", {}, "", "silent"});
+    history.timeline.push_back({base::Time{}, "decision", "i-1", "n001", base::JobId(12U, 3), "", "requeue"});
+    const auto text = history.to_json();
+    CHECK(text.find("\"job\":0,") != std::string::npos);
+    CHECK(text.find("\"job\":\"12[3]\",") != std::string::npos);
+    CHECK(restart::History::from_json(text)->timeline == history.timeline);
+    auto null = text;
+    null.replace(null.find("\"job\":0"), 7, "\"job\":null");
+    CHECK(restart::History::from_json(null)->timeline == history.timeline);
+}
+
 TEST_CASE("the least heartbeat is small") {
     Report report;
     report.host = "n001";
-    CHECK(report.to_json() ==
-          R"({"v":1,"host":"n001","boot_id":"","findings":[]})");
+    CHECK(report.to_json() == R"({"v":1,"host":"n001","boot_id":"","findings":[]})");
     CHECK(*Report::from_json(report.to_json()) == report);
+    report.leaving = true;
+    CHECK(*Report::from_json(report.to_json()) == report);
+}
+
+TEST_CASE("what an agent is asked to look at, and what it saw, travel beside the rest") {
+    auto report = *Report::from_json(heartbeat);
+    CHECK_FALSE(report.looks); // of an older release
+    report.looks = true;
+    report.sights = {{7, "n002", base::Knocked::unreached}, {8, "n003", base::Knocked::answers}};
+    CHECK(*Report::from_json(report.to_json()) == report);
+    CHECK(report.to_json().find(R"("sights":[{"number":7,"host":"n002","saw":"unreached"})") !=
+          std::string::npos);
+    const auto text = report.to_json();
+    CHECK_THAT(refused<Report>(with("\"saw\":\"answers\"", "\"saw\":\"burns\"", text)),
+               Catch::StartsWith("sights[1].saw: must be one of"));
+    CHECK_THAT(refused<Report>(with("\"host\":\"n003\"", "\"host\":\"n;3\"", text)),
+               Catch::StartsWith("sights[1].host: must be a host's name"));
+
+    Reply reply;
+    CHECK(reply.to_json() == R"({"v":1,"jobs":[]})");
+    reply.looks = {{7, "n002", "10.0.0.2", 6818}, {9, "n004", "fe80::4%eth0", 6818}};
+    const auto asked = reply.to_json();
+    CHECK(*Reply::from_json(asked) == reply);
+    CHECK_THAT(refused<Reply>(with("\"10.0.0.2\"", "\"10.0.0.2; x\"", asked)),
+               Catch::StartsWith("looks[0]: address: must be a name or an address"));
+    CHECK_THAT(refused<Reply>(with("6818", "0", asked)), Catch::StartsWith("looks[0]: port: is not between"));
+    reply.looks.resize(restart::most_looks + 1, reply.looks.front());
+    CHECK_THAT(refused<Reply>(reply.to_json()), Catch::StartsWith("looks: holds more than 16"));
 }
 
 TEST_CASE("a bad heartbeat is refused with the field") {
@@ -89,12 +145,15 @@ TEST_CASE("a bad heartbeat is refused with the field") {
                Catch::StartsWith("findings[0].rule: must be"));
     CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":-12")),
                Catch::StartsWith("jobs[0].id: -12 is not between"));
-    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":4294967296")), Catch::StartsWith("jobs[0].id: "));
+    CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":9223372036854775808")),
+               Catch::StartsWith("jobs[0].id: "));
     CHECK_THAT(refused<Report>(with("\"id\":12", "\"id\":\"12\"")),
                Catch::StartsWith("jobs[0].id: a whole number"));
     CHECK(refused<Report>(with("/scratch/a", "scratch/a")) == "jobs[0].ckpt.path: must be absolute");
     CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":-1")),
                Catch::StartsWith("jobs[0].ckpt.cost_s: is not"));
+    CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":1,\"safe_s\":-1")),
+               Catch::StartsWith("jobs[0].ckpt.safe_s: is not"));
     CHECK_THAT(refused<Report>(with("\"cost_s\":0.8", "\"cost_s\":1e999")),
                Catch::Contains("number") || Catch::Contains("exponent"));
     CHECK(refused<Report>(with("1699999995.0", "1e300")) == "findings[0].since: is no time in seconds");
@@ -116,7 +175,8 @@ TEST_CASE("a heartbeat's lists are bounded") {
     CHECK(refused<Report>(with("kmsg: no such file", std::string(5000, 'x'))) ==
           "not_watching[0]: is longer than 4096 bytes");
     const auto sweep = [](const std::string& host) {
-        return R"({"v":1,"hosts":{")" + host + R"(":{"links_up":0,"links_total":8}},"hosts_seen":1,"complete":true})";
+        return R"({"v":1,"hosts":{")" + host +
+               R"(":{"links_up":0,"links_total":8}},"hosts_seen":1,"complete":true})";
     };
     CHECK(refused<FabricReport>(sweep(std::string(65, 'x'))) ==
           "hosts: a key is not a name of 1 to 64 bytes or not a number");
@@ -154,4 +214,43 @@ TEST_CASE("a fabric report names only hosts with links missing") {
     CHECK_THAT(refused<FabricReport>(with("n003", "n 3", text)), Catch::StartsWith("hosts: a key must be"));
     CHECK(refused<FabricReport>(with("true", "1", text)) ==
           "complete: true or false is wanted, not a number");
+    CHECK(refused<FabricReport>(with("\"complete\":true", "\"complete\":true,\"age_s\":-1", text)) ==
+          "age_s: is not between 0 and 86400 seconds");
+}
+
+TEST_CASE("a report of changes names hosts whose links are all up again, too") {
+    FabricReport report;
+    report.changes = true;
+    report.age_s = 0.25;
+    report.hosts["n003"] = {8, 8};
+    const auto text = report.to_json();
+    CHECK(text.find(R"("complete":false,"changes":true)") != std::string::npos);
+    CHECK(*FabricReport::from_json(text) == report);
+}
+
+TEST_CASE("what railrun runs and what it is to do come as they went, and name hosts only") {
+    const auto body =
+        with(R"({"id":13,"epoch":0,"uid":1000})",
+             R"({"id":13,"epoch":0,"uid":1000,"run":{"launch":2,"hosts":"n[1-4]","spares":"n5"}})");
+    const auto report = Report::from_json(body);
+    REQUIRE(report);
+    CHECK_FALSE(report->jobs[0].run);
+    CHECK(report->jobs[1].run == restart::JobRun{2, "n[1-4]", "n5", false});
+    CHECK(*Report::from_json(report->to_json()) == *report);
+    CHECK_THAT(refused<Report>(with("n[1-4]", "n1 n2", body)),
+               Catch::StartsWith("jobs[1].run: hosts: must be a list of hosts"));
+    CHECK_THAT(refused<Report>(with("\"n5\"", "\"`id`\"", body)), Catch::StartsWith("jobs[1].run: spares"));
+    CHECK_THAT(refused<Report>(with("n[1-4]", "", body)), Catch::StartsWith("jobs[1].run: hosts"));
+
+    Reply reply;
+    reply.jobs.push_back({13, 0, 37.5, {}, {}, restart::RunOrder{2, "n[1-3],n5", "i-7"}, true});
+    const auto again = Reply::from_json(reply.to_json());
+    REQUIRE(again);
+    CHECK(*again == reply);
+    CHECK_THAT(refused<Reply>(with("n[1-3],n5", "n1;n2", reply.to_json())),
+               Catch::StartsWith("jobs[0].order: hosts"));
+    // To an older agent it is an answer without an order.
+    reply.jobs[0].order.reset();
+    reply.jobs[0].suspected = false;
+    CHECK(reply.to_json().find("order") == std::string::npos);
 }

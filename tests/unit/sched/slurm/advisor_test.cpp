@@ -1,27 +1,15 @@
 #include "sched/slurm/advisor.h"
-#include "sched/slurm/placement_files.hpp"
 #include "sched/slurm/submit.h"
 
-#include "base/file.hpp"
 #include "base/host_health.hpp"
-#include "topo/fabric_json.hpp"
-#include "topo/synth/synth.hpp"
+#include "unit/sched/advise/placement_site.hpp"
 
-#include <catch2/catch.hpp>
-
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <tuple>
-#include <unistd.h>
 #include <vector>
 
 namespace {
-
-using namespace std::chrono_literals;
 
 // What the plugins logged, of this process.
 std::mutex log_mutex;
@@ -40,36 +28,11 @@ std::size_t lines_with(std::string_view text) {
     return count;
 }
 
-bool soon(const auto& condition) {
-    for (int i = 0; i < 500; ++i) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(10ms);
-    }
-    return false;
-}
-
-// A railyard.conf and a fabric file of its own, named by RAILYARD_CONF as long as this lives.
-struct Site {
+struct Site : PlacementSite {
     Site() {
-        char made[] = "/tmp/rail-advisor-XXXXXX";
-        REQUIRE(::mkdtemp(made) != nullptr);
-        folder = made;
-        fabric = folder / "fabric.json";
-        REQUIRE(base::write_file(folder / "railyard.conf",
-                                 "[placement]\nfabric = \"" + fabric.string() + "\"\n"));
-        ::setenv("RAILYARD_CONF", (folder / "railyard.conf").c_str(), 1);
         const std::lock_guard lock(log_mutex);
         log_lines.clear();
     }
-    ~Site() {
-        ::unsetenv("RAILYARD_CONF");
-        std::error_code ignored;
-        std::filesystem::remove_all(folder, ignored);
-    }
-    void store(std::string_view spec) const {
-        REQUIRE(base::write_file(fabric, topo::print_fabric(*topo::synthesise(*topo::parse_synth(spec)))));
-    }
-    std::filesystem::path folder, fabric;
 };
 
 struct Advisor {
@@ -181,9 +144,9 @@ TEST_CASE("advisor: hosts of poor health are taken last, as long as the health f
     const Site site;
     site.store("pods=1 units=1 hosts=4 rails=1");
     const auto health = site.folder / "health.json";
-    REQUIRE(base::write_file(site.folder / "railyard.conf",
-                             "[placement]\nfabric = \"" + site.fabric.string() + "\"\nhealth = \"" +
-                                 health.string() + "\"\n"));
+    REQUIRE(base::write_file(site.folder / "railyard.conf", "[placement]\nfabric = \"" +
+                                                                site.fabric.string() + "\"\nhealth = \"" +
+                                                                health.string() + "\"\n"));
     const auto store = [&](base::HealthMap hosts, base::Time written = base::now()) {
         REQUIRE(base::write_file(health, base::print_health({written, std::move(hosts)})));
     };
@@ -198,7 +161,7 @@ TEST_CASE("advisor: hosts of poor health are taken last, as long as the health f
     CHECK(chosen({1, 3}, 2));
     CHECK(chosen({1, 2, 3}, 3));
     CHECK(chosen({0, 1, 2, 3}, 4)); // avoided, not banned
-    CHECK(lines_with("avoided where there is a choice: n[001,003],stranger") == 1);
+    CHECK(soon([&] { return lines_with("avoided where there is a choice: n[001,003],stranger") == 1; }));
     REQUIRE(base::write_file(health, "{"));
     CHECK(soon([&] { return lines_with("hosts are avoided as it said before") == 1; }));
     CHECK(chosen({1, 3}, 2));
@@ -208,6 +171,43 @@ TEST_CASE("advisor: hosts of poor health are taken last, as long as the health f
     CHECK(chosen({1, 2}, 2));
     std::filesystem::remove(health);
     CHECK(chosen({0, 1}, 2));
+}
+
+TEST_CASE("advisor: as many hosts are kept free as was learned, as long as the health file holds") {
+    const Site site;
+    site.store("pods=1 units=2 hosts=4 rails=1");
+    const auto health = site.folder / "health.json";
+    REQUIRE(base::write_file(
+        site.folder / "railyard.conf",
+        "[placement]\nfabric = \"" + site.fabric.string() + "\"\nhealth = \"" + health.string() +
+            "\"\nspare_risk = 0.001\nrepair_time = \"3d\"\n[checkpoint]\nmtbf_node = \"1500d\"\n"));
+    const auto store = [&](std::optional<std::uint32_t> floor, base::Time written = base::now(),
+                           double risk = 0.001) {
+        const auto learned = floor ? std::optional(base::SpareFloor{*floor, risk}) : std::nullopt;
+        REQUIRE(base::write_file(health, base::print_health({written, {}, learned})));
+    };
+    const Advisor advisor;
+    advisor.nodes({"n001", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
+    const auto kept = [&](std::uint32_t floor) {
+        return soon([&] { return rail_advisor_spare_floor(advisor.it, nullptr, 0) == floor; });
+    };
+    CHECK(kept(1)); // as configured
+    store(3);
+    CHECK(kept(3));
+    store(0);
+    CHECK(kept(0));
+    store(2, base::now() - 2 * base::health_lapses); // left behind by a daemon that ended long ago
+    CHECK(kept(1));
+    store(2);
+    CHECK(kept(2));
+    store({}); // one of before, or one that observes
+    CHECK(kept(1));
+    store(2);
+    CHECK(kept(2));
+    store(3, base::now(), 0.5); // by a daemon that has not read the configuration of now
+    CHECK(kept(1));
+    std::filesystem::remove(health);
+    CHECK(kept(1));
 }
 
 TEST_CASE("advisor: the comment's flags beat the environment's, and nonsense is none") {
@@ -253,6 +253,8 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
     CHECK(waits);
     question.hints.segment = 2;
     CHECK(first(waits) == 0);
+    question.wanted = 0; // at best no less than at least
+    CHECK(first(waits) == 0);
     question.hints.segment = 0;
     question.spare_floor = 3;
     CHECK(first(waits) == -1);
@@ -264,8 +266,10 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
     CHECK(rail_advisor_spare_floor(advisor.it, nullptr, 0) == 0);
     REQUIRE(base::write_file(site.folder / "railyard.conf",
                              "[placement]\nfabric = \"" + site.fabric.string() +
-                                 "\"\nspare_risk = 0.001\nrepair_time = \"30d\"\n"));
-    CHECK(soon([&] { return rail_advisor_spare_floor(advisor.it, nullptr, 0) == 2; })); // no reload was asked for
+                                 "\"\nspare_risk = 0.001\nrepair_time = \"30d\"\n"
+                                 "[agent]\ninterval = \"1ms\"\n")); // no value for agents, and no matter here
+    CHECK(soon(
+        [&] { return rail_advisor_spare_floor(advisor.it, nullptr, 0) == 2; })); // no reload was asked for
     advisor.nodes({"login1", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
     const std::uint32_t free_elsewhere[] = {0, 3};
     CHECK(rail_advisor_spare_floor(advisor.it, free_elsewhere, 2) == 1); // login1 is no host for a restart
@@ -283,7 +287,7 @@ TEST_CASE("gate: submissions and changes in C") {
         std::free(verdict.admin_comment);
     };
 
-    rail_submission submission{variables, 2, nullptr, 4, 0, true, -1};
+    rail_submission submission{variables, 2, nullptr, 4, 0, true, false, -1};
     rail_gate_submit(gate, &submission, &verdict);
     CHECK(verdict.accepted);
     CHECK(verdict.set_requeue);

@@ -1,5 +1,7 @@
 #include "sched/slurm/submission.hpp"
 
+#include "sched/slurm/admin_comment.hpp"
+
 #include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
@@ -27,6 +29,21 @@ TEST_CASE("submission: flags become a comment behind what stood there") {
     CHECK(accepted->admin_comment == "ticket 7; railyard: span=unit ckpt-dir=/s/a%20b");
     CHECK_FALSE(accepted->set_requeue);
     CHECK(accepted->note.empty());
+}
+
+TEST_CASE("submission: that a job survives the loss of a host is noted beside its flags") {
+    sched::Submission submission;
+    submission.no_kill = true;
+    const auto plain = sched::judge(submission, {});
+    REQUIRE(plain);
+    CHECK(plain->admin_comment.empty());
+    submission.variables = {"RAIL_SPARES=1"};
+    submission.nodes = 2;
+    const auto accepted = sched::judge(submission, {});
+    REQUIRE(accepted);
+    CHECK(accepted->admin_comment == "railyard: spares=1 no-kill=yes");
+    CHECK(sched::parse_comment(accepted->admin_comment).value_or({}) == accepted->hints);
+    CHECK_FALSE(sched::parse_comment("railyard: spares=1 no-kill=no")->no_kill);
 }
 
 TEST_CASE("submission: without flags nothing changes") {
@@ -105,4 +122,25 @@ TEST_CASE("submission: segments and spares that do not fit are refused with a se
     // A wish ends: only what the whole fabric cannot hold is refused.
     CHECK(refused({"RAIL_SPAN=unit@2h"}, 12).empty());
     CHECK_FALSE(refused({"RAIL_SPAN=unit@2h"}, 33).empty());
+}
+
+TEST_CASE("submission: how often and when to start again means something with --restart=auto only") {
+    const auto both = sched::judge(
+        {{"RAIL_RESTART=auto", "RAIL_RESTART_MAX=5", "RAIL_RESTART_ON=1,3"}, "", 1, 0, true, {}}, {});
+    REQUIRE(both);
+    CHECK(both->admin_comment == "railyard: restart=auto restart-max=5 restart-on=1,3");
+    CHECK(both->note.empty());
+    const auto read = sched::parse_comment(both->admin_comment);
+    REQUIRE(read);
+    CHECK(*read == both->hints);
+    for (const bool batch : {true, false}) {
+        const auto alone = sched::judge({{"RAIL_RESTART_ON=any"}, "", 1, 0, batch, {}}, {});
+        REQUIRE(alone);
+        CHECK(alone->admin_comment.empty());
+        CHECK(alone->note == "--restart-on: has no effect without --restart=auto");
+    }
+    const auto never = sched::judge({{"RAIL_RESTART=never", "RAIL_RESTART_MAX=2"}, "", 1, 0, true, {}}, {});
+    REQUIRE(never);
+    CHECK(never->admin_comment == "railyard: restart=never");
+    CHECK(never->note == "--restart-max: has no effect without --restart=auto");
 }

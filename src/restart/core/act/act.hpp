@@ -1,0 +1,30 @@
+// The third part of step(): actions from their start to their end. Each is an intent in its incident until
+// its outcome is known. Internal to restart/core; each function stands in the .cpp file named.
+#pragma once
+
+#include "restart/core/step_context.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace restart {
+
+// intents.cpp
+void start_action(StepContext& ctx, Incident& incident, decltype(Action::what) what);
+void take_outcome(StepContext& ctx, const ActionDone& done);
+void mark_unconfirmed(StepContext& ctx); // after a restart of the daemon
+void reconcile(StepContext& ctx);        // settles unconfirmed intents by the new snapshot
+void retry_waiting(StepContext& ctx, bool all_now);
+
+// requeues.cpp: how often a job was requeued. Two culprits of one start both cause its requeue, each with its
+// exclusion; it is done, and counted, once.
+void count_requeue(JobState& job, std::uint32_t epoch);
+void uncount_requeue(StepContext& ctx, Incident& incident, const Action& action); // it became obsolete
+
+// obsolete.cpp
+bool waits_for_hosts(const JobState& job);
+// Whether a job that was moved off this host is to be kept off it by its own list: it is faulty, and no drain
+// does it.
+bool needs_exclusion(const State& state, const std::string& host);
+
+} // namespace restart

@@ -1,0 +1,40 @@
+#include "restart/core/act/act.hpp"
+
+#include <algorithm>
+
+namespace restart {
+
+void count_requeue(JobState& job, std::uint32_t epoch) {
+    if (job.requeued_epoch == epoch) return;
+    ++job.requeues;
+    job.requeued_epoch = epoch;
+}
+
+void uncount_requeue(StepContext& ctx, Incident& incident, const Action& action) {
+    const auto* job = target_of(action);
+    if (job == nullptr) return;
+    std::erase_if(incident.jobs, [&](const AffectedJob& affected) {
+        return affected.id == job->id && affected.epoch == job->epoch && !affected.settled;
+    });
+    const auto found = ctx.state.jobs.find(job->id);
+    if (found == ctx.state.jobs.end() || found->second.requeued_epoch != job->epoch) return;
+    for (const auto& [number, other] : ctx.state.incidents)
+        for (const auto& intent : other.intents) {
+            const auto* requeue = as<RequeueJob>(intent.action);
+            if (requeue != nullptr && requeue->job.id == job->id && requeue->job.epoch == job->epoch &&
+                intent.progress != Progress::obsolete)
+                return; // another culprit still asks for it
+        }
+    auto& counted = found->second;
+    counted.requeued_epoch.reset();
+    if (counted.requeues > 0) --counted.requeues;
+    if (!job->host.empty()) return; // else it was for a failure of its own
+    counted.judged_epoch.reset();
+    const auto* requeue = as<RequeueJob>(action);
+    if (requeue != nullptr && !requeue->hold && counted.crashes.all > 0) {
+        --counted.crashes.all;
+        if (counted.crashes.futile > 0) --counted.crashes.futile;
+    }
+}
+
+} // namespace restart

@@ -1,0 +1,52 @@
+// What it costs to leave a job where it runs slowly, against what it costs to move it, in node-hours. Pure.
+//
+//     waiting = slowdown x the time it still runs x nodes
+//     moving  = (save + requeue + restart + lost work) x nodes
+//
+// The time that it still runs is what is left of its time limit, or a horizon where it has none. A job that
+// can save before it is moved loses no work; one that cannot loses what it did since its last checkpoint.
+// What has not been measured has a default, and each term says where it is from.
+#pragma once
+
+#include "base/clock.hpp"
+#include "restart/core/policy.hpp"
+#include "restart/core/state.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+// A part of what moving costs.
+struct CostTerm {
+    std::string_view name; // "save"
+    base::Duration time{}; // of each node
+    std::string from;      // "measured", "[restart] restart_time"
+};
+
+struct JobCost {
+    double slowdown = 0;   // share of its work, 0 … 1
+    std::string slowed_by; // the finding with the largest one
+    std::uint32_t nodes = 0;
+    base::Duration stays{};      // how long it still runs where it is
+    std::string stays_from;      // "its time limit", "[restart] horizon"
+    std::vector<CostTerm> terms; // of moving, in their order: save, requeue, restart, lost work
+
+    double node_hours(base::Duration time) const; // of all its nodes
+    double waiting() const;                       // node-hours
+    double moving() const;                        // node-hours
+    // Whether leaving it there is the cheaper way. Where both cost the same it stays.
+    bool waits() const { return waiting() <= moving(); }
+};
+
+// `slowdown` by the findings of its hosts that ask to move it. Cost: O(1).
+JobCost cost_of(const JobState& job, double slowdown, std::string slowed_by, const Learned& learned,
+                const Policy& policy, base::Time now);
+
+// "waiting costs 1.2 node-hours (2 % of 32 nodes for 1.9 h), moving 9.6 (save 0.5, requeue 0.1, restart 1.0,
+// lost work 8.0)"
+std::string sentence(const JobCost& cost);
+
+} // namespace restart

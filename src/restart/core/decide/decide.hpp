@@ -1,0 +1,99 @@
+// The second part of step(): what is to be reached for each incident, derived from the present state at each
+// step, and the next actions towards it. Internal to restart/core; each function stands in the .cpp file
+// named.
+#pragma once
+
+#include "restart/core/step_context.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+// recovery.cpp
+void decide_fresh(StepContext& ctx); // incidents that are new or have become worse
+void decide_all(StepContext& ctx);   // every incident; those that are over end
+void requeue_affected(StepContext& ctx, Incident& incident, AffectedJob& affected);
+
+bool still_there(const StepContext& ctx, const AffectedJob& affected); // to be moved, and not ended
+void ask_to_save(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job);
+// Whether the job need not be waited for any longer.
+bool saved(StepContext& ctx, Incident& incident, const AffectedJob& affected);
+void move_job(StepContext& ctx, Incident& incident, AffectedJob& affected);
+bool all_settled(const Incident& incident);
+bool all_seen(const Incident& incident); // the results of all actions, and what became of the jobs
+
+// cause.cpp: what is done about a common cause. False: it is over and may be removed.
+bool advance_cause(StepContext& ctx, Incident& incident);
+
+// Adds it to what is withheld of the incident, and notes what would be done, unless that is among `noted`.
+// `more`: the end of the note.
+void keep_back(StepContext& ctx, Incident& incident, const std::vector<Withheld>& noted, Withheld kept,
+               std::string_view more);
+
+// culprit.cpp
+void drain_culprit(StepContext& ctx, Incident& incident); // drains or sets it down, or notes once why not
+
+// jobs.cpp
+// The start `epoch` of the job, nothing decided about it yet.
+AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch);
+// Adds jobs that the fault affects, and decides again about those that were left alone.
+void gather_jobs(StepContext& ctx, Incident& incident);
+// What is done about it, told: at first and when that changes.
+void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job, bool first);
+base::Time save_deadline(const JobState& job, base::Time now, const Policy& policy);
+
+// returns.cpp: hosts that had been shut down in order, and are back and sound, are put into use again
+void end_departures(StepContext& ctx);
+
+// relaunch.cpp: jobs whose railrun starts their step again inside the allocation
+// Whether that can be done without this host: it runs ranks and not the batch script, and spares are left.
+bool can_start_inside(const State& state, const JobState& job, const std::string& host, base::Time now);
+// Whether it is a host of the job that runs none of its ranks: a spare, or one that was left.
+bool stands_by(const JobState& job, const std::string& host, base::Time now);
+// The culprit runs ranks again after the job had left it.
+bool came_back(const AffectedJob& affected, const JobState& job, const std::string& host);
+// Lets the order go out. False: the job cannot be started inside any longer, and another goal was decided.
+bool start_inside(StepContext& ctx, Incident& incident, AffectedJob& affected);
+void settle_inside(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job);
+// For the job's railrun: what it is to do now, derived from the present state; none: nothing.
+std::optional<RunOrder> order_for(const State& state, const JobState& job);
+bool suspects(const State& state, const RunState& run); // one of its rank hosts may be lost
+
+// comments.cpp: what the comment of a job says, which all who can see the job can read
+std::string requeued_comment(const Incident& incident, const JobState& job);
+std::string held_comment(const Incident& incident, std::string_view why);
+std::string from_where(const JobState& job); // it begins again: "from step 1200"
+
+// failures.cpp
+void decide_failures(StepContext& ctx); // after a snapshot
+// Why a job that failed by itself is not to be started once more; empty: it may.
+std::string crash_loop(const JobState& job, const Policy& policy);
+
+// outcomes.cpp
+void settle_jobs(StepContext& ctx, Incident& incident); // sees which run again
+// Notifies the job's user of what the notes say, within bounds.
+void notify_user(StepContext& ctx, Incident& incident, const AffectedJob& affected, std::string_view text);
+std::string lost_and_kept(const AffectedJob& affected);                     // of its work, in words
+JobTarget target_of(const AffectedJob& affected, const Incident& incident); // of an action
+// The last action that was to restart the job from the start that the fault affected; null: none.
+const Intent* requeue_of(const Incident& incident, const AffectedJob& affected);
+
+// exclusions.cpp
+// The hosts that the job's requeue excludes because of its culprit; records them as ours.
+std::vector<std::string> exclusion_of(StepContext& ctx, JobState& job, const std::string& host);
+void update_exclusions(StepContext& ctx); // after a snapshot
+void exclude_before_resume(StepContext& ctx, Incident& incident);
+
+// operator.cpp
+void operator_drain(StepContext& ctx, const OperatorDrain& request);
+void operator_resume(StepContext& ctx, const OperatorResume& request);
+
+// pauses.cpp
+void operator_pause(StepContext& ctx, const OperatorPause& request);
+void operator_go(StepContext& ctx, const OperatorGo& request);
+void end_pauses(StepContext& ctx); // those whose time has passed
+
+} // namespace restart

@@ -1,0 +1,180 @@
+// The jobs that a fault affects: which they are, and whether they are to be moved.
+
+#include "restart/core/decide/decide.hpp"
+#include "restart/core/decide/weigh.hpp"
+#include "restart/core/detect/common_cause.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace restart {
+namespace {
+
+// For a job whose checkpoint cost is not known.
+constexpr base::Duration unknown_cost_deadline{60'000};
+
+// A job's processes may notice a fault before its host's agent does, and clocks differ.
+constexpr base::Duration sooner{10'000};
+
+// Its script ended in failure when the fault had begun: that is the fault's doing.
+std::optional<std::uint32_t> failed_with(const JobState& job, const Incident& incident) {
+    const auto& failure = job.rm.failure;
+    if (!failure || failure->ended + sooner < incident.fault || !has_name(failure->nodes, incident.host))
+        return {};
+    return job.rm.restarts;
+}
+
+// The hosts of a common cause that the job runs on.
+std::vector<std::string> runs_on(const JobState& job, const Incident& incident) {
+    auto hosts = hosts_of(incident);
+    std::erase_if(hosts, [&](const std::string& host) { return !has_name(job.rm.nodes, host); });
+    return hosts;
+}
+
+bool is_on(const JobState& job, const Incident& incident) {
+    return incident.kind == IncidentKind::common_cause ? !runs_on(job, incident).empty()
+                                                       : has_name(job.rm.nodes, incident.host);
+}
+
+// The start of the job that the fault affected, if any.
+std::optional<std::uint32_t> affected_epoch(const JobState& job, const Incident& incident) {
+    const auto phase = job.rm.phase;
+    if (phase == JobPhase::ended) return failed_with(job, incident);
+    if (phase != JobPhase::pending && is_on(job, incident)) return job.rm.restarts;
+    // A job that may outlive a host: the resource manager saw the loss before we confirmed it, and the job
+    // goes on without.
+    if (incident.kind == IncidentKind::node_loss && phase != JobPhase::pending)
+        if (const auto dropped_nodes = job.dropped_nodes.find(incident.host);
+            dropped_nodes != job.dropped_nodes.end() && dropped_nodes->second >= incident.fault)
+            return job.rm.restarts;
+    // The resource manager saw the loss before we confirmed it and has already requeued the job.
+    if (incident.kind == IncidentKind::node_loss && phase != JobPhase::running && job.left &&
+        *job.left >= incident.fault && job.rm.restarts <= job.ran_epoch + 1 &&
+        has_name(job.ran_on, incident.host))
+        return job.ran_epoch;
+    return {};
+}
+
+// What is done about a job that the fault affects.
+struct Verdict {
+    JobGoal goal = JobGoal::stay;
+    std::string left, why; // why it is left alone, and the note on it
+    bool weighed = false;  // it is left alone because that costs less
+};
+
+// Why this job cannot be started again; empty: it can.
+std::string immovable(const StepContext& ctx, const RmJob& job) {
+    if (job.interactive) return ctx.policy.words.interactive;
+    const auto& config = ctx.state.rm_config;
+    if (!job.restart && config && !config->takes_flags)
+        return "no --restart=auto is known of it: " + ctx.policy.words.no_flags;
+    if (!job.restart) return "it was submitted without --restart=auto";
+    if (!*job.restart) return "--restart=never";
+    if (!job.requeue) return "it may not be requeued";
+    return {};
+}
+
+// `inside`: its step may be started again in its allocation.
+Verdict judge_job(const StepContext& ctx, const Incident& incident, const JobState& job, bool inside) {
+    if (stands_by(job, incident.host, ctx.now))
+        return {JobGoal::stay, "it runs none of its ranks",
+                fmt::format("goes on: {} runs none of its ranks", incident.host), false};
+    inside = inside && can_start_inside(ctx.state, job, incident.host, ctx.now);
+    if (const auto why = immovable(ctx, job.rm); !inside && !why.empty())
+        return {JobGoal::stay, why, fmt::format("is left to the resource manager: {}", why), false};
+    if (const auto cost = weigh(ctx.state, ctx.policy, ctx.now, incident, job); cost && cost->waits()) {
+        const auto terms = sentence(*cost);
+        return {JobGoal::stay, terms, "stays: " + terms, true};
+    }
+    // However often: a fault of a host never counts against the job.
+    return {inside ? JobGoal::inside : JobGoal::elsewhere, {}, {}, false};
+}
+
+// It stayed for its costs, and is moved now.
+void note_turn(StepContext& ctx, Incident& incident, const AffectedJob& affected, const JobState& job) {
+    const auto cost = weigh(ctx.state, ctx.policy, ctx.now, incident, job);
+    ctx.note(NoteKind::decision, incident, affected.id,
+             fmt::format("job {} moves now: {}", affected.shown(),
+                         cost ? sentence(*cost) : "what it runs on is worse than slow"));
+}
+
+// A requeue that was refused is tried again after a while, if the job still is on the culprit.
+bool must_retry_requeue(const StepContext& ctx, const Incident& incident, const AffectedJob& affected,
+                        const JobState& job) {
+    if (came_back(affected, job, incident.host)) return true;
+    if (!affected.settled || job.rm.restarts != affected.epoch || !is_on(job, incident)) return false;
+    const auto* requeue = requeue_of(incident, affected);
+    return requeue != nullptr && requeue->progress == Progress::failed && ctx.now >= requeue->next_try;
+}
+
+} // namespace
+
+AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch) {
+    AffectedJob affected;
+    affected.id = id;
+    affected.name = job.rm.name;
+    affected.owner = owner_of(job.rm);
+    affected.epoch = epoch;
+    affected.started = job.ran_since;
+    return affected;
+}
+
+void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job,
+                bool first) {
+    // What was ordered once and did not come about is not ordered again.
+    const auto verdict = judge_job(ctx, incident, job, !affected.ordered);
+    // As long as it stays for its costs, these are told once: they change all the time.
+    if (!first && (verdict.left == affected.left || (verdict.weighed && affected.weighed))) return;
+    if (std::exchange(affected.weighed, verdict.weighed) && verdict.goal != JobGoal::stay)
+        note_turn(ctx, incident, affected, job);
+    affected.goal = verdict.goal;
+    affected.left = verdict.left;
+    if (!verdict.why.empty()) {
+        ctx.note(NoteKind::decision, incident, affected.id,
+                 fmt::format("job {} {}", affected.shown(), verdict.why));
+        notify_user(ctx, incident, affected, fmt::format("this job {}", verdict.why));
+    } else {
+        for (const auto& component : job.rm.components)
+            if (has_name(component.nodes, incident.host))
+                ctx.note(NoteKind::decision, incident, affected.id,
+                         fmt::format("job {} moves whole: {} runs its component {}", affected.shown(),
+                                     incident.host, component.name));
+    }
+}
+
+void gather_jobs(StepContext& ctx, Incident& incident) {
+    // Jobs that nothing was done about yet and that have left the culprit are no longer affected.
+    std::erase_if(incident.jobs, [&](const AffectedJob& affected) {
+        const auto job = ctx.state.jobs.find(affected.id);
+        return (affected.goal == JobGoal::stay || (affected.to_move() && !affected.asked)) &&
+               (job == ctx.state.jobs.end() || affected_epoch(job->second, incident) != affected.epoch);
+    });
+    for (const auto& [id, job] : ctx.state.jobs) {
+        const auto epoch = affected_epoch(job, incident);
+        if (!epoch) continue;
+        const auto known = std::find_if(incident.jobs.begin(), incident.jobs.end(),
+                                        [&, job_id = id](const AffectedJob& affected) {
+                                            return affected.id == job_id && affected.epoch == *epoch;
+                                        });
+        if (known != incident.jobs.end() && !must_retry_requeue(ctx, incident, *known, job)) {
+            if (known->goal == JobGoal::stay) decide_job(ctx, incident, *known, job, false);
+            continue;
+        }
+        if (known != incident.jobs.end()) incident.jobs.erase(known);
+        auto affected = affected_of(id, job, *epoch);
+        if (incident.kind == IncidentKind::common_cause) affected.on = runs_on(job, incident);
+        decide_job(ctx, incident, affected, job, true);
+        incident.jobs.push_back(affected);
+    }
+}
+
+base::Time save_deadline(const JobState& job, base::Time now, const Policy& policy) {
+    auto wait = unknown_cost_deadline;
+    if (const auto safe = std::max(job.cost, job.safe_after); safe.count() > 0)
+        wait = base::duration_from_seconds(std::chrono::duration<double>(safe).count() * policy.save_factor);
+    return now + std::max(policy.save_min, std::min(wait, policy.save_max));
+}
+
+} // namespace restart

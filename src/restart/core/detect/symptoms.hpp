@@ -1,0 +1,62 @@
+// What is wrong that hosts may share, and whom it accuses. Internal to restart/core/detect.
+#pragma once
+
+#include "restart/core/policy.hpp"
+#include "restart/core/state.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+class StepContext;
+
+// In the order in which they are believed, of those that account for equally many symptoms.
+enum class CulpritKind { switch_, rail, rack, unit, link };
+
+struct Culprit {
+    CulpritKind kind = CulpritKind::switch_;
+    std::string
+        name; // "leaf switch sw3", "rail 3 of unit su2", "rack r7", "link n001 mlx5_0:1 - n002 mlx5_0:1"
+    auto operator<=>(const Culprit&) const = default;
+};
+
+struct Symptom {
+    std::string key;  // "n001 ib.link_down@mlx5_3:1"; of a sweep, `part`
+    std::string part; // what of the culprit shows it: "n001 mlx5_3:1", "n001"
+    std::string host; // empty: none
+    base::Time since{};
+    std::vector<Culprit> accused;
+    bool explained = false; // by an open incident of a common cause
+};
+
+struct Accused {
+    Culprit culprit;
+    std::vector<const Symptom*> by;
+    std::set<std::string> parts, hosts;
+    std::size_t all = 0; // its parts
+};
+
+// All symptoms that hold now, by host.
+std::vector<Symptom> look_for_symptoms(const StepContext& ctx);
+
+// Of what has one cause the last begins within this time of the first: hosts that are slow since yesterday
+// and those that are since now are two faults.
+inline constexpr base::Duration one_cause_within{300'000};
+
+// What they accuse together, with how many parts each has; pointers are into `symptoms`. Cost: O(hosts) when
+// there are any.
+std::map<Culprit, Accused> accuse(const StepContext& ctx, const std::vector<Symptom>& symptoms);
+
+// Whether enough of its parts accuse it.
+bool is_culprit(const State& state, const Accused& accused);
+
+// Whether others may have the same fault: a port that the fabric file knows, a GPU of a host in a rack.
+bool may_have_company(const Policy& policy, const std::string& name, const HostState& host,
+                      const Finding& finding);
+
+} // namespace restart

@@ -1,0 +1,52 @@
+// A rung of a repair's ladder, and what a site lets restartd do about hosts that faults put out of use:
+// railyard.conf(5), table [repair], which has the ladder of each class of faults with its reason.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/conf.hpp"
+#include "restart/wire/fault_class.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+enum class Rung {
+    nothing,     // a person sees to it; nothing says so
+    wait,        // it comes back by itself
+    gpu_reset,   // by the site's program
+    reboot,      // by the resource manager
+    power_cycle, // by the site's program
+    hands        // a person sees to it, and is called
+};
+std::string_view to_string(Rung rung);
+// The rung of this name; hands for one that is not known.
+Rung rung_of(std::string_view word);
+// Whether something is done to the host.
+inline bool acts(Rung rung) {
+    return rung == Rung::gpu_reset || rung == Rung::reboot || rung == Rung::power_cycle;
+}
+// Whether the host comes back with another boot id.
+inline bool boots(Rung rung) {
+    return rung == Rung::reboot || rung == Rung::power_cycle;
+}
+
+struct RepairPolicy {
+    std::uint64_t max_at_once = 0; // 0: nothing is repaired or returned
+    std::uint64_t attempts = 3;
+    base::Duration forget_after = std::chrono::days(7), relapse = std::chrono::days(1),
+                   clean_window = std::chrono::minutes(10), rung_limit = std::chrono::hours(1);
+    bool resets_gpus = false, cycles_power = false;            // there are programs for it
+    std::map<std::string, std::vector<std::string>> ladders{}; // words, by the name of the class
+    bool operator==(const RepairPolicy&) const = default;
+
+    static RepairPolicy from(const base::RepairConf& conf);
+
+    // Never empty: a class without a ladder is left alone.
+    std::vector<Rung> ladder(FaultClass fault) const;
+};
+
+} // namespace restart

@@ -1,0 +1,38 @@
+// What stands for and against a rung of a repair's ladder: questions to a State. Internal to restart/core.
+#pragma once
+
+#include "restart/core/policy.hpp"
+#include "restart/core/state.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+// Why nothing may be done to the host at present, a phrase: jobs are on it, or what fails is not the host.
+// Empty: something may.
+std::string why_not_now(const State& state, std::string_view name, const HostState& host);
+
+// Likewise, but for jobs.
+std::string why_left_alone(const State& state, std::string_view name);
+
+// The jobs on it, each of which its railrun runs without it and survives that it is set down. None: there is
+// another one, or what holds it is not known.
+std::optional<std::vector<base::JobId>> jobs_that_let_go(const State& state, std::string_view name);
+
+// Why this rung is passed over: it is not configured, or the host may live; a phrase. Empty: it is not.
+std::string why_passed_over(const State& state, const HostState& host, const Policy& policy, Rung rung);
+
+// Whether its agent reports, it answers the resource manager, and no fault holds.
+bool is_clean(const State& state, std::string_view name, const HostState& host, const Policy& policy,
+              base::Time now);
+
+// The numbers of the GPUs that its findings name, sorted; empty where one of them names none.
+std::vector<std::string> faulty_gpus(const HostState& host);
+
+// Hosts that something is being done to.
+std::size_t in_repair(const State& state, const Policy& policy);
+
+} // namespace restart

@@ -1,0 +1,79 @@
+// What `railctl doctor` has found out about this host and its cluster. Plain data: gather.hpp fills it,
+// checks.hpp judges it, and tests plant mistakes in it. What could not be found out says why.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/conf.hpp"
+#include "restart/wire/status.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart::doctor {
+
+// One of Railyard's plugins in a directory of PluginDir.
+struct PluginFile {
+    std::string name; // "select_rail"
+    std::string path;
+    std::string built_for; // Slurm's release, "22.05.8"; empty: it is no plugin
+    bool operator==(const PluginFile&) const = default;
+};
+
+// A line of plugstack.conf, or of a file it includes, that loads spank_rail.so.
+struct PlugstackLine {
+    std::string place; // "FILE:LINE"
+    bool required = false;
+    bool operator==(const PlugstackLine&) const = default;
+};
+
+struct FabricFacts {
+    std::vector<std::string> hosts; // sorted
+    base::Duration age{};           // since the file was last written
+};
+
+// Where a file is stored, as statfs(2) has it.
+struct Storage {
+    bool in_memory = false;  // tmpfs, ramfs: gone at the next boot
+    std::uint64_t free = 0;  // bytes, for users other than root
+    std::uint64_t total = 0; // bytes; 0: it is not known
+};
+
+// At another address of [restartd] url than the one that answered as the primary.
+struct OtherRestartd {
+    std::string url;
+    enum class Role { standby, away, acting } role; // acting: it answers, and not as one that stands by
+    std::string text;                               // what it says, or why it did not answer
+};
+
+struct Facts {
+    std::string config_error;  // of railyard.conf; empty: none
+    std::string config_source; // base::source_of
+    base::Conf conf;           // with [restartd] user as it is on this host
+
+    std::string munge_error; // of a credential made and opened here; empty: none
+
+    std::string slurm_error;                  // why slurmctld did not answer; empty: it did
+    std::map<std::string, std::string> slurm; // `scontrol show config`, by key
+    std::vector<std::string> nodes;           // its node names, sorted
+    std::map<std::string, std::vector<std::string>>
+        slurmd_releases;       // nodes, sorted, by their slurmd's release
+    std::string local_release; // of the Slurm installed here; empty: it is not known
+    std::vector<PluginFile> plugins;
+    std::string plugstack; // the file; empty: there is none
+    std::vector<PlugstackLine> spank;
+
+    std::string fabric_error; // of the fabric file; empty: none
+    FabricFacts fabric;
+
+    std::string restartd_error;     // why it did not answer, or was not believed; empty: it did
+    bool restartd_impostor = false; // something answered that is not [restartd] user's
+    std::optional<Status> status;
+    std::vector<OtherRestartd> other_restartds;
+    std::optional<Storage> journal; // restartd's, where that is on this host and may be seen
+    base::Duration clock_ahead{};   // of restartd's clock before this host's
+};
+
+} // namespace restart::doctor

@@ -1,0 +1,15 @@
+// Rates and their evidence as text: what railctl rates and top print without --json, and what explain says
+// about a job's interval.
+#pragma once
+
+#include "restart/wire/rates.hpp"
+
+#include <string>
+
+namespace restart {
+
+std::string show(const Rates& rates);
+std::string show(const Top& top);
+std::string show(const IntervalStatus& interval); // lines
+
+} // namespace restart

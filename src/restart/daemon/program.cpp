@@ -1,0 +1,152 @@
+#include "restart/daemon/program.hpp"
+
+#include "base/unique_fd.hpp"
+#include "base/units.hpp"
+#include "base/utf8.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <string_view>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace restart {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Expected;
+using Clock = std::chrono::steady_clock;
+
+constexpr int look_again_ms = 50;
+constexpr std::chrono::seconds end_patience{5}; // of one that was killed
+constexpr std::size_t longest_line = 256;
+
+// The last line, however much is printed.
+class LastLine {
+public:
+    void take(std::string_view text) {
+        for (const char c : text) {
+            if (c == '\n') {
+                if (!blank()) last_ = line_;
+                line_.clear();
+            } else if (line_.size() < longest_line) {
+                line_ += c;
+            }
+        }
+    }
+    std::string text() const { return base::printable(blank() ? last_ : line_, longest_line); }
+
+private:
+    bool blank() const { return line_.find_first_not_of(" \t\r") == std::string::npos; }
+    std::string line_, last_;
+};
+
+Expected<pid_t> start(std::vector<std::string>& words, int out) {
+    std::vector<char*> argv;
+    for (auto& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
+    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    ::posix_spawnattr_setflags(&attributes,
+                               POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    pid_t child = -1;
+    const int error = ::posix_spawn(&child, argv[0], &files, &attributes, argv.data(), environ);
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&files);
+    if (error != 0)
+        return Error{error == ENOENT ? Code::not_found : Code::unfit, std::generic_category().message(error)};
+    return child;
+}
+
+void read_some(int fd, LastLine& line) {
+    char block[65536];
+    for (;;) {
+        const auto n = ::read(fd, block, sizeof block);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return;
+        line.take({block, static_cast<std::size_t>(n)});
+    }
+}
+
+// Whether it has ended. One that hangs in its storage cannot be killed before that answers, and is not waited
+// for: neither other repairs nor the stop of restartd may hang with it.
+bool buried(pid_t child, const std::function<bool()>& leave) {
+    for (const auto until = Clock::now() + end_patience; ::waitpid(child, nullptr, WNOHANG) == 0;) {
+        if (leave() || Clock::now() >= until) return false;
+        ::poll(nullptr, 0, look_again_ms);
+    }
+    return true;
+}
+
+Expected<std::string> run(std::vector<std::string>& words, base::Duration limit,
+                          const std::function<bool()>& leave) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Code::unfit, std::generic_category().message(errno)};
+    const base::UniqueFd from(ends[0]);
+    base::UniqueFd to(ends[1]);
+    ::fcntl(from.get(), F_SETFL, O_NONBLOCK);
+    const auto child = start(words, to.get());
+    if (!child) return child.error();
+    to = {};
+    LastLine line;
+    const auto until = Clock::now() + limit;
+    int status = 0;
+    bool open = true;
+    for (;;) {
+        pollfd watched{from.get(), POLLIN, 0};
+        ::poll(&watched, open ? 1 : 0, look_again_ms);
+        if (open && (watched.revents & (POLLIN | POLLHUP)) != 0) {
+            read_some(from.get(), line);
+            open = (watched.revents & POLLIN) != 0; // else nobody writes any more: not looked at again
+        }
+        const auto reaped = ::waitpid(*child, &status, WNOHANG);
+        if (reaped == *child || (reaped < 0 && errno != EINTR)) break;
+        if (leave()) return Error{Code::unavailable, "is left to end by itself"};
+        if (Clock::now() < until) continue;
+        ::kill(-*child, SIGKILL);
+        const bool killed = buried(*child, leave);
+        return Error{Code::unfit,
+                     fmt::format("has not ended within {}, and {}{}", base::human_duration(limit),
+                                 killed ? "was killed" : "does not end when it is killed",
+                                 line.text().empty() ? "" : ": " + line.text())};
+    }
+    read_some(from.get(), line);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return line.text();
+    return Error{Code::unfit, fmt::format("{} {}{}", WIFEXITED(status) ? "status" : "ended by signal",
+                                          WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
+                                          line.text().empty() ? "" : ": " + line.text())};
+}
+
+} // namespace
+
+Expected<std::string> run_program(std::vector<std::string> words, base::Duration limit,
+                                  const std::function<bool()>& leave) {
+    const auto program = words.at(0);
+    auto said = run(words, limit, leave);
+    if (!said) return std::move(said).error().within(program);
+    return said;
+}
+
+} // namespace restart

@@ -1,0 +1,23 @@
+// What restartd shows of what it has learned, as far as those who ask may see it (wire/rates.hpp). Pure.
+#pragma once
+
+#include "restart/core/rights.hpp"
+#include "restart/core/state.hpp"
+#include "restart/daemon/driver.hpp"
+#include "restart/wire/rates.hpp"
+
+#include <optional>
+
+namespace restart {
+
+Rates rates_of(const State& state, const DriverStatus& status, const View& view);
+
+// None until a checkpoint of the job has shown its cost.
+std::optional<IntervalStatus> interval_of(const State& state, const Policy& policy, const JobState& job);
+
+// None for a host that is not on its way back.
+std::optional<ReturnStatus> repair_of(const State& state, const DriverStatus& status, const HostState& host);
+
+Top top_of(const State& state, const DriverStatus& status, const View& view);
+
+} // namespace restart

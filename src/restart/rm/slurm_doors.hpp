@@ -1,0 +1,36 @@
+// Where each node's slurmd takes connections, as slurmctld last told, and whether it lives.
+#pragma once
+
+#include "base/clock.hpp"
+#include "restart/core/rm_snapshot.hpp"
+
+#include <slurm/slurm.h>
+
+#include <cstdint>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace restart {
+
+// For any thread.
+class SlurmDoors {
+public:
+    // The doors of these nodes; of no others.
+    void keep(const node_info_msg_t& nodes);
+
+    // ResourceManager::ask_host. slurmd logs a connection on which nothing was said.
+    Life ask(const std::string& node, base::Duration patience);
+
+private:
+    struct Door {
+        std::string host;
+        std::uint16_t port = 0;
+    };
+    std::mutex mutex_;
+    std::map<std::string, Door> doors_; // by node
+    std::time_t told_ = 0;
+};
+
+} // namespace restart

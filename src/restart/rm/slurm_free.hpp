@@ -1,0 +1,20 @@
+// Whether a host may be taken out of its jobs: pure, of what was just read. Only slurm_*.cpp files and their
+// tests include this.
+#pragma once
+
+#include "base/expected.hpp"
+#include "restart/core/action.hpp"
+#include "restart/core/rm_snapshot.hpp"
+
+#include <slurm/slurm.h>
+
+#include <span>
+
+namespace restart {
+
+// Errors (Code::denied): it is not drained by Railyard any more, or setting it down would end a job: one that
+// the action does not name, or does not survive it.
+base::Expected<void> can_be_freed(const RmNode& node, const FreeHost& action,
+                                  std::span<const job_info_t> jobs);
+
+} // namespace restart

@@ -1,0 +1,36 @@
+#include "restart/rm/slurm_reboot.hpp"
+
+#include "base/child.hpp"
+#include "base/utf8.hpp"
+
+#include <fmt/format.h>
+
+namespace restart {
+namespace {
+
+using base::Code;
+using base::Error;
+
+constexpr base::Duration patience = std::chrono::seconds(30); // it only leaves word with slurmctld
+
+} // namespace
+
+base::Expected<void> reboot_node(const RmNode& node, const RepairHost& action) {
+    if (action.rung != Rung::reboot)
+        return Error{Code::internal, fmt::format("{} is none of Slurm's", to_string(action.rung))};
+    if (node.rebooting) return {};
+    if (!node.drain || owner_of(node.reason).empty())
+        return Error{Code::denied,
+                     fmt::format("{} is not drained by Railyard: {}", action.host, node.reason)};
+    if (node.occupied) return Error{Code::denied, fmt::format("jobs are on {}: {}", action.host, node.state)};
+    const auto ran =
+        base::run_to_end({"scontrol", "reboot", "reason=" + action.reason, action.host}, patience);
+    if (!ran) return ran.error();
+    if (ran->status == 0) return {};
+    const auto said = base::printable(ran->output, 256);
+    const bool away = said.find("Unable to contact") != std::string::npos;
+    return Error{away ? Code::unavailable : Code::unfit,
+                 fmt::format("scontrol reboot {}: status {}: {}", action.host, ran->status, said)};
+}
+
+} // namespace restart

@@ -1,0 +1,34 @@
+// What railrun has to do with the job's checkpoint directory (RAIL_CKPT_DIR): each launch claims it, so that
+// ranks of the one before can publish nothing more; and the newest checkpoint tells whether launches get on.
+#pragma once
+
+#include "restart/ckpt/options.hpp"
+#include "restart/run/command.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace restart::run {
+
+class Checkpoints {
+public:
+    explicit Checkpoints(const Lookup& get);
+
+    // RAIL_CKPT_LAUNCH for the next launch; "" where there is no directory. Errors: those of
+    // ckpt::Fence::raise, and Code::usage for the environment's: the launch is then made without.
+    base::Expected<std::string> claim();
+
+    // Epoch and step of the newest committed checkpoint, and where it is; none: there is none yet, or no
+    // directory.
+    std::optional<std::pair<std::uint32_t, std::uint64_t>> newest() const;
+    std::optional<std::filesystem::path> newest_path() const;
+
+private:
+    base::Expected<ckpt::Options> options_;
+    bool wanted_; // the job has a directory
+};
+
+} // namespace restart::run

@@ -1,0 +1,43 @@
+// railrun's own words, which stand before the command.
+#pragma once
+
+#include "base/cli.hpp"
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart::run {
+
+struct RunOptions {
+    bool warm = false;
+    std::uint64_t warm_most = 0; // bytes that a spare reads
+    std::optional<std::uint64_t> max_restarts;
+    base::Duration settle{};
+    std::optional<std::uint64_t> read_ahead; // this is the helper on a spare: the bytes it may read
+};
+
+// As typed.
+struct Arguments {
+    bool warm = false;
+    std::string warm_most = "16G", max_restarts, settle = "5s", read_ahead;
+};
+void declare(base::Cli& cli, Arguments& arguments);
+
+// Errors (Code::usage) name the option.
+base::Expected<RunOptions> read(const Arguments& arguments);
+
+// railrun's words and the command's: the command begins with the first word that is neither an option nor
+// the value of one, or behind "--". `own` has the program's name in front.
+struct Split {
+    std::vector<std::string> own, command;
+};
+Split split_words(int argc, const char* const* argv);
+
+// "500M", "16G": powers of 1024; at least 1. Error: Code::usage.
+base::Expected<std::uint64_t> parse_bytes(std::string_view text);
+
+} // namespace restart::run

@@ -1,0 +1,14 @@
+// From samples of GPUs to signals. Pure; what is a finding the rules say (rules/table_gpu.cpp).
+#pragma once
+
+#include "restart/watch/rules/signal.hpp"
+#include "restart/watch/sample.hpp"
+
+#include <vector>
+
+namespace restart {
+
+// Adds the signals of a GPU: what it does not report is left out, and of a lost one all that is from before.
+void read_gpu(const GpuSample& gpu, std::vector<Signal>& into);
+
+} // namespace restart

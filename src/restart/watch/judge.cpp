@@ -1,0 +1,56 @@
+#include "restart/watch/judge.hpp"
+
+#include "restart/watch/gpu_signals.hpp"
+
+#include <fmt/format.h>
+
+namespace restart {
+namespace {
+
+// "0000:14:00.0" and "0000:14:00" name one GPU.
+std::string without_function(const std::string& pci) {
+    return pci.substr(0, pci.find('.'));
+}
+
+} // namespace
+
+Judge::Judge(const Limits& limits, const RuleSet& rules)
+    : book_(rules, limits), ports_(RuleBook::counters(rules)) {}
+
+void Judge::set_rules(const Limits& limits, const RuleSet& rules) {
+    book_.set(rules, limits);
+    ports_.set_counters(RuleBook::counters(rules));
+}
+
+std::string Judge::component_of(const XidEvent& event) const {
+    const auto pci = without_function(event.pci);
+    const auto gpu = gpu_by_pci_.find(pci);
+    if (gpu != gpu_by_pci_.end()) return gpu->second;
+    return pci.empty() ? "gpu" : "gpu/" + pci;
+}
+
+std::vector<Finding> Judge::judge(const Sample& sample) {
+    if (sample.listed) listing_ = *sample.listed;
+    signals_.clear();
+    if (sample.ib) ports_.read(*sample.ib, listing_, signals_);
+    if (sample.gpus)
+        for (const auto& gpu : *sample.gpus) {
+            if (!gpu.pci.empty()) gpu_by_pci_[without_function(gpu.pci)] = fmt::format("gpu{}", gpu.index);
+            read_gpu(gpu, signals_);
+        }
+    book_.look(sample.now, signals_);
+    if (sample.ib) {
+        // What was not there belongs to a port that was renamed, has left, or that the file no longer lists.
+        book_.rest_is_gone(sample.now, "ib.");
+        if (!book_.pending("ib.came_up") && !book_.pending("ib.listed") && !book_.pending("ib.replaced"))
+            fabric_ = listing_.digest;
+        else if (fabric_ != listing_.digest)
+            fabric_.clear();
+    }
+    for (const auto& event : sample.xids)
+        book_.event(sample.now,
+                    {"gpu.xid", component_of(event), static_cast<double>(event.code), 0, event.text});
+    return book_.findings(sample.now);
+}
+
+} // namespace restart

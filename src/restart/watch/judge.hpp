@@ -1,0 +1,43 @@
+// What holds on a host: its samples as signals, judged by the rules. Pure: no I/O, no clock.
+#pragma once
+
+#include "base/clock.hpp"
+#include "restart/watch/port_signals.hpp"
+#include "restart/watch/rules/rule_book.hpp"
+#include "restart/watch/rules/rule_set.hpp"
+#include "restart/watch/sample.hpp"
+#include "restart/wire/report.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+class Judge {
+public:
+    explicit Judge(const Limits& limits, const RuleSet& rules = {});
+
+    // New limits and rules from now on; what has been seen stays (RuleBook::set).
+    void set_rules(const Limits& limits, const RuleSet& rules);
+
+    // Takes the next sample (`now` must not go back) and returns what holds now, by rule and component, each
+    // pair once with its worst severity. Cost: linear in ports x counters + GPUs.
+    std::vector<Finding> judge(const Sample& sample);
+
+    // The digest of the fabric file that this host has been compared with: set once each port that the file
+    // lists has been found, or has been missed for so long that a finding says so. Empty before.
+    const std::string& fabric() const { return fabric_; }
+
+private:
+    std::string component_of(const XidEvent& event) const;
+
+    RuleBook book_;
+    PortSignals ports_;
+    std::vector<Signal> signals_; // of the last look; kept for its room
+    Listing listing_;             // the last one given
+    std::string fabric_;
+    std::map<std::string, std::string> gpu_by_pci_; // "0000:14:00" -> "gpu0"
+};
+
+} // namespace restart

@@ -1,0 +1,132 @@
+#include "restart/watch/port_signals.hpp"
+
+#include "topo/guid.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace restart {
+namespace {
+
+std::string component_of(const PortSample& port) {
+    return fmt::format("{}:{}", port.device, port.port);
+}
+
+std::string states_of(const PortSample& port) {
+    return fmt::format("{}, physical state {}", port.state, port.phys_state);
+}
+
+bool is_active(const PortSample& port) {
+    return port.state == "ACTIVE";
+}
+
+bool is(const ListedPort& listed, const PortSample& port) {
+    return (port.node != 0 && listed.node == port.node && listed.port == port.port) ||
+           // A source that has ports only puts the port's GUID in both places.
+           (port.guid != 0 && (listed.guid == port.guid || listed.node == port.guid));
+}
+
+const ListedPort* find_listed(const Listing& listing, const PortSample& port) {
+    const auto found = std::find_if(listing.ports.begin(), listing.ports.end(),
+                                    [&](const ListedPort& listed) { return is(listed, port); });
+    return found == listing.ports.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+void PortSignals::set_counters(const std::vector<std::string>& counters) {
+    counters_.clear();
+    for (const auto& counter : counters)
+        counters_[counter] = fmt::format("{}{}", counter_prefix, counter);
+}
+
+void PortSignals::read_port(const PortSample& port, const Port& name, std::vector<Signal>& into) {
+    if (is_active(port)) {
+        auto& seen = seen_[name];
+        seen.rate = std::max(seen.rate, port.rate_gbps);
+        seen.last = port;
+        seen.active_since_there = true;
+    }
+    // A port that never was active and is not listed is a free port (read_came_up).
+    const auto known = seen_.find(name);
+    if (known == seen_.end()) return;
+    known->second.there = true;
+    const auto component = component_of(port);
+    into.push_back({"ib.present", component, 1, 0, {}});
+    into.push_back({"ib.active", component, is_active(port) ? 1.0 : 0.0, 0, states_of(port)});
+    if (is_active(port)) into.push_back({"ib.rate", component, port.rate_gbps, known->second.rate, {}});
+    if (!known->second.active_since_there) return;
+    for (const auto& [counter, signal] : counters_)
+        if (const auto value = port.counters.find(counter); value != port.counters.end())
+            into.push_back({signal, component, static_cast<double>(value->second), 0, {}});
+}
+
+void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) {
+    std::map<std::pair<Guid, std::uint32_t>, int> ports_by_guid;
+    for (const auto& port : ib.ports)
+        ++ports_by_guid[{port.node, port.port}];
+    for (auto& [name, seen] : seen_)
+        seen.there = false;
+    for (const auto& port : ib.ports) {
+        const bool unique = port.node != 0 && ports_by_guid[{port.node, port.port}] == 1;
+        read_port(port, {unique ? port.node : 0, unique ? std::string() : port.device, port.port}, into);
+    }
+    for (auto& [name, seen] : seen_) {
+        if (seen.there) continue;
+        seen.active_since_there = false;
+        into.push_back({"ib.present", component_of(seen.last), 0, 0, {}});
+    }
+    read_came_up(ib, listing, into);
+    read_listed(ib, listing, into);
+}
+
+void PortSignals::read_came_up(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const {
+    for (const auto& port : ib.ports) {
+        const auto* listed = find_listed(listing, port);
+        if (listed == nullptr || !listed->linked) continue;
+        const bool was_up = std::any_of(seen_.begin(), seen_.end(),
+                                        [&](const auto& seen) { return is(*listed, seen.second.last); });
+        into.push_back(
+            {"ib.came_up", component_of(port), is_active(port) || was_up ? 1.0 : 0.0, 0, states_of(port)});
+    }
+}
+
+// Ports that the host does not have; there is a signal for no other.
+void PortSignals::read_listed(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const {
+    // A host without GUIDs cannot be compared with the file.
+    if (std::any_of(ib.ports.begin(), ib.ports.end(),
+                    [](const auto& port) { return port.node == 0 && port.guid == 0; }))
+        return;
+    const auto is_ignored = [&](Guid guid) {
+        return guid != 0 && std::find(ib.ignored.begin(), ib.ignored.end(), guid) != ib.ignored.end();
+    };
+    std::vector<const PortSample*> unlisted; // ACTIVE
+    for (const auto& port : ib.ports)
+        if (is_active(port) && find_listed(listing, port) == nullptr) unlisted.push_back(&port);
+    std::vector<const ListedPort*> missing;
+    for (const auto& listed : listing.ports) {
+        const auto is_listed = [&](const PortSample& port) { return is(listed, port); };
+        if (std::none_of(ib.ports.begin(), ib.ports.end(), is_listed) &&
+            std::none_of(seen_.begin(), seen_.end(),
+                         [&](const auto& seen) { return is_listed(seen.second.last); }) &&
+            !is_ignored(listed.node) && !is_ignored(listed.guid))
+            missing.push_back(&listed);
+    }
+    // One HCA, or all of them, is replaced by another that works: exchanged, or the file has another host's.
+    const bool all_other = missing.size() == listing.ports.size() && unlisted.size() >= missing.size();
+    for (const auto* listed : missing) {
+        const auto other = std::find_if(unlisted.begin(), unlisted.end(), [&](const PortSample* port) {
+            return component_of(*port) == listed->component;
+        });
+        const bool replaced = all_other || other != unlisted.end();
+        const auto* port = other != unlisted.end() ? *other : unlisted.empty() ? nullptr : unlisted.front();
+        auto guid = topo::format_guid(listed->node);
+        into.push_back({"ib.listed", listed->component, replaced ? 1.0 : 0.0, 0, guid});
+        if (port != nullptr)
+            guid +=
+                fmt::format(", the host has {} at {}", topo::format_guid(port->node), component_of(*port));
+        into.push_back({"ib.replaced", listed->component, replaced ? 1.0 : 0.0, 0, std::move(guid)});
+    }
+}
+
+} // namespace restart

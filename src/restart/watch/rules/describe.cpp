@@ -1,0 +1,71 @@
+#include "restart/watch/rules/describe.hpp"
+
+#include "base/units.hpp"
+#include "restart/watch/rules/evidence.hpp"
+#include "restart/watch/rules/signal.hpp"
+
+#include <fmt/format.h>
+
+namespace restart {
+namespace {
+
+std::string limit_of(const Rule& rule) {
+    const auto times = rule.value == 1 ? std::string() : number(rule.value) + " times ";
+    switch (rule.against) {
+    case Against::own: return times + "what it is measured against";
+    case Against::peers: return times + "the median of its peers";
+    case Against::number: break;
+    }
+    return number(rule.value);
+}
+
+std::string window_of(const Rule& rule) {
+    return rule.window ? base::format_duration(*rule.window) : "[throttle] window";
+}
+
+std::string condition_of(const Rule& rule) {
+    const auto until =
+        rule.until ? fmt::format(", until it is back at {}", number(*rule.until)) : std::string();
+    switch (rule.test) {
+    case Test::above: return fmt::format("{} above {}{}", rule.signal, limit_of(rule), until);
+    case Test::below: return fmt::format("{} below {}{}", rule.signal, limit_of(rule), until);
+    case Test::bit:
+        return fmt::format("{} with a bit of 0x{:x}{}", rule.signal, static_cast<std::uint64_t>(rule.value),
+                           rule.unless == 0 ? "" : fmt::format(" and none of 0x{:x}", rule.unless));
+    case Test::delta:
+        return fmt::format("{} grew by more than {} within {}", rule.signal, limit_of(rule), window_of(rule));
+    case Test::rate:
+        return fmt::format("{} grew by more than {} a second over {}", rule.signal, limit_of(rule),
+                           window_of(rule));
+    case Test::equal: break;
+    }
+    auto text = fmt::format("{} {}", rule.signal, number(rule.value));
+    if (rule.to) text += fmt::format(" to {}", number(*rule.to));
+    if (!rule.text.empty()) text += fmt::format(" that says \"{}\"", rule.text);
+    return text;
+}
+
+} // namespace
+
+std::string describe(const Rule& rule) {
+    const auto* kind = find_signal_kind(rule.signal);
+    auto text = condition_of(rule);
+    if (rule.of_windows > 0)
+        text += fmt::format(", in more than {} of the last {} windows of {}",
+                            number(rule.share * static_cast<double>(rule.of_windows)), rule.of_windows,
+                            window_of(rule));
+    else if (!rule.counts_growth() && rule.window != base::Duration{0} &&
+             (kind == nullptr || kind->shape != Shape::event))
+        text += ", for " + window_of(rule);
+    return text;
+}
+
+std::string describe_severity(const Rule& rule) {
+    std::string text(rule.severity ? to_string(*rule.severity) : "evict or warn, by [throttle] reasons");
+    if (rule.repeats > 0)
+        text += fmt::format("; {} when it comes {} times within {}", to_string(rule.repeated), rule.repeats,
+                            base::format_duration(rule.within));
+    return text;
+}
+
+} // namespace restart

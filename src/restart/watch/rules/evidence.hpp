@@ -1,0 +1,25 @@
+// What a finding says of its numbers: a rule's words with the numbers put in.
+//
+//   {value} of the signal   {bits} as a mask   {of} what it is measured against   {text} the source's words
+//   {limit}                 {grown} how much the counter grew, {window} within which time
+//   {what} the last word of the signal's name   {unit}
+#pragma once
+
+#include "restart/watch/rules/rule.hpp"
+#include "restart/watch/rules/signal.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace restart {
+
+// "400", "2.5": without a fraction where there is none.
+std::string number(double value);
+
+std::string evidence(const Rule& rule, const Signal& signal, double limit, double grown);
+
+// The first "{word}" that is none of the above; nothing when all are, and each brace has its fellow.
+std::optional<std::string> unknown_word(std::string_view says);
+
+} // namespace restart

@@ -1,0 +1,51 @@
+#include "restart/watch/rules/signal.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace restart {
+namespace {
+
+constexpr auto kinds = std::to_array<SignalKind>({
+    {"gpu.lost", Shape::gauge, "", "", "1 when NVML says that the GPU is lost"},
+    {"gpu.clock_events", Shape::bits, "", "", "NVML's clock event (throttle) reasons"},
+    {"gpu.remap_failed", Shape::gauge, "", "", "1 when a row could not be remapped"},
+    {"gpu.remap_pending", Shape::gauge, "", "", "1 when rows wait for a reset to be remapped"},
+    {"gpu.ecc_corrected", Shape::gauge, "errors", "", "corrected ECC errors since the driver was loaded"},
+    {"gpu.ecc_uncorrected", Shape::gauge, "errors", "", "uncorrected ECC errors since the driver was loaded"},
+    {"gpu.pcie_generation", Shape::gauge, "", "the highest that GPU and slot have",
+     "generation of the PCIe link; an idle GPU lowers it by itself"},
+    {"gpu.pcie_width", Shape::gauge, "lanes", "those that GPU and slot have", "lanes of the PCIe link"},
+    {"gpu.pcie_replays", Shape::counter, "replays",
+     "those a minute that a bit error rate of 1e-12 explains, by generation and lanes", "PCIe replays"},
+    {"gpu.xid", Shape::event, "", "", "an XID, of NVML or the kernel log, with the driver's text"},
+    {"ib.active", Shape::gauge, "", "", "whether a port that was ACTIVE since the start still is, 0 or 1"},
+    {"ib.present", Shape::gauge, "", "", "whether a port that was ACTIVE since the start is there, 0 or 1"},
+    {"ib.rate", Shape::gauge, "Gb/s", "the best that it has had since the start", "rate of an ACTIVE port"},
+    {"ib.came_up", Shape::gauge, "", "",
+     "whether a port with a link in the fabric file was ACTIVE since the start, 0 or 1"},
+    {"ib.listed", Shape::gauge, "", "",
+     "0 for a port of the fabric file that the host does not have, nor had since the start, 1 when another "
+     "HCA "
+     "works in its place"},
+    {"ib.replaced", Shape::gauge, "", "", "1 when another HCA works in the place of such a port, else 0"},
+    {"ib.counter.*", Shape::counter, "", "",
+     "a file of counters/ or hw_counters/ of a port that was ACTIVE since it appeared"},
+});
+
+} // namespace
+
+std::span<const SignalKind> signal_kinds() {
+    return kinds;
+}
+
+const SignalKind* find_signal_kind(std::string_view name) {
+    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const SignalKind& kind) {
+        if (kind.name == name) return true;
+        const auto prefix = kind.name.substr(0, kind.name.size() - 1);
+        return kind.name.ends_with('*') && name.starts_with(prefix) && name.size() > prefix.size();
+    });
+    return known == kinds.end() || name.ends_with('*') ? nullptr : &*known;
+}
+
+} // namespace restart

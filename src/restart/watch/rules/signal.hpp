@@ -1,0 +1,42 @@
+// What rules judge: a number with a name, read on this host at one moment. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace restart {
+
+struct Signal {
+    std::string_view name; // of the catalogue; lives as long as the signal is used
+    std::string component; // "gpu3", "mlx5_0:1"
+    double value = 0;
+    double of = 0;    // what it is measured against, of kinds that have such a number; 0: not known
+    std::string text; // the source's words beside the number; for evidence
+};
+
+enum class Shape {
+    gauge,   // a value that stands for now
+    counter, // a lifetime value: only its growth is judged
+    bits,    // a mask
+    event    // a number that comes once, with the source's words
+};
+
+// A name that rules may use.
+struct SignalKind {
+    std::string_view name;
+    Shape shape;
+    std::string_view unit; // "" where there is none
+    std::string_view of;   // what it is measured against; "" where there is none
+    std::string_view meaning;
+};
+
+// All of them. The last one's name ends with '*': any counter of a port, by its file's name.
+std::span<const SignalKind> signal_kinds();
+
+// The kind of that name; null: there is none.
+const SignalKind* find_signal_kind(std::string_view name);
+
+inline constexpr std::string_view counter_prefix = "ib.counter.";
+
+} // namespace restart

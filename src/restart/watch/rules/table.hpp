@@ -1,0 +1,20 @@
+// The rules that the program comes with: one row a rule, each with the source of its numbers. No predicate
+// about a host's health is anywhere else.
+#pragma once
+
+#include "restart/watch/rules/rule.hpp"
+
+#include <span>
+
+namespace restart {
+
+// Of two rows that an event fits the first is its rule. Texts live for ever.
+std::span<const Rule> shipped_rules();
+
+namespace table {
+std::span<const Rule> gpu_rules();  // table_gpu.cpp
+std::span<const Rule> port_rules(); // table_ib.cpp
+std::span<const Rule> xid_rules();  // table_xid.cpp
+} // namespace table
+
+} // namespace restart

@@ -1,0 +1,90 @@
+#include "restart/watch/rules/table.hpp"
+
+#include <array>
+
+namespace restart::table {
+namespace {
+
+using enum Severity;
+using enum FaultClass;
+using namespace std::chrono_literals;
+
+constexpr Rule grows(std::string_view name, double more_than, base::Duration window, Severity severity,
+                     std::string_view source) {
+    return {.name = name,
+            .signal = name.substr(0, name.find('#')),
+            .test = Test::delta,
+            .value = more_than,
+            .window = window,
+            .severity = severity,
+            .fault = link,
+            .source = source};
+}
+
+constexpr Rule is_not(std::string_view name, std::string_view signal, base::Duration window, FaultClass fault,
+                      std::string_view says, std::string_view source) {
+    return {.name = name,
+            .signal = signal,
+            .value = 0,
+            .window = window,
+            .severity = evict,
+            .fault = fault,
+            .says = says,
+            .source = source};
+}
+
+// One flap is survived by the transport's retries and is no reason to move a job; three are a bad cable.
+constexpr auto rows = std::to_array<Rule>({
+    is_not("ib.link_down", "ib.active", 10s, link, "state {text}",
+           "a link down is unhealthy: NVSentinel at once, gpud after 4 min; 10 s pass over a retrain"),
+    is_not("ib.vanished", "ib.present", 3s, hca_gone, "the device has gone from the host",
+           "NVSentinel: missing in 3 consecutive polls of 1 s"),
+    is_not("ib.missing", "ib.listed", 120s, hca_gone,
+           "the fabric file lists it with GUID {text}, the host does not have it",
+           "in the fabric file but not seen since the start: drivers load late (NVSentinel #1701)"),
+    is_not("ib.never_up", "ib.came_up", 120s, link, "the fabric file lists it, state {text}",
+           "as ib.missing: a link comes up within seconds of its driver"),
+    {.name = "ib.changed",
+     .signal = "ib.replaced",
+     .value = 1,
+     .window = 120s,
+     .severity = warn,
+     .fault = other,
+     .says = "the fabric file lists GUID {text}: read the fabric again",
+     .source = "another HCA works in its place: the fabric file is to be made anew"},
+    {.name = "ib.rate",
+     .signal = "ib.rate",
+     .test = Test::below,
+     .value = 1,
+     .against = Against::own,
+     .window = 10s,
+     .severity = warn,
+     .fault = link,
+     .says = "{value} Gb/s, was {of} Gb/s",
+     .source = "slower than this port has been: gpud expects the rated speed"},
+    grows("ib.counter.link_downed", 0, 12h, warn, "delta above 0: NVSentinel, NVRx, UFM"),
+    grows("ib.counter.link_downed#flaps", 2, 12h, evict, "gpud: 3 flaps in 12 h"),
+    grows("ib.counter.symbol_error", 100, 10s, warn, "NVSentinel: above 10/s"),
+    grows("ib.counter.symbol_error#hour", 120, 1h, evict,
+          "IBTA bit error rate 1e-12: NVSentinel above 120/h fatal; UFM isolates at less"),
+    grows("ib.counter.link_error_recovery", 5, 1min, warn, "NVSentinel: above 5/min"),
+    grows("ib.counter.port_rcv_errors", 100, 10s, warn, "NVSentinel: above 10/s"),
+    grows("ib.counter.port_rcv_remote_physical_errors", 100, 1h, warn,
+          "ibqueryerrors' reference threshold 100"),
+    grows("ib.counter.port_xmit_discards", 1000, 10s, warn, "NVSentinel: above 100/s"),
+    grows("ib.counter.local_link_integrity_errors", 0, 1h, warn,
+          "delta above 0: NVSentinel; ibqueryerrors 10"),
+    grows("ib.counter.excessive_buffer_overrun_errors", 0, 1h, warn,
+          "delta above 0: NVSentinel; UFM alarms at 100"),
+    grows("ib.counter.local_ack_timeout_err", 10, 10s, warn, "NVSentinel: above 1/s"),
+    grows("ib.counter.rnr_nak_retry_err", 0, 10min, warn,
+          "delta above 0: NVSentinel; the slow receiver may be the peer"),
+});
+
+} // namespace
+
+std::span<const Rule> port_rules() {
+    return rows;
+}
+
+} // namespace restart::table

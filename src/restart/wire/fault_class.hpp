@@ -1,0 +1,29 @@
+// What is wrong with a host, as far as it matters for its repair: each rule of the agent names the class of
+// its findings (watch/rules/table.hpp), and restartd has a ladder for each class
+// (railyard.conf(5), table [repair]).
+#pragma once
+
+#include <string_view>
+
+namespace restart {
+
+// In this order: of several faults the last one decides how the host is repaired.
+enum class FaultClass {
+    other,      // none of those below, or not said
+    gpu_slow,   // a GPU that power or heat slows
+    link,       // a link that is down or bad
+    pcie,       // a GPU's PCIe link
+    hca_gone,   // an HCA that its host does not have any more
+    gpu_error,  // a GPU to be reset
+    gpu_stuck,  // a GPU or its driver that asks for a reboot
+    gpu_gone,   // a GPU that has left the bus
+    gpu_broken, // a GPU to be replaced, or without power
+    host_lost   // the host itself; by restartd's own judgement, never an agent's
+};
+
+std::string_view to_string(FaultClass fault);
+
+// The class of this name; other for a name that is not known, as a newer agent may have it.
+FaultClass fault_class(std::string_view name);
+
+} // namespace restart

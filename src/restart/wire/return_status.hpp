@@ -1,0 +1,27 @@
+// How far a host's repair is (restartd(8), REPAIR).
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// The way back of a host that a fault put out of use.
+struct ReturnStatus {
+    std::string fault; // the class: "gpu_gone"
+    std::string stage; // "waiting", "acting", "watching", "returning", "hands"
+    std::string rung;  // the present one; while it waits the one that is next
+    std::vector<std::string> ladder;
+    std::string next;                              // if that does not help
+    std::uint64_t attempts = 0, most_attempts = 0; // that did something, lately
+    base::Time since{};                            // of the stage
+    std::optional<base::Time> clean_since;         // without a fault
+    std::optional<base::Time> until;               // it is resumed then, or the next rung is taken
+    bool operator==(const ReturnStatus&) const = default;
+};
+
+} // namespace restart

@@ -1,0 +1,225 @@
+#include "sched/advise/advisor.hpp"
+
+#include "base/hostlist.hpp"
+#include "sched/spare_floor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sched {
+namespace {
+
+constexpr std::uint32_t unknown = UINT32_MAX;
+
+// However many jobs wait, the searches for them take no more than a tenth of the scheduler's time.
+constexpr std::uint64_t budgets_a_second = 20;
+
+} // namespace
+
+// One consistent view: the fabric and how the node table maps to it. Never changed once made.
+struct Advisor::World {
+    std::shared_ptr<const Placing> placing;
+    std::vector<std::uint32_t> host_of_node; // unknown: not in the fabric
+    std::vector<std::uint32_t> node_of_host; // unknown: not in the table
+    std::vector<float> health;               // of each host; empty: all are sound
+};
+
+Advisor::Advisor(std::string manager, Log log)
+    : log_(std::move(log)),
+      no_memory_(fmt::format("out of memory: {} decides alone until there is more", manager)),
+      files_(
+          {.manager = std::move(manager),
+           .log = log_,
+           .fabric = [this](topo::Fabric&& fabric, const base::Conf& conf) { use(std::move(fabric), conf); },
+           .health = [this](base::HealthMap&& health) { avoid(std::move(health)); },
+           .spares = [this](const std::optional<base::SpareFloor>& floor) { keep_free(floor); }}) {}
+
+// These three on the thread of `files_`, which calls again what throws.
+void Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
+    const auto floor = spare_floor_of(conf.placement, conf.checkpoint, fabric);
+    auto shared = std::make_shared<const Placing>(std::move(fabric), floor);
+    const std::lock_guard lock(mutex_);
+    configured_floor_ = {floor, conf.placement.spare_risk};
+    newest_ = std::move(shared);
+    newest_->spare_floor = wanted_floor();
+    map();
+}
+
+void Advisor::keep_free(const std::optional<base::SpareFloor>& floor) {
+    const std::lock_guard lock(mutex_);
+    learned_floor_ = floor;
+    if (newest_) newest_->spare_floor = wanted_floor();
+}
+
+// What was learned counts for the risk it was worked out for: the configuration may have changed since.
+std::uint32_t Advisor::wanted_floor() const {
+    const bool fits = learned_floor_ && learned_floor_->risk == configured_floor_.risk;
+    return fits ? learned_floor_->hosts : configured_floor_.hosts;
+}
+
+void Advisor::avoid(base::HealthMap&& health) {
+    const std::lock_guard lock(mutex_);
+    avoided_ = std::move(health);
+    map();
+}
+
+// With `mutex_` held: names → hosts. Linear in nodes and hosts. What memory is too short for is done before
+// the next answer.
+void Advisor::map() {
+    unmapped_ = true;
+    if (!newest_ || names_.empty()) return;
+    auto next = std::make_shared<World>();
+    next->placing = newest_;
+    next->host_of_node.assign(names_.size(), unknown);
+    next->node_of_host.assign(newest_->fabric.hosts.size(), unknown);
+    std::vector<std::string> strangers;
+    std::size_t count = 0; // without the table's holes
+    for (std::uint32_t node = 0; node < names_.size(); ++node) {
+        if (names_[node].empty()) continue;
+        ++count;
+        if (const auto host = newest_->find_host(names_[node])) {
+            next->host_of_node[node] = *host;
+            next->node_of_host[*host] = node;
+        } else {
+            strangers.push_back(names_[node]);
+        }
+    }
+    for (const auto& [name, host] : avoided_)
+        if (const auto found = newest_->find_host(name)) {
+            next->health.resize(newest_->fabric.hosts.size(), 1.0F);
+            next->health[*found] = host.health;
+        }
+    world_ = std::move(next);
+    unmapped_ = false;
+    auto folded = base::fold_hostlist(strangers);
+    if (folded == strangers_) return;
+    strangers_ = std::move(folded);
+    if (!strangers_.empty())
+        log_(PlacementFiles::Level::info,
+             fmt::format("{} of {} nodes are not in the fabric file and get no advice: {}", strangers.size(),
+                         count, strangers_));
+}
+
+std::shared_ptr<const Advisor::World> Advisor::current() {
+    const std::lock_guard lock(mutex_);
+    if (unmapped_) map();
+    return world_;
+}
+
+// What a request may spend at this moment: less when others have spent what all may in one second.
+Budget Advisor::grant(const Placer& placer, std::int64_t now) {
+    const std::lock_guard lock(mutex_);
+    const auto most = placer.budget().left();
+    if (second_ != now) {
+        second_ = now;
+        spent_ = 0;
+    }
+    const auto rest = budgets_a_second * most - std::min(budgets_a_second * most, spent_);
+    return Budget(std::min(most, rest));
+}
+
+void Advisor::account(std::uint64_t steps) {
+    const std::lock_guard lock(mutex_);
+    spent_ += steps;
+}
+
+// The first time that the best place found so far had to do.
+void Advisor::note_cut() {
+    if (!cut_noted_.exchange(true))
+        log_(PlacementFiles::Level::info,
+             "a search for nodes has spent its budget of work: it takes the best place found so far, as "
+             "others "
+             "will from now on, without a line for each (railplan place tells which)");
+}
+
+void Advisor::set_nodes(std::span<const char* const> names) noexcept {
+    try {
+        std::vector<std::string> copy(names.size());
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (names[i] != nullptr) copy[i] = names[i];
+        const std::lock_guard lock(mutex_);
+        if (world_ && copy == names_) return;
+        names_ = std::move(copy);
+        unmapped_ = true;
+        map();
+    } catch (...) { // done before the next answer
+        log_(PlacementFiles::Level::error, no_memory_);
+    }
+}
+
+std::uint32_t Advisor::spare_floor(std::span<const std::uint32_t> free_nodes) noexcept {
+    std::shared_ptr<const World> world;
+    try {
+        world = current();
+    } catch (...) { // out of memory: nothing is known
+        return 0;
+    }
+    if (!world) return 0;
+    const auto& host_of_node = world->host_of_node;
+    const auto have = std::count_if(free_nodes.begin(), free_nodes.end(), [&](std::uint32_t node) {
+        return node < host_of_node.size() && host_of_node[node] != unknown;
+    });
+    const auto floor = world->placing->spare_floor.load();
+    return floor - std::min(floor, static_cast<std::uint32_t>(have));
+}
+
+std::unique_ptr<Plan> Advisor::plan(const Question& question) noexcept {
+    try {
+        return make_plan(question);
+    } catch (...) {
+        log_(PlacementFiles::Level::error, no_memory_);
+        return nullptr;
+    }
+}
+
+std::unique_ptr<Plan> Advisor::make_plan(const Question& question) {
+    auto world = current();
+    if (!world || world->host_of_node.size() != question.free_at.size()) return nullptr;
+    Ask ask;
+    ask.request = question.request;
+    ask.span_until = question.span_until;
+    if (ask.span_until <= question.now) ask.request.span = Span::any;
+    ask.free_at.assign(world->placing->fabric.hosts.size(), Ask::never);
+    ask.health = world->health;
+    bool any = false;
+    for (std::uint32_t node = 0; node < question.free_at.size(); ++node) {
+        const auto host = world->host_of_node[node];
+        const bool required = node < question.required.size() && question.required[node] != 0;
+        if (host == unknown) {
+            if (required) return nullptr; // whether it lies in the span cannot be known
+            continue;
+        }
+        if (required) ask.request.required.push_back(host);
+        ask.free_at[host] = question.free_at[node];
+        any = any || question.free_at[node] != Ask::never;
+    }
+    if (!any) return nullptr;
+    return std::make_unique<Plan>(*this, std::move(world), std::move(ask), question.now);
+}
+
+Plan::Plan(Advisor& advisor, std::shared_ptr<const Advisor::World> world, Ask ask, std::int64_t now)
+    : advisor_(advisor), world_(std::move(world)),
+      attempts_(world_->placing->placer, std::move(ask), advisor.grant(world_->placing->placer, now)) {}
+
+Plan::~Plan() {
+    advisor_.account(attempts_.budget().spent());
+}
+
+std::optional<Attempt> Plan::next() noexcept {
+    try {
+        auto attempt = attempts_.next();
+        if (!attempt) return {};
+        for (auto& host : attempt->hosts)
+            host = world_->node_of_host[host];
+        std::sort(attempt->hosts.begin(), attempt->hosts.end());
+        if (!attempt->exact) advisor_.note_cut();
+        return attempt;
+    } catch (...) { // out of memory: no further advice
+        failed_ = true;
+        return {};
+    }
+}
+
+} // namespace sched

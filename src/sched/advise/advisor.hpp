@@ -1,0 +1,123 @@
+// Where gangs go, for a resource manager's scheduler that asks again and again.
+//
+// An advisor keeps the fabric and the hosts' health (placement_files.hpp) and which host each entry of the
+// resource manager's node table is. "No opinion" is an answer everywhere: without a fabric, or when nothing
+// is known about the nodes in question, the resource manager decides alone; the log says so once.
+//
+// All functions may be called from any thread and throw nothing. Node numbers are indices into the node
+// table.
+#pragma once
+
+#include "base/host_health.hpp"
+#include "sched/advise/attempts.hpp"
+#include "sched/advise/placement_files.hpp"
+#include "sched/placing.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sched {
+
+// One job's question.
+struct Question {
+    Request request{};                        // its required hosts are those of `required`
+    std::int64_t span_until = Ask::never;     // seconds; the moment from which on any span will do
+    std::int64_t now = 0;                     // seconds
+    std::span<const std::int64_t> free_at{};  // by node: seconds; 0 = free now, Ask::never = not a candidate
+    std::span<const std::uint8_t> required{}; // by node: non-zero = must be in; empty: none
+};
+
+// Host sets to offer to the resource manager, best first. Made by an advisor, to go before it does.
+class Plan;
+
+class Advisor {
+public:
+    using Log = std::function<void(PlacementFiles::Level, const std::string&)>;
+
+    // Reads railyard.conf and the fabric file and starts to watch them. `manager`: the resource manager's
+    // name in the log. The constructor alone may throw, for want of memory.
+    Advisor(std::string manager, Log log);
+
+    // Reads railyard.conf again, soon.
+    void reload() noexcept { files_.reload(); }
+
+    // The names in the node table, "" for a hole. To be called again whenever the table changed.
+    void set_nodes(std::span<const char* const> names) noexcept; // null is a hole, too
+
+    // How many healthy nodes are to stay free for restarts beside those, which are free already and count as
+    // far as they are in the fabric; 0: none, or no fabric is known.
+    std::uint32_t spare_floor(std::span<const std::uint32_t> free_nodes) noexcept;
+
+    // Null: no opinion. What a plan costs is bounded (sched/budget.hpp), for all its attempts together, and
+    // for all plans of one second (Question::now) together.
+    std::unique_ptr<Plan> plan(const Question& question) noexcept;
+
+private:
+    friend class Plan;
+    struct World;
+
+    void use(topo::Fabric&& fabric, const base::Conf& conf);
+    void avoid(base::HealthMap&& health);
+    void keep_free(const std::optional<base::SpareFloor>& floor);
+    std::uint32_t wanted_floor() const; // with mutex_ held
+    void map();
+    std::shared_ptr<const World> current();
+    std::unique_ptr<Plan> make_plan(const Question& question);
+    Budget grant(const Placer& placer, std::int64_t now);
+    void account(std::uint64_t steps);
+    void note_cut();
+
+    const Log log_;
+    const std::string no_memory_; // written out while there was some
+    std::mutex mutex_;            // guards what follows
+    std::vector<std::string> names_;
+    std::shared_ptr<const Placing> newest_;
+    std::shared_ptr<const World> world_;
+    base::HealthMap avoided_;
+    base::SpareFloor configured_floor_;
+    std::optional<base::SpareFloor> learned_floor_;
+    bool unmapped_ = true;    // `world_` is not made of the above yet
+    std::int64_t second_ = 0; // of which `spent_` steps are
+    std::uint64_t spent_ = 0;
+    std::string strangers_; // nodes outside the fabric, as last logged
+    std::atomic<bool> cut_noted_ = false;
+    PlacementFiles files_; // last: its thread uses the rest
+};
+
+class Plan {
+public:
+    Plan(Advisor& advisor, std::shared_ptr<const Advisor::World> world, Ask ask, std::int64_t now);
+    ~Plan();
+    Plan(const Plan&) = delete;
+    Plan& operator=(const Plan&) = delete;
+
+    // Whether the job has to wait when no attempt is taken: its span or its segments are not to be broken, or
+    // too few nodes would stay free. Otherwise the resource manager may place it as it likes.
+    bool waits() const { return attempts_.waits(); }
+
+    // The next attempt, its hosts as node numbers, ascending; nothing when there are no more, or for want of
+    // memory.
+    std::optional<Attempt> next() noexcept;
+
+    // Whether the job might be had although none of the attempts seen so far was taken: there are more, or
+    // others than those were not tried, or memory ran out. Not to be taken for "never".
+    bool undecided() const { return failed_ || attempts_.undecided(); }
+
+    // Why the wanted nodes cannot be had now; empty while they can.
+    const std::string& unfit() const { return attempts_.unfit(); }
+
+private:
+    Advisor& advisor_;
+    std::shared_ptr<const Advisor::World> world_;
+    Attempts attempts_;
+    bool failed_ = false; // memory ran out
+};
+
+} // namespace sched

@@ -1,0 +1,415 @@
+// A row holds the least cost by slack spent, 0 … slack, in one half or two: without a sink among the units
+// chosen so far, then with one. Row r of a layer: r taken groups were left out and not yet made up for.
+// There is a layer before the first group and one behind each. Rows that cannot be reached, or from which
+// the end cannot be, are not filled. Slack and what is left out are counted in quanta (Loads::quantum).
+#include "sched/dynamic_program.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <type_traits>
+
+namespace sched {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{64} << 20;
+
+// What is added up, in the smallest type that holds every sum. Narrow: the number of units, enough for simple
+// loads, eight at a time. Otherwise units, avoidance, broken and left side by side in one integer, so that
+// one comparison orders them (Fields).
+using Narrow = std::int16_t;
+__extension__ using Wide = __int128;
+
+constexpr std::size_t most_units_narrow = 16000; // so that no sum reaches 0x7fff
+
+// Above every cost, and far enough below the type's end for a cost to be added.
+template <class V> constexpr V infinite = V{1} << (sizeof(V) * 8 - 2);
+template <> constexpr Narrow infinite<Narrow> = 0x3fff;
+
+// Where each term of a cost begins, in bits from the lowest; the terms' sums never run into each other.
+struct Fields {
+    explicit Fields(const Loads& loads) {
+        const auto hosts = loads.index().order.size(), parts = loads.index().units.size();
+        bool impaired = false;
+        for (const auto& load : loads.units())
+            impaired = impaired || load.impaired != 0;
+        broken = width(hosts);
+        avoidance = broken + width(parts);
+        units = avoidance + (impaired ? width(hosts * avoidance_unit) : 0);
+        bits = units + width(parts);
+    }
+    template <class V>
+    V pack(std::uint32_t unit_count, std::uint64_t avoided, std::uint32_t broken_units,
+           std::uint32_t left) const {
+        return static_cast<V>(static_cast<V>(unit_count) << units | static_cast<V>(avoided) << avoidance |
+                              static_cast<V>(broken_units) << broken | static_cast<V>(left));
+    }
+    template <class V> Cost unpack(V value) const {
+        const auto part = [&](unsigned from, unsigned to) {
+            return static_cast<std::uint64_t>(value >> from & ((V{1} << (to - from)) - 1));
+        };
+        Cost cost;
+        cost.units = static_cast<std::uint32_t>(part(units, bits));
+        cost.avoidance = part(avoidance, units);
+        cost.broken = static_cast<std::uint32_t>(part(broken, avoidance));
+        cost.left = static_cast<std::uint32_t>(part(0, broken));
+        return cost;
+    }
+
+    unsigned broken = 0, avoidance = 0, units = 0, bits = 0;
+
+private:
+    static unsigned width(std::uint64_t most) { return static_cast<unsigned>(std::bit_width(most)); }
+};
+
+template <class V> class DynamicProgram {
+public:
+    DynamicProgram(const Loads& loads, const Fields& fields, const Plan& plan, bool single, std::size_t swaps,
+                   Budget& budget)
+        : loads_(loads), fields_(fields), plan_(plan), budget_(budget), single_(single),
+          dense_(loads.required() != 0), swaps_(swaps), groups_(swaps > 0 ? plan.groups.size() : plan.taken),
+          width_(std::size_t{plan.slack} + 1), stride_((width_ + block - 1) / block * block + block) {
+        find_halves();
+        std::size_t deepest = 0;
+        for (std::size_t g = 0; g < groups_; ++g)
+            deepest = std::max<std::size_t>(deepest, plan.groups[g].size);
+        steps_ = std::make_unique_for_overwrite<V[]>(deepest * halves_ * stride_);
+        table_ = std::make_unique_for_overwrite<V[]>((groups_ + 1) * (swaps_ + 1) * halves_ * stride_);
+        least_.assign((groups_ + 1) * (swaps_ + 1), unreached);
+        rows_.resize(deepest + 1);
+    }
+
+    // Bytes that the tables need for a number of exchanges.
+    static std::size_t bytes(const Plan& plan, std::size_t swaps) {
+        return (plan.groups.size() + 1) * (swaps + 1) * 2 * (plan.slack + 2 * block) * sizeof(V);
+    }
+
+    // nullopt: required hosts need more quanta than the gang has, or the budget was cut.
+    std::optional<Choice> solve() {
+        std::fill_n(row(0, 0), halves_ * stride_, infinite<V>);
+        row(0, 0)[0] = 0;
+        least(0, 0) = 0;
+        for (std::size_t g = 0; g < groups_; ++g)
+            for (std::size_t r = 0; r <= swaps_; ++r) {
+                if (!budget_.spend(2)) return std::nullopt;
+                g < plan_.taken ? fill_taken(g, r) : fill_other(g, r);
+            }
+        return finish();
+    }
+
+private:
+    static constexpr std::size_t block = sizeof(V) <= 4 ? 16 / sizeof(V) : 1; // values worked on at a time
+    static constexpr auto unreached = ~std::uint32_t{0};
+
+    // One way to use a unit: leave out `drop` of its quanta. A sink can leave out more at no cost but the
+    // hosts left: it is not whole, or broken already.
+    struct Option {
+        std::uint32_t drop;
+        V cost;
+        bool sink;
+    };
+    struct Position {
+        std::size_t half;
+        std::uint32_t spent;
+    };
+
+    // Where no unit is whole every choice has a sink, and with required hosts none has: one half is enough.
+    void find_halves() {
+        bool whole = false;
+        for (std::size_t g = 0; g < groups_; ++g)
+            for (auto u = plan_.groups[g].first; u < plan_.groups[g].first + plan_.groups[g].size; ++u)
+                whole = whole || loads_.unit(u).whole;
+        always_sink_ = !whole && !dense_;
+        halves_ = whole && !dense_ ? 2 : 1;
+    }
+
+    V* row(std::size_t layer, std::size_t r) {
+        return table_.get() + (layer * (swaps_ + 1) + r) * halves_ * stride_;
+    }
+    std::uint32_t& least(std::size_t layer, std::size_t r) { return least_[layer * (swaps_ + 1) + r]; }
+    V value(const V* values, Position p) const { return values[p.half * stride_ + p.spent]; }
+
+    // The slack that leaving out a taken group, or taking another, spends.
+    std::uint32_t price(std::size_t g) const {
+        const auto size = plan_.groups[g].quanta;
+        return g < plan_.taken ? size - plan_.pivot : plan_.pivot - size;
+    }
+
+    void find_options(std::uint32_t u) {
+        options_.clear();
+        const auto& load = loads_.unit(u);
+        if constexpr (std::is_same_v<V, Narrow>) {
+            options_.push_back({0, V{1}, !load.whole});
+        } else {
+            const auto worst = loads_.optional_avoidances(u);
+            const auto quantum = loads_.quantum();
+            const auto least = std::max((load.required + quantum - 1) / quantum, 1U);
+            if (load.quanta < least) return; // required hosts that whole quanta cannot hold
+            auto most = std::min(load.quanta - least, plan_.slack);
+            if (!dense_)
+                most = std::min(most, (static_cast<std::uint32_t>(worst.size()) + quantum - 1) / quantum);
+            auto avoided = loads_.total_avoidance(u);
+            std::size_t dropped = 0; // hosts, worst first
+            for (std::uint32_t drop = 0; drop <= most; ++drop) {
+                const auto out = load.candidates - (load.quanta - drop) * quantum;
+                for (; dropped < std::min<std::size_t>(out, worst.size()); ++dropped)
+                    avoided -= worst[dropped];
+                const auto left = load.free - load.candidates + out;
+                options_.push_back(
+                    {drop, fields_.template pack<V>(1, avoided, load.whole && left > 0 ? 1 : 0, left),
+                     !load.whole || left > 0});
+            }
+        }
+        const bool can_go = !single_ && load.required == 0;
+        if (can_go && load.quanta <= plan_.slack) options_.push_back({load.quanta, V{0}, false});
+    }
+
+    // Charges the budget for passes over a row, eight bytes a step or two.
+    void charge(std::uint64_t passes) { budget_.spend(8 + passes * stride_ * sizeof(V) / 8); }
+
+    // Loops over whole blocks: rows end in a block of padding that may hold anything.
+    void add(V* __restrict to, const V* __restrict from, V cost) const {
+        for (std::size_t i = 0; i < width_; i += block)
+            for (std::size_t j = 0; j < block; ++j)
+                to[i + j] = static_cast<V>(from[i + j] + cost);
+    }
+    void lower(V* __restrict to, const V* __restrict from, std::size_t count, V cost) const {
+        for (std::size_t i = 0; i < count; i += block)
+            for (std::size_t j = 0; j < block; ++j) {
+                const auto sum = static_cast<V>(from[i + j] + cost);
+                to[i + j] = sum < to[i + j] ? sum : to[i + j];
+            }
+    }
+
+    // The row behind a unit; options_ are the unit's, the first of which leaves nothing out.
+    void use_unit(const V* from, V* to) const {
+        if (options_.empty()) {
+            std::fill_n(to, halves_ * stride_, infinite<V>);
+            return;
+        }
+        for (std::size_t half = 0; half < halves_; ++half)
+            add(to + half * stride_, from + half * stride_, options_.front().cost);
+        if (options_.front().sink && halves_ == 2) {
+            lower(to + stride_, from, width_, options_.front().cost);
+            std::fill_n(to, width_, infinite<V>);
+        }
+        for (std::size_t i = 1; i < options_.size(); ++i) {
+            const auto& option = options_[i];
+            const auto count = width_ - option.drop;
+            for (std::size_t half = 0; half < halves_; ++half) {
+                const auto into = option.sink ? halves_ - 1 : half;
+                lower(to + into * stride_ + option.drop, from + half * stride_, count, option.cost);
+            }
+        }
+    }
+
+    // Rows before and behind each unit of the group, into rows_[0], [1], … Returns their number.
+    std::size_t use_group(const Group& group, const V* from) {
+        rows_[0] = from;
+        std::size_t depth = 0;
+        for (auto u = group.first; u < group.first + group.size; ++u) {
+            if (loads_.unit(u).quanta == 0 && loads_.unit(u).required == 0) continue;
+            find_options(u);
+            charge(options_.size() * halves_ + loads_.unit(u).impaired / 4);
+            auto* to = steps_.get() + depth * halves_ * stride_;
+            use_unit(rows_[depth], to);
+            rows_[++depth] = to;
+        }
+        return depth;
+    }
+
+    // Adds a row, moved by the slack that is spent, to row r of a layer.
+    void merge(const V* from, std::uint32_t spent_before, std::uint32_t spend, std::size_t layer,
+               std::size_t r) {
+        if (std::uint64_t{spent_before} + spend > plan_.slack) return;
+        charge(halves_);
+        auto* to = row(layer, r);
+        if (least(layer, r) == unreached) std::fill_n(to, halves_ * stride_, infinite<V>);
+        least(layer, r) = std::min(least(layer, r), spent_before + spend);
+        for (std::size_t half = 0; half < halves_; ++half)
+            lower(to + half * stride_ + spend, from + half * stride_, width_ - spend, V{0});
+    }
+
+    // Can r groups still be made up for, behind group g?
+    bool affordable(std::size_t g, std::size_t r, std::uint32_t spent) const {
+        if (r == 0) return true;
+        if (g < plan_.taken) return spent + plan_.cheapest[r] <= plan_.slack;
+        return groups_ - 1 - g >= r && spent + r * price(g + 1) <= plan_.slack;
+    }
+
+    void fill_taken(std::size_t g, std::size_t r) {
+        if (const auto spent = least(g, r); spent != unreached && affordable(g, r, spent)) {
+            const auto depth = use_group(plan_.groups[g], row(g, r));
+            merge(rows_[depth], spent, 0, g + 1, r);
+        }
+        if (r == 0 || plan_.groups[g].required || plan_.groups[g].quanta - plan_.pivot > plan_.slack) return;
+        if (const auto spent = least(g, r - 1); spent != unreached && affordable(g, r, spent + price(g)))
+            merge(row(g, r - 1), spent, price(g), g + 1, r);
+    }
+
+    void fill_other(std::size_t g, std::size_t r) {
+        if (const auto spent = least(g, r); spent != unreached && affordable(g, r, spent))
+            merge(row(g, r), spent, 0, g + 1, r);
+        if (r == swaps_) return;
+        const auto spent = least(g, r + 1);
+        if (spent == unreached || !affordable(g, r, spent + price(g))) return;
+        const auto depth = use_group(plan_.groups[g], row(g, r + 1));
+        merge(rows_[depth], spent, price(g), g + 1, r);
+    }
+
+    // What the choice costs in all when the rest of the slack stays in one unit.
+    std::optional<Cost> total(V value, bool sink, std::uint32_t surplus) const {
+        if (value >= infinite<V> || (dense_ && surplus > 0)) return std::nullopt;
+        Cost cost;
+        if constexpr (std::is_same_v<V, Narrow>)
+            cost.units = static_cast<std::uint32_t>(value);
+        else
+            cost = fields_.unpack(value);
+        cost.broken += surplus > 0 && !sink ? 1 : 0;
+        cost.left += surplus * loads_.quantum();
+        return cost;
+    }
+
+    std::optional<Choice> finish() {
+        const auto* last = row(groups_, 0);
+        std::optional<Cost> best;
+        Position at{0, 0};
+        for (std::size_t half = 0; half < halves_; ++half)
+            for (std::uint32_t spent = 0; spent <= plan_.slack; ++spent) {
+                const bool sink = always_sink_ || half == 1;
+                const auto cost = total(value(last, {half, spent}), sink, plan_.slack - spent);
+                if (!cost || (best && *cost >= *best)) continue;
+                best = cost;
+                at = {half, spent};
+            }
+        if (!best) return std::nullopt;
+        Choice choice;
+        choice.cost = *best;
+        choice.cost.groups = static_cast<std::uint32_t>(plan_.taken);
+        const bool sink = always_sink_ || at.half == 1;
+        const auto surplus = plan_.slack - at.spent;
+        trace(at, choice);
+        leave_out(surplus, sink, choice);
+        for (auto& used : choice.units)
+            used.second *= loads_.quantum();
+        std::sort(choice.units.begin(), choice.units.end());
+        return choice;
+    }
+
+    // Goes back from a position of row 0 behind the last group, adding the units that were used.
+    void trace(Position at, Choice& choice) {
+        std::size_t r = 0;
+        for (auto g = groups_; g-- > 0;) {
+            const bool taken = g < plan_.taken;
+            const auto goal = value(row(g + 1, r), at);
+            if (!taken && least(g, r) != unreached && value(row(g, r), at) == goal) continue;
+            const auto before = taken ? r : r + 1;
+            const auto spend = taken ? 0 : price(g);
+            if (before <= swaps_ && at.spent >= spend && least(g, before) != unreached) {
+                const auto depth = use_group(plan_.groups[g], row(g, before));
+                if (value(rows_[depth], {at.half, at.spent - spend}) == goal) {
+                    at = trace_units(plan_.groups[g], depth, {at.half, at.spent - spend}, choice);
+                    r = before;
+                    continue;
+                }
+            }
+            --r; // a taken group that was left out
+            at.spent -= price(g);
+        }
+    }
+
+    // Through the rows that use_group has just filled; returns the position before the group.
+    Position trace_units(const Group& group, std::size_t depth, Position at, Choice& choice) {
+        for (auto u = group.first + group.size; u-- > group.first;) {
+            const auto& load = loads_.unit(u);
+            if (load.quanta == 0) continue;
+            find_options(u);
+            const auto goal = value(rows_[depth], at);
+            --depth;
+            const auto came_from = [&](const Option& option, Position before) {
+                return static_cast<V>(value(rows_[depth], before) + option.cost) == goal;
+            };
+            for (const auto& option : options_) {
+                if (option.drop > at.spent) continue;
+                Position before{0, at.spent - option.drop};
+                // A sink leads into the last half from either; anything else stays in its half.
+                if (!(option.sink && at.half == halves_ - 1 && came_from(option, before))) {
+                    before.half = at.half;
+                    if ((option.sink && at.half != halves_ - 1) || !came_from(option, before)) continue;
+                }
+                if (option.drop < load.quanta) choice.units.emplace_back(u, load.quanta - option.drop);
+                at = before;
+                break;
+            }
+        }
+        return at;
+    }
+
+    // The surplus stays in one unit: a sink if there is one, else the one of which most is used.
+    void leave_out(std::uint32_t surplus, bool sink, Choice& choice) const {
+        if (surplus == 0) return;
+        std::pair<std::uint32_t, std::uint32_t>* best = nullptr;
+        for (auto& used : choice.units) {
+            const auto& load = loads_.unit(used.first);
+            const bool is_sink = !load.whole || used.second * loads_.quantum() < load.free;
+            if (is_sink == sink && (!best || used.second > best->second)) best = &used;
+        }
+        if (best) best->second -= surplus;
+    }
+
+    const Loads& loads_;
+    const Fields& fields_;
+    const Plan& plan_;
+    Budget& budget_;
+    const bool single_;
+    const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
+    const std::size_t swaps_;
+    const std::size_t groups_;
+    const std::size_t width_;  // values of a half
+    const std::size_t stride_; // from one half to the next
+    std::size_t halves_ = 1;
+    bool always_sink_ = false;
+    std::unique_ptr<V[]> table_;       // [layer][row][half][slack spent]
+    std::unique_ptr<V[]> steps_;       // rows between the units of one group
+    std::vector<std::uint32_t> least_; // [layer][row]: least slack spent, or unreached
+    std::vector<const V*> rows_;
+    std::vector<Option> options_;
+};
+
+// Do all groups hold the same? Then exchanging them gains nothing.
+bool alike(const Loads& loads, const std::vector<Group>& groups) {
+    const auto key = [&](const Group& g) {
+        std::vector<std::uint64_t> units;
+        for (auto u = g.first; u < g.first + g.size; ++u)
+            units.push_back(loads.unit(u).quanta * 2 + (loads.unit(u).whole ? 1U : 0U));
+        std::sort(units.begin(), units.end());
+        return units;
+    };
+    const auto first = key(groups.front());
+    return std::all_of(groups.begin() + 1, groups.end(),
+                       [&](const Group& g) { return g.quanta == groups.front().quanta && key(g) == first; });
+}
+
+template <class V>
+std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const Plan& plan, bool single,
+                               Budget& budget) {
+    auto swaps = plan.swaps();
+    while (swaps > 0 && DynamicProgram<V>::bytes(plan, swaps) > most_bytes)
+        --swaps;
+    if (swaps < plan.swaps()) budget.cut();
+    if (std::is_same_v<V, Narrow> && swaps > 0 && alike(loads, plan.groups)) swaps = 0;
+    return DynamicProgram<V>(loads, fields, plan, single, swaps, budget).solve();
+}
+
+} // namespace
+
+std::optional<Choice> solve(const Loads& loads, const Plan& plan, bool single, Budget& budget) {
+    const Fields fields(loads);
+    if (loads.simple() && loads.units().size() <= most_units_narrow)
+        return solve_in<Narrow>(loads, fields, plan, single, budget);
+    if (fields.bits <= 30) return solve_in<std::int32_t>(loads, fields, plan, single, budget);
+    if (fields.bits <= 62) return solve_in<std::int64_t>(loads, fields, plan, single, budget);
+    return solve_in<Wide>(loads, fields, plan, single, budget);
+}
+
+} // namespace sched

@@ -1,0 +1,53 @@
+// The dynamic program behind choose(): which groups to exchange and what to leave out, so that exactly the
+// slack is spent and the cost is least. Internal to src/sched.
+#pragma once
+
+#include "sched/budget.hpp"
+#include "sched/loads.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sched {
+
+// What a choice costs, most important first.
+struct Cost {
+    std::uint32_t groups = 0;
+    std::uint32_t units = 0;
+    std::uint64_t avoidance = 0; // thousandths
+    std::uint32_t broken = 0;
+    std::uint32_t left = 0;
+    auto operator<=>(const Cost&) const = default;
+};
+
+struct Choice {
+    Cost cost;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> units; // unit and how many hosts of it, ascending
+};
+
+struct Group {
+    std::uint32_t first = 0; // units [first, first + size) of PlacementIndex::units
+    std::uint32_t size = 0;
+    std::uint32_t quanta = 0;
+    bool required = false; // holds a required host
+};
+
+// The fewest groups that hold a gang, and those they may be exchanged for.
+struct Plan {
+    std::vector<Group> groups;           // taken ones first, each part largest first
+    std::size_t taken = 0;               // groups in every choice
+    std::vector<std::uint32_t> cheapest; // [r]: least slack that making up for r groups left out spends
+    std::uint32_t slack = 0;
+    std::uint32_t pivot = 0; // quanta of the smallest group taken that is not required
+
+    std::size_t swaps() const { return cheapest.size() - 1; } // most groups that can be exchanged
+};
+
+// The cheapest choice of a plan, with as many exchanges as the memory for tables allows. With `single`, each
+// group is one unit. Nullopt: required hosts need more quanta than the gang has, or the budget was cut.
+std::optional<Choice> solve(const Loads& loads, const Plan& plan, bool single, Budget& budget);
+
+} // namespace sched

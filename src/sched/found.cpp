@@ -1,0 +1,21 @@
+#include "sched/found.hpp"
+
+namespace sched {
+
+Tier widest_tier(Span span) {
+    switch (span) {
+    case Span::unit: return one_unit;
+    case Span::pod: return one_pod;
+    case Span::fabric: return one_island;
+    case Span::any: break;
+    }
+    return everywhere;
+}
+
+void fill_hosts(const Loads& loads, Found& found) {
+    found.hosts.clear();
+    for (const auto& [unit, count] : found.taken)
+        loads.take(unit, count, found.hosts);
+}
+
+} // namespace sched

@@ -1,0 +1,33 @@
+// What a search within a tier has found.
+#pragma once
+
+#include "sched/loads.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sched {
+
+// The parts that a tier confines a gang to.
+enum Tier : std::uint32_t { one_unit = 0, one_pod = 1, one_island = 2, everywhere = 3 };
+
+// The largest tier that a span allows.
+Tier widest_tier(Span span);
+
+struct Found {
+    Tier tier = one_unit;
+    std::uint32_t pods = 0;
+    std::uint32_t units = 0;
+    std::uint32_t misaligned = 0;
+    std::uint64_t avoidance = 0; // thousandths
+    std::uint32_t broken = 0;
+    std::uint32_t left = 0;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> taken; // unit and how many hosts of it, ascending
+    std::vector<std::uint32_t> hosts;                           // in the order of PlacementIndex::order
+};
+
+// Sets `hosts` from `taken`: the best hosts of each unit (Loads::take).
+void fill_hosts(const Loads& loads, Found& found);
+
+} // namespace sched

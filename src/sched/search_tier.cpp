@@ -1,0 +1,159 @@
+#include "sched/search_tier.hpp"
+
+#include "sched/choose.hpp"
+#include "sched/segmented.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+namespace sched {
+namespace {
+
+using Order = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>;
+
+Order order_of(const Found& found) {
+    return {found.pods, found.units, found.avoidance, found.broken, found.left};
+}
+
+void keep_better(std::optional<Found>& best, std::optional<Found> other) {
+    if (other && (!best || order_of(*other) < order_of(*best))) best = std::move(other);
+}
+
+Found from_choice(Choice choice, Tier tier, std::uint32_t pods) {
+    Found found;
+    found.tier = tier;
+    found.pods = pods;
+    found.units = choice.cost.units;
+    found.avoidance = choice.cost.avoidance;
+    found.broken = choice.cost.broken;
+    found.left = choice.cost.left;
+    found.taken = std::move(choice.units);
+    return found;
+}
+
+// Sum of the least avoidances that `nodes` hosts of a unit can have.
+std::uint64_t least_avoidance(const Loads& loads, std::uint32_t unit, std::uint32_t nodes) {
+    const auto& load = loads.unit(unit);
+    if (load.required == 0 && load.candidates - load.impaired >= nodes) return 0;
+    auto sum = loads.total_avoidance(unit);
+    auto drop = loads.unit(unit).candidates - nodes;
+    for (const auto value : loads.optional_avoidances(unit)) {
+        if (drop-- == 0) break;
+        sum -= value;
+    }
+    return sum;
+}
+
+std::optional<Found> in_one_unit(const Loads& loads) {
+    const auto nodes = loads.request().nodes;
+    std::optional<Found> best;
+    std::uint32_t best_unit = 0;
+    for (std::uint32_t u = 0; u < loads.units().size(); ++u) {
+        const auto& load = loads.unit(u);
+        if (load.candidates < nodes || load.required != loads.required()) continue;
+        Found found;
+        found.pods = found.units = 1;
+        found.left = load.free - nodes;
+        found.broken = load.whole && found.left > 0 ? 1 : 0;
+        if (load.impaired != 0) found.avoidance = least_avoidance(loads, u, nodes);
+        if (best && order_of(found) >= order_of(*best)) continue;
+        best = std::move(found);
+        best_unit = u;
+    }
+    if (best) best->taken = {{best_unit, nodes}};
+    return best;
+}
+
+std::vector<Group> units_of_pod(const Loads& loads, std::uint32_t p) {
+    const auto& pod = loads.index().pods[p];
+    std::vector<Group> groups;
+    groups.reserve(pod.size);
+    for (auto u = pod.first; u < pod.first + pod.size; ++u)
+        groups.push_back({u, 1, loads.unit(u).quanta, loads.unit(u).required > 0});
+    return groups;
+}
+
+// The fewest units of a pod that hold the gang.
+std::uint32_t fewest_units(const Loads& loads, std::uint32_t p, std::vector<std::uint32_t>& sizes) {
+    const auto& pod = loads.index().pods[p];
+    sizes.clear();
+    std::uint64_t held = 0;
+    std::uint32_t units = 0;
+    for (auto u = pod.first; u < pod.first + pod.size; ++u) {
+        const auto& load = loads.unit(u);
+        if (load.required > 0) {
+            held += load.quanta;
+            ++units;
+        } else if (load.quanta > 0) {
+            sizes.push_back(load.quanta);
+        }
+    }
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    for (std::size_t i = 0; held < loads.need() && i < sizes.size(); ++i) {
+        held += sizes[i];
+        ++units;
+    }
+    return units;
+}
+
+std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget& budget) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> fitting; // pod, fewest units
+    std::vector<std::uint32_t> scratch;
+    auto fewest = ~std::uint32_t{0};
+    for (std::uint32_t p = 0; p < loads.index().pods.size(); ++p) {
+        if (loads.pod_quanta(p) < loads.need() || loads.pod_required(p) != loads.required()) continue;
+        fitting.emplace_back(p, fewest_units(loads, p, scratch));
+        fewest = std::min(fewest, fitting.back().second);
+    }
+    std::optional<Found> best;
+    if (fewest > limits.units) return best;
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (const auto& [p, units] : fitting) {
+        if (best && units > best->units) break;
+        if (best && budget.left() == 0) {
+            budget.cut();
+            break;
+        }
+        if (auto choice = choose(loads, units_of_pod(loads, p), true, budget))
+            keep_better(best, from_choice(std::move(*choice), one_pod, 1));
+    }
+    return best;
+}
+
+std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint32_t size, Tier tier,
+                             const Limits& limits, Budget& budget) {
+    std::vector<Group> groups;
+    groups.reserve(size);
+    std::uint32_t required = 0;
+    for (auto p = first; p < first + size; ++p) {
+        const auto& pod = loads.index().pods[p];
+        groups.push_back({pod.first, pod.size, loads.pod_quanta(p), loads.pod_required(p) > 0});
+        required += loads.pod_required(p);
+    }
+    if (required != loads.required()) return std::nullopt;
+    auto choice = choose(loads, std::move(groups), false, budget, limits.pods);
+    if (!choice) return std::nullopt;
+    const auto pods = choice->cost.groups;
+    return from_choice(std::move(*choice), tier, pods);
+}
+
+} // namespace
+
+std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, Limits limits) {
+    const auto& index = loads.index();
+    if (loads.candidates() < loads.request().nodes) return std::nullopt;
+    if (tier == one_unit) return in_one_unit(loads);
+    if (loads.segmented()) return search_segmented(loads, tier, budget);
+    if (tier == one_pod) return in_one_pod(loads, limits, budget);
+    std::optional<Found> best;
+    if (tier == one_island)
+        for (const auto& island : index.islands)
+            keep_better(best, in_pods(loads, island.first, island.size, tier, limits, budget));
+    else if (index.islands.size() > 1)
+        best = in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier, limits, budget);
+    return best;
+}
+
+} // namespace sched

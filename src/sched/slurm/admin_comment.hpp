@@ -1,0 +1,40 @@
+// What a job's admin_comment carries for us: parts "LABEL: TEXT", parted by ';'; text of others, from an
+// administrator, is kept.
+//
+// "railyard: span=unit@2h segment=4 spares=1 order=tree restart=auto restart-max=5 restart-on=any no-kill=yes
+// ckpt-dir=/scratch/run7" holds the flags: keys in this order, only those that were given; no-kill beside
+// others only. In ckpt-dir, bytes below 0x21, above 0x7e, '%' and ';' are
+// %XX. The other labels are messages to the job's user, and to all who can read the job.
+#pragma once
+
+#include "base/expected.hpp"
+#include "sched/hints.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace sched {
+
+// From a comment's railyard part; empty hints when there is none. Unknown keys are passed over, so that an
+// older reader understands a newer writer. Errors (Code::input) name the key.
+base::Expected<Hints> parse_comment(std::string_view comment);
+
+// `before` (its own railyard part replaced, other text kept) with these hints.
+std::string merge_comment(std::string_view before, const Hints& hints);
+
+inline constexpr std::string_view why_label = "railyard-why:";   // why it waits, while it does
+inline constexpr std::string_view told_label = "railyard-told:"; // what became of it when a host of it failed
+
+// In the comment that squeue shows in its format %k, which is the user's otherwise: what was done last.
+inline constexpr std::string_view comment_label = "railyard:";
+
+// The text of the part; "" when there is none. Every byte of the other parts stays as it is.
+std::string_view part_in(std::string_view comment, std::string_view label);
+std::string_view why_in(std::string_view comment);
+
+// The comment with this text in its part, at its end when it had none; "" takes the part out, and with it the
+// separator before it. In the text ';' becomes ',' and control characters spaces, and it is cut at 400 bytes.
+std::string with_part(std::string_view comment, std::string_view label, std::string_view text);
+std::string with_why(std::string_view comment, std::string_view text);
+
+} // namespace sched

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""The examples for DeepSpeed, Megatron-LM, Lightning and NeMo, over doubles of these (doubles.py) and the real librailckpt:
+killed, started again and checked for where they go on. Examples that need no double run on a cluster, in
+tests/system/test_examples.py. Run in the build directory.
+"""
+import ast
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parents[1]
+EXAMPLES = SOURCE / "examples"
+BUILD = pathlib.Path.cwd()
+OFTEN = "0.000001"  # after every step
+
+
+def runtime(library):
+    needed = subprocess.run(["ldd", library], capture_output=True, text=True, check=True).stdout
+    return " ".join(re.findall(r"=> (\S*/lib[a-z]*san\.so\S*)", needed))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="examples-")
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.folder = self.scratch / "ck"
+        self.folder.mkdir()
+        self.before = {key: value for key, value in os.environ.items() if not key.startswith(("RAIL_", "SLURM_", "LD_"))}
+        self.before.update(LD_LIBRARY_PATH=str(BUILD / ".libs"), LD_PRELOAD=runtime(BUILD / ".libs/librailckpt.so.0"),
+                           ASAN_OPTIONS="detect_leaks=0", RAIL_CKPT_DIR=str(self.folder), SLURM_JOB_ID="12", RANK="0",
+                           RAIL_CKPT_INTERVAL=OFTEN, LOCAL_RANK="0", WORLD_SIZE="1", SLURM_NNODES="4", SLURM_NTASKS_PER_NODE="8",
+                           PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=f"{SOURCE / 'src/restart/ckpt'}:{HERE}:{self.scratch}")
+
+    def start(self, script, *arguments, cwd=None, status=0, **environment):
+        """Its output; a script of an example, over the doubles."""
+        program = "import doubles, runpy, sys; doubles.install(); del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+        done = subprocess.run([sys.executable, "-c", program, script, *arguments], env={**self.before, **environment},
+                              cwd=cwd or EXAMPLES / str(script).split("/", maxsplit=1)[0], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, status, done.stdout)
+        return done.stdout
+
+    def published(self):
+        """The names of committed checkpoints, and of all files in the newest."""
+        names = sorted(path.name for path in self.folder.glob("ckpt-*"))
+        newest = self.folder / names[-1] if names else self.folder / "none"
+        return names, sorted(path.relative_to(newest).as_posix() for path in newest.rglob("*") if path.is_file())
+
+
+class DeepSpeed(Case):
+    def train(self, *arguments, **more):
+        return self.start(EXAMPLES / "deepspeed/train.py", *arguments, cwd=EXAMPLES / "deepspeed", **more)
+
+    def test_killed_and_resumed(self):
+        said = self.train("6", status=9, FAULT_AT="4")
+        self.assertIn("start step 0 of 6", said)
+        names, files = self.published()
+        self.assertEqual(names[-1], "ckpt-E0000-S000000000004")
+        self.assertEqual(files, ["MANIFEST.json", "latest", "state/mp_rank_00_model_states.pt"])
+        said = self.train("6", SLURM_RESTART_COUNT="1")
+        self.assertIn("start step 4 of 6", said)
+        self.assertIn("train: done", said)
+        newest = self.folder / self.published()[0][-1]
+        self.assertEqual(newest.name, "ckpt-E0001-S000000000006")
+        self.assertEqual(json.loads((newest / "state/mp_rank_00_model_states.pt").read_text()), [6, {"steps": 6}])
+
+    def test_full_disk_and_fence(self):
+        said = self.train("4", FULL_AT="2")
+        self.assertIn("checkpoint of step 2 failed, the job goes on: [Errno 28] No space left", said)
+        self.assertEqual(self.published()[0], ["ckpt-E0000-S000000000001"], "it is tried again after 5 s")
+        self.train("5", SLURM_RESTART_COUNT="1")
+        said = self.train("9", status=1)
+        self.assertIn("FencedError: ", said)
+
+    def test_decoupled_engine_is_refused(self):
+        self.assertIn("decoupled", self.train("4", status=1, DECOUPLED="1"))
+
+
+class Megatron(Case):
+    def setUp(self):
+        super().setUp()
+        (self.scratch / "pretrain_gpt.py").write_text("import doubles\nif __name__ == '__main__':\n    doubles.pretrain()\n")
+
+    def pretrain(self, *arguments, **more):
+        return self.start(EXAMPLES / "megatron/railckpt_megatron.py", "pretrain_gpt.py", *arguments, cwd=self.scratch, **more)
+
+    def last(self):
+        """As job.sh finds it."""
+        done = subprocess.run([BUILD / "railckpt", "latest", "--verify", "--dir", self.folder], stdout=subprocess.PIPE, text=True, check=True)
+        return done.stdout.strip()
+
+    def test_killed_and_resumed(self):
+        self.assertIn("arguments ['--seed', '1']", self.pretrain("--seed", "1", status=9, FAULT_AT="4"))
+        names, files = self.published()
+        self.assertEqual(names[-1], "ckpt-E0000-S000000000004")
+        self.assertEqual(files, ["MANIFEST.json", "iter_0000004/common.pt", "latest_checkpointed_iteration.txt"])
+        said = self.pretrain("--load", self.last(), SLURM_RESTART_COUNT="1")
+        self.assertIn("start iteration 4", said)
+        self.assertIn("done, iteration 6", said)
+        self.assertEqual(self.published()[0][-1], "ckpt-E0001-S000000000006")
+
+    def test_signal_saves_before_it_leaves(self):
+        said = self.pretrain(RAIL_CKPT_INTERVAL="1h", SIGNAL_AT="3")
+        self.assertIn("pretrain: leaves", said)
+        self.assertEqual(self.published()[0], ["ckpt-E0000-S000000000003"])
+
+    def test_full_disk_and_fence(self):
+        said = self.pretrain(FULL_AT="2")
+        self.assertIn("no checkpoint of iteration 2, the job goes on: [Errno 28]", said)
+        self.assertIn("done, iteration 6", said)
+        self.pretrain("--load", self.last(), SLURM_RESTART_COUNT="1")
+        self.assertIn("FencedError: ", self.pretrain(status=1))
+
+    def test_async_save_is_refused(self):
+        self.assertIn("--async-save goes on writing", self.pretrain("--async-save", status=1))
+        self.assertEqual(self.published()[0], [])
+
+
+class Nemo(Case):
+    def pretrain(self, **more):
+        return self.start(EXAMPLES / "nemo/pretrain.py", cwd=EXAMPLES / "nemo", RESULTS=str(self.scratch / "results"),
+                          PYTHONPATH=f"{self.before['PYTHONPATH']}:{EXAMPLES / 'nemo'}", **more)
+
+    def test_killed_and_resumed(self):
+        self.pretrain(status=9, FAULT_AT="4")
+        names, files = self.published()
+        self.assertEqual(names[-1], "ckpt-E0000-S000000000004")
+        self.assertEqual(files, ["MANIFEST.json", "lightning/weights/common.pt"])
+        said = self.pretrain(SLURM_RESTART_COUNT="1", RAIL_RESUME=str(self.folder / names[-1]))
+        self.assertIn("fit: start step 4", said)
+        self.assertIn("fit: done, step 6", said)
+        self.assertEqual(self.published()[0][-1], "ckpt-E0001-S000000000006")
+
+    def test_full_disk_and_fence(self):
+        said = self.pretrain(FULL_AT="2")
+        self.assertIn("no checkpoint of step 2, the job goes on: [Errno 28]", said)
+        self.assertIn("fit: done, step 6", said)
+        last = self.published()[0][-1]
+        self.pretrain(SLURM_RESTART_COUNT="1", RAIL_RESUME=str(self.folder / last))
+        self.assertIn("FencedError: ", self.pretrain(status=1))
+
+    def test_async_saving_is_refused(self):
+        self.assertIn("ckpt_async_save=False", self.pretrain(status=1, ASYNC="1"))
+
+
+class Files(unittest.TestCase):
+    """What is the same for all examples."""
+
+    def test_python_is_readable_by_3_8_and_names_its_version(self):
+        for path in sorted(EXAMPLES.glob("*/*.py")):
+            with self.subTest(path):
+                text = path.read_text()
+                documented = ast.get_docstring(ast.parse(text, feature_version=(3, 8)))
+                if path.name != "train.py" or path.parent.name != "python":
+                    self.assertRegex(documented, r"(Written against|NeMo 2)")
+
+    def test_job_scripts_are_shell_and_ask_for_what_railyard_needs(self):
+        scripts = sorted(EXAMPLES.glob("*/job.sh"))
+        self.assertEqual([path.parent.name for path in scripts], ["deepspeed", "megatron", "mpi", "nemo", "python", "torch"])
+        for path in scripts:
+            with self.subTest(path):
+                subprocess.run(["sh", "-n", path], check=True)
+                text = path.read_text()
+                self.assertIn("--restart=auto", text)
+                self.assertIn("sbatch --ckpt-dir=", text)
+                self.assertIn("#SBATCH --open-mode=append", text)
+
+    def test_they_are_all_installed(self):
+        listed = (EXAMPLES / "local.mk").read_text()
+        for path in EXAMPLES.glob("**/*"):
+            if path.is_file() and path.name != "local.mk" and "__pycache__" not in path.parts:
+                self.assertIn(f"%D%/{path.relative_to(EXAMPLES).as_posix()}", listed)
+
+    def test_prometheus_rules_fire(self):
+        """promtool's own unit tests of the alerts."""
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is not installed (Debian: prometheus)")
+        for command in (["check", "config", EXAMPLES / "prometheus/prometheus.yml"], ["test", "rules", HERE / "alerts.yml"]):
+            done = subprocess.run(["promtool", *command], capture_output=True, text=True, cwd=HERE, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+// The runner of the site's programs: what they print, how they fail, and that they cannot hold anything up.
+
+#include "restart/daemon/program.hpp"
+
+#include "unit/folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace std::chrono_literals;
+using restart::run_program;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string script(const fs::path& folder, const std::string& text, bool executable = true) {
+    const auto path = folder / "program";
+    std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
+    fs::permissions(path, executable ? fs::perms::owner_all : fs::perms::owner_read);
+    return path.string();
+}
+
+bool stays() {
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("a program gets its arguments as they are, and its last line is kept") {
+    const test::Folder folder;
+    const auto said = run_program(
+        {script(folder.path, "echo first; echo \"$#: $1|$2\"; echo; echo"), "n1; rm -rf $HOME", "a b"}, 30s,
+        stays);
+    REQUIRE(said);
+    CHECK(*said == "2: n1; rm -rf $HOME|a b");
+}
+
+TEST_CASE("what cannot be run is an error that names it") {
+    const test::Folder folder;
+    const auto missing = run_program({(folder.path / "none").string(), "n001"}, 30s, stays);
+    REQUIRE_FALSE(missing);
+    CHECK(missing.error().code == base::Code::not_found);
+    CHECK(missing.error().text.find("/none: ") != std::string::npos);
+    const auto refused = run_program({script(folder.path, "true", false), "n001"}, 30s, stays);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == base::Code::unfit);
+}
+
+TEST_CASE("a program that fails is quoted") {
+    const test::Folder folder;
+    const auto failed =
+        run_program({script(folder.path, "echo 'no such user' >&2; exit 3"), "n001"}, 30s, stays);
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().code == base::Code::unfit);
+    CHECK(failed.error().text.find("status 3: no such user") != std::string::npos);
+    const auto killed = run_program({script(folder.path, "kill -9 $$"), "n001"}, 30s, stays);
+    REQUIRE_FALSE(killed);
+    CHECK(killed.error().text.find("ended by signal 9") != std::string::npos);
+}
+
+TEST_CASE("a program that hangs is killed with all that it started") {
+    const test::Folder folder;
+    const auto file = (folder.path / "child").string();
+    const auto hung = run_program(
+        {script(folder.path, "echo begun; sleep 1000 & echo $! >" + file + "; wait"), "n001"}, 1s, stays);
+    REQUIRE_FALSE(hung);
+    CHECK(hung.error().code == base::Code::unfit);
+    CHECK(hung.error().text.find("has not ended within 1.0 s, and was killed: begun") != std::string::npos);
+    pid_t child = 0;
+    std::ifstream(file) >> child;
+    REQUIRE(child > 0);
+    // Dead, or a zombie that nobody has buried yet.
+    std::string state = "gone";
+    for (const auto until = std::chrono::steady_clock::now() + 20s;
+         std::chrono::steady_clock::now() < until;) {
+        std::ifstream stat("/proc/" + std::to_string(child) + "/stat");
+        std::string number, name;
+        state = "gone";
+        stat >> number >> name >> state;
+        if (state == "gone" || state == "Z" || state.empty()) break;
+    }
+    CHECK((state == "gone" || state == "Z" || state.empty()));
+}
+
+TEST_CASE("a program may print much, and leave something behind in the background") {
+    const test::Folder folder;
+    const auto said = run_program(
+        {script(folder.path, "yes | head -c 20000000; printf '\\a%0999d' 7"), "n001"}, 60s, stays);
+    REQUIRE(said);
+    CHECK(said->size() <= 256);
+    const auto begin = std::chrono::steady_clock::now();
+    const auto left = run_program({script(folder.path, "sleep 60 & echo done"), "n001"}, 50s, stays);
+    REQUIRE(left);
+    CHECK(*left == "done");
+    CHECK(std::chrono::steady_clock::now() - begin < 45s);
+}
+
+TEST_CASE("a program is left alone when restartd stops") {
+    const test::Folder folder;
+    const auto left = run_program({script(folder.path, "sleep 5"), "n001"}, 600s, [] { return true; });
+    REQUIRE_FALSE(left);
+    CHECK(left.error().code == base::Code::unavailable);
+}

@@ -1,0 +1,134 @@
+// health.conf(5) and the sample file say what the tables of fields, signals and rules say, word for word.
+// With RAILYARD_WRITE=1 both are written from the tables.
+#include "restart/watch/rules/describe.hpp"
+#include "restart/watch/rules/evidence.hpp"
+#include "restart/watch/rules/fields.hpp"
+#include "restart/watch/rules/rule_set.hpp"
+#include "restart/watch/rules/signal.hpp"
+#include "restart/watch/rules/table.hpp"
+
+#include "base/file.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+using namespace restart;
+
+namespace {
+
+std::filesystem::path path_of(const char* name) {
+    return std::filesystem::path(TEST_SRCDIR) / ".." / name;
+}
+
+std::string source(const char* name) {
+    const auto text = base::read_file(path_of(name));
+    REQUIRE(text);
+    return *text;
+}
+
+// Quotes would be eaten by the macros, and a backslash is none to them.
+std::string mdoc(std::string_view text) {
+    std::string out;
+    for (const char c : text)
+        out += c == '"' ? std::string("\\(dq") : c == '\\' ? std::string("\\e") : std::string(1, c);
+    return out;
+}
+
+std::string fields_page() {
+    std::string text = ".Sh FIELDS\n.Bl -tag -width Ds\n";
+    for (const auto& field : rule_fields())
+        text += fmt::format(".It Li {}\n{}\n.Pq {}\n", field.name, mdoc(field.meaning), mdoc(field.type));
+    return text + ".El\n";
+}
+
+std::string signals_page() {
+    const auto shape = [](Shape of) {
+        return of == Shape::counter ? "counter"
+               : of == Shape::bits  ? "mask"
+               : of == Shape::event ? "event"
+                                    : "";
+    };
+    std::string text = ".Sh SIGNALS\n.Bl -tag -width Ds\n";
+    for (const auto& kind : signal_kinds()) {
+        text += fmt::format(".It Li {}\n{}\n", kind.name, mdoc(kind.meaning));
+        std::string more = shape(kind.shape);
+        if (!kind.unit.empty()) more += fmt::format("{}{}", more.empty() ? "" : "; ", kind.unit);
+        if (!kind.of.empty())
+            more += fmt::format("{}measured against {}", more.empty() ? "" : "; ", mdoc(kind.of));
+        if (!more.empty()) text += fmt::format(".Pq {}\n", more);
+    }
+    return text + ".El\n";
+}
+
+std::string rules_page() {
+    std::string text = ".Sh RULES\n.Bl -tag -width Ds\n";
+    for (const auto& rule : shipped_rules()) {
+        text += fmt::format(".It Li {}\n.Sy {} :\n{}\n", rule.name, describe_severity(rule),
+                            mdoc(describe(rule)));
+        // Of an XID only the words say what it is.
+        if (rule.signal == "gpu.xid")
+            text += fmt::format(".Dq {}\n", mdoc(rule.says.substr(std::string_view("XID {value}: ").size())));
+        text += fmt::format(".Pq {}; {}\n", to_string(rule.fault), mdoc(rule.source));
+    }
+    return text + ".El\n";
+}
+
+std::string commented(std::string_view text) {
+    std::string out;
+    std::istringstream lines{std::string(text)};
+    for (std::string line; std::getline(lines, line);)
+        out += line.empty() ? "\n" : "#" + line + "\n";
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("the manual page lists every field, signal and rule with what it says") {
+    auto page = source("man/health.conf.5");
+    const auto begin = page.find(".Sh FIELDS\n"), end = page.find(".Sh FILES\n");
+    REQUIRE(begin != std::string::npos);
+    REQUIRE(end != std::string::npos);
+    const auto wanted = fields_page() + signals_page() + rules_page();
+    if (std::getenv("RAILYARD_WRITE") != nullptr) {
+        page.replace(begin, end - begin, wanted);
+        REQUIRE(base::write_file(path_of("man/health.conf.5"), page));
+    }
+    INFO("RAILYARD_WRITE=1 tests/unit/unit_watch \"the manual page lists every field*\" writes it");
+    CHECK(page.substr(page.find(".Sh FIELDS\n"), wanted.size()) == wanted);
+    CHECK(page.compare(page.find(".Sh FIELDS\n") + wanted.size(), 10, ".Sh FILES\n") == 0);
+}
+
+TEST_CASE("the sample file holds every rule, each as a comment, and changes nothing") {
+    auto sample = source("etc/health.conf");
+    const auto head = sample.find("\n\n");
+    REQUIRE(head != std::string::npos);
+    const RuleSet rules;
+    const auto wanted = commented(rules.print());
+    if (std::getenv("RAILYARD_WRITE") != nullptr) {
+        sample.replace(head + 2, std::string::npos, wanted);
+        REQUIRE(base::write_file(path_of("etc/health.conf"), sample));
+    }
+    INFO("RAILYARD_WRITE=1 tests/unit/unit_watch \"the sample file holds every rule*\" writes it");
+    CHECK(sample.substr(head + 2) == wanted);
+    const auto as_it_is = RuleSet::from_text(sample, "etc/health.conf");
+    REQUIRE(as_it_is);
+    CHECK(as_it_is->print() == rules.print());
+}
+
+TEST_CASE("a rule as a phrase") {
+    const RuleSet rules;
+    CHECK(describe(*rules.find("gpu.pcie_width")) ==
+          "gpu.pcie_width below what it is measured against, for 1m");
+    CHECK(describe(*rules.find("ib.counter.symbol_error#hour")) ==
+          "ib.counter.symbol_error grew by more than 120 within 1h");
+    CHECK(describe(*rules.find("gpu.xid.39-41")) == "gpu.xid 39 to 41");
+    CHECK(describe(*rules.find("gpu.throttle.hw_slowdown")) ==
+          "gpu.clock_events with a bit of 0x8 and none of 0xc0, for [throttle] window");
+    CHECK(describe_severity(*rules.find("gpu.throttle.hw_slowdown")) ==
+          "evict or warn, by [throttle] reasons");
+    CHECK(describe_severity(*rules.find("gpu.xid.13")) == "info; warn when it comes 2 times within 1d");
+}

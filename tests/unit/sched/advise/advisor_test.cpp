@@ -1,0 +1,85 @@
+// What any resource manager asks; sched/slurm/advisor_test.cpp asks the same in slurmctld's C.
+#include "sched/advise/advisor.hpp"
+
+#include "sched/hints.hpp"
+#include "unit/sched/advise/placement_site.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace {
+
+using sched::Advisor;
+using sched::PlacementFiles;
+
+struct Lines {
+    Advisor::Log keep() {
+        return [this](PlacementFiles::Level, const std::string& text) {
+            const std::lock_guard lock(mutex);
+            lines.push_back(text);
+        };
+    }
+    std::size_t with(std::string_view text) {
+        const std::lock_guard lock(mutex);
+        std::size_t count = 0;
+        for (const auto& line : lines)
+            count += line.find(text) != std::string::npos;
+        return count;
+    }
+    std::mutex mutex;
+    std::vector<std::string> lines;
+};
+
+} // namespace
+
+TEST_CASE("advice speaks of the resource manager by its name, and no other's") {
+    const PlacementSite site;
+    Lines log;
+    Advisor advisor("LSF", log.keep());
+    const char* names[] = {"n001", "n002"};
+    advisor.set_nodes(names);
+    const std::vector<std::int64_t> free_at(2, 0);
+    CHECK(advisor.plan({.free_at = free_at}) == nullptr);
+    CHECK(log.with("nodes are chosen by LSF alone until there is one") == 1);
+    REQUIRE(base::write_file(site.folder / "railyard.conf", "[placement]\nfabrik = 1\n"));
+    Advisor blind("LSF", log.keep());
+    CHECK(log.with("nodes are chosen by LSF alone until this is mended") == 1);
+    CHECK(log.with("Slurm") == 0);
+}
+
+TEST_CASE("advice: a request of the flags, nodes of the table, hosts of the fabric") {
+    const PlacementSite site;
+    site.store("pods=1 units=2 hosts=3 rails=1");
+    Lines log;
+    Advisor advisor("LSF", log.keep());
+    const char* names[] = {"n006", nullptr, "n002", "n001", "n003", "n005", "n004"};
+    advisor.set_nodes(names);
+    const std::vector<std::int64_t> free_at(7, 0);
+    std::vector<std::uint8_t> required(7, 0);
+    required[2] = 1;
+    sched::Question question{.now = 100, .free_at = free_at, .required = required};
+    question.request.nodes = 2;
+    const auto wish = sched::apply_hints({.span = sched::Span::unit, .span_wait = std::chrono::seconds(60)},
+                                         {}, question.request);
+    REQUIRE(wish);
+    question.span_until = 160;
+    const auto plan = advisor.plan(question);
+    REQUIRE(plan);
+    CHECK(plan->waits());
+    const auto first = plan->next();
+    REQUIRE(first);
+    CHECK(first->hosts == std::vector<std::uint32_t>{2, 3});
+    CHECK(first->earliest == 0);
+    CHECK(plan->unfit().empty());
+
+    question.now = 160; // the wish has ended
+    question.request.nodes = 5;
+    const auto wide = advisor.plan(question);
+    REQUIRE(wide);
+    CHECK_FALSE(wide->waits());
+    CHECK(wide->next()->hosts.size() == 5);
+    CHECK_FALSE(wide->next());
+
+    question.free_at = std::span(free_at).first(3);
+    CHECK(advisor.plan(question) == nullptr); // another table
+}

@@ -1,0 +1,195 @@
+#include "topo/read/assemble.hpp"
+
+#include "topo/read/loss.hpp"
+#include "topo/synth/synth.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+
+namespace {
+
+struct Cable {
+    const char* description;
+    topo::Guid leaf;
+    std::uint32_t mbps = 400000;
+};
+
+// HCAs in this order, each on the next port of its leaf; leaves 1 … leaves under one spine (100).
+topo::Fabric wire(const std::vector<Cable>& cables, topo::Guid leaves) {
+    topo::RawFabric raw;
+    raw.source = "t";
+    std::map<topo::Guid, topo::RawNode> switches;
+    for (topo::Guid leaf = 1; leaf <= leaves; ++leaf) {
+        auto& node = switches[leaf];
+        node = {topo::RawNode::Kind::switch_, leaf, 64, "leaf" + std::to_string(leaf), {}, 0};
+        topo::RawPort up;
+        up.number = 64;
+        up.linked = true;
+        up.peer = 100;
+        up.peer_port = static_cast<std::uint8_t>(leaf);
+        node.seen.push_back(up);
+    }
+    switches[100] = {topo::RawNode::Kind::switch_, 100, 64, "spine", {}, 0};
+    topo::Guid guid = 1000;
+    for (const auto& cable : cables) {
+        topo::RawNode node{topo::RawNode::Kind::hca, ++guid, 1, cable.description, {}, 0};
+        topo::RawPort port;
+        port.number = 1;
+        port.rate = {4, cable.mbps};
+        if (cable.leaf != 0) {
+            port.linked = true;
+            port.peer = cable.leaf;
+            auto& leaf = switches.at(cable.leaf);
+            port.peer_port = static_cast<std::uint8_t>(leaf.seen.size());
+            topo::RawPort back;
+            back.number = port.peer_port;
+            back.linked = true;
+            back.peer = node.guid;
+            back.peer_port = 1;
+            leaf.seen.push_back(back);
+        }
+        node.seen.push_back(port);
+        raw.nodes.push_back(node);
+    }
+    for (auto& [key, node] : switches)
+        raw.nodes.push_back(node);
+    auto assembly = topo::assemble(raw);
+    if (!assembly) FAIL(assembly.error().text);
+    return std::move(assembly->fabric);
+}
+
+// "n1: mlx5_0=0 mlx5_1=1 mlx5_9=storage"
+std::string roles(const topo::Fabric& fabric, std::string_view name) {
+    const auto& host = fabric.hosts.at(fabric.find_host(name).value());
+    std::string text = host.name + ":";
+    for (const auto& hca : host.hcas)
+        text += " " + hca.device + "=" + (hca.rail == topo::none ? "storage" : std::to_string(hca.rail));
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("node descriptions give host and device") {
+    const auto parsed = [](std::string_view text) {
+        const auto name = topo::parse_hca_description(text);
+        return std::string(name.host) + "|" + std::string(name.device);
+    };
+    CHECK(parsed("n001 mlx5_3") == "n001|mlx5_3");
+    CHECK(parsed("n001 HCA-1") == "n001|HCA-1");
+    CHECK(parsed("n001.example.org   ibp24s0") == "n001.example.org|ibp24s0");
+    CHECK(parsed("n001") == "n001|");
+    CHECK(parsed("n001 (left) mlx5_0") == "n001|mlx5_0");
+    CHECK(parsed("MT4129 ConnectX7 Mellanox Technologies") == "|");
+    CHECK(parsed("MT4123") == "|");
+    CHECK(parsed("Mellanox Technologies") == "|");
+    CHECK(parsed("") == "|");
+    CHECK(topo::short_switch_name("MF0;leaf01:MQM9700/U1") == "leaf01");
+    CHECK(topo::short_switch_name("MF0;core1:CS8500/L02/U1") == "core1/L02/U1");
+    CHECK(topo::short_switch_name("Quantum Mellanox Technologies") == "Quantum Mellanox Technologies");
+    CHECK(topo::trimmed_printable("  a\tb\xc3\xa4\x01 ") == "a b???");
+}
+
+TEST_CASE("a dead HCA does not shift its neighbours' rails") {
+    const auto fabric = wire({{"n1 mlx5_0", 1},
+                              {"n1 mlx5_3", 2},
+                              {"n1 mlx5_10", 3}, //
+                              {"n2 mlx5_0", 1},
+                              {"n2 mlx5_10", 3}, //
+                              {"n3 mlx5_0", 1},
+                              {"n3 mlx5_3", 2},
+                              {"n3 mlx5_10", 3}},
+                             3);
+    CHECK(roles(fabric, "n1") == "n1: mlx5_0=0 mlx5_3=1 mlx5_10=2");
+    CHECK(roles(fabric, "n2") == "n2: mlx5_0=0 mlx5_10=2");
+    CHECK(fabric.units.size() == 1);
+}
+
+TEST_CASE("storage HCAs have no rail") {
+    SECTION("slower than the others") {
+        const auto fabric = wire({{"n1 mlx5_0", 1},
+                                  {"n1 mlx5_1", 3, 200000},
+                                  {"n1 mlx5_2", 2}, //
+                                  {"n2 mlx5_0", 1},
+                                  {"n2 mlx5_1", 3, 200000},
+                                  {"n2 mlx5_2", 2}},
+                                 3);
+        CHECK(roles(fabric, "n1") == "n1: mlx5_0=0 mlx5_2=1 mlx5_1=storage");
+        CHECK(fabric.rails == 2);
+    }
+    SECTION("those of two units meet on one leaf") {
+        const auto fabric = wire({{"n1 mlx5_0", 1},
+                                  {"n1 mlx5_1", 2},
+                                  {"n1 mlx5_2", 5}, //
+                                  {"n2 mlx5_0", 1},
+                                  {"n2 mlx5_1", 2},
+                                  {"n2 mlx5_2", 5}, //
+                                  {"n3 mlx5_0", 3},
+                                  {"n3 mlx5_1", 4},
+                                  {"n3 mlx5_2", 5}, //
+                                  {"n4 mlx5_0", 3},
+                                  {"n4 mlx5_1", 4},
+                                  {"n4 mlx5_2", 5}},
+                                 5);
+        CHECK(roles(fabric, "n4") == "n4: mlx5_0=0 mlx5_1=1 mlx5_2=storage");
+        CHECK(fabric.units.size() == 2);
+    }
+    SECTION("a storage server and a nameless HCA among compute hosts") {
+        const auto fabric = wire({{"n1 mlx5_0", 1},
+                                  {"n1 mlx5_1", 2},
+                                  {"n1 mlx5_2", 3}, //
+                                  {"n2 mlx5_0", 1},
+                                  {"n2 mlx5_1", 2},
+                                  {"n2 mlx5_2", 3}, //
+                                  {"fs1 mlx5_0", 1},
+                                  {"MT4129 ConnectX7 Mellanox Technologies", 2}},
+                                 3);
+        CHECK(roles(fabric, "fs1") == "fs1: mlx5_0=storage");
+        CHECK(roles(fabric, "0x00000000000003f0") ==
+              "0x00000000000003f0: MT4129 ConnectX7 Mellanox Technologies=storage");
+        CHECK(fabric.hosts[fabric.find_host("fs1").value()].unit == topo::none);
+    }
+    SECTION("not for a leaf that died: the rail is thin, not crowded") {
+        const auto fabric = wire({{"n1 mlx5_0", 1},
+                                  {"n1 mlx5_1", 2},
+                                  {"n2 mlx5_0", 1},
+                                  {"n2 mlx5_1", 2}, //
+                                  {"n3 mlx5_0", 3},
+                                  {"n4 mlx5_0", 3}},
+                                 3);
+        CHECK(roles(fabric, "n1") == "n1: mlx5_0=0 mlx5_1=1");
+        CHECK(roles(fabric, "n3") == "n3: mlx5_0=0");
+    }
+}
+
+TEST_CASE("hosts of another make have rails of their own") {
+    const auto fabric = wire({{"a1 mlx5_0", 1},
+                              {"a1 mlx5_1", 2},
+                              {"a2 mlx5_0", 1},
+                              {"a2 mlx5_1", 2}, //
+                              {"b1 ibp12s0", 1},
+                              {"b1 ibp141s0", 2}},
+                             2);
+    CHECK(roles(fabric, "b1") == "b1: ibp12s0=0 ibp141s0=1");
+    CHECK(fabric.units.size() == 1);
+}
+
+TEST_CASE("of two HCAs with one name the first keeps the rail") {
+    const auto fabric = wire({{"n1 mlx5_0", 1}, {"n1 mlx5_1", 2}, {"n1 mlx5_0", 2}}, 2);
+    CHECK(roles(fabric, "n1") == "n1: mlx5_0=0 mlx5_1=1 mlx5_0=storage");
+}
+
+TEST_CASE("losses name what an older file has more") {
+    const auto before = *topo::synthesise(*topo::parse_synth("units=2 hosts=2 rails=2"));
+    CHECK(topo::losses(before, before).empty());
+    const auto after = *topo::synthesise(*topo::parse_synth("units=2 hosts=1 rails=2"));
+    const auto lost = topo::losses(before, after);
+    REQUIRE(lost.size() >= 1);
+    CHECK(lost[0] == "2 hosts are not seen: n[003-004]");
+
+    auto dead = before;
+    dead.links.erase(dead.links.begin());
+    CHECK(topo::losses(before, dead) ==
+          std::vector<std::string>{"2 ports have lost their links: n001 mlx5_0/1, leaf-su1-r0/1"});
+    CHECK(topo::losses(dead, before).empty());
+}
