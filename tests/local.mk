@@ -11,6 +11,9 @@ check-am: check-parts
 check-parts:
 	@test -z "$(TESTS_MISSING)" || { echo "make check: $(TESTS_MISSING) is missing: as root, build-aux/debian-packages install" >&2; exit 1; }
 TESTS += $(unit_programs)
+# Far more seconds than any of them takes: what hangs fails, and says where.
+LOG_COMPILER = $(top_srcdir)/tests/deadline
+AM_LOG_FLAGS = 900
 unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
 unit_cxxflags = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 # Catch2 itself, compiled once.
@@ -43,4 +46,4 @@ include tests/packages/local.mk
 include tests/firstday/local.mk
 include tests/system/local.mk
 include tests/bench/local.mk
-EXTRA_DIST += tests/run tests/stages.py
+EXTRA_DIST += tests/deadline tests/run tests/stages.py

@@ -22,11 +22,15 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent
 sys.path.insert(0, str(HERE / "system"))
 
-from railcluster import build as builder  # noqa: E402
+from railcluster import build as builder, deadline  # noqa: E402
+from railcluster.deadline import call  # noqa: E402
 from railcluster.fresh import Fresh  # noqa: E402
-from railcluster.process import leave_on_sigterm, tail  # noqa: E402
+from railcluster.process import Pid, leave_on_sigterm, tail  # noqa: E402
 
 IDLE = ["chrt", "--idle", "0"]  # before a command: only what nobody else wants of the processors
+# What may take how long, in seconds: many times what it takes. What hangs is told, ended and a failure; scripts of make
+# check have theirs from tests/deadline, system tests each from tests/system/run.
+SECONDS = {"unit": 900, "system": 2400, "firstday": 600}
 # Tracked files that a release does not carry.
 NOT_RELEASED = (".gitignore", ".ci/", ".git")
 
@@ -56,17 +60,6 @@ def say(text):
     print(f"    {text}", flush=True)
 
 
-def call(command, **options):
-    """Runs a child of ours to its end; whatever ends us, it is asked to end and waited for."""
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
-    try:
-        return child.wait()
-    except BaseException:
-        child.terminate()
-        child.wait()
-        raise
-
-
 def call_all(commands, **options):
     """The exit statuses of (command, log) pairs, as many at a time as there are processors; ends as call does."""
     waiting, children, statuses = list(enumerate(commands)), {}, {}
@@ -75,16 +68,31 @@ def call_all(commands, **options):
             while waiting and len(children) < os.cpu_count():
                 number, (command, log) = waiting.pop(0)
                 with open(log, "wb") as out:
-                    children[number] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, **options)
+                    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, **options)
+                children[number] = child, time.monotonic() + SECONDS["unit"]
             time.sleep(0.05)
-            for number in [number for number, child in children.items() if child.poll() is not None]:
-                statuses[number] = children.pop(number).returncode
+            for number, (child, overdue) in list(children.items()):
+                if child.poll() is None and time.monotonic() > overdue:
+                    text = deadline.end(Pid.of(child.pid), str(commands[number][0][0]), SECONDS["unit"])
+                    child.wait()
+                    with open(commands[number][1], "a", encoding="utf-8") as out:
+                        print(text, file=out)
+                if child.poll() is not None:
+                    statuses[number] = children.pop(number)[0].returncode
     finally:
-        for child in children.values():
+        for child, _ in children.values():
             child.terminate()
-        for child in children.values():
+        for child, _ in children.values():
             child.wait()
     return [statuses[number] for number in range(len(commands))]
+
+
+def left_of(scripts, log, line):
+    """How far make check is: its last line as long as nothing has a result, then what has none yet."""
+    told = {line.split(": ", 1)[1] for line in log.read_text(errors="replace").splitlines()
+            if line.split(": ", 1)[0] in ("PASS", "FAIL", "SKIP", "XFAIL", "ERROR")}
+    left = [os.path.basename(name) for name in scripts if name not in told]
+    return f"{len(scripts) - len(left)} of {len(scripts)}, left: {' '.join(left)}" if told else line
 
 
 class Stages:
@@ -164,8 +172,8 @@ class Stages:
             return
         log = self.build / "logs" / "check.log"
         try:
-            builder.run_step("make check", ["make", "check", "-k", "-j2", "TESTS=" + " ".join(scripts)], log, self.build,
-                             say, {"MAKEFLAGS": ""})
+            builder.Step("make check", ["make", "check", "-k", "-j2", "TESTS=" + " ".join(scripts)], log, self.build,
+                         {"MAKEFLAGS": ""}, lambda line: left_of(scripts, log, line)).wait(say)
         except builder.Failed:
             pass  # each script's own result tells
         for name in scripts:
@@ -197,7 +205,7 @@ class Stages:
         report.unlink(missing_ok=True)
         only = [] if self.args.only in "system" else ["--only", self.args.only.removeprefix("system: ")]
         status = call([sys.executable, "-B", HERE / "system" / "run", "--build", self.build, "--results", report,
-                            *only])
+                       *only], SECONDS["system"])
         lines = report.read_text().splitlines() if report.exists() else []
         for line in lines:
             outcome, name, *why = line.split(" ", 2)
@@ -218,7 +226,8 @@ class Stages:
             log = self.build / "logs" / f"{name.replace(': ', '-').replace(' ', '-')}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
             with open(log, "wb") as out:
-                status = call([sys.executable, "-B", HERE / "firstday" / words[0], *words[1:]], stdout=out, stderr=out)
+                status = call([sys.executable, "-B", HERE / "firstday" / words[0], *words[1:]], SECONDS["firstday"], stdout=out,
+                              stderr=out)
             lines = log.read_text(errors="replace").strip().splitlines() or ["it says nothing"]
             print("\n".join(f"    {line}" for line in lines) if status in (0, 77) else "\n".join(lines), flush=True)
             outcome = {0: "pass", 77: "skip"}.get(status, "fail")
@@ -330,7 +339,7 @@ def cold(words):
     """Everything once more in a copy of the sources, with nothing that an earlier run left; returns its exit status."""
     with Fresh() as fresh:
         print(f"=== cold: all of it in {fresh.folder}", flush=True)
-        return call([sys.executable, "-B", fresh.source / "tests" / "stages.py", *words], env=fresh.environment)
+        return call([sys.executable, "-B", fresh.source / "tests" / "stages.py", *words], None, env=fresh.environment)
 
 
 def main():

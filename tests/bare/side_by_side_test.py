@@ -47,6 +47,7 @@ import sys
 sys.path.insert(0, {str(HERE.parent / "system")!r})
 from railcluster import process, workers
 process.leave_on_sigterm()
+workers.SECONDS = SECONDS_OF_ONE
 found = [workers.Test(*words) for words in TESTS]
 workers.run(found, 3, [sys.executable, "-c", "import sys; sys.path.insert(0, {str(HERE.parent / "system")!r}); "
                        "from railcluster import process; process.leave_on_sigterm(); exec(open('double.py').read())"],
@@ -54,9 +55,9 @@ workers.run(found, 3, [sys.executable, "-c", "import sys; sys.path.insert(0, {st
 """
 
 
-def pool(folder: str, found: list[Test]) -> subprocess.Popen:
+def pool(folder: str, found: list[Test], seconds: float = 60) -> subprocess.Popen:
     (Path(folder) / "double.py").write_text(DOUBLE)
-    script = POOL.replace("TESTS", repr([tuple(test) for test in found]))
+    script = POOL.replace("TESTS", repr([tuple(test) for test in found])).replace("SECONDS_OF_ONE", str(seconds))
     return subprocess.Popen([sys.executable, "-B", "-c", script], cwd=folder, stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -71,8 +72,8 @@ def named(*names: str, alone=()) -> list[Test]:
     return [Test(name, "usual", 1, name in alone) for name in names]
 
 
-def run(folder: str, found: list[Test]) -> list[str]:
-    process = pool(folder, found)
+def run(folder: str, found: list[Test], seconds: float = 60) -> list[str]:
+    process = pool(folder, found, seconds)
     out, _ = process.communicate(timeout=60)
     check(process.returncode == 0, process.returncode, out)
     return out.splitlines()
@@ -98,6 +99,16 @@ def test_a_worker_dies(folder) -> None:
     why = "the worker that ran it ended with status -9"
     check(sorted(lines) == sorted([f"RESULT fail {name} {why}" for name in names if "die" in name] + [
         "RESULT fail c.bad as it must", *(f"RESULT pass {name} " for name in ("a.1", "a.2", "b.1"))]), *lines)
+
+
+def test_one_hangs(folder) -> None:
+    """It is ended and has failed, its processes are told, and the others are run."""
+    lines = run(folder, named("a.1", "a.hang", "a.2", "b.1"), 3)
+    check(any(line.startswith("a.hang has not ended within 3 s") for line in lines), *lines)
+    check(any("-c import sys" in line and "[S " in line for line in lines), *lines)
+    results = sorted(line for line in lines if line.startswith("RESULT"))
+    check(results == ["RESULT fail a.hang the worker that ran it ended with status -9",
+                      *(f"RESULT pass {name} " for name in ("a.1", "a.2", "b.1"))], *lines)
 
 
 def test_alone(folder) -> None:

@@ -2,6 +2,7 @@
 """tests/run's true counts: each test case of each unit test program is one test, and a program without a report a failure."""
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -56,6 +57,26 @@ def test_a_program_that_does_not_end_well(folder) -> None:
         check(len(results.failed) == 1 and results.failed[0].startswith("unit: topo: ") and why in results.failed[0],
               results.failed)
         check(results.summary().endswith(" passed, 1 failed"), results.summary())
+
+
+def test_a_program_that_hangs(folder) -> None:
+    """It is ended with what it started, and the log says what that was; the next one runs."""
+    usual, stages.SECONDS["unit"] = stages.SECONDS["unit"], 1
+    try:
+        results = run(folder, base="sleep 987 & wait", topo=report(("a", "true")))
+    finally:
+        stages.SECONDS["unit"] = usual
+    check((results.passed, len(results.failed)) == (1, 1), results.passed, results.failed)
+    check("sleep 987" in (Path(folder) / "logs/unit-base.log").read_text(), "what hung is not told")
+
+
+def test_a_script_that_hangs(_folder) -> None:
+    """As make check runs it."""
+    deadline = Path(__file__).resolve().parents[1] / "deadline"
+    done = subprocess.run([deadline, "1", "sh", "-c", "sleep 986; true"], capture_output=True, text=True, timeout=60, check=False)
+    check(done.returncode == 124 and "has not ended within 1 s" in done.stdout and "sleep 986" in done.stdout, done)
+    for words, status in ((["true"], 0), (["false"], 1), (["sh", "-c", "exit 77"], 77), (["sh", "-c", "kill -9 $$"], 137)):
+        check(subprocess.run([deadline, "60", *words], check=False).returncode == status, words)
 
 
 sys.exit(tests(globals()))

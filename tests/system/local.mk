@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	%D%/railcluster/agents.py \
 	%D%/railcluster/build.py \
 	%D%/railcluster/cluster.py \
+	%D%/railcluster/deadline.py \
 	%D%/railcluster/fabric.py \
 	%D%/railcluster/faults.py \
 	%D%/railcluster/fresh.py \

@@ -56,10 +56,14 @@ class Pid(NamedTuple):
 
 
 def children(pid: int) -> list[int]:
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
+    """Those of all its threads."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += [int(child) for child in task.read_text().split()]
+        except OSError:
+            pass  # the thread has ended
+    return found
 
 
 def descendants(pid: int) -> list[int]:

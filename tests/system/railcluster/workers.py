@@ -14,11 +14,13 @@ import threading
 import time
 from typing import Callable, NamedTuple, Optional
 
+from . import deadline
 from .process import Pid, die_with_parent, kill_tree
 
 MARK = "\x1e"
 MEMORY_MB = 600  # more than twice what a cluster of 16 hosts takes
 MOST = 4
+SECONDS = 420  # that no test takes, several times the slowest: one that hangs fails, and the others run
 
 
 class Test(NamedTuple):
@@ -71,6 +73,7 @@ class Worker:
     def __init__(self, number: int, command: list[str], events: queue.Queue):
         self.number, self.events = number, events
         self.test: Optional[Test] = None
+        self.overdue = 0.0
         self.last: Optional[Test] = None
         # A session of its own: Ctrl-C is the pool's to pass on, once.
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -90,6 +93,7 @@ class Worker:
 
     def begin(self, test: Test) -> None:
         self.test = self.last = test
+        self.overdue = time.monotonic() + SECONDS
         try:
             self.process.stdin.write(test.name + "\n")
             self.process.stdin.flush()
@@ -134,7 +138,12 @@ def _run_all(plan: Plan, workers: list[Worker], command: list[str], events: queu
     for worker in workers:
         next_for(worker)
     while workers:
-        worker, text, result = events.get()
+        for overdue in [worker for worker in workers if worker.test and time.monotonic() > worker.overdue and worker.pid.alive()]:
+            print(deadline.end(overdue.pid, overdue.test.name, SECONDS), flush=True)  # its end is an event
+        try:
+            worker, text, result = events.get(timeout=1)
+        except queue.Empty:
+            continue
         print(text, end="", flush=True)
         if result:
             report(*result)
