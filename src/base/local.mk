@@ -4,6 +4,7 @@ libry_base_la_SOURCES = \
 	%D%/bounds.cpp %D%/bounds.hpp \
 	%D%/child.cpp %D%/child.hpp \
 	%D%/clock.cpp %D%/clock.hpp \
+	%D%/close_inherited.cpp %D%/close_inherited.hpp \
 	%D%/conf.cpp %D%/conf.hpp \
 	%D%/error.cpp %D%/error.hpp \
 	%D%/expected.hpp \

@@ -7,6 +7,7 @@ time. Run in the build directory, as root.
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -75,9 +76,23 @@ class Slurm:
         wait_for(lambda: "idle" in self.ask("sinfo", "-h", "-o", "%T") or "alloc" in self.ask("sinfo", "-h", "-o", "%T"), "the node")
 
     def stop(self):
-        for daemon in self.daemons:
+        for daemon, port in zip(self.daemons, (6817, 6818)):
             daemon.terminate()
-            daemon.wait()
+            wait_for(lambda: self.ended(daemon, port), f"the end of {daemon.args[0]}", 120)
+
+    @staticmethod
+    def ended(daemon, port):
+        """Slurm looks whether it is to end and then waits for a connection: a signal in between is heard with the next."""
+        try:
+            daemon.wait(5)
+        except subprocess.TimeoutExpired:
+            threads = sorted(Path(f"/proc/{daemon.pid}/task").glob("*"))
+            where = [f"{(one / 'comm').read_text().strip()} in {(one / 'wchan').read_text()}" for one in threads]
+            print(f"{daemon.args[0]} still runs: {', '.join(where)}")
+            daemon.terminate()
+            with socket.socket() as connection:
+                connection.connect_ex(("head", port))
+        return daemon.returncode is not None
 
     def change(self, what, into):
         """In the safe order: everything stops, every host changes, then all start."""

@@ -1,5 +1,6 @@
 #include "restart/watch/link_notices.hpp"
 
+#include "base/close_inherited.hpp"
 #include "base/log.hpp"
 #include "restart/watch/mad_notices.hpp"
 
@@ -252,7 +253,7 @@ void LinkNotices::begin() {
     const auto child = ::fork();
     const int failed = errno;
     if (child == 0) {
-        out = base::UniqueFd();
+        base::close_inherited(in.get());
         be_listener(*file_, port_, target_, in.get());
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -1,5 +1,6 @@
 #include "restart/watch/run_apart.hpp"
 
+#include "base/close_inherited.hpp"
 #include "base/unique_fd.hpp"
 #include "base/units.hpp"
 
@@ -20,6 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void be_child(const std::function<base::Expected<std::string>()>& work, int out) {
+    base::close_inherited(out);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     std::signal(SIGTERM, SIG_DFL);
     sigset_t none;

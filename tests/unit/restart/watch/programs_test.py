@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -68,9 +69,15 @@ class Programs(unittest.TestCase):
                                   pass_fds=[writing], cwd=self.home)
         self.addCleanup(lambda: (daemon.poll() is None and daemon.kill(), daemon.wait()))
         os.close(writing)
-        with os.fdopen(reading) as ready:
-            self.assertEqual(ready.read(), 'READY\n', self.log())
-        return daemon
+        self.addCleanup(os.close, reading)
+        said = b''
+        while select.select([reading], [], [], 60)[0]:
+            block = os.read(reading, 100)
+            if not block:
+                self.assertEqual(said, b'READY\n', self.log())
+                return daemon
+            said += block
+        raise AssertionError(f'{said} and no end within 60 s: a child of the daemon has the descriptor, too\n{self.log()}')
 
     def log(self, name='log'):
         with open(f'{self.home}/{name}') as f:
@@ -234,7 +241,8 @@ class Programs(unittest.TestCase):
         self.start(self.command())
 
     def test_fabricwatchd_without_a_fabric(self):
-        done = subprocess.run([f'{BUILD}/fabricwatchd', '--config', self.conf, '--once'], capture_output=True, text=True)
+        done = subprocess.run([f'{BUILD}/fabricwatchd', '--config', self.conf, '--once'], capture_output=True, text=True,
+                              timeout=60)
         self.assertEqual(done.returncode, 2)
         self.assertIn('fabric.json', done.stderr)
 

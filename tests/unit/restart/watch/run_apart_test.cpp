@@ -40,6 +40,19 @@ TEST_CASE("a child's text and its error come back") {
     CHECK(run_apart([]() -> base::Expected<std::string> { return std::string(); }, 10s)->empty());
 }
 
+TEST_CASE("a child has nothing of its parent's open") {
+    // High, as what the child opens gets the lowest numbers.
+    const base::UniqueFd ours(::fcntl(STDOUT_FILENO, F_DUPFD, 200));
+    REQUIRE(ours);
+    const auto text = run_apart(
+        [&]() -> base::Expected<std::string> {
+            return std::string(::fcntl(ours.get(), F_GETFD) == -1 ? "closed" : "open");
+        },
+        10s);
+    REQUIRE(text);
+    CHECK(*text == "closed");
+}
+
 TEST_CASE("a child that hangs is ended, also one that does not listen") {
     const auto began = std::chrono::steady_clock::now();
     const auto hung = run_apart(
