@@ -3,7 +3,7 @@
 # Those that run longest come first.
 unit_programs = tests/unit/unit_sched tests/unit/unit_topo tests/unit/unit_core \
 	tests/unit/unit_worlds tests/unit/unit_watch tests/unit/unit_ckpt tests/unit/unit_daemon tests/unit/unit_wire tests/unit/unit_base tests/unit/unit_spank \
-	tests/unit/unit_ctl tests/unit/unit_run
+	tests/unit/unit_ctl tests/unit/unit_probe tests/unit/unit_run
 check_PROGRAMS += $(unit_programs)
 # Before anything is compiled in vain.
 .PHONY: check-parts
@@ -23,6 +23,7 @@ libry_unit_la_CXXFLAGS = $(unit_cxxflags)
 
 include tests/unit/base/local.mk
 include tests/unit/topo/local.mk
+include tests/unit/probe/local.mk
 include tests/unit/sched/local.mk
 include tests/unit/sched/advise/local.mk
 include tests/unit/sched/plan/local.mk

@@ -1,7 +1,7 @@
 # Doubles of hardware this machine does not have, each with the test that holds it to a real counterpart.
 noinst_DATA += %D%/libnvidia-ml.so.1
 CLEANFILES += %D%/libnvidia-ml.so.1
-%D%/libnvidia-ml.so.1: $(srcdir)/%D%/nvml_double.c $(top_srcdir)/src/restart/watch/nvml_abi.h
+%D%/libnvidia-ml.so.1: $(srcdir)/%D%/nvml_double.c $(top_srcdir)/src/probe/nvml_abi.h
 	$(AM_V_at)$(MKDIR_P) %D%
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) -I$(top_srcdir)/src $(CFLAGS) -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 \
 		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread

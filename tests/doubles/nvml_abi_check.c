@@ -1,4 +1,4 @@
-/* Compiles only where watch/nvml_abi.h agrees with NVIDIA's nvml.h in every layout and number that Railyard
+/* Compiles only where probe/nvml_abi.h agrees with NVIDIA's nvml.h in every layout and number that Railyard
  * uses (run by nvml_double_test.py where nvml.h is installed; Debian: libnvidia-ml-dev in non-free). */
 #define NVML_NO_UNVERSIONED_FUNC_DEFS
 #include <nvml.h>
@@ -29,7 +29,7 @@ enum {
 #define nvmlEventData_t ours_event
 #define nvmlDevice_st ours_device_st
 #define nvmlEventSet_st ours_event_set_st
-#include "restart/watch/nvml_abi.h"
+#include "probe/nvml_abi.h"
 #undef nvmlPciInfo_t
 #undef nvmlEventData_t
 

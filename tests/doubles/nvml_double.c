@@ -1,4 +1,4 @@
-/* A TEST DOUBLE of NVIDIA's management library: it has NVML's soname and the functions of watch/nvml_abi.h,
+/* A TEST DOUBLE of NVIDIA's management library: it has NVML's soname and the functions of probe/nvml_abi.h,
  * and its GPUs are lines of a text file. It measures nothing and must never be installed.
  *
  * Held to the truth by: nvml_abi.h, through which both this file and nodewatchd are compiled (a wrong
@@ -15,7 +15,7 @@
  * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8
  * sound GPUs. GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py. */
 #define _GNU_SOURCE
-#include "restart/watch/nvml_abi.h"
+#include "probe/nvml_abi.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The NVML double against NVIDIA's own Python bindings (pynvml), whose structures and names come from nvml.h, and
-watch/nvml_abi.h against nvml.h itself. Each half needs its counterpart (Debian: python3-pynvml in contrib,
+probe/nvml_abi.h against nvml.h itself. Each half needs its counterpart (Debian: python3-pynvml in contrib,
 libnvidia-ml-dev in non-free); without both the test is skipped (77). nodewatchd's unit tests drive the double too."""
 import os
 import subprocess

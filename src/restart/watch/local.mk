@@ -9,10 +9,7 @@ libry_watch_la_SOURCES = \
 	%D%/job_session.cpp %D%/job_session.hpp \
 	%D%/job_socket.cpp %D%/job_socket.hpp \
 	%D%/judge.cpp %D%/judge.hpp \
-	%D%/kmsg.cpp %D%/kmsg.hpp \
 	%D%/leaf_links.cpp %D%/leaf_links.hpp \
-	%D%/nvml_abi.h \
-	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
 	%D%/peer_looker.cpp %D%/peer_looker.hpp \
 	%D%/port_signals.cpp %D%/port_signals.hpp \
 	%D%/print.cpp %D%/print.hpp \
@@ -32,10 +29,9 @@ libry_watch_la_SOURCES = \
 	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
 	%D%/sources.cpp %D%/sources.hpp \
-	%D%/sysfs_ib.cpp %D%/sysfs_ib.hpp \
 	%D%/watcher.cpp %D%/watcher.hpp \
 	%D%/window.cpp %D%/window.hpp
-libry_watch_la_LIBADD = libry_http.la libry_topo.la libry_base.la -ldl -lpthread
+libry_watch_la_LIBADD = libry_probe.la libry_http.la libry_topo.la libry_base.la -lpthread
 
 noinst_LTLIBRARIES += libry_mad_notices.la
 libry_mad_notices_la_SOURCES = \

@@ -1,9 +1,9 @@
 #include "restart/watch/sources.hpp"
 
 #include "base/units.hpp"
-#include "restart/watch/kmsg.hpp"
-#include "restart/watch/nvml_gpus.hpp"
-#include "restart/watch/sysfs_ib.hpp"
+#include "probe/kmsg_log.hpp"
+#include "probe/nvml_gpus.hpp"
+#include "probe/sysfs_ib.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -36,9 +36,9 @@ constexpr std::string_view switched_off = "switched off by the configuration";
 } // namespace
 
 struct Sources::Ib {
-    SysfsIb sysfs; // the thread's
+    probe::SysfsIb sysfs; // the thread's
     base::Duration interval;
-    SysfsIb::Depth depth;
+    probe::SysfsIb::Depth depth;
     Latest<IbSample> latest;
     std::mutex mutex;
     std::optional<std::vector<std::string>> fresh_counters; // to be read from the next sample on
@@ -59,20 +59,20 @@ struct Sources::Gpu {
     base::Duration interval;
     Latest<std::vector<GpuSample>> latest;
     std::mutex mutex; // of all below
-    std::shared_ptr<NvmlGpus> gpus;
+    std::shared_ptr<probe::NvmlGpus> gpus;
     std::optional<std::string> failure; // why `gpus` is not there
     std::vector<XidEvent> xids;
 
-    std::shared_ptr<NvmlGpus> opened() {
+    std::shared_ptr<probe::NvmlGpus> opened() {
         const std::lock_guard lock(mutex);
         return gpus;
     }
 
     void open() {
-        auto fresh = NvmlGpus::open(library);
+        auto fresh = probe::NvmlGpus::open(library);
         const std::lock_guard lock(mutex);
         if (fresh)
-            gpus = std::make_shared<NvmlGpus>(*std::move(fresh));
+            gpus = std::make_shared<probe::NvmlGpus>(*std::move(fresh));
         else
             failure = fresh.error().text;
     }
@@ -103,18 +103,19 @@ struct Sources::Gpu {
 };
 
 struct Sources::Log {
-    std::optional<Kmsg> kmsg;
+    std::optional<probe::Kmsg> kmsg;
     std::string failure;
     Clock::time_point next_try{};
 };
 
 Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_(std::make_unique<Log>()) {
-    ib_ = std::shared_ptr<Ib>(new Ib{SysfsIb(settings_.sysfs, settings_.counters, settings_.ignored_devices),
-                                     settings_.interval,
-                                     settings_.every_counter ? SysfsIb::Depth::all : SysfsIb::Depth::judged,
-                                     {},
-                                     {},
-                                     {}});
+    ib_ = std::shared_ptr<Ib>(
+        new Ib{probe::SysfsIb(settings_.sysfs, settings_.counters, settings_.ignored_devices),
+               settings_.interval,
+               settings_.every_counter ? probe::SysfsIb::Depth::all : probe::SysfsIb::Depth::judged,
+               {},
+               {},
+               {}});
     threads_.push_back(std::make_unique<Background>([ib = ib_](std::stop_token stop) { ib->run(stop); }));
     look_at_fabric(settings_.fabric);
     gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}});
@@ -202,7 +203,7 @@ void Sources::read_log(Reading& into) {
     }
     if (!log_->kmsg && Clock::now() >= log_->next_try) {
         log_->next_try = Clock::now() + look_again;
-        if (auto opened = Kmsg::open(settings_.kmsg))
+        if (auto opened = probe::Kmsg::open(settings_.kmsg))
             log_->kmsg = *std::move(opened);
         else
             log_->failure = opened.error().text;

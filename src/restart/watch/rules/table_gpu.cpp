@@ -1,4 +1,4 @@
-#include "restart/watch/nvml_abi.h"
+#include "probe/nvml_abi.h"
 #include "restart/watch/rules/table.hpp"
 
 #include <array>

@@ -3,15 +3,15 @@
 
 #include "unit/folder.hpp"
 
-#include "hardware.hpp"
+#include "probe/sysfs_ib.hpp"
 #include "restart/watch/judge.hpp"
-#include "restart/watch/sysfs_ib.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/read/assemble.hpp"
 #include "topo/read/ibnetdiscover.hpp"
 #include "topo/read/outline.hpp"
 #include "topo/read/slurm_topology.hpp"
 #include "topo/synth/synth.hpp"
+#include "unit/probe/hardware.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -51,14 +51,14 @@ std::string text_with(const std::string& description) {
 }
 
 std::vector<Finding> judged(const test::Hardware& hardware, const Listing& listing, base::Duration time) {
-    SysfsIb sysfs(hardware.sysfs(), RuleBook::counters({}));
+    probe::SysfsIb sysfs(hardware.sysfs(), RuleBook::counters({}));
     Judge judge{Limits{}};
     std::vector<Finding> findings;
     Sample sample;
     sample.now = base::Time(1'700'000'000s);
     sample.listed = listing;
     for (const auto end = sample.now + time; sample.now < end; sample.now += 1s) {
-        sample.ib = sysfs.sample(SysfsIb::Depth::judged);
+        sample.ib = sysfs.sample(probe::SysfsIb::Depth::judged);
         findings = judge.judge(sample);
     }
     return findings;

@@ -1,12 +1,9 @@
 tests_unit_unit_watch_SOURCES = \
 	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
-	%D%/hardware.hpp \
 	%D%/job_socket_test.cpp \
 	%D%/job_test.cpp \
-	%D%/kmsg_test.cpp \
 	%D%/leaf_links_test.cpp \
-	%D%/nvml_test.cpp \
 	%D%/peer_looker_test.cpp \
 	%D%/reporter_test.cpp \
 	%D%/rules/manual_test.cpp \
@@ -14,9 +11,9 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/rules/rule_set_test.cpp \
 	%D%/rules_test.cpp \
 	%D%/run_apart_test.cpp \
-	%D%/sysfs_ib_test.cpp \
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp \
+	tests/unit/probe/hardware.hpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_unit_unit_watch_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_watch_CXXFLAGS = $(unit_cxxflags)

@@ -1,11 +1,12 @@
 // From the hardware's doubles to reports: the whole of nodewatchd but its sockets.
 #include "restart/watch/watcher.hpp"
 
-#include "hardware.hpp"
+#include "unit/probe/hardware.hpp"
 
 #include "restart/watch/print.hpp"
 
 #include "base/json.hpp"
+#include "probe/sysfs_ib.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -76,6 +77,16 @@ TEST_CASE("a sound host is watched in full and reported without findings") {
     CHECK(watching.last.watching_again == std::vector<std::string>{"infiniband", "kmsg", "nvml"});
     CHECK(report.not_watching.empty());
     CHECK(report.findings.empty());
+}
+
+TEST_CASE("the mlx5 driver has each counter that a rule reads") {
+    const test::Hardware host(1);
+    probe::SysfsIb sysfs(host.sysfs(), RuleBook::counters({}));
+    const auto port = sysfs.sample(probe::SysfsIb::Depth::judged).ports.at(0);
+    for (const auto& name : RuleBook::counters({})) {
+        INFO(name);
+        CHECK(port.counters.contains(name));
+    }
 }
 
 TEST_CASE("faults of the doubles become findings, and end: throttle, lost GPU, XIDs, link, device") {

@@ -1,19 +1,25 @@
-#include "restart/watch/sysfs_ib.hpp"
+#include "probe/sysfs_ib.hpp"
 
 #include "hardware.hpp"
-
-#include "restart/watch/judge.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 
-using restart::SysfsIb;
-using Depth = restart::SysfsIb::Depth;
+using probe::SysfsIb;
+using Depth = probe::SysfsIb::Depth;
+
+namespace {
+
+// Of both folders.
+const std::vector<std::string> counters{"link_downed", "symbol_error", "port_rcv_errors",
+                                        "rnr_nak_retry_err"};
+
+} // namespace
 
 TEST_CASE("a generated host: eight ports, their state, rate and counters") {
     const test::Hardware host(8);
-    SysfsIb sysfs(host.sysfs(), restart::RuleBook::counters({}));
+    SysfsIb sysfs(host.sysfs(), counters);
     const auto judged = sysfs.sample(Depth::judged);
     REQUIRE(judged.ports.size() == 8);
     const auto& port = judged.ports[3];
@@ -24,9 +30,9 @@ TEST_CASE("a generated host: eight ports, their state, rate and counters") {
     CHECK(port.rate_gbps == 400);
     CHECK(port.node == 0x946dae0000010040);
     CHECK(port.guid == 0x946dae0000010040);
-    for (const auto& name : restart::RuleBook::counters({})) {
+    for (const auto& name : counters) {
         INFO(name);
-        CHECK(port.counters.contains(name)); // the mlx5 driver has each counter that a rule reads
+        CHECK(port.counters.contains(name));
     }
     CHECK_FALSE(port.counters.contains("port_xmit_data"));
     const auto all = sysfs.sample(Depth::all);
@@ -36,7 +42,7 @@ TEST_CASE("a generated host: eight ports, their state, rate and counters") {
 
 TEST_CASE("changes are seen through the files kept open, in values of any length") {
     const test::Hardware host(2);
-    SysfsIb sysfs(host.sysfs(), restart::RuleBook::counters({}));
+    SysfsIb sysfs(host.sysfs(), counters);
     sysfs.sample(Depth::judged);
     host.set({"mlx5_1.link_downed=123456789", "mlx5_1.rnr_nak_retry_err=5", "mlx5_1.link=down"});
     auto port = sysfs.sample(Depth::judged).ports[1];
@@ -53,7 +59,7 @@ TEST_CASE("changes are seen through the files kept open, in values of any length
 
 TEST_CASE("a device that vanishes is left out, and comes back") {
     const test::Hardware host(3);
-    SysfsIb sysfs(host.sysfs(), restart::RuleBook::counters({}));
+    SysfsIb sysfs(host.sysfs(), counters);
     REQUIRE(sysfs.sample(Depth::judged).ports.size() == 3);
     host.remove("mlx5_1");
     const auto without = sysfs.sample(Depth::judged);
@@ -74,7 +80,7 @@ TEST_CASE("Ethernet and ignored devices are left out and said so") {
     CHECK(sample.ports[0].device == "mlx5_1");
     CHECK(sample.left_out ==
           std::vector<std::string>{"mlx5_0: link layer Ethernet", "mlx5_2: ignored by the configuration"});
-    CHECK(sample.ignored == std::vector<restart::Guid>{0x946dae0000010030, 0x946dae0000010030});
+    CHECK(sample.ignored == std::vector<probe::Guid>{0x946dae0000010030, 0x946dae0000010030});
 }
 
 TEST_CASE("files that hold nonsense give no values, and no harm") {
@@ -84,7 +90,7 @@ TEST_CASE("files that hold nonsense give no values, and no harm") {
     host.write("class/infiniband/mlx5_0/ports/1/counters/symbol_error", "-1\n");
     host.write("class/infiniband/mlx5_0/ports/1/counters/link_downed", "99999999999999999999999\n");
     host.write("class/infiniband/mlx5_0/ports/1/counters/port_rcv_errors", "");
-    SysfsIb sysfs(host.sysfs(), restart::RuleBook::counters({}));
+    SysfsIb sysfs(host.sysfs(), counters);
     const auto port = sysfs.sample(Depth::all).ports.at(0);
     CHECK(port.state.find('\x1b') == std::string::npos);
     CHECK(port.rate_gbps == 0);
@@ -93,6 +99,6 @@ TEST_CASE("files that hold nonsense give no values, and no harm") {
 }
 
 TEST_CASE("a host without InfiniBand has no ports") {
-    SysfsIb sysfs("/nonexistent", restart::RuleBook::counters({}));
+    SysfsIb sysfs("/nonexistent", counters);
     CHECK(sysfs.sample(Depth::all).ports.empty());
 }

@@ -1,4 +1,4 @@
-#include "restart/watch/kmsg.hpp"
+#include "probe/kmsg_log.hpp"
 
 #include "base/utf8.hpp"
 
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-namespace restart {
+namespace probe {
 namespace {
 
 constexpr std::size_t largest_record = 8192; // CONSOLE_EXT_LOG_MAX
@@ -127,4 +127,4 @@ void Kmsg::drain_file(std::vector<XidEvent>& into) {
     }
 }
 
-} // namespace restart
+} // namespace probe

@@ -1,4 +1,4 @@
-#include "restart/watch/sysfs_ib.hpp"
+#include "probe/sysfs_ib.hpp"
 
 #include "base/hostlist.hpp"
 #include "topo/guid.hpp"
@@ -12,7 +12,7 @@
 #include <set>
 #include <string_view>
 
-namespace restart {
+namespace probe {
 namespace {
 
 namespace fs = std::filesystem;
@@ -197,4 +197,4 @@ IbSample SysfsIb::sample(Depth depth) {
     return taken;
 }
 
-} // namespace restart
+} // namespace probe

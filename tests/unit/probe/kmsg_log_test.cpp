@@ -1,12 +1,12 @@
-#include "restart/watch/kmsg.hpp"
+#include "probe/kmsg_log.hpp"
 
 #include "unit/folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 
-using restart::Kmsg;
-using restart::parse_xid;
+using probe::Kmsg;
+using probe::parse_xid;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "restart/watch/nvml_gpus.hpp"
+#include "probe/nvml_gpus.hpp"
 
 #include "hardware.hpp"
 
@@ -6,7 +6,7 @@
 #include <thread>
 
 using namespace std::chrono_literals;
-using restart::NvmlGpus;
+using probe::NvmlGpus;
 
 TEST_CASE("GPUs through NVML: what each tells") {
     const test::Hardware host(0);

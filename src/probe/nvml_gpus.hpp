@@ -8,13 +8,13 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "restart/watch/sample.hpp"
+#include "probe/sample.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
-namespace restart {
+namespace probe {
 
 class NvmlGpus {
 public:
@@ -41,4 +41,4 @@ private:
     std::unique_ptr<Library> library_;
 };
 
-} // namespace restart
+} // namespace probe

@@ -6,14 +6,14 @@
 #pragma once
 
 #include "base/unique_fd.hpp"
-#include "restart/watch/sample.hpp"
+#include "probe/sample.hpp"
 
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
-namespace restart {
+namespace probe {
 
 class SysfsIb {
 public:
@@ -60,4 +60,4 @@ private:
     std::map<std::string, LeftOut, std::less<>> left_out_; // by device
 };
 
-} // namespace restart
+} // namespace probe

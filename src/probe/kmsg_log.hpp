@@ -7,7 +7,7 @@
 
 #include "base/expected.hpp"
 #include "base/unique_fd.hpp"
-#include "restart/watch/sample.hpp"
+#include "probe/sample.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace restart {
+namespace probe {
 
 // The XID in one log line, with or without the record's prefix or a time in brackets. Forms, of the drivers
 // since 2012: "NVRM: Xid (PCI:0000:14:00): 79, pid=…, GPU has fallen off the bus." and, older, "NVRM: Xid
@@ -45,4 +45,4 @@ private:
     std::uint64_t lost_ = 0;
 };
 
-} // namespace restart
+} // namespace probe

@@ -1,6 +1,6 @@
-#include "restart/watch/nvml_gpus.hpp"
+#include "probe/nvml_gpus.hpp"
 
-#include "restart/watch/nvml_abi.h"
+#include "probe/nvml_abi.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-namespace restart {
+namespace probe {
 
 // The loaded library, its functions and the GPUs found.
 struct NvmlGpus::Library {
@@ -184,4 +184,4 @@ bool NvmlGpus::has_xid_events() const {
     return library_->has_xid_events;
 }
 
-} // namespace restart
+} // namespace probe

@@ -1,0 +1,10 @@
+# probe: what a host can be asked, each source behind a class that never fails and never judges. Vendor libraries are
+# opened at run time.
+noinst_LTLIBRARIES += libry_probe.la
+libry_probe_la_SOURCES = \
+	%D%/kmsg_log.cpp %D%/kmsg_log.hpp \
+	%D%/nvml_abi.h \
+	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
+	%D%/sample.hpp \
+	%D%/sysfs_ib.cpp %D%/sysfs_ib.hpp
+libry_probe_la_LIBADD = libry_topo.la libry_base.la -ldl
