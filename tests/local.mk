@@ -31,6 +31,7 @@ include tests/unit/sched/slurm/local.mk
 include tests/unit/spank/local.mk
 include tests/unit/restart/wire/local.mk
 include tests/unit/restart/watch/local.mk
+include tests/unit/check/local.mk
 include tests/unit/restart/ckpt/local.mk
 include tests/unit/restart/run/local.mk
 include tests/unit/restart/core/local.mk

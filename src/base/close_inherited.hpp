@@ -3,8 +3,8 @@
 
 namespace base {
 
-// Closes all descriptors but 0 to 2 and `kept`. Whoever reads a pipe of the parent's to its end (--ready-fd) would
-// else wait for the child, too.
+// Closes all descriptors but 0 to 2 and `kept`. Whoever reads a pipe of the parent's to its end (--ready-fd)
+// would else wait for the child, too.
 void close_inherited(int kept);
 
 } // namespace base

@@ -83,6 +83,12 @@ const Rule* RuleSet::find(std::string_view name) const {
     return found == rows_.end() ? nullptr : &*found;
 }
 
+RuleSet RuleSet::only(std::string_view name) const {
+    auto one = *this;
+    std::erase_if(one.rows_, [&](const Rule& row) { return row.name != name; });
+    return one;
+}
+
 std::string RuleSet::print() const {
     const auto shipped = shipped_rules();
     std::string out;

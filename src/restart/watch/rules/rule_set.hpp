@@ -28,6 +28,9 @@ public:
     std::span<const Rule> rows() const { return rows_; }
     const Rule* find(std::string_view name) const; // null: there is none
 
+    // The row of that name by itself.
+    RuleSet only(std::string_view name) const;
+
     // Every row as a file that from_text reads back. Fields at their default are left out.
     std::string print() const;
 

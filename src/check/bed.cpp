@@ -1,0 +1,170 @@
+#include "check/bed.hpp"
+
+#include "base/file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <system_error>
+
+namespace check {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Counters of the transport stand in a folder of their own (Documentation/ABI/stable/sysfs-class-infiniband).
+std::string counter_file(const std::string& name) {
+    constexpr std::array hardware{"local_ack_timeout_err", "rnr_nak_retry_err", "roce_slow_restart",
+                                  "out_of_sequence",       "packet_seq_err",    "implied_nak_seq_err"};
+    const bool one = std::find(hardware.begin(), hardware.end(), name) != hardware.end();
+    return (one ? "hw_counters/" : "counters/") + name;
+}
+
+probe::Guid guid_of(std::uint32_t hca) {
+    return 0x946dae0000010010 + 0x10 * static_cast<probe::Guid>(hca);
+}
+
+std::string colons(probe::Guid guid) {
+    const auto text = fmt::format("{:016x}", guid);
+    return fmt::format("{}:{}:{}:{}", text.substr(0, 4), text.substr(4, 4), text.substr(8, 4),
+                       text.substr(12));
+}
+
+// In place, as the kernel's files keep their inode: the probe holds them open.
+base::Expected<void> put(const fs::path& path, std::string_view text) {
+    std::error_code failed;
+    fs::create_directories(path.parent_path(), failed);
+    std::ofstream out(path, std::ios::trunc);
+    out << text << '\n';
+    out.flush();
+    if (!out) return base::system_error(path.string(), errno);
+    return {};
+}
+
+} // namespace
+
+Bed::Bed(fs::path folder) : folder_(std::move(folder)) {}
+
+std::string Bed::port_name(std::uint32_t hca) {
+    return fmt::format("mlx5_{}:1", hca);
+}
+
+std::string Bed::gpu_name(std::uint32_t gpu) {
+    return fmt::format("gpu{}", gpu);
+}
+
+std::string Bed::pci_of(std::uint32_t gpu) {
+    return fmt::format("0000:{:02x}:00", 0x14 + 28 * gpu);
+}
+
+fs::path Bed::port(std::uint32_t hca) const {
+    return folder_ / fmt::format("sys/class/infiniband/mlx5_{}/ports/1", hca);
+}
+
+base::Expected<std::unique_ptr<Bed>> Bed::make(const fs::path& folder, const std::string& nvml) {
+    std::unique_ptr<Bed> bed(new Bed(folder));
+    if (nvml.empty()) return bed;
+    if (auto written = bed->write_gpus(); !written) return written.error();
+    ::setenv("RAIL_NVML_STATE", (folder / "nvml").c_str(), 1);
+    auto opened = probe::NvmlGpus::open(nvml);
+    if (!opened) return std::move(opened).error();
+    bed->gpus_ = *std::move(opened);
+    return bed;
+}
+
+base::Expected<void> Bed::write_sound() {
+    std::error_code failed;
+    fs::remove_all(folder_ / "sys", failed);
+    if (failed) return base::system_error((folder_ / "sys").string(), failed.value());
+    for (std::uint32_t hca = 0; hca < devices; ++hca)
+        if (auto done = make_hca(hca); !done) return done;
+    if (auto done = base::write_file(folder_ / "kmsg", ""); !done) return done;
+    gpu_state_ = {{"count", devices}};
+    return has_gpus() ? write_gpus() : base::Expected<void>{};
+}
+
+base::Expected<void> Bed::make_hca(std::uint32_t hca) {
+    std::map<std::string, std::string> files{
+        {"ports/1/state", "4: ACTIVE"},
+        {"ports/1/phys_state", "5: LinkUp"},
+        {"ports/1/rate", "400 Gb/sec (4X NDR)"},
+        {"ports/1/link_layer", "InfiniBand"},
+        {"ports/1/gids/0", "fe80:0000:0000:0000:" + colons(guid_of(hca))},
+        {"node_guid", colons(guid_of(hca))},
+        {"node_type", "1: CA"},
+        {"node_desc", "n001"}};
+    for (const auto& name : counters_)
+        files["ports/1/" + counter_file(name)] = fmt::format("{}", counted);
+    for (const auto& [file, text] : files)
+        if (auto done = put(port(hca).parent_path().parent_path() / file, text); !done) return done;
+    return {};
+}
+
+base::Expected<void> Bed::write_gpus() {
+    std::string text;
+    for (const auto& [key, value] : gpu_state_)
+        text += fmt::format("{}={}\n", key, value);
+    return base::write_file(folder_ / "nvml", text);
+}
+
+base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration interval) {
+    counters_ = restart::RuleBook::counters(rules);
+    if (auto done = write_sound(); !done) return done;
+    restart::Limits limits;
+    limits.interval = interval;
+    interval_ = interval;
+    judge_.emplace(limits, rules);
+    ib_.emplace(folder_ / "sys", counters_);
+    auto log = probe::Kmsg::open(folder_ / "kmsg");
+    if (!log) return std::move(log).error();
+    kmsg_ = *std::move(log);
+    now_ = base::Time(std::chrono::hours(480'000));
+    listing = {"made up", {}, {}};
+    for (std::uint32_t hca = 0; hca < devices; ++hca)
+        listing.ports.push_back({guid_of(hca), 0, 1, true, port_name(hca)});
+    return {};
+}
+
+base::Expected<std::vector<restart::Finding>> Bed::look() {
+    now_ += interval_;
+    restart::Sample sample;
+    sample.now = now_;
+    sample.ib = ib_->sample(probe::SysfsIb::Depth::judged);
+    if (gpus_) sample.gpus = gpus_->sample();
+    sample.listed = listing;
+    sample.xids = kmsg_->drain();
+    return judge_->judge(sample);
+}
+
+base::Expected<void> Bed::set_gpu(std::uint32_t gpu, const std::string& key, std::uint64_t value) {
+    gpu_state_[fmt::format("{}.{}", gpu, key)] = value;
+    return write_gpus();
+}
+
+base::Expected<void> Bed::set_port(std::uint32_t hca, const std::string& file, const std::string& text) {
+    return put(port(hca) / file, text);
+}
+
+base::Expected<void> Bed::set_counter(std::uint32_t hca, const std::string& name, std::uint64_t value) {
+    return set_port(hca, counter_file(name), fmt::format("{}", value));
+}
+
+base::Expected<void> Bed::remove_hca(std::uint32_t hca) {
+    std::error_code failed;
+    fs::remove_all(port(hca).parent_path().parent_path(), failed);
+    if (failed) return base::system_error(port(hca).string(), failed.value());
+    return {};
+}
+
+base::Expected<void> Bed::log(std::string_view text) {
+    std::ofstream out(folder_ / "kmsg", std::ios::app);
+    out << text << '\n';
+    out.flush();
+    if (!out) return base::system_error((folder_ / "kmsg").string(), errno);
+    return {};
+}
+
+} // namespace check

@@ -1,0 +1,81 @@
+// A made-up host for the self-test of rules: two HCAs as a tree of the kernel's files, GPUs by a double of
+// NVML where one is given, a kernel log; read by the very probes that nodewatchd uses, judged by its judge,
+// on a clock that the test moves.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "probe/kmsg_log.hpp"
+#include "probe/nvml_gpus.hpp"
+#include "probe/sysfs_ib.hpp"
+#include "restart/watch/judge.hpp"
+#include "restart/watch/rules/rule_set.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace check {
+
+class Bed {
+public:
+    // HCAs and GPUs of it.
+    static constexpr std::uint32_t devices = 4;
+    // What each counter of a port shows at first: lifetime values judge nobody.
+    static constexpr std::uint64_t counted = 1000;
+
+    // `folder` is empty and stays the caller's. `nvml`: path of a double of NVML that reads the file named by
+    // RAIL_NVML_STATE, which this sets; empty: no GPUs. Errors: Code::io, and NvmlGpus::open's.
+    static base::Expected<std::unique_ptr<Bed>> make(const std::filesystem::path& folder,
+                                                     const std::string& nvml);
+    Bed(const Bed&) = delete;
+    Bed& operator=(const Bed&) = delete;
+
+    // A sound host again, on which nothing has been seen yet, judged by these rules alone.
+    base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval);
+
+    // One look, `interval` after the last.
+    base::Expected<std::vector<restart::Finding>> look();
+
+    bool has_gpus() const { return gpus_.has_value(); }
+    static std::string port_name(std::uint32_t hca); // as findings have it
+    static std::string gpu_name(std::uint32_t gpu);
+
+    // What NVML says of a GPU, by the double's keys ("pcie_width").
+    base::Expected<void> set_gpu(std::uint32_t gpu, const std::string& key, std::uint64_t value);
+    // A file of the port, such as "state" or "counters/link_downed".
+    base::Expected<void> set_port(std::uint32_t hca, const std::string& file, const std::string& text);
+    base::Expected<void> set_counter(std::uint32_t hca, const std::string& name, std::uint64_t value);
+    // The device leaves the host, and is there again, sound.
+    base::Expected<void> remove_hca(std::uint32_t hca);
+    base::Expected<void> make_hca(std::uint32_t hca);
+    // A record of the kernel log.
+    base::Expected<void> log(std::string_view text);
+    static std::string pci_of(std::uint32_t gpu); // "0000:14:00"
+
+    // What the fabric file says of this host, at first all HCAs.
+    restart::Listing listing;
+
+private:
+    explicit Bed(std::filesystem::path folder);
+    base::Expected<void> write_sound();
+    base::Expected<void> write_gpus();
+    std::filesystem::path port(std::uint32_t hca) const;
+
+    std::filesystem::path folder_;
+    std::vector<std::string> counters_; // that rules judge
+    std::map<std::string, std::uint64_t> gpu_state_;
+    std::optional<probe::NvmlGpus> gpus_;
+    std::optional<probe::SysfsIb> ib_;
+    std::optional<probe::Kmsg> kmsg_;
+    std::optional<restart::Judge> judge_;
+    base::Duration interval_{1'000};
+    base::Time now_{};
+};
+
+} // namespace check

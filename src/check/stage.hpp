@@ -1,0 +1,39 @@
+// Where one signal can be given any value: through the double of its source and its probe, or to the judge
+// alone.
+#pragma once
+
+#include "check/bed.hpp"
+#include "restart/watch/rules/rule.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace check {
+
+class Stage {
+public:
+    virtual ~Stage() = default;
+
+    // What is between the value and the judge: "sysfs", "NVML", "kernel log"; "judge alone".
+    virtual std::string_view through() const = 0;
+    // A sound host, judged by these rules, looked at so often.
+    virtual base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) = 0;
+    // The signal's value on the component under test from the next look on; of an event: it comes.
+    virtual base::Expected<void> set(double value, std::string_view text) = 0;
+    base::Expected<void> restore() { return set(sound(), {}); }
+    virtual base::Expected<std::vector<restart::Finding>> look() = 0;
+
+    virtual std::string component() const = 0;
+    virtual double sound() const = 0; // the value on a sound host
+    virtual double of() const = 0;    // what the signal is measured against there
+    // The value must be there from the first look on: later it would be another signal's matter.
+    virtual bool from_the_start() const { return false; }
+};
+
+// The stage of a signal. `bed` outlives it. Signals without an injector of their own, and those of GPUs where
+// there is no double of NVML, are given to the judge alone.
+std::unique_ptr<Stage> stage_of(const restart::Rule& rule, Bed& bed);
+
+} // namespace check
