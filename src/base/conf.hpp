@@ -48,7 +48,7 @@ struct RestartdConf {
 struct AgentConf {
     Duration interval{};
     std::string sysfs, nvml, kmsg;
-    std::vector<std::string> ignore_devices;
+    std::vector<std::string> ignore_devices, mounts;
     std::string job_socket;
 };
 

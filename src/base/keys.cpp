@@ -130,13 +130,16 @@ constexpr auto table = std::to_array<Key>({
 
     {KEY(agent, interval), "", from("100ms", "1m"), "\"1s\"", "nodewatchd reports this often."},
     {KEY(agent, sysfs), "", any, "\"/sys\"",
-     "nodewatchd reads class/infiniband below this root of a sysfs tree."},
+     "nodewatchd reads ports, memory errors and devices of this host below this root of a sysfs tree."},
     {KEY(agent, nvml), "", any, "\"libnvidia-ml.so.1\"",
      "nodewatchd loads this NVML library; empty means that GPUs are not watched."},
     {KEY(agent, kmsg), "", any, "\"/dev/kmsg\"",
      "nodewatchd reads XIDs from this kernel log; empty means that it is not watched."},
     {KEY(agent, ignore_devices), "", any, "[]",
      "nodewatchd does not read these HCAs, such as management NICs whose counters fill the kernel log."},
+    {KEY(agent, mounts), "", any, "[]",
+     "nodewatchd looks at these file systems, by their paths from the root, such as /scratch: whether they "
+     "answer, can be written to and have room."},
     {KEY(agent, job_socket), "", of(Form::filled), "\"/run/railyard/job.sock\"",
      "Jobs talk to nodewatchd through this socket."},
 

@@ -2,9 +2,11 @@
 # opened at run time.
 noinst_LTLIBRARIES += libry_probe.la
 libry_probe_la_SOURCES = \
+	%D%/kernel_file.cpp %D%/kernel_file.hpp \
 	%D%/kmsg_log.cpp %D%/kmsg_log.hpp \
 	%D%/nvml_abi.h \
 	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
+	%D%/proc_host.cpp %D%/proc_host.hpp \
 	%D%/sample.hpp \
 	%D%/sysfs_ib.cpp %D%/sysfs_ib.hpp
 libry_probe_la_LIBADD = libry_topo.la libry_base.la -ldl

@@ -51,4 +51,38 @@ struct XidEvent {
     std::string text; // what the driver said after the code; empty from NVML
 };
 
+// What the kernel's error detection counts of one memory controller since the boot.
+struct MemorySample {
+    std::string name; // "mc0"
+    std::optional<std::uint64_t> corrected, uncorrected;
+};
+
+// How the kernel tells the time; `other` are those of guests and other architectures.
+enum class ClockSource { tsc, other, hpet, acpi_pm, jiffies };
+
+// What is left of the host: its memory, clock, processes, modules and the network that manages it. What the
+// host does not have, or does not say, is absent.
+struct HostSample {
+    std::vector<MemorySample> memory;
+    std::optional<ClockSource> clock_source;
+    std::string clock_source_name;       // the kernel's word
+    std::optional<double> clock_step_ms; // how far the time of day jumped since the last look, either way
+    std::optional<bool> fabric_manager;  // whether it runs; of hosts with NVSwitch devices
+    std::optional<bool> peer_memory; // whether a module for GPUDirect is loaded; of hosts with GPUs and HCAs
+    std::string net_device;          // of the default route
+    std::optional<std::uint64_t> carrier_changes; // of net_device, since the boot
+    std::optional<double> blocked_s; // how long the process that is longest in the NVIDIA driver sleeps there
+    std::string blocked_name;        // its command
+};
+
+// One look at a file system, as statvfs(3) tells it.
+struct MountSample {
+    std::string path;      // as the configuration has it
+    double silent_s = 0;   // how long the look that is under way has not been answered; 0: none is
+    int failed = 0;        // the last look's errno; the rest is then from before
+    bool answered = false; // some look was; else the rest says nothing
+    bool read_only = false;
+    std::optional<double> free_percent{}; // of the blocks that users may have
+};
+
 } // namespace probe

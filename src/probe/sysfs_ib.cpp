@@ -1,13 +1,12 @@
 #include "probe/sysfs_ib.hpp"
 
 #include "base/hostlist.hpp"
+#include "probe/kernel_file.hpp"
 #include "topo/guid.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <fcntl.h>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -16,29 +15,6 @@ namespace probe {
 namespace {
 
 namespace fs = std::filesystem;
-
-base::UniqueFd open_file(const fs::path& path) {
-    return base::UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-}
-
-// The first line of an open file, from its beginning; absent when it cannot be read (ENODEV: the device is
-// gone).
-std::optional<std::string> first_line(int fd) {
-    std::array<char, 128> text{};
-    ssize_t n = 0;
-    do
-        n = ::pread(fd, text.data(), text.size(), 0);
-    while (n < 0 && errno == EINTR);
-    if (n <= 0) return std::nullopt;
-    const std::string_view all(text.data(), static_cast<std::size_t>(n));
-    return std::string(all.substr(0, all.find('\n')));
-}
-
-std::optional<std::string> first_line(const fs::path& path) {
-    const auto fd = open_file(path);
-    if (!fd) return std::nullopt;
-    return first_line(fd.get());
-}
 
 // "4: ACTIVE" -> "ACTIVE".
 std::string state_word(const std::string& line) {
@@ -58,33 +34,9 @@ double rate_gbps(std::string_view line) {
     return failed == std::errc{} && rest.starts_with(" Gb/sec") && rate >= 0 && rate < 1e6 ? rate : 0;
 }
 
-std::optional<std::uint64_t> count(std::string_view line) {
-    std::uint64_t value = 0;
-    const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), value);
-    if (failed != std::errc{} || end != line.data() + line.size()) return std::nullopt;
-    return value;
-}
-
 Guid guid_in(const fs::path& path) {
     const auto line = first_line(path);
     return line ? topo::parse_sysfs_guid(*line).value_or(0) : 0;
-}
-
-// Names go into reports and drain reasons.
-bool is_name(std::string_view name) {
-    return !name.empty() && name.size() <= 60 && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-               c == '_' || c == '.';
-    });
-}
-
-std::vector<std::string> entries(const fs::path& directory) {
-    std::vector<std::string> names;
-    std::error_code failed;
-    for (fs::directory_iterator at(directory, failed), end; !failed && at != end; at.increment(failed))
-        names.push_back(at->path().filename().string());
-    std::sort(names.begin(), names.end(), base::natural_less);
-    return names;
 }
 
 constexpr std::array counter_folders{"counters", "hw_counters"};
@@ -105,7 +57,7 @@ void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
     auto& ports = devices_[device];
     const auto node = guid_in(path / "node_guid");
     for (const auto& name : entries(path / "ports")) {
-        const auto number = count(name);
+        const auto number = whole_number(name);
         if (!number || *number == 0 || *number > 255) continue;
         Port port;
         port.device = device;
@@ -167,13 +119,13 @@ bool SysfsIb::read_port(const Port& port, Depth depth, PortSample& into) const {
     if (port.rate) into.rate_gbps = rate_gbps(first_line(port.rate.get()).value_or(""));
     for (const auto& counter : port.judged)
         if (const auto line = first_line(counter.fd.get()))
-            if (const auto value = count(*line)) into.counters[counter.name] = *value;
+            if (const auto value = whole_number(*line)) into.counters[counter.name] = *value;
     if (depth == Depth::judged) return true;
     for (const auto* folder : counter_folders)
         for (const auto& name : entries(port.path / folder))
             if (is_name(name) && !into.counters.contains(name))
                 if (const auto line = first_line(port.path / folder / name))
-                    if (const auto value = count(*line)) into.counters[name] = *value;
+                    if (const auto value = whole_number(*line)) into.counters[name] = *value;
     return true;
 }
 

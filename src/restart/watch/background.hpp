@@ -29,14 +29,22 @@ public:
     Background(const Background&) = delete;
     Background& operator=(const Background&) = delete;
     ~Background() {
-        state_->stop.request_stop();
+        stop();
         std::unique_lock lock(state_->mutex);
-        const bool ended = state_->end.wait_for(lock, std::chrono::seconds(1), [&] { return state_->ended; });
+        const bool ended =
+            state_->end.wait_until(lock, *stopped_ + std::chrono::seconds(1), [&] { return state_->ended; });
         lock.unlock();
         if (ended)
             thread_.join();
         else
             thread_.detach();
+    }
+
+    // Asks the body to return, without waiting: of several that are to end, all are asked before the first is
+    // waited for, so that they share the second.
+    void stop() {
+        state_->stop.request_stop();
+        if (!stopped_) stopped_ = std::chrono::steady_clock::now();
     }
 
 private:
@@ -48,6 +56,7 @@ private:
     };
     std::shared_ptr<State> state_;
     std::thread thread_;
+    std::optional<std::chrono::steady_clock::time_point> stopped_;
 };
 
 // Sleeps, or less when asked to stop: then false.

@@ -1,6 +1,7 @@
 #include "restart/watch/judge.hpp"
 
 #include "restart/watch/gpu_signals.hpp"
+#include "restart/watch/host_signals.hpp"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,12 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
             if (!gpu.pci.empty()) gpu_by_pci_[without_function(gpu.pci)] = fmt::format("gpu{}", gpu.index);
             read_gpu(gpu, signals_);
         }
+    if (sample.host) read_host(*sample.host, signals_);
+    for (const auto& mount : sample.mounts)
+        read_mount(mount, signals_);
     book_.look(sample.now, signals_);
+    // A network device that is the default no more, a service that is not wanted any more.
+    if (sample.host) book_.rest_is_gone(sample.now, "host.");
     if (sample.ib) {
         // What was not there belongs to a port that was renamed, has left, or that the file no longer lists.
         book_.rest_is_gone(sample.now, "ib.");

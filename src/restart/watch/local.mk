@@ -5,11 +5,13 @@ libry_watch_la_SOURCES = \
 	%D%/fabric_file.cpp %D%/fabric_file.hpp \
 	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
 	%D%/gpu_signals.cpp %D%/gpu_signals.hpp \
+	%D%/host_signals.cpp %D%/host_signals.hpp \
 	%D%/job_book.cpp %D%/job_book.hpp \
 	%D%/job_session.cpp %D%/job_session.hpp \
 	%D%/job_socket.cpp %D%/job_socket.hpp \
 	%D%/judge.cpp %D%/judge.hpp \
 	%D%/leaf_links.cpp %D%/leaf_links.hpp \
+	%D%/mount_looks.cpp %D%/mount_looks.hpp \
 	%D%/peer_looker.cpp %D%/peer_looker.hpp \
 	%D%/port_signals.cpp %D%/port_signals.hpp \
 	%D%/print.cpp %D%/print.hpp \
@@ -25,7 +27,7 @@ libry_watch_la_SOURCES = \
 	%D%/rules/rule_state.cpp %D%/rules/rule_state.hpp \
 	%D%/rules/signal.cpp %D%/rules/signal.hpp \
 	%D%/rules/table.cpp %D%/rules/table.hpp \
-	%D%/rules/table_gpu.cpp %D%/rules/table_ib.cpp %D%/rules/table_xid.cpp \
+	%D%/rules/table_gpu.cpp %D%/rules/table_host.cpp %D%/rules/table_ib.cpp %D%/rules/table_xid.cpp \
 	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
 	%D%/sources.cpp %D%/sources.hpp \

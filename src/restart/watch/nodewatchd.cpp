@@ -8,6 +8,7 @@
 #include "base/job_folder.hpp"
 #include "base/log.hpp"
 #include "base/units.hpp"
+#include "base/utf8.hpp"
 #include "restart/watch/job_socket.hpp"
 #include "restart/watch/peer_looker.hpp"
 #include "restart/watch/print.hpp"
@@ -72,10 +73,27 @@ SourceSettings source_settings(const base::Conf& conf, const Options& options, c
     settings.kmsg = *options.kmsg_given ? options.kmsg : conf.agent.kmsg;
     settings.ignored_devices = conf.agent.ignore_devices;
     settings.interval = conf.agent.interval;
+    settings.mounts = conf.agent.mounts;
     settings.fabric = conf.placement.fabric;
     settings.host = host;
     settings.folder = std::filesystem::path(conf.agent.job_socket).parent_path();
     return settings;
+}
+
+// A finding's component is the path, and a report has room for so much of it.
+base::Expected<void> check_mounts(const base::Conf& conf) {
+    constexpr std::size_t longest = 60, most = 16;
+    const auto wrong = [](std::string_view what) {
+        return base::Error{base::Code::input, fmt::format("[agent] mounts: {}", what)};
+    };
+    for (const auto& path : conf.agent.mounts)
+        if (!path.starts_with('/') || path.size() > longest || base::printable(path) != path)
+            return wrong(fmt::format("\"{}\" is no path from the root of at most {} printable characters",
+                                     base::printable(path, 80), longest));
+    if (conf.agent.mounts.size() > most)
+        return wrong(
+            fmt::format("are {}, of which at most {} are looked at", conf.agent.mounts.size(), most));
+    return {};
 }
 
 Limits limits_of(const base::Conf& conf) {
@@ -217,6 +235,7 @@ public:
     base::Expected<void> reload(const base::Conf& conf) {
         const auto rules = read_rules(conf, options_);
         if (!rules) return rules.error();
+        if (auto sound = check_mounts(conf); !sound) return sound;
         if (auto done = reporter_->retarget(target_of(conf)); !done)
             return std::move(done).error().within("[restartd] url");
         interval_ = conf.agent.interval;
@@ -285,7 +304,7 @@ int main(int argc, char** argv) {
     declare(cli, options);
     daemon.check_also([&](const base::Conf& conf) -> base::Expected<void> {
         if (const auto rules = read_rules(conf, options); !rules) return rules.error();
-        return {};
+        return check_mounts(conf);
     });
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
@@ -295,6 +314,7 @@ int main(int argc, char** argv) {
     if (!conf) return status;
     const auto rules = read_rules(*conf, options);
     if (!rules) return cli.fail(rules.error());
+    if (const auto sound = check_mounts(*conf); !sound) return cli.fail(sound.error());
     if (options.print_rules) {
         fmt::print("{}", rules->print());
         return base::finish_output(cli, base::exit_done);

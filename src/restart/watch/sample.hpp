@@ -13,7 +13,9 @@ namespace restart {
 
 using probe::GpuSample;
 using probe::Guid;
+using probe::HostSample;
 using probe::IbSample;
+using probe::MountSample;
 using probe::PortSample;
 using probe::XidEvent;
 
@@ -39,6 +41,8 @@ struct Sample {
     base::Time now{}; // on a clock that never steps
     std::optional<IbSample> ib;
     std::optional<std::vector<GpuSample>> gpus;
+    std::optional<HostSample> host;
+    std::vector<MountSample> mounts; // of the configuration
     std::optional<Listing> listed;
     std::vector<XidEvent> xids; // new since the last sample
 };

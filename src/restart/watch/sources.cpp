@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "probe/kmsg_log.hpp"
 #include "probe/nvml_gpus.hpp"
+#include "probe/proc_host.hpp"
 #include "probe/sysfs_ib.hpp"
 
 #include <algorithm>
@@ -108,6 +109,18 @@ struct Sources::Log {
     Clock::time_point next_try{};
 };
 
+struct Sources::Host {
+    probe::ProcHost proc; // the thread's
+    base::Duration interval;
+    Latest<HostSample> latest;
+
+    void run(std::stop_token stop) {
+        do
+            latest.put(proc.sample());
+        while (pause(stop, interval));
+    }
+};
+
 Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_(std::make_unique<Log>()) {
     ib_ = std::shared_ptr<Ib>(
         new Ib{probe::SysfsIb(settings_.sysfs, settings_.counters, settings_.ignored_devices),
@@ -117,6 +130,11 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
                {},
                {}});
     threads_.push_back(std::make_unique<Background>([ib = ib_](std::stop_token stop) { ib->run(stop); }));
+    host_ = std::shared_ptr<Host>(
+        new Host{probe::ProcHost(settings_.proc, settings_.sysfs), settings_.host_interval, {}});
+    threads_.push_back(
+        std::make_unique<Background>([host = host_](std::stop_token stop) { host->run(stop); }));
+    mounts_ = std::make_unique<MountLooks>(settings_.mounts, settings_.mount_interval, probe::look_at_mount);
     look_at_fabric(settings_.fabric);
     gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}});
     if (settings_.nvml.empty()) return;
@@ -144,7 +162,7 @@ void Sources::look_at_fabric(const std::string& path) {
 
 void Sources::await_first(base::Duration longest) {
     const auto answered = [&] {
-        if (!ib_->latest.get() || (fabric_ && !fabric_->listing())) return false;
+        if (!ib_->latest.get() || !host_->latest.get() || (fabric_ && !fabric_->listing())) return false;
         if (settings_.nvml.empty() || gpu_->latest.get()) return true;
         const std::lock_guard lock(gpu_->mutex);
         return gpu_->failure.has_value();
@@ -217,6 +235,22 @@ void Sources::read_log(Reading& into) {
     into.sample.xids.insert(into.sample.xids.end(), xids.begin(), xids.end());
 }
 
+void Sources::read_host(Reading& into) {
+    auto& watching = into.watching["host"] = false;
+    into.sample.mounts = mounts_->samples();
+    auto entry = host_->latest.get();
+    if (!entry) {
+        into.not_watching.emplace_back("host: not read yet");
+        return;
+    }
+    if (Clock::now() - entry->came > patience(settings_.host_interval)) {
+        into.not_watching.push_back("host: reading has hung for " + age(entry->came));
+        return;
+    }
+    watching = true;
+    into.sample.host = std::move(entry->value);
+}
+
 void Sources::read_fabric(Reading& into) {
     if (!fabric_) {
         into.sample.listed.emplace();
@@ -234,6 +268,7 @@ Reading Sources::read(base::Time now) {
     read_ib(reading);
     read_gpus(reading);
     read_log(reading);
+    read_host(reading);
     read_fabric(reading);
     if (auto record = base::read_slurmd_record(settings_.folder)) reading.slurmd = *std::move(record);
     return reading;

@@ -6,6 +6,7 @@
 #include "base/slurmd_record.hpp"
 #include "restart/watch/background.hpp"
 #include "restart/watch/fabric_file.hpp"
+#include "restart/watch/mount_looks.hpp"
 #include "restart/watch/rules/rule_book.hpp"
 #include "restart/watch/sample.hpp"
 
@@ -24,7 +25,11 @@ struct SourceSettings {
     std::vector<std::string> ignored_devices;
     std::string nvml = "libnvidia-ml.so.1"; // empty: do not watch
     std::string kmsg = "/dev/kmsg";         // empty: do not watch
+    std::filesystem::path proc = "/proc";
     base::Duration interval{1'000};
+    base::Duration host_interval{10'000};  // of looks at the host itself, whose state changes slowly
+    std::vector<std::string> mounts;       // file systems to look at
+    base::Duration mount_interval{30'000}; // of looks at those
     std::vector<std::string> counters = RuleBook::counters({}); // of each port, that rules judge
     bool every_counter = false;                                 // of each port, not only those
     std::string fabric;                                         // file; empty: there is none
@@ -36,7 +41,7 @@ struct SourceSettings {
 // One look. `sample.now` is the caller's.
 struct Reading {
     Sample sample;
-    std::map<std::string, bool> watching;     // "infiniband", "nvml", "kmsg", "fabric"
+    std::map<std::string, bool> watching;     // "infiniband", "nvml", "kmsg", "host", "fabric"
     std::vector<std::string> not_watching;    // why not, and devices left out; a sentence each
     std::optional<base::SlurmdRecord> slurmd; // none: it does not run, or has no spank_rail
 };
@@ -64,9 +69,11 @@ private:
     struct Ib;
     struct Gpu;
     struct Log;
+    struct Host;
     void read_ib(Reading& into);
     void read_gpus(Reading& into);
     void read_log(Reading& into);
+    void read_host(Reading& into);
     void read_fabric(Reading& into);
 
     SourceSettings settings_;
@@ -76,6 +83,8 @@ private:
     // Shared with the threads, which may outlive us while a driver holds them.
     std::shared_ptr<Ib> ib_;
     std::shared_ptr<Gpu> gpu_;
+    std::shared_ptr<Host> host_;
+    std::unique_ptr<MountLooks> mounts_;
     std::vector<std::unique_ptr<Background>> threads_;
 };
 

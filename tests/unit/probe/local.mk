@@ -2,6 +2,7 @@ tests_unit_unit_probe_SOURCES = \
 	%D%/hardware.hpp \
 	%D%/kmsg_log_test.cpp \
 	%D%/nvml_gpus_test.cpp \
+	%D%/proc_host_test.cpp \
 	%D%/sysfs_ib_test.cpp
 tests_unit_unit_probe_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_probe_CXXFLAGS = $(unit_cxxflags)

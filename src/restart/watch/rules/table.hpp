@@ -14,6 +14,7 @@ std::span<const Rule> shipped_rules();
 namespace table {
 std::span<const Rule> gpu_rules();  // table_gpu.cpp
 std::span<const Rule> port_rules(); // table_ib.cpp
+std::span<const Rule> host_rules(); // table_host.cpp
 std::span<const Rule> xid_rules();  // table_xid.cpp
 } // namespace table
 

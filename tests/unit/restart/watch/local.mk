@@ -1,9 +1,11 @@
 tests_unit_unit_watch_SOURCES = \
 	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
+	%D%/host_rules_test.cpp \
 	%D%/job_socket_test.cpp \
 	%D%/job_test.cpp \
 	%D%/leaf_links_test.cpp \
+	%D%/mount_looks_test.cpp \
 	%D%/peer_looker_test.cpp \
 	%D%/reporter_test.cpp \
 	%D%/rules/manual_test.cpp \

@@ -215,6 +215,25 @@ class Programs(unittest.TestCase):
         self.assertFalse(os.path.exists(f'{self.home}/job.sock'))
         self.assertEqual(self.log().count('trying on'), 1)  # restartd's absence is told once
 
+    def test_file_systems_are_looked_at(self):
+        for mounts, wanted in (('"scratch"', '"scratch" is no path from the root'),
+                               (f'"/{"x" * 60}"', 'of at most 60 printable characters'),
+                               (', '.join(f'"/{n}"' for n in range(17)), 'are 17, of which at most 16')):
+            self.configure(f'mounts = [{mounts}]')
+            for options in (('--check-config',), ('--once',), ()):
+                done = self.run_program(*options)
+                self.assertNotEqual(done.returncode, 0, mounts)
+                self.assertIn('[agent] mounts: ', done.stderr)
+                self.assertIn(wanted, done.stderr)
+        # A path that is not there stops nobody, and a reload with a wrong list keeps the old one.
+        self.configure(f'mounts = ["/", "{self.home}/gone"]')
+        daemon = self.start(self.command())
+        self.configure('mounts = ["scratch"]')
+        daemon.send_signal(signal.SIGHUP)
+        wait_for('the refusal', lambda: 'the old configuration stands' in self.log())
+        daemon.terminate()
+        self.assertEqual(daemon.wait(20), 0, self.log())
+
     def test_memory_does_not_grow_with_the_fabric(self):
         """nodewatchd's peak with 8,192 hosts, beside a fabric of two: it reads the file in blocks."""
         fabric, peaks = f'{self.home}/fabric.json', {}

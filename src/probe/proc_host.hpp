@@ -1,0 +1,76 @@
+// The host as /proc and /sys show it, without its InfiniBand ports and GPUs.
+//
+// Files that are read each time are kept open. Only the list of processes costs more, some microseconds each:
+// it is walked once a minute.
+//
+// Nothing here waits for a device, but the kernel may take its time: call from a thread that may wait.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/unique_fd.hpp"
+#include "probe/sample.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace probe {
+
+// Two clocks read at one moment: what one of them jumps by the other does not.
+struct Clocks {
+    base::Duration since_boot{};
+    double wall_ms = 0; // since the epoch
+    bool close = true;  // read so close to each other that their difference says something
+};
+Clocks read_clocks();
+
+class ProcHost {
+public:
+    // `proc` and `sys`: "/proc" and "/sys", or trees of that shape. Nothing is read yet.
+    ProcHost(std::filesystem::path proc, std::filesystem::path sys,
+             std::function<Clocks()> clocks = read_clocks);
+
+    // Never fails: what cannot be read is absent.
+    HostSample sample();
+
+private:
+    struct Controller {
+        std::string name;
+        base::UniqueFd corrected, uncorrected;
+    };
+    // A process in uninterruptible sleep within the NVIDIA driver.
+    struct Blocked {
+        std::uint64_t started = 0; // tells it from a later one with the same number
+        base::Duration since{};
+        std::string name;
+    };
+    using Sleepers = std::map<std::uint64_t, Blocked>;
+    void read_memory(HostSample& into);
+    void read_clock(const Clocks& now, HostSample& into);
+    void read_processes(const Clocks& now);
+    void read_process(const std::string& number, const Clocks& now, Sleepers& found);
+    bool is_in_driver(const std::filesystem::path& process, const std::string& name);
+    void find_devices();
+
+    std::filesystem::path proc_, sys_;
+    std::function<Clocks()> clocks_;
+    std::vector<Controller> memory_;
+    base::UniqueFd clock_source_;
+    std::optional<double> offset_ms_; // of the time of day from the time since the boot
+    std::optional<base::Duration> walked_;
+    Sleepers blocked_; // by process number
+    int stacks_ = 0;   // read in this walk
+    bool fabric_manager_ = false;
+    bool has_switches_ = false, has_gpus_ = false, has_hcas_ = false;
+    std::string net_device_;
+    base::UniqueFd carrier_changes_;
+};
+
+// Asks a file system once. It does not return while the file system's server does not answer.
+MountSample look_at_mount(const std::string& path);
+
+} // namespace probe

@@ -1,0 +1,16 @@
+// From samples of the host itself and its file systems to signals. Pure; what is a finding the rules say
+// (rules/table_host.cpp).
+#pragma once
+
+#include "restart/watch/rules/signal.hpp"
+#include "restart/watch/sample.hpp"
+
+#include <vector>
+
+namespace restart {
+
+// Adds the signals; those of a component stand together.
+void read_host(const HostSample& host, std::vector<Signal>& into);
+void read_mount(const MountSample& mount, std::vector<Signal>& into);
+
+} // namespace restart

@@ -1,0 +1,101 @@
+#include "restart/watch/mount_looks.hpp"
+
+#include "unit/folder.hpp"
+
+#include "probe/proc_host.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <thread>
+
+using namespace std::chrono_literals;
+using restart::MountLooks;
+
+namespace {
+
+// Until that is so; generous, as machines are busy.
+template <class Condition> bool comes(const Condition& condition) {
+    for (const auto end = std::chrono::steady_clock::now() + 30s; std::chrono::steady_clock::now() < end;
+         std::this_thread::sleep_for(5ms))
+        if (condition()) return true;
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("a file system that hangs holds up neither the others nor who asks, and comes back") {
+    auto hang = std::make_shared<std::atomic<bool>>(true);
+    const auto look = [hang](const std::string& path) {
+        while (path == "/hung" && *hang)
+            std::this_thread::sleep_for(1ms);
+        probe::MountSample sample;
+        sample.path = path;
+        sample.answered = true;
+        return sample;
+    };
+    const MountLooks looks({"/hung", "/sound"}, 1ms, look);
+    CHECK(comes([&] { return looks.samples()[1].answered; }));
+    CHECK(comes([&] { return looks.samples()[0].silent_s > 0.05; }));
+    const auto samples = looks.samples();
+    CHECK(samples[0].path == "/hung");
+    CHECK_FALSE(samples[0].answered);
+    *hang = false;
+    CHECK(comes([&] { return looks.samples()[0].answered; }));
+}
+
+TEST_CASE("several that hang end together, and are left behind") {
+    auto hang = std::make_shared<std::atomic<bool>>(true);
+    auto left = std::make_shared<std::atomic<int>>(0);
+    const auto began = std::chrono::steady_clock::now();
+    {
+        const MountLooks looks({"/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9", "/10", "/11", "/12"},
+                               1ms, [hang, left](const std::string& path) {
+                                   while (*hang)
+                                       std::this_thread::sleep_for(1ms);
+                                   ++*left;
+                                   probe::MountSample sample;
+                                   sample.path = path;
+                                   return sample;
+                               });
+        CHECK(looks.samples().size() == 12);
+    }
+    // One after the other would take a second each.
+    CHECK(std::chrono::steady_clock::now() - began < 10s);
+    *hang = false;
+    CHECK(comes([&] { return *left == 12; })); // what they use is theirs
+}
+
+TEST_CASE("a look that fails keeps what was known before") {
+    auto fails = std::make_shared<std::atomic<bool>>(false);
+    const MountLooks looks({"/scratch"}, 1ms, [fails](const std::string& path) {
+        probe::MountSample sample;
+        sample.path = path;
+        if (*fails) {
+            sample.failed = EIO;
+            return sample;
+        }
+        sample.answered = sample.read_only = true;
+        return sample;
+    });
+    CHECK(comes([&] { return looks.samples()[0].read_only; }));
+    *fails = true;
+    CHECK(comes([&] { return looks.samples()[0].failed == EIO; }));
+    CHECK(looks.samples()[0].read_only);
+    *fails = false;
+    CHECK(comes([&] { return looks.samples()[0].failed == 0; }));
+}
+
+TEST_CASE("the real statvfs: a folder, /proc without blocks, a path that is not there") {
+    const test::Folder folder;
+    const auto sample = probe::look_at_mount(folder.path.string());
+    CHECK(sample.answered);
+    CHECK(sample.failed == 0);
+    CHECK_FALSE(sample.read_only);
+    REQUIRE(sample.free_percent);
+    CHECK(*sample.free_percent <= 100);
+    CHECK_FALSE(probe::look_at_mount("/proc").free_percent);
+    const auto missing = probe::look_at_mount("/nonexistent/scratch");
+    CHECK_FALSE(missing.answered);
+    CHECK(missing.failed == ENOENT);
+}
