@@ -44,6 +44,7 @@ std::string Bounds::print() const {
     case Form::filled: return "not empty";
     case Form::program: return "absolute";
     case Form::listen: return "host:port";
+    case Form::loopback: return "host:port of loopback, or empty";
     case Form::url: return "http://host:port";
     case Form::window: return "windows";
     case Form::group: return "each name=hosts";
@@ -81,6 +82,13 @@ std::optional<std::string> Bounds::reject(const std::string& value) const {
         break;
     case Form::listen:
         if (auto read = parse_listen(value); !read) return std::move(read).error().text;
+        break;
+    case Form::loopback:
+        if (value.empty()) break;
+        if (auto read = parse_listen(value); !read)
+            return std::move(read).error().text;
+        else if (!read->is_loopback())
+            return fmt::format("\"{}\" is no address of loopback, such as 127.0.0.1:8918", value);
         break;
     case Form::url:
         if (auto read = parse_url(value); !read)

@@ -15,9 +15,10 @@ struct Bounds {
     std::string_view least{}, most{}; // both allowed, as in the file but without quotes: "100ms", "254"
     std::string_view not_below{};     // another key of the table, of the same type
     std::string_view words{};         // the only texts: "a, b, c"
-    enum class Form { any, filled, program, listen, url, window, group };
-    // Of a text: not empty, an absolute path or nothing, or what parse_listen and parse_url (host_port.hpp),
-    // parse_window (window.hpp) or parse_group (host_group.hpp) read.
+    enum class Form { any, filled, program, listen, loopback, url, window, group };
+    // Of a text: not empty, an absolute path or nothing, what parse_listen reads (host_port.hpp), the same of
+    // this machine alone or nothing, or what parse_url, parse_window (window.hpp) or parse_group
+    // (host_group.hpp) read.
     Form form = Form::any;
 
     // "from 100ms to 1m", "at most 254", "not below min_interval", "only a, b"; empty without bounds.

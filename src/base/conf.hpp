@@ -50,6 +50,7 @@ struct AgentConf {
     std::string sysfs, nvml, kmsg;
     std::vector<std::string> ignore_devices, mounts;
     std::string job_socket;
+    std::string metrics_socket, metrics_listen;
 };
 
 struct FabricwatchdConf {

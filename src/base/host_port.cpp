@@ -33,7 +33,8 @@ std::string HostPort::print() const {
 }
 
 bool HostPort::is_loopback() const {
-    return host == "localhost" || host == "::1" || host.starts_with("127.");
+    return host == "localhost" || host == "::1" ||
+           (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
 Expected<HostPort> parse_listen(std::string_view text) {

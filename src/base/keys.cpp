@@ -142,6 +142,12 @@ constexpr auto table = std::to_array<Key>({
      "answer, can be written to and have room."},
     {KEY(agent, job_socket), "", of(Form::filled), "\"/run/railyard/job.sock\"",
      "Jobs talk to nodewatchd through this socket."},
+    {KEY(agent, metrics_socket), "", any, "\"metrics.sock\"",
+     "nodewatchd answers scrapes of its metrics at this Unix socket; a name without a slash is beside "
+     "job_socket, and empty means at none."},
+    {KEY(agent, metrics_listen), "", of(Form::loopback), "\"\"",
+     "nodewatchd answers scrapes of its metrics at this address and port of loopback, such as "
+     "127.0.0.1:8918; empty means at none."},
 
     {KEY(fabricwatchd, interval), "", from("100ms", "1h"), "\"5s\"",
      "fabricwatchd sweeps the fabric this often."},

@@ -1,18 +1,15 @@
 #include "restart/watch/job_socket.hpp"
 
 #include "restart/watch/job_session.hpp"
+#include "restart/watch/unix_listener.hpp"
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <fmt/format.h>
 #include <list>
 #include <map>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 namespace restart {
 namespace {
@@ -71,67 +68,16 @@ void receive(Client& client) {
     flush(client);
 }
 
-base::Expected<sockaddr_un> address_of(const std::filesystem::path& path) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const auto& text = path.native();
-    if (text.empty() || text.size() >= sizeof address.sun_path)
-        return base::Error{base::Code::input,
-                           fmt::format("{}: a socket's path has 1 to {} bytes; choose another for "
-                                       "[agent] job_socket",
-                                       text, sizeof address.sun_path - 1)};
-    std::memcpy(address.sun_path, text.c_str(), text.size() + 1);
-    return address;
-}
-
-base::UniqueFd stream_socket() {
-    return base::UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
-
-// Whether the path may be used: nothing is there, or a socket without a listener.
-base::Expected<void> check_free(const std::filesystem::path& path, const sockaddr_un& address) {
-    struct stat about {};
-    if (::lstat(path.c_str(), &about) != 0) return {};
-    if (!S_ISSOCK(about.st_mode))
-        return base::Error{base::Code::io, path.string() + ": is there and is no socket; move it away"};
-    const auto probe = stream_socket();
-    if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
-        errno == EAGAIN)
-        return base::Error{base::Code::unavailable, path.string() +
-                                                        ": another nodewatchd serves it; stop that one, or "
-                                                        "set another [agent] job_socket"};
-    return {};
-}
-
 } // namespace
 
 base::Expected<std::unique_ptr<JobSocket>> JobSocket::open(const std::filesystem::path& path, JobBook& book,
                                                            std::function<void()> on_news) {
-    auto address = address_of(path);
-    if (!address) return std::move(address).error();
-    if (::mkdir(path.parent_path().c_str(), 0755) == 0)
-        ::chmod(path.parent_path().c_str(), 0755); // umask aside
-    if (auto free = check_free(path, *address); !free) return std::move(free).error();
-
-    // Bound to a temporary path and renamed: a client finds the old socket or a listening one.
-    const std::filesystem::path beside = path.native() + "~";
-    auto beside_address = address_of(beside);
-    if (!beside_address) return std::move(beside_address).error();
-    ::unlink(beside.c_str());
-    auto listener = stream_socket();
+    auto listener = listen_unix(path, "[agent] job_socket", 512);
+    if (!listener) return std::move(listener).error();
     auto stop = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!listener || !stop) return base::system_error("socket", errno);
-    if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&*beside_address), sizeof *beside_address) !=
-        0)
-        return base::system_error(path.string(), errno);
-    if (::chmod(beside.c_str(), 0666) != 0 || ::listen(listener.get(), 512) != 0 ||
-        ::rename(beside.c_str(), path.c_str()) != 0) {
-        const auto number = errno;
-        ::unlink(beside.c_str());
-        return base::system_error(path.string(), number);
-    }
+    if (!stop) return base::system_error("eventfd", errno);
     return std::unique_ptr<JobSocket>(
-        new JobSocket(path, std::move(listener), std::move(stop), book, std::move(on_news)));
+        new JobSocket(path, *std::move(listener), std::move(stop), book, std::move(on_news)));
 }
 
 JobSocket::JobSocket(std::filesystem::path path, base::UniqueFd listener, base::UniqueFd stop, JobBook& book,

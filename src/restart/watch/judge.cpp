@@ -20,6 +20,7 @@ Judge::Judge(const Limits& limits, const RuleSet& rules)
 
 void Judge::set_rules(const Limits& limits, const RuleSet& rules) {
     book_.set(rules, limits);
+    signals_.clear(); // their names are those of the old rules' counters
     ports_.set_counters(RuleBook::counters(rules));
 }
 

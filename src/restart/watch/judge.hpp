@@ -25,13 +25,17 @@ public:
     // pair once with its worst severity. Cost: linear in ports x counters + GPUs.
     std::vector<Finding> judge(const Sample& sample);
 
+    // Every rule beside what it looked at last (RuleBook::view).
+    std::vector<RuleView> view(base::Time now) { return book_.view(now, signals_); }
+
     // The digest of the fabric file that this host has been compared with: set once each port that the file
     // lists has been found, or has been missed for so long that a finding says so. Empty before.
     const std::string& fabric() const { return fabric_; }
 
-private:
+    // "gpu3"; "gpu/0000:14:00" of one that NVML has not told of, "gpu" where nothing tells which.
     std::string component_of(const XidEvent& event) const;
 
+private:
     RuleBook book_;
     PortSignals ports_;
     std::vector<Signal> signals_; // of the last look; kept for its room

@@ -11,6 +11,9 @@ libry_watch_la_SOURCES = \
 	%D%/job_socket.cpp %D%/job_socket.hpp \
 	%D%/judge.cpp %D%/judge.hpp \
 	%D%/leaf_links.cpp %D%/leaf_links.hpp \
+	%D%/metrics_board.cpp %D%/metrics_board.hpp \
+	%D%/metrics_page.cpp %D%/metrics_page.hpp \
+	%D%/metrics_socket.cpp %D%/metrics_socket.hpp \
 	%D%/mount_looks.cpp %D%/mount_looks.hpp \
 	%D%/peer_looker.cpp %D%/peer_looker.hpp \
 	%D%/port_signals.cpp %D%/port_signals.hpp \
@@ -25,12 +28,15 @@ libry_watch_la_SOURCES = \
 	%D%/rules/rule_reader.cpp %D%/rules/rule_reader.hpp \
 	%D%/rules/rule_set.cpp %D%/rules/rule_set.hpp \
 	%D%/rules/rule_state.cpp %D%/rules/rule_state.hpp \
+	%D%/rules/rule_view.cpp %D%/rules/rule_view.hpp \
 	%D%/rules/signal.cpp %D%/rules/signal.hpp \
 	%D%/rules/table.cpp %D%/rules/table.hpp \
 	%D%/rules/table_gpu.cpp %D%/rules/table_host.cpp %D%/rules/table_ib.cpp %D%/rules/table_xid.cpp \
 	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
+	%D%/signal_table.cpp %D%/signal_table.hpp \
 	%D%/sources.cpp %D%/sources.hpp \
+	%D%/unix_listener.cpp %D%/unix_listener.hpp \
 	%D%/watcher.cpp %D%/watcher.hpp \
 	%D%/window.cpp %D%/window.hpp
 libry_watch_la_LIBADD = libry_probe.la libry_http.la libry_topo.la libry_base.la -lpthread

@@ -1,6 +1,6 @@
 // nodewatchd: watches one host and speaks for it and its jobs. main is the table of contents; the parts are
 // sources (readings), watcher (findings), job_socket (the jobs), peer_looker (other hosts), reporter (to
-// restartd).
+// restartd), metrics_socket (scrapes).
 #include "base/child.hpp"
 #include "base/cli.hpp"
 #include "base/daemon.hpp"
@@ -10,6 +10,8 @@
 #include "base/units.hpp"
 #include "base/utf8.hpp"
 #include "restart/watch/job_socket.hpp"
+#include "restart/watch/metrics_board.hpp"
+#include "restart/watch/metrics_socket.hpp"
 #include "restart/watch/peer_looker.hpp"
 #include "restart/watch/print.hpp"
 #include "restart/watch/reporter.hpp"
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <fmt/format.h>
@@ -109,6 +112,13 @@ Delivery::Target target_of(const base::Conf& conf) {
     return {conf.restartd.url, conf.munge.socket, conf.restartd.user};
 }
 
+MetricsSocket::At metrics_at(const base::Conf& conf) {
+    std::filesystem::path socket = conf.agent.metrics_socket;
+    if (!socket.empty() && !socket.has_parent_path())
+        socket = std::filesystem::path(conf.agent.job_socket).parent_path() / socket;
+    return {std::move(socket), conf.agent.metrics_listen};
+}
+
 std::string short_host_name() {
     std::array<char, 256> name{};
     ::gethostname(name.data(), name.size() - 1);
@@ -182,7 +192,9 @@ int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limi
 
 class Agent {
 public:
-    Agent(Options options, std::string host) : options_(std::move(options)), host_(std::move(host)) {}
+    Agent(Options options, std::string host)
+        : options_(std::move(options)), host_(std::move(host)),
+          board_(std::make_shared<MetricsBoard>(host_)) {}
 
     // Everything that can fail at the start. Signals must have been blocked.
     base::Expected<void> start(const base::Conf& conf, const RuleSet& rules) {
@@ -196,13 +208,18 @@ public:
         if (!socket) return std::move(socket).error();
         socket_ = *std::move(socket);
         looker_ = std::make_shared<PeerLooker>(has_news);
-        auto reporter = Reporter::start(target_of(conf), book_, looker_);
+        auto reporter = Reporter::start(target_of(conf), book_, looker_, [asked = asked_, has_news] {
+            *asked = true;
+            has_news();
+        });
         if (!reporter) return std::move(reporter).error().within("[restartd] url");
         reporter_ = *std::move(reporter);
         settings_ = source_settings(conf, options_, host_, rules);
         sources_.emplace(settings_);
         watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules);
         sources_->await_first(1s);
+        metrics_at_ = metrics_at(conf);
+        serve_metrics();
         return {};
     }
 
@@ -212,6 +229,7 @@ public:
             report();
             if (Clock::now() >= tidy) {
                 remove_left_files();
+                serve_metrics();
                 tidy = Clock::now() + 10min;
             }
             const auto reported = Clock::now();
@@ -245,12 +263,18 @@ public:
         settings_.counters = settings.counters;
         sources_->read_counters(settings.counters);
         sources_->look_at_fabric(settings.fabric);
+        if (const auto at = metrics_at(conf); !(at == metrics_at_)) {
+            metrics_.reset();
+            metrics_at_ = at;
+        }
+        serve_metrics();
         if (!(settings == settings_))
             log::warning("[agent]: changes of sources and their interval take effect at the next start");
         return {};
     }
 
     void stop() {
+        metrics_.reset();
         socket_.reset(); // no more commits
         const bool leaving = host_stops();
         if (!leaving && book_->undelivered() == 0) return;
@@ -263,12 +287,33 @@ public:
 
 private:
     void report(bool leaving = false) {
-        auto [report, changes] = watcher_->next(clock_.now(), base::now());
+        const auto began = std::chrono::steady_clock::now();
+        const auto steady = clock_.now(), wall = base::now();
+        auto [report, changes] = watcher_->next(steady, wall);
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+        board_->put(watcher_->last(), steady, wall, took.count());
         report.leaving = leaving;
         report.looks = true;
+        report.tells = true;
+        if (asked_->exchange(false)) reporter_->tell(watcher_->signals());
         report.sights = looker_->sights();
         log_transitions(changes);
         reporter_->offer(std::move(report));
+    }
+
+    // What keeps it from being served, such as another program at the port, may end: the agent watches
+    // without.
+    void serve_metrics() {
+        if (metrics_ || (metrics_at_.socket.empty() && metrics_at_.listen.empty())) return;
+        auto served = MetricsSocket::open(metrics_at_, [board = board_] { return board->page(); });
+        if (!served) {
+            if (served.error().text != metrics_trouble_)
+                log::warning("metrics cannot be scraped: {}", served.error().text);
+            metrics_trouble_ = served.error().text;
+            return;
+        }
+        metrics_ = *std::move(served);
+        metrics_trouble_.clear();
     }
 
     // Of jobs whose slurmstepd was killed: nobody else may come by.
@@ -289,6 +334,11 @@ private:
     std::unique_ptr<Reporter> reporter_;
     std::optional<Sources> sources_;
     std::optional<Watcher> watcher_;
+    std::shared_ptr<std::atomic<bool>> asked_ = std::make_shared<std::atomic<bool>>(false); // for signals
+    std::shared_ptr<MetricsBoard> board_;
+    MetricsSocket::At metrics_at_;
+    std::string metrics_trouble_; // as it was last logged
+    std::unique_ptr<MetricsSocket> metrics_;
 };
 
 } // namespace

@@ -19,11 +19,13 @@ struct Reporter::Work {
     std::mutex mutex; // of what both sides touch
     std::condition_variable_any wake;
     std::optional<Report> waiting;
+    std::optional<HostSignals> told;         // to be sent after a report
     std::uint64_t offered = 0, accepted = 0; // how many were, and up to which one restartd knows
     std::optional<Delivery> next_delivery;   // after a change of the target
     Delivery::Target target;
     std::shared_ptr<JobBook> book;
     std::shared_ptr<PeerLooker> looker; // or none
+    std::function<void()> asked;        // or none
 
     // The thread's own.
     std::optional<Delivery> delivery;
@@ -33,6 +35,7 @@ struct Reporter::Work {
 
     void run(std::stop_token stop);
     bool deliver(const Report& report);
+    void deliver_signals();
 };
 
 bool Reporter::Work::deliver(const Report& report) {
@@ -50,7 +53,20 @@ bool Reporter::Work::deliver(const Report& report) {
     book->delivered(report.jobs, *reply);
     if (looker) looker->wanted(reply->looks);
     delivered = report;
+    if (reply->tell && asked) asked();
     return true;
+}
+
+// Nobody repeats it: who asked asks again.
+void Reporter::Work::deliver_signals() {
+    std::optional<HostSignals> signals;
+    {
+        const std::lock_guard lock(mutex);
+        std::swap(signals, told);
+    }
+    if (!signals) return;
+    // Delivery logs what goes wrong.
+    [[maybe_unused]] const auto answer = delivery->post("/v1/report/signals", signals->to_json());
 }
 
 void Reporter::Work::run(std::stop_token stop) {
@@ -69,6 +85,7 @@ void Reporter::Work::run(std::stop_token stop) {
         }
         if (deliver(*report)) {
             failures = 0;
+            deliver_signals();
             const std::lock_guard lock(mutex);
             accepted = number;
             continue;
@@ -86,8 +103,10 @@ void Reporter::Work::run(std::stop_token stop) {
 Reporter::Reporter(std::shared_ptr<Work> work)
     : work_(std::move(work)), thread_([shared = work_](std::stop_token stop) { shared->run(stop); }) {}
 
-base::Expected<std::unique_ptr<Reporter>>
-Reporter::start(Delivery::Target target, std::shared_ptr<JobBook> book, std::shared_ptr<PeerLooker> looker) {
+base::Expected<std::unique_ptr<Reporter>> Reporter::start(Delivery::Target target,
+                                                          std::shared_ptr<JobBook> book,
+                                                          std::shared_ptr<PeerLooker> looker,
+                                                          std::function<void()> asked) {
     auto delivery = Delivery::make(target);
     if (!delivery) return std::move(delivery).error();
     auto work = std::make_shared<Work>();
@@ -95,6 +114,7 @@ Reporter::start(Delivery::Target target, std::shared_ptr<JobBook> book, std::sha
     work->next_delivery = *std::move(delivery);
     work->book = std::move(book);
     work->looker = std::move(looker);
+    work->asked = std::move(asked);
     return std::unique_ptr<Reporter>(new Reporter(std::move(work)));
 }
 
@@ -113,6 +133,11 @@ void Reporter::offer(Report report) {
     work_->waiting = std::move(report);
     ++work_->offered;
     work_->wake.notify_one();
+}
+
+void Reporter::tell(HostSignals signals) {
+    const std::lock_guard lock(work_->mutex);
+    work_->told = std::move(signals);
 }
 
 bool Reporter::flush(base::Duration longest) {

@@ -13,8 +13,10 @@
 #include "restart/watch/peer_looker.hpp"
 #include "restart/wire/delivery.hpp"
 #include "restart/wire/report.hpp"
+#include "restart/wire/signals.hpp"
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,13 +27,19 @@ class Reporter {
 public:
     static constexpr base::Duration longest_delay{2'000};
 
-    // What restartd answers goes to `book` and, where there is one, to `looker`. Errors: Code::input for a
+    // What restartd answers goes to `book` and, where there is one, to `looker`; when it asks for this host's
+    // signals `asked` is called, by a thread of this. Errors: Code::input for a
     // URL of another form.
-    static base::Expected<std::unique_ptr<Reporter>>
-    start(Delivery::Target target, std::shared_ptr<JobBook> book, std::shared_ptr<PeerLooker> looker = {});
+    static base::Expected<std::unique_ptr<Reporter>> start(Delivery::Target target,
+                                                           std::shared_ptr<JobBook> book,
+                                                           std::shared_ptr<PeerLooker> looker = {},
+                                                           std::function<void()> asked = {});
 
     // The newest report. Never waits.
     void offer(Report report);
+
+    // What restartd asked for: sent once, after the next report that arrives. Never waits.
+    void tell(HostSignals signals);
 
     // Where to report from now on. Errors as start; the old target is then kept.
     base::Expected<void> retarget(Delivery::Target target);

@@ -1,5 +1,7 @@
 #include "restart/watch/watcher.hpp"
 
+#include "restart/watch/signal_table.hpp"
+
 #include <algorithm>
 
 namespace restart {
@@ -53,8 +55,19 @@ std::pair<Report, Transitions> Watcher::next(base::Time steady, base::Time wall)
     for (auto& finding : report.findings)
         finding.since += wall_offset_;
     report.jobs = book_.entries();
+    not_watching_ = report.not_watching;
+    LastLook look{{}, reading.watching, report.findings, {}};
+    for (const auto& event : reading.sample.xids)
+        look.xids.emplace_back(judge_.component_of(event), event.code);
+    look.sample = std::move(reading.sample);
+    last_ = std::make_shared<const LastLook>(std::move(look));
     auto changes = compare(report, std::move(reading.watching));
     return {std::move(report), std::move(changes)};
+}
+
+HostSignals Watcher::signals() {
+    const auto now = last_ ? last_->sample.now : base::Time{};
+    return signal_table({host_, now, wall_offset_, watching_, not_watching_}, judge_.view(now));
 }
 
 } // namespace restart

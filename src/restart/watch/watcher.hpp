@@ -6,9 +6,11 @@
 #include "restart/watch/judge.hpp"
 #include "restart/watch/sources.hpp"
 #include "restart/wire/report.hpp"
+#include "restart/wire/signals.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,14 @@ struct Transitions {
     std::vector<Finding> began, ended;
     std::vector<std::string> watching_again;
     std::vector<std::string> not_watching; // with the reason
+};
+
+// What the last look saw and what it means; for whoever shows it.
+struct LastLook {
+    Sample sample;
+    std::map<std::string, bool> watching; // Reading::watching
+    std::vector<Finding> findings;
+    std::vector<std::pair<std::string, std::uint32_t>> xids; // that came with it: component and number
 };
 
 class Watcher {
@@ -35,6 +45,12 @@ public:
     // time of day, which findings carry.
     std::pair<Report, Transitions> next(base::Time steady, base::Time wall);
 
+    // Of the last next(); null before the first.
+    std::shared_ptr<const LastLook> last() const { return last_; }
+
+    // Every rule beside what it saw last.
+    HostSignals signals();
+
 private:
     Transitions compare(const Report& report, std::map<std::string, bool> watching);
 
@@ -45,6 +61,8 @@ private:
     base::Duration wall_offset_{}; // of the time of day from the steady clock
     std::map<std::pair<std::string, std::string>, Finding> findings_; // of the last report
     std::map<std::string, bool> watching_;
+    std::vector<std::string> not_watching_; // of the last report
+    std::shared_ptr<const LastLook> last_;
 };
 
 } // namespace restart

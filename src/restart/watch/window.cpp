@@ -23,9 +23,13 @@ void Hold::look(base::Time now, bool present, base::Duration window, base::Durat
     last_look_ = now;
     looked_ = true;
 
-    if (!firing_ && present && level_ >= window) firing_ = true;
+    if (!firing_ && present && level_ >= window) {
+        firing_ = true;
+        ended_.reset();
+    }
     if (firing_ && !present && now - last_present_ >= clear) {
         firing_ = false;
+        ended_ = now;
         level_ = base::Duration{0};
     }
 }

@@ -26,12 +26,15 @@ public:
     // When the presence began that led here; meaningful while firing or filling.
     base::Time since() const { return since_; }
     base::Time last_present() const { return last_present_; }
+    // When it last ended; none: it never did, or is back.
+    std::optional<base::Time> ended() const { return ended_; }
 
 private:
     base::Duration level_{0};
     base::Time since_{};
     base::Time last_look_{};
     base::Time last_present_{};
+    std::optional<base::Time> ended_;
     bool present_ = false;
     bool firing_ = false;
     bool looked_ = false;

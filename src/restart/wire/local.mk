@@ -10,6 +10,7 @@ libry_wire_la_SOURCES = \
 	%D%/rates.cpp %D%/rates.hpp %D%/rates_fields.hpp \
 	%D%/report.cpp %D%/report.hpp %D%/report_fields.hpp \
 	%D%/return_status.hpp \
+	%D%/signals.cpp %D%/signals.hpp %D%/signals_show.cpp \
 	%D%/status.cpp %D%/status.hpp %D%/status_fields.hpp \
 	%D%/version.hpp
 libry_wire_la_LIBADD = libry_base.la

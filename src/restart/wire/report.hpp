@@ -114,6 +114,7 @@ struct Report {
     bool leaving = false;        // its last word: the host is being shut down or rebooted in order
     bool looks = false;          // it looks at other hosts when it is asked to; not one of an older release
     std::vector<Sight> sights{}; // what it saw of them
+    bool tells = false;          // it tells its signals when it is asked to (signals.hpp); likewise
 
     // Errors (Code::input) name the field: "findings[0].severity: …".
     static base::Expected<Report> from_json(std::string_view body);
@@ -150,6 +151,7 @@ struct JobReply {
 struct Reply {
     std::vector<JobReply> jobs;
     std::vector<LookRequest> looks{}; // only for an agent that does so
+    bool tell = false;                // its signals, once; likewise
 
     static base::Expected<Reply> from_json(std::string_view body);
     std::string to_json() const;

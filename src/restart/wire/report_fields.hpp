@@ -94,6 +94,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Report> auto& report)
     codec.maybe("leaving", report.leaving);
     codec.maybe("looks", report.looks);
     codec.maybe("sights", report.sights, most_looks);
+    codec.maybe("tells", report.tells);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobReply> auto& job) {
@@ -109,6 +110,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReply> auto& job) 
 template <class Codec> void fields(Codec& codec, codec::Of<Reply> auto& reply) {
     codec("jobs", reply.jobs, 1024);
     codec.maybe("looks", reply.looks, most_looks);
+    codec.maybe("tell", reply.tell);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<HostLinks> auto& links) {

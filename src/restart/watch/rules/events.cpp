@@ -66,10 +66,22 @@ void Events::judge_again(const Find& find) {
     }
 }
 
-std::vector<Finding> Events::holding(base::Time now) {
+void Events::forget(base::Time now) {
     std::erase_if(records_, [&](const auto& entry) {
         return !entry.second.rule->latch && now - entry.second.last >= *entry.second.rule->window;
     });
+}
+
+std::vector<Events::Held> Events::held(base::Time now) {
+    forget(now);
+    std::vector<Held> held;
+    for (const auto& [key, record] : records_)
+        held.push_back({&record.event, record.rule, record.severity, record.first});
+    return held;
+}
+
+std::vector<Finding> Events::holding(base::Time now) {
+    forget(now);
     std::vector<Finding> findings;
     for (const auto& [key, record] : records_) {
         const auto& rule = *record.rule;

@@ -29,6 +29,15 @@ public:
     // What still counts.
     std::vector<Finding> holding(base::Time now);
 
+    // The same, each event with its rule. Both live until the next change here.
+    struct Held {
+        const Signal* event;
+        const Rule* rule;
+        Severity severity;
+        base::Time first;
+    };
+    std::vector<Held> held(base::Time now);
+
 private:
     struct Record {
         Signal event; // the first, with the last words
@@ -37,6 +46,7 @@ private:
         std::vector<base::Time> times; // within the rule's time
         Severity severity = Severity::info;
     };
+    void forget(base::Time now);
     static void judge(Record& record, const Rule& rule, bool fresh);
 
     // By signal, number and component.

@@ -12,6 +12,7 @@
 #include "restart/watch/rules/rule.hpp"
 #include "restart/watch/rules/rule_set.hpp"
 #include "restart/watch/rules/rule_state.hpp"
+#include "restart/watch/rules/rule_view.hpp"
 #include "restart/watch/rules/signal.hpp"
 
 #include <cstdint>
@@ -59,6 +60,10 @@ public:
     // What holds now, by rule and component, each pair once with its worst severity; at most 256, then the
     // worst.
     std::vector<Finding> findings(base::Time now);
+
+    // Every rule beside what it looks at, with the signals of the last look; by component, then in the rules'
+    // order. Of events only those that hold.
+    std::vector<RuleView> view(base::Time now, std::span<const Signal> signals);
 
     // The InfiniBand counters that some rule judges, each once.
     static std::vector<std::string> counters(const RuleSet& rules);

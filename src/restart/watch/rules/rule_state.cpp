@@ -36,6 +36,7 @@ void RuleState::take(const Look& look, const Rule& rule, const Signal& signal) {
     double scale = 1;
     if (rule.against == Against::own) scale = signal.of;
     if (rule.against == Against::peers) scale = look.median.value_or(0);
+    compared_.reset();
     // Not known: neither there nor gone.
     if (rule.against != Against::number && scale <= 0) return;
     double value = signal.value, grown = 0;
@@ -45,6 +46,7 @@ void RuleState::take(const Look& look, const Rule& rule, const Signal& signal) {
         value = rule.test == Test::rate ? grown / base::to_seconds(*rule.window) : grown;
     }
     const auto limit = rule.value * scale;
+    compared_ = {value, limit};
     there_ = is_true(rule, value, there_ && rule.until ? *rule.until * scale : limit);
     if (there_) evidence_ = restart::evidence(rule, signal, limit, grown);
     hold(look, rule);
@@ -52,6 +54,7 @@ void RuleState::take(const Look& look, const Rule& rule, const Signal& signal) {
 
 void RuleState::leave(const Look& look, const Rule& rule) {
     there_ = false;
+    compared_.reset();
     if (growth_) growth_->interrupt();
     hold(look, rule);
 }

@@ -33,6 +33,17 @@ public:
     bool pending() const { return there_ && !firing(); }
     bool firing() const { return hold_.firing() || latched_; }
     base::Time since() const { return hold_.since(); }
+    // The test is true now.
+    bool present() const { return there_; }
+    base::Time last_present() const { return hold_.last_present(); }
+    // When the finding ended; none: there was none, or it holds.
+    std::optional<base::Time> ended() const { return hold_.ended(); }
+    // What the test compared last, and with what. None: nothing yet, or what the rule is measured against is
+    // not known.
+    struct Compared {
+        double value = 0, limit = 0;
+    };
+    const std::optional<Compared>& compared() const { return compared_; }
     Severity severity(const Rule& rule, base::Time now) const;
     // With how long it has lasted, and how often it came.
     std::string evidence(const Rule& rule, base::Time now) const;
@@ -45,9 +56,10 @@ private:
     Hold hold_;
     bool there_ = false, latched_ = false;
     std::optional<Growth> growth_;
-    std::uint64_t windows_ = 0; // the last one in bit 0: whether the test was true in it
-    std::int64_t window_ = 0;   // its number since the epoch
+    std::uint64_t windows_ = 0;      // the last one in bit 0: whether the test was true in it
+    std::int64_t window_ = 0;        // its number since the epoch
     std::vector<base::Time> onsets_; // at most `repeats`
+    std::optional<Compared> compared_;
     std::string evidence_; // of the last presence
 };
 

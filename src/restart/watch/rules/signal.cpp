@@ -27,8 +27,10 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"ib.listed", Shape::gauge, "", "",
      "0 for a port of the fabric file that the host does not have, nor had since the start, 1 when another "
      "HCA "
-     "works in its place"},
-    {"ib.replaced", Shape::gauge, "", "", "1 when another HCA works in the place of such a port, else 0"},
+     "works in its place",
+     true},
+    {"ib.replaced", Shape::gauge, "", "", "1 when another HCA works in the place of such a port, else 0",
+     true},
     {"host.clock_source", Shape::gauge, "", "",
      "how the kernel tells the time: 0 the processor's counter (tsc), 1 a guest's or another architecture's, "
      "2 hpet, 3 acpi_pm, 4 jiffies"},

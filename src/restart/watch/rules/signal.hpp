@@ -29,6 +29,7 @@ struct SignalKind {
     std::string_view unit; // "" where there is none
     std::string_view of;   // what it is measured against; "" where there is none
     std::string_view meaning;
+    bool of_faults = false; // there is none while all is well
 };
 
 // All of them. The last one's name ends with '*': any counter of a port, by its file's name.

@@ -5,6 +5,8 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/job_socket_test.cpp \
 	%D%/job_test.cpp \
 	%D%/leaf_links_test.cpp \
+	%D%/metrics_board_test.cpp \
+	%D%/metrics_socket_test.cpp \
 	%D%/mount_looks_test.cpp \
 	%D%/peer_looker_test.cpp \
 	%D%/reporter_test.cpp \

@@ -9,16 +9,25 @@ import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import urllib.parse
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.getcwd()
 GEN_SYSFS = f'{HERE}/../../../doubles/gen_sysfs.py'
 UMAD2SIM = next(iter(glob.glob('/usr/lib/*/umad2sim/libumad2sim.so')), None)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
 
 
 def wait_for(what, probe, seconds=20):
@@ -156,6 +165,79 @@ class Programs(unittest.TestCase):
 
         wait_for('the new rule', grown)
         self.assertNotIn('next start', self.log())
+
+    def scraped(self):
+        """The page by the Unix socket."""
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(20)
+            client.connect(f'{self.home}/metrics.sock')
+            client.sendall(b'GET /metrics HTTP/1.0\r\n\r\n')
+            answer = b''.join(iter(lambda: client.recv(65536), b'')).decode()
+        head, _, page = answer.partition('\r\n\r\n')
+        self.assertTrue(head.startswith('HTTP/1.1 200 '), head)
+        return page
+
+    def test_metrics_are_scraped(self):
+        port = free_port()
+        self.configure(f'metrics_listen = "127.0.0.1:{port}"')
+        self.start(self.command())
+        self.write('nvml', 'count=2\n1.lost=1\n')
+        wait_for('kmsg', lambda: 'watching kmsg' in self.log())
+        self.write('kmsg', 'NVRM: Xid (PCI:0000:14:00): 79, fallen off\n')
+        for line in (r'railyard_xid_total{component="gpu0",xid="79"} 1', r'railyard_findings{rule="gpu.lost",severity="fatal"} 1',
+                     r'node_infiniband_link_downed_total{device="mlx5_1",port="1"} 0', r'railyard_source_watched{source="nvml"} 1'):
+            wait_for(line, lambda: line in self.scraped())
+        if not shutil.which('promtool'):
+            self.skipTest('promtool is not here: apt-get install prometheus')
+        checked = subprocess.run(['promtool', 'check', 'metrics'], input=self.scraped(), capture_output=True, text=True, timeout=60)
+        # The names of dcgm-exporter are as they are.
+        wrong = [line for line in checked.stderr.splitlines() if not re.match(
+            r'DCGM_FI_DEV_\w+ (counter metrics should have "_total" suffix|metric name should not include type)', line)]
+        self.assertEqual(wrong, [])
+        if not shutil.which('prometheus'):
+            self.skipTest('prometheus is not here: apt-get install prometheus')
+        self.scrape_with_prometheus(port)
+
+    def scrape_with_prometheus(self, port):
+        """A real one finds the target up, and answers a query of node_exporter's dashboards."""
+        self.write('prometheus.yml', 'scrape_configs:\n- job_name: nodewatchd\n  scrape_interval: 1s\n  static_configs:\n'
+                   f'  - targets: ["127.0.0.1:{port}"]\n')
+        own = free_port()
+        with open(f'{self.home}/prometheus.log', 'w') as log:
+            server = subprocess.Popen(['prometheus', f'--config.file={self.home}/prometheus.yml', f'--web.listen-address=127.0.0.1:{own}',
+                                       f'--storage.tsdb.path={self.home}/tsdb'], stdout=log, stderr=log)
+        self.addCleanup(lambda: (server.kill(), server.wait()))
+
+        def asked(query):
+            try:
+                with urllib.request.urlopen(f'http://127.0.0.1:{own}/api/v1/query?' + urllib.parse.urlencode({'query': query}),
+                                            timeout=20) as answer:
+                    return [sample['value'][1] for sample in json.load(answer)['data']['result']]
+            except (OSError, ValueError):
+                return []
+
+        wait_for('the target to be up', lambda: asked('up{job="nodewatchd"}') == ['1'], 60)
+        self.assertEqual(asked('count by (device) (node_infiniband_link_downed_total)'), ['1', '1'])
+        self.assertEqual(asked('sum(railyard_xid_total{xid="79"})'), ['1'])
+        self.assertEqual(asked('DCGM_FI_DEV_XID_ERRORS{gpu="0"}'), ['79'])
+
+    def test_a_port_in_use_keeps_no_agent_from_watching(self):
+        with socket.socket() as other:
+            other.bind(('127.0.0.1', 0))
+            other.listen()
+            self.configure(f'metrics_listen = "127.0.0.1:{other.getsockname()[1]}"')
+            daemon = self.start(self.command())
+            wait_for('the warning', lambda: 'metrics cannot be scraped' in self.log())
+        daemon.send_signal(signal.SIGHUP)
+        wait_for('the page', lambda: os.path.exists(f'{self.home}/metrics.sock'))
+        self.assertIn('railyard_agent_info', self.scraped())
+        self.configure('metrics_socket = ""')
+        daemon.send_signal(signal.SIGHUP)
+        wait_for('the socket to go', lambda: not os.path.exists(f'{self.home}/metrics.sock'))
+        self.configure('metrics_listen = "0.0.0.0:8918"')
+        refused = self.run_program('--check-config')
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn('"0.0.0.0:8918" is no address of loopback', refused.stderr)
 
     def test_the_daemons_check_a_configuration_alike(self):
         def checked(*options):

@@ -1,0 +1,90 @@
+// Signals as text: for railctl, and for nodewatchd on the host itself.
+#include "restart/wire/signals.hpp"
+
+#include "base/table.hpp"
+
+#include <cmath>
+#include <ctime>
+#include <fmt/format.h>
+
+namespace restart {
+namespace {
+
+// "14:20:05" on the day of `now`, "2026-03-01 14:20:05" on others; in local time.
+std::string when(base::Time time, base::Time now) {
+    const auto local = [](base::Time moment) {
+        const auto whole = std::chrono::system_clock::to_time_t(moment);
+        std::tm parts{};
+        ::localtime_r(&whole, &parts);
+        return parts;
+    };
+    const auto then = local(time);
+    const auto today = local(now);
+    const bool same_day = then.tm_year == today.tm_year && then.tm_yday == today.tm_yday;
+    char text[32];
+    std::strftime(text, sizeof text, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then);
+    return text;
+}
+
+// Whole numbers whole: counters have many digits.
+std::string number(double value) {
+    return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
+                                                                : fmt::format("{:.4g}", value);
+}
+
+std::string value_text(const SignalRow& row, const SignalRule& rule) {
+    if (!row.value) return "-";
+    if (rule.unit == "bits" && *row.value >= 0 && *row.value < 0x1p64)
+        return fmt::format("0x{:x}", static_cast<std::uint64_t>(*row.value));
+    return number(*row.value) + (rule.unit.empty() ? "" : " " + rule.unit);
+}
+
+std::string compared_text(const SignalRow& row) {
+    if (row.compared && row.limit)
+        return fmt::format("{}, limit {}", number(*row.compared), number(*row.limit));
+    if (row.compared) return number(*row.compared);
+    if (row.limit) return "limit " + number(*row.limit);
+    return "-";
+}
+
+std::string standing_text(const SignalRow& row, base::Time now) {
+    const auto since = row.since ? " since " + when(*row.since, now) : std::string();
+    switch (row.standing) {
+    case RuleStanding::ok: return "ok";
+    case RuleStanding::in_window: return "in window" + since;
+    case RuleStanding::finding: return "finding" + since;
+    case RuleStanding::clearing: return "clearing" + since;
+    case RuleStanding::cleared: return "cleared" + since;
+    case RuleStanding::unseen: break;
+    }
+    return "cannot be seen";
+}
+
+// Its signal stands in a column of its own.
+std::string condition_of(const SignalRule& rule) {
+    return rule.says.starts_with(rule.signal + " ") ? rule.says.substr(rule.signal.size() + 1) : rule.says;
+}
+
+} // namespace
+
+std::string show(const HostSignals& signals) {
+    auto text = fmt::format("{} at {}\n", signals.host, when(signals.time, {}));
+    for (const auto& sentence : signals.not_watching)
+        text += fmt::format("not watching {}\n", sentence);
+    base::Table table(
+        {"COMPONENT", "SIGNAL", "VALUE", "COMPARED", "STATE", "SEVERITY", "RULE", "CONDITION", "SOURCE"});
+    for (const auto& row : signals.rows) {
+        const auto& rule = signals.rules.at(row.rule);
+        table.add({row.component.empty() ? "-" : row.component, rule.signal, value_text(row, rule),
+                   compared_text(row), standing_text(row, signals.time),
+                   row.severity ? std::string(to_string(*row.severity)) : rule.severity, rule.name,
+                   condition_of(rule) + (row.text.empty() ? "" : fmt::format(" [{}]", row.text)),
+                   rule.source.empty() ? "-" : rule.source});
+    }
+    if (!table.empty()) text += "\n" + table.print();
+    if (signals.left_out > 0)
+        text += fmt::format("{} more rules of components did not fit\n", signals.left_out);
+    return text;
+}
+
+} // namespace restart
