@@ -16,6 +16,8 @@ std::string states_of(const PortSample& port) {
     return fmt::format("{}, physical state {}", port.state, port.phys_state);
 }
 
+constexpr std::string_view link_downed = "link_downed";
+
 bool is_active(const PortSample& port) {
     return port.state == "ACTIVE";
 }
@@ -56,9 +58,31 @@ void PortSignals::read_port(const PortSample& port, const Port& name, std::vecto
     into.push_back({"ib.active", component, is_active(port) ? 1.0 : 0.0, 0, states_of(port)});
     if (is_active(port)) into.push_back({"ib.rate", component, port.rate_gbps, known->second.rate, {}});
     if (!known->second.active_since_there) return;
-    for (const auto& [counter, signal] : counters_)
-        if (const auto value = port.counters.find(counter); value != port.counters.end())
-            into.push_back({signal, component, static_cast<double>(value->second), 0, {}});
+    for (const auto& [counter, signal] : counters_) {
+        const auto found = port.counters.find(counter);
+        if (found == port.counters.end()) continue;
+        auto value = found->second;
+        if (counter == link_downed)
+            value = known->second.downed.take(value, is_active(port));
+        else if (!is_active(port))
+            continue;
+        into.push_back({signal, component, static_cast<double>(value), 0, {}});
+    }
+}
+
+std::uint64_t PortSignals::Downed::take(std::uint64_t value, bool active) {
+    constexpr std::uint64_t all_32 = 0xffff'ffff;
+    if (value == all_32 || value == ~std::uint64_t{0}) return value; // the device does not answer
+    if (known && value > last && !(active && was_active)) {
+        const auto grown = value - last;
+        hidden += counted ? grown : grown - 1;
+        counted = true;
+    }
+    if (active) counted = false;
+    known = true;
+    was_active = active;
+    last = value;
+    return value >= hidden ? value - hidden : value; // it has been reset
 }
 
 void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) {

@@ -19,8 +19,9 @@ public:
     void set_counters(const std::vector<std::string>& counters);
 
     // Adds the signals of a sample. Names in them live as long as this and its counters. A port's counters
-    // count from when it was first ACTIVE since it appeared: before, its driver loads and its link trains,
-    // and a port that nobody uses is not judged at all.
+    // count while it is ACTIVE: before, its driver loads or its link trains, which is no transfer that
+    // failed, and a port that nobody uses is not judged at all. Of link_downed a time that the port is down
+    // counts once, however often it was tried, or the cable put in anew, meanwhile.
     void read(const IbSample& ib, const Listing& listing, std::vector<Signal>& into);
 
 private:
@@ -32,8 +33,15 @@ private:
         std::uint32_t number = 1;
         auto operator<=>(const Port&) const = default;
     };
+    // link_downed with once for each time that the port is down.
+    struct Downed {
+        std::uint64_t last = 0, hidden = 0; // lifetime value, and what of it does not count
+        bool known = false, was_active = false, counted = false;
+        std::uint64_t take(std::uint64_t value, bool active);
+    };
     struct Seen {
         double rate = 0; // the best
+        Downed downed;
         PortSample last;
         bool active_since_there = false;
         bool there = false;

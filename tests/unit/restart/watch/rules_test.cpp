@@ -229,6 +229,59 @@ TEST_CASE("what a counter shows after a reset, a driver's reload or a boot is no
     }
 }
 
+TEST_CASE("what is counted while a link is down and trains is no fault but that it was down, once") {
+    Host host;
+    host.run(5s);
+    SECTION("a cable is put in anew") {
+        host.port().state = "DOWN";
+        for (int i = 0; i < 5; ++i) {
+            for (auto& [name, value] : host.port().counters)
+                value += 1000;
+            host.run(1s);
+        }
+        host.port().state = "INIT";
+        host.port().counters["link_downed"] += 2;
+        host.run(1s);
+        host.port().state = "ACTIVE";
+        host.port().counters["link_downed"] += 1;
+        host.port().counters["symbol_error"] += 1000;
+        const auto findings = host.run(10s);
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].rule == "ib.counter.link_downed");
+        CHECK(findings[0].severity == Severity::warn);
+        CHECK(findings[0].evidence.starts_with("link_downed grew by 1 "));
+        // From here on it counts again.
+        host.port().counters["symbol_error"] += 1000;
+        CHECK(find(host.run(1s), "ib.counter.symbol_error", "mlx5_0:1"));
+    }
+    SECTION("three times down are three") {
+        for (int flap = 1; flap <= 3; ++flap) {
+            host.port().state = "DOWN";
+            host.port().counters["link_downed"] += 2;
+            host.run(2s);
+            host.port().state = "ACTIVE";
+            const auto findings = host.run(60s);
+            REQUIRE(findings.size() == 1);
+            CHECK(findings[0].severity == (flap < 3 ? Severity::warn : Severity::evict));
+        }
+    }
+    SECTION("flaps too short to be seen count each, also after one that was seen and a misread") {
+        host.port().state = "DOWN";
+        host.port().counters["link_downed"] += 5;
+        host.run(2s);
+        host.port().state = "ACTIVE";
+        host.run(2s);
+        for (const auto garbage : {std::uint64_t{0}, std::uint64_t{0xffff'ffff}}) {
+            const auto before = std::exchange(host.port().counters["link_downed"], garbage);
+            host.run(1s);
+            host.port().counters["link_downed"] = before;
+            CHECK(host.run(2s).front().severity == Severity::warn);
+        }
+        host.port().counters["link_downed"] += 2;
+        CHECK(host.run(1s).front().severity == Severity::evict);
+    }
+}
+
 TEST_CASE("counter rules of one counter give one finding, the worse one") {
     Host host;
     host.run(2s);
