@@ -7,6 +7,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/leaf_links_test.cpp \
 	%D%/metrics_board_test.cpp \
 	%D%/metrics_socket_test.cpp \
+	%D%/month_test.cpp \
 	%D%/mount_looks_test.cpp \
 	%D%/peer_looker_test.cpp \
 	%D%/reporter_test.cpp \
@@ -18,6 +19,8 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp \
 	tests/unit/probe/hardware.hpp \
+	tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \
+	tests/traces/host_trace.cpp tests/traces/host_trace.hpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_unit_unit_watch_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_watch_CXXFLAGS = $(unit_cxxflags)
