@@ -21,7 +21,9 @@ enum {
     NVML_ERROR_NOT_SUPPORTED = 3,
     NVML_ERROR_DRIVER_NOT_LOADED = 9,
     NVML_ERROR_TIMEOUT = 10,
+    NVML_ERROR_FUNCTION_NOT_FOUND = 13,
     NVML_ERROR_GPU_IS_LOST = 15,
+    NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25,
     NVML_ERROR_UNKNOWN = 999
 };
 
@@ -65,6 +67,72 @@ typedef struct {
 enum { NVML_MEMORY_ERROR_CORRECTED = 0, NVML_MEMORY_ERROR_UNCORRECTED = 1 };
 enum { NVML_ECC_VOLATILE = 0, NVML_ECC_AGGREGATE = 1 };
 
+/* nvmlDeviceGetFieldValues, of drivers since 2017: many numbers in one call, each with a result of its own
+ * (NOT_SUPPORTED or INVALID_ARGUMENT for one that this driver or GPU does not know). */
+typedef union {
+    double dVal;
+    unsigned int uiVal;
+    unsigned long ulVal;
+    unsigned long long ullVal;
+    signed long long sllVal;
+} nvmlValue_t;
+typedef struct {
+    unsigned int fieldId;
+    unsigned int scopeId; /* of some fields the link; all ones: the sum of all links */
+    long long timestamp;
+    long long latencyUsec;
+    int valueType; /* which member of `value` is set: */
+    nvmlReturn_t nvmlReturn;
+    nvmlValue_t value;
+} nvmlFieldValue_t;
+enum {
+    NVML_TYPE_DOUBLE = 0,
+    NVML_TYPE_UNSIGNED_INT = 1,
+    NVML_TYPE_UNSIGNED_LONG = 2,
+    NVML_TYPE_UNSIGNED_LONG_LONG = 3,
+    NVML_TYPE_SIGNED_LONG_LONG = 4
+};
+enum {
+    NVML_FIELD_NVLINK_CRC_FLIT_TOTAL = 38,
+    NVML_FIELD_NVLINK_CRC_DATA_TOTAL = 45,
+    NVML_FIELD_NVLINK_REPLAY_TOTAL = 52,
+    NVML_FIELD_NVLINK_RECOVERY_TOTAL = 59,
+    NVML_FIELD_POWER_VIOLATION_NS = 74,
+    NVML_FIELD_THERMAL_VIOLATION_NS = 75,
+    NVML_FIELD_NVLINK5_RCV_ERRORS = 208,
+    NVML_FIELD_NVLINK5_RECOVERY_EVENTS = 215,
+    NVML_FIELD_RECOVERY_ACTION = 230 /* r570: 0 none, 1 reset, 2 reboot, 3 drain P2P, 4 drain and reset */
+};
+
+/* nvmlDeviceGetViolationStatus, the older way to the violation times. */
+typedef struct {
+    unsigned long long referenceTime; /* us */
+    unsigned long long violationTime; /* ns, since the driver was loaded */
+} nvmlViolationTime_t;
+enum { NVML_POLICY_POWER = 0, NVML_POLICY_THERMAL = 1 };
+
+/* nvmlDeviceGetNvLinkErrorCounter, the older way to a link's counters. */
+enum { NVML_LINK_REPLAY = 0, NVML_LINK_RECOVERY = 1, NVML_LINK_CRC_FLIT = 2, NVML_LINK_CRC_DATA = 3 };
+enum { NVML_MOST_LINKS = 18 };
+
+/* The NVSwitch fabric that a GPU registers with: nvmlDeviceGetGpuFabricInfoV, since r550, and before it
+ * nvmlDeviceGetGpuFabricInfo. */
+typedef struct {
+    unsigned char clusterUuid[16];
+    nvmlReturn_t status; /* of a registration that is completed */
+    unsigned int cliqueId;
+    unsigned char state; /* 0 not supported, 1 not started, 2 in progress, 3 completed */
+} nvmlGpuFabricInfo_t;
+typedef struct {
+    unsigned int version;
+    unsigned char clusterUuid[16];
+    nvmlReturn_t status;
+    unsigned int cliqueId;
+    unsigned char state;
+    unsigned int healthMask;
+} nvmlGpuFabricInfo_v2_t;
+#define NVML_GPU_FABRIC_INFO_V2 0x2000024U /* `version`: its number and size */
+
 /* X(name, parameters): every function we use. */
 #define RAILYARD_NVML_FUNCTIONS(X)                                                                           \
     X(nvmlInit_v2, (void))                                                                                   \
@@ -83,6 +151,13 @@ enum { NVML_ECC_VOLATILE = 0, NVML_ECC_AGGREGATE = 1 };
     X(nvmlDeviceGetMaxPcieLinkGeneration, (nvmlDevice_t device, unsigned int* generation))                   \
     X(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t device, unsigned int* width))                             \
     X(nvmlDeviceGetPcieReplayCounter, (nvmlDevice_t device, unsigned int* replays))                          \
+    X(nvmlDeviceGetFieldValues, (nvmlDevice_t device, int count, nvmlFieldValue_t * values))                 \
+    X(nvmlDeviceGetViolationStatus, (nvmlDevice_t device, int policy, nvmlViolationTime_t * time))           \
+    X(nvmlDeviceGetNvLinkState, (nvmlDevice_t device, unsigned int link, int* active))                       \
+    X(nvmlDeviceGetNvLinkErrorCounter,                                                                       \
+      (nvmlDevice_t device, unsigned int link, int counter, unsigned long long* n))                          \
+    X(nvmlDeviceGetGpuFabricInfoV, (nvmlDevice_t device, nvmlGpuFabricInfo_v2_t * info))                     \
+    X(nvmlDeviceGetGpuFabricInfo, (nvmlDevice_t device, nvmlGpuFabricInfo_t * info))                         \
     X(nvmlEventSetCreate, (nvmlEventSet_t * set))                                                            \
     X(nvmlEventSetFree, (nvmlEventSet_t set))                                                                \
     X(nvmlDeviceRegisterEvents, (nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set))         \

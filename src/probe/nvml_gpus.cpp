@@ -7,6 +7,9 @@
 #include <atomic>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 namespace probe {
 
@@ -20,8 +23,9 @@ struct NvmlGpus::Library {
 
     struct Gpu {
         nvmlDevice_t device = nullptr;
-        std::string pci;
+        std::string pci; // nobody changes it: wait_xids reads it beside sample
         GpuSample last;
+        GpuSample seldom; // what is asked seldom, as of the last time
     };
 
     base::Expected<void> load(const std::string& name);
@@ -38,6 +42,7 @@ struct NvmlGpus::Library {
     } calls;
     nvmlErrorString_fn* error_string = nullptr;
     bool started = false;
+    int samples = 0;
     std::vector<Gpu> gpus;
     nvmlEventSet_t events = nullptr;
     std::atomic<bool> has_xid_events = false;
@@ -79,7 +84,7 @@ base::Expected<void> NvmlGpus::Library::start() {
             gpu.last.lost = true;
         } else if (nvmlPciInfo_t pci{}; calls.nvmlDeviceGetPciInfo_v3 &&
                                         calls.nvmlDeviceGetPciInfo_v3(gpu.device, &pci) == NVML_SUCCESS) {
-            gpu.last.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+            gpu.pci = gpu.last.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
         }
         gpus.push_back(std::move(gpu));
     }
@@ -105,52 +110,207 @@ base::Expected<NvmlGpus> NvmlGpus::open(const std::string& library) {
     return NvmlGpus(std::move(opened));
 }
 
-std::vector<GpuSample> NvmlGpus::sample() {
-    const auto& calls = library_->calls;
-    std::vector<GpuSample> samples;
-    for (auto& gpu : library_->gpus) {
-        if (!gpu.device) {
-            samples.push_back(gpu.last);
-            continue;
-        }
+namespace {
+
+// This driver or this GPU does not have it, or has not all links: nothing is hidden from us.
+bool is_absent(nvmlReturn_t result) {
+    return result == NVML_ERROR_NOT_SUPPORTED || result == NVML_ERROR_FUNCTION_NOT_FOUND ||
+           result == NVML_ERROR_INVALID_ARGUMENT || result == NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+}
+
+std::optional<std::uint64_t> number_of(const nvmlFieldValue_t& field) {
+    switch (field.valueType) {
+    case NVML_TYPE_UNSIGNED_INT: return field.value.uiVal;
+    case NVML_TYPE_UNSIGNED_LONG: return field.value.ulVal;
+    case NVML_TYPE_UNSIGNED_LONG_LONG: return field.value.ullVal;
+    case NVML_TYPE_SIGNED_LONG_LONG:
+        return field.value.sllVal < 0 ? std::nullopt : std::optional<std::uint64_t>(field.value.sllVal);
+    default: return std::nullopt;
+    }
+}
+
+// These change slowly, or are counters of which each call costs the driver something: looked at so seldom.
+constexpr int samples_between = 10;
+
+} // namespace
+
+// One question: its answer goes into the sample, a refusal among what cannot be seen.
+struct NvmlGpus::Asking {
+    const Library& library;
+    nvmlDevice_t device;
+    GpuSample& into;
+
+    bool answered(std::string_view what, nvmlReturn_t result) const {
+        if (result == NVML_SUCCESS) return true;
+        if (result == NVML_ERROR_GPU_IS_LOST)
+            into.lost = true;
+        else if (!is_absent(result))
+            into.unseen.push_back(fmt::format("{}: {}", what, library.words(result)));
+        return false;
+    }
+    template <class Function, class Number>
+    void number(std::string_view what, Function* function, std::optional<Number>& answer) const {
+        unsigned value = 0;
+        if (function && answered(what, function(device, &value))) answer = value;
+    }
+
+    void now() const {
+        const auto& calls = library.calls;
         unsigned long long reasons = 0;
-        const auto first = calls.nvmlDeviceGetCurrentClocksEventReasons(gpu.device, &reasons);
-        gpu.last.lost = first == NVML_ERROR_GPU_IS_LOST;
-        if (gpu.last.lost) {
-            gpu.last.reasons = 0;
-            samples.push_back(gpu.last);
-            continue;
-        }
-        gpu.last.reasons = first == NVML_SUCCESS ? reasons : 0;
-
-        const auto number = [&](auto* function, auto& into) {
-            unsigned value = 0;
-            if (function && function(gpu.device, &value) == NVML_SUCCESS) into = value;
-        };
-        number(calls.nvmlDeviceGetCurrPcieLinkGeneration, gpu.last.pcie_generation);
-        number(calls.nvmlDeviceGetMaxPcieLinkGeneration, gpu.last.pcie_generation_max);
-        number(calls.nvmlDeviceGetCurrPcieLinkWidth, gpu.last.pcie_width);
-        number(calls.nvmlDeviceGetMaxPcieLinkWidth, gpu.last.pcie_width_max);
-        number(calls.nvmlDeviceGetPcieReplayCounter, gpu.last.pcie_replays);
-
-        const auto ecc = [&](int type, std::optional<std::uint64_t>& into) {
+        if (answered("clock event reasons", calls.nvmlDeviceGetCurrentClocksEventReasons(device, &reasons)))
+            into.reasons = reasons;
+        if (into.lost) return;
+        number("PCIe generation", calls.nvmlDeviceGetCurrPcieLinkGeneration, into.pcie_generation);
+        number("PCIe generation", calls.nvmlDeviceGetMaxPcieLinkGeneration, into.pcie_generation_max);
+        number("PCIe width", calls.nvmlDeviceGetCurrPcieLinkWidth, into.pcie_width);
+        number("PCIe width", calls.nvmlDeviceGetMaxPcieLinkWidth, into.pcie_width_max);
+        number("PCIe replays", calls.nvmlDeviceGetPcieReplayCounter, into.pcie_replays);
+        const auto ecc = [&](int type, std::optional<std::uint64_t>& answer) {
             unsigned long long errors = 0;
             if (calls.nvmlDeviceGetTotalEccErrors &&
-                calls.nvmlDeviceGetTotalEccErrors(gpu.device, type, NVML_ECC_VOLATILE, &errors) ==
-                    NVML_SUCCESS)
-                into = errors;
+                answered("ECC errors",
+                         calls.nvmlDeviceGetTotalEccErrors(device, type, NVML_ECC_VOLATILE, &errors)))
+                answer = errors;
         };
-        ecc(NVML_MEMORY_ERROR_CORRECTED, gpu.last.ecc_corrected);
-        ecc(NVML_MEMORY_ERROR_UNCORRECTED, gpu.last.ecc_uncorrected);
-
+        ecc(NVML_MEMORY_ERROR_CORRECTED, into.ecc_corrected);
+        ecc(NVML_MEMORY_ERROR_UNCORRECTED, into.ecc_uncorrected);
         unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
         if (calls.nvmlDeviceGetRemappedRows &&
-            calls.nvmlDeviceGetRemappedRows(gpu.device, &corrected, &uncorrected, &pending, &failed) ==
-                NVML_SUCCESS) {
-            gpu.last.remap_pending = pending != 0;
-            gpu.last.remap_failed = failed != 0;
+            answered("row remapping",
+                     calls.nvmlDeviceGetRemappedRows(device, &corrected, &uncorrected, &pending, &failed))) {
+            into.remap_pending = pending != 0;
+            into.remap_failed = failed != 0;
         }
-        samples.push_back(gpu.last);
+    }
+
+    void seldom() const {
+        fields();
+        links();
+        violations();
+        fabric();
+    }
+    // All that new drivers give in one call.
+    void fields() const;
+    // Links that are up; and their counters, where there are no fields of them.
+    void links() const;
+    // The older way, where there are no fields of them.
+    void violations() const;
+    void fabric() const;
+};
+
+void NvmlGpus::Asking::fields() const {
+    const auto ask = library.calls.nvmlDeviceGetFieldValues;
+    if (!ask) return;
+    constexpr unsigned all_links = ~0U;
+    std::array<nvmlFieldValue_t, 9> asked{};
+    constexpr std::array<std::pair<unsigned, unsigned>, 9> wanted{{
+        {NVML_FIELD_NVLINK_CRC_FLIT_TOTAL, 0},
+        {NVML_FIELD_NVLINK_CRC_DATA_TOTAL, 0},
+        {NVML_FIELD_NVLINK_REPLAY_TOTAL, 0},
+        {NVML_FIELD_NVLINK_RECOVERY_TOTAL, 0},
+        {NVML_FIELD_NVLINK5_RECOVERY_EVENTS, all_links},
+        {NVML_FIELD_NVLINK5_RCV_ERRORS, all_links},
+        {NVML_FIELD_POWER_VIOLATION_NS, 0},
+        {NVML_FIELD_THERMAL_VIOLATION_NS, 0},
+        {NVML_FIELD_RECOVERY_ACTION, 0},
+    }};
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        asked[i].fieldId = wanted[i].first;
+        asked[i].scopeId = wanted[i].second;
+        asked[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED; // what is left as it is was not answered
+    }
+    if (!answered("field values", ask(device, static_cast<int>(asked.size()), asked.data()))) return;
+    const auto value = [&](std::size_t at, std::string_view what) -> std::optional<std::uint64_t> {
+        return answered(what, asked[at].nvmlReturn) ? number_of(asked[at]) : std::nullopt;
+    };
+    const auto flit = value(0, "NVLink errors"), data = value(1, "NVLink errors");
+    if (flit || data) into.nvlink_crc = flit.value_or(0) + data.value_or(0);
+    into.nvlink_replays = value(2, "NVLink errors");
+    // NVLink 5 counts its recoveries elsewhere.
+    const auto before = value(3, "NVLink errors"), since = value(4, "NVLink errors");
+    if (before || since) into.nvlink_recoveries = before.value_or(0) + since.value_or(0);
+    into.nvlink_rcv_errors = value(5, "NVLink errors");
+    const auto milliseconds = [](std::optional<std::uint64_t> ns) {
+        return ns ? std::optional(*ns / 1'000'000) : std::nullopt;
+    };
+    into.power_violation_ms = milliseconds(value(6, "power violation time"));
+    into.thermal_violation_ms = milliseconds(value(7, "thermal violation time"));
+    if (const auto action = value(8, "recovery action"))
+        into.recovery_action = static_cast<std::uint32_t>(*action);
+}
+
+void NvmlGpus::Asking::links() const {
+    const auto& calls = library.calls;
+    if (!calls.nvmlDeviceGetNvLinkState) return;
+    const bool counted = into.nvlink_crc || into.nvlink_replays || into.nvlink_recoveries;
+    for (unsigned link = 0; link < NVML_MOST_LINKS && !into.lost; ++link) {
+        int active = 0;
+        const auto result = calls.nvmlDeviceGetNvLinkState(device, link, &active);
+        if (is_absent(result)) return; // no more links
+        if (!answered("NVLink state", result)) return;
+        into.nvlinks_active = into.nvlinks_active.value_or(0) + (active != 0 ? 1 : 0);
+        if (counted || active == 0 || !calls.nvmlDeviceGetNvLinkErrorCounter) continue;
+        const auto add = [&](int counter, std::optional<std::uint64_t>& sum) {
+            unsigned long long n = 0;
+            if (answered("NVLink errors", calls.nvmlDeviceGetNvLinkErrorCounter(device, link, counter, &n)))
+                sum = sum.value_or(0) + n;
+        };
+        add(NVML_LINK_CRC_FLIT, into.nvlink_crc);
+        add(NVML_LINK_CRC_DATA, into.nvlink_crc);
+        add(NVML_LINK_REPLAY, into.nvlink_replays);
+        add(NVML_LINK_RECOVERY, into.nvlink_recoveries);
+    }
+}
+
+void NvmlGpus::Asking::violations() const {
+    const auto ask = library.calls.nvmlDeviceGetViolationStatus;
+    const auto read = [&](std::string_view what, int policy, std::optional<std::uint64_t>& answer) {
+        nvmlViolationTime_t time{};
+        if (!answer && ask && answered(what, ask(device, policy, &time)))
+            answer = time.violationTime / 1'000'000;
+    };
+    read("power violation time", NVML_POLICY_POWER, into.power_violation_ms);
+    read("thermal violation time", NVML_POLICY_THERMAL, into.thermal_violation_ms);
+}
+
+void NvmlGpus::Asking::fabric() const {
+    const auto& calls = library.calls;
+    const auto take = [&](const auto& info) {
+        into.fabric_state = info.state;
+        if (info.state == 3) into.fabric_status = static_cast<std::uint32_t>(info.status);
+    };
+    nvmlGpuFabricInfo_v2_t newer{};
+    newer.version = NVML_GPU_FABRIC_INFO_V2;
+    const auto result = calls.nvmlDeviceGetGpuFabricInfoV ? calls.nvmlDeviceGetGpuFabricInfoV(device, &newer)
+                                                          : NVML_ERROR_FUNCTION_NOT_FOUND;
+    nvmlGpuFabricInfo_t older{};
+    if (!is_absent(result)) {
+        if (answered("fabric state", result)) take(newer);
+    } else if (calls.nvmlDeviceGetGpuFabricInfo &&
+               answered("fabric state", calls.nvmlDeviceGetGpuFabricInfo(device, &older))) {
+        take(older);
+    }
+}
+
+std::vector<GpuSample> NvmlGpus::sample() {
+    std::vector<GpuSample> samples;
+    const bool seldom = library_->samples++ % samples_between == 0;
+    for (auto& gpu : library_->gpus) {
+        GpuSample fresh;
+        fresh.index = gpu.last.index;
+        fresh.pci = gpu.last.pci;
+        fresh.lost = gpu.last.lost && !gpu.device;
+        if (gpu.device) {
+            if (seldom) {
+                gpu.seldom = fresh;
+                Asking{*library_, gpu.device, gpu.seldom}.seldom();
+            }
+            fresh = gpu.seldom; // with what it could not see
+            fresh.lost = false;
+            Asking{*library_, gpu.device, fresh}.now();
+        }
+        gpu.last = fresh;
+        samples.push_back(std::move(fresh));
     }
     return samples;
 }
@@ -173,7 +333,7 @@ std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {
         if ((data.eventType & NVML_EVENT_TYPE_XID_CRITICAL) == 0) continue;
         const auto gpu = std::find_if(library_->gpus.begin(), library_->gpus.end(),
                                       [&](const auto& g) { return g.device == data.device; });
-        events.push_back({gpu == library_->gpus.end() ? std::string() : gpu->last.pci,
+        events.push_back({gpu == library_->gpus.end() ? std::string() : gpu->pci,
                           static_cast<std::uint32_t>(data.eventData),
                           {}});
         if (events.size() >= 1000) return events;

@@ -27,7 +27,9 @@ public:
     NvmlGpus& operator=(NvmlGpus&&) noexcept;
     ~NvmlGpus();
 
-    // Every GPU there was at open, by index. A GPU that is lost keeps its place.
+    // Every GPU there was at open, by index. A GPU that is lost keeps its place. What NVML does not answer is
+    // absent, never a value from before. NVLink, fabric, violation times and the recovery action are asked
+    // with each tenth sample.
     std::vector<GpuSample> sample();
 
     // Waits at most `longest` for XIDs. Empty at the timeout, and at once when this driver has no events: see
@@ -37,6 +39,7 @@ public:
 
 private:
     struct Library;
+    struct Asking;
     explicit NvmlGpus(std::unique_ptr<Library> library);
     std::unique_ptr<Library> library_;
 };

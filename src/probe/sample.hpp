@@ -34,7 +34,7 @@ struct GpuSample {
     std::uint32_t index = 0;                      // NVML's
     std::string pci;                              // "0000:14:00.0"
     bool lost = false;                            // NVML says GPU_IS_LOST; the rest is then from before
-    std::uint64_t reasons = 0;                    // clock event reasons, NVML's bits
+    std::optional<std::uint64_t> reasons;         // clock event reasons, NVML's bits
     std::optional<std::uint64_t> ecc_corrected;   // volatile: since the driver was loaded
     std::optional<std::uint64_t> ecc_uncorrected; // likewise
     std::optional<bool> remap_pending;
@@ -42,6 +42,15 @@ struct GpuSample {
     std::optional<std::uint32_t> pcie_generation, pcie_generation_max;
     std::optional<std::uint32_t> pcie_width, pcie_width_max; // lanes
     std::optional<std::uint64_t> pcie_replays;               // lifetime
+    // Each some seconds old at most, of all links together; counters are since the driver was loaded.
+    std::optional<std::uint32_t> nvlinks_active;
+    std::optional<std::uint64_t> nvlink_crc, nvlink_replays, nvlink_recoveries, nvlink_rcv_errors;
+    std::optional<std::uint64_t> power_violation_ms, thermal_violation_ms; // time below the wanted clocks
+    std::optional<std::uint32_t> recovery_action; // what the driver wants done: NVML's number, 0 nothing
+    std::optional<std::uint32_t> fabric_state;    // of its registration with the NVSwitches: NVML's number
+    std::optional<std::uint32_t> fabric_status;   // of one that is completed: NVML's error, 0 sound
+    // What NVML refused to say, though the GPU has it: "ECC errors: Unknown Error (999)".
+    std::vector<std::string> unseen;
 };
 
 // One XID, from NVML or the kernel log. The same event may come from both.

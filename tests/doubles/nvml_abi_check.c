@@ -12,7 +12,9 @@ enum {
     theirs_not_supported = NVML_ERROR_NOT_SUPPORTED,
     theirs_not_loaded = NVML_ERROR_DRIVER_NOT_LOADED,
     theirs_timeout = NVML_ERROR_TIMEOUT,
+    theirs_function = NVML_ERROR_FUNCTION_NOT_FOUND,
     theirs_lost = NVML_ERROR_GPU_IS_LOST,
+    theirs_mismatch = NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
     theirs_unknown = NVML_ERROR_UNKNOWN
 };
 #define NVML_SUCCESS ours_success
@@ -20,18 +22,30 @@ enum {
 #define NVML_ERROR_NOT_SUPPORTED ours_not_supported
 #define NVML_ERROR_DRIVER_NOT_LOADED ours_not_loaded
 #define NVML_ERROR_TIMEOUT ours_timeout
+#define NVML_ERROR_FUNCTION_NOT_FOUND ours_function
 #define NVML_ERROR_GPU_IS_LOST ours_lost
+#define NVML_ERROR_ARGUMENT_VERSION_MISMATCH ours_mismatch
 #define NVML_ERROR_UNKNOWN ours_unknown
 #define nvmlReturn_t ours_return
 #define nvmlDevice_t ours_device
 #define nvmlEventSet_t ours_event_set
 #define nvmlPciInfo_t ours_pci
 #define nvmlEventData_t ours_event
+#define nvmlValue_t ours_value
+#define nvmlFieldValue_t ours_field
+#define nvmlViolationTime_t ours_violation
+#define nvmlGpuFabricInfo_t ours_fabric
+#define nvmlGpuFabricInfo_v2_t ours_fabric_v2
 #define nvmlDevice_st ours_device_st
 #define nvmlEventSet_st ours_event_set_st
 #include "probe/nvml_abi.h"
 #undef nvmlPciInfo_t
 #undef nvmlEventData_t
+#undef nvmlValue_t
+#undef nvmlFieldValue_t
+#undef nvmlViolationTime_t
+#undef nvmlGpuFabricInfo_t
+#undef nvmlGpuFabricInfo_v2_t
 
 #define SAME(a, b) _Static_assert((a) == (b), #a " differs from nvml.h")
 #define FIELD(ours, theirs, name)                                                                            \
@@ -43,7 +57,9 @@ SAME(ours_invalid, theirs_invalid);
 SAME(ours_not_supported, theirs_not_supported);
 SAME(ours_not_loaded, theirs_not_loaded);
 SAME(ours_timeout, theirs_timeout);
+SAME(ours_function, theirs_function);
 SAME(ours_lost, theirs_lost);
+SAME(ours_mismatch, theirs_mismatch);
 SAME(ours_unknown, theirs_unknown);
 SAME(sizeof(ours_pci), sizeof(nvmlPciInfo_t));
 FIELD(ours_pci, nvmlPciInfo_t, busIdLegacy);
@@ -73,3 +89,44 @@ SAME(NVML_MEMORY_ERROR_CORRECTED, NVML_MEMORY_ERROR_TYPE_CORRECTED);
 SAME(NVML_MEMORY_ERROR_UNCORRECTED, NVML_MEMORY_ERROR_TYPE_UNCORRECTED);
 SAME(NVML_ECC_VOLATILE, NVML_VOLATILE_ECC);
 SAME(NVML_ECC_AGGREGATE, NVML_AGGREGATE_ECC);
+SAME(sizeof(ours_field), sizeof(nvmlFieldValue_t));
+FIELD(ours_field, nvmlFieldValue_t, fieldId);
+FIELD(ours_field, nvmlFieldValue_t, scopeId);
+FIELD(ours_field, nvmlFieldValue_t, valueType);
+FIELD(ours_field, nvmlFieldValue_t, nvmlReturn);
+FIELD(ours_field, nvmlFieldValue_t, value);
+SAME(NVML_TYPE_UNSIGNED_INT, NVML_VALUE_TYPE_UNSIGNED_INT);
+SAME(NVML_TYPE_UNSIGNED_LONG, NVML_VALUE_TYPE_UNSIGNED_LONG);
+SAME(NVML_TYPE_UNSIGNED_LONG_LONG, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG);
+SAME(NVML_TYPE_SIGNED_LONG_LONG, NVML_VALUE_TYPE_SIGNED_LONG_LONG);
+SAME(NVML_FIELD_NVLINK_CRC_FLIT_TOTAL, NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL);
+SAME(NVML_FIELD_NVLINK_CRC_DATA_TOTAL, NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL);
+SAME(NVML_FIELD_NVLINK_REPLAY_TOTAL, NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL);
+SAME(NVML_FIELD_NVLINK_RECOVERY_TOTAL, NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL);
+SAME(NVML_FIELD_POWER_VIOLATION_NS, NVML_FI_DEV_PERF_POLICY_POWER);
+SAME(NVML_FIELD_THERMAL_VIOLATION_NS, NVML_FI_DEV_PERF_POLICY_THERMAL);
+#ifdef NVML_FI_DEV_NVLINK_COUNT_RCV_ERRORS
+SAME(NVML_FIELD_NVLINK5_RCV_ERRORS, NVML_FI_DEV_NVLINK_COUNT_RCV_ERRORS);
+SAME(NVML_FIELD_NVLINK5_RECOVERY_EVENTS, NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS);
+#endif
+#ifdef NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
+SAME(NVML_FIELD_RECOVERY_ACTION, NVML_FI_DEV_GET_GPU_RECOVERY_ACTION);
+#endif
+SAME(sizeof(ours_violation), sizeof(nvmlViolationTime_t));
+FIELD(ours_violation, nvmlViolationTime_t, violationTime);
+SAME(NVML_POLICY_POWER, NVML_PERF_POLICY_POWER);
+SAME(NVML_POLICY_THERMAL, NVML_PERF_POLICY_THERMAL);
+SAME(NVML_LINK_REPLAY, NVML_NVLINK_ERROR_DL_REPLAY);
+SAME(NVML_LINK_RECOVERY, NVML_NVLINK_ERROR_DL_RECOVERY);
+SAME(NVML_LINK_CRC_FLIT, NVML_NVLINK_ERROR_DL_CRC_FLIT);
+SAME(NVML_LINK_CRC_DATA, NVML_NVLINK_ERROR_DL_CRC_DATA);
+SAME(NVML_MOST_LINKS, NVML_NVLINK_MAX_LINKS);
+#ifdef nvmlGpuFabricInfo_v2
+SAME(sizeof(ours_fabric), sizeof(nvmlGpuFabricInfo_t));
+FIELD(ours_fabric, nvmlGpuFabricInfo_t, status);
+FIELD(ours_fabric, nvmlGpuFabricInfo_t, state);
+SAME(NVML_GPU_FABRIC_INFO_V2, nvmlGpuFabricInfo_v2);
+SAME(sizeof(ours_fabric_v2), sizeof(nvmlGpuFabricInfo_v2_t));
+FIELD(ours_fabric_v2, nvmlGpuFabricInfo_v2_t, status);
+FIELD(ours_fabric_v2, nvmlGpuFabricInfo_v2_t, state);
+#endif

@@ -11,7 +11,14 @@
  *   N.xid=79           the XID that the next event carries; N.xid_seq counts events: raise it to send one
  *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
  * life) N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
+ *   N.links=18 N.links_up=18       NVLinks there are, and that are up
+ *   N.crc N.replay N.recovery      errors of them together
+ *   N.power_ms N.thermal_ms        violation times    N.action=1         recovery action
+ *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches
  *   N.hang_ms=0        every call on GPU N first takes this long
+ *   N.fail=999         every call on GPU N returns this; N.fail_ecc=999 only that of one key (as above, or
+ *                      reasons, ecc, fields, links, violation, fabric)
+ *   old=1              as a driver of before 2022: no field values, no fabric state of a version
  * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8
  * sound GPUs. GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py. */
 #define _GNU_SOURCE
@@ -98,17 +105,20 @@ static void sleep_ms(unsigned long long ms) {
     nanosleep(&t, NULL);
 }
 
-/* What each call on a device begins with: SUCCESS, or why it cannot be asked. */
-static nvmlReturn_t reach(nvmlDevice_t device, const void* out) {
+/* What each call on a device begins with: SUCCESS, or why it cannot be asked, or not for this. */
+static nvmlReturn_t reach(nvmlDevice_t device, const void* out, const char* what) {
     if (!device || !out) return NVML_ERROR_INVALID_ARGUMENT;
     unsigned long long hang = get(device->index, "hang_ms", 0);
     if (hang) sleep_ms(hang);
-    return get(device->index, "lost", 0) ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
+    if (get(device->index, "lost", 0)) return NVML_ERROR_GPU_IS_LOST;
+    char key[32];
+    snprintf(key, sizeof key, "fail_%s", what);
+    return (nvmlReturn_t)get(device->index, key, get(device->index, "fail", NVML_SUCCESS));
 }
 
 static nvmlReturn_t give(nvmlDevice_t device, const char* key, unsigned long long otherwise,
                          unsigned int* out) {
-    nvmlReturn_t result = reach(device, out);
+    nvmlReturn_t result = reach(device, out, key);
     if (result == NVML_SUCCESS) *out = (unsigned int)get(device->index, key, otherwise);
     return result;
 }
@@ -176,7 +186,7 @@ nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) {
 }
 
 nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
-    nvmlReturn_t result = reach(device, reasons);
+    nvmlReturn_t result = reach(device, reasons, "reasons");
     if (result == NVML_SUCCESS) *reasons = get(device->index, "reasons", 0);
     return result;
 }
@@ -189,7 +199,7 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, int error_type, in
                                          unsigned long long* n) {
     static const char* const key[2][2] = {{"ecc_cor", "ecc_cor_life"}, {"ecc_unc", "ecc_unc_life"}};
     if ((error_type | counter_type) & ~1) return NVML_ERROR_INVALID_ARGUMENT;
-    nvmlReturn_t result = reach(device, n);
+    nvmlReturn_t result = reach(device, n, "ecc");
     if (result == NVML_SUCCESS) *n = get(device->index, key[error_type][counter_type], 0);
     return result;
 }
@@ -226,6 +236,90 @@ nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int* r
     return give(device, "pcie_replay", 0, replays);
 }
 
+/* A field's value by its number; the sum of all links. */
+static nvmlReturn_t field(int gpu, const nvmlFieldValue_t* asked, unsigned long long* value) {
+    switch (asked->fieldId) {
+    case NVML_FIELD_NVLINK_CRC_FLIT_TOTAL: *value = get(gpu, "crc", 0); return NVML_SUCCESS;
+    case NVML_FIELD_NVLINK_CRC_DATA_TOTAL: *value = 0; return NVML_SUCCESS;
+    case NVML_FIELD_NVLINK_REPLAY_TOTAL: *value = get(gpu, "replay", 0); return NVML_SUCCESS;
+    case NVML_FIELD_NVLINK_RECOVERY_TOTAL: *value = get(gpu, "recovery", 0); return NVML_SUCCESS;
+    case NVML_FIELD_POWER_VIOLATION_NS: *value = get(gpu, "power_ms", 0) * 1000000; return NVML_SUCCESS;
+    case NVML_FIELD_THERMAL_VIOLATION_NS: *value = get(gpu, "thermal_ms", 0) * 1000000; return NVML_SUCCESS;
+    case NVML_FIELD_RECOVERY_ACTION: *value = get(gpu, "action", 0); return NVML_SUCCESS;
+    default: return NVML_ERROR_NOT_SUPPORTED; /* an H100: what is of NVLink 5 alone */
+    }
+}
+
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
+    if (get(-1, "old", 0)) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    nvmlReturn_t result = reach(device, values, "fields");
+    for (int i = 0; result == NVML_SUCCESS && i < count; i++) {
+        unsigned long long value = 0;
+        values[i].nvmlReturn = field(device->index, &values[i], &value);
+        /* NVML answers each in a type of its own. */
+        if (values[i].fieldId == NVML_FIELD_RECOVERY_ACTION) {
+            values[i].valueType = NVML_TYPE_UNSIGNED_INT;
+            values[i].value.uiVal = (unsigned int)value;
+        } else {
+            values[i].valueType = NVML_TYPE_UNSIGNED_LONG_LONG;
+            values[i].value.ullVal = value;
+        }
+    }
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, int policy, nvmlViolationTime_t* time) {
+    nvmlReturn_t result = reach(device, time, "violation");
+    if (policy != NVML_POLICY_POWER && policy != NVML_POLICY_THERMAL) return NVML_ERROR_NOT_SUPPORTED;
+    if (result == NVML_SUCCESS)
+        time->violationTime =
+            1000000 * get(device->index, policy == NVML_POLICY_POWER ? "power_ms" : "thermal_ms", 0);
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, int* active) {
+    nvmlReturn_t result = reach(device, active, "links");
+    if (result != NVML_SUCCESS) return result;
+    unsigned long long links = get(device->index, "links", NVML_MOST_LINKS);
+    if (link >= links) return NVML_ERROR_INVALID_ARGUMENT;
+    *active = link < get(device->index, "links_up", links);
+    return NVML_SUCCESS;
+}
+
+/* All errors are on the first link. */
+nvmlReturn_t nvmlDeviceGetNvLinkErrorCounter(nvmlDevice_t device, unsigned int link, int counter,
+                                             unsigned long long* n) {
+    nvmlReturn_t result = reach(device, n, "links");
+    if (result != NVML_SUCCESS) return result;
+    if (link >= get(device->index, "links", NVML_MOST_LINKS)) return NVML_ERROR_INVALID_ARGUMENT;
+    const char* key = counter == NVML_LINK_CRC_FLIT   ? "crc"
+                      : counter == NVML_LINK_REPLAY   ? "replay"
+                      : counter == NVML_LINK_RECOVERY ? "recovery"
+                                                      : "";
+    *n = link == 0 ? get(device->index, key, 0) : 0;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t* info) {
+    nvmlReturn_t result = reach(device, info, "fabric");
+    if (result != NVML_SUCCESS) return result;
+    memset(info, 0, sizeof *info);
+    info->state = (unsigned char)get(device->index, "fabric", 0);
+    info->status = (nvmlReturn_t)get(device->index, "fabric_status", NVML_SUCCESS);
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfo_v2_t* info) {
+    if (get(-1, "old", 0)) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    if (!info || info->version != NVML_GPU_FABRIC_INFO_V2) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    nvmlGpuFabricInfo_t older;
+    nvmlReturn_t result = nvmlDeviceGetGpuFabricInfo(device, &older);
+    if (result != NVML_SUCCESS) return result;
+    info->state = older.state;
+    info->status = older.status;
+    return NVML_SUCCESS;
+}
+
 nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t* set) {
     if (!set) return NVML_ERROR_INVALID_ARGUMENT;
     *set = calloc(1, sizeof **set);
@@ -240,7 +334,7 @@ nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
 nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set) {
     const unsigned long long known =
         NVML_EVENT_TYPE_SINGLE_BIT_ECC | NVML_EVENT_TYPE_DOUBLE_BIT_ECC | NVML_EVENT_TYPE_XID_CRITICAL;
-    nvmlReturn_t result = reach(device, set);
+    nvmlReturn_t result = reach(device, set, "events");
     if (result != NVML_SUCCESS) return result;
     if (types & ~known) return NVML_ERROR_NOT_SUPPORTED;
     set->registered[device->index] = (types & NVML_EVENT_TYPE_XID_CRITICAL) != 0;

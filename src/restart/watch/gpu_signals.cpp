@@ -1,5 +1,7 @@
 #include "restart/watch/gpu_signals.hpp"
 
+#include "base/utf8.hpp"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ double expected_replays(std::uint32_t generation, std::uint32_t lanes) {
 
 } // namespace
 
-void read_gpu(const GpuSample& gpu, std::vector<Signal>& into) {
+void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, std::vector<Signal>& into) {
     const auto component = fmt::format("gpu{}", gpu.index);
     const auto add = [&](std::string_view name, double value, double of = 0) {
         into.push_back({name, component, value, of, {}});
@@ -26,7 +28,9 @@ void read_gpu(const GpuSample& gpu, std::vector<Signal>& into) {
     };
     add("gpu.lost", gpu.lost ? 1 : 0);
     if (gpu.lost) return;
-    add("gpu.clock_events", static_cast<double>(gpu.reasons));
+    into.push_back({"gpu.unseen", component, static_cast<double>(gpu.unseen.size()), 0,
+                    gpu.unseen.empty() ? std::string() : base::printable(gpu.unseen.front(), 100)});
+    add_known("gpu.clock_events", gpu.reasons);
     add_known("gpu.remap_failed", gpu.remap_failed);
     add_known("gpu.remap_pending", gpu.remap_pending);
     add_known("gpu.ecc_corrected", gpu.ecc_corrected);
@@ -35,6 +39,19 @@ void read_gpu(const GpuSample& gpu, std::vector<Signal>& into) {
     add_known("gpu.pcie_width", gpu.pcie_width, gpu.pcie_width_max.value_or(0));
     add_known("gpu.pcie_replays", gpu.pcie_replays,
               expected_replays(gpu.pcie_generation.value_or(6), gpu.pcie_width.value_or(16)));
+    if (gpu.nvlinks_active) {
+        most_links = std::max(most_links, *gpu.nvlinks_active);
+        add("gpu.nvlinks", *gpu.nvlinks_active, most_links);
+    }
+    add_known("gpu.nvlink_crc", gpu.nvlink_crc);
+    add_known("gpu.nvlink_replays", gpu.nvlink_replays);
+    add_known("gpu.nvlink_recoveries", gpu.nvlink_recoveries);
+    add_known("gpu.nvlink_rcv_errors", gpu.nvlink_rcv_errors);
+    add_known("gpu.power_violation", gpu.power_violation_ms);
+    add_known("gpu.thermal_violation", gpu.thermal_violation_ms);
+    add_known("gpu.recovery_action", gpu.recovery_action);
+    add_known("gpu.fabric_state", gpu.fabric_state);
+    add_known("gpu.fabric_status", gpu.fabric_status);
 }
 
 } // namespace restart

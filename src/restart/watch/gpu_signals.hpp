@@ -4,11 +4,13 @@
 #include "restart/watch/rules/signal.hpp"
 #include "restart/watch/sample.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace restart {
 
 // Adds the signals of a GPU: what it does not report is left out, and of a lost one all that is from before.
-void read_gpu(const GpuSample& gpu, std::vector<Signal>& into);
+// `most_links`: of this GPU, the most NVLinks that were up so far; kept up to date.
+void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, std::vector<Signal>& into);
 
 } // namespace restart

@@ -38,7 +38,7 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
     if (sample.gpus)
         for (const auto& gpu : *sample.gpus) {
             if (!gpu.pci.empty()) gpu_by_pci_[without_function(gpu.pci)] = fmt::format("gpu{}", gpu.index);
-            read_gpu(gpu, signals_);
+            read_gpu(gpu, most_links_[gpu.index], signals_);
         }
     if (sample.host) read_host(*sample.host, signals_);
     for (const auto& mount : sample.mounts)

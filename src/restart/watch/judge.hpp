@@ -8,6 +8,7 @@
 #include "restart/watch/sample.hpp"
 #include "restart/wire/report.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,7 +42,8 @@ private:
     std::vector<Signal> signals_; // of the last look; kept for its room
     Listing listing_;             // the last one given
     std::string fabric_;
-    std::map<std::string, std::string> gpu_by_pci_; // "0000:14:00" -> "gpu0"
+    std::map<std::uint32_t, std::uint32_t> most_links_; // of a GPU by index: NVLinks that were ever up
+    std::map<std::string, std::string> gpu_by_pci_;     // "0000:14:00" -> "gpu0"
 };
 
 } // namespace restart

@@ -53,7 +53,7 @@ json::object gpu_json(const GpuSample& gpu) {
     return {{"index", gpu.index},
             {"pci", gpu.pci},
             {"lost", gpu.lost},
-            {"reasons", gpu.reasons},
+            {"reasons", or_null(gpu.reasons)},
             {"ecc_corrected", or_null(gpu.ecc_corrected)},
             {"ecc_uncorrected", or_null(gpu.ecc_uncorrected)},
             {"remap_pending", or_null(gpu.remap_pending)},
@@ -62,7 +62,17 @@ json::object gpu_json(const GpuSample& gpu) {
             {"pcie_generation_max", or_null(gpu.pcie_generation_max)},
             {"pcie_width", or_null(gpu.pcie_width)},
             {"pcie_width_max", or_null(gpu.pcie_width_max)},
-            {"pcie_replays", or_null(gpu.pcie_replays)}};
+            {"pcie_replays", or_null(gpu.pcie_replays)},
+            {"nvlinks_active", or_null(gpu.nvlinks_active)},
+            {"nvlink_crc", or_null(gpu.nvlink_crc)},
+            {"nvlink_replays", or_null(gpu.nvlink_replays)},
+            {"nvlink_recoveries", or_null(gpu.nvlink_recoveries)},
+            {"nvlink_rcv_errors", or_null(gpu.nvlink_rcv_errors)},
+            {"power_violation_ms", or_null(gpu.power_violation_ms)},
+            {"thermal_violation_ms", or_null(gpu.thermal_violation_ms)},
+            {"recovery_action", or_null(gpu.recovery_action)},
+            {"fabric_state", or_null(gpu.fabric_state)},
+            {"fabric_status", or_null(gpu.fabric_status)}};
 }
 
 } // namespace
@@ -82,7 +92,7 @@ std::string print_text(const std::string& host, const Reading& reading,
         base::Table gpus({"GPU", "PCI", "STATE", "REASONS", "ECC", "PCIE"});
         for (const auto& gpu : *reading.sample.gpus)
             gpus.add({fmt::format("gpu{}", gpu.index), gpu.pci, gpu.lost ? "lost" : "ok",
-                      reason_words(gpu.reasons), or_dash(gpu.ecc_uncorrected),
+                      gpu.reasons ? reason_words(*gpu.reasons) : "-", or_dash(gpu.ecc_uncorrected),
                       fmt::format("gen{} x{}", or_dash(gpu.pcie_generation), or_dash(gpu.pcie_width))});
         text += "\n" + gpus.print();
     }

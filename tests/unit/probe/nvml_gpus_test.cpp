@@ -3,6 +3,8 @@
 #include "hardware.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <string_view>
 #include <thread>
 
 using namespace std::chrono_literals;
@@ -34,6 +36,89 @@ TEST_CASE("GPUs through NVML: what each tells") {
     CHECK(sample[0].reasons == 4);
     CHECK(sample[1].reasons == 0);
     CHECK(sample[2].lost);
+}
+
+TEST_CASE(
+    "NVLink, the NVSwitch fabric, violation times and the recovery action, of new drivers and of old ones") {
+    const test::Hardware host(0);
+    const std::string state = "count=2\n1.links_up=17\n1.crc=7\n1.replay=5\n1.recovery=3\n1.power_ms=1500\n"
+                              "1.thermal_ms=20\n1.action=2\n1.fabric=3\n1.fabric_status=999\n";
+    for (const bool old : {false, true}) {
+        INFO(old);
+        host.gpus(state + (old ? "old=1\n" : ""));
+        auto gpus = NvmlGpus::open(host.nvml());
+        REQUIRE(gpus);
+        const auto sample = gpus->sample();
+        REQUIRE(sample.size() == 2);
+        CHECK(sample[0].nvlinks_active == 18U);
+        CHECK(sample[1].nvlinks_active == 17U);
+        CHECK(sample[1].nvlink_crc == 7U);
+        CHECK(sample[1].nvlink_replays == 5U);
+        CHECK(sample[1].nvlink_recoveries == 3U);
+        CHECK_FALSE(sample[1].nvlink_rcv_errors); // of NVLink 5
+        CHECK(sample[1].power_violation_ms == 1500U);
+        CHECK(sample[1].thermal_violation_ms == 20U);
+        CHECK(sample[1].fabric_state == 3U);
+        CHECK(sample[1].fabric_status == 999U);
+        CHECK(sample[1].recovery_action == (old ? std::nullopt : std::optional<std::uint32_t>(2)));
+        CHECK(sample[0].unseen.empty()); // what an old driver does not have is not hidden
+        CHECK(sample[1].unseen.empty());
+    }
+}
+
+TEST_CASE("what changes slowly is asked with each tenth sample, the rest with each") {
+    const test::Hardware host(0);
+    host.gpus("count=1\n");
+    auto gpus = NvmlGpus::open(host.nvml());
+    REQUIRE(gpus);
+    CHECK(gpus->sample()[0].nvlink_replays == 0U);
+    host.gpus("count=1\n0.replay=9\n0.reasons=4\n");
+    for (int i = 1; i < 10; ++i) {
+        const auto sample = gpus->sample();
+        CHECK(sample[0].nvlink_replays == 0U);
+        CHECK(sample[0].reasons == 4U);
+    }
+    CHECK(gpus->sample()[0].nvlink_replays == 9U);
+}
+
+TEST_CASE("every error of NVML makes a GPU that is partly unseen, or lost, and no value from before") {
+    const test::Hardware host(0);
+    host.gpus("count=1\n0.reasons=8\n");
+    auto gpus = NvmlGpus::open(host.nvml());
+    REQUIRE(gpus);
+    gpus->sample();
+    const auto samples = [&](int count) {
+        auto sample = gpus->sample();
+        while (--count > 0)
+            sample = gpus->sample();
+        return sample.at(0);
+    };
+    for (int code = 1; code <= 30; ++code) {
+        for (const auto* what : {"fail", "fail_ecc", "fail_reasons", "fail_fields", "fail_links",
+                                 "fail_fabric", "fail_violation", "fail_remap_cor", "fail_pcie_gen"}) {
+            INFO(what << " " << code);
+            host.gpus(fmt::format("count=1\nold={}\n0.{}={}\n",
+                                  what == std::string_view("fail_violation") ? 1 : 0, what, code));
+            const auto gpu = samples(10);
+            const bool absent = code == 2 || code == 3 || code == 13 || code == 25;
+            if (code == 15)
+                CHECK((gpu.lost || what != std::string_view("fail")));
+            else
+                CHECK(gpu.unseen.empty() == absent);
+            if (what == std::string_view("fail")) {
+                CHECK_FALSE(gpu.reasons);
+                CHECK_FALSE(gpu.ecc_corrected);
+                CHECK_FALSE(gpu.nvlinks_active);
+                CHECK_FALSE(gpu.fabric_state);
+                CHECK_FALSE(gpu.power_violation_ms);
+            }
+        }
+    }
+    host.gpus("count=1\n0.fail_ecc=999\n");
+    const auto gpu = samples(10);
+    REQUIRE(gpu.unseen.size() == 2); // corrected and uncorrected
+    CHECK(gpu.unseen[0] == "ECC errors: NVML: Unknown Error (999)");
+    CHECK(gpu.reasons == 0U);
 }
 
 TEST_CASE("XIDs come as events, each once") {

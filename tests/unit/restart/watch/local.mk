@@ -1,6 +1,7 @@
 tests_unit_unit_watch_SOURCES = \
 	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
+	%D%/gpu_rules_test.cpp \
 	%D%/host_rules_test.cpp \
 	%D%/job_socket_test.cpp \
 	%D%/job_test.cpp \

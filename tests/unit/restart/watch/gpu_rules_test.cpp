@@ -1,0 +1,170 @@
+// The rules of NVLink, the NVSwitch fabric, the recovery action, violation times and what NVML refuses: each
+// fires on its fault, and stays silent just below it.
+#include "restart/watch/judge.hpp"
+
+#include "restart/watch/rules/table.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <optional>
+
+using namespace std::chrono_literals;
+using namespace restart;
+
+namespace {
+
+// Four sound GPUs behind NVSwitches, and a clock that the test moves.
+struct Host {
+    Sample sample;
+    Judge judge;
+
+    explicit Host(const RuleSet& rules = {}) : judge(Limits{}, rules) {
+        sample.now = base::Time(std::chrono::seconds(1'700'000'000));
+        sample.gpus.emplace();
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            GpuSample gpu;
+            gpu.index = i;
+            gpu.reasons = 0;
+            gpu.nvlinks_active = 18;
+            gpu.nvlink_crc = gpu.nvlink_replays = gpu.nvlink_recoveries = gpu.nvlink_rcv_errors = 1000;
+            gpu.power_violation_ms = gpu.thermal_violation_ms = 1000;
+            gpu.recovery_action = 0;
+            gpu.fabric_state = 3;
+            gpu.fabric_status = 0;
+            sample.gpus->push_back(gpu);
+        }
+    }
+    GpuSample& gpu(std::size_t i = 1) { return sample.gpus->at(i); }
+
+    std::vector<Finding> run(base::Duration time) {
+        std::vector<Finding> findings;
+        for (const auto end = sample.now + time; sample.now < end;) {
+            sample.now += 1s;
+            findings = judge.judge(sample);
+        }
+        return findings;
+    }
+};
+
+// Of the rule with this severity: a milder row of the same name may hold as well.
+std::optional<Finding> find(const std::vector<Finding>& findings, const Rule& rule) {
+    for (const auto& finding : findings)
+        if (finding.rule == rule.finding() && finding.component == "gpu1" &&
+            finding.severity == rule.severity)
+            return finding;
+    return std::nullopt;
+}
+
+struct Fault {
+    std::string_view rule;
+    void (*near)(Host&); // just not a fault
+    void (*inject)(Host&);
+    std::string_view says;
+};
+
+void none(Host&) {}
+
+const Fault faults[] = {
+    {"gpu.nvlink_down", none, [](Host& h) { h.gpu().nvlinks_active = 17; }, "17 of 18 NVLinks are up"},
+    {"gpu.nvlink_crc", [](Host& h) { h.gpu().nvlink_crc = 7000; }, [](Host& h) { h.gpu().nvlink_crc = 7001; },
+     "nvlink_crc grew by 6001"},
+    {"gpu.nvlink_crc#few", none, [](Host& h) { h.gpu().nvlink_crc = 1001; }, "nvlink_crc grew by 1 "},
+    {"gpu.nvlink_replays", none, [](Host& h) { h.gpu().nvlink_replays = 1001; }, "nvlink_replays grew by 1 "},
+    {"gpu.nvlink_recoveries", none, [](Host& h) { h.gpu().nvlink_recoveries = 1001; },
+     "nvlink_recoveries grew by 1 "},
+    {"gpu.nvlink_rcv_errors", none, [](Host& h) { h.gpu().nvlink_rcv_errors = 1001; },
+     "nvlink_rcv_errors grew by 1 "},
+    {"gpu.thermal_violation", [](Host& h) { h.gpu().thermal_violation_ms = 4000; },
+     [](Host& h) { h.gpu().thermal_violation_ms = 4001; }, "thermal_violation grew by 3001"},
+    {"gpu.recovery#reset", none, [](Host& h) { h.gpu().recovery_action = 1; }, "asks for a reset"},
+    {"gpu.recovery#reboot", none, [](Host& h) { h.gpu().recovery_action = 2; }, "asks for a reboot"},
+    {"gpu.recovery#drain", none, [](Host& h) { h.gpu().recovery_action = 4; }, "asks for a drain"},
+    {"gpu.fabric#state", [](Host& h) { h.gpu().fabric_state = 0; }, // a GPU without NVSwitches
+     [](Host& h) { h.gpu().fabric_state = 2; }, "has not registered with the NVSwitches (state 2)"},
+    {"gpu.fabric#status", none, [](Host& h) { h.gpu().fabric_status = 999; }, "NVML's error 999"},
+    {"gpu.unseen", [](Host& h) { h.gpu().ecc_corrected.reset(); }, // it has none
+     [](Host& h) { h.gpu().unseen = {"ECC errors: NVML: Unknown Error (999)"}; },
+     "cannot see ECC errors: NVML: Unknown Error (999)"},
+};
+
+bool is_here(const Rule& rule) {
+    const auto of = {"gpu.nvlink", "gpu.recovery", "gpu.fabric", "gpu.unseen"};
+    return rule.on &&
+           (rule.signal.ends_with("_violation") ||
+            std::any_of(of.begin(), of.end(), [&](auto name) { return rule.signal.starts_with(name); }));
+}
+
+} // namespace
+
+TEST_CASE("what NVML tells seldom: each rule fires after its window, not before, nor just below its limit") {
+    for (const auto& rule : shipped_rules()) {
+        if (!is_here(rule) || rule.name == "gpu.nvlink_down#peers") continue;
+        INFO(rule.name);
+        const auto fault = std::find_if(std::begin(faults), std::end(faults),
+                                        [&](const auto& f) { return f.rule == rule.name; });
+        REQUIRE(fault != std::end(faults));
+        Host sound;
+        sound.run(5s);
+        fault->near(sound);
+        CHECK_FALSE(find(sound.run(1s), rule));
+        CHECK_FALSE(find(sound.run(15min), rule));
+
+        const auto window = rule.counts_growth() ? base::Duration{0} : *rule.window;
+        Host host;
+        host.run(5s);
+        fault->inject(host);
+        if (window > 0s) CHECK(host.run(window).empty());
+        const auto finding = find(host.run(1s), rule);
+        REQUIRE(finding);
+        // XIDs say whether a job must move; these only whether to avoid the host.
+        CHECK(finding->severity <= Severity::warn);
+        CHECK(finding->evidence.find(fault->says) != std::string::npos);
+    }
+}
+
+TEST_CASE("NVLinks that train after a boot are no fault; one that never comes up is, beside its peers") {
+    Host host;
+    for (auto& gpu : *host.sample.gpus)
+        gpu.nvlinks_active = 0;
+    CHECK(host.run(5min).empty());
+    for (auto& gpu : *host.sample.gpus)
+        gpu.nvlinks_active = 18;
+    host.gpu().nvlinks_active = 17;
+    CHECK(host.run(9min).empty());
+    const auto findings = host.run(2min);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].rule == "gpu.nvlink_down");
+    CHECK(findings[0].component == "gpu1");
+    CHECK(findings[0].evidence.find("17 NVLinks are up, of most GPUs here 18") != std::string::npos);
+}
+
+TEST_CASE("a driver that is loaded again, and one that answers nothing of it, are no faults") {
+    Host host;
+    host.run(5s);
+    for (auto& gpu : *host.sample.gpus) {
+        GpuSample fresh;
+        fresh.index = gpu.index;
+        gpu = fresh;
+    }
+    CHECK(host.run(5min).empty());
+    host.gpu().nvlink_crc = host.gpu().nvlink_replays = host.gpu().nvlink_recoveries = 3;
+    host.gpu().thermal_violation_ms = 5;
+    CHECK(host.run(5min).empty());
+}
+
+TEST_CASE("power violation time is off, and a site may switch it on") {
+    const auto grow = [](Host& host) {
+        host.run(5s);
+        host.gpu().power_violation_ms = 1'000'000;
+        return host.run(1s);
+    };
+    Host silent;
+    CHECK(grow(silent).empty());
+    const auto rules = RuleSet::from_text("[[rule]]\nname = \"gpu.power_violation\"\non = true\n", "site");
+    REQUIRE(rules);
+    Host host(*rules);
+    const auto findings = grow(host);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].rule == "gpu.power_violation");
+}
