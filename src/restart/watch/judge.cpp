@@ -2,6 +2,7 @@
 
 #include "restart/watch/gpu_signals.hpp"
 #include "restart/watch/host_signals.hpp"
+#include "restart/watch/xid_words.hpp"
 
 #include <fmt/format.h>
 
@@ -54,9 +55,11 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
         else if (fabric_ != listing_.digest)
             fabric_.clear();
     }
-    for (const auto& event : sample.xids)
-        book_.event(sample.now,
-                    {"gpu.xid", component_of(event), static_cast<double>(event.code), 0, event.text});
+    for (const auto& event : sample.xids) {
+        auto words = words_of_xid(event.code, event.text);
+        book_.event(sample.now, {"gpu.xid", component_of(event), static_cast<double>(event.code), 0,
+                                 std::move(words.text), std::move(words.part)});
+    }
     return book_.findings(sample.now);
 }
 

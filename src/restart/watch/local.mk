@@ -38,7 +38,8 @@ libry_watch_la_SOURCES = \
 	%D%/sources.cpp %D%/sources.hpp \
 	%D%/unix_listener.cpp %D%/unix_listener.hpp \
 	%D%/watcher.cpp %D%/watcher.hpp \
-	%D%/window.cpp %D%/window.hpp
+	%D%/window.cpp %D%/window.hpp \
+	%D%/xid_words.cpp %D%/xid_words.hpp
 libry_watch_la_LIBADD = libry_probe.la libry_http.la libry_topo.la libry_base.la -lpthread
 
 noinst_LTLIBRARIES += libry_mad_notices.la

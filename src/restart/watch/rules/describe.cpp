@@ -63,8 +63,9 @@ std::string describe(const Rule& rule) {
 std::string describe_severity(const Rule& rule) {
     std::string text(rule.severity ? to_string(*rule.severity) : "evict or warn, by [throttle] reasons");
     if (rule.repeats > 0)
-        text += fmt::format("; {} when it comes {} times within {}", to_string(rule.repeated), rule.repeats,
-                            base::format_duration(rule.within));
+        text += fmt::format("; {} when it comes {} times within {}{}", to_string(rule.repeated), rule.repeats,
+                            base::format_duration(rule.within), rule.same_part ? " to the same part" : "");
+    if (rule.secondary) text += "; nothing beside another event";
     return text;
 }
 

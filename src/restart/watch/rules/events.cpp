@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 
 // The same event on the same component from two sources within this time is one.
 constexpr base::Duration same_event = 5s;
+// So close to another event one may be its consequence.
+constexpr base::Duration same_cause = 1min;
 constexpr std::size_t most_times = 64;
 constexpr std::size_t most_records = 128; // a report carries 256 findings
 
@@ -22,11 +24,17 @@ std::string period(base::Duration time) {
 
 } // namespace
 
-// A later event replaces what was said by one of a rule whose last word counts; otherwise the worst stays.
-void Events::judge(Record& record, const Rule& rule, bool fresh) {
-    auto severity = *rule.severity;
-    if (rule.repeats > 0 && record.times.size() >= rule.repeats) severity = rule.repeated;
-    record.severity = fresh ? severity : std::max(record.severity, severity);
+// How often that row's event came, of a rule that asks it to the same part.
+std::size_t Events::times_of(const Record& record, const Rule& rule, const std::string& part) {
+    return static_cast<std::size_t>(
+        std::count_if(record.times.begin(), record.times.end(), [&](const Once& once) {
+            return once.row == rule.name && (!rule.same_part || (!part.empty() && once.part == part));
+        }));
+}
+
+Severity Events::severity_of(const Record& record, const Rule& rule, const std::string& part) {
+    const bool repeated = rule.repeats > 0 && times_of(record, rule, part) >= rule.repeats;
+    return repeated ? rule.repeated : *rule.severity;
 }
 
 void Events::take(base::Time now, const Signal& event, const Find& find) {
@@ -41,29 +49,49 @@ void Events::take(base::Time now, const Signal& event, const Find& find) {
         found->second.first = now;
     }
     auto& record = found->second;
+    const bool again = record.rule != nullptr && now - record.last < same_event;
     const bool says = !event.text.empty();
-    if (says) record.event.text = event.text;
-    const bool fresh = record.rule == nullptr || (says && rule->latest);
-    if (fresh) record.rule = rule;
-    if (record.times.empty() || now - record.last >= same_event) {
-        std::erase_if(record.times, [&](base::Time t) { return now - t >= record.rule->within; });
-        if (record.times.size() == most_times) record.times.erase(record.times.begin());
-        record.times.push_back(now);
-    }
     record.last = now;
-    judge(record, *rule, fresh);
+    if (again && record.said && !says) return; // the other source's, which knows less
+    const bool refined = again && says && !record.said;
+    std::erase_if(record.times, [&](const Once& once) { return now - once.at >= rule->within; });
+    if (refined && !record.times.empty()) record.times.pop_back();
+    if (!again || refined) {
+        if (record.times.size() == most_times) record.times.erase(record.times.begin());
+        record.times.push_back({now, std::string(rule->name), event.part});
+    }
+    // A later event replaces what was said by one of a rule whose last word counts, and words what the same
+    // event was taken for without them; otherwise the worst stays.
+    const auto severity = severity_of(record, *rule, event.part);
+    const bool first = record.rule == nullptr || (refined && record.times.size() == 1);
+    record.said = says;
+    if (!first && !(says && rule->latest) && severity < record.severity) return;
+    record.rule = rule;
+    record.severity = severity;
+    record.event.part = event.part;
+    if (says) record.event.text = event.text;
 }
 
 void Events::judge_again(const Find& find) {
     for (auto at = records_.begin(); at != records_.end();) {
-        at->second.rule = find(at->second.event);
-        if (at->second.rule == nullptr) {
+        auto& record = at->second;
+        record.rule = find(record.event);
+        if (record.rule == nullptr) {
             at = records_.erase(at);
             continue;
         }
-        judge(at->second, *at->second.rule, true);
+        record.severity = severity_of(record, *record.rule, record.event.part);
         ++at;
     }
+}
+
+// Another event of the component came at about the same time.
+bool Events::is_explained(const std::pair<std::string, std::string>& key, const Record& record) const {
+    return std::any_of(records_.begin(), records_.end(), [&](const auto& other) {
+        return other.first.second == key.second && other.first.first != key.first &&
+               !other.second.rule->secondary &&
+               std::chrono::abs(other.second.last - record.last) < same_cause;
+    });
 }
 
 void Events::forget(base::Time now) {
@@ -76,7 +104,8 @@ std::vector<Events::Held> Events::held(base::Time now) {
     forget(now);
     std::vector<Held> held;
     for (const auto& [key, record] : records_)
-        held.push_back({&record.event, record.rule, record.severity, record.first});
+        if (!record.rule->secondary || !is_explained(key, record))
+            held.push_back({&record.event, record.rule, record.severity, record.first});
     return held;
 }
 
@@ -85,9 +114,11 @@ std::vector<Finding> Events::holding(base::Time now) {
     std::vector<Finding> findings;
     for (const auto& [key, record] : records_) {
         const auto& rule = *record.rule;
+        if (rule.secondary && is_explained(key, record)) continue;
         auto text = evidence(rule, record.event, rule.value, 0);
-        if (record.times.size() > 1)
-            text += fmt::format("; {} times within {}", record.times.size(), period(rule.within));
+        if (const auto times = times_of(record, rule, record.event.part); times > 1)
+            text += fmt::format("; {} times within {}{}", times, period(rule.within),
+                                rule.same_part ? " to " + record.event.part : "");
         if (!record.event.text.empty()) text += fmt::format(" [{}]", record.event.text);
         findings.push_back({key.first, key.second, record.severity, record.first, std::move(text),
                             std::string(to_string(rule.fault))});

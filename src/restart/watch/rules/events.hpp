@@ -20,7 +20,8 @@ public:
     // The row of an event; null: there is none, and it is passed over.
     using Find = std::function<const Rule*(const Signal&)>;
 
-    // One event. The same on the same component within a few seconds is one, told by two sources.
+    // One event. The same on the same component within a few seconds is one, told by two sources: then the
+    // words of the one that has any count.
     void take(base::Time now, const Signal& event, const Find& find);
 
     // After the rules have changed: what is known is judged anew by them.
@@ -39,15 +40,22 @@ public:
     std::vector<Held> held(base::Time now);
 
 private:
+    struct Once {
+        base::Time at{};
+        std::string row, part; // the rule's name, and what the event named
+    };
     struct Record {
-        Signal event; // the first, with the last words
+        Signal event; // the first, with the words of the worst, of these the last
         const Rule* rule = nullptr;
         base::Time first{}, last{};
-        std::vector<base::Time> times; // within the rule's time
+        std::vector<Once> times; // within the rule's time
+        bool said = false;       // the last event had words
         Severity severity = Severity::info;
     };
     void forget(base::Time now);
-    static void judge(Record& record, const Rule& rule, bool fresh);
+    static std::size_t times_of(const Record& record, const Rule& rule, const std::string& part);
+    static Severity severity_of(const Record& record, const Rule& rule, const std::string& part);
+    bool is_explained(const std::pair<std::string, std::string>& key, const Record& record) const;
 
     // By signal, number and component.
     std::map<std::pair<std::string, std::string>, Record> records_;

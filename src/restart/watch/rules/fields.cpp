@@ -30,8 +30,16 @@ constexpr auto fields = std::to_array<RuleField>({
     {"unless", &Rule::unless, count,
      "The test bit does not count beside one of these bits; a reason that [throttle] reasons names always "
      "does."},
-    {"text", &Rule::text, text, "The words of an event are so, where * stands for any."},
+    {"text", &Rule::text, text,
+     "The words of an event are so, where * stands for any and | stands between several of which one will "
+     "do; "
+     "behind the text of an XID 74 stand the bits of its registers, such as <r0.16>."},
     {"latest", &Rule::latest, yes_no, "The last event decides the severity, not the worst."},
+    {"same_part", &Rule::same_part, yes_no,
+     "Of repeated events only those count that name the same part: GPC and TPC of XID 13, the link of "
+     "NVLink's."},
+    {"secondary", &Rule::secondary, yes_no,
+     "An event is left out beside another of its component within a minute, which is then the cause."},
     {"window", &Rule::window, duration,
      "A finding begins when the test has been true for so long: presence fills the window, absence drains it "
      "at the same speed; growth is looked at over this time, and an event counts for it; throttle.window is "

@@ -39,8 +39,11 @@ struct Rule {
     std::optional<double> until{}; // once there, it is there until the value is back at this
     Against against = Against::number;
     std::uint64_t unless = 0;
-    std::string_view text{}; // of an event's words, with '*' for any; empty: whatever they are
-    bool latest = false;     // the last event decides; else the worst
+    // Of an event's words, with '*' for any and '|' between several; empty: whatever they are.
+    std::string_view text{};
+    bool latest = false;    // the last event decides; else the worst
+    bool same_part = false; // repetitions are those that name the same part (Signal::part)
+    bool secondary = false; // no finding beside another event of its component: that one is the cause
 
     // How long it must be there; of delta and rate the time that they look at; of an event how long it
     // counts. Nothing: [throttle] window.

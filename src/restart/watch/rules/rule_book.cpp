@@ -35,7 +35,7 @@ bool sees_the_same(const Rule& a, const Rule& b) {
 }
 
 // '*' stands for any text.
-bool fits(std::string_view pattern, std::string_view text) {
+bool fits_one(std::string_view pattern, std::string_view text) {
     const auto star = pattern.find('*');
     if (star == std::string_view::npos) return pattern == text;
     if (!text.starts_with(pattern.substr(0, star))) return false;
@@ -43,8 +43,18 @@ bool fits(std::string_view pattern, std::string_view text) {
     pattern.remove_prefix(star + 1);
     if (pattern.empty()) return true;
     for (; !text.empty(); text.remove_prefix(1))
-        if (fits(pattern, text)) return true;
+        if (fits_one(pattern, text)) return true;
     return false;
+}
+
+// '|' stands between several.
+bool fits(std::string_view patterns, std::string_view text) {
+    for (;;) {
+        const auto bar = std::min(patterns.find('|'), patterns.size());
+        if (fits_one(patterns.substr(0, bar), text)) return true;
+        if (bar == patterns.size()) return false;
+        patterns.remove_prefix(bar + 1);
+    }
 }
 
 } // namespace

@@ -11,8 +11,9 @@ struct Signal {
     std::string_view name; // of the catalogue; lives as long as the signal is used
     std::string component; // "gpu3", "mlx5_0:1"
     double value = 0;
-    double of = 0;    // what it is measured against, of kinds that have such a number; 0: not known
-    std::string text; // the source's words beside the number; for evidence
+    double of = 0;      // what it is measured against, of kinds that have such a number; 0: not known
+    std::string text;   // the source's words beside the number; for evidence
+    std::string part{}; // of the component, that an event names; empty: none
 };
 
 enum class Shape {

@@ -41,14 +41,46 @@ constexpr Rule xid_text(std::string_view name, std::string_view text, Severity s
     return rule;
 }
 
+// A row of some bits of XID 74's registers; the most serious come first, as an event often has several.
+constexpr Rule nvlink74(std::string_view name, std::string_view bits, Severity severity,
+                        std::string_view says, std::uint64_t repeats = 0, Severity repeated = evict) {
+    auto rule =
+        xid(name, 74, 74, severity, says, "NVIDIA XID catalogue, by NVSentinel's decoding of the registers",
+            gpu_error, repeats, repeated);
+    rule.text = bits;
+    rule.same_part = repeats > 0;
+    return rule;
+}
+
+// The driver's own word for NVLink 5's events.
+constexpr Rule nvlink5(std::string_view name, std::string_view text, Severity severity, std::string_view says,
+                       std::uint64_t repeats = 0) {
+    auto rule = xid(name, 144, 150, severity, says, "NVIDIA XID catalogue: by sub-code; AWS: monitor",
+                    gpu_error, repeats, warn);
+    rule.text = text;
+    rule.same_part = repeats > 0;
+    return rule;
+}
+
+constexpr Rule same_part(Rule rule) {
+    rule.same_part = true;
+    return rule;
+}
+
+constexpr Rule secondary(Rule rule) {
+    rule.secondary = true;
+    return rule;
+}
+
 constexpr auto rows = std::to_array<Rule>({
     xid("gpu.xid.8", 8, 8, warn, "XID {value}: GPU stopped processing; restart the application",
         "NVIDIA XID catalogue: application; GCM: critical"),
     xid("gpu.xid.11", 11, 11, info, "XID {value}: invalid push buffer; restart the application",
         "NVIDIA XID catalogue"),
-    xid("gpu.xid.13", 13, 13, info,
-        "XID {value}: SM exception; restart the application; repeated: run field diagnostics",
-        "NVIDIA XID catalogue; repeats: NVSentinel, 2 in 24 h", other, 2, warn),
+    same_part(
+        xid("gpu.xid.13", 13, 13, info,
+            "XID {value}: SM exception; restart the application; repeated in one TPC: run field diagnostics",
+            "NVIDIA XID catalogue; repeats: NVSentinel, 2 in 24 h in the same GPC and TPC", other, 2, warn)),
     xid("gpu.xid.25", 25, 25, info, "XID {value}: invalid push buffer; restart the application",
         "NVIDIA XID catalogue"),
     xid("gpu.xid.31", 31, 31, info,
@@ -60,9 +92,10 @@ constexpr auto rows = std::to_array<Rule>({
     xid("gpu.xid.39-41", 39, 41, info, "XID {value}: copy engine error; restart the application",
         "NVIDIA XID catalogue"),
     xid("gpu.xid.43-44", 43, 44, info, "XID {value}: channel stopped; none", "NVIDIA XID catalogue"),
-    xid("gpu.xid.45", 45, 45, info,
-        "XID {value}: preemptive cleanup after another error; look for the first error",
-        "NVIDIA XID catalogue"),
+    secondary(
+        xid("gpu.xid.45", 45, 45, info,
+            "XID {value}: preemptive cleanup without another error beside it; restart the fabric manager",
+            "NVIDIA XID catalogue: ignore beside others; alone restart the fabric manager")),
     xid("gpu.xid.46", 46, 46, fatal, "XID {value}: GPU stopped processing; reset the GPU",
         "NVIDIA XID catalogue", gpu_error),
     xid("gpu.xid.48", 48, 48, fatal, "XID {value}: double-bit ECC error; drain, then reset the GPU",
@@ -74,7 +107,8 @@ constexpr auto rows = std::to_array<Rule>({
     xid("gpu.xid.62", 62, 62, fatal, "XID {value}: micro-controller halt; reset the GPU",
         "NVIDIA XID catalogue", gpu_error),
     xid("gpu.xid.63", 63, 63, info, "XID {value}: row remapping recorded; reset the GPU when the job is over",
-        "NVIDIA XID catalogue: ignore; gpud: reboot", gpu_error),
+        "NVIDIA XID catalogue: ignore; gpud: reboot; repeats: NVSentinel, 5 of one XID in 24 h", gpu_error, 5,
+        warn),
     xid("gpu.xid.64", 64, 64, evict,
         "XID {value}: row remapping failed; reset the GPU; replace it if it comes back",
         "NVIDIA XID catalogue", gpu_error),
@@ -86,7 +120,24 @@ constexpr auto rows = std::to_array<Rule>({
         "NVIDIA XID catalogue"),
     xid("gpu.xid.70-72", 70, 72, info, "XID {value}: copy engine error; restart the application",
         "NVIDIA XID catalogue"),
-    xid("gpu.xid.74", 74, 74, evict, "XID {value}: NVLink error; check the link's peer; reset the GPU",
+    nvlink74("gpu.xid.74#hardware", "*<r0.8>*|*<r0.9>*|*<r0.12>*|*<r0.16>*|*<r0.17>*|*<r0.24>*|*<r0.28>*",
+             evict, "XID {value}: NVLink hardware error; check seating and the link's peer; reset the GPU"),
+    nvlink74("gpu.xid.74#fabric", "*<r3.18>*", evict,
+             "XID {value}: NVLink error that needs all GPUs and NVSwitches reset"),
+    nvlink74("gpu.xid.74#marginal", "*<r0.21>*|*<r0.22>*", warn,
+             "XID {value}: NVLink signal is marginal; check seating and the link's peer"),
+    nvlink74("gpu.xid.74#report", "*<r2.13>*|*<r0.1>*|*<r0.20>*|*<r3.16>*|*<r3.17>*", warn,
+             "XID {value}: NVLink error that follows another; report it when it is alone"),
+    nvlink74("gpu.xid.74#ecc",
+             "*<r0.4>*|*<r0.5>*|*<r2.0>*|*<r2.1>*|*<r2.2>*|*<r2.6>*|*<r4.18>*|*<r4.19>*|*<r4.21>*|*<r4.22>*|"
+             "*<r4.24>*|*<r4.25>*|*<r4.27>*|*<r4.28>*",
+             info, "XID {value}: NVLink ECC error; more than two on one link: reset the GPU", 3),
+    nvlink74("gpu.xid.74#repeated", "*<r0.27>*|*<r0.29>*|*<r2.16>*|*<r2.17>*|*<r2.18>*|*<r2.19>*", info,
+             "XID {value}: NVLink error; repeated on one link: reset the GPU", 2),
+    nvlink74("gpu.xid.74#notice", "*<r0.0>*|*<r0.23>*|*<r0.30>*|*<r4.20>*|*<r4.23>*|*<r4.26>*|*<r4.29>*",
+             info, "XID {value}: NVLink notice; none"),
+    xid("gpu.xid.74#unclear", 74, 74, evict,
+        "XID {value}: NVLink error; check the link's peer; reset the GPU",
         "NVIDIA XID catalogue: decode the registers; DCGM: fail; AWS: reset", gpu_error),
     xid("gpu.xid.75-77", 75, 77, info, "XID {value}: copy engine error; restart the application",
         "NVIDIA XID catalogue"),
@@ -124,7 +175,8 @@ constexpr auto rows = std::to_array<Rule>({
         "XID {value}: GPU System Processor does not answer; reset the GPU",
         "NVIDIA XID catalogue; DCGM: fail", gpu_error),
     xid("gpu.xid.121", 121, 121, info, "XID {value}: C2C link corrected error; none",
-        "NVIDIA XID catalogue: ignore; gpud: fatal"),
+        "NVIDIA XID catalogue: ignore; gpud: fatal; repeats: NVSentinel, 5 of one XID in 24 h", other, 5,
+        warn),
     xid("gpu.xid.126-135", 126, 135, info, "XID {value}: copy engine error; restart the application",
         "NVIDIA XID catalogue"),
     xid("gpu.xid.136", 136, 136, evict, "XID {value}: NVLink training failed; reset the GPU",
@@ -140,9 +192,17 @@ constexpr auto rows = std::to_array<Rule>({
         "NVIDIA XID catalogue"),
     xid("gpu.xid.143", 143, 143, fatal, "XID {value}: GPU initialisation failed; reset the GPU",
         "NVIDIA XID catalogue", gpu_error),
-    xid("gpu.xid.144-150", 144, 150, warn,
+    nvlink5("gpu.xid.144-150#ber", "*BER*", info,
+            "XID {value}: NVLink 5 bit error rate; check the signal of the link"),
+    nvlink5("gpu.xid.144-150#fatal", "* Fatal *", warn,
+            "XID {value}: NVLink 5 error that the driver calls fatal; reset the GPU; check peer and cable"),
+    nvlink5(
+        "gpu.xid.144-150#nonfatal", "* Nonfatal *", info,
+        "XID {value}: NVLink 5 error that the driver corrected; repeated on one link: check peer and cable",
+        5),
+    xid("gpu.xid.144-150#unclear", 144, 150, warn,
         "XID {value}: NVLink 5 error; decode intrinfo and status; check peer and cable",
-        "NVIDIA XID catalogue: by sub-code; AWS: monitor"),
+        "NVIDIA XID catalogue: by sub-code; AWS: monitor", gpu_error),
     xid("gpu.xid.151", 151, 151, warn, "XID {value}: key rotation error; restart the virtual machine",
         "NVIDIA XID catalogue"),
     xid("gpu.xid.152-153", 152, 153, info, "XID {value}: DLA error; none", "NVIDIA XID catalogue"),
@@ -170,8 +230,8 @@ constexpr auto rows = std::to_array<Rule>({
         "AWS: reboot; NVIDIA's catalogue states none", gpu_stuck),
     xid("gpu.xid.169", 169, 169, fatal, "XID {value}: micro-controller halt; reboot the host",
         "gpud: reboot; NVIDIA's catalogue states none", gpu_stuck),
-    xid("gpu.xid.171-172", 171, 172, info, "XID {value}: detail of a double-bit ECC error; see XID 48",
-        "NVIDIA XID catalogue"),
+    secondary(xid("gpu.xid.171-172", 171, 172, info,
+                  "XID {value}: detail of a double-bit ECC error; see XID 48", "NVIDIA XID catalogue")),
     xid("gpu.xid.173", 173, 173, fatal, "XID {value}: C2C link fatal error; reboot the host",
         "gpud: reboot; NVIDIA's catalogue states none", gpu_stuck),
     // Any other.
@@ -184,7 +244,8 @@ constexpr bool ascending() {
     for (const auto& row : rows) {
         if (row.text.empty() && row.value <= last && row.name != "gpu.xid.other") return false;
         if (row.to.value_or(row.value) < row.value) return false;
-        last = row.to.value_or(row.value) - (row.latest ? 1 : 0);
+        // Rows of a text come before the one without.
+        last = row.text.empty() ? row.to.value_or(row.value) : row.value - 1;
     }
     return true;
 }

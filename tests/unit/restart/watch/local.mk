@@ -19,6 +19,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/run_apart_test.cpp \
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp \
+	%D%/xid_words_test.cpp \
 	tests/unit/probe/hardware.hpp \
 	tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \
 	tests/traces/host_trace.cpp tests/traces/host_trace.hpp \

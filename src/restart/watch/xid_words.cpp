@@ -1,0 +1,59 @@
+#include "restart/watch/xid_words.hpp"
+
+#include <charconv>
+#include <fmt/format.h>
+#include <optional>
+
+namespace restart {
+namespace {
+
+constexpr int most_registers = 7;
+
+// The number after `mark`, which moves past both; nothing when there is none.
+std::optional<std::uint32_t> number_after(std::string_view& text, std::string_view mark, int base = 10) {
+    const auto found = text.find(mark);
+    if (found == std::string_view::npos) return std::nullopt;
+    auto rest = text.substr(found + mark.size());
+    std::uint32_t value = 0;
+    const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), value, base);
+    if (failed != std::errc{}) return std::nullopt;
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    text = rest;
+    return value;
+}
+
+// The bits of the registers in brackets right behind the link's number.
+std::string bits_of(std::string_view registers) {
+    std::string bits;
+    if (!registers.starts_with('(')) return bits;
+    registers = registers.substr(0, registers.find(')'));
+    for (int number = 0; number < most_registers; ++number) {
+        const auto value = number_after(registers, "0x", 16);
+        if (!value) break;
+        for (int bit = 0; bit < 32; ++bit)
+            if ((*value >> bit & 1) != 0) bits += fmt::format("<r{}.{}>", number, bit);
+    }
+    return bits;
+}
+
+} // namespace
+
+XidWords words_of_xid(std::uint32_t code, std::string_view text) {
+    XidWords words{std::string(text), {}};
+    auto rest = text;
+    if (code == 13) {
+        const auto gpc = number_after(rest, "GPC ");
+        const auto tpc = number_after(rest, "TPC ");
+        if (gpc && tpc) words.part = fmt::format("GPC {} TPC {}", *gpc, *tpc);
+    } else if (code == 74) {
+        if (const auto link = number_after(rest, "link ")) {
+            words.part = fmt::format("link {}", *link);
+            if (const auto bits = bits_of(rest); !bits.empty()) words.text += " " + bits;
+        }
+    } else if (code >= 144 && code <= 150) {
+        if (const auto link = number_after(rest, "Link ")) words.part = fmt::format("link {}", *link);
+    }
+    return words;
+}
+
+} // namespace restart
