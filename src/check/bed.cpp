@@ -1,7 +1,5 @@
 #include "check/bed.hpp"
 
-#include "base/file.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -44,6 +42,21 @@ base::Expected<void> put(const fs::path& path, std::string_view text) {
     return {};
 }
 
+// Of the host itself. It has NVSwitches, so that its fabric manager runs.
+std::map<std::string, std::string> sound_files() {
+    const auto count = fmt::format("{}", Bed::counted);
+    return {{"sys/devices/system/edac/mc/mc0/ce_count", count},
+            {"sys/devices/system/edac/mc/mc0/ue_count", count},
+            {"sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc"},
+            {"sys/module/nvidia_peermem/refcnt", "0"},
+            {"sys/class/net/eth0/carrier_changes", count},
+            {"proc/driver/nvidia-nvswitch/devices/0", ""},
+            {"proc/driver/nvidia/gpus/0000:14:00.0/information", ""},
+            {Bed::fabric_manager, "400 (nv-fabricmanage) S 1 400 400 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 99 0"},
+            {"proc/net/route", "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n"
+                               "eth0\t00000000\t0100000A\t0003\t0\t0\t0\t00000000\t0\t0\t0"}};
+}
+
 } // namespace
 
 Bed::Bed(fs::path folder) : folder_(std::move(folder)) {}
@@ -66,24 +79,40 @@ fs::path Bed::port(std::uint32_t hca) const {
 
 base::Expected<std::unique_ptr<Bed>> Bed::make(const fs::path& folder, const std::string& nvml) {
     std::unique_ptr<Bed> bed(new Bed(folder));
-    if (nvml.empty()) return bed;
-    if (auto written = bed->write_gpus(); !written) return written.error();
+    bed->nvml_ = nvml;
     ::setenv("RAIL_NVML_STATE", (folder / "nvml").c_str(), 1);
-    auto opened = probe::NvmlGpus::open(nvml);
-    if (!opened) return std::move(opened).error();
-    bed->gpus_ = *std::move(opened);
+    if (auto opened = bed->open_gpus(); !opened) return std::move(opened).error();
     return bed;
+}
+
+// Opened anew it knows nothing of earlier samples.
+base::Expected<void> Bed::open_gpus() {
+    gpus_.reset();
+    if (!has_gpus()) return {};
+    if (auto written = write_gpus(); !written) return written;
+    auto opened = probe::NvmlGpus::open(nvml_);
+    if (!opened) return std::move(opened).error();
+    gpus_ = *std::move(opened);
+    return {};
 }
 
 base::Expected<void> Bed::write_sound() {
     std::error_code failed;
-    fs::remove_all(folder_ / "sys", failed);
-    if (failed) return base::system_error((folder_ / "sys").string(), failed.value());
+    for (const auto* tree : {"sys", "proc"}) {
+        fs::remove_all(folder_ / tree, failed);
+        if (failed) return base::system_error((folder_ / tree).string(), failed.value());
+    }
+    for (const auto& [file, text] : sound_files())
+        if (auto done = set_file(file, text); !done) return done;
     for (std::uint32_t hca = 0; hca < devices; ++hca)
         if (auto done = make_hca(hca); !done) return done;
-    if (auto done = base::write_file(folder_ / "kmsg", ""); !done) return done;
+    if (auto done = put(folder_ / "kmsg", ""); !done) return done;
     gpu_state_ = {{"count", devices}};
-    return has_gpus() ? write_gpus() : base::Expected<void>{};
+    for (std::uint32_t gpu = 0; gpu < devices; ++gpu)
+        for (const auto& [key, value] : std::map<std::string, std::uint64_t>{
+                 {"links", nvlinks}, {"links_up", nvlinks}, {"fabric", 3}, {"rcv", 0}})
+            gpu_state_[fmt::format("{}.{}", gpu, key)] = value;
+    return open_gpus();
 }
 
 base::Expected<void> Bed::make_hca(std::uint32_t hca) {
@@ -107,7 +136,12 @@ base::Expected<void> Bed::write_gpus() {
     std::string text;
     for (const auto& [key, value] : gpu_state_)
         text += fmt::format("{}={}\n", key, value);
-    return base::write_file(folder_ / "nvml", text);
+    // Whole at once, as the double may look at any time; base::write_file() would wait for the disk.
+    if (auto done = put(folder_ / "nvml.new", text); !done) return done;
+    std::error_code failed;
+    fs::rename(folder_ / "nvml.new", folder_ / "nvml", failed);
+    if (failed) return base::system_error((folder_ / "nvml").string(), failed.value());
+    return {};
 }
 
 base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration interval) {
@@ -115,6 +149,13 @@ base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration in
     if (auto done = write_sound(); !done) return done;
     restart::Limits limits;
     limits.interval = interval;
+    host_.emplace(folder_ / "proc", folder_ / "sys", [this] {
+        return probe::Clocks{std::chrono::duration_cast<base::Duration>(now_.time_since_epoch()), wall_ms_,
+                             true};
+    });
+    clock_jump_ms = 0;
+    blocked_s.reset();
+    mount = {.path = "/scratch", .answered = true, .free_percent = 50};
     interval_ = interval;
     judge_.emplace(limits, rules);
     ib_.emplace(folder_ / "sys", counters_);
@@ -130,10 +171,14 @@ base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration in
 
 base::Expected<std::vector<restart::Finding>> Bed::look() {
     now_ += interval_;
+    wall_ms_ += static_cast<double>(interval_.count()) + std::exchange(clock_jump_ms, 0);
     restart::Sample sample;
     sample.now = now_;
     sample.ib = ib_->sample(probe::SysfsIb::Depth::judged);
     if (gpus_) sample.gpus = gpus_->sample();
+    sample.host = host_->sample();
+    if (blocked_s) sample.host->blocked_s = blocked_s;
+    sample.mounts = {mount};
     sample.listed = listing;
     sample.xids = kmsg_->drain();
     return judge_->judge(sample);
@@ -150,6 +195,17 @@ base::Expected<void> Bed::set_port(std::uint32_t hca, const std::string& file, c
 
 base::Expected<void> Bed::set_counter(std::uint32_t hca, const std::string& name, std::uint64_t value) {
     return set_port(hca, counter_file(name), fmt::format("{}", value));
+}
+
+base::Expected<void> Bed::set_file(const std::string& path, const std::string& text) {
+    return put(folder_ / path, text);
+}
+
+base::Expected<void> Bed::remove(const std::string& path) {
+    std::error_code failed;
+    fs::remove_all(folder_ / path, failed);
+    if (failed) return base::system_error(path, failed.value());
+    return {};
 }
 
 base::Expected<void> Bed::remove_hca(std::uint32_t hca) {

@@ -7,6 +7,7 @@
 #include "base/expected.hpp"
 #include "probe/kmsg_log.hpp"
 #include "probe/nvml_gpus.hpp"
+#include "probe/proc_host.hpp"
 #include "probe/sysfs_ib.hpp"
 #include "restart/watch/judge.hpp"
 #include "restart/watch/rules/rule_set.hpp"
@@ -28,6 +29,8 @@ public:
     static constexpr std::uint32_t devices = 4;
     // What each counter of a port shows at first: lifetime values judge nobody.
     static constexpr std::uint64_t counted = 1000;
+    static constexpr std::uint32_t nvlinks = 18;                   // of each GPU
+    static constexpr const char* fabric_manager = "proc/400/stat"; // its process
 
     // `folder` is empty and stays the caller's. `nvml`: path of a double of NVML that reads the file named by
     // RAIL_NVML_STATE, which this sets; empty: no GPUs. Errors: Code::io, and NvmlGpus::open's.
@@ -42,7 +45,7 @@ public:
     // One look, `interval` after the last.
     base::Expected<std::vector<restart::Finding>> look();
 
-    bool has_gpus() const { return gpus_.has_value(); }
+    bool has_gpus() const { return !nvml_.empty(); }
     static std::string port_name(std::uint32_t hca); // as findings have it
     static std::string gpu_name(std::uint32_t gpu);
 
@@ -54,25 +57,37 @@ public:
     // The device leaves the host, and is there again, sound.
     base::Expected<void> remove_hca(std::uint32_t hca);
     base::Expected<void> make_hca(std::uint32_t hca);
+    // Any file of the trees: "sys/class/net/eth0/carrier_changes", "proc/400/stat".
+    base::Expected<void> set_file(const std::string& path, const std::string& text);
+    base::Expected<void> remove(const std::string& path);
     // A record of the kernel log.
     base::Expected<void> log(std::string_view text);
     static std::string pci_of(std::uint32_t gpu); // "0000:14:00"
 
     // What the fabric file says of this host, at first all HCAs.
     restart::Listing listing;
+    double clock_jump_ms = 0; // of the time of day, within the next look
+    // What no made-up file can say: a file system that is mounted so, and how long a process has been in the
+    // driver.
+    probe::MountSample mount;
+    std::optional<double> blocked_s;
 
 private:
     explicit Bed(std::filesystem::path folder);
     base::Expected<void> write_sound();
+    base::Expected<void> open_gpus();
     base::Expected<void> write_gpus();
     std::filesystem::path port(std::uint32_t hca) const;
 
     std::filesystem::path folder_;
+    std::string nvml_;                  // the double's path
     std::vector<std::string> counters_; // that rules judge
     std::map<std::string, std::uint64_t> gpu_state_;
     std::optional<probe::NvmlGpus> gpus_;
     std::optional<probe::SysfsIb> ib_;
     std::optional<probe::Kmsg> kmsg_;
+    std::optional<probe::ProcHost> host_;
+    double wall_ms_ = 0;
     std::optional<restart::Judge> judge_;
     base::Duration interval_{1'000};
     base::Time now_{};

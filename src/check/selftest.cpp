@@ -35,7 +35,7 @@ public:
         interval_ = rule.test == Test::delta || shape_ == Shape::event
                         ? base::Duration{1s}
                         : std::max<base::Duration>(1s, whole / looks_in_window);
-        looks_ = static_cast<int>(whole / interval_) + 2;
+        looks_ = static_cast<int>(whole / interval_) + 2 + stage.delay(interval_);
     }
 
     base::Expected<void> run(Outcome& into) {
@@ -62,9 +62,9 @@ private:
     // The last of the rule's numbers; of a rule for all others one that nobody has given a meaning to.
     double code() const { return std::min(rule_.to.value_or(rule_.value), nobodys); }
 
-    // The text of an event that the rule asks for.
+    // The text of an event that the rule asks for: of several the first.
     std::string words() const {
-        std::string text(rule_.text);
+        std::string text(rule_.text.substr(0, rule_.text.find('|')));
         std::erase(text, '*');
         return text;
     }
@@ -143,7 +143,8 @@ private:
         return silent_for(looks_before);
     }
 
-    // Growth a look of a counter: all at once, or spread over the window.
+    // Growth a look of a counter: all at once, or spread over the window. What is seen late comes in steps,
+    // of which a window may hold one more than it has time for.
     base::Expected<void> grow(double by) {
         value_ += by;
         return stage_.set(value_, {});
@@ -172,7 +173,7 @@ private:
         }
         for (int i = 0; i < looks_ && !into.fires; ++i) {
             if (rule_.test == Test::rate)
-                if (auto done = grow(growth_a_look(1.05)); !done) return done;
+                if (auto done = grow(growth_a_look(1.2)); !done) return done;
             const auto there = look();
             if (!there) return there.error();
             into.fires = *there;
@@ -228,10 +229,10 @@ private:
             if (auto sound = sound_at_first(); !sound) return sound.error();
             if (rule_.test == Test::delta) {
                 if (auto done = grow(std::floor(limit())); !done) return done;
-                return stays_silent(looks_before, "at growth by its threshold");
+                return stays_silent(looks_before + stage_.delay(interval_), "at growth by its threshold");
             }
             for (int i = 0; i < looks_; ++i) {
-                if (auto done = grow(std::max(0.0, growth_a_look(0.95))); !done) return done;
+                if (auto done = grow(std::max(0.0, growth_a_look(0.8))); !done) return done;
                 if (auto done = stays_silent(1, "below its rate"); !done) return done;
             }
             return {};

@@ -1,7 +1,11 @@
 #include "check/stage.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 
 namespace check {
@@ -22,10 +26,18 @@ struct Injector {
 
 constexpr const char* by_nvml = "NVML";
 constexpr const char* by_sysfs = "sysfs";
+constexpr const char* by_proc = "proc";
+constexpr const char* by_sample = "sample";
 
 std::uint64_t whole(double value) {
     return value <= 0 ? 0 : static_cast<std::uint64_t>(value);
 }
+
+std::string text(double value) {
+    return fmt::format("{}", whole(value));
+}
+
+constexpr auto counted = static_cast<double>(Bed::counted);
 
 // Of a bed's GPU: generation 5, 16 lanes; 31 replays a minute are DCGM's for those.
 const Injector injectors[] = {
@@ -47,6 +59,80 @@ const Injector injectors[] = {
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "pcie_width", whole(v)); }},
     {"gpu.pcie_replays", by_nvml, 0, 31, false,
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "pcie_replay", whole(v)); }},
+    {"gpu.nvlinks", by_nvml, Bed::nvlinks, Bed::nvlinks, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "links_up", whole(v)); }},
+    {"gpu.nvlink_crc", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "crc", whole(v)); }},
+    {"gpu.nvlink_replays", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "replay", whole(v)); }},
+    {"gpu.nvlink_recoveries", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "recovery", whole(v)); }},
+    {"gpu.nvlink_rcv_errors", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "rcv", whole(v)); }},
+    {"gpu.power_violation", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "power_ms", whole(v)); }},
+    {"gpu.thermal_violation", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "thermal_ms", whole(v)); }},
+    {"gpu.recovery_action", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "action", whole(v)); }},
+    {"gpu.fabric_state", by_nvml, 3, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "fabric", whole(v)); }},
+    {"gpu.fabric_status", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "fabric_status", whole(v)); }},
+    {"gpu.unseen", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "fail_ecc", v > 0 ? 999 : 0); }},
+    {"host.memory_corrected", by_sysfs, counted, 0, false,
+     [](Bed& bed, double v) { return bed.set_file("sys/devices/system/edac/mc/mc0/ce_count", text(v)); }},
+    {"host.memory_uncorrected", by_sysfs, counted, 0, false,
+     [](Bed& bed, double v) { return bed.set_file("sys/devices/system/edac/mc/mc0/ue_count", text(v)); }},
+    {"host.carrier_changes", by_sysfs, counted, 0, false,
+     [](Bed& bed, double v) { return bed.set_file("sys/class/net/eth0/carrier_changes", text(v)); }},
+    {"host.clock_source", by_sysfs, 0, 0, false,
+     [](Bed& bed, double v) {
+         constexpr std::array names{"tsc", "kvm-clock", "hpet", "acpi_pm", "jiffies", "another"};
+         return bed.set_file("sys/devices/system/clocksource/clocksource0/current_clocksource",
+                             names[std::min<std::size_t>(whole(v), names.size() - 1)]);
+     }},
+    {"host.clock_step", "clock", 0, 0, false,
+     [](Bed& bed, double v) {
+         bed.clock_jump_ms = v;
+         return base::Expected<void>{};
+     }},
+    {"host.fabric_manager", by_proc, 1, 0, false,
+     [](Bed& bed, double v) {
+         return v > 0 ? bed.set_file(Bed::fabric_manager, "400 (nv-fabricmanage) S 1")
+                      : bed.remove(Bed::fabric_manager);
+     }},
+    {"host.peer_memory", by_sysfs, 1, 0, false,
+     [](Bed& bed, double v) {
+         return v > 0 ? bed.set_file("sys/module/nvidia_peermem/refcnt", "0")
+                      : bed.remove("sys/module/nvidia_peermem");
+     }},
+    {"host.driver_blocked", by_sample, 0, 0, false,
+     [](Bed& bed, double v) {
+         bed.blocked_s = v;
+         return base::Expected<void>{};
+     }},
+    {"mount.silent", by_sample, 0, 0, false,
+     [](Bed& bed, double v) {
+         bed.mount.silent_s = v;
+         return base::Expected<void>{};
+     }},
+    {"mount.failed", by_sample, 0, 0, false,
+     [](Bed& bed, double v) {
+         bed.mount.failed = static_cast<int>(v);
+         return base::Expected<void>{};
+     }},
+    {"mount.read_only", by_sample, 0, 0, false,
+     [](Bed& bed, double v) {
+         bed.mount.read_only = v > 0;
+         return base::Expected<void>{};
+     }},
+    {"mount.free", by_sample, 50, 0, false,
+     [](Bed& bed, double v) {
+         bed.mount.free_percent = v;
+         return base::Expected<void>{};
+     }},
     {"ib.active", by_sysfs, 1, 0, false,
      [](Bed& bed, double v) { return bed.set_port(faulty, "state", v > 0 ? "4: ACTIVE" : "1: DOWN"); }},
     {"ib.present", by_sysfs, 1, 0, false,
@@ -75,12 +161,22 @@ public:
     base::Expected<void> set(double value, std::string_view) override { return injector_.set(bed_, value); }
     base::Expected<std::vector<Finding>> look() override { return bed_.look(); }
     std::string component() const override {
-        if (injector_.through == by_nvml) return Bed::gpu_name(faulty);
-        return Bed::port_name(faulty);
+        const auto signal = injector_.signal;
+        if (signal.starts_with("gpu.")) return Bed::gpu_name(faulty);
+        if (signal.starts_with("mount.")) return bed_.mount.path;
+        if (signal.starts_with("host.memory_")) return "mc0";
+        if (signal == "host.carrier_changes") return "eth0";
+        return signal.starts_with("host.") ? "host" : Bed::port_name(faulty);
     }
     double sound() const override { return injector_.sound; }
     double of() const override { return injector_.of; }
     bool from_the_start() const override { return injector_.from_the_start; }
+    int delay(base::Duration interval) const override {
+        // Each tenth sample has what NVML is slow to say; processes are walked once a minute.
+        if (injector_.through == by_nvml) return 10;
+        if (injector_.through == by_proc) return static_cast<int>(std::chrono::minutes(1) / interval) + 1;
+        return 0;
+    }
 
 private:
     Bed& bed_;
@@ -108,6 +204,25 @@ private:
     std::string name_;
 };
 
+// A line as drivers write it (watch/xid_words.hpp), with the words that a rule looks for; of XID 74 a bit of
+// a register: "<r0.16>".
+std::string words_of_driver(double code, std::string_view wanted) {
+    if (code == 74) {
+        std::array<std::uint32_t, 7> registers{};
+        if (wanted.size() > 4 && wanted.starts_with("<r")) {
+            const auto at = static_cast<std::size_t>(wanted[2] - '0');
+            const auto bit = std::strtoul(wanted.data() + 4, nullptr, 10);
+            registers[std::min(at, registers.size() - 1)] = 1U << (bit & 31);
+        }
+        return fmt::format("pid='<unknown>', NVLink: fatal error detected on link 2({:#x})",
+                           fmt::join(registers, ", "));
+    }
+    if (code >= 144 && code <= 150)
+        return fmt::format("NETIR_LINK_EVT {} XC0 i0 Link 08 (0x004505c6 0x00000000)", wanted);
+    if (!wanted.empty()) return std::string(wanted);
+    return "pid=1, Graphics SM Warp Exception on (GPC 3, TPC 2, SM 1): made up";
+}
+
 class Xid : public Stage {
 public:
     explicit Xid(Bed& bed) : bed_(bed) {}
@@ -118,7 +233,7 @@ public:
     }
     base::Expected<void> set(double value, std::string_view text) override {
         return bed_.log(fmt::format("NVRM: Xid (PCI:{}): {}, {}", Bed::pci_of(faulty), value,
-                                    text.empty() ? "pid=1, made up" : text));
+                                    words_of_driver(value, text)));
     }
     base::Expected<std::vector<Finding>> look() override { return bed_.look(); }
     std::string component() const override {

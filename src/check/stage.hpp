@@ -16,7 +16,8 @@ class Stage {
 public:
     virtual ~Stage() = default;
 
-    // What is between the value and the judge: "sysfs", "NVML", "kernel log"; "judge alone".
+    // What is between the value and the judge: "sysfs", "proc", "NVML", "kernel log", "sample" (a probe's
+    // answer), or "judge alone".
     virtual std::string_view through() const = 0;
     // A sound host, judged by these rules, looked at so often.
     virtual base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) = 0;
@@ -30,6 +31,8 @@ public:
     virtual double of() const = 0;    // what the signal is measured against there
     // The value must be there from the first look on: later it would be another signal's matter.
     virtual bool from_the_start() const { return false; }
+    // Looks after which the probe has seen a change: some of what it asks it asks seldom.
+    virtual int delay(base::Duration /*interval*/) const { return 0; }
 };
 
 // The stage of a signal. `bed` outlives it. Signals without an injector of their own, and those of GPUs where

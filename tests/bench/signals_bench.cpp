@@ -99,7 +99,7 @@ public:
         for (const auto& gpu : *look.sample->gpus) {
             const auto component = fmt::format("gpu{}", gpu.index);
             if (gpu.lost) add("GPU lost", component);
-            if ((gpu.reasons & 0xc8) != 0) add("throttled", component);
+            if ((gpu.reasons.value_or(0) & 0xc8) != 0) add("throttled", component);
             if (gpu.remap_failed.value_or(false)) add("remap failed", component);
             if (gpu.ecc_uncorrected.value_or(0) > 0) add("ECC", component);
             if (gpu.pcie_width < gpu.pcie_width_max) add("PCIe width", component);
@@ -149,7 +149,7 @@ public:
         for (const auto& gpu : *look.sample->gpus) {
             const auto component = fmt::format("gpu{}", gpu.index);
             auto& slow = slow_[component];
-            if ((gpu.reasons & 0xc8) != 0) slow.push_back(now);
+            if ((gpu.reasons.value_or(0) & 0xc8) != 0) slow.push_back(now);
             std::erase_if(slow, [&](base::Time at) { return now - at > 10min; });
             if (slow.size() >= 6) found_.insert({"HW slowdown", component, true});
             if (gpu.lost) found_.insert({"GPU lost", component, true});

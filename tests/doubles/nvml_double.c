@@ -12,7 +12,7 @@
  *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
  * life) N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
  *   N.links=18 N.links_up=18       NVLinks there are, and that are up
- *   N.crc N.replay N.recovery      errors of them together
+ *   N.crc N.replay N.recovery      errors of them together; N.rcv as NVLink 5 has them, and an H100 has not
  *   N.power_ms N.thermal_ms        violation times    N.action=1         recovery action
  *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches
  *   N.hang_ms=0        every call on GPU N first takes this long
@@ -246,6 +246,9 @@ static nvmlReturn_t field(int gpu, const nvmlFieldValue_t* asked, unsigned long 
     case NVML_FIELD_POWER_VIOLATION_NS: *value = get(gpu, "power_ms", 0) * 1000000; return NVML_SUCCESS;
     case NVML_FIELD_THERMAL_VIOLATION_NS: *value = get(gpu, "thermal_ms", 0) * 1000000; return NVML_SUCCESS;
     case NVML_FIELD_RECOVERY_ACTION: *value = get(gpu, "action", 0); return NVML_SUCCESS;
+    case NVML_FIELD_NVLINK5_RCV_ERRORS:
+        *value = get(gpu, "rcv", ~0ULL);
+        return *value == ~0ULL ? NVML_ERROR_NOT_SUPPORTED : NVML_SUCCESS;
     default: return NVML_ERROR_NOT_SUPPORTED; /* an H100: what is of NVLink 5 alone */
     }
 }

@@ -25,6 +25,11 @@ void down(restart::Sample& sample, std::uint32_t device) {
     }
 }
 
+void brake(restart::Sample& sample, std::uint32_t device, int reasons) {
+    auto& shown = sample.gpus->at(device).reasons;
+    shown = shown.value_or(0) | static_cast<std::uint64_t>(reasons);
+}
+
 void remove(restart::Sample& sample, std::uint32_t device) {
     std::erase_if(sample.ib->ports,
                   [&](const PortSample& port) { return port.device == fmt::format("mlx5_{}", device); });
@@ -109,14 +114,14 @@ const HostTrace::Kind HostTrace::noise_[] = {
      .on_gpu = true,
      .show =
          [](Sample& sample, const Episode& one) {
-             sample.gpus->at(one.device).reasons |= std::array{0x8, 0x48, 0x88}[one.amount];
+             brake(sample, one.device, std::array{0x8, 0x48, 0x88}[one.amount]);
          }},
     {.name = "a GPU at its power cap",
      .a_month = 200,
      .shortest = 60s,
      .longest = 3600s,
      .on_gpu = true,
-     .show = [](Sample& sample, const Episode& one) { sample.gpus->at(one.device).reasons |= 0x4; }},
+     .show = [](Sample& sample, const Episode& one) { brake(sample, one.device, 0x4); }},
     {.name = "an application's XID",
      .a_month = 6,
      .shortest = 1s,
@@ -240,7 +245,7 @@ const HostTrace::Kind HostTrace::planted_[] = {
      .longest = 1h,
      .grave = true,
      .on_gpu = true,
-     .show = [](Sample& sample, const Episode& one) { sample.gpus->at(one.device).reasons |= 0x88; }},
+     .show = [](Sample& sample, const Episode& one) { brake(sample, one.device, 0x88); }},
     {.name = "gpu.throttle.hw_thermal_slowdown",
      .shortest = 10min,
      .longest = 1h,
@@ -249,7 +254,7 @@ const HostTrace::Kind HostTrace::planted_[] = {
      // Four seconds of five.
      .show =
          [](Sample& sample, const Episode& one) {
-             if ((sample.now - one.begin) / 1s % 5 != 4) sample.gpus->at(one.device).reasons |= 0x48;
+             if ((sample.now - one.begin) / 1s % 5 != 4) brake(sample, one.device, 0x48);
          }},
     {.name = "gpu.lost",
      .shortest = 2h,

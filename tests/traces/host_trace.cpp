@@ -184,6 +184,7 @@ std::optional<HostTrace::Look> HostTrace::next() {
         GpuSample gpu;
         gpu.index = i;
         gpu.pci = fmt::format("0000:{:02x}:00.0", 0x14 + 28 * i);
+        gpu.reasons = 0;
         gpu.ecc_corrected = ecc_corrected_[i];
         gpu.ecc_uncorrected = 0;
         gpu.remap_failed = gpu.remap_pending = false;
@@ -197,7 +198,8 @@ std::optional<HostTrace::Look> HostTrace::next() {
         if (kind.show) kind.show(sample_, one);
         if (kind.maintenance) drained_until_ = now_ + resumes_after;
     }
-    return Look{&sample_, std::exchange(fresh_agent_, false), std::exchange(booted_, false), now_ < drained_until_};
+    return Look{&sample_, std::exchange(fresh_agent_, false), std::exchange(booted_, false),
+                now_ < drained_until_};
 }
 
 } // namespace trace
