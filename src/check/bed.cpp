@@ -1,12 +1,16 @@
 #include "check/bed.hpp"
 
+#include "base/unique_fd.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <system_error>
+#include <unistd.h>
 
 namespace check {
 namespace {
@@ -31,14 +35,16 @@ std::string colons(probe::Guid guid) {
                        text.substr(12));
 }
 
-// In place, as the kernel's files keep their inode: the probe holds them open.
-base::Expected<void> put(const fs::path& path, std::string_view text) {
+// In place, as the kernel's files keep their inode: the probe holds them open. A file that is cut off or
+// replaced some file systems write to the disk at once.
+base::Expected<void> put(const fs::path& path, std::string text) {
+    text += '\n';
     std::error_code failed;
     fs::create_directories(path.parent_path(), failed);
-    std::ofstream out(path, std::ios::trunc);
-    out << text << '\n';
-    out.flush();
-    if (!out) return base::system_error(path.string(), errno);
+    const base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    if (!file || ::pwrite(file.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+        ::ftruncate(file.get(), static_cast<off_t>(text.size())) != 0)
+        return base::system_error(path.string(), errno);
     return {};
 }
 
@@ -67,6 +73,10 @@ std::string Bed::port_name(std::uint32_t hca) {
 
 std::string Bed::gpu_name(std::uint32_t gpu) {
     return fmt::format("gpu{}", gpu);
+}
+
+std::string Bed::hca_pci(std::uint32_t hca) {
+    return fmt::format("0000:{:02x}:00.0", 0x13 + 28 * hca);
 }
 
 std::string Bed::pci_of(std::uint32_t gpu) {
@@ -129,6 +139,11 @@ base::Expected<void> Bed::make_hca(std::uint32_t hca) {
         files["ports/1/" + counter_file(name)] = fmt::format("{}", counted);
     for (const auto& [file, text] : files)
         if (auto done = put(port(hca).parent_path().parent_path() / file, text); !done) return done;
+    const auto pci = folder_ / "sys/devices" / hca_pci(hca);
+    std::error_code failed;
+    fs::create_directories(pci, failed);
+    fs::create_directory_symlink(pci, port(hca).parent_path().parent_path() / "device", failed);
+    if (failed) return base::system_error(pci.string(), failed.value());
     return {};
 }
 
@@ -136,12 +151,7 @@ base::Expected<void> Bed::write_gpus() {
     std::string text;
     for (const auto& [key, value] : gpu_state_)
         text += fmt::format("{}={}\n", key, value);
-    // Whole at once, as the double may look at any time; base::write_file() would wait for the disk.
-    if (auto done = put(folder_ / "nvml.new", text); !done) return done;
-    std::error_code failed;
-    fs::rename(folder_ / "nvml.new", folder_ / "nvml", failed);
-    if (failed) return base::system_error((folder_ / "nvml").string(), failed.value());
-    return {};
+    return put(folder_ / "nvml", text);
 }
 
 base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration interval) {
@@ -180,7 +190,9 @@ base::Expected<std::vector<restart::Finding>> Bed::look() {
     if (blocked_s) sample.host->blocked_s = blocked_s;
     sample.mounts = {mount};
     sample.listed = listing;
-    sample.xids = kmsg_->drain();
+    auto lines = kmsg_->drain();
+    sample.xids = std::move(lines.xids);
+    sample.hca_lines = std::move(lines.hcas);
     return judge_->judge(sample);
 }
 

@@ -30,7 +30,8 @@ public:
     Trial(const Rule& rule, const RuleSet& alone, Stage& stage) : rule_(rule), alone_(alone), stage_(stage) {
         const auto* kind = restart::find_signal_kind(rule.signal);
         shape_ = kind ? kind->shape : Shape::gauge;
-        const auto whole = window() * std::max<std::int64_t>(1, static_cast<std::int64_t>(rule.of_windows));
+        const auto windows = std::max<std::uint64_t>({1, rule.of_windows, rule.samples});
+        const auto whole = window() * static_cast<std::int64_t>(windows);
         // A delta fires as soon as the counter has grown; the others need their window's time.
         interval_ = rule.test == Test::delta || shape_ == Shape::event
                         ? base::Duration{1s}
@@ -50,15 +51,19 @@ private:
     // The longest that a fault may last without being a finding; of shares a fault is in one window more than
     // it has whole windows.
     base::Duration still_silent() const {
+        if (rule_.samples > 0) return base::Duration{0}; // one bad sample may be enough
         if (rule_.of_windows == 0) return window() / 2;
         const auto windows = std::floor(rule_.share * static_cast<double>(rule_.of_windows)) - 1;
         return std::max<std::int64_t>(0, static_cast<std::int64_t>(windows)) * window();
     }
 
     std::string finding() const {
-        if (shape_ != Shape::event) return std::string(rule_.finding());
+        if (shape_ != Shape::event || !numbered()) return std::string(rule_.finding());
         return fmt::format("{}.{}", rule_.signal, code());
     }
+    // Events that have a number; others are known by their words.
+    bool numbered() const { return rule_.value != 0 || rule_.to; }
+
     // The last of the rule's numbers; of a rule for all others one that nobody has given a meaning to.
     double code() const { return std::min(rule_.to.value_or(rule_.value), nobodys); }
 
@@ -164,6 +169,7 @@ private:
             into.trouble = "it fires on a sound host";
             return {};
         }
+        if (rule_.only_repeated) return repeated_fault(into);
         if (rule_.test == Test::delta)
             if (auto done = grow(std::floor(limit()) + 1); !done) return done;
         if (shape_ == Shape::event) {
@@ -191,6 +197,27 @@ private:
         }
         return shape_ == Shape::event && rule_.repeats > 0 && into.fires ? repeat(into)
                                                                          : base::Expected<void>{};
+    }
+
+    // A fault that is a finding only when it comes again and again.
+    base::Expected<void> repeated_fault(Outcome& into) {
+        for (std::uint64_t times = 1; times <= rule_.repeats; ++times) {
+            if (auto done = stage_.set(hit(), {}); !done) return done;
+            for (int i = 0; i < looks_; ++i) {
+                const auto there = look();
+                if (!there) return there.error();
+                into.fires |= *there;
+                if (!into.fires) into.after += interval_;
+            }
+            if (into.fires && times < rule_.repeats)
+                into.trouble = fmt::format("it fires when it has come {} times", times);
+            if (auto done = stage_.restore(); !done) return done;
+            if (auto done = silent_looks(looks_before); !done) return done;
+        }
+        if (!into.fires) into.trouble = fmt::format("no finding {} after {} times", finding(), rule_.repeats);
+        if (into.fires && severity_ != rule_.repeated)
+            into.trouble = fmt::format("its finding is {}", to_string(severity_));
+        return {};
     }
 
     // An event that comes again and again is worse from the number on that the rule names.
@@ -239,7 +266,7 @@ private:
         }
         if (shape_ == Shape::event) {
             for (const auto wrong : {rule_.value - 1, rule_.to.value_or(rule_.value) + 1}) {
-                if (wrong < 0 || wrong > nobodys) continue;
+                if (!numbered() || wrong < 0 || wrong > nobodys) continue;
                 ++into.misses;
                 if (auto sound = sound_at_first(); !sound) return sound.error();
                 if (auto done = stage_.set(wrong, words()); !done) return done;

@@ -223,20 +223,23 @@ std::string words_of_driver(double code, std::string_view wanted) {
     return "pid=1, Graphics SM Warp Exception on (GPC 3, TPC 2, SM 1): made up";
 }
 
-class Xid : public Stage {
+// What drivers write into the kernel log: NVIDIA's XIDs, mlx5's lines.
+class Logged : public Stage {
 public:
-    explicit Xid(Bed& bed) : bed_(bed) {}
+    Logged(Bed& bed, bool hca) : bed_(bed), hca_(hca) {}
 
     std::string_view through() const override { return "kernel log"; }
     base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) override {
         return bed_.begin(rules, interval);
     }
     base::Expected<void> set(double value, std::string_view text) override {
+        if (hca_) return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
         return bed_.log(fmt::format("NVRM: Xid (PCI:{}): {}, {}", Bed::pci_of(faulty), value,
                                     words_of_driver(value, text)));
     }
     base::Expected<std::vector<Finding>> look() override { return bed_.look(); }
     std::string component() const override {
+        if (hca_) return fmt::format("mlx5_{}", faulty);
         return bed_.has_gpus() ? Bed::gpu_name(faulty) : "gpu/" + Bed::pci_of(faulty);
     }
     double sound() const override { return 0; }
@@ -244,6 +247,7 @@ public:
 
 private:
     Bed& bed_;
+    bool hca_;
 };
 
 class JudgeAlone : public Stage {
@@ -297,7 +301,8 @@ private:
 
 std::unique_ptr<Stage> stage_of(const restart::Rule& rule, Bed& bed) {
     // Of a counter the peers are the other ports; only some sources' doubles can move all of them.
-    if (rule.signal == "gpu.xid") return std::make_unique<Xid>(bed);
+    if (rule.signal == "gpu.xid" || rule.signal == "hca.log")
+        return std::make_unique<Logged>(bed, rule.signal == "hca.log");
     if (rule.signal.starts_with(restart::counter_prefix))
         return std::make_unique<Counter>(bed, rule.signal.substr(restart::counter_prefix.size()));
     const auto* known = std::find_if(std::begin(injectors), std::end(injectors),

@@ -37,7 +37,39 @@ std::string without_process(std::string_view text) {
     return kept;
 }
 
+constexpr std::size_t most_hca_lines = 256;
+
+void parse(std::string_view line, Kmsg::Lines& into) {
+    if (auto event = parse_xid(line))
+        into.xids.push_back(*std::move(event));
+    else if (auto said = into.hcas.size() < most_hca_lines ? parse_hca_line(line) : std::nullopt)
+        into.hcas.push_back(*std::move(said));
+}
+
 } // namespace
+
+std::optional<HcaLine> parse_hca_line(std::string_view line) {
+    constexpr std::string_view mark = "mlx5_core";
+    const auto found = line.find(mark);
+    if (found == std::string_view::npos) return std::nullopt;
+    line.remove_prefix(found + mark.size());
+    line = line.substr(0, line.find('\n'));
+    HcaLine said;
+    if (line.starts_with(' ')) {
+        line.remove_prefix(1);
+        auto device = line.substr(0, line.find(' '));
+        if (device.ends_with(':')) device.remove_suffix(1);
+        if (is_pci(device)) {
+            said.pci = device;
+            line.remove_prefix(device.size());
+        }
+    }
+    if (said.pci.empty() && !line.starts_with(": ")) return std::nullopt; // a module's name in other words
+    while (line.starts_with(':') || line.starts_with(' '))
+        line.remove_prefix(1);
+    said.text = base::printable(line, most_text, ' ');
+    return said;
+}
 
 std::optional<XidEvent> parse_xid(std::string_view line) {
     constexpr std::string_view mark = "NVRM: Xid (";
@@ -81,22 +113,21 @@ base::Expected<Kmsg> Kmsg::open(const std::filesystem::path& path) {
     return kmsg;
 }
 
-std::vector<XidEvent> Kmsg::drain() {
-    std::vector<XidEvent> events;
+Kmsg::Lines Kmsg::drain() {
+    Lines lines;
     if (device_)
-        drain_device(events);
+        drain_device(lines);
     else
-        drain_file(events);
-    return events;
+        drain_file(lines);
+    return lines;
 }
 
-void Kmsg::drain_device(std::vector<XidEvent>& into) {
+void Kmsg::drain_device(Lines& into) {
     std::array<char, largest_record> record;
     for (int i = 0; i < most_records; ++i) {
         const auto n = ::read(fd_.get(), record.data(), record.size());
         if (n > 0) {
-            if (auto event = parse_xid({record.data(), static_cast<std::size_t>(n)}))
-                into.push_back(*std::move(event));
+            parse({record.data(), static_cast<std::size_t>(n)}, into);
         } else if (n < 0 && errno == EPIPE) {
             ++lost_; // the ring went round; the next read is of the oldest record that is left
         } else if (!(n < 0 && errno == EINTR)) {
@@ -105,7 +136,7 @@ void Kmsg::drain_device(std::vector<XidEvent>& into) {
     }
 }
 
-void Kmsg::drain_file(std::vector<XidEvent>& into) {
+void Kmsg::drain_file(Lines& into) {
     struct stat about {};
     if (::fstat(fd_.get(), &about) == 0 && about.st_size < offset_) { // cut off: begin at its new start
         offset_ = 0;
@@ -120,8 +151,7 @@ void Kmsg::drain_file(std::vector<XidEvent>& into) {
         partial_.append(block.data(), static_cast<std::size_t>(n));
         std::size_t begin = 0;
         for (std::size_t end; (end = partial_.find('\n', begin)) != std::string::npos; begin = end + 1)
-            if (auto event = parse_xid(std::string_view(partial_).substr(begin, end - begin)))
-                into.push_back(*std::move(event));
+            parse(std::string_view(partial_).substr(begin, end - begin), into);
         partial_.erase(0, begin);
         if (partial_.size() > largest_record) partial_.clear(); // no line of a kernel
     }

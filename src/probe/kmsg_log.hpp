@@ -1,5 +1,6 @@
-// The kernel log, read for the NVIDIA driver's XID lines: /dev/kmsg (Documentation/ABI/testing/dev-kmsg: one
-// record a read, "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"), or a file that grows, such as a saved log.
+// The kernel log, read for the XID lines of NVIDIA's driver and all lines of mlx5's: /dev/kmsg
+// (Documentation/ABI/testing/dev-kmsg: one record a read, "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"), or a
+// file that grows, such as a saved log.
 //
 // Reading begins at the end: what was logged before belongs to an earlier start, and its hardware may have
 // been repaired since.
@@ -23,20 +24,28 @@ namespace probe {
 // (0000:14:00): 79, …". Absent for every other line.
 std::optional<XidEvent> parse_xid(std::string_view line);
 
+// A line of mlx5's driver: "mlx5_core 0000:14:00.0: poll_health:801:(pid 0): device's health compromised -
+// …", "mlx5_core 0000:14:00.0 ib0: TX timeout detected". Absent for every other line.
+std::optional<HcaLine> parse_hca_line(std::string_view line);
+
 class Kmsg {
 public:
     // Errors: Code::io naming the file and, without permission, what is needed.
     static base::Expected<Kmsg> open(const std::filesystem::path& path);
 
-    // The XIDs logged since the last call; never waits. Records that the kernel has overwritten in between
+    struct Lines {
+        std::vector<XidEvent> xids;
+        std::vector<HcaLine> hcas; // at most 256: a driver that says more in one call repeats itself
+    };
+    // What was logged since the last call; never waits. Records that the kernel has overwritten in between
     // (EPIPE) and a truncated file are skipped: `lost` counts such gaps.
-    std::vector<XidEvent> drain();
+    Lines drain();
     std::uint64_t lost() const { return lost_; }
 
 private:
     Kmsg(base::UniqueFd fd, bool device) : fd_(std::move(fd)), device_(device) {}
-    void drain_device(std::vector<XidEvent>& into);
-    void drain_file(std::vector<XidEvent>& into);
+    void drain_device(Lines& into);
+    void drain_file(Lines& into);
 
     base::UniqueFd fd_;
     bool device_;             // records; otherwise a plain file

@@ -17,6 +17,7 @@ struct PortSample {
     std::uint32_t port = 1;
     Guid node = 0;          // GUID of the HCA
     Guid guid = 0;          // of the port
+    std::string pci;        // of the HCA: "0000:14:00.0"; empty: not known
     std::string state;      // the kernel's word: "ACTIVE", "DOWN", "INIT", "ARMED"
     std::string phys_state; // "LinkUp", "Polling", "Disabled", …
     double rate_gbps = 0;
@@ -58,6 +59,12 @@ struct XidEvent {
     std::string pci; // "0000:14:00.0", or as much of it as the source reports: "0000:14:00"
     std::uint32_t code = 0;
     std::string text; // what the driver said after the code; empty from NVML
+};
+
+// A line of an HCA's driver in the kernel log.
+struct HcaLine {
+    std::string pci;  // "0000:14:00.0"; empty where the line names none
+    std::string text; // what the driver said
 };
 
 // What the kernel's error detection counts of one memory controller since the boot.

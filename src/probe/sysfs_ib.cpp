@@ -39,6 +39,15 @@ Guid guid_in(const fs::path& path) {
     return line ? topo::parse_sysfs_guid(*line).value_or(0) : 0;
 }
 
+// The PCI address of an HCA, by the folder that its entry stands for; empty: it is no PCI device.
+std::string pci_of(const fs::path& device) {
+    std::error_code failed;
+    const auto name = fs::canonical(device / "device", failed).filename().string();
+    const bool address = name.size() >= 12 && name.size() <= 16 &&
+                         name.find_first_not_of("0123456789abcdef:.") == std::string::npos;
+    return !failed && address ? name : std::string();
+}
+
 constexpr std::array counter_folders{"counters", "hw_counters"};
 
 } // namespace
@@ -56,11 +65,13 @@ void SysfsIb::judge(std::vector<std::string> counters) {
 void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
     auto& ports = devices_[device];
     const auto node = guid_in(path / "node_guid");
+    const auto pci = pci_of(path);
     for (const auto& name : entries(path / "ports")) {
         const auto number = whole_number(name);
         if (!number || *number == 0 || *number > 255) continue;
         Port port;
         port.device = device;
+        port.pci = pci;
         port.number = static_cast<std::uint32_t>(*number);
         port.path = path / "ports" / name;
         port.node = node;
@@ -111,6 +122,7 @@ bool SysfsIb::read_port(const Port& port, Depth depth, PortSample& into) const {
     const auto state = first_line(port.state.get());
     if (!state) return false;
     into.device = port.device;
+    into.pci = port.pci;
     into.port = port.number;
     into.node = port.node;
     into.guid = port.guid;

@@ -37,7 +37,7 @@ private:
         base::UniqueFd fd;
     };
     struct Port {
-        std::string device;
+        std::string device, pci;
         std::uint32_t number = 0;
         Guid node = 0, guid = 0;
         std::filesystem::path path;

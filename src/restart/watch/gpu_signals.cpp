@@ -1,6 +1,7 @@
 #include "restart/watch/gpu_signals.hpp"
 
 #include "base/utf8.hpp"
+#include "probe/nvml_abi.h"
 
 #include <algorithm>
 #include <array>
@@ -35,7 +36,9 @@ void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, std::vector<Signa
     add_known("gpu.remap_pending", gpu.remap_pending);
     add_known("gpu.ecc_corrected", gpu.ecc_corrected);
     add_known("gpu.ecc_uncorrected", gpu.ecc_uncorrected);
-    add_known("gpu.pcie_generation", gpu.pcie_generation, gpu.pcie_generation_max.value_or(0));
+    // An idle GPU lowers it by itself.
+    if (gpu.reasons && (*gpu.reasons & NVML_REASON_GPU_IDLE) == 0)
+        add_known("gpu.pcie_generation", gpu.pcie_generation, gpu.pcie_generation_max.value_or(0));
     add_known("gpu.pcie_width", gpu.pcie_width, gpu.pcie_width_max.value_or(0));
     add_known("gpu.pcie_replays", gpu.pcie_replays,
               expected_replays(gpu.pcie_generation.value_or(6), gpu.pcie_width.value_or(16)));

@@ -32,10 +32,20 @@ std::string Judge::component_of(const XidEvent& event) const {
     return pci.empty() ? "gpu" : "gpu/" + pci;
 }
 
+std::string Judge::component_of(const HcaLine& line) const {
+    const auto hca = hca_by_pci_.find(line.pci);
+    if (hca != hca_by_pci_.end()) return hca->second;
+    return line.pci.empty() ? "hca" : "hca/" + line.pci;
+}
+
 std::vector<Finding> Judge::judge(const Sample& sample) {
     if (sample.listed) listing_ = *sample.listed;
     signals_.clear();
-    if (sample.ib) ports_.read(*sample.ib, listing_, signals_);
+    if (sample.ib) {
+        ports_.read(*sample.ib, listing_, signals_);
+        for (const auto& port : sample.ib->ports)
+            if (!port.pci.empty()) hca_by_pci_[port.pci] = port.device;
+    }
     if (sample.gpus)
         for (const auto& gpu : *sample.gpus) {
             if (!gpu.pci.empty()) gpu_by_pci_[without_function(gpu.pci)] = fmt::format("gpu{}", gpu.index);
@@ -60,6 +70,8 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
         book_.event(sample.now, {"gpu.xid", component_of(event), static_cast<double>(event.code), 0,
                                  std::move(words.text), std::move(words.part)});
     }
+    for (const auto& line : sample.hca_lines)
+        book_.event(sample.now, {"hca.log", component_of(line), 0, 0, line.text});
     return book_.findings(sample.now);
 }
 

@@ -35,6 +35,7 @@ public:
 
     // "gpu3"; "gpu/0000:14:00" of one that NVML has not told of, "gpu" where nothing tells which.
     std::string component_of(const XidEvent& event) const;
+    std::string component_of(const HcaLine& line) const;
 
 private:
     RuleBook book_;
@@ -44,6 +45,7 @@ private:
     std::string fabric_;
     std::map<std::uint32_t, std::uint32_t> most_links_; // of a GPU by index: NVLinks that were ever up
     std::map<std::string, std::string> gpu_by_pci_;     // "0000:14:00" -> "gpu0"
+    std::map<std::string, std::string> hca_by_pci_;     // "0000:13:00.0" -> "mlx5_0"
 };
 
 } // namespace restart

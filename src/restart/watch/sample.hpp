@@ -13,6 +13,7 @@ namespace restart {
 
 using probe::GpuSample;
 using probe::Guid;
+using probe::HcaLine;
 using probe::HostSample;
 using probe::IbSample;
 using probe::MountSample;
@@ -44,7 +45,8 @@ struct Sample {
     std::optional<HostSample> host;
     std::vector<MountSample> mounts; // of the configuration
     std::optional<Listing> listed;
-    std::vector<XidEvent> xids; // new since the last sample
+    std::vector<XidEvent> xids;     // new since the last sample
+    std::vector<HcaLine> hca_lines; // likewise
 };
 
 } // namespace restart

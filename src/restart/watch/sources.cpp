@@ -231,8 +231,9 @@ void Sources::read_log(Reading& into) {
         return;
     }
     watching = true;
-    auto xids = log_->kmsg->drain();
-    into.sample.xids.insert(into.sample.xids.end(), xids.begin(), xids.end());
+    auto lines = log_->kmsg->drain();
+    into.sample.xids.insert(into.sample.xids.end(), lines.xids.begin(), lines.xids.end());
+    into.sample.hca_lines = std::move(lines.hcas);
 }
 
 void Sources::read_host(Reading& into) {

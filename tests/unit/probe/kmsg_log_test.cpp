@@ -63,6 +63,53 @@ TEST_CASE("lines that are no XID") {
     }
 }
 
+TEST_CASE("lines of mlx5's driver, and those that only look like them") {
+    struct Line {
+        std::string_view text, pci, said;
+    };
+    const Line lines[] = {
+        {"3,812,9913,-;mlx5_core 0000:d2:00.0: poll_health:825:(pid 0): device's health compromised - "
+         "reached miss "
+         "count\n SUBSYSTEM=pci\n",
+         "0000:d2:00.0", "poll_health:825:(pid 0): device's health compromised - reached miss count"},
+        {"[  12.5] mlx5_core 0000:14:00.0 ens1f0np0: TX timeout detected", "0000:14:00.0",
+         "ens1f0np0: TX timeout detected"},
+        {"mlx5_core: INFO: synd 0x8: unrecoverable hardware error.", "",
+         "INFO: synd 0x8: unrecoverable hardware error."},
+    };
+    for (const auto& line : lines) {
+        INFO(line.text);
+        const auto said = probe::parse_hca_line(line.text);
+        REQUIRE(said);
+        CHECK(said->pci == line.pci);
+        CHECK(said->text == line.said);
+    }
+    for (const auto* line : {"", "mlx5_core", "mlx5_core ", "mlx5_core_health", "mlx5_core $(reboot): x",
+                             "modprobe: mlx5_core not found", "mlx4_core 0000:14:00.0: x"}) {
+        INFO(line);
+        CHECK_FALSE(probe::parse_hca_line(line));
+    }
+    const auto said = probe::parse_hca_line("mlx5_core 0000:14:00.0: \x1b[2J" + std::string(5000, 'x'));
+    REQUIRE(said);
+    CHECK(said->text.size() == 200);
+    CHECK(said->text.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a flood of a driver's lines is cut, and hides no XID") {
+    const test::Folder folder;
+    const auto path = folder.path / "kmsg";
+    append(path, "");
+    auto kmsg = Kmsg::open(path);
+    REQUIRE(kmsg);
+    std::string flood;
+    for (int i = 0; i < 20'000; ++i)
+        flood += "mlx5_core 0000:14:00.0: flood\n";
+    append(path, flood + "NVRM: Xid (PCI:0000:14:00): 79, gone\n");
+    const auto lines = kmsg->drain();
+    CHECK(lines.hcas.size() == 256);
+    CHECK(lines.xids.size() == 1);
+}
+
 TEST_CASE("a driver's words are kept printable and short") {
     const auto event = parse_xid("NVRM: Xid (PCI:0000:14:00): 79, \x1b[2J" + std::string(5000, 'x'));
     REQUIRE(event);
@@ -76,24 +123,24 @@ TEST_CASE("a log is read from now on, line by line, across partial writes and tr
     append(path, "NVRM: Xid (PCI:0000:14:00): 79, an old one\n");
     auto kmsg = Kmsg::open(path);
     REQUIRE(kmsg);
-    CHECK(kmsg->drain().empty());
+    CHECK(kmsg->drain().xids.empty());
 
     append(path, "something else\nNVRM: Xid (PCI:0000:14:00): 31, new");
-    CHECK(kmsg->drain().empty()); // its line has not ended
+    CHECK(kmsg->drain().xids.empty()); // its line has not ended
     append(path, " one\nNVRM: Xid (PCI:0000:30:00): 48, DBE\n");
-    const auto events = kmsg->drain();
+    const auto events = kmsg->drain().xids;
     REQUIRE(events.size() == 2);
     CHECK(events[0].text == "new one");
     CHECK(events[1].code == 48);
-    CHECK(kmsg->drain().empty());
+    CHECK(kmsg->drain().xids.empty());
 
     std::filesystem::resize_file(path, 0);
     append(path, "NVRM: Xid (PCI:0000:14:00): 13, after\n");
-    CHECK(kmsg->drain().size() == 1);
+    CHECK(kmsg->drain().xids.size() == 1);
     CHECK(kmsg->lost() == 1);
 
     append(path, std::string(100'000, 'x') + "\nNVRM: Xid (PCI:0000:14:00): 13, again\n");
-    CHECK(kmsg->drain().size() == 1);
+    CHECK(kmsg->drain().xids.size() == 1);
 }
 
 TEST_CASE("a log that cannot be read is an error with its name") {
@@ -111,5 +158,5 @@ TEST_CASE("the real kernel log can be read, from its end") {
         WARN("SKIP: " << kmsg.error().text);
         return;
     }
-    CHECK(kmsg->drain().empty()); // nothing old; nothing is written there, as other watchers may listen
+    CHECK(kmsg->drain().xids.empty()); // nothing old; nothing is written there, as other watchers may listen
 }

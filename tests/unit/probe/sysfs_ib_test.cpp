@@ -24,6 +24,7 @@ TEST_CASE("a generated host: eight ports, their state, rate and counters") {
     REQUIRE(judged.ports.size() == 8);
     const auto& port = judged.ports[3];
     CHECK(port.device == "mlx5_3");
+    CHECK(port.pci == "0000:67:00.0");
     CHECK(port.port == 1);
     CHECK(port.state == "ACTIVE");
     CHECK(port.phys_state == "LinkUp");

@@ -54,6 +54,8 @@ std::string describe(const Rule& rule) {
         text += fmt::format(", in more than {} of the last {} windows of {}",
                             number(rule.share * static_cast<double>(rule.of_windows)), rule.of_windows,
                             window_of(rule));
+    else if (rule.samples > 0)
+        text += fmt::format(", on average of {} samples, one each {}", rule.samples, window_of(rule));
     else if (!rule.counts_growth() && rule.window != base::Duration{0} &&
              (kind == nullptr || kind->shape != Shape::event))
         text += ", for " + window_of(rule);
@@ -61,6 +63,9 @@ std::string describe(const Rule& rule) {
 }
 
 std::string describe_severity(const Rule& rule) {
+    if (rule.only_repeated)
+        return fmt::format("{} when it comes {} times within {}, else nothing", to_string(rule.repeated),
+                           rule.repeats, base::format_duration(rule.within));
     std::string text(rule.severity ? to_string(*rule.severity) : "evict or warn, by [throttle] reasons");
     if (rule.repeats > 0)
         text += fmt::format("; {} when it comes {} times within {}{}", to_string(rule.repeated), rule.repeats,

@@ -40,7 +40,10 @@ Severity Events::severity_of(const Record& record, const Rule& rule, const std::
 void Events::take(base::Time now, const Signal& event, const Find& find) {
     const auto* rule = find(event);
     if (rule == nullptr) return;
-    const std::pair key{fmt::format("{}.{}", event.name, number(event.value)), event.component};
+    // One without a number is found by its row.
+    const std::pair key{event.value == 0 ? std::string(rule->finding())
+                                         : fmt::format("{}.{}", event.name, number(event.value)),
+                        event.component};
     auto found = records_.find(key);
     if (found == records_.end()) {
         if (records_.size() >= most_records) return;

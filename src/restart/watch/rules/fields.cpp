@@ -48,6 +48,10 @@ constexpr auto fields = std::to_array<RuleField>({
      "A finding begins instead when the test was true in more than share of the last so many windows; with 0 "
      "it does not."},
     {"share", &Rule::share, "a number from 0 to 1", "This is the share of of_windows."},
+    {"samples", &Rule::samples, "a whole number up to 64",
+     "The value is the mean of so many samples, one in each window, once there are as many; with 0 it is "
+     "that of "
+     "each look."},
     {"clear", &Rule::clear, duration,
      "A finding ends when its test has not been true for so long; throttle.clear is that of railyard.conf."},
     {"latch", &Rule::latch, yes_no, "A finding holds until nodewatchd or the host restarts."},
@@ -60,6 +64,9 @@ constexpr auto fields = std::to_array<RuleField>({
      "severity repeated; with 0 it never has."},
     {"within", &Rule::within, duration, "Repetitions are counted within this time."},
     {"repeated", &Rule::repeated, severity, "A finding that is repeated asks for this."},
+    {"only_repeated", &Rule::only_repeated, yes_no,
+     "What is not repeated is no finding; what is, is one until so many lie no longer within the time "
+     "within."},
     {"fault", &Rule::fault,
      "other, gpu_slow, link, pcie, hca_gone, gpu_error, gpu_stuck, gpu_gone or gpu_broken",
      "A host that the finding puts out of use is repaired by the ladder of this class in [repair] of "

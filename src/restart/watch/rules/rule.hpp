@@ -51,6 +51,9 @@ struct Rule {
     // With this it is a finding when it was there in more than `share` of the last so many windows.
     std::uint64_t of_windows = 0;
     double share = 0.5;
+    // With this the value is the mean of so many samples, one in each window; before there are as many it is
+    // not known.
+    std::uint64_t samples = 0;
     std::optional<base::Duration> clear{}; // absence that ends the finding; nothing: [throttle] clear
     bool latch = false;                    // it holds until the agent or the host restarts
 
@@ -58,6 +61,7 @@ struct Rule {
     std::uint64_t repeats = 0;          // that often within `within`: `repeated` instead; 0: never
     base::Duration within{24LL * 3'600'000};
     Severity repeated = Severity::warn;
+    bool only_repeated = false;           // it is a finding only then, and for as long
     FaultClass fault = FaultClass::other; // how a host that it puts out of use is repaired
     std::string_view says{};              // the evidence (evidence.hpp); empty: what the test says by itself
     std::string_view source{};            // where the numbers come from

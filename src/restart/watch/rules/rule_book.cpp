@@ -31,7 +31,8 @@ Rule filled(Rule rule, const Limits& limits) {
 // Whether what the one has seen is what the other would have.
 bool sees_the_same(const Rule& a, const Rule& b) {
     return a.signal == b.signal && a.test == b.test && a.of_windows == b.of_windows &&
-           (a.window == b.window || !(a.counts_growth() || a.of_windows > 0));
+           a.samples == b.samples &&
+           (a.window == b.window || !(a.counts_growth() || a.of_windows > 0 || a.samples > 0));
 }
 
 // '*' stands for any text.

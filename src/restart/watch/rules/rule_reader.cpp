@@ -181,6 +181,11 @@ std::optional<Misfit> misfit_of_time(const Rule& rule, const SignalKind& kind) {
     if (rule.of_windows > 64 || (event && rule.of_windows > 0))
         return Misfit{"of_windows", "is at most 64, and not for events"};
     if (rule.share < 0 || rule.share >= 1) return Misfit{"share", "is not from 0 to below 1"};
+    if (rule.samples > 64 || (rule.samples > 0 && (kind.shape != Shape::gauge || rule.of_windows > 0 ||
+                                                   window < 1s || !rule.window)))
+        return Misfit{"samples", "is at most 64, and goes with a plain value and a window of 1s or more"};
+    if (rule.only_repeated && (rule.repeats == 0 || event))
+        return Misfit{"only_repeated", "goes with repeats, and not with events"};
     if (rule.repeats > 64) return Misfit{"repeats", "is above 64"};
     if (rule.repeats > 0 && rule.within < 1s) return Misfit{"within", "is below 1s"};
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace restart {
 namespace {
@@ -45,10 +46,19 @@ void RuleState::take(const Look& look, const Rule& rule, const Signal& signal) {
         grown = static_cast<double>(growth_->take(look.now, count_of(value)));
         value = rule.test == Test::rate ? grown / base::to_seconds(*rule.window) : grown;
     }
+    if (rule.samples > 0) {
+        const auto known = mean(look.now, rule, value);
+        if (!known) return;
+        value = *known;
+    }
     const auto limit = rule.value * scale;
     compared_ = {value, limit};
     there_ = is_true(rule, value, there_ && rule.until ? *rule.until * scale : limit);
-    if (there_) evidence_ = restart::evidence(rule, signal, limit, grown);
+    if (there_) {
+        auto said = signal;
+        if (rule.samples > 0) said.value = value;
+        evidence_ = restart::evidence(rule, said, limit, grown);
+    }
     hold(look, rule);
 }
 
@@ -56,7 +66,18 @@ void RuleState::leave(const Look& look, const Rule& rule) {
     there_ = false;
     compared_.reset();
     if (growth_) growth_->interrupt();
+    samples_.clear();
     hold(look, rule);
+}
+
+std::optional<double> RuleState::mean(base::Time now, const Rule& rule, double value) {
+    if (!sampled_ || now - *sampled_ >= *rule.window) {
+        sampled_ = now;
+        samples_.push_back(value);
+        if (samples_.size() > rule.samples) samples_.erase(samples_.begin());
+    }
+    if (samples_.size() < rule.samples) return std::nullopt;
+    return std::accumulate(samples_.begin(), samples_.end(), 0.0) / static_cast<double>(samples_.size());
 }
 
 bool RuleState::in_windows(base::Time now, const Rule& rule) {
@@ -73,12 +94,16 @@ bool RuleState::in_windows(base::Time now, const Rule& rule) {
 void RuleState::hold(const Look& look, const Rule& rule) {
     const bool fired = hold_.firing();
     const bool present = rule.of_windows > 0 ? in_windows(look.now, rule) : there_;
-    const auto window = rule.of_windows > 0 || rule.counts_growth() ? base::Duration{0} : *rule.window;
+    const bool at_once = rule.of_windows > 0 || rule.samples > 0 || rule.counts_growth();
+    const auto window = at_once ? base::Duration{0} : *rule.window;
     hold_.look(look.now, present, window, *rule.clear, look.longest_step);
+    if (rule.repeats > 0 && !fired && hold_.firing()) {
+        onsets_.push_back(look.now);
+        if (onsets_.size() > rule.repeats) onsets_.erase(onsets_.begin());
+    }
+    kept_ = rule.only_repeated && times(rule, look.now) >= rule.repeats;
+    shown_ = !rule.only_repeated || kept_ || latched_;
     latched_ = rule.latch && firing();
-    if (rule.repeats == 0 || fired || !hold_.firing()) return;
-    onsets_.push_back(look.now);
-    if (onsets_.size() > rule.repeats) onsets_.erase(onsets_.begin());
 }
 
 std::size_t RuleState::times(const Rule& rule, base::Time now) const {
@@ -98,6 +123,9 @@ std::string RuleState::evidence(const Rule& rule, base::Time now) const {
                                               ? windows_
                                               : windows_ & ((std::uint64_t{1} << rule.of_windows) - 1)),
                             rule.of_windows, base::human_duration(*rule.window));
+    else if (rule.samples > 0)
+        text += fmt::format(" on average of {} samples, one each {}", rule.samples,
+                            base::human_duration(*rule.window));
     else if (!rule.counts_growth() && *rule.window > base::Duration{0})
         text += fmt::format(" for {} (window {})", base::human_duration(hold_.last_present() - hold_.since()),
                             base::human_duration(*rule.window));

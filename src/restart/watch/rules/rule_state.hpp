@@ -31,7 +31,7 @@ public:
 
     // The test is true now, and how long that must last is not over.
     bool pending() const { return there_ && !firing(); }
-    bool firing() const { return hold_.firing() || latched_; }
+    bool firing() const { return shown_ && (hold_.firing() || latched_ || kept_); }
     base::Time since() const { return hold_.since(); }
     // The test is true now.
     bool present() const { return there_; }
@@ -50,15 +50,19 @@ public:
 
 private:
     void hold(const Look& look, const Rule& rule);
+    std::optional<double> mean(base::Time now, const Rule& rule, double value);
     bool in_windows(base::Time now, const Rule& rule);
     std::size_t times(const Rule& rule, base::Time now) const;
 
     Hold hold_;
     bool there_ = false, latched_ = false;
+    bool shown_ = true, kept_ = false; // of a rule that wants repetition: there is one
     std::optional<Growth> growth_;
-    std::uint64_t windows_ = 0;      // the last one in bit 0: whether the test was true in it
-    std::int64_t window_ = 0;        // its number since the epoch
-    std::vector<base::Time> onsets_; // at most `repeats`
+    std::uint64_t windows_ = 0;         // the last one in bit 0: whether the test was true in it
+    std::int64_t window_ = 0;           // its number since the epoch
+    std::vector<double> samples_;       // the last ones, at most `samples`
+    std::optional<base::Time> sampled_; // when the last of them was taken
+    std::vector<base::Time> onsets_;    // at most `repeats`
     std::optional<Compared> compared_;
     std::string evidence_; // of the last presence
 };

@@ -14,7 +14,7 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"gpu.ecc_corrected", Shape::gauge, "errors", "", "corrected ECC errors since the driver was loaded"},
     {"gpu.ecc_uncorrected", Shape::gauge, "errors", "", "uncorrected ECC errors since the driver was loaded"},
     {"gpu.pcie_generation", Shape::gauge, "", "the highest that GPU and slot have",
-     "generation of the PCIe link; an idle GPU lowers it by itself"},
+     "generation of the PCIe link of a GPU that is not idle, which lowers it by itself"},
     {"gpu.pcie_width", Shape::gauge, "lanes", "those that GPU and slot have", "lanes of the PCIe link"},
     {"gpu.pcie_replays", Shape::counter, "replays",
      "those a minute that a bit error rate of 1e-12 explains, by generation and lanes", "PCIe replays"},
@@ -48,6 +48,8 @@ constexpr auto kinds = std::to_array<SignalKind>({
      true},
     {"ib.replaced", Shape::gauge, "", "", "1 when another HCA works in the place of such a port, else 0",
      true},
+    {"hca.log", Shape::event, "", "",
+     "a line of mlx5's driver in the kernel log, without a number; on the HCA that it names"},
     {"host.clock_source", Shape::gauge, "", "",
      "how the kernel tells the time: 0 the processor's counter (tsc), 1 a guest's or another architecture's, "
      "2 hpet, 3 acpi_pm, 4 jiffies"},

@@ -33,6 +33,24 @@ constexpr Rule is_not(std::string_view name, std::string_view signal, base::Dura
             .source = source};
 }
 
+// A line of mlx5's driver. NVSentinel takes the first three for fatal, the rest for warnings that three in an
+// hour make worse: here one step below each, as a driver's words change.
+constexpr Rule line(std::string_view name, std::string_view text, FaultClass fault, std::string_view says,
+                    std::uint64_t repeats = 0) {
+    return {.name = name,
+            .signal = "hca.log",
+            .text = text,
+            .window = 24h,
+            .severity = repeats == 0 ? warn : info,
+            .repeats = repeats,
+            .within = 1h,
+            .repeated = warn,
+            .fault = fault,
+            .says = says,
+            .source = repeats == 0 ? "NVSentinel's syslog monitor: fatal at the first"
+                                   : "NVSentinel's syslog monitor: a warning; its analyzer: 3 in 1 h"};
+}
+
 // One flap is survived by the transport's retries and is no reason to move a job; three are a bad cable.
 constexpr auto rows = std::to_array<Rule>({
     is_not("ib.link_down", "ib.active", 10s, link, "state {text}",
@@ -52,6 +70,19 @@ constexpr auto rows = std::to_array<Rule>({
      .fault = other,
      .says = "the fabric file lists GUID {text}: read the fabric again",
      .source = "another HCA works in its place: the fabric file is to be made anew"},
+    {.name = "ib.flaps",
+     .signal = "ib.active",
+     .value = 0,
+     .window = 25s,
+     .clear = 1s,
+     .severity = info,
+     .repeats = 3,
+     .within = 12h,
+     .repeated = warn,
+     .only_repeated = true,
+     .fault = link,
+     .says = "it was down (state {text})",
+     .source = "gpud: down for 25 s or longer and up again, 3 times in 12 h"},
     {.name = "ib.rate",
      .signal = "ib.rate",
      .test = Test::below,
@@ -79,6 +110,17 @@ constexpr auto rows = std::to_array<Rule>({
     grows("ib.counter.local_ack_timeout_err", 10, 10s, warn, "NVSentinel: above 1/s"),
     grows("ib.counter.rnr_nak_retry_err", 0, 10min, warn,
           "delta above 0: NVSentinel; the slow receiver may be the peer"),
+    line("hca.command_timeout", "*Will cause a leak of a command resource*", hca_gone,
+         "the HCA's firmware did not answer a command"),
+    line("hca.health", "*health compromised*", hca_gone, "the HCA's firmware does not run on"),
+    line("hca.unrecoverable", "*unrecoverable*", hca_gone,
+         "the HCA has an error that it cannot recover from"),
+    line("hca.tx_timeout", "*TX timeout*", link, "nothing was sent for seconds", 3),
+    line("hca.slot_power", "*insufficient power on the PCIe slot*", pcie, "the slot gives too little power",
+         3),
+    line("hca.overheat", "*igh temperature*|*igh Temperature*|*verheat*", link,
+         "the HCA or a module is too hot", 3),
+    line("hca.unplugged", "*able unplugged*", link, "a cable was unplugged", 3),
 });
 
 } // namespace

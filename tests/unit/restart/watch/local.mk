@@ -17,6 +17,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/rules/rule_set_test.cpp \
 	%D%/rules_test.cpp \
 	%D%/run_apart_test.cpp \
+	%D%/slow_rules_test.cpp \
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp \
 	%D%/xid_words_test.cpp \

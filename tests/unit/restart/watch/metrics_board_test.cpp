@@ -15,7 +15,7 @@ LastLook look_with(std::vector<std::pair<std::string, std::uint32_t>> xids = {})
     LastLook look;
     look.sample.ib.emplace();
     look.sample.ib->ports.push_back(
-        {"mlx5_0", 1, 7, 8, "ACTIVE", "LinkUp", 400, {{"symbol_error", 12}, {"port_rcv_data", 10}}});
+        {"mlx5_0", 1, 7, 8, "", "ACTIVE", "LinkUp", 400, {{"symbol_error", 12}, {"port_rcv_data", 10}}});
     look.sample.gpus.emplace();
     auto& gpu = look.sample.gpus->emplace_back();
     gpu.index = 3;
