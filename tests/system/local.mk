@@ -64,6 +64,7 @@ EXTRA_DIST += \
 	%D%/test_restart.py \
 	%D%/test_return.py \
 	%D%/test_rights.py \
+	%D%/test_signals.py \
 	%D%/test_slurm2411.py \
 	%D%/test_slurm2411_enable.py \
 	%D%/test_slurm2411_faults.py \

@@ -10,6 +10,7 @@
 #include "restart/ctl/enable/command.hpp"
 #include "restart/ctl/show.hpp"
 #include "restart/ctl/show_rates.hpp"
+#include "restart/ctl/show_signals.hpp"
 #include "restart/wire/http_client.hpp"
 #include "restart/wire/operator.hpp"
 
@@ -42,10 +43,13 @@ struct Options {
     std::string job;
     std::uint32_t last = 100;
     bool this_host = false; // doctor
+    std::string signals_of; // signals
+    SignalFilter signals;
 };
 
 struct Commands {
-    base::Words *status, *plan, *drain, *resume, *pause, *go, *explain, *history, *rates, *top, *doctor;
+    base::Words *status, *plan, *drain, *resume, *pause, *go, *explain, *history, *rates, *top, *signals,
+        *doctor;
 };
 
 Commands declare(base::Cli& cli, Options& options) {
@@ -95,6 +99,13 @@ Commands declare(base::Cli& cli, Options& options) {
 
     commands.rates = command("rates", "How often hosts fail, how long repairs take, what follows from it");
     commands.top = command("top", "Hosts that fail again and again, and jobs that lost most by it");
+
+    commands.signals = command("signals", "What a host measures, beside the rules that judge it");
+    commands.signals->add_option("HOST", options.signals_of, "A host's name")->required();
+    commands.signals->add_option("--component", options.signals.component,
+                                 "Only this GPU, port or HCA, such as gpu3");
+    commands.signals->add_option("--rule", options.signals.rule,
+                                 "Only this rule or signal, or all below it, such as gpu.throttle");
 
     commands.doctor = command("doctor", "What is wrong with the installation, and what mends it");
     commands.doctor->add_flag("--host", options.this_host, "Only this host, nothing of the whole cluster");
@@ -342,6 +353,33 @@ Expected<int> history(Restartd& restartd, const Options& options) {
                           [](const History& history) { return show(history); });
 }
 
+// Asks until the agent has told, or cannot. Status 1 also for values that are old.
+Expected<int> signals(Restartd& restartd, const Options& options) {
+    const auto target = "/v1/signals?host=" + percent_encode(options.signals_of);
+    Expected<SignalsAnswer> answer = SignalsAnswer{};
+    for (const auto until = std::chrono::steady_clock::now() + patience;;) {
+        answer = read<SignalsAnswer>(restartd.get(target));
+        if (!answer) return answer.error();
+        const bool comes = answer->state == SignalsState::asked || answer->state == SignalsState::busy;
+        if (!comes || std::chrono::steady_clock::now() > until) break;
+        std::this_thread::sleep_for(200ms);
+    }
+    const auto why = why_not(*answer);
+    if (!answer->signals) return Error{Code::unavailable, why};
+    auto fitting = only(*answer->signals, options.signals);
+    if (!fitting) return std::move(fitting).error();
+    answer->signals = *std::move(fitting);
+    if (!why.empty()) fmt::print(stderr, "railctl: {}; what follows is old\n", why);
+    if (options.json) {
+        const auto document = base::parse_json(answer->to_json());
+        if (!document) return document.error();
+        std::cout << base::to_pretty(*document);
+    } else {
+        std::cout << show(*answer);
+    }
+    return why.empty() && !holds_any(*answer->signals) ? base::exit_done : base::exit_finding;
+}
+
 int examine(const Options& options) {
     const auto found = doctor::complaints(doctor::gather({options.config, options.url}), options.this_host);
     std::cout << (options.json ? doctor::to_json(found) : doctor::show(found));
@@ -371,6 +409,7 @@ Expected<int> run(const Commands& commands, const Options& options) {
                             [](const Rates& rates) { return show(rates); });
     if (*commands.top)
         return print<Top>(options, restartd->get("/v1/top"), [](const Top& top) { return show(top); });
+    if (*commands.signals) return signals(*restartd, options);
     return history(*restartd, options);
 }
 

@@ -29,7 +29,7 @@ HttpResponse json_text(std::string body) {
 }
 
 bool is_report(std::string_view path) {
-    return path == "/v1/report" || path == "/v1/fabric";
+    return path == "/v1/report" || path == "/v1/report/signals" || path == "/v1/fabric";
 }
 
 // "12_3", "12+1": Slurm's names of a part of an array or of a heterogeneous job.
@@ -99,6 +99,7 @@ void Api::refused(std::string_view reason) {
 const Api::Route* Api::route_of(std::string_view path) {
     static constexpr Route routes[] = {
         {"/v1/report", "POST", Who::agents, Wish::change, Lane::reports, &Api::report},
+        {"/v1/report/signals", "POST", Who::agents, Wish::change, Lane::reports, &Api::tell},
         {"/v1/fabric", "POST", Who::agents, Wish::change, Lane::reports, &Api::sweep},
         {"/v1/drain", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::drain},
         {"/v1/resume", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::resume},
@@ -109,6 +110,7 @@ const Api::Route* Api::route_of(std::string_view path) {
         {"/v1/explain", "GET", Who::by_rule, Wish::explain_job, Lane::reading, &Api::explain},
         {"/v1/history", "GET", Who::by_rule, Wish::history, Lane::reading, &Api::history},
         {"/v1/rates", "GET", Who::by_rule, Wish::rates, Lane::reading, &Api::rates},
+        {"/v1/signals", "GET", Who::by_rule, Wish::explain_host, Lane::reading, &Api::signals},
         {"/v1/top", "GET", Who::by_rule, Wish::rates, Lane::reading, &Api::top},
         {"/metrics", "GET", Who::by_rule, Wish::metrics, Lane::health, &Api::metrics_page},
         {"/healthz", "GET", Who::anyone, Wish::status, Lane::health, &Api::health}};
@@ -218,10 +220,11 @@ Api::Answer Api::report(const HttpRequest& request, const Asker&) {
         said = std::make_shared<const Report>(*std::move(read));
     }
     if (channel != nullptr) channel->reported.reset();
-    const auto reply = driver_.report(*said);
+    auto reply = driver_.report(*said);
     if (!reply && reply.error().code == base::Code::denied)
         return Refusal{403, "unknown_host", reply.error().text};
     if (!reply) return refusal_of(reply.error());
+    reply->tell = signal_book_.reported(said->host, said->tells, std::chrono::steady_clock::now());
     if (channel != nullptr) channel->reported = std::move(said);
     metrics_.add(Metric::reports, {"nodewatchd"});
     return json_text(reply->to_json());

@@ -12,6 +12,7 @@
 #include "restart/daemon/metrics.hpp"
 #include "restart/daemon/metrics_tokens.hpp"
 #include "restart/daemon/roles.hpp"
+#include "restart/daemon/signal_book.hpp"
 #include "restart/wire/http.hpp"
 #include "restart/wire/munge_auth.hpp"
 
@@ -75,6 +76,8 @@ private:
 
     Answer answer(const HttpRequest& request, const Access& access);
     Answer report(const HttpRequest& request, const Asker& asker);
+    Answer tell(const HttpRequest& request, const Asker& asker);    // api_signals.cpp
+    Answer signals(const HttpRequest& request, const Asker& asker); // likewise
     Answer sweep(const HttpRequest& request, const Asker& asker);
     Answer drain(const HttpRequest& request, const Asker& asker);
     Answer resume(const HttpRequest& request, const Asker& asker);
@@ -105,6 +108,7 @@ private:
 
     Driver& driver_;
     Metrics& metrics_;
+    SignalBook signal_book_;
     std::mutex mutex_;
     std::shared_ptr<const Access> access_;
     struct LoggedRefusal {

@@ -2,7 +2,7 @@
 # All but its main.
 noinst_LTLIBRARIES += libry_daemon.la
 libry_daemon_la_SOURCES = \
-	%D%/api.cpp %D%/api.hpp \
+	%D%/api.cpp %D%/api.hpp %D%/api_signals.cpp \
 	%D%/database.cpp %D%/database.hpp \
 	%D%/driver.cpp %D%/driver.hpp %D%/driver_ask.cpp %D%/driver_gauges.cpp \
 	%D%/driver_programs.cpp \
@@ -25,6 +25,7 @@ libry_daemon_la_SOURCES = \
 	%D%/replay.cpp %D%/replay.hpp \
 	%D%/rm_users.cpp %D%/rm_users.hpp \
 	%D%/roles.cpp %D%/roles.hpp \
+	%D%/signal_book.cpp %D%/signal_book.hpp \
 	%D%/situation.cpp %D%/situation.hpp \
 	%D%/store.cpp %D%/store.hpp \
 	%D%/views.cpp %D%/views.hpp \

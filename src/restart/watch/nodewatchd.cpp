@@ -6,6 +6,7 @@
 #include "base/daemon.hpp"
 #include "base/file.hpp"
 #include "base/job_folder.hpp"
+#include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
@@ -15,6 +16,7 @@
 #include "restart/watch/peer_looker.hpp"
 #include "restart/watch/print.hpp"
 #include "restart/watch/reporter.hpp"
+#include "restart/watch/signal_table.hpp"
 #include "restart/watch/watcher.hpp"
 
 #include <algorithm>
@@ -35,7 +37,7 @@ namespace log = base::log;
 
 struct Options {
     std::string host, sysfs, nvml, kmsg, rules;
-    bool once = false, json = false, print_rules = false;
+    bool once = false, json = false, signals = false, print_rules = false;
     base::Option *sysfs_given = nullptr, *nvml_given = nullptr, *kmsg_given = nullptr;
 };
 
@@ -50,6 +52,8 @@ void declare(base::Cli& cli, Options& options) {
                     "Rules (health.conf(5)); default: health.conf beside the configuration file");
     cli->add_flag("--print-rules", options.print_rules, "Print every rule as a rules file has it and exit");
     auto* once = cli->add_flag("--once", options.once, "Print one sample and what it means, then exit");
+    cli->add_flag("--signals", options.signals, "With --once: print each rule beside what it looks at")
+        ->needs(once);
     cli->add_flag("--json", options.json, "With --once: print JSON")->needs(once);
 }
 
@@ -178,15 +182,28 @@ void log_transitions(const Transitions& changes) {
         log::info("{} on {}: over", f.rule, f.component);
 }
 
+// Each rule beside what it looks at, as railctl signals has it (wire/signals.hpp).
+std::string print_signals(const std::string& host, const Reading& reading, Judge& judge, bool json) {
+    const auto now = reading.sample.now;
+    const auto table = signal_table({host, now, {}, reading.watching, reading.not_watching}, judge.view(now));
+    if (!json) return show(table);
+    const auto document = base::parse_json(table.to_json());
+    return document ? base::to_pretty(*document) : std::string();
+}
+
 // One reading for a person or a machine. Exit status 1 when something is found.
 int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limits, const RuleSet& rules,
-               const std::string& host, bool json) {
+               const std::string& host, const Options& options) {
     settings.every_counter = true;
     Sources sources(settings);
     sources.await_first(10s);
     const auto reading = sources.read(base::now());
-    const auto findings = Judge(limits, rules).judge(reading.sample);
-    fmt::print("{}", json ? print_json(host, reading, findings) : print_text(host, reading, findings));
+    Judge judge(limits, rules);
+    const auto findings = judge.judge(reading.sample);
+    const auto text = options.signals ? print_signals(host, reading, judge, options.json)
+                      : options.json  ? print_json(host, reading, findings)
+                                      : print_text(host, reading, findings);
+    fmt::print("{}", text);
     return base::finish_output(cli, findings.empty() ? base::exit_done : base::exit_finding);
 }
 
@@ -371,7 +388,7 @@ int main(int argc, char** argv) {
     }
     if (options.once)
         return print_once(cli, source_settings(*conf, options, *host, *rules), limits_of(*conf), *rules,
-                          *host, options.json);
+                          *host, options);
 
     if (auto begun = daemon.begin(); !begun) return cli.fail(begun.error());
     Agent agent(options, *host);

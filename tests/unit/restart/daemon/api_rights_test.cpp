@@ -159,6 +159,7 @@ TEST_CASE("where nodes are private a user reads no host, and no count of them") 
     CHECK(status->hosts.empty());
     CHECK(status->not_shown.size() == 1);
     CHECK(yard.jobs_of_status() == "12 13 i-1:12 "); // what is done about a job tells of its hosts
+    CHECK(yard.as_nobody("/v1/signals?host=n001").status == 403);
     CHECK(yard.as_nobody("/metrics").status == 403);
     CHECK(yard.request("GET", "/metrics").status == 401);
     CHECK(yard.signed_request("GET", "/metrics").status == 200);

@@ -1,6 +1,7 @@
 # restartd and railctl, and the reading of Slurm's records.
 tests_unit_unit_daemon_SOURCES = \
 	%D%/api_rights_test.cpp \
+	%D%/api_signals_test.cpp \
 	%D%/api_test.cpp \
 	%D%/api_yard.hpp \
 	%D%/crash_test.cpp \
@@ -19,6 +20,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/replay_test.cpp \
 	%D%/rm_double.hpp \
 	%D%/rm_users_test.cpp \
+	%D%/signal_book_test.cpp \
 	%D%/situation_test.cpp \
 	%D%/store_test.cpp \
 	tests/unit/restart/rm/slurm_free_test.cpp \

@@ -105,6 +105,17 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn('gpu.lost', done.stdout)
 
+    def test_once_prints_rules_beside_what_they_look_at(self):
+        self.write('nvml', 'count=2\n1.lost=1\n')
+        done = self.run_program('--once', '--signals')
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r'(?m)^gpu1 +gpu\.lost +1 .*finding since .* fatal +gpu\.lost ')
+        self.assertRegex(done.stdout, r'(?m)^gpu0 +gpu\.lost +0 .* ok ')
+        self.assertIn('not watching fabric: ', done.stdout)
+        told = json.loads(self.run_program('--once', '--signals', '--json').stdout)
+        self.assertIn({'finding'}, [{row['state']} for row in told['rows'] if row['component'] == 'gpu1'])
+        self.assertEqual(self.run_program('--signals').returncode, 2)
+
     def test_configuration_errors_name_the_place(self):
         for text, what in (('[agent]\nintervall = "1s"\n', 'intervall'), ('[agent]\ninterval = "1ms"\n', 'interval'),
                            ('[throttle]\nreasons = ["hot"]\n', 'hot')):

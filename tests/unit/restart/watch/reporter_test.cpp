@@ -25,6 +25,12 @@ public:
             const std::lock_guard lock(mutex_);
             if (!authenticate(request, auth_, std::chrono::steady_clock::now()))
                 return HttpResponse{401, "{}"};
+            if (request.path == "/v1/report/signals") {
+                if (auto told = HostSignals::from_json(request.body)) signals_.push_back(*std::move(told));
+                HttpResponse response{tell_status, "{\"v\":1}"};
+                response.proof = request.channel->proof(response.status, response.body);
+                return response;
+            }
             if (status != 200) return HttpResponse{status, R"({"error":"no"})"};
             auto& before = request.channel->reported;
             if (request.body == report_as_before) {
@@ -40,6 +46,7 @@ public:
             for (const auto& job : report->jobs)
                 reply.jobs.push_back({job.id, job.epoch, 37.5, {}, {}});
             if (report->looks && report->sights.empty()) reply.looks = {{3, "n002", "127.0.0.1", 6818}};
+            reply.tell = report->tells && signals_.empty();
             reports_.push_back(*report);
             HttpResponse response{200, reply.to_json()};
             response.proof = request.channel->proof(200, response.body);
@@ -55,7 +62,12 @@ public:
         const std::lock_guard lock(mutex_);
         return reports_;
     }
+    std::vector<HostSignals> signals() {
+        const std::lock_guard lock(mutex_);
+        return signals_;
+    }
     std::atomic<unsigned> status = 200;
+    std::atomic<unsigned> tell_status = 200;
     std::atomic<unsigned> repeated = 0;  // reports that said "as before"
     std::atomic<bool> forgetful = false; // of what came before, once
 
@@ -63,6 +75,7 @@ private:
     MungeAuth auth_;
     std::mutex mutex_;
     std::vector<Report> reports_;
+    std::vector<HostSignals> signals_;
     std::optional<HttpServer> server_;
 };
 
@@ -128,6 +141,37 @@ TEST_CASE("what restartd asks the agent to look at is looked at, until it asks n
     (*reporter)->offer(made);
     CHECK(eventually([&] { return looker->sights().empty(); }));
     CHECK(restartd.reports().back() == made);
+}
+
+TEST_CASE("signals are told when restartd asks for them, once, and reports go on") {
+    const test::PrivateMunged munged;
+    NEED_MUNGED(munged);
+    Restartd restartd(munged.socket());
+    restartd.tell_status = GENERATE(200U, 409U, 500U);
+    const auto book = std::make_shared<JobBook>();
+    std::atomic<unsigned> asked = 0;
+    auto reporter = Reporter::start({{restartd.url()}, munged.socket(), user}, book, {}, [&] { ++asked; });
+    REQUIRE(reporter);
+    auto made = report(1, *book);
+    (*reporter)->offer(made);
+    REQUIRE(eventually([&] { return restartd.reports().size() == 1; }));
+    CHECK(asked == 0); // an agent that does not tell is not asked
+    made.tells = true;
+    (*reporter)->offer(made);
+    REQUIRE(eventually([&] { return asked == 1; }));
+    HostSignals signals;
+    signals.host = "n001";
+    (*reporter)->tell(signals);
+    CHECK(restartd.signals().empty()); // with the next report, not before
+    (*reporter)->offer(made);
+    REQUIRE(eventually([&] { return restartd.signals().size() == 1; }));
+    CHECK(restartd.signals().front() == signals);
+    for (int i = 2; i < 5; ++i) {
+        const auto before = restartd.reports().size();
+        (*reporter)->offer(report(i, *book));
+        REQUIRE(eventually([&] { return restartd.reports().size() > before; }));
+    }
+    CHECK(restartd.signals().size() == 1);
 }
 
 TEST_CASE("a report that says nothing new is a few bytes, and whole where restartd does not know the last") {

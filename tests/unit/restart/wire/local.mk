@@ -4,6 +4,7 @@ tests_unit_unit_wire_SOURCES = \
 	%D%/http_test.cpp \
 	%D%/private_munged.cpp %D%/private_munged.hpp \
 	%D%/report_test.cpp \
+	%D%/signals_test.cpp \
 	%D%/slurm_user_test.cpp
 tests_unit_unit_wire_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_wire_CXXFLAGS = $(unit_cxxflags)

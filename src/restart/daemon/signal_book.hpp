@@ -1,0 +1,68 @@
+// Questions for the signals of hosts (wire/signals.hpp): which agents are to be asked, and what they told
+// last.
+//
+// Whoever may read may ask, so a question costs little whoever asks how often: at most one is under way a
+// host, and an answer serves everybody for a few seconds; few hosts are asked at once, few answers are kept,
+// and what nobody asked for is not taken. None of it is a part of the state, or written down.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "restart/wire/signals.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace restart {
+
+// For any thread.
+class SignalBook {
+public:
+    using Steady = std::chrono::steady_clock::time_point;
+    static constexpr std::size_t most_asked = 16; // hosts at once
+    static constexpr std::size_t most_kept = 48;  // answers and questions
+    static constexpr base::Duration fresh{3'000};
+    static constexpr base::Duration keep{600'000};
+    // An agent reports each minute at the least (railyard.conf(5), [agent] interval).
+    static constexpr base::Duration patience{150'000};
+
+    struct Found {
+        SignalsState state = SignalsState::asked;
+        std::optional<base::Time> came;
+        std::shared_ptr<const HostSignals> signals; // null: none are kept
+    };
+
+    // Somebody asks for the signals of a host whose agent is heard.
+    Found ask(const std::string& host, Steady now);
+    // What is known without asking.
+    Found look(const std::string& host, Steady now);
+
+    // An agent that can tell its signals, or cannot, has reported: whether it is to tell them.
+    bool reported(const std::string& host, bool tells, Steady now);
+
+    // An agent has told. Errors: Code::unfit when nobody asked.
+    base::Expected<void> take(HostSignals signals, Steady now, base::Time wall);
+
+private:
+    struct Entry {
+        std::optional<Steady> asked; // under way since; none: nothing is
+        unsigned reports = 0;        // since then
+        std::optional<Steady> older; // when its agent showed that it cannot tell
+        std::optional<Steady> told;
+        base::Time came{};
+        std::shared_ptr<const HostSignals> signals;
+    };
+    void forget(Steady now);
+    bool may_ask() const;
+    void make_room();
+    static Found found(const Entry& entry, Steady now);
+
+    std::mutex mutex_;
+    std::map<std::string, Entry> entries_; // by host
+};
+
+} // namespace restart
