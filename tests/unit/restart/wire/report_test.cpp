@@ -101,7 +101,8 @@ TEST_CASE("the least heartbeat is small") {
 TEST_CASE("what an agent is asked to look at, and what it saw, travel beside the rest") {
     auto report = *Report::from_json(heartbeat);
     CHECK_FALSE(report.looks); // of an older release
-    report.looks = true;
+    CHECK_FALSE(report.tells);
+    report.looks = report.tells = true;
     report.sights = {{7, "n002", base::Knocked::unreached}, {8, "n003", base::Knocked::answers}};
     CHECK(*Report::from_json(report.to_json()) == report);
     CHECK(report.to_json().find(R"("sights":[{"number":7,"host":"n002","saw":"unreached"})") !=
@@ -115,6 +116,7 @@ TEST_CASE("what an agent is asked to look at, and what it saw, travel beside the
     Reply reply;
     CHECK(reply.to_json() == R"({"v":1,"jobs":[]})");
     reply.looks = {{7, "n002", "10.0.0.2", 6818}, {9, "n004", "fe80::4%eth0", 6818}};
+    reply.tell = true;
     const auto asked = reply.to_json();
     CHECK(*Reply::from_json(asked) == reply);
     CHECK_THAT(refused<Reply>(with("\"10.0.0.2\"", "\"10.0.0.2; x\"", asked)),
