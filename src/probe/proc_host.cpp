@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <fstream>
 #include <sstream>
 #include <sys/statvfs.h>
 
@@ -53,6 +54,38 @@ std::string default_device(const std::string& routes) {
         least = *cost;
     }
     return is_name(best) ? best : std::string();
+}
+
+struct Mount {
+    bool read_only = false; // the file system, not this view of it
+    bool hidden = false;    // systemd has put nothing in its place
+};
+
+// The mount that a path lies in, by proc(5)'s mountinfo: "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG …] -
+// TYPE SOURCE OPTIONS". Of several on one point the last is on top.
+std::optional<Mount> mount_of(const std::string& path, const fs::path& mountinfo) {
+    std::ifstream lines(mountinfo);
+    std::optional<Mount> found;
+    std::size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream fields(line);
+        std::string id, parent, device, root, point, view, field, type, source, options;
+        fields >> id >> parent >> device >> root >> point >> view;
+        while (fields >> field && field != "-")
+            continue;
+        fields >> type >> source >> options;
+        if (!fields) continue;
+        for (std::size_t at = 0; (at = point.find("\\040", at)) != std::string::npos; ++at)
+            point.replace(at, 4, " ");
+        const bool is_in =
+            point == "/" || path == point ||
+            (path.starts_with(point) && path.size() > point.size() && path[point.size()] == '/');
+        if (!is_in || point.size() < longest) continue;
+        longest = point.size();
+        found = Mount{("," + options + ",").find(",ro,") != std::string::npos,
+                      root.find("/systemd/inaccessible/") != std::string::npos};
+    }
+    return found;
 }
 
 } // namespace
@@ -105,7 +138,8 @@ void ProcHost::read_clock(const Clocks& now, HostSample& into) {
     offset_ms_ = offset;
 }
 
-// By its name, or by what it waits in; the stack tells the modules, but only root may read it.
+// By its name, or by what it waits in: the stack tells the modules, but reading it takes CAP_SYS_ADMIN, which
+// nodewatchd's unit does not grant.
 bool ProcHost::is_in_driver(const fs::path& process, const std::string& name) {
     if (name.find("nvidia") != std::string::npos || name.starts_with("nv-")) return true;
     if (stacks_ >= most_stacks) return false;
@@ -202,7 +236,7 @@ HostSample ProcHost::sample() {
     return taken;
 }
 
-MountSample look_at_mount(const std::string& path) {
+MountSample look_at_mount(const std::string& path, const fs::path& mountinfo) {
     MountSample sample;
     sample.path = path;
     struct statvfs about {};
@@ -210,8 +244,14 @@ MountSample look_at_mount(const std::string& path) {
         sample.failed = errno;
         return sample;
     }
+    std::error_code failed;
+    const auto mount = mount_of(fs::canonical(path, failed).string(), mountinfo);
+    if (mount && mount->hidden) {
+        sample.failed = EACCES;
+        return sample;
+    }
     sample.answered = true;
-    sample.read_only = (about.f_flag & ST_RDONLY) != 0;
+    if (mount) sample.read_only = mount->read_only;
     // Without what root keeps for itself, as df(1) does. A file system without blocks (/proc) has no share.
     const auto used = about.f_blocks - std::min(about.f_blocks, about.f_bfree);
     const auto usable = used + about.f_bavail;

@@ -71,6 +71,10 @@ private:
 };
 
 // Asks a file system once. It does not return while the file system's server does not answer.
-MountSample look_at_mount(const std::string& path);
+//
+// Whether it is read-only `mountinfo` says: systemd's ProtectSystem makes every mount so for us alone, and
+// what it hides from us (ProtectHome) is EACCES, not the empty folder that we see there.
+MountSample look_at_mount(const std::string& path,
+                          const std::filesystem::path& mountinfo = "/proc/self/mountinfo");
 
 } // namespace probe

@@ -93,11 +93,11 @@ struct HostSample {
 
 // One look at a file system, as statvfs(3) tells it.
 struct MountSample {
-    std::string path;      // as the configuration has it
-    double silent_s = 0;   // how long the look that is under way has not been answered; 0: none is
-    int failed = 0;        // the last look's errno; the rest is then from before
-    bool answered = false; // some look was; else the rest says nothing
-    bool read_only = false;
+    std::string path;                // as the configuration has it
+    double silent_s = 0;             // how long the look that is under way has not been answered; 0: none is
+    int failed = 0;                  // the last look's errno; the rest is then from before
+    bool answered = false;           // some look was; else the rest says nothing
+    std::optional<bool> read_only{}; // the file system itself, whatever this process may write to
     std::optional<double> free_percent{}; // of the blocks that users may have
 };
 

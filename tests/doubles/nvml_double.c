@@ -84,18 +84,24 @@ static void read_again(void) {
     state.inode = now.st_ino;
 }
 
-/* The value of "KEY" or, for gpu >= 0, "GPU.KEY"; the last line of a key counts. */
-static unsigned long long get(int gpu, const char* key, unsigned long long otherwise) {
+/* The value of "KEY" or, for gpu >= 0, "GPU.KEY" in the state as last read; the last line of a key counts. */
+static unsigned long long held(int gpu, const char* key, unsigned long long otherwise) {
     char whole[40];
     if (gpu >= 0)
         snprintf(whole, sizeof whole, "%d.%s", gpu, key);
     else
         snprintf(whole, sizeof whole, "%s", key);
     unsigned long long value = otherwise;
-    pthread_mutex_lock(&lock);
-    read_again();
     for (int i = 0; i < state.lines; i++)
         if (!strcmp(state.line[i].key, whole)) value = state.line[i].value;
+    return value;
+}
+
+/* The same in the state as it is now. */
+static unsigned long long get(int gpu, const char* key, unsigned long long otherwise) {
+    pthread_mutex_lock(&lock);
+    read_again();
+    unsigned long long value = held(gpu, key, otherwise);
     pthread_mutex_unlock(&lock);
     return value;
 }
@@ -108,12 +114,16 @@ static void sleep_ms(unsigned long long ms) {
 /* What each call on a device begins with: SUCCESS, or why it cannot be asked, or not for this. */
 static nvmlReturn_t reach(nvmlDevice_t device, const void* out, const char* what) {
     if (!device || !out) return NVML_ERROR_INVALID_ARGUMENT;
-    unsigned long long hang = get(device->index, "hang_ms", 0);
-    if (hang) sleep_ms(hang);
-    if (get(device->index, "lost", 0)) return NVML_ERROR_GPU_IS_LOST;
     char key[32];
     snprintf(key, sizeof key, "fail_%s", what);
-    return (nvmlReturn_t)get(device->index, key, get(device->index, "fail", NVML_SUCCESS));
+    pthread_mutex_lock(&lock);
+    read_again();
+    unsigned long long hang = held(device->index, "hang_ms", 0);
+    unsigned long long lost = held(device->index, "lost", 0);
+    unsigned long long fail = held(device->index, key, held(device->index, "fail", NVML_SUCCESS));
+    pthread_mutex_unlock(&lock);
+    if (hang) sleep_ms(hang);
+    return lost ? NVML_ERROR_GPU_IS_LOST : (nvmlReturn_t)fail;
 }
 
 static nvmlReturn_t give(nvmlDevice_t device, const char* key, unsigned long long otherwise,

@@ -134,7 +134,9 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
         new Host{probe::ProcHost(settings_.proc, settings_.sysfs), settings_.host_interval, {}});
     threads_.push_back(
         std::make_unique<Background>([host = host_](std::stop_token stop) { host->run(stop); }));
-    mounts_ = std::make_unique<MountLooks>(settings_.mounts, settings_.mount_interval, probe::look_at_mount);
+    mounts_ =
+        std::make_unique<MountLooks>(settings_.mounts, settings_.mount_interval,
+                                     [](const std::string& path) { return probe::look_at_mount(path); });
     look_at_fabric(settings_.fabric);
     gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}});
     if (settings_.nvml.empty()) return;

@@ -1,6 +1,6 @@
-// Collects the readings of a host: InfiniBand and GPUs in threads of their own, since a sick device makes its
-// driver hang, the kernel log between two looks. A source that is missing or does not answer is said so; it
-// never holds up the others.
+// Collects the readings of a host: InfiniBand, GPUs, the host itself and each file system in threads of their
+// own, since a sick device makes its driver hang, the kernel log between two looks. A source that is missing
+// or does not answer is said so; it never holds up the others.
 #pragma once
 
 #include "base/slurmd_record.hpp"

@@ -62,8 +62,10 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"host.carrier_changes", Shape::counter, "changes", "",
      "how often the network device of the default route lost or found its carrier"},
     {"host.driver_blocked", Shape::gauge, "s", "",
-     "how long the process that is longest in uninterruptible sleep in the NVIDIA driver, or is called after "
-     "it, has been seen there; processes are looked at each minute, on hosts with GPUs"},
+     "how long the process that is longest in uninterruptible sleep and called after NVIDIA's driver, such "
+     "as "
+     "nvidia-smi, or in it where nodewatchd may read stacks, has been seen so; processes are looked at each "
+     "minute, on hosts with GPUs"},
     {"host.fabric_manager", Shape::gauge, "", "",
      "whether nv-fabricmanager runs, 0 or 1; of hosts with NVSwitch devices"},
     {"host.peer_memory", Shape::gauge, "", "",
@@ -71,7 +73,8 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"mount.silent", Shape::gauge, "s", "",
      "how long a file system of [agent] mounts has not answered; looked at each 30 seconds"},
     {"mount.failed", Shape::gauge, "", "", "the error of its last answer, a number of errno(3); 0: none"},
-    {"mount.read_only", Shape::gauge, "", "", "1 when it is mounted read-only"},
+    {"mount.read_only", Shape::gauge, "", "",
+     "1 when the file system is read-only, whatever nodewatchd itself may write to"},
     {"mount.free", Shape::gauge, "percent", "", "how much of it users may still fill, as df(1) has it"},
     {"ib.counter.*", Shape::counter, "", "",
      "a file of counters/ or hw_counters/ of a port that was ACTIVE since it appeared"},

@@ -58,7 +58,7 @@ const Fault faults[] = {
          h.of().blocked_s = 301;
          h.of().blocked_name = "nvidia-smi";
      },
-     "nvidia-smi has been in uninterruptible sleep in the NVIDIA driver for 301 s"},
+     "nvidia-smi has been in uninterruptible sleep for 301 s"},
     {"host.memory_uncorrected", "mc1", [](Host&) {}, [](Host& h) { h.of().memory[1].uncorrected = 1; },
      "memory_uncorrected grew by 1 within"},
     {"host.memory_corrected", "mc0", [](Host& h) { h.of().memory[0].corrected = 17; },

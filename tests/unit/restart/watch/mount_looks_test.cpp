@@ -7,6 +7,8 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 using namespace std::chrono_literals;
@@ -75,15 +77,38 @@ TEST_CASE("a look that fails keeps what was known before") {
             sample.failed = EIO;
             return sample;
         }
-        sample.answered = sample.read_only = true;
+        sample.answered = true;
+        sample.read_only = true;
         return sample;
     });
-    CHECK(comes([&] { return looks.samples()[0].read_only; }));
+    CHECK(comes([&] { return looks.samples()[0].read_only == true; }));
     *fails = true;
     CHECK(comes([&] { return looks.samples()[0].failed == EIO; }));
-    CHECK(looks.samples()[0].read_only);
+    CHECK(looks.samples()[0].read_only == true);
     *fails = false;
     CHECK(comes([&] { return looks.samples()[0].failed == 0; }));
+}
+
+TEST_CASE("the file system is read-only, not our view of it; what systemd hides is no empty file system") {
+    const test::Folder folder;
+    const auto path = std::filesystem::canonical(folder.path).string();
+    const auto with = [&](std::string_view view, std::string_view options, std::string_view root = "/") {
+        const auto mountinfo = folder.path / "mountinfo";
+        std::ofstream(mountinfo, std::ios::trunc)
+            << "21 1 8:1 / / ro,relatime shared:1 - ext4 /dev/sda1 ro,errors=remount-ro\n"
+            << "nonsense\n22 21 0:5 / " << path << "x rw - tmpfs tmpfs ro\n"
+            << "30 21 0:40 " << root << " " << path << " " << view << ",nosuid master:7 - nfs4 s:/x "
+            << options << "\n";
+        return probe::look_at_mount(path, mountinfo);
+    };
+    CHECK(with("rw", "rw,vers=4.2").read_only == false);
+    CHECK(with("ro", "rw,vers=4.2").read_only == false); // ProtectSystem=strict
+    CHECK(with("ro", "ro,vers=4.2").read_only == true);
+    CHECK(with("rw", "vers=4.2,ro").read_only == true);
+    const auto hidden = with("ro", "rw,mode=755", "/systemd/inaccessible/dir"); // ProtectHome=yes
+    CHECK(hidden.failed == EACCES);
+    CHECK_FALSE(hidden.answered);
+    CHECK_FALSE(probe::look_at_mount(path, "/nonexistent").read_only); // nobody knows
 }
 
 TEST_CASE("the real statvfs: a folder, /proc without blocks, a path that is not there") {
@@ -91,7 +116,7 @@ TEST_CASE("the real statvfs: a folder, /proc without blocks, a path that is not 
     const auto sample = probe::look_at_mount(folder.path.string());
     CHECK(sample.answered);
     CHECK(sample.failed == 0);
-    CHECK_FALSE(sample.read_only);
+    CHECK(sample.read_only == false);
     REQUIRE(sample.free_percent);
     CHECK(*sample.free_percent <= 100);
     CHECK_FALSE(probe::look_at_mount("/proc").free_percent);

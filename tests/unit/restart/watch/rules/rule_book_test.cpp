@@ -214,6 +214,37 @@ TEST_CASE("events: a site's row comes first, and one that is off silences its nu
     CHECK(desk.find("gpu.xid.145")->severity == Severity::warn);
 }
 
+TEST_CASE("the words of an event: any text for a star, one of several for a bar") {
+    struct Words {
+        std::string_view pattern, text;
+        bool fits;
+    };
+    const std::string many = std::string(120, '*') + "b";
+    const Words all[] = {
+        {"a", "a", true},           {"a", "ab", false},
+        {"a*", "abc", true},        {"*c", "abc", true},
+        {"*c", "abcd", false},      {"a*c", "abc", true},
+        {"a*c", "ac", true},        {"a*c", "a", false},
+        {"a*a", "a", false},        {"*b*", "abc", true},
+        {"*ab*ab*", "ab", false},   {"*ab*ab*", "xabyabz", true},
+        {"a|b", "b", true},         {"a|b", "a|b", false},
+        {"*x*|*y*", "ayb", true},   {"*x*|*y*", "azb", false},
+        {"*a*b", "abab", true},     {"*", "", true},
+        {"a|", "a", true},          {"*b*c|d", "d", true},
+        {many, "aaaaaaaaa", false}, {"*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false},
+    };
+    for (const auto& words : all) {
+        INFO(words.pattern << " of " << words.text);
+        RuleBook book(rules_of(fmt::format("[[rule]]\nname = \"site.words\"\nsignal = \"hca.log\"\n"
+                                           "text = \"{}\"\nwindow = \"1h\"\n",
+                                           words.pattern)));
+        const base::Time now{1'700'000'000s};
+        book.event(now, {"hca.log", "mlx5_0", 0, 0, std::string(words.text), {}});
+        const auto findings = book.findings(now);
+        CHECK((findings.size() == 1 && findings[0].rule == "site.words") == words.fits);
+    }
+}
+
 TEST_CASE("a flood of events stays within what a report can carry") {
     RuleBook book;
     const base::Time now{1'700'000'000s};

@@ -5,6 +5,7 @@
 #include "restart/watch/rules/table.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -141,6 +142,18 @@ TEST_CASE("what makes no sense together is refused") {
                Catch::StartsWith("h:1: x: window: is below 1s"));
     CHECK_THAT(refused("signal = \"gpu.lost\"\ntext = \"x\"\n"),
                Catch::Contains("text: gpu.lost is no event"));
+    for (const auto* field : {"latest", "same_part", "secondary"})
+        CHECK_THAT(refused(fmt::format("signal = \"gpu.lost\"\n{} = true\n", field)),
+                   Catch::StartsWith(fmt::format("h:4: x: {}: gpu.lost is no event", field)));
+    for (const auto* rest :
+         {"samples = 65\nwindow = \"1m\"\n", "samples = 2\n", "samples = 2\nwindow = \"999ms\"\n",
+          "samples = 2\nwindow = \"1m\"\nof_windows = 2\n"})
+        CHECK_THAT(refused(fmt::format("signal = \"gpu.pcie_width\"\n{}", rest)),
+                   Catch::StartsWith("h:4: x: samples: "));
+    CHECK_THAT(refused("signal = \"hca.log\"\nwindow = \"1m\"\nsamples = 2\n"),
+               Catch::StartsWith("h:5: x: samples: "));
+    CHECK_THAT(refused("signal = \"ib.active\"\nonly_repeated = true\n"),
+               Catch::StartsWith("h:4: x: only_repeated: "));
     CHECK_THAT(refused("signal = \"gpu.lost\"\nwindow = \"1m\"\nof_windows = 65\n"),
                Catch::StartsWith("h:5: x: of_windows: "));
     CHECK_THAT(refused("signal = \"gpu.lost\"\nseverity = \"throttle.reasons\"\n"),
