@@ -138,8 +138,8 @@ constexpr auto table = std::to_array<Key>({
     {KEY(agent, ignore_devices), "", any, "[]",
      "nodewatchd does not read these HCAs, such as management NICs whose counters fill the kernel log."},
     {KEY(agent, mounts), "", any, "[]",
-     "nodewatchd looks at these file systems, by their paths from the root, such as /scratch: whether they "
-     "answer, can be written to and have room."},
+     "nodewatchd reads whether these file systems, by their paths from the root, such as /scratch, answer, "
+     "can be written to and have room."},
     {KEY(agent, job_socket), "", of(Form::filled), "\"/run/railyard/job.sock\"",
      "Jobs talk to nodewatchd through this socket."},
     {KEY(agent, metrics_socket), "", any, "\"metrics.sock\"",

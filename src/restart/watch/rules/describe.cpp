@@ -4,6 +4,7 @@
 #include "restart/watch/rules/evidence.hpp"
 #include "restart/watch/rules/signal.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace restart {
@@ -41,7 +42,12 @@ std::string condition_of(const Rule& rule) {
     }
     auto text = fmt::format("{} {}", rule.signal, number(rule.value));
     if (rule.to) text += fmt::format(" to {}", number(*rule.to));
-    if (!rule.text.empty()) text += fmt::format(" that says \"{}\"", rule.text);
+    auto patterns = rule.text;
+    for (std::string_view says = " that says"; !patterns.empty(); says = " or") {
+        const auto bar = std::min(patterns.find('|'), patterns.size());
+        text += fmt::format("{} \"{}\"", says, patterns.substr(0, bar));
+        patterns.remove_prefix(std::min(bar + 1, patterns.size()));
+    }
     return text;
 }
 

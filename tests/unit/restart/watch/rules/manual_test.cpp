@@ -133,6 +133,8 @@ TEST_CASE("a rule as a phrase") {
     CHECK(describe_severity(*rules.find("gpu.xid.31")) == "info; warn when it comes 2 times within 1d");
     CHECK(describe_severity(*rules.find("gpu.xid.13")) ==
           "info; warn when it comes 2 times within 1d to the same part");
+    CHECK(describe(*rules.find("gpu.xid.74#marginal")) ==
+          "gpu.xid 74 that says \"*<r0.21>*\" or \"*<r0.22>*\"");
     CHECK(describe(*rules.find("gpu.pcie_speed")) ==
           "gpu.pcie_generation below 0.9 times what it is measured against, on average of 12 samples, one "
           "each 1h");
