@@ -57,6 +57,8 @@ struct FabricwatchdConf {
     Duration interval{};
     std::string ca;
     std::uint64_t port{};
+    bool counters{};
+    std::uint64_t questions{};
 };
 
 struct NodeLossConf {

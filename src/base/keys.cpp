@@ -155,6 +155,10 @@ constexpr auto table = std::to_array<Key>({
      "fabricwatchd sweeps from this HCA, such as mlx5_0; empty means the first with an active port."},
     {KEY(fabricwatchd, port), "", at_most("254"), "0",
      "fabricwatchd sweeps from this port of that HCA; 0 means the first that is active."},
+    {KEY(fabricwatchd, counters), "", any, "true",
+     "Each sweep of fabricwatchd reads the counters of all ports as well, and judges links by them."},
+    {KEY(fabricwatchd, questions), "", from("1", "1024"), "64",
+     "fabricwatchd has at most this many questions for counters on their way at a time."},
 
     {KEY(node_loss, silent), "", at_least("100ms"), "\"3s\"",
      "A host whose agent is silent for this long is suspected."},

@@ -2,6 +2,12 @@
 noinst_LTLIBRARIES += libry_watch.la
 libry_watch_la_SOURCES = \
 	%D%/background.hpp \
+	%D%/fabric/counter_sweep.cpp %D%/fabric/counter_sweep.hpp \
+	%D%/fabric/link_judge.cpp %D%/fabric/link_judge.hpp \
+	%D%/fabric/link_map.cpp %D%/fabric/link_map.hpp \
+	%D%/fabric/link_signals.cpp %D%/fabric/link_signals.hpp \
+	%D%/fabric/port_counters.cpp %D%/fabric/port_counters.hpp \
+	%D%/fabric/seen_ends.cpp %D%/fabric/seen_ends.hpp \
 	%D%/fabric_file.cpp %D%/fabric_file.hpp \
 	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
 	%D%/gpu_signals.cpp %D%/gpu_signals.hpp \
@@ -31,7 +37,9 @@ libry_watch_la_SOURCES = \
 	%D%/rules/rule_view.cpp %D%/rules/rule_view.hpp \
 	%D%/rules/signal.cpp %D%/rules/signal.hpp \
 	%D%/rules/table.cpp %D%/rules/table.hpp \
-	%D%/rules/table_gpu.cpp %D%/rules/table_host.cpp %D%/rules/table_ib.cpp %D%/rules/table_xid.cpp \
+	%D%/rules/table_gpu.cpp %D%/rules/table_host.cpp %D%/rules/table_ib.cpp %D%/rules/table_link.cpp \
+	%D%/rules/table_xid.cpp \
+	%D%/rules_file.cpp %D%/rules_file.hpp \
 	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
 	%D%/signal_table.cpp %D%/signal_table.hpp \
@@ -44,6 +52,8 @@ libry_watch_la_LIBADD = libry_probe.la libry_http.la libry_topo.la libry_base.la
 
 noinst_LTLIBRARIES += libry_mad_notices.la
 libry_mad_notices_la_SOURCES = \
+	%D%/fabric/link_watch.cpp %D%/fabric/link_watch.hpp \
+	%D%/fabric/mad_counters.cpp %D%/fabric/mad_counters.hpp \
 	%D%/link_notices.cpp %D%/link_notices.hpp \
 	%D%/mad_notices.cpp %D%/mad_notices.hpp
 libry_mad_notices_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)

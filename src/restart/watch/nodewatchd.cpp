@@ -16,6 +16,7 @@
 #include "restart/watch/peer_looker.hpp"
 #include "restart/watch/print.hpp"
 #include "restart/watch/reporter.hpp"
+#include "restart/watch/rules_file.hpp"
 #include "restart/watch/signal_table.hpp"
 #include "restart/watch/watcher.hpp"
 
@@ -55,20 +56,6 @@ void declare(base::Cli& cli, Options& options) {
     cli->add_flag("--signals", options.signals, "With --once: print each rule beside what it looks at")
         ->needs(once);
     cli->add_flag("--json", options.json, "With --once: print JSON")->needs(once);
-}
-
-// The rules' file, which need not exist where it was not named.
-std::filesystem::path rules_path(const base::Conf& conf, const Options& options) {
-    if (!options.rules.empty()) return options.rules;
-    return (conf.file.empty() ? base::conf_path({}) : conf.file).parent_path() / "health.conf";
-}
-
-base::Expected<RuleSet> read_rules(const base::Conf& conf, const Options& options) {
-    const auto path = rules_path(conf, options);
-    std::error_code ignored;
-    if (!options.rules.empty() && !std::filesystem::exists(path, ignored))
-        return base::Error{base::Code::io, fmt::format("--rules: {}: there is no such file", path.string())};
-    return RuleSet::from_file(path);
 }
 
 SourceSettings source_settings(const base::Conf& conf, const Options& options, const std::string& host,
@@ -268,7 +255,7 @@ public:
     }
 
     base::Expected<void> reload(const base::Conf& conf) {
-        const auto rules = read_rules(conf, options_);
+        const auto rules = read_rules(conf, options_.rules);
         if (!rules) return rules.error();
         if (auto sound = check_mounts(conf); !sound) return sound;
         if (auto done = reporter_->retarget(target_of(conf)); !done)
@@ -370,7 +357,7 @@ int main(int argc, char** argv) {
     Options options;
     declare(cli, options);
     daemon.check_also([&](const base::Conf& conf) -> base::Expected<void> {
-        if (const auto rules = read_rules(conf, options); !rules) return rules.error();
+        if (const auto rules = read_rules(conf, options.rules); !rules) return rules.error();
         return check_mounts(conf);
     });
     int status = 0;
@@ -379,7 +366,7 @@ int main(int argc, char** argv) {
     if (!host) return cli.fail(host.error());
     const auto conf = daemon.configure(status);
     if (!conf) return status;
-    const auto rules = read_rules(*conf, options);
+    const auto rules = read_rules(*conf, options.rules);
     if (!rules) return cli.fail(rules.error());
     if (const auto sound = check_mounts(*conf); !sound) return cli.fail(sound.error());
     if (options.print_rules) {
@@ -396,7 +383,7 @@ int main(int argc, char** argv) {
     const auto reload = [&](const base::Conf& fresh) { return agent.reload(fresh); };
     if (auto said = daemon.serve(reload); !said) return cli.fail(said.error());
     std::error_code ignored;
-    if (const auto path = rules_path(*conf, options); std::filesystem::exists(path, ignored))
+    if (const auto path = rules_path(*conf, options.rules); std::filesystem::exists(path, ignored))
         log::info("rules: {}", path.string());
     log::info("host {}: job socket {}, reports to {} every {}", *host, conf->agent.job_socket,
               fmt::join(conf->restartd.url, ", "), base::format_duration(conf->agent.interval));

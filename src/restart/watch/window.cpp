@@ -57,10 +57,10 @@ std::uint64_t Growth::take(base::Time now, std::uint64_t value) {
             steps_.emplace_back(now, grown);
         sum_ += grown;
     }
-    while (!steps_.empty() && now - steps_.front().first >= period_) {
-        sum_ -= steps_.front().second;
-        steps_.pop_front();
-    }
+    auto kept = steps_.begin();
+    for (; kept != steps_.end() && now - kept->first >= period_; ++kept)
+        sum_ -= kept->second;
+    steps_.erase(steps_.begin(), kept);
     return sum_;
 }
 

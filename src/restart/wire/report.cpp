@@ -1,5 +1,6 @@
 #include "restart/wire/report.hpp"
 
+#include "base/hostlist.hpp"
 #include "restart/wire/report_fields.hpp"
 #include "restart/wire/version.hpp"
 
@@ -77,6 +78,35 @@ Expected<void> check(const Report& report) {
     return {};
 }
 
+// Of a link all rails of a pod may suffer; a list that stands for more names is none of ours, and too long to
+// be written out for each finding.
+constexpr std::size_t most_hosts_behind = 4'096;
+
+Expected<void> check(const LinkFinding& finding, const std::string& where) {
+    if (!is_name(finding.rule)) return wrong(where + ".rule", "must be a rule's name");
+    if (finding.severity > Severity::warn)
+        return wrong(where + ".severity", "must be info or warn: nothing of a link moves a job");
+    if (!is_host_list(finding.hosts)) return wrong(where + ".hosts", "must be a list of hosts");
+    const auto hosts = base::expand_hostlist(finding.hosts);
+    if (!hosts) return base::Error(hosts.error()).within(where + ".hosts");
+    if (hosts->size() > most_hosts_behind)
+        return wrong(where + ".hosts", fmt::format("names more than {} hosts", most_hosts_behind));
+    return {};
+}
+
+Expected<void> check(const FabricReport& report) {
+    if (report.findings)
+        for (std::size_t i = 0; i < report.findings->size(); ++i)
+            if (auto sound = check((*report.findings)[i], fmt::format("findings[{}]", i)); !sound)
+                return sound;
+    if (const auto& read = report.counters) {
+        if (read->answered > read->ports) return wrong("counters.answered", "is more than ports");
+        if (!(read->took_s >= 0 && read->took_s <= 86'400))
+            return wrong("counters.took_s", "is not between 0 and 86400 seconds");
+    }
+    return {};
+}
+
 } // namespace
 
 Expected<void> check(const JobRun& run) {
@@ -132,6 +162,8 @@ std::string Reply::to_json() const {
 
 Expected<FabricReport> FabricReport::from_json(std::string_view body) {
     auto report = codec::read_versioned<FabricReport>(body, "this fabric report");
+    if (report)
+        if (auto sound = check(*report); !sound) return std::move(sound).error();
     if (report && !(report->age_s >= 0 && report->age_s <= 86'400))
         return wrong("age_s", "is not between 0 and 86400 seconds");
     if (report)

@@ -174,6 +174,30 @@ struct DownLink {
 
 inline constexpr std::size_t most_down_links = 4'096;
 
+// Something that holds on a link of fabric.json now, judged by fabricwatchd over both of its ends, which are
+// named as in DownLink. Of a rail of a unit `a` is the unit, `a_port` "rail 3", and there is no `b`.
+struct LinkFinding {
+    std::string rule;                   // "link.symbol_errors"
+    Severity severity = Severity::info; // or warn: which end is to blame is not known
+    base::Time since{};
+    std::string evidence; // a phrase with the numbers, and the end that shows it
+    std::string a, a_port, b, b_port;
+    int rail = -1;         // -1: of none
+    std::string unit, pod; // empty: of none
+    std::string hosts;     // whose traffic goes through it, folded; of very many only some
+    bool operator==(const LinkFinding&) const = default;
+};
+
+inline constexpr std::size_t most_link_findings = 256;
+
+// How far the last sweep over the counters of ports came.
+struct CounterCoverage {
+    std::uint32_t ports = 0;    // that have counters and can be asked
+    std::uint32_t answered = 0; // of these
+    double took_s = 0;
+    bool operator==(const CounterCoverage&) const = default;
+};
+
 // POST /v1/fabric: one sweep of fabricwatchd, or what changed between two of them. A sweep names only hosts
 // with links_up < links_total; a host of fabric.json that it did not see has links_up 0.
 struct FabricReport {
@@ -185,6 +209,10 @@ struct FabricReport {
     bool changes = false;
     double age_s = 0;                   // how long before it was sent its reading of the fabric began
     std::vector<DownLink> links_down{}; // as far as it saw, at most most_down_links
+    // The complete set of what holds on links, the worst first; none: it says nothing about that, as a report
+    // of changes or of an older fabricwatchd.
+    std::optional<std::vector<LinkFinding>> findings{};
+    std::optional<CounterCoverage> counters{}; // none likewise
 
     static base::Expected<FabricReport> from_json(std::string_view body);
     std::string to_json() const;

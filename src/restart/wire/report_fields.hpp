@@ -125,6 +125,27 @@ template <class Codec> void fields(Codec& codec, codec::Of<DownLink> auto& link)
     codec("b_port", link.b_port, 64);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<LinkFinding> auto& finding) {
+    codec("rule", finding.rule, 64);
+    codec("severity", finding.severity);
+    codec("since", finding.since);
+    codec("evidence", finding.evidence, 512);
+    codec("a", finding.a, 128);
+    codec("a_port", finding.a_port, 64);
+    codec.maybe("b", finding.b, 128);
+    codec.maybe("b_port", finding.b_port, 64);
+    codec.added("rail", finding.rail);
+    codec.maybe("unit", finding.unit, 64);
+    codec.maybe("pod", finding.pod, 64);
+    codec.maybe("hosts", finding.hosts, 1024);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<CounterCoverage> auto& counters) {
+    codec("ports", counters.ports);
+    codec("answered", counters.answered);
+    codec("took_s", counters.took_s);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<FabricReport> auto& report) {
     codec("hosts", report.hosts, 100'000);
     codec("hosts_seen", report.hosts_seen);
@@ -132,6 +153,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<FabricReport> auto& r
     codec.maybe("changes", report.changes);
     codec.maybe("age_s", report.age_s);
     codec.maybe("links_down", report.links_down, most_down_links);
+    codec.maybe("findings", report.findings, most_link_findings);
+    codec.maybe("counters", report.counters);
 }
 
 } // namespace restart

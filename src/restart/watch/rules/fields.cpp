@@ -54,7 +54,7 @@ constexpr auto fields = std::to_array<RuleField>({
      "each look."},
     {"clear", &Rule::clear, duration,
      "A finding ends when its test has not been true for so long; throttle.clear is that of railyard.conf."},
-    {"latch", &Rule::latch, yes_no, "A finding holds until nodewatchd or the host restarts."},
+    {"latch", &Rule::latch, yes_no, "A finding holds until the daemon that judges or the host restarts."},
     {"severity", &Rule::severity, severity,
      "The finding asks for this; throttle.reasons is evict where [throttle] reasons of railyard.conf names "
      "the last word of the row's name, else warn.",

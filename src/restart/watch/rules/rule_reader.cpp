@@ -201,6 +201,11 @@ std::optional<Misfit> misfit(const Rule& rule) {
     if (auto found = misfit_of_time(rule, *kind)) return found;
     if (!rule.severity && !is_throttle_reason(rule.finding().substr(rule.finding().rfind('.') + 1)))
         return Misfit{"severity", "throttle.reasons is for rows whose name ends with such a reason"};
+    // A finding of a link moves nobody: which of its ends is to blame is not known.
+    if (is_of_fabric(rule.signal) && (!rule.severity || *rule.severity > Severity::warn))
+        return Misfit{"severity", "is info or warn, of a signal of the fabric"};
+    if (is_of_fabric(rule.signal) && rule.repeated > Severity::warn)
+        return Misfit{"repeated", "is info or warn, of a signal of the fabric"};
     for (const auto& [field, text] :
          {std::pair{"says", rule.says}, {"source", rule.source}, {"text", rule.text}})
         if (!is_text(text)) return Misfit{field, "is more than 400 characters, or has others than of ASCII"};

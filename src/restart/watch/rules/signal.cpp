@@ -76,6 +76,34 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"mount.read_only", Shape::gauge, "", "",
      "1 when the file system is read-only, whatever nodewatchd itself may write to"},
     {"mount.free", Shape::gauge, "percent", "", "how much of it users may still fill, as df(1) has it"},
+    {"link.symbol_errors", Shape::counter, "errors", "the link's rate in Gb/s",
+     "symbol errors that a port of the fabric received; what came while its link trained is not counted, "
+     "here "
+     "and in the next ones"},
+    {"link.recoveries", Shape::counter, "", "", "how often a link of the fabric recovered by training"},
+    {"link.downs", Shape::counter, "", "",
+     "how often a link of the fabric went down by the word of both of its ends, within 5 minutes of each "
+     "other"},
+    {"link.receive_errors", Shape::counter, "packets", "", "packets with errors that a port received"},
+    {"link.remote_errors", Shape::counter, "packets", "",
+     "packets that a port received and that were marked as bad before"},
+    {"link.discards", Shape::counter, "packets", "", "packets that a port could not send and discarded"},
+    {"link.integrity_errors", Shape::counter, "", "", "local link integrity errors of a port"},
+    {"link.buffer_overruns", Shape::counter, "", "", "excessive buffer overruns of a port"},
+    {"link.vl15_drops", Shape::counter, "packets", "", "management packets that a port dropped"},
+    {"link.waiting", Shape::gauge, "", "",
+     "the share of the time in which a port had something to send that it could not send, since the last "
+     "sweep"},
+    {"link.rate", Shape::gauge, "Gb/s", "the rate in the fabric file", "rate of an active link"},
+    {"link.moved", Shape::gauge, "", "",
+     "1 when a port leads to another one than in the fabric file, else 0"},
+    {"link.silent", Shape::gauge, "", "", "1 when the counters of a port could not be read, else 0"},
+    {"link.full", Shape::gauge, "", "",
+     "1 when a counter of a port is at its end, where it stays until somebody clears it, else 0"},
+    {"rail.traffic", Shape::gauge, "", "",
+     "traffic of a rail of a unit over the median of the unit's rails, since the last sweep; 1 while there "
+     "is "
+     "less than a hundredth of what they could carry"},
     {"ib.counter.*", Shape::counter, "", "",
      "a file of counters/ or hw_counters/ of a port that was ACTIVE since it appeared"},
 });
@@ -93,6 +121,10 @@ const SignalKind* find_signal_kind(std::string_view name) {
         return kind.name.ends_with('*') && name.starts_with(prefix) && name.size() > prefix.size();
     });
     return known == kinds.end() || name.ends_with('*') ? nullptr : &*known;
+}
+
+bool is_of_fabric(std::string_view name) {
+    return name.starts_with("link.") || name.starts_with("rail.");
 }
 
 } // namespace restart

@@ -1,4 +1,4 @@
-// What rules judge: a number with a name, read on this host at one moment. Pure.
+// What rules judge: a number with a name, read on this host or in the fabric at one moment. Pure.
 #pragma once
 
 #include <span>
@@ -40,5 +40,8 @@ std::span<const SignalKind> signal_kinds();
 const SignalKind* find_signal_kind(std::string_view name);
 
 inline constexpr std::string_view counter_prefix = "ib.counter.";
+
+// Whether fabricwatchd reads it, and not a host's nodewatchd.
+bool is_of_fabric(std::string_view name);
 
 } // namespace restart

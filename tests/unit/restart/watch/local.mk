@@ -1,4 +1,9 @@
 tests_unit_unit_watch_SOURCES = \
+	%D%/fabric/counter_sweep_test.cpp \
+	%D%/fabric/link_judge_test.cpp \
+	%D%/fabric/link_map_test.cpp \
+	%D%/fabric/links.cpp %D%/fabric/links.hpp \
+	%D%/fabric/port_counters_test.cpp \
 	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
 	%D%/gpu_rules_test.cpp \
@@ -35,5 +40,5 @@ tests_unit_unit_watch_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_watch_LDADD = libry_unit.la libry_watch.la libry_topo.la libry_base.la
 EXTRA_tests_unit_unit_watch_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1
 
-TESTS += %D%/programs_test.py
-EXTRA_DIST += %D%/programs_test.py
+TESTS += %D%/programs_test.py %D%/fabric/link_watch_test.py
+EXTRA_DIST += %D%/programs_test.py %D%/fabric/link_watch_test.py

@@ -230,6 +230,43 @@ TEST_CASE("a report of changes names hosts whose links are all up again, too") {
     CHECK(*FabricReport::from_json(text) == report);
 }
 
+TEST_CASE("a fabric report carries findings of links, which move nobody and name hosts only") {
+    FabricReport report;
+    report.changes = true;
+    report.findings.emplace();
+    CHECK(*FabricReport::from_json(report.to_json()) ==
+          report); // none hold, which is not the same as no word
+    CHECK_FALSE(FabricReport::from_json(FabricReport().to_json())->findings);
+    report.findings->push_back({.rule = "link.symbol_errors",
+                                .severity = restart::Severity::warn,
+                                .since = base::time_from_seconds(1700000000),
+                                .evidence = "leaf1 port 3: 20 symbol errors",
+                                .a = "n003",
+                                .a_port = "mlx5_1:1",
+                                .b = "leaf1",
+                                .b_port = "3",
+                                .rail = 1,
+                                .unit = "su1",
+                                .pod = "pod1",
+                                .hosts = "n[003-004]"});
+    report.counters = {1280, 1279, 0.035};
+    const auto text = report.to_json();
+    CHECK(*FabricReport::from_json(text) == report);
+    CHECK(refused<FabricReport>(with("\"warn\"", "\"evict\"", text)) ==
+          "findings[0].severity: must be info or warn: nothing of a link moves a job");
+    CHECK(refused<FabricReport>(with("n[003-004]", "n3; reboot", text)) ==
+          "findings[0].hosts: must be a list of hosts");
+    CHECK_THAT(refused<FabricReport>(with("n[003-004]", "n[003-", text)),
+               Catch::StartsWith("findings[0].hosts: "));
+    CHECK(refused<FabricReport>(with("n[003-004]", "n[1-5000]", text)) ==
+          "findings[0].hosts: names more than 4096 hosts");
+    CHECK(refused<FabricReport>(with("link.symbol_errors", "a b", text)) ==
+          "findings[0].rule: must be a rule's name");
+    CHECK(refused<FabricReport>(with("1279", "1281", text)) == "counters.answered: is more than ports");
+    report.findings->resize(restart::most_link_findings + 1, report.findings->front());
+    CHECK_THAT(refused<FabricReport>(report.to_json()), Catch::Contains("holds more than 256 elements"));
+}
+
 TEST_CASE("what railrun runs and what it is to do come as they went, and name hosts only") {
     const auto body =
         with(R"({"id":13,"epoch":0,"uid":1000})",

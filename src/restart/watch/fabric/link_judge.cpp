@@ -1,0 +1,104 @@
+#include "restart/watch/fabric/link_judge.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+namespace restart {
+namespace {
+
+constexpr std::size_t longest_evidence = 500; // less than a report carries (wire/report_fields.hpp)
+
+bool same(const LinkFinding& a, const LinkFinding& b) {
+    return a.rule == b.rule && a.severity == b.severity && a.a == b.a && a.a_port == b.a_port && a.b == b.b &&
+           a.b_port == b.b_port;
+}
+
+bool contains(const std::vector<LinkFinding>& list, const LinkFinding& finding) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return same(one, finding); });
+}
+
+} // namespace
+
+LinkJudge::LinkJudge(const topo::Fabric& file, const RuleSet& rules, const Limits& limits)
+    : signals_(file), book_(rules, limits) {}
+
+LinkFinding LinkJudge::whole(const Finding& finding) const {
+    LinkFinding whole{
+        finding.rule, finding.severity, finding.since, finding.evidence, {}, {}, {}, {}, -1, {}, {}, {}};
+    const auto what = signals_.component(finding.component);
+    if (what.rail != topo::none) {
+        whole.a = fmt::format("unit {}", what.unit);
+        whole.a_port = fmt::format("rail {}", what.rail);
+        whole.rail = what.rail;
+        whole.unit = what.unit;
+        return whole;
+    }
+    const auto& link = signals_.map().links()[what.link];
+    whole.a = link.ends[0].device;
+    whole.a_port = link.ends[0].port_name;
+    whole.b = link.ends[1].device;
+    whole.b_port = link.ends[1].port_name;
+    whole.rail = link.rail;
+    whole.unit = link.unit;
+    whole.pod = link.pod;
+    whole.hosts = signals_.map().hosts_of(what.link);
+    return whole;
+}
+
+std::vector<LinkFinding> LinkJudge::judge(base::Time now, std::span<const SeenEnd> seen,
+                                          std::span<const PortReading> readings) {
+    std::vector<Signal> begin, signals;
+    signals_.read(now, seen, readings, begin, signals);
+    book_.look(now, begin);
+    book_.look(now, signals);
+
+    // Both ends of a link may show the same.
+    std::map<std::pair<std::string, std::string>, LinkFinding> joined;
+    for (const auto& finding : book_.findings(now)) {
+        const auto link = finding.component.substr(0, finding.component.find(':'));
+        const auto [entry, first] = joined.try_emplace({finding.rule, link});
+        auto& one = entry->second;
+        if (first) {
+            one = whole(finding);
+            continue;
+        }
+        one.severity = std::max(one.severity, finding.severity);
+        one.since = std::min(one.since, finding.since);
+        one.evidence += "; " + finding.evidence;
+    }
+    std::vector<LinkFinding> findings;
+    for (auto& [key, finding] : joined) {
+        if (finding.evidence.size() > longest_evidence) finding.evidence.resize(longest_evidence);
+        findings.push_back(std::move(finding));
+    }
+    std::stable_sort(findings.begin(), findings.end(),
+                     [](const LinkFinding& a, const LinkFinding& b) { return a.severity > b.severity; });
+    return findings;
+}
+
+std::string name_of(const LinkFinding& finding) {
+    const auto end = [](const std::string& device, const std::string& port) {
+        const bool number = !port.empty() && port.find_first_not_of("0123456789") == std::string::npos;
+        return fmt::format("{}{}{}", device, number ? " port " : " ", port);
+    };
+    const auto a = end(finding.a, finding.a_port);
+    return finding.b.empty() ? a : fmt::format("{} - {}", a, end(finding.b, finding.b_port));
+}
+
+std::vector<std::string> news(const std::vector<LinkFinding>& before, const std::vector<LinkFinding>& after) {
+    std::vector<std::string> sentences;
+    for (const auto& finding : after)
+        if (!contains(before, finding))
+            sentences.push_back(
+                fmt::format("{} on {} ({}): {}{}", finding.rule, name_of(finding),
+                            to_string(finding.severity), finding.evidence,
+                            finding.hosts.empty() ? std::string() : "; hosts behind it: " + finding.hosts));
+    for (const auto& finding : before)
+        if (!contains(after, finding))
+            sentences.push_back(fmt::format("{} on {}: cleared", finding.rule, name_of(finding)));
+    return sentences;
+}
+
+} // namespace restart

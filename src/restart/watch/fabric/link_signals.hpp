@@ -1,0 +1,90 @@
+// From readings of ports to signals about links: growth of counters, which of it is none, and what differs
+// from the fabric file. Pure; what is a finding the rules say (rules/table_link.cpp).
+//
+// Counters of an end are summed up here from the first reading, so that they never fall, whatever the device
+// does. Growth that says nothing is left out of the sum: since a restart or a clearing of counters, across a
+// sweep in which the end did not answer or its link was down, and for half a minute after its link came up,
+// while it trains. Only link downs are counted across such a gap, where the device was not started again.
+//
+// A signal is made for what was once not as it should be: a sound link makes none and costs no state of
+// rules.
+#pragma once
+
+#include "base/clock.hpp"
+#include "restart/watch/fabric/link_map.hpp"
+#include "restart/watch/fabric/port_counters.hpp"
+#include "restart/watch/fabric/seen_ends.hpp"
+#include "restart/watch/rules/signal.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace restart {
+
+// What a signal's component stands for.
+struct LinkComponent {
+    std::size_t link = 0;
+    std::string unit; // with `rail`: a rail of a unit, and no link
+    int rail = topo::none;
+};
+
+class LinkSignals {
+public:
+    explicit LinkSignals(const topo::Fabric& file) : map_(file) { links_.resize(map_.links().size()); }
+
+    // Takes what a sweep saw and read; `now` must not go back. Counters that become signals for the first
+    // time are in `begin` as well, as they were before: for a look of the rules just before that of `into`.
+    // Linear.
+    void read(base::Time now, std::span<const SeenEnd> seen, std::span<const PortReading> readings,
+              std::vector<Signal>& begin, std::vector<Signal>& into);
+
+    const LinkMap& map() const { return map_; }
+
+    // Of a component's name in signals.
+    LinkComponent component(const std::string& name) const;
+
+private:
+    static constexpr std::size_t summed = 8; // counters that are judged
+    struct EndState {
+        PortReading last;
+        bool read = false;                                         // last is one
+        bool missed = false;                                       // in the last sweep
+        bool active = false;                                       // in this sweep, its link is
+        bool seen = false;                                         // in this sweep
+        bool silent = false;                                       // in this sweep, asked and did not answer
+        bool was_silent = false, was_full = false, waited = false; // once: these signals are made
+        std::uint32_t told = 0;                                    // summed counters that are signals
+        std::uint64_t downs = 0;                                   // not yet paired with the other end's
+        base::Time down_at{}, settled{};
+        std::array<std::uint64_t, summed> sums{};
+        double waiting = 0;                 // share
+        std::optional<std::uint64_t> words; // sent and received since the last sweep
+        SeenEnd at;                         // where it leads to
+    };
+    struct LinkState {
+        std::array<EndState, 2> ends;
+        std::uint64_t downs = 0; // by both ends
+        bool downs_told = false, was_slow = false, was_moved = false;
+    };
+
+    void take_seen(std::span<const SeenEnd> seen);
+    void take_reading(base::Time now, EndState& end, const PortReading& reading) const;
+    static void pair_downs(base::Time now, LinkState& link);
+    void tell_end(std::size_t link, std::size_t side, std::vector<Signal>& begin, std::vector<Signal>& into);
+    void tell_link(std::size_t link, std::vector<Signal>& begin, std::vector<Signal>& into);
+    void tell_rails(base::Duration passed, std::vector<Signal>& into);
+    std::string end_name(std::size_t link, std::size_t side) const;
+
+    LinkMap map_;
+    std::vector<LinkState> links_;
+    std::map<std::pair<std::string, int>, bool> uneven_; // rails of units that once were
+    std::optional<base::Time> last_;
+};
+
+} // namespace restart
