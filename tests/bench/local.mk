@@ -1,13 +1,15 @@
 # Benchmarks: `make bench` builds and runs each of bench_programs, built here or scripts of the source;
 # exit status 77 is a skip that has told its reason.
 bench_programs = tests/bench/place_bench tests/bench/quality_bench.py tests/unit/sched/plan/batch_ilp_test.py \
-	tests/bench/topo_bench tests/bench/topo_live_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
+	tests/bench/topo_bench tests/bench/topo_live_bench.py \
+	tests/bench/counters_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
 	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench \
 	tests/bench/agent_bench.py tests/bench/recovery_bench.py
-EXTRA_DIST += tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/quality_bench.py tests/bench/recovery_bench.py tests/bench/slurmctld_bench.py \
+EXTRA_DIST += tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/counters_bench.py tests/bench/quality_bench.py tests/bench/recovery_bench.py tests/bench/slurmctld_bench.py \
 	tests/bench/topo_live_bench.py
 EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench \
-	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench
+	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench \
+	tests/bench/mad_counters_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
 tests_bench_place_bench_LDADD = libry_sched.la libry_cli.la
@@ -17,6 +19,9 @@ tests_bench_topo_bench_SOURCES = %D%/topo_bench.cpp
 tests_bench_topo_bench_LDADD = libry_topo.la libry_cli.la
 tests_bench_ckpt_bench_SOURCES = %D%/ckpt_bench.cpp
 tests_bench_ckpt_bench_LDADD = libry_ckpt.la libry_cli.la
+tests_bench_mad_counters_bench_SOURCES = %D%/mad_counters_bench.cpp
+tests_bench_mad_counters_bench_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
+tests_bench_mad_counters_bench_LDADD = libry_mad_notices.la libry_watch.la libry_mad_discover.la libry_topo.la libry_base.la
 tests_bench_driver_bench_SOURCES = %D%/driver_bench.cpp
 tests_bench_driver_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_driver_bench_LDADD = $(restartd_libs) libry_cli.la
