@@ -16,7 +16,7 @@ import unittest
 
 BUILD = os.getcwd()
 UMAD2SIM = next(iter(glob.glob('/usr/lib/*/umad2sim/libumad2sim.so')), None)
-SHAPE = 'pods=2 units=2 hosts=4 rails=4'  # 64 HCAs and their leaves, spines and cores
+SHAPE = 'pods=2 units=2 hosts=4 rails=4 rate=4xHDR'  # 64 HCAs and their leaves, spines and cores
 
 
 def wait_for(what, probe, seconds=120):
