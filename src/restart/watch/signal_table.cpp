@@ -61,7 +61,7 @@ public:
                                 .says = "none that counts still",
                                 .severity = "by its rule"});
         SignalRow row{.rule = static_cast<std::uint32_t>(table_.rules.size() - 1)};
-        row.standing = heard() ? RuleStanding::ok : RuleStanding::unseen;
+        row.standing = heard(signal) ? RuleStanding::ok : RuleStanding::unseen;
         table_.rows.push_back(std::move(row));
     }
 
@@ -70,10 +70,11 @@ public:
 private:
     static constexpr std::size_t most_sentences = 32;
 
-    // Events come from NVML and from the kernel log.
-    bool heard() const {
-        return std::any_of(of_.watching.begin(), of_.watching.end(), [](const auto& source) {
-            return source.second && (source.first == "nvml" || source.first == "kmsg");
+    // Events come from the kernel log, those of GPUs from NVML, too.
+    bool heard(std::string_view signal) const {
+        return std::any_of(of_.watching.begin(), of_.watching.end(), [&](const auto& source) {
+            return source.second &&
+                   (source.first == "kmsg" || (source.first == "nvml" && signal.starts_with("gpu.")));
         });
     }
 

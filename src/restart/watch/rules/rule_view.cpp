@@ -34,10 +34,10 @@ RuleView seen(const Rule& rule, const Signal& signal, const RuleState* state, ba
     }
     const auto& compared = state->compared();
     if (!compared && !state->firing()) {
-        view.text = "what it is measured against is not known";
+        view.text = rule.samples > 0 ? "too few samples yet" : "what it is measured against is not known";
         return view;
     }
-    if (compared && rule.counts_growth()) view.compared = compared->value;
+    if (compared && (rule.counts_growth() || rule.samples > 0)) view.compared = compared->value;
     if (compared && rule.against != Against::number) view.limit = compared->limit;
     stand(view, *state, now);
     return view;

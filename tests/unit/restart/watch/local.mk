@@ -23,11 +23,8 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/rules/rule_view_test.cpp \
 	%D%/rules_test.cpp \
 	%D%/run_apart_test.cpp \
-<<<<<<< HEAD
 	%D%/slow_rules_test.cpp \
-=======
 	%D%/signal_table_test.cpp \
->>>>>>> efd2472 (daemon, ctl: show a host's values beside its rules: railctl signals)
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp \
 	%D%/xid_words_test.cpp \
