@@ -89,7 +89,8 @@ class Links(unittest.TestCase):
         with open(f'{self.home}/log', 'w') as log:
             daemon = subprocess.Popen([f'{BUILD}/fabricwatchd', '--config', self.conf], stderr=log, cwd=self.home,
                                       env=dict(os.environ, **self.umad))
-        self.addCleanup(lambda: (daemon.poll() is None and daemon.kill(), daemon.wait()))
+        # Not killed: its children take away what ibsim's library has put into the folder.
+        self.addCleanup(lambda: (daemon.poll() is None and daemon.terminate(), daemon.wait(60)))
         wait_for('the counters', lambda: self.ended(daemon) or re.search(r'counters: all \d+ ports answer', self.log()))
         return daemon
 
