@@ -57,6 +57,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/detect/file_trust.cpp %D%/detect/file_trust.hpp \
 	%D%/detect/findings.cpp \
 	%D%/detect/health.cpp %D%/detect/health.hpp \
+	%D%/detect/links.cpp \
 	%D%/detect/maintenance.cpp \
 	%D%/detect/node_loss.cpp \
 	%D%/detect/peers.cpp %D%/detect/peers.hpp \

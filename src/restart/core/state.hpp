@@ -156,11 +156,13 @@ struct State {
     base::Time grace_until{};               // and no host is suspected before
     std::map<std::string, FileTrust> files; // by digest (file_trust.hpp)
     bool rm_answers = true;
-    base::Time rm_answers_since{};     // without a break
-    std::optional<base::Time> rm_read; // when the resource manager was last read
-    std::optional<base::Time> swept;   // when the last complete sweep of the fabric came
-    std::optional<RmConfig> rm_config; // none until it was read
-    Learned learned;                   // of failures, repairs and restarts (learn.hpp)
+    base::Time rm_answers_since{};           // without a break
+    std::optional<base::Time> rm_read;       // when the resource manager was last read
+    std::optional<base::Time> swept;         // when the last complete sweep of the fabric came
+    std::vector<LinkFinding> links;          // what holds on links, by fabricwatchd; decides nothing
+    std::optional<CounterCoverage> counters; // how far its last reading of counters came
+    std::optional<RmConfig> rm_config;       // none until it was read
+    Learned learned;                         // of failures, repairs and restarts (learn.hpp)
     std::vector<Pause> pauses;
     std::vector<Maintenance> maintenance;
     std::map<std::string, Crossing> crossings;           // by the bound's key, behind a blank what it bounds

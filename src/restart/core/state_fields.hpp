@@ -455,6 +455,8 @@ template <class Codec> void few_fields(Codec& codec, codec::Of<State> auto& stat
     codec.maybe("rm_answers_since", state.rm_answers_since);
     codec.maybe("rm_read", state.rm_read);
     codec.maybe("swept", state.swept);
+    codec.maybe("links", state.links, most_link_findings);
+    codec.maybe("counters", state.counters);
     codec.maybe("learned", state.learned);
     codec.maybe("pauses", state.pauses);
     codec.maybe("maintenance", state.maintenance);

@@ -86,6 +86,15 @@ std::string incidents_text(const std::vector<IncidentStatus>& incidents, Time no
     return out;
 }
 
+std::string links_text(const Status& status) {
+    Table table({"LINK", "FINDING", "SINCE", "HOSTS", "JOBS", "WHAT"});
+    for (const auto& [finding, jobs] : status.links)
+        table.add({name_of(finding), fmt::format("{} ({})", finding.rule, to_string(finding.severity)),
+                   when(finding.since, status.time), finding.hosts.empty() ? "-" : finding.hosts,
+                   jobs.empty() ? "-" : fmt::format("{}", fmt::join(jobs, ",")), finding.evidence});
+    return table.empty() ? std::string() : "\n" + table.print();
+}
+
 // "0.026", "1.2", "480".
 std::string node_hours_text(double hours) {
     return hours >= 100 ? fmt::format("{:.0f}", hours)
@@ -274,6 +283,9 @@ std::string summary(const Status& status) {
     if (!status.fabric.error.empty()) out += fmt::format("fabric: {}\n", status.fabric.error);
     for (const auto& sentence : status.witnesses.sentences)
         out += fmt::format("witness of a host's loss: {}\n", sentence);
+    if (const auto& read = status.counters; read && read->answered < read->ports)
+        out += fmt::format("fabric: counters of {} of {} ports are not read\n", read->ports - read->answered,
+                           read->ports);
     for (const auto& missing : status.installation.missing)
         out += fmt::format("installed half: {}\n", missing);
     for (const auto& what : status.not_shown)
@@ -352,9 +364,10 @@ std::string show(const Status& status, bool all) {
     auto out = summary(status) + count_text(status) + repairs_text(status);
     const auto hosts = hosts_table(status, all), jobs = jobs_table(status, all);
     if (!hosts.empty()) out += "\n" + hosts.print();
+    out += links_text(status);
     out += incidents_text(status.incidents, status.time);
     if (!jobs.empty()) out += "\n" + jobs.print();
-    if (hosts.empty() && jobs.empty() && status.incidents.empty())
+    if (hosts.empty() && jobs.empty() && status.incidents.empty() && status.links.empty())
         out += "nothing to report of hosts, incidents and jobs (--all lists every host and job)\n";
     return out;
 }

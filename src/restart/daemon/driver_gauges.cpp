@@ -68,6 +68,14 @@ void Driver::update_gauges() {
                      {{{"all"}, all ? 1.0 : 0.0}, {{"some"}, !all && !state_.pauses.empty() ? 1.0 : 0.0}});
     metrics_.set(Metric::hosts_in_maintenance, {}, served);
     metrics_.set_all(Metric::hosts_in_repair, repair_stages(state_));
+    std::map<Metrics::Labels, double> links;
+    for (const auto& finding : state_.links)
+        ++links[{finding.rule, std::string(to_string(finding.severity))}];
+    metrics_.set_all(Metric::link_findings, links);
+    if (const auto& read = state_.counters)
+        metrics_.set_all(Metric::fabric_ports,
+                         {{{"read"}, static_cast<double>(read->answered)},
+                          {{"silent"}, static_cast<double>(read->ports - read->answered)}});
     if (state_.rm_config)
         metrics_.set_all(Metric::rm_plugins, {{{"job_submit"}, state_.rm_config->takes_flags ? 1.0 : 0.0},
                                               {{"placement"}, state_.rm_config->chooses_nodes ? 1.0 : 0.0}});

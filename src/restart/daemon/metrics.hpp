@@ -30,6 +30,8 @@ enum class Metric {
     paused,
     hosts_in_maintenance,
     hosts_in_repair,
+    link_findings,
+    fabric_ports,
     journal_up,
     host_mtbf,
     host_faults,

@@ -1,5 +1,6 @@
 #include "restart/daemon/views.hpp"
 
+#include "base/hostlist.hpp"
 #include "restart/core/decide/weigh.hpp"
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/witnesses.hpp"
@@ -10,6 +11,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 namespace restart {
 namespace {
@@ -182,6 +186,27 @@ WitnessStatus status_of(const Witnesses& witnesses) {
             witnesses.swept, witnesses.slow,   sentences(witnesses)};
 }
 
+// With the jobs that run behind them now: a job's hosts are looked up once for all links.
+std::vector<BadLinkStatus> bad_links(const State& state, const View& to) {
+    std::map<std::string_view, std::vector<const JobState*>> jobs_on;
+    for (const auto& [id, job] : state.jobs)
+        if (job.rm.phase == JobPhase::running && to.sees_job(owner_of(job.rm)))
+            for (const auto& node : job.rm.nodes)
+                jobs_on[node].push_back(&job);
+    std::vector<BadLinkStatus> views;
+    for (const auto& finding : state.links) {
+        auto& view = views.emplace_back();
+        view.finding = finding;
+        std::set<std::string> names;
+        for (const auto& host : base::expand_hostlist(finding.hosts).value_or(std::vector<std::string>()))
+            if (const auto jobs = jobs_on.find(host); jobs != jobs_on.end())
+                for (const auto* job : jobs->second)
+                    names.insert(name_of(job->rm));
+        view.jobs.assign(names.begin(), names.end());
+    }
+    return views;
+}
+
 } // namespace
 
 Status status_of(const State& state, const DriverStatus& status, const View& to) {
@@ -208,6 +233,10 @@ Status status_of(const State& state, const DriverStatus& status, const View& to)
         if (job.rm.phase != JobPhase::ended && to.sees_job(owner_of(job.rm)))
             view.jobs.push_back(status_of(id, job));
     view.incidents = incidents(state, status, to, [](const Incident&) { return true; });
+    if (to.sees_hosts() && to.sees_events()) {
+        view.links = bad_links(state, to);
+        view.counters = state.counters;
+    }
     return view;
 }
 

@@ -160,6 +160,15 @@ std::string Reply::to_json() const {
     return codec::write_versioned(*this);
 }
 
+std::string name_of(const LinkFinding& finding) {
+    const auto end = [](const std::string& device, const std::string& port) {
+        const bool number = !port.empty() && port.find_first_not_of("0123456789") == std::string::npos;
+        return fmt::format("{}{}{}", device, number ? " port " : " ", port);
+    };
+    const auto a = end(finding.a, finding.a_port);
+    return finding.b.empty() ? a : fmt::format("{} - {}", a, end(finding.b, finding.b_port));
+}
+
 Expected<FabricReport> FabricReport::from_json(std::string_view body) {
     auto report = codec::read_versioned<FabricReport>(body, "this fabric report");
     if (report)

@@ -188,6 +188,9 @@ struct LinkFinding {
     bool operator==(const LinkFinding&) const = default;
 };
 
+// "leaf1 port 5 - n003 mlx5_0:1", "unit su1 rail 3".
+std::string name_of(const LinkFinding& finding);
+
 inline constexpr std::size_t most_link_findings = 256;
 
 // How far the last sweep over the counters of ports came.

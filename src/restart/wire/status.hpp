@@ -177,6 +177,14 @@ struct FabricStatus {
     bool operator==(const FabricStatus&) const = default;
 };
 
+// A link that is not as it should be, by the counters of its ports.
+struct BadLinkStatus {
+    LinkFinding finding;
+    std::vector<std::string>
+        jobs; // by name, that run on the hosts behind it now; those that the asker may see
+    bool operator==(const BadLinkStatus&) const = default;
+};
+
 // Who can confirm the loss of a host.
 struct WitnessStatus {
     std::uint64_t hosts = 0;                // that the resource manager knows
@@ -208,8 +216,10 @@ struct Status {
     std::vector<HostStatus> hosts;
     std::vector<std::string> unknown_hosts; // whose agents report by a name that nobody knows
     std::vector<JobStatus> jobs;
-    std::vector<IncidentStatus> incidents; // open
-    std::vector<std::string> not_shown;    // to whoever asks: a phrase each
+    std::vector<IncidentStatus> incidents;   // open
+    std::vector<BadLinkStatus> links;        // the worst first
+    std::optional<CounterCoverage> counters; // of ports of the fabric; none: nothing reads them
+    std::vector<std::string> not_shown;      // to whoever asks: a phrase each
 
     static base::Expected<Status> from_json(std::string_view body);
     std::string to_json() const;

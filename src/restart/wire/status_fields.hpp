@@ -156,6 +156,11 @@ template <class Codec> void fields(Codec& codec, codec::Of<InstallationStatus> a
     codec("missing", installation.missing);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<BadLinkStatus> auto& link) {
+    codec("finding", link.finding);
+    codec.maybe("jobs", link.jobs);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<Status> auto& status) {
     codec.added("time", status.time);
     codec.added("observe_only", status.observe_only);
@@ -171,6 +176,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<Status> auto& status)
     codec.added("unknown_hosts", status.unknown_hosts);
     codec("jobs", status.jobs);
     codec.added("incidents", status.incidents);
+    codec.maybe("links", status.links);
+    codec.maybe("counters", status.counters);
     codec.added("not_shown", status.not_shown);
 }
 

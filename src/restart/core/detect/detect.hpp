@@ -19,6 +19,9 @@ void take_answer(StepContext& ctx, const HostAsked& asked);
 void take_snapshot(StepContext& ctx, const RmSnapshot& snapshot);
 void take_fabric(StepContext& ctx, const FabricLoaded& fabric);
 
+// links.cpp: what fabricwatchd says of links by their counters, where it says something
+void take_links_word(StepContext& ctx, const FabricReport& report);
+
 // maintenance.cpp
 void take_windows(StepContext& ctx, std::vector<Maintenance> open);
 // Hosts whose maintenance by the resource manager begins or ends with this snapshot.

@@ -270,6 +270,7 @@ void take_down_links(State& state, const std::vector<DownLink>& links) {
 }
 
 void take_sweep(StepContext& ctx, const FabricReport& report) {
+    take_links_word(ctx, report);
     if (report.changes) return take_changes(ctx, report);
     take_down_links(ctx.state, report.links_down);
     if (!report.complete) return; // a sweep that ended early says nothing about who is missing

@@ -78,15 +78,6 @@ std::vector<LinkFinding> LinkJudge::judge(base::Time now, std::span<const SeenEn
     return findings;
 }
 
-std::string name_of(const LinkFinding& finding) {
-    const auto end = [](const std::string& device, const std::string& port) {
-        const bool number = !port.empty() && port.find_first_not_of("0123456789") == std::string::npos;
-        return fmt::format("{}{}{}", device, number ? " port " : " ", port);
-    };
-    const auto a = end(finding.a, finding.a_port);
-    return finding.b.empty() ? a : fmt::format("{} - {}", a, end(finding.b, finding.b_port));
-}
-
 std::vector<std::string> news(const std::vector<LinkFinding>& before, const std::vector<LinkFinding>& after) {
     std::vector<std::string> sentences;
     for (const auto& finding : after)

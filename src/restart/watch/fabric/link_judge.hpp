@@ -38,7 +38,4 @@ private:
 // What is new in `after`, and what is gone, a sentence each, for the log; with the hosts.
 std::vector<std::string> news(const std::vector<LinkFinding>& before, const std::vector<LinkFinding>& after);
 
-// "leaf1 port 5 - n003 mlx5_0:1", "unit su1 rail 3".
-std::string name_of(const LinkFinding& finding);
-
 } // namespace restart

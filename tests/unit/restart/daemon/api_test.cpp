@@ -29,6 +29,49 @@ TEST_CASE("a report is taken from the agents' user and answered") {
     CHECK(yard.counted("railyard_reports_total{agent=\"fabricwatchd\"}") == 1);
 }
 
+TEST_CASE("links that are not as they should be are shown with the jobs behind them, and counted") {
+    Yard yard;
+    NEED_MUNGED(yard.munged);
+    const auto status = [&] { return yard.request("GET", "/v1/status").body; };
+    CHECK(shown<restart::Status>(status(), false)->find("link.symbol_errors") == std::string::npos);
+    yard.rm.change([](restart::RmSnapshot& world) {
+        restart::RmJob job;
+        job.id = base::JobId{12};
+        job.name = "12";
+        job.phase = restart::JobPhase::running;
+        job.nodes = {"n002"};
+        world.jobs.push_back(job);
+    });
+    restart::FabricReport report;
+    report.changes = true;
+    report.findings.emplace();
+    report.findings->push_back({.rule = "link.symbol_errors",
+                                .severity = restart::Severity::warn,
+                                .since = base::now(),
+                                .evidence = "leaf1 port 2: 20 symbol errors",
+                                .a = "n002",
+                                .a_port = "mlx5_1:1",
+                                .b = "leaf1",
+                                .b_port = "2",
+                                .unit = "su1",
+                                .pod = "pod1",
+                                .hosts = "n[002-003]"});
+    report.counters = {64, 60, 0.01};
+    CHECK(yard.signed_request("POST", "/v1/fabric", report.to_json()).status == 200);
+    for (int i = 0; i < 500 && restart::Status::from_json(status())->links.at(0).jobs.empty(); ++i)
+        std::this_thread::sleep_for(10ms);
+    const auto text = shown<restart::Status>(status(), false);
+    REQUIRE(text);
+    for (const char* part :
+         {"n002 mlx5_1:1 - leaf1 port 2", "link.symbol_errors (warn)", "n[002-003]", " 12 ",
+          "leaf1 port 2: 20 symbol errors", "fabric: counters of 4 of 64 ports are not read"})
+        CHECK_THAT(*text, Catch::Contains(part));
+    yard.driver->update_gauges();
+    CHECK(yard.counted("railyard_link_findings{rule=\"link.symbol_errors\",severity=\"warn\"}") == 1);
+    CHECK(yard.counted("railyard_fabric_ports{counters=\"read\"}") == 60);
+    CHECK(yard.counted("railyard_fabric_ports{counters=\"silent\"}") == 4);
+}
+
 TEST_CASE("a report that must not count is refused and counted") {
     Yard yard;
     NEED_MUNGED(yard.munged);
