@@ -142,7 +142,8 @@ base::Expected<void> Bed::make_hca(std::uint32_t hca) {
     const auto pci = folder_ / "sys/devices" / hca_pci(hca);
     std::error_code failed;
     fs::create_directories(pci, failed);
-    fs::create_directory_symlink(pci, port(hca).parent_path().parent_path() / "device", failed);
+    if (const auto link = port(hca).parent_path().parent_path() / "device"; !fs::exists(link))
+        fs::create_directory_symlink(pci, link, failed);
     if (failed) return base::system_error(pci.string(), failed.value());
     return {};
 }

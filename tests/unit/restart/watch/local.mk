@@ -25,8 +25,10 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/run_apart_test.cpp \
 	%D%/slow_rules_test.cpp \
 	%D%/signal_table_test.cpp \
+	%D%/sound_host.hpp \
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp \
+	%D%/xid_rules_test.cpp \
 	%D%/xid_words_test.cpp \
 	tests/unit/probe/hardware.hpp \
 	tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \

@@ -1,10 +1,8 @@
 // Every rule is shown to fire by injecting its fault, and to be silent just below its threshold.
-#include "restart/watch/judge.hpp"
-
 #include "base/keys.hpp"
 #include "base/units.hpp"
-#include "restart/watch/rules/evidence.hpp"
 #include "restart/watch/rules/table.hpp"
+#include "unit/restart/watch/sound_host.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -14,75 +12,12 @@
 
 using namespace std::chrono_literals;
 using namespace restart;
+using test::find;
+using test::guid;
+using test::Host;
+using test::listed;
 
 namespace {
-
-Guid guid(int hca) {
-    return 0x946dae0000010010 + 0x10 * static_cast<Guid>(hca);
-}
-
-ListedPort listed(int hca, const std::string& device) {
-    return {guid(hca), 0, 1, true, device + ":1"};
-}
-
-// A sound host whose clock the test moves.
-struct Host {
-    Sample sample;
-    Judge judge{Limits{}};
-
-    Host() {
-        sample.now = base::Time(std::chrono::seconds(1'700'000'000));
-        sample.ib.emplace();
-        for (int i = 0; i < 2; ++i) {
-            PortSample port;
-            port.device = fmt::format("mlx5_{}", i);
-            port.state = "ACTIVE";
-            port.phys_state = "LinkUp";
-            port.rate_gbps = 400;
-            port.node = port.guid = guid(i);
-            for (const auto& name : RuleBook::counters({}))
-                port.counters[name] = 1000; // lifetime values judge nobody
-            sample.ib->ports.push_back(std::move(port));
-        }
-        sample.gpus.emplace();
-        for (std::uint32_t i = 0; i < 2; ++i) {
-            GpuSample gpu;
-            gpu.index = i;
-            gpu.pci = fmt::format("0000:{:02x}:00.0", 0x14 + i * 28);
-            gpu.ecc_corrected = gpu.ecc_uncorrected = 0;
-            gpu.remap_failed = gpu.remap_pending = false;
-            gpu.pcie_generation = gpu.pcie_generation_max = 5;
-            gpu.pcie_width = gpu.pcie_width_max = 16;
-            gpu.pcie_replays = 0;
-            sample.gpus->push_back(std::move(gpu));
-        }
-    }
-
-    PortSample& port(std::size_t i = 0) { return sample.ib->ports.at(i); }
-    GpuSample& gpu(std::size_t i = 0) { return sample.gpus->at(i); }
-
-    // Looks once a second for that long; the findings of the last look.
-    std::vector<Finding> run(base::Duration time) {
-        std::vector<Finding> findings;
-        for (const auto end = sample.now + time; sample.now < end;) {
-            sample.now += 1s;
-            findings = judge.judge(sample);
-            sample.xids.clear();
-        }
-        return findings;
-    }
-    std::vector<Finding> xid(XidEvent event) {
-        sample.xids.push_back(std::move(event));
-        return run(1s);
-    }
-};
-
-std::optional<Finding> find(const std::vector<Finding>& findings, std::string_view rule,
-                            std::string_view on) {
-    for (const auto& f : findings)
-        if (f.rule == rule && f.component == on) return f;
-    return std::nullopt;
-}
 
 bool is_counter(const Rule& rule) {
     return rule.signal.starts_with(counter_prefix);
@@ -454,75 +389,6 @@ TEST_CASE("a source that does not answer neither raises nor clears") {
     host.sample.gpus = gpus;
     host.gpu().reasons = 0;
     CHECK(host.run(31s).empty());
-}
-
-TEST_CASE("every row of the XID table becomes a finding of its severity on the right GPU") {
-    for (const auto& row : shipped_rules()) {
-        if (row.signal != "gpu.xid" || !row.text.empty()) continue;
-        INFO(row.name);
-        const auto code = static_cast<std::uint32_t>(row.to.value_or(row.value));
-        Host host;
-        host.run(1s);
-        const auto findings = host.xid({"0000:30:00", code, ""});
-        REQUIRE(findings.size() == 1);
-        CHECK(findings[0].rule == fmt::format("gpu.xid.{}", code));
-        CHECK(findings[0].component == "gpu1");
-        CHECK(findings[0].severity == row.severity);
-        CHECK(findings[0].fault == to_string(row.fault));
-        CHECK(findings[0].evidence == evidence(row, {row.signal, "gpu1", double(code), 0, {}}, 0, 0));
-        // A day later: what needs a reset or a reboot still holds.
-        const bool stays = row.severity == Severity::evict || row.severity == Severity::fatal;
-        host.sample.now += 24h;
-        CHECK(host.run(1s).size() == (stays ? 1 : 0));
-    }
-}
-
-TEST_CASE("an XID from NVML and the kernel log is one event; repeated ones escalate") {
-    Host host;
-    host.run(1s);
-    host.sample.xids.push_back({"0000:14:00.0", 31, ""});
-    auto findings = host.xid({"0000:14:00", 31, "MMU Fault"});
-    REQUIRE(findings.size() == 1);
-    CHECK(findings[0].severity == Severity::info);
-    CHECK(findings[0].evidence.find("MMU Fault") != std::string::npos);
-    host.run(60s);
-    findings = host.xid({"0000:14:00", 31, "MMU Fault"});
-    CHECK(findings[0].severity == Severity::warn);
-    CHECK(findings[0].evidence.find("2 times within a day") != std::string::npos);
-}
-
-TEST_CASE("XIDs of codes and GPUs nobody knows") {
-    Host host;
-    host.run(1s);
-    const auto findings = host.xid({"0000:ff:00", 9999, "?"});
-    REQUIRE(findings.size() == 1);
-    CHECK(findings[0].component == "gpu/0000:ff:00");
-    CHECK(findings[0].severity == Severity::warn);
-}
-
-TEST_CASE("XID 154 obeys its text, and the later text wins") {
-    const std::pair<std::string_view, Severity> texts[] = {
-        {"GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", Severity::fatal},
-        {"GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)", Severity::fatal},
-        {"GPU recovery action changed from 0x0 (None) to 0x3 (Drain P2P)", Severity::evict},
-        {"GPU recovery action changed from 0x0 (None) to 0x4 (Drain and Reset)", Severity::evict},
-        {"GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)", Severity::info},
-        {"nonsense", Severity::warn},
-    };
-    Host host;
-    host.run(1s);
-    for (const auto& [text, severity] : texts) {
-        INFO(text);
-        CHECK(host.xid({"0000:14:00", 154, std::string(text)}).at(0).severity == severity);
-        host.run(10s);
-    }
-}
-
-TEST_CASE("a flood of XIDs stays within what a report can carry") {
-    Host host;
-    for (std::uint32_t code = 1; code <= 5000; ++code)
-        host.sample.xids.push_back({"0000:14:00", code, "x"});
-    CHECK(host.run(1s).size() <= 256);
 }
 
 TEST_CASE("each row says where its numbers come from; throttle names are the configuration's") {
