@@ -255,6 +255,7 @@ public:
     explicit JudgeAlone(const restart::Rule& rule) : signal_(rule.signal) {
         const auto* kind = restart::find_signal_kind(signal_);
         event_ = kind && kind->shape == restart::Shape::event;
+        if (event_ || rule.test == restart::Test::above) sound_ = 0;
     }
 
     std::string_view through() const override { return "judge alone"; }
@@ -284,12 +285,13 @@ public:
         return book_->findings(now_);
     }
     std::string component() const override { return "second"; }
-    double sound() const override { return event_ ? 0 : 100; }
+    double sound() const override { return sound_; }
     double of() const override { return 100; }
 
 private:
     std::string signal_;
     bool event_ = false;
+    double sound_ = 100;
     std::optional<restart::RuleBook> book_;
     std::optional<Signal> coming_;
     base::Duration interval_{};

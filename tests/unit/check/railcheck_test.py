@@ -48,6 +48,8 @@ class Selftest(unittest.TestCase):
         outcomes = self.outcomes('--nvml', NVML)
         self.assertEqual(sorted(outcomes), sorted(names))
         for name, one in outcomes.items():
+            if one['signal'].startswith(('link.', 'rail.')):
+                continue  # fabricwatchd's: tests/unit/restart/watch/fabric brings about what it reads
             # A rule whose signal no injector can bring about is not shown to fire.
             self.assertNotEqual(one['through'], 'judge alone', f'{name}: no injector of {one["signal"]} in src/check/stage.cpp')
             self.assertNotEqual(one['source'], '', name)
