@@ -10,9 +10,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -251,39 +254,67 @@ struct Options {
     std::size_t hosts = 128, days = 30, faults = 200;
 };
 
-// All hosts, each with its share of the faults.
-std::vector<std::pair<std::string, Confusion>> simulate(const Options& options, int faults, double& seconds) {
-    std::vector<std::pair<std::string, Confusion>> sums{
-        {"nodewatchd", {}}, {"instant checks", {}}, {"gpud's rules", {}}};
-    std::chrono::steady_clock::duration judging{};
+using Sums = std::vector<std::pair<std::string, Confusion>>; // by who judged
+
+struct Result {
+    Sums sums{{"nodewatchd", {}}, {"instant checks", {}}, {"gpud's rules", {}}};
+    std::chrono::steady_clock::duration judging{}; // by nodewatchd's rules
     std::uint64_t looks = 0;
-    for (std::size_t host = 0; host < options.hosts; ++host) {
-        trace::Plan plan;
-        plan.length = std::chrono::hours(24 * options.days);
-        const auto hosts = static_cast<int>(options.hosts);
-        plan.faults = faults / hosts + (static_cast<int>(host) < faults % hosts);
-        trace::HostTrace weeks(options.seed * 100'000 + host, plan);
-        std::vector<Score> scores;
-        scores.emplace_back(std::make_unique<Ours>(), weeks.faults(), true);
-        scores.emplace_back(std::make_unique<Instant>(), weeks.faults(), false);
-        scores.emplace_back(std::make_unique<Gpud>(), weeks.faults(), false);
-        while (const auto look = weeks.next()) {
-            ++looks;
-            const auto began = std::chrono::steady_clock::now();
-            scores.front().look(*look);
-            judging += std::chrono::steady_clock::now() - began;
-            scores[1].look(*look);
-            scores[2].look(*look);
-        }
-        for (std::size_t i = 0; i < scores.size(); ++i)
-            for (const auto& [rule, count] : scores[i].confusion())
+
+    void add(const Result& other) {
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            for (const auto& [rule, count] : other.sums[i].second)
                 sums[i].second[rule].add(count);
-        if (::isatty(STDERR_FILENO)) fmt::print(stderr, "\r{} of {} hosts\033[K", host + 1, options.hosts);
+        judging += other.judging;
+        looks += other.looks;
+    }
+};
+
+Result watch_host(const Options& options, std::size_t host, int faults) {
+    trace::Plan plan;
+    plan.length = std::chrono::hours(24 * options.days);
+    const auto hosts = static_cast<int>(options.hosts);
+    plan.faults = faults / hosts + (static_cast<int>(host) < faults % hosts);
+    trace::HostTrace weeks(options.seed * 100'000 + host, plan);
+    std::vector<Score> scores;
+    scores.emplace_back(std::make_unique<Ours>(), weeks.faults(), true);
+    scores.emplace_back(std::make_unique<Instant>(), weeks.faults(), false);
+    scores.emplace_back(std::make_unique<Gpud>(), weeks.faults(), false);
+    Result result;
+    while (const auto look = weeks.next()) {
+        ++result.looks;
+        const auto began = std::chrono::steady_clock::now();
+        scores.front().look(*look);
+        result.judging += std::chrono::steady_clock::now() - began;
+        scores[1].look(*look);
+        scores[2].look(*look);
+    }
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        result.sums[i].second = scores[i].confusion();
+    return result;
+}
+
+// All hosts, each with its share of the faults, one a core at a time.
+Result simulate(const Options& options, int faults) {
+    std::atomic<std::size_t> next = 0;
+    std::mutex mutex;
+    Result sum;
+    const auto work = [&] {
+        for (auto host = next++; host < options.hosts; host = next++) {
+            const auto one = watch_host(options, host, faults);
+            const std::lock_guard lock(mutex);
+            sum.add(one);
+            if (::isatty(STDERR_FILENO))
+                fmt::print(stderr, "\r{} of {} hosts\033[K", host + 1, options.hosts);
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+            threads.emplace_back(work);
     }
     if (::isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
-    seconds = std::chrono::duration<double>(judging).count() /
-              static_cast<double>(std::max<std::uint64_t>(1, looks));
-    return sums;
+    return sum;
 }
 
 Count total(const Confusion& confusion) {
@@ -293,7 +324,7 @@ Count total(const Confusion& confusion) {
     return sum;
 }
 
-void print(const std::vector<std::pair<std::string, Confusion>>& sums) {
+void print(const Sums& sums) {
     base::Table table({"JUDGED BY", "PLANTED", "FOUND", "AFTER (P50)", "FALSE ALARMS", "FALSE WARNINGS"});
     for (const auto& [name, confusion] : sums) {
         const auto sum = total(confusion);
@@ -306,20 +337,20 @@ void print(const std::vector<std::pair<std::string, Confusion>>& sums) {
 int run(const Options& options) {
     fmt::print("{} hosts with {} HCAs and {} GPUs, {} days, seed {}\n\n", options.hosts,
                trace::HostTrace::devices, trace::HostTrace::devices, options.days, options.seed);
-    double seconds = 0;
     fmt::print("sound hosts (an alarm would drain the host):\n");
-    const auto sound = simulate(options, 0, seconds);
-    print(sound);
+    print(simulate(options, 0).sums);
     fmt::print("\nthe same with {} faults:\n", options.faults);
-    const auto faulty = simulate(options, static_cast<int>(options.faults), seconds);
-    print(faulty);
+    const auto faulty = simulate(options, static_cast<int>(options.faults));
+    print(faulty.sums);
     fmt::print("\nnodewatchd by rule (planted faults; signs of them by other rules are not counted):\n");
     base::Table rules({"RULE", "PLANTED", "FOUND", "AFTER (P50)", "FALSE ALARMS", "FALSE WARNINGS"});
-    for (const auto& [rule, count] : faulty.front().second)
+    for (const auto& [rule, count] : faulty.sums.front().second)
         rules.add({rule, fmt::format("{}", count.planted), fmt::format("{}", count.found),
                    middle(count.delays), fmt::format("{}", count.false_alarms),
                    fmt::format("{}", count.false_warnings)});
-    fmt::print("{}\none look is judged in {:.1f} us\n", rules.print(), seconds * 1e6);
+    const auto seconds = std::chrono::duration<double>(faulty.judging).count();
+    fmt::print("{}\none look is judged in {:.1f} us\n", rules.print(),
+               1e6 * seconds / static_cast<double>(std::max<std::uint64_t>(1, faulty.looks)));
     return base::exit_done;
 }
 

@@ -121,6 +121,7 @@ const HostTrace::Kind HostTrace::noise_[] = {
      .shortest = 60s,
      .longest = 3600s,
      .on_gpu = true,
+     .in_minutes = true,
      .show = [](Sample& sample, const Episode& one) { brake(sample, one.device, 0x4); }},
     {.name = "an application's XID",
      .a_month = 6,
@@ -195,8 +196,9 @@ const HostTrace::Kind HostTrace::planted_[] = {
      .grave = true,
      .tick =
          [](HostTrace& host, const Episode& one, base::Duration passed) {
-             if (host.between(0, 5400) < static_cast<std::uint64_t>(passed / 1s))
-                 ++host.counters_[one.device]["link_downed"];
+             // Once in 90 minutes.
+             const auto lasted = host.now_ - one.begin;
+             if (lasted / 90min != (lasted - passed) / 90min) ++host.counters_[one.device]["link_downed"];
          }},
     {.name = "ib.counter.symbol_error",
      .shortest = 3h,

@@ -13,6 +13,7 @@ struct HostTrace::Kind {
     base::Duration shortest{}, longest{};
     std::uint64_t least = 0, most = 0; // amount
     bool maintenance = false, grave = false, on_gpu = false, boots_first = false;
+    bool in_minutes = false; // looks each second would show nothing more
     void (*begin)(HostTrace&, const Episode&) = nullptr;
     void (*show)(restart::Sample&, const Episode&) = nullptr;
     void (*tick)(HostTrace&, const Episode&, base::Duration passed) = nullptr;

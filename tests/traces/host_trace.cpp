@@ -119,54 +119,17 @@ base::Time HostTrace::step_to() {
     return next;
 }
 
-// What counts on a sound host, too.
-void HostTrace::count(base::Duration passed) {
+// What counts on a sound host, too; whether something did.
+bool HostTrace::count(base::Duration passed) {
     const auto hours = std::chrono::duration<double>(passed) / std::chrono::duration<double>(1h);
     const auto errors = std::poisson_distribution<int>(hours * devices)(random_);
     for (int i = 0; i < errors; ++i)
         ++counters_[between(0, devices - 1)]["symbol_error"];
+    return errors > 0;
 }
 
-std::optional<HostTrace::Look> HostTrace::next() {
-    const auto before = now_;
-    now_ = step_to();
-    if (now_ >= end_) return std::nullopt;
-    count(now_ - before);
-    std::vector<Episode> begin;
-    for (; begun_ < episodes_.size() && episodes_[begun_].begin <= now_; ++begun_)
-        begin.push_back(episodes_[begun_]);
-    for (auto one : begin) {
-        const auto& kind = kind_of(one);
-        if (kind.boots_first) {
-            // Nobody looks while it boots, and what was to come meanwhile comes afterwards.
-            now_ += boots;
-            boot();
-        }
-        one.begin = now_;
-        one.end = std::max(one.end, now_ + fine);
-        if (one.fault >= 0) faults_[static_cast<std::size_t>(one.fault)].begin = now_;
-        if (kind.begin) kind.begin(*this, one);
-        active_.push_back(one);
-        fine_until_ = now_ + around;
-    }
-    for (const auto& one : active_)
-        if (const auto& kind = kind_of(one); kind.tick) kind.tick(*this, one, now_ - before);
-    // A fault ends with its repair, and that with a boot.
-    bool repaired = false;
-    std::erase_if(active_, [&](const Episode& one) {
-        if (one.end > now_) return false;
-        repaired |= one.fault >= 0;
-        fine_until_ = now_ + around;
-        return true;
-    });
-    if (repaired) {
-        now_ += boots;
-        fine_until_ = now_ + around;
-        boot();
-    }
-
-    sample_ = {};
-    sample_.now = now_;
+// The host without what happens to it now.
+void HostTrace::describe_host() {
     sample_.ib.emplace();
     sample_.gpus.emplace();
     sample_.listed.emplace();
@@ -193,6 +156,50 @@ std::optional<HostTrace::Look> HostTrace::next() {
         gpu.pcie_replays = replays_[i];
         sample_.gpus->push_back(std::move(gpu));
     }
+}
+
+std::optional<HostTrace::Look> HostTrace::next() {
+    const auto before = now_;
+    now_ = step_to();
+    if (now_ >= end_) return std::nullopt;
+    bool changed = count(now_ - before) || !active_.empty();
+    std::vector<Episode> begin;
+    for (; begun_ < episodes_.size() && episodes_[begun_].begin <= now_; ++begun_)
+        begin.push_back(episodes_[begun_]);
+    for (auto one : begin) {
+        const auto& kind = kind_of(one);
+        if (kind.boots_first) {
+            // Nobody looks while it boots, and what was to come meanwhile comes afterwards.
+            now_ += boots;
+            boot();
+        }
+        one.begin = now_;
+        one.end = std::max(one.end, now_ + fine);
+        if (one.fault >= 0) faults_[static_cast<std::size_t>(one.fault)].begin = now_;
+        if (kind.begin) kind.begin(*this, one);
+        active_.push_back(one);
+        if (!kind.in_minutes) fine_until_ = now_ + around;
+    }
+    changed |= !begin.empty() || booted_;
+    for (const auto& one : active_)
+        if (const auto& kind = kind_of(one); kind.tick) kind.tick(*this, one, now_ - before);
+    // A fault ends with its repair, and that with a boot.
+    bool repaired = false;
+    std::erase_if(active_, [&](const Episode& one) {
+        if (one.end > now_) return false;
+        repaired |= one.fault >= 0;
+        if (!kind_of(one).in_minutes) fine_until_ = now_ + around;
+        return true;
+    });
+    if (repaired) {
+        now_ += boots;
+        fine_until_ = now_ + around;
+        boot();
+    }
+
+    sample_.now = now_;
+    sample_.xids.clear();
+    if (changed) describe_host();
     for (const auto& one : active_) {
         const auto& kind = kind_of(one);
         if (kind.show) kind.show(sample_, one);

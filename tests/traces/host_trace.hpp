@@ -68,7 +68,8 @@ private:
     void add_noise(const Plan& plan);
     void add_faults(const Plan& plan);
     base::Time step_to();
-    void count(base::Duration passed);
+    bool count(base::Duration passed);
+    void describe_host();
     void boot();
     std::uint64_t between(std::uint64_t low, std::uint64_t high);
 
