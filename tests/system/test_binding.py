@@ -260,8 +260,9 @@ def test_files_are_only_put_where_nobody_else_writes(cluster):
     with facts(cluster):
         folder = cluster.root / "hosts" / node / "run" / "railyard"
         for spoil in (["mkdir", "-m", "0777", str(folder)], ["ln", "-s", "/tmp", str(folder)]):
-            cluster.run("rm", "-rf", str(folder))
-            cluster.out(*spoil)
+            # A step that is on its way out may put a file there in between.
+            wait_for(lambda: cluster.run("rm", "-rf", str(folder)).returncode == 0 and cluster.run(*spoil).returncode == 0, 20,
+                     f"{spoil[0]} in place of the run folder")
             found = variables(cluster, "-w", node, "-n2")
             check("NCCL_TOPO_FILE" not in found[0] and "NCCL_IB_HCA" in found[0], f"after {spoil[0]}: {found}")
             equal(list((cluster.root / "hosts" / node / "tmp").glob("nccl*")), [], "files behind the link")

@@ -14,7 +14,8 @@ from railcluster.process import wait_for
 from railcluster.site import Site
 from railcluster.testing import check, equal, holds
 
-NEEDS = ["railtopo", "railplan", "railckpt", "railrun", "railctl", "restartd", "nodewatchd", "fabricwatchd", ".libs/spank_rail.so"]
+NEEDS = ["railtopo", "railplan", "railckpt", "railrun", "railctl", "restartd", "nodewatchd", "fabricwatchd", "railcheck",
+         ".libs/spank_rail.so"]
 MAN = SOURCE / "man"
 
 
@@ -236,6 +237,32 @@ def look_at_host(cluster, text):
     holds(Stage(cluster, "once").run(text, host=cluster.nodes[0]), f"host {cluster.nodes[0]}", "nodewatchd --once")
 
 
+NC = """#!/usr/bin/env python3
+# As nc -U sends its input and prints the answer.
+import socket, sys
+assert sys.argv[1] == "-U", sys.argv
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect(sys.argv[2])
+    connection.sendall(sys.stdin.buffer.read())
+    sys.stdout.buffer.write(b"".join(iter(lambda: connection.recv(65536), b"")))
+"""
+
+
+def scrape(cluster, text):
+    stage, node = Stage(cluster, "scrape"), cluster.nodes[0]
+    stage.program("nc", NC)
+    wait_for(lambda: "node_infiniband_" in stage.run(text, host=node), 30, "the ports to be among the metrics")
+
+
+def signals(cluster, text):
+    stage = Stage(cluster, "signals")
+    wait_for(lambda: "gpu.lost" in stage.run(text, {"n001": cluster.nodes[0]}), 60, "the rules of the GPU to be shown")
+
+
+def selftest(cluster, text):
+    holds(Stage(cluster, "selftest").run(text), "each fires at its fault", "railcheck selftest")
+
+
 def restart_agent(cluster, text):
     """systemctl is the cluster's own stop and start."""
     equal(text.strip(), "systemctl restart nodewatchd", "the example")
@@ -297,10 +324,11 @@ TESTS = {
     "fabric.json.5": [fabric_file],
     "fabricwatchd.8": [sweep],
     "librailckpt.3": [c_program],
-    "nodewatchd.8": [look_at_host, restart_agent],
+    "nodewatchd.8": [look_at_host, scrape, restart_agent],
+    "railcheck.8": [selftest],
     "railckpt.1": [job_script, save_when_due],
     "railckpt.py.3": [python_group],
-    "railctl.1": [drain, explain, incidents, enable],
+    "railctl.1": [drain, explain, signals, incidents, enable],
     "railplan.1": [would_it_fit] * 3,
     "railrun.1": [step_in_a_script],
     "railtopo.1": [on_the_fabric] * 8,
@@ -337,5 +365,5 @@ def test_examples_of_placement(cluster):
 
 
 def test_examples_of_operation(cluster):
-    for page in ("railctl.1", "nodewatchd.8"):
+    for page in ("railctl.1", "nodewatchd.8", "railcheck.8"):
         run_page(cluster, page)

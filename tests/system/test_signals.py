@@ -49,7 +49,9 @@ def test_a_planted_fault_is_seen_beside_its_rule(cluster):
     cluster.agents.wait_heard()
     status, rows = signals(cluster)
     equal(status, 0, "the status for a sound host")
-    equal({row["state"] for row in rows if row["component"]}, {"ok"}, "states on a sound host")
+    # A mean of twelve hours is not known yet.
+    known = [row for row in rows if row["component"] and row.get("text") != "too few samples yet"]
+    equal({row["state"] for row in known}, {"ok"}, "states on a sound host")
     seen = {(row["component"], row["rule"]["signal"]) for row in rows}
     for signal in (("gpu3", "gpu.clock_events"), ("gpu7", "gpu.lost"), ("mlx5_0:1", "ib.active"), ("mlx5_1:1", "ib.counter.link_downed")):
         check(signal in seen, f"{signal} is not among {sorted(seen)}")
@@ -103,6 +105,7 @@ def test_values_of_a_silent_agent_are_old_ones(cluster):
 
 
 def test_what_cannot_be_asked_for_is_refused(cluster):
+    cluster.agents.wait_heard()
     for words, text in ((("n999",), "n999"), (("n001", "--component", "gpu77"), "n001 has no signals of gpu77"),
                         (("n001", "--rule", "gpu.los"), "no rule or signal gpu.los")):
         done = cluster.run("railctl", "signals", *words)

@@ -33,7 +33,7 @@ def test_the_emergency_line_alone(cluster):
             wait_for(lambda: not cluster.alive("ctl", "slurmctld") and log_lines(cluster, "fatal: "), 90, "slurmctld to stop")
             conf.write_text(stock)
             site.start()
-            wait_for(lambda: "UP" in cluster.run("scontrol", "ping").stdout, 30, "slurmctld")
+            wait_for(lambda: "UP" in cluster.run("scontrol", "ping").stdout, 90, "slurmctld", [cluster.log("ctl", "slurmctld")])
             equal(chooser(cluster), "topology/tree", "what chooses")
             watched.step()
         finally:
