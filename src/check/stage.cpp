@@ -150,16 +150,26 @@ const Injector injectors[] = {
      }},
 };
 
-class Through : public Stage {
+// A signal that a source of the bed is brought to say.
+class OnBed : public Stage {
 public:
-    Through(Bed& bed, const Injector& injector) : bed_(bed), injector_(injector) {}
-
-    std::string_view through() const override { return injector_.through; }
+    explicit OnBed(Bed& bed) : bed_(bed) {}
     base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) override {
         return bed_.begin(rules, interval);
     }
-    base::Expected<void> set(double value, std::string_view) override { return injector_.set(bed_, value); }
     base::Expected<std::vector<Finding>> look() override { return bed_.look(); }
+    double of() const override { return 0; }
+
+protected:
+    Bed& bed_;
+};
+
+class Through : public OnBed {
+public:
+    Through(Bed& bed, const Injector& injector) : OnBed(bed), injector_(injector) {}
+
+    std::string_view through() const override { return injector_.through; }
+    base::Expected<void> set(double value, std::string_view) override { return injector_.set(bed_, value); }
     std::string component() const override {
         const auto signal = injector_.signal;
         if (signal.starts_with("gpu.")) return Bed::gpu_name(faulty);
@@ -179,28 +189,21 @@ public:
     }
 
 private:
-    Bed& bed_;
     const Injector& injector_;
 };
 
-class Counter : public Stage {
+class Counter : public OnBed {
 public:
-    Counter(Bed& bed, std::string_view name) : bed_(bed), name_(name) {}
+    Counter(Bed& bed, std::string_view name) : OnBed(bed), name_(name) {}
 
     std::string_view through() const override { return by_sysfs; }
-    base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) override {
-        return bed_.begin(rules, interval);
-    }
     base::Expected<void> set(double value, std::string_view) override {
         return bed_.set_counter(faulty, name_, whole(value));
     }
-    base::Expected<std::vector<Finding>> look() override { return bed_.look(); }
     std::string component() const override { return Bed::port_name(faulty); }
     double sound() const override { return static_cast<double>(Bed::counted); }
-    double of() const override { return 0; }
 
 private:
-    Bed& bed_;
     std::string name_;
 };
 
@@ -224,29 +227,23 @@ std::string words_of_driver(double code, std::string_view wanted) {
 }
 
 // What drivers write into the kernel log: NVIDIA's XIDs, mlx5's lines.
-class Logged : public Stage {
+class Logged : public OnBed {
 public:
-    Logged(Bed& bed, bool hca) : bed_(bed), hca_(hca) {}
+    Logged(Bed& bed, bool hca) : OnBed(bed), hca_(hca) {}
 
     std::string_view through() const override { return "kernel log"; }
-    base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) override {
-        return bed_.begin(rules, interval);
-    }
     base::Expected<void> set(double value, std::string_view text) override {
         if (hca_) return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
         return bed_.log(fmt::format("NVRM: Xid (PCI:{}): {}, {}", Bed::pci_of(faulty), value,
                                     words_of_driver(value, text)));
     }
-    base::Expected<std::vector<Finding>> look() override { return bed_.look(); }
     std::string component() const override {
         if (hca_) return fmt::format("mlx5_{}", faulty);
         return bed_.has_gpus() ? Bed::gpu_name(faulty) : "gpu/" + Bed::pci_of(faulty);
     }
     double sound() const override { return 0; }
-    double of() const override { return 0; }
 
 private:
-    Bed& bed_;
     bool hca_;
 };
 
@@ -302,7 +299,6 @@ private:
 } // namespace
 
 std::unique_ptr<Stage> stage_of(const restart::Rule& rule, Bed& bed) {
-    // Of a counter the peers are the other ports; only some sources' doubles can move all of them.
     if (rule.signal == "gpu.xid" || rule.signal == "hca.log")
         return std::make_unique<Logged>(bed, rule.signal == "hca.log");
     if (rule.signal.starts_with(restart::counter_prefix))
