@@ -1,5 +1,6 @@
 #include "restart/watch/port_signals.hpp"
 
+#include "restart/watch/window.hpp"
 #include "topo/guid.hpp"
 
 #include <algorithm>
@@ -71,8 +72,7 @@ void PortSignals::read_port(const PortSample& port, const Port& name, std::vecto
 }
 
 std::uint64_t PortSignals::Downed::take(std::uint64_t value, bool active) {
-    constexpr std::uint64_t all_32 = 0xffff'ffff;
-    if (value == all_32 || value == ~std::uint64_t{0}) return value; // the device does not answer
+    if (!Growth::is_count(value)) return value;
     if (known && value > last && !(active && was_active)) {
         const auto grown = value - last;
         hidden += counted ? grown : grown - 1;

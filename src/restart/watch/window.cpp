@@ -34,9 +34,13 @@ void Hold::look(base::Time now, bool present, base::Duration window, base::Durat
     }
 }
 
+bool Growth::is_count(std::uint64_t value) {
+    return value != 0xffff'ffffU && value != ~std::uint64_t{0};
+}
+
 // Since the last value.
 std::uint64_t Growth::step(base::Time now, std::uint64_t value) {
-    if (value == 0xffff'ffffU || value == ~std::uint64_t{0}) return 0;
+    if (!is_count(value)) return 0;
     const auto before = std::exchange(last_, value);
     if (!before) return 0;
     if (fallen_ && now - fallen_->first >= misread) fallen_.reset();

@@ -51,6 +51,9 @@ class Growth {
 public:
     explicit Growth(base::Duration period) : period_(period) {}
 
+    // Whether a lifetime value says anything: not with all bits of 32 or 64 set.
+    static bool is_count(std::uint64_t value);
+
     // Takes a new lifetime value; returns the growth within the period that ends now.
     std::uint64_t take(base::Time now, std::uint64_t value);
     // The next value is where counting begins: what came before it is not known.
