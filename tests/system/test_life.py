@@ -57,7 +57,7 @@ def lost_and_back(cluster):
     first, lost = running_on(cluster, survivor)
     cluster.out("scontrol", "update", f"nodename={lost}", "state=down", "reason=gone")
     wait_for(lambda: nodes_of(cluster, survivor) == [first], 20, "the job to go on without its host")
-    cluster.out("scontrol", "update", f"nodename={lost}", "state=resume")
+    cluster.resume(lost)
     cluster.out("scancel", survivor)
     everyone = (f"-N{len(cluster.nodes)}", "--exclusive")
     # One that ends slowly: a host that answers after its job has ended is noted as free by that alone.

@@ -320,6 +320,13 @@ class Cluster:
             raise RuntimeError(f"sinfo names {sorted(states)}")
         return states
 
+    def resume(self, node: str) -> None:
+        """Sets a node that was set down back to use. Its daemon's registration may do so first (ReturnToService=2), and
+        Slurm refuses to resume what is in use."""
+        refused = self.run("scontrol", "update", f"nodename={node}", "state=resume")
+        if refused.returncode and self.node_states()[node].rstrip("*") not in ("idle", "mixed", "allocated"):
+            raise RuntimeError(f"{node} cannot be resumed: {refused.stderr.strip()}: {self.node_states()[node]}")
+
     # --- faults ---
 
     def power_off(self, host: str) -> None:
