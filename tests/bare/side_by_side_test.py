@@ -34,9 +34,12 @@ try:
             os.kill(os.getpid(), 9)
         if "hang" in name:
             time.sleep(600)
+        again = os.path.exists(f"seen-{name}")
+        open(f"seen-{name}", "w").close()
+        bad = "bad" in name or ("chance" in name and not again)
         print(f"said by {name}", flush=True)
         note(f"end {name}")
-        print("\\x1e" + json.dumps(["fail" if "bad" in name else "pass", name, "as it must" if "bad" in name else ""]), flush=True)
+        print("\\x1e" + json.dumps(["fail" if bad else "pass", name, "as it must" if bad else ""]), flush=True)
 finally:
     time.sleep(0.3)
     note("down -")
@@ -72,6 +75,11 @@ def named(*names: str, alone=()) -> list[Test]:
     return [Test(name, "usual", 1, name in alone) for name in names]
 
 
+def last_results(lines: list[str]) -> list[str]:
+    """The last result of each test."""
+    return sorted({line.split()[2]: line for line in lines if line.startswith("RESULT")}.values())
+
+
 def run(folder: str, found: list[Test], seconds: float = 60) -> list[str]:
     process = pool(folder, found, seconds)
     out, _ = process.communicate(timeout=60)
@@ -95,9 +103,9 @@ def test_each_once_and_whole(folder) -> None:
 def test_a_worker_dies(folder) -> None:
     """Its test has failed, the others are run all the same, by another if need be."""
     names = ["a.1", "a.die", "a.2", "b.die", "b.1", "c.die", "c.bad"]
-    lines = [line for line in run(folder, named(*names)) if line.startswith("RESULT")]
+    lines = last_results(run(folder, named(*names)))
     why = "the worker that ran it ended with status -9"
-    check(sorted(lines) == sorted([f"RESULT fail {name} {why}" for name in names if "die" in name] + [
+    check(lines == sorted([f"RESULT fail {name} {why}" for name in names if "die" in name] + [
         "RESULT fail c.bad as it must", *(f"RESULT pass {name} " for name in ("a.1", "a.2", "b.1"))]), *lines)
 
 
@@ -106,7 +114,7 @@ def test_one_hangs(folder) -> None:
     lines = run(folder, named("a.1", "a.hang", "a.2", "b.1"), 3)
     check(any(line.startswith("a.hang has not ended within 3 s") for line in lines), *lines)
     check(any("-c import sys" in line and "[S " in line for line in lines), *lines)
-    results = sorted(line for line in lines if line.startswith("RESULT"))
+    results = last_results(lines)
     check(results == ["RESULT fail a.hang the worker that ran it ended with status -9",
                       *(f"RESULT pass {name} " for name in ("a.1", "a.2", "b.1"))], *lines)
 
@@ -119,6 +127,25 @@ def test_alone(folder) -> None:
     own = order[first][2]
     check(all(pid == own for _, _, pid in order[first:]), *order)
     check([what for what, _, pid in order[:first] if pid != own].count("down") == 3, *order)
+
+
+def test_by_chance(folder) -> None:
+    """A few that failed run once more when all others have ended; who passes then is told as such, with the first time's why."""
+    lines = run(folder, named("a.1", "a.chance", "b.bad", "b.1", "c.1", alone=("c.1",)))
+    check(last_results(lines) == ["RESULT again a.chance as it must", "RESULT fail b.bad as it must",
+                                  *(f"RESULT pass {name} " for name in ("a.1", "b.1", "c.1"))], *lines)
+    check(all(f"RESULT fail {name} as it must" in lines for name in ("a.chance", "b.bad")), *lines)
+    order = [(what, name) for what, name, _ in notes(folder)]
+    ends = order[order.index(("end", "c.1")):]
+    check([name for what, name in ends if what == "begin"] == ["a.chance", "b.bad"], *order)
+
+
+def test_not_by_chance(folder) -> None:
+    """More than a few are not run again."""
+    names = [f"{file}.chance" for file in "abcd"]
+    lines = run(folder, named(*names))
+    check(sorted(line for line in lines if line.startswith("RESULT")) == [f"RESULT fail {name} as it must" for name in names], *lines)
+    check(len(names) == workers.FEW + 1, workers.FEW)
 
 
 def test_the_plan(_folder) -> None:

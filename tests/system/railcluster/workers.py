@@ -21,6 +21,7 @@ MARK = "\x1e"
 MEMORY_MB = 600  # more than twice what a cluster of 16 hosts takes
 MOST = 4
 SECONDS = 420  # that no test takes, several times the slowest: one that hangs fails, and the others run
+FEW = 3  # failed tests that are tried again: when more fail, it is not by chance
 
 
 class Test(NamedTuple):
@@ -111,16 +112,32 @@ class Worker:
 def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str, str, str], None]) -> None:
     """Runs the tests; report(outcome, name, why) follows the output of each, which is printed whole.
 
+    A few that failed run once more with nothing beside them, so that what came by chance is told apart from what fails
+    each time: their second result replaces the first, and is "again" instead of "pass", with the first time's why.
     Whatever ends this, the workers are asked to end, waited for, and with them go their clusters.
     """
+    failed: dict[str, str] = {}
+
+    def first(outcome: str, name: str, why: str) -> None:
+        if outcome == "fail":
+            failed[name] = why
+        report(outcome, name, why)
+
+    def second(outcome: str, name: str, why: str) -> None:
+        report(*(("again", name, failed[name]) if outcome == "pass" else ("fail", name, why)))
+
     events: queue.Queue = queue.Queue()
     workers: list[Worker] = []
+
+    def run_all(chosen: list[Test], at_once: int, told: Callable[[str, str, str], None]) -> None:
+        workers.extend(Worker(number, command, events) for number in range(1, min(at_once, len(chosen)) + 1))
+        _run_all(Plan(chosen), workers, command, events, told)
+
     try:
-        for together in (True, False):
-            plan = Plan([test for test in tests if test.alone != together])
-            count = min(jobs if together else 1, sum(map(len, plan.left.values())))
-            workers += [Worker(number, command, events) for number in range(1, count + 1)]
-            _run_all(plan, workers, command, events, report)
+        run_all([test for test in tests if not test.alone], jobs, first)
+        run_all([test for test in tests if test.alone], 1, first)
+        if len(failed) <= FEW:
+            run_all([test for test in tests if test.name in failed], 1, second)
     finally:
         _stop(workers)
 
