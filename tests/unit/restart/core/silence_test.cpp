@@ -100,6 +100,44 @@ TEST_CASE("a rack without power is found as soon as a single host is") {
 }
 
 TEST_CASE(
+    "half of all hosts, or all but two, without power: every job is elsewhere at once, each moved once") {
+    const int gone = GENERATE(50, 98);
+    World world(100); // with the bounds that a site has by default: they keep no recovery back
+    const auto inside = world.submit({"n010", "n011"});
+    const auto across = world.submit({"n050", "n100"});
+    const auto outside = world.submit({"n099"});
+    world.run(2);
+    partition(world, 1, gone);
+    world.run(1);
+    world.send(dark(1, gone));
+    world.run(5);
+    INFO(world.story());
+    CHECK(world.count(ActionKind::down_host) == static_cast<std::size_t>(gone));
+    CHECK(world.job(inside).restarts == 1);
+    CHECK(world.job(across).restarts == 1);
+    CHECK(world.job(outside).restarts == 0);
+    world.run(300);
+    CHECK(world.job(inside).restarts == 1);
+    CHECK(world.job(across).restarts == 1);
+    CHECK(world.job(outside).phase == JobPhase::running);
+    if (gone == 50) {
+        CHECK(world.job(inside).phase == JobPhase::running);
+        CHECK(world.job(across).phase == JobPhase::running);
+        CHECK(world.state().incidents.empty());
+    }
+    mend(world, 1, gone); // the power is back
+    world.run(30);
+    for (int i = 1; i <= gone; ++i)
+        world.send(restart::OperatorResume{name(i), "alice"});
+    world.run(30);
+    CHECK(world.state().incidents.empty());
+    for (const auto& job : {inside, across}) {
+        CHECK(world.job(job).phase == JobPhase::running);
+        CHECK(world.job(job).restarts == 1);
+    }
+}
+
+TEST_CASE(
     "a silent group is held back for a time, then each is judged by what the resource manager decides") {
     World world(16);
     world.policy.max_drained_percent = world.policy.max_lost_percent = 100;
