@@ -10,6 +10,7 @@ libry_base_la_SOURCES = \
 	%D%/expected.hpp \
 	%D%/fields.hpp \
 	%D%/file.cpp %D%/file.hpp \
+	%D%/fnv.hpp \
 	%D%/fmt.cpp \
 	%D%/host_health.cpp %D%/host_health.hpp \
 	%D%/host_state.hpp \

@@ -1,5 +1,6 @@
 #include "topo/derive.hpp"
 
+#include "base/fnv.hpp"
 #include "topo/names.hpp"
 #include "topo/order.hpp"
 #include "topo/sets.hpp"
@@ -169,10 +170,10 @@ std::vector<int> leaf_vector(const Host& host) {
 
 struct LeavesHash {
     std::size_t operator()(const std::vector<int>& leaves) const {
-        std::uint64_t hash = 14695981039346656037U;
+        base::Fnv1a hash;
         for (const int leaf : leaves)
-            hash = (hash ^ static_cast<std::uint32_t>(leaf)) * 1099511628211U;
-        return hash ^ (hash >> 32);
+            hash.add(static_cast<std::uint32_t>(leaf));
+        return hash.value() ^ (hash.value() >> 32);
     }
 };
 

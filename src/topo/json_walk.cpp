@@ -9,13 +9,6 @@ namespace {
 
 constexpr std::size_t block_size = 65536;
 
-// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
-std::uint64_t digested(std::uint64_t digest, const char* at, const char* end) {
-    for (; at != end; ++at)
-        digest = (digest ^ static_cast<unsigned char>(*at)) * 0x100000001b3;
-    return digest;
-}
-
 } // namespace
 
 JsonWalk::JsonWalk(int fd) : fd_(fd), block_(block_size) {
@@ -42,7 +35,7 @@ bool JsonWalk::more() {
     at_ = kept_to_ = block_.data();
     end_ = at_ + n;
     size_ += static_cast<std::uint64_t>(n);
-    digest_ = digested(digest_, at_, end_);
+    digest_.add({at_, static_cast<std::size_t>(end_ - at_)});
     return true;
 }
 
@@ -135,9 +128,13 @@ void JsonWalk::go_to(std::uint64_t place) {
 }
 
 std::uint64_t JsonWalk::digest_to_end() {
-    if (fd_ < 0) return digested(digest_, end_ - size_, end_);
+    if (fd_ < 0) {
+        auto digest = digest_;
+        digest.add({end_ - size_, size_});
+        return digest.value();
+    }
     for (at_ = end_; more(); at_ = end_) {}
-    return digest_;
+    return digest_.value();
 }
 
 } // namespace topo

@@ -2,6 +2,8 @@
 // which no more is held at a time than one block and the value that is asked for.
 #pragma once
 
+#include "base/fnv.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -64,7 +66,7 @@ private:
     std::uint64_t size_ = 0; // up to `end_`
     int fd_ = -1;            // -1: from memory
     std::vector<char> block_;
-    std::uint64_t digest_ = 0xcbf29ce484222325;
+    base::Fnv1a digest_;
     std::string* kept_ = nullptr;   // of the value that is being read,
     const char* kept_to_ = nullptr; // up to here
     bool failed_ = false;

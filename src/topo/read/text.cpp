@@ -1,5 +1,6 @@
 #include "topo/read/text.hpp"
 
+#include "base/fnv.hpp"
 #include "topo/read/raw_fabric.hpp"
 
 #include <fmt/format.h>
@@ -100,11 +101,10 @@ bool same_word(std::string_view a, std::string_view b) {
            std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/
 Guid made_guid(Made what, std::string_view name) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char c : name)
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    base::Fnv1a digest;
+    digest.add(name);
+    const std::uint64_t hash = digest.value();
     return (Guid{static_cast<std::uint8_t>(what)} << 56) | ((hash ^ (hash >> 56)) & (~Guid{0} >> 8));
 }
 

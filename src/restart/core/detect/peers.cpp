@@ -2,6 +2,7 @@
 
 #include "restart/core/detect/peers.hpp"
 
+#include "base/fnv.hpp"
 #include "restart/core/detect/silence.hpp"
 #include "restart/core/host_use.hpp"
 
@@ -17,16 +18,14 @@ using base::Knocked;
 // Of an agent: twice its limit for a look, as one that is taken and not answered needs, and a moment.
 constexpr base::Duration look_takes{2'500};
 
-// Spreads who looks at whom over all hosts, the same way in every life and build: FNV-1a, mixed once more as
-// names differ in their last letters.
+// Spreads who looks at whom over all hosts, the same way in every life and build. Mixed once more, as names
+// differ in their last letters.
 std::uint64_t spread(std::string_view host, std::string_view peer) {
-    std::uint64_t hash = 14'695'981'039'346'656'037U;
-    const auto add = [&](char c) { hash = (hash ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U; };
-    for (const char c : host)
-        add(c);
-    add('\0');
-    for (const char c : peer)
-        add(c);
+    base::Fnv1a both;
+    both.add(host);
+    both.add(0);
+    both.add(peer);
+    std::uint64_t hash = both.value();
     hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9U;
     hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebU;
     return hash ^ (hash >> 31);
