@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "check/selftest.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>

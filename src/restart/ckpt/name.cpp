@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace restart::ckpt {
 
 std::string to_name(std::string_view prefix, const Id& id) {

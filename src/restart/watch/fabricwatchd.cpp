@@ -17,6 +17,7 @@
 #include "topo/fabric_json.hpp"
 #include "topo/read/mad_discover.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <optional>

@@ -5,6 +5,7 @@
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 using restart::ActionKind;
 using restart::JobPhase;
 

@@ -1,5 +1,6 @@
 #include "restart/watch/peer_looker.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <set>
