@@ -16,6 +16,11 @@ AC_DEFUN([RY_WARNINGS], [
     ])
   # GCC 12 warns of an overlap in its own operator+("literal", std::string) (GCC bug 105651).
   RY_CXX_FLAG([-Wno-restrict], [WARN_CXXFLAGS="$WARN_CXXFLAGS -Wno-restrict"])
+  # GCC 13 and newer take an empty optional for one whose value is used (GCC bug 80635); GCC 12 finds the real ones.
+  AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+    #if __GNUC__ < 13 || defined __clang__
+    #error not one of them
+    #endif]])], [WARN_CXXFLAGS="$WARN_CXXFLAGS -Wno-maybe-uninitialized"])
   WARN_CFLAGS="-Wall -Wextra -Wshadow"
   AS_IF([test "$enable_werror" = yes], [
     WARN_CXXFLAGS="$WARN_CXXFLAGS -Werror"
@@ -54,6 +59,28 @@ AC_DEFUN([RY_OPTIMISATION], [
   AC_SUBST([OPT_CFLAGS])
   AC_SUBST([HOT_CXXFLAGS])
   AC_SUBST([TEST_CXXFLAGS])])
+
+# RY_PRECOMPILED(yes|no): the headers that most files include are compiled once. Called at the end, as no check of
+# configure could include them. The compiler takes from NAME.hpp.gch/ the one that fits its flags, and NAME.hpp as text
+# where none does. One word each: libtool would take a file's name for one to be linked.
+AC_DEFUN([RY_PRECOMPILED], [
+  AS_IF([test "$1" = yes], [
+    AC_CONFIG_COMMANDS([precompiled.hpp], [
+      rm -rf precompiled.hpp.gch precompiled_test.hpp.gch
+      mkdir precompiled.hpp.gch precompiled_test.hpp.gch
+      cp "$srcdir/build-aux/precompiled.hpp" "$srcdir/build-aux/precompiled_test.hpp" . ||
+        AC_MSG_ERROR([the headers to precompile cannot be copied])
+      for ry_name in precompiled_test precompiled; do
+        AS_CASE([$ry_name], [precompiled_test], [ry_flags=$ry_test], [ry_flags=$ry_product])
+        for ry_pic in "" "-fPIC -DPIC"; do
+          $ry_cxx $ry_flags $ry_pic -x c++-header -o "$ry_name.hpp.gch/code$(echo "$ry_pic" | tr -d ' ')" $ry_name.hpp ||
+            AC_MSG_ERROR([$ry_name.hpp does not compile; configure without --enable-precompiled])
+        done
+      done], [
+      ry_cxx="$CXX" ry_product="$CXXFLAGS_BEFORE $OPT_CXXFLAGS $FMT_CFLAGS" ry_test="$CXXFLAGS_BEFORE $TEST_CXXFLAGS_BEFORE $FMT_CFLAGS"])
+    CXXFLAGS_BEFORE=$CXXFLAGS TEST_CXXFLAGS_BEFORE=$TEST_CXXFLAGS
+    CXXFLAGS="$CXXFLAGS -includeprecompiled.hpp"
+    TEST_CXXFLAGS="-includeprecompiled_test.hpp $TEST_CXXFLAGS"])])
 
 # RY_PKG(NAME, MODULES, DEBIAN-PACKAGES): a required library with a pkg-config file.
 AC_DEFUN([RY_PKG], [

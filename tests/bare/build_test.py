@@ -97,7 +97,7 @@ def equal(got, wanted) -> None:
     check(got == wanted, f"got {got}", f"wanted {wanted}")
 
 
-PLAIN = "--enable-werror CC=gcc CXX=g++"
+PLAIN = "--enable-werror --enable-precompiled CC=gcc CXX=g++"
 
 
 def test_once(folder) -> None:
@@ -189,7 +189,7 @@ def test_tools(folder) -> None:
     equal(world.configure(), [f"{PLAIN} slurm-src=slurm-22", "cleaned"])
     os.environ["CXX"] = "g++ -m64"
     try:
-        equal(world.configure(), ["--enable-werror CC=gcc CXX=g++ -m64 slurm-src=slurm-22"])
+        equal(world.configure(), ["--enable-werror --enable-precompiled CC=gcc CXX=g++ -m64 slurm-src=slurm-22"])
     finally:
         del os.environ["CXX"]
 
@@ -200,7 +200,7 @@ def test_options(folder) -> None:
     world.source("22")
     world.configure()
     equal(world.configure(options=("--enable-werror", "--enable-sanitizer=address")),
-          ["--enable-werror --enable-sanitizer=address CC=gcc CXX=g++ slurm-src=slurm-22"])
+          ["--enable-werror --enable-sanitizer=address --enable-precompiled CC=gcc CXX=g++ slurm-src=slurm-22"])
 
 
 def test_cut_off(folder) -> None:

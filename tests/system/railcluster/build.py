@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -141,7 +142,7 @@ def configure(build: Path, options: list[str], say: Callable[[str], None], relea
     finally:
         if bootstrap:
             bootstrap.stop()
-    command = [str(word) for word in (SOURCE / "configure", *options, *compilers(), *found)]
+    command = [str(word) for word in (SOURCE / "configure", *options, *precompiled(), *compilers(), *found)]
     tools = [_version(word.split("=", 1)[1]) for word in compilers()]
     if (build / "Makefile").exists() and have.tools == tools and _covers(have.command, command):
         return
@@ -211,6 +212,12 @@ def compilers() -> list[str]:
     front = "ccache " if shutil.which("ccache") else ""
     chosen = {name: os.environ.get(name) or usual for name, usual in (("CC", "gcc"), ("CXX", "g++"))}
     return [f"{name}={'' if word.startswith('ccache') else front}{word}" for name, word in chosen.items()]
+
+
+def precompiled() -> list[str]:
+    """g++ alone is a fifth faster with common headers compiled once; ccache could keep no object then."""
+    command = compilers()[1].partition("=")[2].split()
+    return ["--enable-precompiled"] if re.fullmatch(r"g\+\+(-\d+)?", Path(command[0]).name) else []
 
 
 def listed(build: Path, variable: str) -> list[str]:
