@@ -15,6 +15,8 @@ template FMT_API void buffer<char>::append(const char*, const char*);
 #if FMT_VERSION < 100000
 template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFER_CONTEXT(char)>,
                                  locale_ref);
+#else
+template FMT_API void vformat_to(buffer<char>&, string_view, vformat_args<>::type, locale_ref);
 #endif
 
 } // namespace detail
