@@ -67,6 +67,32 @@ std::vector<std::string> entries(const fs::path& directory) {
     return names;
 }
 
+bool KeptFolder::look() {
+    if (!handle_)
+        handle_.reset(::opendir(path_.c_str()));
+    else
+        ::rewinddir(handle_.get());
+    bool changed = false;
+    std::size_t count = 0;
+    while (const auto* entry = handle_ ? ::readdir(handle_.get()) : nullptr) {
+        const std::string_view name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        if (count == listed_.size()) listed_.emplace_back();
+        if (listed_[count] != name) {
+            listed_[count] = name;
+            changed = true;
+        }
+        ++count;
+    }
+    // The handle of one that was removed lists nothing for ever: the next look asks for its path again.
+    if (count == 0) handle_.reset();
+    listed_.resize(count);
+    if (!changed && count == names_.size()) return false;
+    names_ = listed_;
+    std::sort(names_.begin(), names_.end(), base::natural_less);
+    return true;
+}
+
 bool is_name(std::string_view name) {
     return !name.empty() && name.size() <= 60 && std::all_of(name.begin(), name.end(), [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||

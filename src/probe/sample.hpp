@@ -1,8 +1,8 @@
 // What a host says of itself at one moment, as it stands: nothing here is judged.
 #pragma once
 
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +21,8 @@ struct PortSample {
     std::string state;      // the kernel's word: "ACTIVE", "DOWN", "INIT", "ARMED"
     std::string phys_state; // "LinkUp", "Polling", "Disabled", …
     double rate_gbps = 0;
-    std::map<std::string, std::uint64_t> counters; // counters/ and hw_counters/ by file name, lifetime values
+    // counters/ and hw_counters/ by file name, lifetime values. Each look makes them anew and copies them.
+    boost::container::flat_map<std::string, std::uint64_t> counters;
 };
 
 struct IbSample {

@@ -8,7 +8,6 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <set>
 #include <string_view>
 
 namespace probe {
@@ -50,10 +49,13 @@ std::string pci_of(const fs::path& device) {
 
 constexpr std::array counter_folders{"counters", "hw_counters"};
 
+// Samples from one reading of what changes only when a link trains anew to the next.
+constexpr unsigned samples_between = 5;
+
 } // namespace
 
 SysfsIb::SysfsIb(fs::path root, std::vector<std::string> judged, std::vector<std::string> ignored)
-    : class_(std::move(root) / "class" / "infiniband"), judged_(std::move(judged)),
+    : class_(std::move(root) / "class" / "infiniband"), folder_(class_), judged_(std::move(judged)),
       ignored_(std::move(ignored)) {}
 
 void SysfsIb::judge(std::vector<std::string> counters) {
@@ -90,16 +92,23 @@ void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
                     port.judged.push_back({counter, std::move(fd)});
                     break;
                 }
+        // As they stand in a sample, whose map each is then added to at its end.
+        std::sort(port.judged.begin(), port.judged.end(),
+                  [](const Counter& a, const Counter& b) { return a.name < b.name; });
         ports.push_back(std::move(port));
     }
 }
 
 void SysfsIb::look_around(IbSample& into) {
-    const auto present = entries(class_);
-    const std::set<std::string, std::less<>> names(present.begin(), present.end());
-    std::erase_if(devices_, [&](const auto& device) { return !names.contains(device.first); });
-    std::erase_if(left_out_, [&](const auto& device) { return !names.contains(device.first); });
-    for (const auto& device : present) {
+    if (folder_.look()) {
+        const auto has_gone = [&](const auto& device) {
+            return std::find(folder_.names().begin(), folder_.names().end(), device.first) ==
+                   folder_.names().end();
+        };
+        std::erase_if(devices_, has_gone);
+        std::erase_if(left_out_, has_gone);
+    }
+    for (const auto& device : folder_.names()) {
         if (!is_name(device)) continue;
         if (std::find(ignored_.begin(), ignored_.end(), device) != ignored_.end()) {
             const auto [known, fresh] = left_out_.try_emplace(device);
@@ -118,20 +127,28 @@ void SysfsIb::look_around(IbSample& into) {
     }
 }
 
-bool SysfsIb::read_port(const Port& port, Depth depth, PortSample& into) const {
+bool SysfsIb::read_port(Port& port, Depth depth, PortSample& into) const {
     const auto state = first_line(port.state.get());
     if (!state) return false;
+    auto word = state_word(*state);
+    if (word != "ACTIVE" || word != port.last_state || samples_ % samples_between == 0) {
+        if (port.phys_state)
+            port.last_phys_state = state_word(first_line(port.phys_state.get()).value_or(""));
+        if (port.rate) port.last_rate_gbps = rate_gbps(first_line(port.rate.get()).value_or(""));
+    }
+    port.last_state = word;
     into.device = port.device;
     into.pci = port.pci;
     into.port = port.number;
     into.node = port.node;
     into.guid = port.guid;
-    into.state = state_word(*state);
-    if (port.phys_state) into.phys_state = state_word(first_line(port.phys_state.get()).value_or(""));
-    if (port.rate) into.rate_gbps = rate_gbps(first_line(port.rate.get()).value_or(""));
+    into.state = std::move(word);
+    into.phys_state = port.last_phys_state;
+    into.rate_gbps = port.last_rate_gbps;
+    into.counters.reserve(port.judged.size());
     for (const auto& counter : port.judged)
         if (const auto line = first_line(counter.fd.get()))
-            if (const auto value = whole_number(*line)) into.counters[counter.name] = *value;
+            if (const auto value = whole_number(*line)) into.counters.emplace(counter.name, *value);
     if (depth == Depth::judged) return true;
     for (const auto* folder : counter_folders)
         for (const auto& name : entries(port.path / folder))
@@ -145,19 +162,21 @@ IbSample SysfsIb::sample(Depth depth) {
     IbSample taken;
     look_around(taken);
     for (auto& [device, ports] : devices_) {
-        for (const auto& port : ports) {
-            PortSample read;
-            if (!read_port(port, depth,
-                           read)) { // gone while its entry is still there: open it again next time
+        for (auto& port : ports) {
+            if (!read_port(port, depth, taken.ports.emplace_back())) {
+                // Gone while its entry is still there: open it again next time.
+                taken.ports.pop_back();
                 ports.clear();
                 break;
             }
-            taken.ports.push_back(std::move(read));
         }
     }
-    std::sort(taken.ports.begin(), taken.ports.end(), [](const PortSample& a, const PortSample& b) {
+    const auto in_order = [](const PortSample& a, const PortSample& b) {
         return a.device == b.device ? a.port < b.port : base::natural_less(a.device, b.device);
-    });
+    };
+    if (!std::is_sorted(taken.ports.begin(), taken.ports.end(), in_order))
+        std::sort(taken.ports.begin(), taken.ports.end(), in_order);
+    ++samples_;
     return taken;
 }
 

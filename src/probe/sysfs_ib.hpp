@@ -1,11 +1,14 @@
 // InfiniBand ports as the kernel shows them: ROOT/class/infiniband/DEVICE/ports/N (Documentation/ABI/stable/
 // sysfs-class-infiniband). Reading a port counter costs the HCA's firmware a command, so between full samples
-// only the counters that rules judge are read; their files are kept open.
+// only the counters that rules judge are read; their files are kept open. A port's rate and physical state
+// are read with each fifth sample, and at once when its state is, or was, another than ACTIVE: to change
+// either its link trains anew.
 //
 // A read can block for as long as the firmware does: call from a thread that may wait.
 #pragma once
 
 #include "base/unique_fd.hpp"
+#include "probe/kernel_file.hpp"
 #include "probe/sample.hpp"
 
 #include <filesystem>
@@ -43,12 +46,16 @@ private:
         std::filesystem::path path;
         base::UniqueFd state, phys_state, rate;
         std::vector<Counter> judged;
+        std::string last_state, last_phys_state;
+        double last_rate_gbps = 0;
     };
     void look_around(IbSample& into);
     void open_ports(const std::string& device, const std::filesystem::path& path);
-    bool read_port(const Port& port, Depth depth, PortSample& into) const;
+    bool read_port(Port& port, Depth depth, PortSample& into) const;
 
     std::filesystem::path class_;
+    KeptFolder folder_; // class_
+    unsigned samples_ = 0;
     std::vector<std::string> judged_;
     std::vector<std::string> ignored_;
     // By device; a device stays while its entry in the class directory does.

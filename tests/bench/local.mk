@@ -9,7 +9,7 @@ EXTRA_DIST += tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/
 	tests/bench/topo_live_bench.py
 EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench \
 	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench \
-	tests/bench/mad_counters_bench
+	tests/bench/mad_counters_bench tests/bench/pread_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
 tests_bench_place_bench_LDADD = libry_sched.la libry_cli.la
@@ -22,6 +22,8 @@ tests_bench_ckpt_bench_LDADD = libry_ckpt.la libry_cli.la
 tests_bench_mad_counters_bench_SOURCES = %D%/mad_counters_bench.cpp
 tests_bench_mad_counters_bench_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 tests_bench_mad_counters_bench_LDADD = libry_mad_notices.la libry_watch.la libry_mad_discover.la libry_topo.la libry_base.la
+tests_bench_pread_bench_SOURCES = %D%/pread_bench.cpp
+tests_bench_pread_bench_LDADD = libry_probe.la libry_base.la
 tests_bench_driver_bench_SOURCES = %D%/driver_bench.cpp
 tests_bench_driver_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_driver_bench_LDADD = $(restartd_libs) libry_cli.la

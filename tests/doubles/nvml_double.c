@@ -60,7 +60,8 @@ static void read_again(void) {
     const char* path = getenv("RAIL_NVML_STATE");
     struct stat now;
     if (!path || stat(path, &now) != 0) {
-        memset(&state, 0, sizeof state);
+        state.lines = 0;
+        state.inode = 0; /* of no file: the next one is read */
         return;
     }
     if (now.st_mtim.tv_sec == state.mtime.tv_sec && now.st_mtim.tv_nsec == state.mtime.tv_nsec &&
@@ -138,7 +139,8 @@ RAILYARD_NVML_FUNCTIONS(PROTOTYPE)
 const char* nvmlErrorString(nvmlReturn_t result);
 
 nvmlReturn_t nvmlInit_v2(void) {
-    for (int i = 0; i < max_gpus; i++) gpus[i].index = i;
+    for (int i = 0; i < max_gpus; i++)
+        gpus[i].index = i;
     return (nvmlReturn_t)get(-1, "init", NVML_SUCCESS);
 }
 
@@ -148,7 +150,9 @@ nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
     return flags ? NVML_ERROR_NOT_SUPPORTED : nvmlInit_v2();
 }
 
-nvmlReturn_t nvmlShutdown(void) { return NVML_SUCCESS; }
+nvmlReturn_t nvmlShutdown(void) {
+    return NVML_SUCCESS;
+}
 
 const char* nvmlErrorString(nvmlReturn_t result) {
     switch (result) {
@@ -357,7 +361,9 @@ nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long ty
 
 nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t* data, unsigned int timeout_ms) {
     if (!set || !data) return NVML_ERROR_INVALID_ARGUMENT;
-    for (unsigned int waited = 0;; waited += poll_ms) {
+    /* Without a file nothing can come: it waits once, as NVML does. */
+    const unsigned int step = getenv("RAIL_NVML_STATE") ? poll_ms : timeout_ms;
+    for (unsigned int waited = 0;; waited += step) {
         for (int i = 0; i < max_gpus; i++) {
             unsigned long long seq = set->registered[i] ? get(i, "xid_seq", 0) : 0;
             if (seq <= set->seen[i]) continue;
@@ -370,6 +376,6 @@ nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t* data, unsi
             return NVML_SUCCESS;
         }
         if (waited >= timeout_ms) return NVML_ERROR_TIMEOUT;
-        sleep_ms(timeout_ms - waited < poll_ms ? timeout_ms - waited : poll_ms);
+        sleep_ms(timeout_ms - waited < step ? timeout_ms - waited : step);
     }
 }

@@ -79,8 +79,8 @@ private:
     std::size_t begun_ = 0;
     std::vector<Episode> active_;
     std::vector<Fault> faults_;
-    std::vector<std::map<std::string, std::uint64_t>> counters_; // by port: totals
-    std::vector<std::uint64_t> replays_, ecc_corrected_;         // by GPU
+    std::vector<decltype(probe::PortSample::counters)> counters_; // by port: totals
+    std::vector<std::uint64_t> replays_, ecc_corrected_;          // by GPU
     restart::Sample sample_;
     bool fresh_agent_ = true, booted_ = true;
 };

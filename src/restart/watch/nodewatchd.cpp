@@ -27,6 +27,7 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -348,6 +349,8 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
+    // Its threads work one after the other, and what one of them makes another frees: one heap for all.
+    ::mallopt(M_ARENA_MAX, 1);
     base::Cli cli("nodewatchd",
                   "Watches this host's links, GPUs and kernel log, and speaks for it and its jobs.",
                   "nodewatchd(8)");

@@ -63,6 +63,9 @@ struct Sources::Gpu {
     std::shared_ptr<probe::NvmlGpus> gpus;
     std::optional<std::string> failure; // why `gpus` is not there
     std::vector<XidEvent> xids;
+    std::optional<Clock::time_point> asked; // when the sample that is under way began
+    std::mutex hearing;                     // of who waits for XIDs
+    std::atomic<bool> aside = false;        // run_events runs
 
     std::shared_ptr<probe::NvmlGpus> opened() {
         const std::lock_guard lock(mutex);
@@ -78,28 +81,53 @@ struct Sources::Gpu {
             failure = fresh.error().text;
     }
 
+    void ask(probe::NvmlGpus& at_hand) {
+        {
+            const std::lock_guard lock(mutex);
+            asked = Clock::now();
+        }
+        latest.put(at_hand.sample());
+        const std::lock_guard lock(mutex);
+        asked.reset();
+    }
+
+    // How long a sample that is under way has not been answered.
+    base::Duration silent() {
+        const std::lock_guard lock(mutex);
+        return asked ? std::chrono::duration_cast<base::Duration>(Clock::now() - *asked) : base::Duration{0};
+    }
+
     void run_sampler(std::stop_token stop) {
         for (;;) {
             if (!opened()) open();
             const auto at_hand = opened();
-            if (at_hand) latest.put(at_hand->sample());
-            if (!pause(stop, at_hand ? interval : look_again)) return;
+            const auto due = Clock::now() + (at_hand ? interval : look_again);
+            if (at_hand) {
+                ask(*at_hand);
+                while (due - Clock::now() > 1ms && !stop.stop_requested() && hear_xids(*at_hand, due)) {}
+            }
+            const auto left = due - Clock::now();
+            if (left > 0ms ? !pause(stop, left) : stop.stop_requested()) return;
         }
     }
 
+    // While a sample hangs, which is when a GPU's XIDs tell why.
     void run_events(std::stop_token stop) {
-        for (;;) {
-            const auto began = Clock::now();
-            const auto at_hand = opened();
-            const auto fresh = at_hand ? at_hand->wait_xids(500ms) : std::vector<XidEvent>{};
-            if (!fresh.empty()) {
-                const std::lock_guard lock(mutex);
-                xids.insert(xids.end(), fresh.begin(), fresh.end());
-            }
-            // Where waiting fails at once (no GPUs yet, a lost one), wait here instead.
-            const bool waited = Clock::now() - began > 100ms || !fresh.empty();
-            if (!pause(stop, waited ? 0ms : 500ms)) return;
-        }
+        while (silent() > base::Duration{0} && !stop.stop_requested())
+            if (!hear_xids(*opened(), Clock::now() + 500ms)) pause(stop, 500ms);
+        aside = false;
+    }
+
+    // Waits for XIDs until then, a second at most; false when there is no waiting here: this driver tells of
+    // none, or a GPU is lost.
+    bool hear_xids(probe::NvmlGpus& at_hand, Clock::time_point until) {
+        const std::lock_guard alone(hearing);
+        const auto began = Clock::now();
+        const auto wait = std::chrono::ceil<base::Duration>(until - began);
+        const auto fresh = at_hand.wait_xids(std::clamp<base::Duration>(wait, 0ms, 1s));
+        const std::lock_guard lock(mutex);
+        xids.insert(xids.end(), fresh.begin(), fresh.end());
+        return !fresh.empty() || Clock::now() - began >= std::min<Clock::duration>(until - began, 100ms);
     }
 };
 
@@ -138,12 +166,10 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
         std::make_unique<MountLooks>(settings_.mounts, settings_.mount_interval,
                                      [](const std::string& path) { return probe::look_at_mount(path); });
     look_at_fabric(settings_.fabric);
-    gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}});
+    gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}, {}, {}, {}});
     if (settings_.nvml.empty()) return;
     threads_.push_back(
         std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_sampler(stop); }));
-    threads_.push_back(
-        std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_events(stop); }));
 }
 
 Sources::~Sources() = default;
@@ -198,6 +224,11 @@ void Sources::read_gpus(Reading& into) {
         into.not_watching.push_back(fmt::format("nvml: {}", switched_off));
         return;
     }
+    // The thread that samples hears XIDs between two samples; while one hangs another thread does.
+    if (gpu_->silent() > std::max<base::Duration>(2 * settings_.interval, 500ms) &&
+        !gpu_->aside.exchange(true))
+        gpu_events_ =
+            std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_events(stop); });
     auto entry = gpu_->latest.get();
     const std::lock_guard lock(gpu_->mutex);
     std::swap(into.sample.xids, gpu_->xids);

@@ -86,6 +86,7 @@ private:
     std::shared_ptr<Host> host_;
     std::unique_ptr<MountLooks> mounts_;
     std::vector<std::unique_ptr<Background>> threads_;
+    std::unique_ptr<Background> gpu_events_; // hears XIDs while NVML hangs
 };
 
 } // namespace restart

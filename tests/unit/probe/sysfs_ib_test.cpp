@@ -2,6 +2,8 @@
 
 #include "hardware.hpp"
 
+#include "probe/kernel_file.hpp"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -56,6 +58,51 @@ TEST_CASE("changes are seen through the files kept open, in values of any length
     port = sysfs.sample(Depth::judged).ports[1];
     CHECK(port.counters.at("link_downed") == 7);
     CHECK(port.state == "ACTIVE");
+}
+
+TEST_CASE("what a link has trained to is read again within five samples, and at once where it trains") {
+    const test::Hardware host(1);
+    SysfsIb sysfs(host.sysfs(), counters);
+    sysfs.sample(Depth::judged);
+    const auto rate = [&] { return sysfs.sample(Depth::judged).ports.at(0).rate_gbps; };
+    const auto write = [&](const std::string& file, const std::string& text) {
+        host.write("class/infiniband/mlx5_0/ports/1/" + file, text);
+    };
+    write("rate", "100 Gb/sec (1X NDR)\n");
+    double seen = 400;
+    for (int i = 0; i < 5; ++i)
+        seen = rate();
+    CHECK(seen == 100);
+    write("state", "2: INIT\n");
+    write("rate", "200 Gb/sec (2X NDR)\n");
+    CHECK(rate() == 200);
+    write("state", "4: ACTIVE\n");
+    write("rate", "400 Gb/sec (4X NDR)\n");
+    CHECK(rate() == 400);
+}
+
+TEST_CASE("a directory that is kept open says what has changed in it") {
+    const test::Hardware host(2);
+    const auto path = host.sysfs() / "class/infiniband";
+    probe::KeptFolder folder(path);
+    CHECK(folder.names().empty());
+    CHECK(folder.look());
+    CHECK(folder.names() == std::vector<std::string>{"mlx5_0", "mlx5_1"});
+    CHECK_FALSE(folder.look());
+    std::filesystem::rename(path / "mlx5_1", path / "mlx5_10");
+    host.make(3);
+    CHECK(folder.look());
+    CHECK(folder.names() == std::vector<std::string>{"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_10"});
+    host.remove("mlx5_2");
+    CHECK(folder.look());
+    CHECK(folder.names() == std::vector<std::string>{"mlx5_0", "mlx5_1", "mlx5_10"});
+    std::filesystem::remove_all(host.sysfs());
+    CHECK(folder.look());
+    CHECK(folder.names().empty());
+    CHECK_FALSE(folder.look());
+    host.make(1);
+    CHECK(folder.look());
+    CHECK(folder.names() == std::vector<std::string>{"mlx5_0"});
 }
 
 TEST_CASE("a device that vanishes is left out, and comes back") {

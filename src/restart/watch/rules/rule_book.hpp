@@ -15,6 +15,7 @@
 #include "restart/watch/rules/rule_view.hpp"
 #include "restart/watch/rules/signal.hpp"
 
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -73,7 +74,7 @@ private:
         RuleState state;
         std::uint64_t looked = 0; // number of the look that had its signal
     };
-    using States = std::map<std::size_t, Entry>; // by row
+    using States = boost::container::flat_map<std::size_t, Entry>; // by row
     const Rule* rule_of(const Signal& event) const;
     std::optional<double> median_of(std::string_view signal) const;
 

@@ -150,6 +150,33 @@ TEST_CASE("a driver that hangs holds up neither reports nor the end") {
     CHECK(std::chrono::steady_clock::now() - began < 2900ms);
 }
 
+TEST_CASE("while NVML hangs its XIDs are heard") {
+    const test::Hardware host(1);
+    host.gpus("count=1\n");
+    Sources sources(settings_for(host));
+    sources.await_first(10s);
+    const auto hear = [&](std::uint32_t code) {
+        for (const auto end = std::chrono::steady_clock::now() + 20s;
+             std::chrono::steady_clock::now() < end;) {
+            const auto reading = sources.read(base::now());
+            for (const auto& xid : reading.sample.xids)
+                if (xid.code == code) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    };
+    host.gpus("count=1\n0.xid=31\n0.xid_seq=1\n");
+    CHECK(hear(31));
+    // A sample asks at least nine questions: it takes longer than the event is waited for.
+    host.gpus("count=1\n0.hang_ms=3000\n0.xid=31\n0.xid_seq=1\n");
+    std::this_thread::sleep_for(200ms); // a sample begins each 20 ms
+    host.gpus("count=1\n0.hang_ms=3000\n0.xid=119\n0.xid_seq=2\n");
+    CHECK(hear(119));
+    // Once NVML answers again the thread that samples hears them.
+    host.gpus("count=1\n0.xid=48\n0.xid_seq=3\n");
+    CHECK(hear(48));
+}
+
 TEST_CASE("a step of the wall's clock moves no window, and reports follow the wall") {
     const test::Hardware host(1);
     host.gpus("count=1\n0.reasons=0x80\n");
