@@ -3,12 +3,12 @@
 bench_programs = tests/bench/place_bench tests/bench/quality_bench.py tests/unit/sched/plan/batch_ilp_test.py \
 	tests/bench/topo_bench tests/bench/topo_live_bench.py \
 	tests/bench/counters_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
-	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench \
+	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench \
 	tests/bench/agent_bench.py tests/bench/recovery_bench.py
 EXTRA_DIST += tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/counters_bench.py tests/bench/quality_bench.py tests/bench/recovery_bench.py tests/bench/slurmctld_bench.py \
 	tests/bench/topo_live_bench.py
 EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench \
-	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench \
+	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench \
 	tests/bench/mad_counters_bench tests/bench/pread_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
@@ -38,6 +38,9 @@ tests_bench_signals_bench_SOURCES = %D%/signals_bench.cpp tests/traces/host_kind
 	tests/traces/host_trace.cpp tests/traces/host_trace.hpp
 tests_bench_signals_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_signals_bench_LDADD = libry_watch.la libry_cli.la
+tests_bench_straggler_bench_SOURCES = %D%/straggler_bench.cpp tests/traces/job_trace.cpp tests/traces/job_trace.hpp
+tests_bench_straggler_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_straggler_bench_LDADD = libry_restart_core.la libry_cli.la
 
 .PHONY: bench
 bench: $(EXTRA_PROGRAMS) all

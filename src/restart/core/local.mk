@@ -71,5 +71,11 @@ libry_restart_core_la_SOURCES = \
 	%D%/learn/rates.cpp %D%/learn/rates.hpp \
 	%D%/repair/ladder.cpp %D%/repair/ladder.hpp \
 	%D%/repair/repair.cpp %D%/repair/repair.hpp \
-	%D%/repair/rungs.cpp %D%/repair/rungs.hpp
+	%D%/repair/rungs.cpp %D%/repair/rungs.hpp \
+	%D%/straggle/causes.cpp \
+	%D%/straggle/comparison.hpp \
+	%D%/straggle/judge.cpp %D%/straggle/judge.hpp \
+	%D%/straggle/rails.cpp \
+	%D%/straggle/robust.cpp %D%/straggle/robust.hpp \
+	%D%/straggle/waits.cpp
 libry_restart_core_la_LIBADD = libry_wire.la libry_interval.la libry_sched.la

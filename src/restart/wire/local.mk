@@ -6,6 +6,7 @@ libry_wire_la_SOURCES = \
 	%D%/fault_class.cpp %D%/fault_class.hpp \
 	%D%/job_lines.cpp %D%/job_lines.hpp \
 	%D%/operator.cpp %D%/operator.hpp \
+	%D%/pace.cpp %D%/pace.hpp %D%/pace_fields.hpp \
 	%D%/plan.cpp %D%/plan.hpp %D%/plan_fields.hpp \
 	%D%/rates.cpp %D%/rates.hpp %D%/rates_fields.hpp \
 	%D%/report.cpp %D%/report.hpp %D%/report_fields.hpp \

@@ -31,7 +31,9 @@ tests_unit_unit_core_SOURCES = \
 	%D%/recovery_test.cpp \
 	%D%/relaunch_test.cpp \
 	%D%/rights_test.cpp \
-	%D%/states_page_test.cpp
+	%D%/states_page_test.cpp \
+	%D%/straggle/judge_test.cpp \
+	tests/traces/job_trace.cpp tests/traces/job_trace.hpp
 tests_unit_unit_core_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_core_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_core_LDADD = libry_unit_world.la libry_unit.la libry_restart_core.la

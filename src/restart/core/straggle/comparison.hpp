@@ -1,0 +1,45 @@
+// The hosts of a job as the judge of stragglers compares them: those that have been heard for long enough, in
+// roles of equals. Internal to restart/core/straggle.
+#pragma once
+
+#include "restart/core/straggle/judge.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart::straggle {
+
+struct Comparison {
+    std::vector<const PacedHost*> hosts;         // with enough windows
+    std::vector<std::vector<std::size_t>> roles; // places in `hosts`: those that move as many bytes
+    std::size_t windows = 0;                     // that all of them have
+    double coverage = 0;                         // the share of the job's hosts that they are
+
+    // The k-th newest window of a host.
+    const PaceWindow& at(std::size_t host, std::size_t back) const {
+        const auto& list = hosts[host]->windows;
+        return *list[list.size() - 1 - back];
+    }
+};
+
+// None: fewer than two hosts are heard.
+std::optional<Comparison> compare(const std::vector<PacedHost>& all);
+
+// The rail of a port of this host, by the fabric or by its place.
+int rail_of(const PacedHost& host, const std::vector<PortPace>& ports, std::size_t place);
+
+// A suspect with what it is suspected for.
+using Suspect = std::optional<Straggler>;
+
+// waits.cpp: by step marks, who waits least; `seen` becomes whether all but a few hosts make them.
+Suspect by_waits(const Comparison& job, double least, bool& seen);
+// causes.cpp: why this one is slow, by readings of its GPUs: sets `gpu` where one of them is, and adds to
+// evidence and confidence.
+void add_causes(const Comparison& job, std::size_t host, Straggler& straggler);
+// causes.cpp: without step marks, whose GPUs differ most; `seen` becomes whether they are read.
+Suspect by_gpus(const Comparison& job, double least, bool& seen);
+// rails.cpp: what makes a rail slow; likewise.
+Suspect by_rails(const Comparison& job, double least, bool& seen);
+
+} // namespace restart::straggle

@@ -1,0 +1,106 @@
+#include "restart/core/straggle/judge.hpp"
+
+#include "restart/core/straggle/comparison.hpp"
+#include "restart/core/straggle/robust.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace restart {
+namespace straggle {
+namespace {
+
+// Two neighbours in the order of bytes a second that differ by more than this are of two roles. Hosts of one
+// role move the same bytes in the same time; what is sent again and what other programs send is a few
+// percent.
+constexpr double other_role = 1.25;
+
+double bytes_of(const Comparison& job, std::size_t host) {
+    std::vector<double> sums;
+    for (std::size_t back = 0; back < job.windows; ++back) {
+        double sum = 0;
+        for (const auto& port : job.at(host, back).ports)
+            sum += port.mb_s;
+        sums.push_back(sum);
+    }
+    return robust::median(std::move(sums));
+}
+
+} // namespace
+
+std::optional<Comparison> compare(const std::vector<PacedHost>& all) {
+    Comparison job;
+    job.windows = most_pace_windows;
+    for (const auto& host : all) {
+        if (host.windows.size() < least_pace_windows) continue;
+        job.hosts.push_back(&host);
+        job.windows = std::min(job.windows, host.windows.size());
+    }
+    if (job.hosts.size() < 2) return {};
+    job.coverage = static_cast<double>(job.hosts.size()) / static_cast<double>(all.size());
+    std::vector<double> bytes(job.hosts.size());
+    for (std::size_t host = 0; host < bytes.size(); ++host)
+        bytes[host] = std::max(1.0, bytes_of(job, host));
+    std::vector<std::size_t> order(bytes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return bytes[a] < bytes[b]; });
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        if (i == 0 || bytes[order[i]] > other_role * bytes[order[i - 1]]) job.roles.emplace_back();
+        job.roles.back().push_back(order[i]);
+    }
+    // In the order of the job's nodes again.
+    for (auto& role : job.roles)
+        std::sort(role.begin(), role.end());
+    return job;
+}
+
+int rail_of(const PacedHost& host, const std::vector<PortPace>& ports, std::size_t place) {
+    const auto known = host.rails.find(ports[place].port);
+    return known == host.rails.end() || known->second < 0 ? static_cast<int>(place) : known->second;
+}
+
+} // namespace straggle
+
+std::string name_of(const Straggler& straggler) {
+    const auto rail = straggler.rail >= 0 ? fmt::format(" (rail {})", straggler.rail) : std::string();
+    if (!straggler.leaf.empty()) return fmt::format("leaf {}{}", straggler.leaf, rail);
+    if (straggler.host.empty()) return fmt::format("rail {}", straggler.rail);
+    if (!straggler.port.empty()) return fmt::format("{} {}{}", straggler.host, straggler.port, rail);
+    if (straggler.gpu >= 0) return fmt::format("{} gpu {}", straggler.host, straggler.gpu);
+    return straggler.host;
+}
+
+StragglerJudgement judge_stragglers(const std::vector<PacedHost>& hosts, double least) {
+    StragglerJudgement made;
+    const auto job = straggle::compare(hosts);
+    if (!job) {
+        made.missing.push_back(
+            fmt::format("the paces of two hosts or more over {} windows", least_pace_windows));
+        return made;
+    }
+    bool marks = false, gpus = false, rails = false;
+    auto suspect = straggle::by_waits(*job, least, marks);
+    // Who waits is a better witness than a clock: where the marks accuse nobody, no clock does.
+    if (auto by_gpus = straggle::by_gpus(*job, least, gpus); !marks) suspect = std::move(by_gpus);
+    const auto weight = [](const straggle::Suspect& of) { return of ? of->score * of->confidence : 0; };
+    if (auto by_rails = straggle::by_rails(*job, least, rails); weight(by_rails) > weight(suspect))
+        suspect = std::move(by_rails);
+    if (!marks)
+        made.missing.emplace_back("step marks (railckpt_mark) of its processes: who waits for whom is not "
+                                  "seen");
+    if (!gpus) made.missing.emplace_back("clocks and power of its GPUs");
+    if (!rails) made.missing.emplace_back("traffic on its InfiniBand ports");
+    if (suspect) {
+        suspect->confidence = std::clamp(suspect->confidence * std::sqrt(job->coverage), 0.05, 0.97);
+        made.verdict = StragglerVerdict::found;
+        made.suspect = *std::move(suspect);
+    } else if (marks || (gpus && rails)) {
+        made.verdict = StragglerVerdict::none;
+    }
+    return made;
+}
+
+} // namespace restart

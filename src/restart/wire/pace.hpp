@@ -1,0 +1,69 @@
+// How a host got on with its jobs' work over a window of some seconds: what the judge of stragglers compares
+// between the hosts of one job (core/straggle/judge.hpp).
+//
+// Everything is a duration, a share or a rate on the host's own clock: windows of two hosts neither begin nor
+// end together, and no agreement of clocks is assumed. Numbers have three significant digits, so that a
+// summary of 8 GPUs and 8 ports takes about 1 KB.
+#pragma once
+
+#include "base/expected.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// A process of a job, by its own step marks (railckpt_mark).
+struct RankPace {
+    std::uint32_t rank = 0;
+    double steps = 0;  // a second
+    double waited = 0; // the share of the time that it waited for others, 0 … 1
+    bool operator==(const RankPace&) const = default;
+};
+
+// A GPU: means over the window. What it or its driver does not report is absent.
+struct GpuPace {
+    std::uint32_t gpu = 0;          // NVML's index
+    std::optional<double> sm_mhz;   // clock of the multiprocessors
+    std::optional<double> mem_mhz;  // of the memory
+    std::optional<double> power_w;  //
+    std::optional<double> busy;     // the share of the time in which a kernel ran, 0 … 1; NCCL's waiting
+                                    // kernels count
+    std::optional<double> pcie_gbs; // what its present PCIe link can carry, GB/s in one direction
+    bool operator==(const GpuPace&) const = default;
+};
+
+// An InfiniBand port.
+struct PortPace {
+    std::string port;     // "mlx5_0:1"
+    double mb_s = 0;      // received and sent together, 10^6 bytes a second
+    double peak_mb_s = 0; // likewise in the upper tenth of its seconds: while the job communicates
+    // Ticks a second in which it had something to send and the other end took nothing (PortXmitWait): a
+    // number to compare with the same of other ports. None: not read.
+    std::optional<double> waits;
+    double resent = 0; // what had to be sent again a second: timeouts and gaps in sequences
+    double gbps = 0;   // rate of its link
+    bool operator==(const PortPace&) const = default;
+};
+
+inline constexpr std::size_t most_paced_ranks = 64; // of one job on one host
+inline constexpr std::size_t most_paced_gpus = 16, most_paced_ports = 32;
+
+struct HostPace {
+    std::uint64_t window = 0; // number of this summary: another one is a new one
+    double seconds = 0;       // its length
+    std::vector<GpuPace> gpus;
+    std::vector<PortPace> ports;
+    bool operator==(const HostPace&) const = default;
+};
+
+// Errors (Code::input): a number that none of these can be.
+base::Expected<void> check(const RankPace& rank);
+base::Expected<void> check(const HostPace& pace);
+
+// To three significant digits.
+double rounded(double number);
+
+} // namespace restart

@@ -1,0 +1,170 @@
+// The judge of stragglers against jobs whose culprit is known.
+#include "restart/core/straggle/judge.hpp"
+#include "traces/job_trace.hpp"
+#include "unit/trials.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace restart;
+using trace::Culprit;
+using trace::JobShape;
+using trace::JobTrace;
+
+namespace {
+
+constexpr double least = 0.05;
+
+struct Count {
+    int right = 0, wrong = 0, silent = 0;
+};
+
+Count judged(const JobShape& shape, Culprit culprit, int jobs, std::uint32_t seed) {
+    Count count;
+    for (int i = 0; i < jobs; ++i) {
+        const JobTrace job(shape, culprit, seed + static_cast<std::uint32_t>(i));
+        const auto made = judge_stragglers(job.hosts(), least);
+        const bool found = made.verdict == StragglerVerdict::found;
+        if (!found)
+            ++count.silent;
+        else if (job.is(made.suspect))
+            ++count.right;
+        else
+            ++count.wrong;
+    }
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("a straggler of each kind is found in jobs with step marks") {
+    const int jobs = test::trials(40);
+    for (const auto& [hosts, stages, uneven] : {std::tuple{16, 1, false}, {32, 4, false}, {64, 4, true}}) {
+        JobShape shape;
+        shape.hosts = hosts;
+        shape.stages = stages;
+        shape.uneven = uneven;
+        for (const auto culprit : trace::culprits) {
+            const auto count = judged(shape, culprit, jobs, 1000);
+            INFO(fmt::format("{} hosts, {} stages, {}: {} right, {} wrong, {} silent of {}", hosts, stages,
+                             to_string(culprit), count.right, count.wrong, count.silent, jobs));
+            CHECK(count.wrong * 20 <= jobs); // at most one in twenty accuses another
+            if (culprit == Culprit::none)
+                CHECK(count.silent == jobs);
+            else
+                CHECK(count.right * 10 >= jobs * 9);
+        }
+    }
+}
+
+TEST_CASE("without step marks a straggler is named for what is wrong with it, and less surely") {
+    JobShape shape;
+    shape.marks = false;
+    const int jobs = test::trials(40);
+    for (const auto culprit : {Culprit::host_cpu, Culprit::half_rail, Culprit::slow_leaf}) {
+        INFO(to_string(culprit));
+        CHECK(judged(shape, culprit, jobs, 1).right * 10 >= jobs * 8);
+    }
+    const JobTrace job(shape, Culprit::host_cpu, 1);
+    const auto made = judge_stragglers(job.hosts(), least);
+    REQUIRE(made.verdict == StragglerVerdict::found);
+    CHECK(made.suspect.confidence < 0.6);
+    REQUIRE(made.missing.size() == 1);
+    CHECK(made.missing[0].starts_with("step marks"));
+    CHECK(judged(shape, Culprit::none, jobs, 1).silent == jobs);
+}
+
+TEST_CASE("a judgement says what was seen, with its numbers") {
+    const JobTrace job({}, Culprit::gpu_clock, 3);
+    const auto made = judge_stragglers(job.hosts(), least);
+    REQUIRE(made.verdict == StragglerVerdict::found);
+    const auto& suspect = made.suspect;
+    CHECK(name_of(suspect) == fmt::format("{} gpu {}", trace::host_name(job.host), job.gpu));
+    CHECK(suspect.score > job.cost - 0.05);
+    CHECK(suspect.score < job.cost + 0.05);
+    CHECK(suspect.confidence > 0.8);
+    REQUIRE(suspect.evidence.size() == 2);
+    CHECK(suspect.evidence[0].find("it waits ") == 0);
+    CHECK(suspect.evidence[1].find("its SM clock is 1") == 0);
+    CHECK(made.missing.empty());
+}
+
+TEST_CASE("who is slow where others have time to spare holds nobody up") {
+    // Two roles: the second computes twice as long, so that a slow GPU of the first is waited for by none.
+    std::vector<PaceWindow> light(4), slow(4), heavy(4);
+    for (auto* list : {&light, &slow, &heavy})
+        for (auto& window : *list) {
+            window.ranks = {{0, 0.1, list == &light ? 0.6 : list == &slow ? 0.4 : 0.2}};
+            window.ports = {{"mlx5_0:1", list == &heavy ? 2000.0 : 1000.0, 0, {}, 0, 400}};
+        }
+    std::vector<PacedHost> hosts;
+    const auto add = [&](const std::vector<PaceWindow>& windows) {
+        hosts.push_back({fmt::format("n{}", hosts.size()), {}, {}, {}});
+        for (const auto& window : windows)
+            hosts.back().windows.push_back(&window);
+    };
+    for (int i = 0; i < 4; ++i)
+        add(i == 1 ? slow : light);
+    for (int i = 0; i < 4; ++i)
+        add(heavy);
+    CHECK(judge_stragglers(hosts, least).verdict == StragglerVerdict::none);
+    // The same one, where it is what all wait for.
+    for (auto& window : slow)
+        window.ranks[0].waited = 0.05;
+    const auto made = judge_stragglers(hosts, least);
+    REQUIRE(made.verdict == StragglerVerdict::found);
+    CHECK(made.suspect.host == "n1");
+}
+
+TEST_CASE("what was seen once is no straggler") {
+    JobTrace job({}, Culprit::gpu_clock, 3);
+    const JobTrace sound({}, Culprit::none, 3);
+    // Sound in two of four windows.
+    auto hosts = job.hosts();
+    const auto others = sound.hosts();
+    for (std::size_t i = 0; i < hosts.size(); ++i)
+        for (const std::size_t window : {0U, 2U})
+            hosts[i].windows[window] = others[i].windows[window];
+    CHECK(judge_stragglers(hosts, least).verdict == StragglerVerdict::none);
+}
+
+TEST_CASE("what is not seen is not judged") {
+    CHECK(judge_stragglers({}, least).verdict == StragglerVerdict::unknown);
+    const JobTrace job({}, Culprit::gpu_clock, 3);
+    auto hosts = job.hosts();
+    for (auto& host : hosts)
+        host.windows.erase(host.windows.begin(), host.windows.begin() + 2);
+    auto made = judge_stragglers(hosts, least); // two windows
+    CHECK(made.verdict == StragglerVerdict::unknown);
+    CHECK(made.missing.size() == 1);
+
+    // Windows without any reading, and ones whose ports and processes come and go.
+    const PaceWindow empty;
+    for (auto& host : hosts)
+        host.windows = {&empty, &empty, &empty, &empty};
+    made = judge_stragglers(hosts, least);
+    CHECK(made.verdict == StragglerVerdict::unknown);
+    CHECK(made.missing.size() == 3);
+    auto mixed = job.hosts();
+    for (std::size_t i = 0; i < mixed.size(); ++i)
+        mixed[i].windows[i % 4] = &empty;
+    CHECK(judge_stragglers(mixed, least).verdict != StragglerVerdict::found);
+}
+
+TEST_CASE("numbers of all sizes are judged without harm") {
+    for (const double number : {0.0, 1e-300, 1.0, 1e15}) {
+        PaceWindow window;
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            window.ranks.push_back({i, number, std::min(number, 1.0)});
+            window.gpus.push_back({i, number, number, number, std::min(number, 1.0), number});
+            window.ports.push_back({fmt::format("p{}", i), number, number, number, number, number});
+        }
+        const PaceWindow empty;
+        std::vector<PacedHost> hosts;
+        for (int i = 0; i < 3; ++i)
+            hosts.push_back({fmt::format("n{}", i), {&window, &window, &window, &window}, {}, {}});
+        CHECK(judge_stragglers(hosts, least).verdict != StragglerVerdict::found);
+        hosts[1].windows = {&window, &empty, &window, &window};
+        CHECK(judge_stragglers(hosts, least).verdict != StragglerVerdict::found);
+    }
+}
