@@ -30,6 +30,7 @@ include tests/unit/sched/plan/local.mk
 include tests/unit/sched/slurm/local.mk
 include tests/unit/spank/local.mk
 include tests/unit/restart/wire/local.mk
+include tests/unit/restart/ucx/local.mk
 include tests/unit/restart/watch/local.mk
 include tests/unit/check/local.mk
 include tests/unit/restart/ckpt/local.mk

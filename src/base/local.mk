@@ -30,6 +30,7 @@ libry_base_la_SOURCES = \
 	%D%/table.cpp %D%/table.hpp \
 	%D%/time_text.cpp %D%/time_text.hpp \
 	%D%/toml.cpp %D%/toml.hpp \
+	%D%/ucx_words.cpp %D%/ucx_words.hpp \
 	%D%/unique_fd.hpp \
 	%D%/units.cpp %D%/units.hpp \
 	%D%/user.cpp %D%/user.hpp \

@@ -167,6 +167,15 @@ base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration in
     clock_jump_ms = 0;
     blocked_s.reset();
     mount = {.path = "/scratch", .answered = true, .free_percent = 50};
+    process_.reset(); // before the book that it is in
+    ucx_book_.emplace();
+    process_.emplace(jobs_, *ucx_book_, 1000);
+    ucx = {};
+    ucx.job = base::JobId(12);
+    ucx.rank = 3;
+    ucx.devices = port_name(1);
+    ucx.paths = {{"rc_mlx5/" + port_name(1), ucx_endpoints}};
+    if (auto said = say_ucx(); !said) return said;
     interval_ = interval;
     judge_.emplace(limits, rules);
     ib_.emplace(folder_ / "sys", counters_);
@@ -190,6 +199,7 @@ base::Expected<std::vector<restart::Finding>> Bed::look() {
     sample.host = host_->sample();
     if (blocked_s) sample.host->blocked_s = blocked_s;
     sample.mounts = {mount};
+    sample.ucx = ucx_book_->jobs();
     sample.listed = listing;
     auto lines = kmsg_->drain();
     sample.xids = std::move(lines.xids);
@@ -212,6 +222,10 @@ base::Expected<void> Bed::set_counter(std::uint32_t hca, const std::string& name
 
 base::Expected<void> Bed::set_file(const std::string& path, const std::string& text) {
     return put(folder_ / path, text);
+}
+
+base::Expected<void> Bed::say_ucx() {
+    return restart::read_done(process_->answer(restart::to_line(ucx), base::now()));
 }
 
 base::Expected<void> Bed::remove(const std::string& path) {

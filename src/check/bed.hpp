@@ -9,6 +9,7 @@
 #include "probe/nvml_gpus.hpp"
 #include "probe/proc_host.hpp"
 #include "probe/sysfs_ib.hpp"
+#include "restart/watch/job_session.hpp"
 #include "restart/watch/judge.hpp"
 #include "restart/watch/rules/rule_set.hpp"
 
@@ -71,6 +72,11 @@ public:
     // What no made-up file can say: a file system that is mounted so, and how long a process has been in the
     // driver.
     probe::MountSample mount;
+    // What a process of a job says of its UCX endpoints; say_ucx() says it, as librailucx.so would.
+    restart::JobUcx ucx;
+    base::Expected<void> say_ucx();
+    static constexpr const char* ucx_job = "job12";
+    static constexpr std::uint64_t ucx_endpoints = 8; // of it, to other hosts
     std::optional<double> blocked_s;
 
 private:
@@ -89,6 +95,9 @@ private:
     std::optional<probe::Kmsg> kmsg_;
     std::optional<probe::ProcHost> host_;
     double wall_ms_ = 0;
+    restart::JobBook jobs_;
+    std::optional<restart::UcxBook> ucx_book_;
+    std::optional<restart::JobSession> process_; // of the job
     std::optional<restart::Judge> judge_;
     base::Duration interval_{1'000};
     base::Time now_{};

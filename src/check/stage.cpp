@@ -28,6 +28,7 @@ constexpr const char* by_nvml = "NVML";
 constexpr const char* by_sysfs = "sysfs";
 constexpr const char* by_proc = "proc";
 constexpr const char* by_sample = "sample";
+constexpr const char* by_job = "job socket";
 
 std::uint64_t whole(double value) {
     return value <= 0 ? 0 : static_cast<std::uint64_t>(value);
@@ -38,6 +39,21 @@ std::string text(double value) {
 }
 
 constexpr auto counted = static_cast<double>(Bed::counted);
+constexpr auto endpoints = static_cast<double>(Bed::ucx_endpoints);
+
+// So many of a job's endpoints over TCP, in an environment with this UCX_TLS.
+base::Expected<void> set_tcp(Bed& bed, double value, const char* tls) {
+    const auto off = std::min(whole(value), Bed::ucx_endpoints);
+    bed.ucx.tls = tls;
+    bed.ucx.paths = {{"rc_mlx5/" + Bed::port_name(faulty), Bed::ucx_endpoints - off}, {"tcp/eth0", off}};
+    return bed.say_ucx();
+}
+
+base::Expected<void> set_ucx_count(Bed& bed, std::uint64_t restart::JobUcx::*count, double value) {
+    bed.ucx.*count = whole(value);
+    bed.ucx.last = "peer 10.0.0.7 over rc_mlx5/mlx5_1:1: Endpoint timeout";
+    return bed.say_ucx();
+}
 
 // Of a bed's GPU: generation 5, 16 lanes; 31 replays a minute are DCGM's for those.
 const Injector injectors[] = {
@@ -133,6 +149,22 @@ const Injector injectors[] = {
          bed.mount.free_percent = v;
          return base::Expected<void>{};
      }},
+    {"ucx.fallback", by_job, 0, endpoints, false, [](Bed& bed, double v) { return set_tcp(bed, v, ""); }},
+    {"ucx.chosen_tcp", by_job, 0, endpoints, false,
+     [](Bed& bed, double v) { return set_tcp(bed, v, "tcp,self"); }},
+    {"ucx.failures", by_job, 0, 0, false,
+     [](Bed& bed, double v) { return set_ucx_count(bed, &restart::JobUcx::failed, v); }},
+    {"ucx.timeouts", by_job, 0, 0, false,
+     [](Bed& bed, double v) { return set_ucx_count(bed, &restart::JobUcx::timeouts, v); }},
+    {"ucx.refused", by_job, 0, 0, false,
+     [](Bed& bed, double v) { return set_ucx_count(bed, &restart::JobUcx::refused, v); }},
+    {"ucx.resent", by_job, 0, 0, false,
+     [](Bed& bed, double v) { return set_ucx_count(bed, &restart::JobUcx::resent, v); }},
+    {"ucx.unseen", by_job, 0, 0, false,
+     [](Bed& bed, double v) {
+         bed.ucx.unseen = v > 0 ? "this libucp has no ucp_ep_print_info" : "";
+         return bed.say_ucx();
+     }},
     {"ib.active", by_sysfs, 1, 0, false,
      [](Bed& bed, double v) { return bed.set_port(faulty, "state", v > 0 ? "4: ACTIVE" : "1: DOWN"); }},
     {"ib.present", by_sysfs, 1, 0, false,
@@ -174,6 +206,7 @@ public:
         const auto signal = injector_.signal;
         if (signal.starts_with("gpu.")) return Bed::gpu_name(faulty);
         if (signal.starts_with("mount.")) return bed_.mount.path;
+        if (signal.starts_with("ucx.")) return Bed::ucx_job;
         if (signal.starts_with("host.memory_")) return "mc0";
         if (signal == "host.carrier_changes") return "eth0";
         return signal.starts_with("host.") ? "host" : Bed::port_name(faulty);

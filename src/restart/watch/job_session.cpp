@@ -3,11 +3,13 @@
 namespace restart {
 
 JobSession::JobSession(JobSession&& other) noexcept
-    : book_(other.book_), uid_(other.uid_), job_(std::exchange(other.job_, std::nullopt)),
-      holder_(std::exchange(other.holder_, 0)), errors_(other.errors_), news_(other.news_) {}
+    : book_(other.book_), ucx_(other.ucx_), uid_(other.uid_), job_(std::exchange(other.job_, std::nullopt)),
+      holder_(std::exchange(other.holder_, 0)), speaker_(std::exchange(other.speaker_, 0)),
+      errors_(other.errors_), news_(other.news_) {}
 
 JobSession::~JobSession() {
     leave();
+    if (speaker_ != 0) ucx_->leave(speaker_);
 }
 
 void JobSession::leave() {
@@ -41,6 +43,12 @@ base::Expected<std::string> JobSession::perform(std::string_view line, base::Tim
     auto request = read_job_request(line);
     if (!request) return std::move(request).error();
     if (const auto* first = std::get_if<JobHello>(&*request)) return hello(*first);
+    if (auto* said = std::get_if<JobUcx>(&*request)) {
+        auto told = ucx_->tell(speaker_, uid_, std::move(*said));
+        if (!told) return std::move(told).error();
+        speaker_ = *told;
+        return commit_answer();
+    }
     if (!job_) return base::Error{base::Code::input, "say hello first"};
     if (std::holds_alternative<JobDue>(*request)) return due_answer(book_->advice(*job_));
     if (auto* said = std::get_if<JobRun>(&*request)) return run(std::move(*said));

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "restart/watch/job_book.hpp"
+#include "restart/watch/ucx_book.hpp"
 
 #include <optional>
 #include <string>
@@ -16,10 +17,10 @@ public:
     static constexpr int most_errors = 16;
 
     // `uid` is the peer's, from the kernel (SO_PEERCRED).
-    JobSession(JobBook& book, std::uint32_t uid) : book_(&book), uid_(uid) {}
+    JobSession(JobBook& book, UcxBook& ucx, std::uint32_t uid) : book_(&book), ucx_(&ucx), uid_(uid) {}
     JobSession(JobSession&& other) noexcept;
     JobSession& operator=(JobSession&&) = delete;
-    ~JobSession(); // leaves the book
+    ~JobSession(); // leaves the books
 
     // The answer to one line, with its newline. `now` stamps a commit.
     std::string answer(std::string_view line, base::Time now);
@@ -35,9 +36,11 @@ private:
     base::Expected<std::string> perform(std::string_view line, base::Time now);
 
     JobBook* book_;
+    UcxBook* ucx_;
     std::uint32_t uid_;
     std::optional<JobKey> job_;
-    std::uint64_t holder_ = 0; // of what the job's railrun runs; 0: this client is none
+    std::uint64_t holder_ = 0;  // of what the job's railrun runs; 0: this client is none
+    std::uint64_t speaker_ = 0; // in the book of UCX; 0: this client says nothing of it
     int errors_ = 0;
     bool news_ = false;
 };

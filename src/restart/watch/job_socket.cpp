@@ -71,18 +71,18 @@ void receive(Client& client) {
 } // namespace
 
 base::Expected<std::unique_ptr<JobSocket>> JobSocket::open(const std::filesystem::path& path, JobBook& book,
-                                                           std::function<void()> on_news) {
+                                                           UcxBook& ucx, std::function<void()> on_news) {
     auto listener = listen_unix(path, "[agent] job_socket", 512);
     if (!listener) return std::move(listener).error();
     auto stop = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!stop) return base::system_error("eventfd", errno);
     return std::unique_ptr<JobSocket>(
-        new JobSocket(path, *std::move(listener), std::move(stop), book, std::move(on_news)));
+        new JobSocket(path, *std::move(listener), std::move(stop), book, ucx, std::move(on_news)));
 }
 
 JobSocket::JobSocket(std::filesystem::path path, base::UniqueFd listener, base::UniqueFd stop, JobBook& book,
-                     std::function<void()> on_news)
-    : path_(std::move(path)), listener_(std::move(listener)), stop_(std::move(stop)), book_(book),
+                     UcxBook& ucx, std::function<void()> on_news)
+    : path_(std::move(path)), listener_(std::move(listener)), stop_(std::move(stop)), book_(book), ucx_(ucx),
       on_news_(std::move(on_news)), thread_([this] { serve(); }) {}
 
 JobSocket::~JobSocket() {
@@ -106,7 +106,7 @@ void JobSocket::serve() {
             return;
         }
         ++of_uid[peer.uid];
-        clients.push_back({std::move(fd), peer.uid, JobSession(book_, peer.uid), {}, {}});
+        clients.push_back({std::move(fd), peer.uid, JobSession(book_, ucx_, peer.uid), {}, {}});
     };
 
     std::vector<pollfd> watched;

@@ -8,6 +8,7 @@
 #include "base/expected.hpp"
 #include "base/unique_fd.hpp"
 #include "restart/watch/job_book.hpp"
+#include "restart/watch/ucx_book.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -26,7 +27,7 @@ public:
     // report to restartd soon. Errors: Code::unavailable when another server answers there; Code::io with the
     // path and the reason; Code::input for a path that is too long for a socket.
     static base::Expected<std::unique_ptr<JobSocket>> open(const std::filesystem::path& path, JobBook& book,
-                                                           std::function<void()> on_news);
+                                                           UcxBook& ucx, std::function<void()> on_news);
 
     JobSocket(const JobSocket&) = delete;
     JobSocket& operator=(const JobSocket&) = delete;
@@ -34,12 +35,13 @@ public:
 
 private:
     JobSocket(std::filesystem::path path, base::UniqueFd listener, base::UniqueFd stop, JobBook& book,
-              std::function<void()> on_news);
+              UcxBook& ucx, std::function<void()> on_news);
     void serve();
 
     std::filesystem::path path_;
     base::UniqueFd listener_, stop_;
     JobBook& book_;
+    UcxBook& ucx_;
     std::function<void()> on_news_;
     std::thread thread_;
 };

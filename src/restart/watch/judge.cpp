@@ -2,6 +2,7 @@
 
 #include "restart/watch/gpu_signals.hpp"
 #include "restart/watch/host_signals.hpp"
+#include "restart/watch/ucx_signals.hpp"
 #include "restart/watch/xid_words.hpp"
 
 #include <fmt/format.h>
@@ -43,8 +44,11 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
     signals_.clear();
     if (sample.ib) {
         ports_.read(*sample.ib, listing_, signals_);
-        for (const auto& port : sample.ib->ports)
+        has_infiniband_ = false;
+        for (const auto& port : sample.ib->ports) {
             if (!port.pci.empty()) hca_by_pci_[port.pci] = port.device;
+            has_infiniband_ = has_infiniband_ || port.state == "ACTIVE";
+        }
     }
     if (sample.gpus)
         for (const auto& gpu : *sample.gpus) {
@@ -54,9 +58,14 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
     if (sample.host) read_host(*sample.host, signals_);
     for (const auto& mount : sample.mounts)
         read_mount(mount, signals_);
+    for (const auto& job : sample.ucx)
+        read_ucx(job, has_infiniband_, signals_);
     book_.look(sample.now, signals_);
     // A network device that is the default no more, a service that is not wanted any more.
     if (sample.host) book_.rest_is_gone(sample.now, "host.");
+    // A job that has ended does not come back; what was found of it stays for as long as its rules say.
+    book_.rest_is_gone(sample.now, "ucx.");
+    book_.forget("ucx.");
     if (sample.ib) {
         // What was not there belongs to a port that was renamed, has left, or that the file no longer lists.
         book_.rest_is_gone(sample.now, "ib.");

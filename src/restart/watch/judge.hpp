@@ -40,6 +40,7 @@ public:
 private:
     RuleBook book_;
     PortSignals ports_;
+    bool has_infiniband_ = false; // an ACTIVE port, by the last sample that told
     std::vector<Signal> signals_; // of the last look; kept for its room
     Listing listing_;             // the last one given
     std::string fabric_;

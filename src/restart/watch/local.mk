@@ -38,12 +38,14 @@ libry_watch_la_SOURCES = \
 	%D%/rules/signal.cpp %D%/rules/signal.hpp \
 	%D%/rules/table.cpp %D%/rules/table.hpp \
 	%D%/rules/table_gpu.cpp %D%/rules/table_host.cpp %D%/rules/table_ib.cpp %D%/rules/table_link.cpp \
-	%D%/rules/table_xid.cpp \
+	%D%/rules/table_ucx.cpp %D%/rules/table_xid.cpp \
 	%D%/rules_file.cpp %D%/rules_file.hpp \
 	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
 	%D%/signal_table.cpp %D%/signal_table.hpp \
 	%D%/sources.cpp %D%/sources.hpp \
+	%D%/ucx_book.cpp %D%/ucx_book.hpp \
+	%D%/ucx_signals.cpp %D%/ucx_signals.hpp \
 	%D%/unix_listener.cpp %D%/unix_listener.hpp \
 	%D%/watcher.cpp %D%/watcher.hpp \
 	%D%/window.cpp %D%/window.hpp \

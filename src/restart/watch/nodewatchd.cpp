@@ -209,7 +209,7 @@ public:
             const std::uint64_t one = 1;
             [[maybe_unused]] const auto n = ::write(fd, &one, sizeof one);
         };
-        auto socket = JobSocket::open(conf.agent.job_socket, *book_, has_news);
+        auto socket = JobSocket::open(conf.agent.job_socket, *book_, ucx_, has_news);
         if (!socket) return std::move(socket).error();
         socket_ = *std::move(socket);
         looker_ = std::make_shared<PeerLooker>(has_news);
@@ -221,7 +221,7 @@ public:
         reporter_ = *std::move(reporter);
         settings_ = source_settings(conf, options_, host_, rules);
         sources_.emplace(settings_);
-        watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules);
+        watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules, &ucx_);
         sources_->await_first(1s);
         metrics_at_ = metrics_at(conf);
         serve_metrics();
@@ -334,6 +334,7 @@ private:
     SteadyTime clock_;
     base::UniqueFd news_;
     std::shared_ptr<JobBook> book_ = std::make_shared<JobBook>();
+    UcxBook ucx_;
     std::unique_ptr<JobSocket> socket_;
     std::shared_ptr<PeerLooker> looker_;
     std::unique_ptr<Reporter> reporter_;

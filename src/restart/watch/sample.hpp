@@ -37,6 +37,30 @@ struct Listing {
     std::string why_not; // why ports, or some, cannot be missed; empty: all can
 };
 
+// What the processes of one job on this host say of their UCX endpoints (librailucx.so). A job's own words:
+// they are shown, and move nothing.
+struct UcxJob {
+    struct Path {
+        std::string over; // JobUcx::Path
+        std::uint64_t endpoints = 0;
+    };
+    struct Rank {
+        std::uint32_t rank = 0;
+        std::string tls, devices; // UCX_TLS, UCX_NET_DEVICES
+        std::string unseen;       // why nothing is known of it; empty: it is
+        std::vector<Path> paths;
+    };
+    // So many since the first of its processes spoke, and in words the last: "rank 3 (rail mlx5_3:1),
+    // peer 10.0.0.7 …".
+    struct Count {
+        std::uint64_t total = 0;
+        std::string last;
+    };
+    std::string name;        // "job12"; "job12.uid1000" where several users claim the job
+    std::vector<Rank> ranks; // in order
+    Count failed, timeouts, refused, resent;
+};
+
 // Everything one judgement looks at. A source that did not answer is absent: it neither raises nor clears.
 struct Sample {
     base::Time now{}; // on a clock that never steps
@@ -47,6 +71,7 @@ struct Sample {
     std::optional<Listing> listed;
     std::vector<XidEvent> xids;     // new since the last sample
     std::vector<HcaLine> hca_lines; // likewise
+    std::vector<UcxJob> ucx;        // jobs whose processes speak now
 };
 
 } // namespace restart

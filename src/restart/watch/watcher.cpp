@@ -41,6 +41,7 @@ Transitions Watcher::compare(const Report& report, std::map<std::string, bool> w
 
 std::pair<Report, Transitions> Watcher::next(base::Time steady, base::Time wall) {
     auto reading = sources_.read(steady);
+    if (ucx_ != nullptr) reading.sample.ucx = ucx_->jobs();
     Report report;
     report.host = host_;
     report.boot_id = boot_id_;

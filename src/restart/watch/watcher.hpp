@@ -5,6 +5,7 @@
 #include "restart/watch/job_book.hpp"
 #include "restart/watch/judge.hpp"
 #include "restart/watch/sources.hpp"
+#include "restart/watch/ucx_book.hpp"
 #include "restart/wire/report.hpp"
 #include "restart/wire/signals.hpp"
 
@@ -35,9 +36,9 @@ struct LastLook {
 class Watcher {
 public:
     Watcher(std::string host, std::string boot_id, const Limits& limits, Sources& sources,
-            const JobBook& book, const RuleSet& rules = {})
+            const JobBook& book, const RuleSet& rules = {}, UcxBook* ucx = nullptr)
         : host_(std::move(host)), boot_id_(std::move(boot_id)), judge_(limits, rules), sources_(sources),
-          book_(book) {}
+          book_(book), ucx_(ucx) {}
 
     void set_rules(const Limits& limits, const RuleSet& rules) { judge_.set_rules(limits, rules); }
 
@@ -58,6 +59,7 @@ private:
     Judge judge_;
     Sources& sources_;
     const JobBook& book_;
+    UcxBook* ucx_;                 // null: none of the jobs speaks
     base::Duration wall_offset_{}; // of the time of day from the steady clock
     std::map<std::pair<std::string, std::string>, Finding> findings_; // of the last report
     std::map<std::string, bool> watching_;

@@ -32,6 +32,27 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobCommit> auto& comm
 
 template <class Codec> void fields(Codec&, codec::Of<JobOver> auto&) {}
 
+template <class Codec> void fields(Codec& codec, codec::Of<JobUcx::Path> auto& path) {
+    codec("over", path.over, 160);
+    codec("endpoints", path.endpoints);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<JobUcx> auto& ucx) {
+    codec("job", ucx.job);
+    codec.added("epoch", ucx.epoch);
+    codec.added("rank", ucx.rank);
+    codec.maybe("tls", ucx.tls, 200);
+    codec.maybe("devices", ucx.devices, 200);
+    codec.maybe("unseen", ucx.unseen, 200);
+    codec.added("paths", ucx.paths, 16);
+    codec.added("failed", ucx.failed);
+    codec.added("timeouts", ucx.timeouts);
+    codec.added("refused", ucx.refused);
+    codec.maybe("last", ucx.last, 200);
+    codec.added("resent", ucx.resent);
+    codec.maybe("resent_to", ucx.resent_to, 64);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<RunAdvice> auto& advice) {
     codec.added("heard", advice.heard);
     codec.added("suspected", advice.suspected);
@@ -75,6 +96,12 @@ Expected<JobRequest> read_run(const Reader& body) {
     return JobRequest(*std::move(run));
 }
 
+Expected<JobRequest> read_ucx(const Reader& body) {
+    auto ucx = take<JobUcx>(body);
+    if (!ucx) return std::move(ucx).error();
+    return JobRequest(*std::move(ucx));
+}
+
 // Nothing when the answer says {"ok":false,"error":"…"}.
 Expected<void> judge(const Reader& answer) {
     if (!answer.value().is_object()) return answer.error("an object is wanted");
@@ -88,7 +115,7 @@ Expected<void> judge(const Reader& answer) {
 } // namespace
 
 std::string to_line(const JobRequest& request) {
-    static constexpr boost::json::string_view ops[] = {"hello", "due", "commit", "run", "over"};
+    static constexpr boost::json::string_view ops[] = {"hello", "due", "commit", "run", "over", "ucx"};
     boost::json::object line{{"op", ops[request.index()]}};
     const auto body =
         std::visit([](const auto& held) { return codec::Writer::value(held).as_object(); }, request);
@@ -107,7 +134,8 @@ Expected<JobRequest> read_job_request(std::string_view line) {
     if (*op == "commit") return read_commit(body);
     if (*op == "run") return read_run(body);
     if (*op == "over") return JobRequest(JobOver{});
-    if (*op != "hello") return body.error("op: must be hello, due, commit, run or over");
+    if (*op == "ucx") return read_ucx(body);
+    if (*op != "hello") return body.error("op: must be hello, due, commit, run, over or ucx");
     auto hello = take<JobHello>(body);
     if (!hello) return std::move(hello).error();
     return JobRequest(*hello);

@@ -7,6 +7,7 @@
 //   {"op":"run","launch":0,"hosts":"n[1-4]","spares":"n5","ended":false}
 //                                {"ok":true,"heard":true,"suspected":false,"order":null}
 //   {"op":"over"}                                                       {"ok":true}
+//   {"op":"ucx","job":12,"epoch":1,"rank":3,"paths":[{"over":"rc_mlx5/mlx5_3:1","endpoints":31}]} {"ok":true}
 //
 // Anything else is answered {"ok":false,"error":"…"} and changes nothing. Lines carry no version: librailckpt
 // lives in a job's container and may be years older or newer than the agent, so members are only ever added.
@@ -22,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace restart {
 
@@ -51,8 +53,32 @@ struct JobCommit {
 // again.
 struct JobOver {};
 
+// What a process of the job has seen of its UCX endpoints so far (librailucx.so); each line replaces the
+// last, until the connection ends. It needs no hello before it: who says it takes no checkpoints.
+struct JobUcx {
+    // Endpoints that go the same ways: "rc_mlx5/mlx5_3:1", of several "cma/memory+tcp/eth0", or "unknown".
+    struct Path {
+        std::string over;
+        std::uint64_t endpoints = 0;
+        bool operator==(const Path&) const = default;
+    };
+    base::JobId job{};
+    std::uint32_t epoch = 0;
+    std::uint32_t rank = 0;
+    std::string tls, devices; // UCX_TLS and UCX_NET_DEVICES of its environment
+    std::string unseen;       // why UCX cannot be looked at there; empty: it can
+    std::vector<Path> paths;
+    // Endpoints that failed since the process began, of these those whose peer did not answer any more, and
+    // those that could not be made; in words the last of each.
+    std::uint64_t failed = 0, timeouts = 0, refused = 0;
+    std::string last;
+    std::uint64_t resent = 0; // segments that TCP sent again, over all connections of the process
+    std::string resent_to;    // the peer that most of the last ones went to
+    bool operator==(const JobUcx&) const = default;
+};
+
 // JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do.
-using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver>;
+using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx>;
 
 // What a job is to know. Without an answer from restartd yet there is no interval.
 struct Advice {
@@ -76,13 +102,13 @@ base::Expected<JobRequest> read_job_request(std::string_view line);
 
 std::string hello_answer(const Advice& advice);
 std::string due_answer(const Advice& advice);
-std::string commit_answer(); // also of over
+std::string commit_answer(); // also of over and ucx
 std::string run_answer(const RunAdvice& advice);
 std::string job_refusal(std::string_view why);
 
 // Errors: also Code::denied, the agent's refusal.
 base::Expected<Advice> read_advice(std::string_view line); // of hello and due
-base::Expected<void> read_done(std::string_view line);     // of commit and over
+base::Expected<void> read_done(std::string_view line);     // of commit, over and ucx
 base::Expected<RunAdvice> read_run_advice(std::string_view line);
 
 } // namespace restart

@@ -134,6 +134,16 @@ void RuleBook::rest_is_gone(base::Time now, std::string_view prefix) {
                 entry.state.leave(look, rules_[row]);
 }
 
+void RuleBook::forget(std::string_view prefix) {
+    for (auto component = components_.begin(); component != components_.end();) {
+        std::erase_if(component->second, [&](const auto& state) {
+            const auto& [row, entry] = state;
+            return entry.looked != look_ && !entry.state.firing() && rules_[row].signal.starts_with(prefix);
+        });
+        component = component->second.empty() ? components_.erase(component) : std::next(component);
+    }
+}
+
 const Rule* RuleBook::rule_of(const Signal& event) const {
     const auto rows = rows_.find(event.name);
     if (rows == rows_.end()) return nullptr;

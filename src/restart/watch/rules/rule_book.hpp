@@ -53,6 +53,10 @@ public:
     // All there is of signals whose name begins so was in this look: the other components have gone.
     void rest_is_gone(base::Time now, std::string_view prefix);
 
+    // Components come and go, as jobs do: what such signals have seen of those that were not in this look is
+    // forgotten, unless a finding holds.
+    void forget(std::string_view prefix);
+
     void event(base::Time now, const Signal& event);
 
     // Whether some rule of this signal is true now, without having been for its window.

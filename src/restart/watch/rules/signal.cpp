@@ -76,6 +76,23 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"mount.read_only", Shape::gauge, "", "",
      "1 when the file system is read-only, whatever nodewatchd itself may write to"},
     {"mount.free", Shape::gauge, "percent", "", "how much of it users may still fill, as df(1) has it"},
+    {"ucx.fallback", Shape::gauge, "endpoints", "its endpoints to other hosts",
+     "of a job's processes here with librailucx.so: UCX endpoints over TCP to other hosts, while this host "
+     "has an "
+     "ACTIVE InfiniBand port from which nothing in their environment keeps UCX; this and what follows is "
+     "what the "
+     "job says itself"},
+    {"ucx.chosen_tcp", Shape::gauge, "endpoints", "its endpoints to other hosts",
+     "likewise, where UCX_TLS or UCX_NET_DEVICES keeps UCX from InfiniBand"},
+    {"ucx.failures", Shape::counter, "endpoints", "",
+     "UCX endpoints of a job that failed, as UCX told the program"},
+    {"ucx.timeouts", Shape::counter, "endpoints", "",
+     "those of them whose peer did not answer any more, to keepalive or to InfiniBand's retries"},
+    {"ucx.refused", Shape::counter, "endpoints", "", "UCX endpoints of a job that could not be made"},
+    {"ucx.resent", Shape::counter, "segments", "",
+     "segments that the job's processes sent again over TCP, looked at each 10 seconds while an endpoint "
+     "uses TCP"},
+    {"ucx.unseen", Shape::gauge, "processes", "", "processes of a job in which UCX cannot be looked at"},
     {"link.symbol_errors", Shape::counter, "errors", "the link's rate in Gb/s",
      "symbol errors that a port of the fabric received; what came while its link trained is not counted, "
      "here "

@@ -66,6 +66,7 @@ template <class Condition> bool eventually(Condition condition) {
     return false;
 }
 
+UcxBook ucx; // nobody speaks of it here
 constexpr auto hello = R"({"op":"hello","job":12,"epoch":1,"rank":0})";
 
 } // namespace
@@ -76,7 +77,7 @@ TEST_CASE("a job speaks through the socket; its uid is the kernel's word") {
     JobBook book;
     std::atomic<int> news = 0;
     {
-        const auto socket = JobSocket::open(path, book, [&] { ++news; });
+        const auto socket = JobSocket::open(path, book, ucx, [&] { ++news; });
         REQUIRE(socket);
         struct stat about {};
         REQUIRE(::stat(path.c_str(), &about) == 0);
@@ -95,7 +96,7 @@ TEST_CASE("a job speaks through the socket; its uid is the kernel's word") {
 TEST_CASE("several lines in one write and one line in several writes") {
     const test::Folder folder;
     JobBook book;
-    const auto socket = JobSocket::open(folder.path / "s", book, {});
+    const auto socket = JobSocket::open(folder.path / "s", book, ucx, {});
     REQUIRE(socket);
     Client client(folder.path / "s");
     client.send(std::string(hello) + "\n{\"op\":\"due\"}\n{\"op\":");
@@ -109,7 +110,7 @@ TEST_CASE("clients that misbehave are dropped, others go on") {
     const test::Folder folder;
     const auto path = folder.path / "s";
     JobBook book;
-    const auto socket = JobSocket::open(path, book, {});
+    const auto socket = JobSocket::open(path, book, ucx, {});
     REQUIRE(socket);
     Client good(path);
     good.ask(hello);
@@ -151,10 +152,10 @@ TEST_CASE("a stale socket is replaced, a served one and a file are not") {
         std::strcpy(address.sun_path, path.c_str());
         REQUIRE(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
     }
-    auto first = JobSocket::open(path, book, {});
+    auto first = JobSocket::open(path, book, ucx, {});
     REQUIRE(first);
     CHECK(Client(path).ask(hello).find("\"ok\":true") != std::string::npos);
-    const auto second = JobSocket::open(path, book, {});
+    const auto second = JobSocket::open(path, book, ucx, {});
     REQUIRE_FALSE(second);
     CHECK(second.error().code == base::Code::unavailable);
     CHECK(second.error().text.find("another nodewatchd") != std::string::npos);
@@ -162,13 +163,13 @@ TEST_CASE("a stale socket is replaced, a served one and a file are not") {
 
     const auto file = folder.path / "file";
     std::ofstream(file) << "precious";
-    CHECK_FALSE(JobSocket::open(file, book, {}));
+    CHECK_FALSE(JobSocket::open(file, book, ucx, {}));
     CHECK(std::filesystem::file_size(file) == 8);
 
-    const auto longest = JobSocket::open(folder.path / std::string(200, 'x'), book, {});
+    const auto longest = JobSocket::open(folder.path / std::string(200, 'x'), book, ucx, {});
     REQUIRE_FALSE(longest);
     CHECK(longest.error().code == base::Code::input);
-    const auto nowhere = JobSocket::open("/nonexistent/folder/s", book, {});
+    const auto nowhere = JobSocket::open("/nonexistent/folder/s", book, ucx, {});
     REQUIRE_FALSE(nowhere);
     CHECK(nowhere.error().text.find("/nonexistent/folder/s") != std::string::npos);
 }
@@ -176,7 +177,7 @@ TEST_CASE("a stale socket is replaced, a served one and a file are not") {
 TEST_CASE("hundreds of ranks at once") {
     const test::Folder folder;
     JobBook book;
-    const auto socket = JobSocket::open(folder.path / "s", book, {});
+    const auto socket = JobSocket::open(folder.path / "s", book, ucx, {});
     REQUIRE(socket);
     std::vector<std::unique_ptr<Client>> ranks;
     for (int i = 0; i < 300; ++i)

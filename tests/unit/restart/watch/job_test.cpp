@@ -10,6 +10,8 @@ using namespace restart;
 
 namespace {
 
+UcxBook ucx; // nobody speaks of it here
+
 const base::Time now{std::chrono::seconds(1'700'000'000)};
 
 std::string hello(std::uint32_t job, std::uint32_t epoch = 0) {
@@ -41,7 +43,7 @@ void answer_often(JobBook& book) {
 TEST_CASE("hello, due, commit: what a job says and hears") {
     JobBook book;
     {
-        JobSession session(book, 1000);
+        JobSession session(book, ucx, 1000);
         CHECK(session.answer(hello(12, 1), now) ==
               "{\"interval_s\":null,\"save_by\":null,\"incident\":null,\"ok\":true}\n");
         CHECK(session.news());
@@ -70,7 +72,7 @@ TEST_CASE("hello, due, commit: what a job says and hears") {
 
 TEST_CASE("how long a checkpoint took to be safe is reported with it") {
     JobBook book;
-    JobSession session(book, 1000);
+    JobSession session(book, ucx, 1000);
     session.answer(hello(12), now);
     const auto line = R"({"op":"commit","step":1,"path":"/x","cost_s":2,"bytes":1,"safe_s":30})";
     REQUIRE(ok(session.answer(line, now)));
@@ -84,7 +86,7 @@ TEST_CASE("how long a checkpoint took to be safe is reported with it") {
 TEST_CASE("a job that asks anew each minute is told what came between") {
     JobBook book;
     const auto ask = [&] {
-        JobSession session(book, 1000);
+        JobSession session(book, ucx, 1000);
         session.answer(hello(12, 1), now);
         return session.answer(R"({"op":"due"})", now);
     };
@@ -105,7 +107,7 @@ TEST_CASE("a job that asks anew each minute is told what came between") {
 
 TEST_CASE("a commit that came after the report was made stays to be told") {
     JobBook book;
-    JobSession session(book, 1000);
+    JobSession session(book, ucx, 1000);
     session.answer(hello(12), now);
     session.answer(commit(1), now);
     const auto sent = book.entries();
@@ -118,7 +120,7 @@ TEST_CASE("a commit that came after the report was made stays to be told") {
 
 TEST_CASE("users, starts and jobs do not mix") {
     JobBook book;
-    JobSession owner(book, 1000), other(book, 1001), older(book, 1000);
+    JobSession owner(book, ucx, 1000), other(book, ucx, 1001), older(book, ucx, 1000);
     owner.answer(hello(12, 1), now);
     other.answer(hello(12, 1), now);
     older.answer(hello(12, 0), now);
@@ -135,10 +137,10 @@ TEST_CASE("users, starts and jobs do not mix") {
 TEST_CASE("several ranks are one entry until the last has gone; a second hello moves a client") {
     JobBook book;
     {
-        JobSession first(book, 1000);
+        JobSession first(book, ucx, 1000);
         first.answer(hello(12), now);
         {
-            JobSession second(book, 1000);
+            JobSession second(book, ucx, 1000);
             second.answer(hello(12), now);
             second.answer(hello(12), now);
             CHECK(book.entries().size() == 1);
@@ -159,7 +161,7 @@ TEST_CASE("lines that are refused name the field and change nothing") {
         {"[]", "op"},
         {"{}", "op"},
         {R"({"op":1})", "op"},
-        {R"({"op":"dance"})", "must be hello, due, commit, run or over"},
+        {R"({"op":"dance"})", "must be hello, due, commit, run, over or ucx"},
         {R"({"op":"hello"})", "job"},
         {R"({"op":"hello","job":0,"epoch":0})", "job"},
         {R"({"op":"hello","job":-1,"epoch":0})", "job"},
@@ -173,7 +175,7 @@ TEST_CASE("lines that are refused name the field and change nothing") {
     for (const auto& [line, what] : lines) {
         INFO(line);
         JobBook book;
-        JobSession session(book, 1000);
+        JobSession session(book, ucx, 1000);
         const auto answer = session.answer(line, now);
         CHECK_FALSE(ok(answer));
         CHECK(answer.find(what) != std::string::npos);
@@ -195,7 +197,7 @@ TEST_CASE("lines that are refused name the field and change nothing") {
     for (const auto& [line, what] : commits) {
         INFO(line);
         JobBook book;
-        JobSession session(book, 1000);
+        JobSession session(book, ucx, 1000);
         REQUIRE(ok(session.answer(hello(12), now)));
         CHECK(session.answer(line, now).find(what) != std::string::npos);
         CHECK_FALSE(book.entries().at(0).ckpt);
@@ -204,7 +206,7 @@ TEST_CASE("lines that are refused name the field and change nothing") {
 
 TEST_CASE("too many wrong lines make a client hopeless") {
     JobBook book;
-    JobSession session(book, 1000);
+    JobSession session(book, ucx, 1000);
     for (int i = 0; i < JobSession::most_errors; ++i) {
         CHECK_FALSE(session.hopeless());
         session.answer("x", now);
@@ -248,7 +250,7 @@ TEST_CASE("railrun says what it runs and hears what it is to do") {
     JobBook book;
     CHECK(book.awaited() == JobBook::Awaited::nothing);
     {
-        JobSession railrun(book, 1000);
+        JobSession railrun(book, ucx, 1000);
         CHECK_FALSE(ok(railrun.answer(line, now))); // no hello yet
         railrun.answer(hello(12, 1), now);
         railrun.news();
@@ -278,7 +280,7 @@ TEST_CASE("railrun says what it runs and hears what it is to do") {
         CHECK(book.awaited() == JobBook::Awaited::now); // it saves, to be moved
 
         // One speaks for a job; the ranks' commits stay as they are.
-        JobSession second(book, 1000);
+        JobSession second(book, ucx, 1000);
         second.answer(hello(12, 1), now);
         CHECK_FALSE(ok(second.answer(line, now)));
         CHECK(ok(second.answer(R"({"op":"over"})", now)));
@@ -294,7 +296,7 @@ TEST_CASE("railrun says what it runs and hears what it is to do") {
 
 TEST_CASE("a railrun's hosts are hosts, and their lists have an end") {
     JobBook book;
-    JobSession session(book, 1000);
+    JobSession session(book, ucx, 1000);
     session.answer(hello(12, 1), now);
     const auto run = [&](const std::string& hosts) {
         return session.answer(

@@ -26,17 +26,19 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/slow_rules_test.cpp \
 	%D%/signal_table_test.cpp \
 	%D%/sound_host.hpp \
+	%D%/ucx_test.cpp \
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp \
 	%D%/xid_rules_test.cpp \
 	%D%/xid_words_test.cpp \
 	tests/unit/probe/hardware.hpp \
+	tests/unit/restart/ucx/ucx_view_test.cpp \
 	tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \
 	tests/traces/host_trace.cpp tests/traces/host_trace.hpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_unit_unit_watch_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_watch_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_watch_LDADD = libry_unit.la libry_watch.la libry_topo.la libry_base.la
+tests_unit_unit_watch_LDADD = libry_unit.la libry_watch.la libry_ucx.la libry_topo.la libry_base.la
 EXTRA_tests_unit_unit_watch_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1
 
 TESTS += %D%/programs_test.py %D%/fabric/link_watch_test.py

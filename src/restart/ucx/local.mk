@@ -1,0 +1,14 @@
+# librailucx.so, which jobs preload: C, so that no C++ runtime comes into their processes with it. What is no part of
+# standing before libucp is a library of its own, which the unit tests link.
+noinst_LTLIBRARIES += libry_ucx.la
+libry_ucx_la_SOURCES = \
+	%D%/ucx_resends.c %D%/ucx_resends.h \
+	%D%/ucx_teller.c %D%/ucx_teller.h \
+	%D%/ucx_view.c %D%/ucx_view.h
+
+lib_LTLIBRARIES += librailucx.la
+librailucx_la_SOURCES = %D%/railucx.c
+librailucx_la_LDFLAGS = -module -avoid-version -shared -no-undefined -Wl,--version-script=$(srcdir)/%D%/librailucx.map
+librailucx_la_LIBADD = libry_ucx.la -lpthread -ldl
+EXTRA_librailucx_la_DEPENDENCIES = $(srcdir)/%D%/librailucx.map
+EXTRA_DIST += %D%/librailucx.map

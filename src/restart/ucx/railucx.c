@@ -1,0 +1,259 @@
+/* librailucx.so: which ways UCX takes in this process, told to the host's agent. It is preloaded
+ * (LD_PRELOAD).
+ *
+ * It stands in front of the calls of libucp that make and end endpoints, and of nothing on the way of a
+ * message. That says more than what libucs shows of its objects in process (ucs_vfs_path_*, up to UCX 1.13 at
+ * least): there an endpoint has no lanes, its peer's name is "<no debug data>" in a release build, and
+ * reading it from another thread races with its end, as libucs lets its lock go before it reads the object.
+ * Here each endpoint is looked at by the thread that has just made it, through the documented
+ * ucp_ep_print_info(). A library of its own, and in C: it is in programs that know nothing of checkpoints,
+ * and must bring no C++ runtime into them.
+ *
+ * What cannot be done is not done: UCX's own answer goes to the program unchanged, whatever happens here.
+ * Endpoints that UCX makes by itself when a peer connects first are not seen, nor ways that the peer's answer
+ * changes later.
+ *
+ * Source: ucp/api/ucp.h and ucp/core/ucp_ep.c of UCX 1.13.1; the same calls, the same beginning of
+ * ucp_ep_params_t and the same words of a lane stand in UCX of August 2026. */
+#define _GNU_SOURCE
+#include "restart/ucx/ucx_teller.h"
+#include "restart/ucx/ucx_view.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+typedef signed char status; /* ucs_status_t: a packed enumeration */
+enum { ok = 0, unsupported = -22, timed_out = -20, endpoint_timeout = -80 };
+
+/* ucp_ep_params_t of UCX 1.13, which later ones only add to; bits above those are not known here. */
+typedef void (*error_callback)(void* arg, void* endpoint, status why);
+struct parameters {
+    uint64_t fields;
+    const void* address;
+    int error_mode;
+    error_callback on_error;
+    void* argument;
+    void* user_data;
+    unsigned flags;
+    const struct sockaddr* peer;
+    socklen_t peer_length;
+    void* request;
+    const char* name;
+    const struct sockaddr* local;
+    socklen_t local_length;
+};
+enum { has_address = 1 << 0, has_error_handler = 1 << 2, has_peer = 1 << 4, known_fields = (1 << 9) - 1 };
+_Static_assert(sizeof(void*) != 8 || sizeof(struct parameters) == 104, "the layout of ucp_ep_params_t");
+
+enum { longest_info = 16384, most_callbacks = 8 };
+
+#define EXPORTED __attribute__((visibility("default")))
+EXPORTED status ucp_ep_create(void* worker, const struct parameters* given, void** endpoint);
+EXPORTED void ucp_ep_destroy(void* endpoint);
+EXPORTED void* ucp_disconnect_nb(void* endpoint);
+EXPORTED void* ucp_ep_close_nb(void* endpoint, unsigned mode);
+EXPORTED void* ucp_ep_close_nbx(void* endpoint, const void* how);
+EXPORTED void ucp_worker_destroy(void* worker);
+
+/* libucp of this process. Where a program's plugin has loaded it (Open MPI's do), it is in nobody's search
+ * order behind us (RTLD_NEXT), but among what is loaded. */
+static int is_libucp(struct dl_phdr_info* info, size_t size, void* found) {
+    (void)size;
+    const char* file = info->dlpi_name == NULL ? NULL : strrchr(info->dlpi_name, '/');
+    if (file == NULL || strncmp(file, "/libucp.so", 10) != 0) return 0;
+    snprintf(found, 4096, "%s", info->dlpi_name);
+    return 1;
+}
+
+static void* library(void) {
+    static _Atomic(void*) kept;
+    void* handle = atomic_load(&kept);
+    if (handle != NULL) return handle;
+    handle = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    char path[4096];
+    if (handle == NULL && dl_iterate_phdr(is_libucp, path) != 0)
+        handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    atomic_store(&kept, handle);
+    return handle;
+}
+
+static void* symbol(const char* name) {
+    void* found = dlsym(RTLD_NEXT, name);
+    if (found == NULL && library() != NULL) found = dlsym(library(), name);
+    return found;
+}
+
+/* The real function of each name is looked for once. A type of functions and one of objects have the same
+ * size. */
+#define REAL(type, name)                                                                                     \
+    static _Atomic(void*) kept_##name;                                                                       \
+    void* found_##name = atomic_load(&kept_##name);                                                          \
+    if (found_##name == NULL) atomic_store(&kept_##name, found_##name = symbol(#name));                      \
+    type real;                                                                                               \
+    memcpy(&real, &found_##name, sizeof real)
+
+static const char* word(status why) {
+    typedef const char* (*words)(status);
+    REAL(words, ucs_status_string);
+    return real == NULL ? "an error" : real(why);
+}
+
+/* An error callback of the program has its argument, and ours must know the program's: each of the few that a
+ * program has gets a place here and a function that stands for it. Those beyond are left as they are. */
+static _Atomic(error_callback) callbacks[most_callbacks];
+
+static void failed(int place, void* arg, void* endpoint, status why) {
+    ry_ucx_failed(endpoint, why == endpoint_timeout || why == timed_out, word(why));
+    ry_ucx_tell();
+    error_callback theirs = atomic_load(&callbacks[place]);
+    theirs(arg, endpoint, why);
+}
+
+#define STANDS_FOR(place)                                                                                    \
+    static void stands_for_##place(void* arg, void* endpoint, status why) {                                  \
+        failed(place, arg, endpoint, why);                                                                   \
+    }
+STANDS_FOR(0)
+STANDS_FOR(1)
+STANDS_FOR(2)
+STANDS_FOR(3)
+STANDS_FOR(4)
+STANDS_FOR(5)
+STANDS_FOR(6)
+STANDS_FOR(7)
+static const error_callback standing[most_callbacks] = {stands_for_0, stands_for_1, stands_for_2,
+                                                        stands_for_3, stands_for_4, stands_for_5,
+                                                        stands_for_6, stands_for_7};
+
+static error_callback standing_for(error_callback theirs) {
+    for (int i = 0; i < most_callbacks; ++i) {
+        error_callback there = NULL;
+        if (atomic_compare_exchange_strong(&callbacks[i], &there, theirs) || there == theirs)
+            return standing[i];
+    }
+    return theirs;
+}
+
+static void peer_of(const struct parameters* given, char* into, size_t size) {
+    into[0] = '\0';
+    if ((given->fields & has_peer) == 0 || given->peer == NULL) return;
+    const void* address = NULL;
+    if (given->peer->sa_family == AF_INET)
+        address = &((const struct sockaddr_in*)(const void*)given->peer)->sin_addr;
+    if (given->peer->sa_family == AF_INET6)
+        address = &((const struct sockaddr_in6*)(const void*)given->peer)->sin6_addr;
+    if (address != NULL) inet_ntop(given->peer->sa_family, address, into, (socklen_t)size);
+}
+
+/* What UCX says of a new endpoint, in memory that the caller frees; NULL: nothing, or no memory. */
+static char* info_of(void* endpoint) {
+    typedef void (*print_info)(void*, FILE*);
+    REAL(print_info, ucp_ep_print_info);
+    if (real == NULL) {
+        ry_ucx_unseen("this libucp has no ucp_ep_print_info");
+        return NULL;
+    }
+    char* text = calloc(1, longest_info);
+    /* What does not fit is cut off: lanes come first. */
+    FILE* stream = text == NULL ? NULL : fmemopen(text, longest_info - 1, "w");
+    if (stream == NULL) {
+        free(text);
+        return NULL;
+    }
+    real(endpoint, stream);
+    fclose(stream);
+    return text;
+}
+
+status ucp_ep_create(void* worker, const struct parameters* given, void** endpoint) {
+    typedef status (*create)(void*, const struct parameters*, void**);
+    REAL(create, ucp_ep_create);
+    if (real == NULL) return unsupported;
+    struct parameters ours;
+    const struct parameters* used = given;
+    if ((given->fields & has_error_handler) != 0 && (given->fields & ~(uint64_t)known_fields) == 0 &&
+        given->on_error != NULL) {
+        /* Fields that are not given may be no memory of the program's: it may be older than this layout. */
+        memset(&ours, 0, sizeof ours);
+        const size_t end = given->fields >> 8 != 0   ? sizeof ours
+                           : given->fields >> 7 != 0 ? offsetof(struct parameters, local)
+                           : given->fields >> 6 != 0 ? offsetof(struct parameters, name)
+                                                     : offsetof(struct parameters, request);
+        memcpy(&ours, given, end);
+        ours.on_error = standing_for(given->on_error);
+        used = &ours;
+    }
+    char peer[INET6_ADDRSTRLEN];
+    peer_of(given, peer, sizeof peer);
+    const status done = real(worker, used, endpoint);
+    if (done != ok) {
+        ry_ucx_refused(peer, word(done));
+    } else {
+        /* An endpoint to a socket's address chooses its ways once it is connected. */
+        char* info = (given->fields & has_address) != 0 ? info_of(*endpoint) : NULL;
+        ry_ucx_made(worker, *endpoint, info, peer);
+        free(info);
+    }
+    ry_ucx_tell();
+    return done;
+}
+
+static void closed(const void* endpoint) {
+    ry_ucx_closed(endpoint);
+    ry_ucx_tell();
+}
+
+void ucp_ep_destroy(void* endpoint) {
+    typedef void (*destroy)(void*);
+    REAL(destroy, ucp_ep_destroy);
+    closed(endpoint);
+    if (real != NULL) real(endpoint);
+}
+
+void* ucp_disconnect_nb(void* endpoint) {
+    typedef void* (*disconnect)(void*);
+    REAL(disconnect, ucp_disconnect_nb);
+    closed(endpoint);
+    return real == NULL ? NULL : real(endpoint);
+}
+
+void* ucp_ep_close_nb(void* endpoint, unsigned mode) {
+    typedef void* (*close_nb)(void*, unsigned);
+    REAL(close_nb, ucp_ep_close_nb);
+    closed(endpoint);
+    return real == NULL ? NULL : real(endpoint, mode);
+}
+
+void* ucp_ep_close_nbx(void* endpoint, const void* how) {
+    typedef void* (*close_nbx)(void*, const void*);
+    REAL(close_nbx, ucp_ep_close_nbx);
+    closed(endpoint);
+    return real == NULL ? NULL : real(endpoint, how);
+}
+
+void ucp_worker_destroy(void* worker) {
+    typedef void (*destroy)(void*);
+    REAL(destroy, ucp_worker_destroy);
+    ry_ucx_worker_gone(worker);
+    ry_ucx_tell();
+    if (real != NULL) real(worker);
+}
+
+static void in_child(void) {
+    ry_ucx_view_child();
+    ry_ucx_teller_child();
+}
+
+__attribute__((constructor)) static void at_start(void) {
+    pthread_atfork(ry_ucx_view_prepare, ry_ucx_view_parent, in_child);
+}

@@ -1,0 +1,213 @@
+// What a job says of its UCX endpoints: from its lines to findings.
+#include "restart/watch/job_session.hpp"
+#include "restart/watch/judge.hpp"
+#include "restart/watch/ucx_signals.hpp"
+
+#include "unit/restart/watch/sound_host.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace std::chrono_literals;
+using namespace restart;
+
+namespace {
+
+JobUcx of_rank(std::uint32_t rank, std::vector<JobUcx::Path> paths) {
+    JobUcx said;
+    said.job = base::JobId(12);
+    said.rank = rank;
+    said.devices = "mlx5_" + std::to_string(rank) + ":1";
+    said.paths = std::move(paths);
+    return said;
+}
+
+// Processes of jobs on a sound host with two ACTIVE ports.
+struct Jobs : test::Host {
+    JobBook jobs;
+    UcxBook book;
+    std::string say(JobSession& process, const JobUcx& said) {
+        return process.answer(to_line(said), base::now());
+    }
+    JobSession process(std::uint32_t uid = 1000) { return {jobs, book, uid}; }
+    std::vector<Finding> look_for(base::Duration time) {
+        std::vector<Finding> findings;
+        for (const auto end = sample.now + time; sample.now < end;) {
+            sample.now += 1s;
+            sample.ucx = book.jobs();
+            findings = judge.judge(sample);
+        }
+        return findings;
+    }
+    // The evidence of a finding; "none".
+    static std::string found(const std::vector<Finding>& findings, std::string_view rule,
+                             std::string_view job = "job12") {
+        const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+            return finding.rule == rule && finding.component == job;
+        });
+        if (at == findings.end()) return "none";
+        CHECK(at->severity == Severity::info);
+        return at->evidence;
+    }
+    RuleView view(std::string_view rule) {
+        for (const auto& one : judge.view(sample.now))
+            if (one.rule->name == rule && one.component == "job12") return one;
+        FAIL("no row of " << rule);
+        return {};
+    }
+};
+
+constexpr auto done = "{\"ok\":true}\n";
+
+} // namespace
+
+TEST_CASE("where an endpoint leads") {
+    for (const auto* over :
+         {"rc_mlx5/mlx5_0:1", "self/memory0+ud_verbs/mlx5_0:1", "dc_mlx5/mlx5_0:1+tcp/eth0"})
+        CHECK(reach_of(over) == UcxReach::infiniband);
+    for (const auto* over :
+         {"self/memory0+tcp/eth0+tcp/lo", "posix/memory+tcp/eth0", "tcp/eth0+tcp/lo", "cma/memory"})
+        CHECK(reach_of(over) == UcxReach::local);
+    for (const auto* over : {"tcp/eth0", "tcp/eth0+tcp/ib0", "cuda_copy/cuda+tcp/eth0"})
+        CHECK(reach_of(over) == UcxReach::tcp);
+    for (const auto* over : {"", "unknown", "other", "+", "rc", "cuda_copy/cuda", "/"})
+        CHECK(reach_of(over) == UcxReach::unknown);
+}
+
+TEST_CASE("a job whose endpoints left InfiniBand says so with rank and rail") {
+    Jobs host;
+    auto first = host.process(), second = host.process();
+    CHECK(host.say(first, of_rank(0, {{"rc_mlx5/mlx5_0:1", 31}})) == done);
+    CHECK(host.say(second, of_rank(1, {{"rc_mlx5/mlx5_1:1", 31}})) == done);
+    CHECK(host.look_for(30s).empty());
+    CHECK(host.view("ucx.fallback").text ==
+          "2 processes: 31 over rc_mlx5/mlx5_1:1, 31 over rc_mlx5/mlx5_0:1");
+    CHECK(host.say(second, of_rank(1, {{"rc_mlx5/mlx5_1:1", 23}, {"tcp/eth0", 8}})) == done);
+    CHECK(host.look_for(9s).empty());
+    CHECK(
+        Jobs::found(host.look_for(5s), "ucx.fallback")
+            .starts_with(
+                "8 of 62 endpoints to other hosts left InfiniBand: rank 1 (rail mlx5_1:1): 8 over tcp/eth0"));
+    CHECK(host.say(second, of_rank(1, {{"rc_mlx5/mlx5_1:1", 31}})) == done);
+    CHECK(host.look_for(60s).empty());
+}
+
+TEST_CASE("TCP is no fallback where InfiniBand is not to be used, or not there") {
+    Jobs host;
+    auto process = host.process();
+    auto said = of_rank(0, {{"tcp/eth0", 3}, {"posix/memory+tcp/eth0", 7}});
+    said.tls = "tcp,self,posix";
+    CHECK(host.say(process, said) == done);
+    const auto findings = host.look_for(90s);
+    CHECK(Jobs::found(findings, "ucx.fallback") == "none");
+    CHECK(Jobs::found(findings, "ucx.chosen_tcp")
+              .starts_with("3 of 3 endpoints to other hosts are kept from InfiniBand: rank 0 (rail "
+                           "mlx5_0:1): 3 over tcp/eth0 by "
+                           "UCX_TLS=tcp,self,posix"));
+
+    Jobs plain;
+    for (std::size_t i = 0; i < 2; ++i)
+        plain.port(i).state = "DOWN";
+    auto other = plain.process();
+    CHECK(plain.say(other, of_rank(0, {{"tcp/eth0", 3}})) == done);
+    const auto none = plain.look_for(90s);
+    CHECK(Jobs::found(none, "ucx.fallback") == "none");
+    CHECK(Jobs::found(none, "ucx.chosen_tcp") == "none");
+}
+
+TEST_CASE("failures are told with rank, rail and peer, and never counted twice") {
+    Jobs host;
+    auto process = host.process();
+    auto said = of_rank(3, {{"rc_mlx5/mlx5_3:1", 31}});
+    said.failed = said.timeouts = 2; // before the agent looked for the first time
+    said.last = "peer 10.0.0.7 over rc_mlx5/mlx5_3:1: Endpoint timeout";
+    CHECK(host.say(process, said) == done);
+    CHECK(host.say(process, said) == done);
+    CHECK(
+        Jobs::found(host.look_for(3s), "ucx.timeouts") ==
+        "2 endpoints lost their peer within 10 min 0 s; the last: rank 3 (rail mlx5_3:1), peer 10.0.0.7 over "
+        "rc_mlx5/mlx5_3:1: Endpoint timeout");
+    said.refused = 1;
+    said.last = "no endpoint to peer 10.0.0.8: Destination is unreachable";
+    CHECK(host.say(process, said) == done);
+    const auto findings = host.look_for(3s);
+    CHECK(Jobs::found(findings, "ucx.refused")
+              .ends_with("no endpoint to peer 10.0.0.8: Destination is unreachable"));
+    CHECK(Jobs::found(findings, "ucx.failures").starts_with("2 endpoints failed within 10 min"));
+}
+
+TEST_CASE("when a job has ended its findings stay for a while, and then nothing of it") {
+    Jobs host;
+    {
+        auto process = host.process();
+        auto said = of_rank(3, {{"tcp/eth0", 1}});
+        said.failed = 1;
+        CHECK(host.say(process, said) == done);
+        CHECK(host.look_for(20s).size() == 2);
+    }
+    CHECK(host.book.jobs().empty());
+    CHECK(Jobs::found(host.look_for(5min), "ucx.failures") != "none");
+    CHECK(host.look_for(10min).empty());
+    const auto views = host.judge.view(host.sample.now);
+    CHECK(std::none_of(views.begin(), views.end(),
+                       [](const RuleView& one) { return one.component == "job12"; }));
+}
+
+TEST_CASE("one job is kept apart from what another user claims of it, and from its earlier start") {
+    Jobs host;
+    auto owner = host.process(), liar = host.process(1001), older = host.process();
+    auto said = of_rank(0, {{"tcp/eth0", 1}});
+    CHECK(host.say(owner, said) == done);
+    CHECK(host.say(liar, said) == done);
+    CHECK(host.say(older, said) == done);
+    said.epoch = 1;
+    CHECK(host.say(owner, said) == done);
+    std::vector<std::string> names;
+    for (const auto& job : host.book.jobs())
+        names.push_back(job.name);
+    std::sort(names.begin(), names.end());
+    CHECK(names == std::vector<std::string>{"job12.uid1000.0", "job12.uid1000.1", "job12.uid1001.0"});
+}
+
+TEST_CASE("a user's processes and jobs are bounded, and others find room") {
+    Jobs host;
+    std::vector<JobSession> flood;
+    for (std::size_t i = 0; i <= UcxBook::most_speakers_a_uid; ++i) {
+        flood.push_back(host.process());
+        const auto answer = host.say(flood.back(), of_rank(0, {}));
+        CHECK((answer == done) == (i < UcxBook::most_speakers_a_uid));
+    }
+    auto other = host.process(1001);
+    CHECK(host.say(other, of_rank(0, {})) == done);
+    flood.clear();
+    CHECK(host.book.jobs().size() == 1);
+    auto one = host.process();
+    flood.reserve(UcxBook::most_jobs_a_uid + 1);
+    for (std::size_t i = 0; i <= UcxBook::most_jobs_a_uid; ++i) {
+        flood.push_back(host.process());
+        auto said = of_rank(0, {});
+        said.job = base::JobId(static_cast<std::uint32_t>(100 + i));
+        CHECK((host.say(flood.back(), said) == done) == (i < UcxBook::most_jobs_a_uid));
+    }
+}
+
+TEST_CASE("garbage in a job's words is refused, or is shown as it is, and harms nobody") {
+    Jobs host;
+    auto process = host.process();
+    CHECK(process.answer(R"({"op":"ucx"})", base::now()).starts_with("{\"ok\":false"));
+    CHECK(process.answer(R"({"op":"ucx","job":12,"paths":[{"over":"x"}]})", base::now())
+              .starts_with("{\"ok\":false"));
+    CHECK(process.answer(R"({"op":"ucx","job":12,"failed":-1})", base::now()).starts_with("{\"ok\":false"));
+    CHECK(process.answer(R"({"op":"ucx","job":12,"tls":")" + std::string(300, 'x') + "\"}", base::now())
+              .starts_with("{\"ok\":false"));
+    CHECK(host.look_for(3s).empty());
+    auto said = of_rank(0, std::vector<JobUcx::Path>(16, {"tcp/" + std::string(150, 'e'), INT64_MAX}));
+    for (const std::uint64_t value : {INT64_MAX, std::int64_t{0}, INT64_MAX / 2, INT64_MAX}) {
+        said.failed = said.timeouts = said.refused = said.resent = value;
+        CHECK(host.say(process, said) == done);
+        for (const auto& finding : host.look_for(12s)) {
+            CHECK(finding.severity == Severity::info);
+            CHECK(finding.evidence.size() <= 500);
+        }
+    }
+}
