@@ -1,5 +1,6 @@
 #include "spank/environment.hpp"
 
+#include "base/ucx_words.hpp"
 #include "topo/export/nccl.hpp"
 
 #include <fmt/format.h>
@@ -11,17 +12,10 @@ namespace {
 
 constexpr const char* exports = "RAIL_EXPORTS";
 
-// Whether UCX may use InfiniBand: UCX_TLS names a transport that does, or what not to use.
+// Whether UCX may use InfiniBand; a list that is empty allows nothing.
 bool ucx_on_infiniband(const Lookup& get) {
     const auto transports = get("UCX_TLS");
-    if (!transports || transports->starts_with('^')) return true;
-    for (std::string_view rest = *transports; !rest.empty();) {
-        const auto word = rest.substr(0, rest.find(','));
-        rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-        for (const std::string_view on : {"all", "ib", "rc", "ud", "dc", "\\rc", "\\ud", "\\dc"})
-            if (word == on || (on != "all" && (word.starts_with(std::string(on) + "_")))) return true;
-    }
-    return false;
+    return !transports || (!transports->empty() && base::ucx_tls_has_infiniband(*transports));
 }
 
 } // namespace

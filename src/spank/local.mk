@@ -5,6 +5,7 @@ libry_spank_la_SOURCES = \
 	%D%/environment.cpp %D%/environment.hpp \
 	%D%/host_view.cpp %D%/host_view.hpp \
 	%D%/options.cpp %D%/options.hpp \
+	%D%/preload.cpp %D%/preload.hpp \
 	%D%/rank_lists.cpp %D%/rank_lists.hpp \
 	%D%/step_layout.cpp %D%/step_layout.hpp
 libry_spank_la_LIBADD = libry_hwloc_numa.la libry_sched.la

@@ -1,6 +1,8 @@
 #include "spank/options.hpp"
 
+#include "railyard_paths.h"
 #include "spank/binding.hpp"
+#include "spank/preload.hpp"
 
 #include <fmt/format.h>
 
@@ -24,10 +26,13 @@ constexpr std::array<Flag, flag_count> table = {{
      "with --restart=auto: also when it fails by itself, with any or these exit statuses", true},
     {"rail-bind", "RAIL_BIND", "off|near|gpu|print",
      "give each rank the HCA and CPUs near its GPU (near), that GPU alone (gpu); show it (print)", false},
+    {"rail-ucx", "RAIL_UCX", "off|watch",
+     "tell each host's agent which ways UCX takes in the job's processes (watch)", false},
 }};
 
 base::Expected<void> check(const Flag& flag, std::string_view value) {
     if (!flag.for_slurmctld) {
+        if (std::string_view(flag.name) == "rail-ucx") return check_ucx(value);
         if (auto mode = parse_bind(value); !mode) return std::move(mode).error();
         return {};
     }
@@ -65,6 +70,8 @@ std::size_t flag_index(std::string_view name) {
     std::abort();
 }
 
+Options::Options() : ucx_library_(LIBDIR "/librailucx.so") {}
+
 void Options::keep(std::size_t flag, std::string_view text, Origin origin) {
     if (origin < values_[flag].origin) return;
     values_[flag] = {std::string(text), origin};
@@ -75,7 +82,7 @@ base::Expected<void> Options::set_argument(std::string_view argument) {
     const auto name = argument.substr(0, equals);
     const auto text = equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
     const std::pair<std::string_view, std::string*> paths[] = {
-        {"socket", &socket_}, {"run", &run_folder_}, {"fsroot", &fsroot_}};
+        {"socket", &socket_}, {"run", &run_folder_}, {"fsroot", &fsroot_}, {"ucx", &ucx_library_}};
     for (const auto& [path, kept] : paths) {
         if (name != path) continue;
         if (!text.starts_with('/'))
@@ -91,7 +98,8 @@ base::Expected<void> Options::set_argument(std::string_view argument) {
         return {};
     }
     return base::Error{base::Code::usage,
-                       fmt::format("{}: no such argument; there are socket, run, fsroot, {}, rail-bind",
+                       fmt::format("{}: no such argument; there are socket, run, fsroot, ucx, {}, rail-bind, "
+                                   "rail-ucx",
                                    argument, fmt::join(sched::hint_flags(), ", "))};
 }
 
@@ -119,6 +127,10 @@ std::string Options::socket(std::string_view node) const {
 
 std::string Options::run_folder(std::string_view node) const {
     return expanded(run_folder_, node);
+}
+
+std::string Options::ucx_library(std::string_view node) const {
+    return expanded(ucx_library_, node);
 }
 
 std::string Options::fsroot(std::string_view node) const {

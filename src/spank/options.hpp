@@ -18,8 +18,8 @@ namespace spank {
 
 enum class Origin : std::uint8_t { unset, arguments, environment, command_line };
 
-// One flag. Those for slurmctld are sched::hint_flags() with the spellings of sched::set_hint; rail-bind is
-// for the hosts of the job only (binding.hpp).
+// One flag. Those for slurmctld are sched::hint_flags() with the spellings of sched::set_hint; rail-bind
+// (binding.hpp) and rail-ucx (preload.hpp) are for the hosts of the job only.
 struct Flag {
     const char* name;     // "rail-span"
     const char* variable; // "RAIL_SPAN": see sched::hint_variable
@@ -27,14 +27,16 @@ struct Flag {
     const char* usage;    // one line for --help
     bool for_slurmctld;
 };
-inline constexpr std::size_t flag_count = 9;
+inline constexpr std::size_t flag_count = 10;
 std::span<const Flag> flags();
 std::size_t flag_index(std::string_view name); // of a flag that is there
 
 class Options {
 public:
-    // "name=value" from plugstack.conf: a flag's name, or socket, run or fsroot, which are absolute paths.
-    // Errors (Code::usage) name the argument.
+    Options();
+
+    // "name=value" from plugstack.conf: a flag's name, or socket, run, fsroot or ucx, which are absolute
+    // paths. Errors (Code::usage) name the argument.
     base::Expected<void> set_argument(std::string_view argument);
 
     // A flag given by its index in flags(). Errors (Code::usage) as sched::set_hint and parse_bind.
@@ -49,9 +51,10 @@ public:
     Origin origin(std::size_t flag) const { return values_[flag].origin; }
 
     // Paths on a host: "%n" becomes the node's name, "%%" a percent sign.
-    std::string socket(std::string_view node) const;     // of nodewatchd
-    std::string run_folder(std::string_view node) const; // for files that jobs read
-    std::string fsroot(std::string_view node) const;     // holds sys/ and proc/; empty: this machine's own
+    std::string socket(std::string_view node) const;      // of nodewatchd
+    std::string run_folder(std::string_view node) const;  // for files that jobs read
+    std::string fsroot(std::string_view node) const;      // holds sys/ and proc/; empty: this machine's own
+    std::string ucx_library(std::string_view node) const; // librailucx.so
 
 private:
     struct Value {
@@ -64,6 +67,7 @@ private:
     std::string socket_ = "/run/railyard/job.sock";
     std::string run_folder_ = "/run/railyard";
     std::string fsroot_;
+    std::string ucx_library_;
 };
 
 } // namespace spank

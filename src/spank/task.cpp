@@ -7,6 +7,7 @@
 #include "spank/environment.hpp"
 #include "spank/host_view.hpp"
 #include "spank/order.hpp"
+#include "spank/preload.hpp"
 #include "spank/remote.hpp"
 
 #include "base/file.hpp"
@@ -14,7 +15,9 @@
 #include <slurm/slurm.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <sched.h>
 #include <set>
@@ -37,20 +40,26 @@ Prepared& prepared() {
 }
 
 // The flag overrides the variable, which overrides plugstack.conf.
+struct Wish {
+    std::string text; // empty: none
+    bool by_user = false;
+};
+
+Wish wish(spank_t handle, std::string_view name) {
+    const auto flag = flag_index(name);
+    if (options().origin(flag) == Origin::command_line) return {options().value(flag), true};
+    if (auto variable = task_variable(handle, flags()[flag].variable); variable && !variable->empty())
+        return {*std::move(variable), true};
+    return {options().value(flag), false};
+}
+
 struct Asked {
     BindMode mode;
     bool by_user = false;
 };
 
 Asked asked(spank_t handle) {
-    const auto flag = flag_index("rail-bind");
-    std::string text = options().value(flag);
-    bool by_user = options().origin(flag) == Origin::command_line;
-    if (!by_user)
-        if (auto variable = task_variable(handle, flags()[flag].variable); variable && !variable->empty()) {
-            text = *std::move(variable);
-            by_user = true;
-        }
+    const auto [text, by_user] = wish(handle, "rail-bind");
     if (text.empty()) return {};
     const auto mode = parse_bind(text); // checked at submission, but a script may change the variable
     return {mode.value_or(BindMode{}), by_user};
@@ -177,6 +186,22 @@ void bind_task(spank_t handle, bool script) {
         ::dprintf(STDERR_FILENO, "%s\n", line->c_str());
 }
 
+// The batch script as well: mpirun starts the ranks of its host itself.
+void preload_ucx(spank_t handle, bool script) {
+    const auto [text, by_user] = wish(handle, "rail-ucx");
+    if (text != "watch") return;
+    const auto library = options().ucx_library(node_name());
+    const auto value = with_preloaded(library, task_variable(handle, "LD_PRELOAD"));
+    if (!value) return;
+    // The loader would complain on each program's standard error.
+    if (::access(library.c_str(), R_OK) != 0) {
+        if (by_user && !script && item(handle, S_TASK_ID, 0) == 0)
+            slurm_error("rail-ucx: %s: %s", library.c_str(), std::strerror(errno));
+        return;
+    }
+    spank_setenv(handle, "LD_PRELOAD", value->c_str(), 1);
+}
+
 } // namespace
 
 int prepare(spank_t handle, Arguments) {
@@ -202,6 +227,7 @@ int export_settings(spank_t handle, Arguments) {
         spank_unsetenv(handle, "SLURM_DISTRIBUTION");
     }
     bind_task(handle, script);
+    preload_ucx(handle, script);
     return ESPANK_SUCCESS;
 }
 

@@ -145,7 +145,7 @@ class Slurm:
         (folder / "topology.conf").write_text("\n".join(self._switches()) + "\n")
         run = self.root / "hosts" / str(node) / "run" / "railyard"
         places = "" if self.namespaces or node is None else f" socket={run}/job.sock run={run}"
-        spank = f"optional {self.plugin_dir}/spank_rail.so{places}\n" if "spank_rail.so" in have else ""
+        spank = f"optional {self.plugin_dir}/spank_rail.so{places} ucx={self.root}/lib/librailucx.so\n" if "spank_rail.so" in have else ""
         (folder / "plugstack.conf").write_text(spank)
         if node is not None:  # one /tmp for all: PMIx's session folders must not meet
             (folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.root}/hosts/{node}/tmp\n")

@@ -22,13 +22,13 @@ auto environment(const std::map<std::string, const char*>& values) {
 } // namespace
 
 TEST_CASE("spank options: the table names the flags as the rest of Railyard does") {
-    REQUIRE(spank::flags().size() == sched::hint_flags().size() + 1);
+    REQUIRE(spank::flags().size() == sched::hint_flags().size() + 2);
     for (const auto& flag : spank::flags()) {
         INFO(flag.name);
         if (flag.for_slurmctld)
             CHECK(sched::hint_variable(flag.name) == flag.variable);
         else
-            CHECK(std::string(flag.name) == "rail-bind");
+            CHECK((std::string(flag.name) == "rail-bind" || std::string(flag.name) == "rail-ucx"));
     }
     CHECK(std::string(spank::flags()[span].name) == "rail-span");
     CHECK(std::string(spank::flags()[ckpt_dir].name) == "ckpt-dir");
@@ -85,9 +85,10 @@ TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
     Options options;
     const auto unknown = options.set_argument("sokcet=/x");
     REQUIRE_FALSE(unknown);
-    CHECK(unknown.error().text == "sokcet=/x: no such argument; there are socket, run, fsroot, rail-span, "
-                                  "rail-segment, rail-spares, rail-order, restart, restart-max, "
-                                  "restart-on, ckpt-dir, rail-bind");
+    CHECK(unknown.error().text ==
+          "sokcet=/x: no such argument; there are socket, run, fsroot, ucx, rail-span, "
+          "rail-segment, rail-spares, rail-order, restart, restart-max, "
+          "restart-on, ckpt-dir, rail-bind, rail-ucx");
     CHECK_FALSE(options.set_argument("socket"));
     CHECK_FALSE(options.set_argument("socket=run/job.sock"));
     const auto relative = options.set_argument("run=here");
@@ -128,4 +129,21 @@ TEST_CASE("spank options: the socket may stand in a folder of the node") {
     CHECK(options.socket("n001") == "/run/railyard/job.sock");
     REQUIRE(options.set_argument("socket=/run/%n/100%%/%x.sock%"));
     CHECK(options.socket("n001") == "/run/n001/100%/%x.sock%");
+}
+
+TEST_CASE("spank options: watching UCX is off unless it is asked for, and its library stands beside ours") {
+    Options options;
+    const auto ucx = spank::flag_index("rail-ucx");
+    CHECK(options.value(ucx).empty());
+    const auto bad = options.set_flag(ucx, "yes");
+    REQUIRE_FALSE(bad);
+    CHECK(bad.error().text == "--rail-ucx=yes: must be off or watch");
+    REQUIRE(options.set_argument("rail-ucx=watch"));
+    CHECK(options.value(ucx) == "watch");
+    REQUIRE(options.set_flag(ucx, "off"));
+    CHECK(options.value(ucx) == "off");
+    CHECK(options.ucx_library("n001").ends_with("/librailucx.so"));
+    CHECK_FALSE(options.set_argument("ucx=librailucx.so"));
+    REQUIRE(options.set_argument("ucx=/opt/%n/librailucx.so"));
+    CHECK(options.ucx_library("n001") == "/opt/n001/librailucx.so");
 }
