@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 using namespace restart;
 using trace::Culprit;
 using trace::JobShape;
