@@ -136,11 +136,13 @@ void RuleBook::rest_is_gone(base::Time now, std::string_view prefix) {
 
 void RuleBook::forget(std::string_view prefix) {
     for (auto component = components_.begin(); component != components_.end();) {
-        std::erase_if(component->second, [&](const auto& state) {
+        States& states = component->second;
+        const auto over = std::remove_if(states.begin(), states.end(), [&](const auto& state) {
             const auto& [row, entry] = state;
             return entry.looked != look_ && !entry.state.firing() && rules_[row].signal.starts_with(prefix);
         });
-        component = component->second.empty() ? components_.erase(component) : std::next(component);
+        states.erase(over, states.end());
+        component = states.empty() ? components_.erase(component) : std::next(component);
     }
 }
 
