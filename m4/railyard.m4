@@ -61,26 +61,30 @@ AC_DEFUN([RY_OPTIMISATION], [
   AC_SUBST([TEST_CXXFLAGS])])
 
 # RY_PRECOMPILED(yes|no): the headers that most files include are compiled once. Called at the end, as no check of
-# configure could include them. The compiler takes from NAME.hpp.gch/ the one that fits its flags, and NAME.hpp as text
-# where none does. One word each: libtool would take a file's name for one to be linked.
+# configure could include them. The compiler takes from NAME.h.gch/ the one that fits its flags, and NAME.h as text where
+# none does. One word each: libtool would take a file's name for one to be linked. Optimised code is compiled as ever:
+# what GCC 12 reads precompiled it inlines in another order, and warns of what cannot happen.
 AC_DEFUN([RY_PRECOMPILED], [
+  ry_precompile=
   AS_IF([test "$1" = yes], [
-    AC_CONFIG_COMMANDS([precompiled.hpp], [
-      rm -rf precompiled.hpp.gch precompiled_test.hpp.gch
-      mkdir precompiled.hpp.gch precompiled_test.hpp.gch
-      cp "$srcdir/build-aux/precompiled.hpp" "$srcdir/build-aux/precompiled_test.hpp" . ||
+    AS_CASE(["$TEST_CXXFLAGS"], [*-O0*], [ry_precompile="precompiled_test"])
+    AS_CASE(["$OPT_CXXFLAGS"], [*-O0*], [ry_precompile="precompiled_test precompiled"])])
+  AS_IF([test -n "$ry_precompile"], [
+    AC_CONFIG_COMMANDS([precompiled.h], [
+      rm -rf precompiled.h.gch precompiled_test.h.gch
+      cp "$srcdir/build-aux/precompiled.h" "$srcdir/build-aux/precompiled_test.h" . ||
         AC_MSG_ERROR([the headers to precompile cannot be copied])
-      for ry_name in precompiled_test precompiled; do
-        AS_CASE([$ry_name], [precompiled_test], [ry_flags=$ry_test], [ry_flags=$ry_product])
+      for ry_name in $ry_precompile; do # the first includes the second's text
+        mkdir $ry_name.h.gch || AC_MSG_ERROR([$ry_name.h.gch cannot be made])
         for ry_pic in "" "-fPIC -DPIC"; do
-          $ry_cxx $ry_flags $ry_pic -x c++-header -o "$ry_name.hpp.gch/code$(echo "$ry_pic" | tr -d ' ')" $ry_name.hpp ||
-            AC_MSG_ERROR([$ry_name.hpp does not compile; configure without --enable-precompiled])
+          $ry_cxx $ry_pic -x c++-header -o "$ry_name.h.gch/code$(echo "$ry_pic" | tr -d ' ')" $ry_name.h ||
+            AC_MSG_ERROR([$ry_name.h does not compile: configure without --enable-precompiled])
         done
       done], [
-      ry_cxx="$CXX" ry_product="$CXXFLAGS_BEFORE $OPT_CXXFLAGS $FMT_CFLAGS" ry_test="$CXXFLAGS_BEFORE $TEST_CXXFLAGS_BEFORE $FMT_CFLAGS"])
-    CXXFLAGS_BEFORE=$CXXFLAGS TEST_CXXFLAGS_BEFORE=$TEST_CXXFLAGS
-    CXXFLAGS="$CXXFLAGS -includeprecompiled.hpp"
-    TEST_CXXFLAGS="-includeprecompiled_test.hpp $TEST_CXXFLAGS"])])
+      ry_cxx="$CXX $ry_cxxflags $FMT_CFLAGS" ry_precompile="$ry_precompile"])
+    ry_cxxflags="$CXXFLAGS $TEST_CXXFLAGS"
+    TEST_CXXFLAGS="-includeprecompiled_test.h $TEST_CXXFLAGS"
+    AS_CASE([$ry_precompile], [*" precompiled"], [OPT_CXXFLAGS="-includeprecompiled.h $OPT_CXXFLAGS"])])])
 
 # RY_PKG(NAME, MODULES, DEBIAN-PACKAGES): a required library with a pkg-config file.
 AC_DEFUN([RY_PKG], [

@@ -285,7 +285,8 @@ public:
     explicit JudgeAlone(const restart::Rule& rule) : signal_(rule.signal) {
         const auto* kind = restart::find_signal_kind(signal_);
         event_ = kind && kind->shape == restart::Shape::event;
-        if (event_ || rule.test == restart::Test::above) sound_ = 0;
+        // Of a bit, too: which of them a sound number would have is another rule's matter.
+        if (event_ || rule.test == restart::Test::above || rule.test == restart::Test::bit) sound_ = 0;
     }
 
     std::string_view through() const override { return "judge alone"; }

@@ -21,7 +21,7 @@ enum class Detail {
     pods      // a pod with all in it, each tier above as one
 };
 
-std::string quoted(std::string_view text) {
+std::string dot_string(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') out += '\\';
@@ -32,8 +32,8 @@ std::string quoted(std::string_view text) {
 
 // A label of two lines.
 std::string lines(std::string_view first, std::string_view second) {
-    auto label = quoted(first);
-    label.insert(label.size() - 1, "\\n" + quoted(second).substr(1, quoted(second).size() - 2));
+    auto label = dot_string(first);
+    label.insert(label.size() - 1, "\\n" + dot_string(second).substr(1, dot_string(second).size() - 2));
     return label;
 }
 
@@ -137,7 +137,7 @@ private:
         fmt::format_to(std::back_inserter(out),
                        "{0:{1}}subgraph cluster_{2}{3} {{\n"
                        "{0:{1}}  label={4}; style=filled; color=\"#999999\"; fillcolor=\"{5}\";\n",
-                       "", indent, kind, index, quoted(name), fill);
+                       "", indent, kind, index, dot_string(name), fill);
     }
 
     static void put_edge(std::string& out, const Ends& ends, const Edge& edge) {
@@ -145,20 +145,21 @@ private:
         for (const auto& [rate, count] : edge.rates)
             label += fmt::format("{}{} x {}", label.empty() ? "" : ", ", count, rate);
         if (edge.down > 0) label += fmt::format(", {} down", edge.down);
-        fmt::format_to(std::back_inserter(out), "  {} -- {} [", quoted(ends.first), quoted(ends.second));
+        fmt::format_to(std::back_inserter(out), "  {} -- {} [", dot_string(ends.first),
+                       dot_string(ends.second));
         if (edge.links > 1)
-            fmt::format_to(std::back_inserter(out), "label={}, penwidth={}", quoted(label),
+            fmt::format_to(std::back_inserter(out), "label={}, penwidth={}", dot_string(label),
                            edge.links >= 32  ? 4
                            : edge.links >= 4 ? 2
                                              : 1);
         else
-            fmt::format_to(std::back_inserter(out), "tooltip={}", quoted(edge.tip));
+            fmt::format_to(std::back_inserter(out), "tooltip={}", dot_string(edge.tip));
         out += edge.down > 0 ? ", style=dashed];\n" : "];\n";
     }
 
     void add(const std::string& id, int pod, int unit, const std::string& label, std::string_view shape) {
         clusters_[{pod, unit}].push_back(
-            fmt::format("      {} [label={}, shape={}];\n", quoted(id), label, shape));
+            fmt::format("      {} [label={}, shape={}];\n", dot_string(id), label, shape));
     }
 
     void add_part(const Selection::Part& part) {
@@ -166,7 +167,8 @@ private:
         const int u = static_cast<int>(part.unit);
         if (detail_ == Detail::hosts) {
             for (const auto h : part.hosts)
-                add(node_of_host(static_cast<int>(h)), unit.pod, u, quoted(fabric_.hosts[h].name), "ellipse");
+                add(node_of_host(static_cast<int>(h)), unit.pod, u, dot_string(fabric_.hosts[h].name),
+                    "ellipse");
         } else if (detail_ != Detail::pods) {
             const auto label =
                 lines(fmt::format("{}: {}", unit.name, counted(part.hosts.size(), "host", "hosts")),
@@ -192,7 +194,7 @@ private:
         const Switch& known = fabric_.switches[at(s)];
         if (detail_ == Detail::hosts || detail_ == Detail::switches) {
             add(node_of_switch(s), known.tier <= 1 ? known.pod : none, scope_.unit_of_leaf[at(s)],
-                quoted(known.name), "box");
+                dot_string(known.name), "box");
         } else if (known.tier > 1 || (known.tier == 1 && detail_ == Detail::units)) {
             spines[{known.tier, known.tier == 1 ? known.pod : none}].push_back(s);
         }

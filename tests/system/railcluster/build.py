@@ -215,7 +215,7 @@ def compilers() -> list[str]:
 
 
 def precompiled() -> list[str]:
-    """g++ alone is a fifth faster with common headers compiled once; ccache could keep no object then."""
+    """g++ alone compiles tests a fifth faster with common headers compiled once; ccache could keep no object then."""
     command = compilers()[1].partition("=")[2].split()
     return ["--enable-precompiled"] if re.fullmatch(r"g\+\+(-\d+)?", Path(command[0]).name) else []
 

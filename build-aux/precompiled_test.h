@@ -1,4 +1,4 @@
 // Likewise for the files of tests/unit.
 #include <catch2/catch.hpp>
 
-#include "precompiled.hpp"
+#include "precompiled.h"

@@ -1,4 +1,5 @@
-// What most files of src/ include, for builds that are configured with --enable-precompiled. No file relies on it.
+// What most files of src/ include, for builds that are configured with --enable-precompiled. No file relies
+// on it.
 #include <fmt/format.h>
 
 #include <algorithm>
