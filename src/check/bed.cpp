@@ -140,12 +140,22 @@ base::Expected<void> Bed::make_hca(std::uint32_t hca) {
     for (const auto& [file, text] : files)
         if (auto done = put(port(hca).parent_path().parent_path() / file, text); !done) return done;
     const auto pci = folder_ / "sys/devices" / hca_pci(hca);
+    for (const auto* most : {"current", "max"}) {
+        const auto file = [&](std::string_view what) {
+            return pcie_file(hca, fmt::format("{}_link_{}", most, what));
+        };
+        if (auto done = set_file(file("width"), "16"); !done) return done;
+        if (auto done = set_file(file("speed"), "32.0 GT/s PCIe"); !done) return done;
+    }
     std::error_code failed;
-    fs::create_directories(pci, failed);
     if (const auto link = port(hca).parent_path().parent_path() / "device"; !fs::exists(link))
         fs::create_directory_symlink(pci, link, failed);
     if (failed) return base::system_error(pci.string(), failed.value());
     return {};
+}
+
+std::string Bed::pcie_file(std::uint32_t hca, std::string_view name) {
+    return fmt::format("sys/devices/{}/{}", hca_pci(hca), name);
 }
 
 base::Expected<void> Bed::write_gpus() {

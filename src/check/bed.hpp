@@ -64,7 +64,8 @@ public:
     // A record of the kernel log.
     base::Expected<void> log(std::string_view text);
     static std::string hca_pci(std::uint32_t hca); // "0000:13:00.0"
-    static std::string pci_of(std::uint32_t gpu);  // "0000:14:00"
+    static std::string pcie_file(std::uint32_t hca, std::string_view name);
+    static std::string pci_of(std::uint32_t gpu); // "0000:14:00"
 
     // What the fabric file says of this host, at first all HCAs.
     restart::Listing listing;

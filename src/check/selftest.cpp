@@ -222,7 +222,8 @@ private:
 
     // An event that comes again and again is worse from the number on that the rule names.
     base::Expected<void> repeat(Outcome& into) {
-        constexpr auto apart = 10; // looks: what comes within a few seconds is one event told twice
+        // What comes within a few seconds is one event told twice.
+        const auto apart = 10 + static_cast<int>(rule_.burst / interval_);
         for (std::uint64_t times = 2; times <= rule_.repeats; ++times) {
             const auto quiet = silent_looks(apart);
             if (!quiet) return quiet;

@@ -171,6 +171,13 @@ const Injector injectors[] = {
      [](Bed& bed, double v) { return v > 0 ? bed.make_hca(faulty) : bed.remove_hca(faulty); }},
     {"ib.rate", by_sysfs, 400, 400, false,
      [](Bed& bed, double v) { return bed.set_port(faulty, "rate", fmt::format("{:g} Gb/sec (4X NDR)", v)); }},
+    {"ib.pcie_width", by_sysfs, 16, 16, false,
+     [](Bed& bed, double v) { return bed.set_file(Bed::pcie_file(faulty, "current_link_width"), text(v)); }},
+    {"ib.pcie_speed", by_sysfs, 32, 32, false,
+     [](Bed& bed, double v) {
+         return bed.set_file(Bed::pcie_file(faulty, "current_link_speed"),
+                             fmt::format("{:.1f} GT/s PCIe", v));
+     }},
     {"ib.came_up", by_sysfs, 1, 0, true,
      [](Bed& bed, double v) { return bed.set_port(faulty, "state", v > 0 ? "4: ACTIVE" : "1: DOWN"); }},
     {"ib.listed", by_sysfs, 1, 0, true,
@@ -209,6 +216,7 @@ public:
         if (signal.starts_with("ucx.")) return Bed::ucx_job;
         if (signal.starts_with("host.memory_")) return "mc0";
         if (signal == "host.carrier_changes") return "eth0";
+        if (signal.starts_with("ib.pcie_")) return fmt::format("mlx5_{}", faulty);
         return signal.starts_with("host.") ? "host" : Bed::port_name(faulty);
     }
     double sound() const override { return injector_.sound; }
@@ -217,6 +225,7 @@ public:
     int delay(base::Duration interval) const override {
         // Each tenth sample has what NVML is slow to say; processes are walked once a minute.
         if (injector_.through == by_nvml) return 10;
+        if (injector_.signal.starts_with("ib.pcie_")) return 5;
         if (injector_.through == by_proc) return static_cast<int>(std::chrono::minutes(1) / interval) + 1;
         return 0;
     }
@@ -240,6 +249,28 @@ private:
     std::string name_;
 };
 
+// The number behind `mark`; 0 without.
+std::uint32_t number_behind(std::string_view text, std::string_view mark) {
+    const auto at = text.find(mark);
+    return at == std::string_view::npos
+               ? 0
+               : static_cast<std::uint32_t>(std::strtoul(text.data() + at + mark.size(), nullptr, 10));
+}
+
+// NVLink 5's, for a word ("Fatal"), or a unit with a sub-code or a bit of its status ("RLW_REMAP<status.3>").
+std::string words_of_nvlink5(std::string_view wanted) {
+    wanted.remove_prefix(std::min(wanted.find_first_not_of(' '), wanted.size()));
+    std::string unit(wanted.substr(0, wanted.find_first_of(" <")));
+    if (unit.ends_with('_')) unit += "EVT"; // of a pattern that fits the names of several drivers
+    const auto sub_code = number_behind(wanted, "<sub.");
+    const auto status = wanted.find("<status.") == std::string_view::npos
+                            ? 0
+                            : 1U << (number_behind(wanted, "<status.") & 31);
+    const bool is_unit = unit.find('_') != std::string_view::npos;
+    return fmt::format("{} {} XC0 i0 Link 08 (0x{:08x} 0x{:08x})", is_unit ? unit : "NETIR_LINK_EVT",
+                       is_unit ? "Fatal" : unit, 0x5c6U | (sub_code & 63) << 20, status);
+}
+
 // A line as drivers write it (watch/xid_words.hpp), with the words that a rule looks for; of XID 74 a bit of
 // a register: "<r0.16>".
 std::string words_of_driver(double code, std::string_view wanted) {
@@ -253,8 +284,7 @@ std::string words_of_driver(double code, std::string_view wanted) {
         return fmt::format("pid='<unknown>', NVLink: fatal error detected on link 2({:#x})",
                            fmt::join(registers, ", "));
     }
-    if (code >= 144 && code <= 150)
-        return fmt::format("NETIR_LINK_EVT {} XC0 i0 Link 08 (0x004505c6 0x00000000)", wanted);
+    if (code >= 144 && code <= 150) return words_of_nvlink5(wanted);
     if (!wanted.empty()) return std::string(wanted);
     return "pid=1, Graphics SM Warp Exception on (GPC 3, TPC 2, SM 1): made up";
 }
@@ -262,22 +292,29 @@ std::string words_of_driver(double code, std::string_view wanted) {
 // What drivers write into the kernel log: NVIDIA's XIDs, mlx5's lines.
 class Logged : public OnBed {
 public:
-    Logged(Bed& bed, bool hca) : OnBed(bed), hca_(hca) {}
+    Logged(Bed& bed, const restart::Rule& rule)
+        : OnBed(bed), hca_(rule.signal == "hca.log"), lockup_(hca_ && rule.text.starts_with(lockup)) {}
 
     std::string_view through() const override { return "kernel log"; }
     base::Expected<void> set(double value, std::string_view text) override {
+        if (lockup_ && text == lockup)
+            return bed_.log("watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [ksoftirqd/3:39]\n"
+                            "Modules linked in: mlx5_ib mlx5_core\nCall Trace:\n"
+                            " mlx5e_napi_poll+0x1a/0x6c0 [mlx5_core]");
         if (hca_) return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
         return bed_.log(fmt::format("NVRM: Xid (PCI:{}): {}, {}", Bed::pci_of(faulty), value,
                                     words_of_driver(value, text)));
     }
     std::string component() const override {
+        if (lockup_) return "hca"; // a stack names none
         if (hca_) return fmt::format("mlx5_{}", faulty);
         return bed_.has_gpus() ? Bed::gpu_name(faulty) : "gpu/" + Bed::pci_of(faulty);
     }
     double sound() const override { return 0; }
 
 private:
-    bool hca_;
+    static constexpr std::string_view lockup = "soft lockup";
+    bool hca_, lockup_;
 };
 
 class JudgeAlone : public Stage {
@@ -333,8 +370,7 @@ private:
 } // namespace
 
 std::unique_ptr<Stage> stage_of(const restart::Rule& rule, Bed& bed) {
-    if (rule.signal == "gpu.xid" || rule.signal == "hca.log")
-        return std::make_unique<Logged>(bed, rule.signal == "hca.log");
+    if (rule.signal == "gpu.xid" || rule.signal == "hca.log") return std::make_unique<Logged>(bed, rule);
     if (rule.signal.starts_with(restart::counter_prefix))
         return std::make_unique<Counter>(bed, rule.signal.substr(restart::counter_prefix.size()));
     const auto* known = std::find_if(std::begin(injectors), std::end(injectors),

@@ -39,14 +39,49 @@ std::string without_process(std::string_view text) {
 
 constexpr std::size_t most_hca_lines = 256;
 
-void parse(std::string_view line, Kmsg::Lines& into) {
-    if (auto event = parse_xid(line))
-        into.xids.push_back(*std::move(event));
-    else if (auto said = into.hcas.size() < most_hca_lines ? parse_hca_line(line) : std::nullopt)
-        into.hcas.push_back(*std::move(said));
+// The lines of one dump: registers, modules and stack; NVSentinel takes as many.
+constexpr int lockup_dump = 150;
+
+// The function of mlx5's drivers that a line of a stack names: " mlx5e_napi_poll+0x1a/0x6c0 [mlx5_core]".
+// None of a list of modules, nor of an entry that the kernel doubts: " ? mlx5e_napi_poll+0x…".
+std::string_view frame_of_mlx5(std::string_view line) {
+    for (auto at = line.find("mlx5"); at != std::string_view::npos; at = line.find("mlx5", at + 4)) {
+        const auto end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.", at);
+        const bool begins = at > 0 && (line[at - 1] == ' ' || line[at - 1] == ':' || line[at - 1] == ';');
+        const bool doubted = at >= 2 && line.substr(at - 2, 2) == "? ";
+        if (end != std::string_view::npos && line.substr(end, 3) == "+0x" && begins && !doubted)
+            return line.substr(at, std::min<std::size_t>(end - at, 60));
+    }
+    return {};
 }
 
 } // namespace
+
+bool Kmsg::parse_lockup(std::string_view line, Lines& into) {
+    constexpr std::string_view mark = "BUG: soft lockup - CPU#";
+    if (const auto at = line.find(mark); at != std::string_view::npos) {
+        const auto said = line.substr(at + 5, line.find('!', at) - at - 5);
+        lockup_ = base::printable(said, most_text, ' ');
+        lockup_lines_ = lockup_dump;
+        return true;
+    }
+    if (lockup_lines_ == 0) return false;
+    --lockup_lines_;
+    const auto frame = frame_of_mlx5(line);
+    if (frame.empty() || into.hcas.size() >= most_hca_lines) return false;
+    lockup_lines_ = 0; // once a dump
+    into.hcas.push_back({{}, fmt::format("{} in {}", lockup_, frame)});
+    return true;
+}
+
+void Kmsg::parse(std::string_view line, Lines& into) {
+    if (auto event = parse_xid(line)) {
+        into.xids.push_back(*std::move(event));
+        return;
+    }
+    if (parse_lockup(line, into) || into.hcas.size() >= most_hca_lines) return;
+    if (auto said = parse_hca_line(line)) into.hcas.push_back(*std::move(said));
+}
 
 std::optional<HcaLine> parse_hca_line(std::string_view line) {
     constexpr std::string_view mark = "mlx5_core";

@@ -1,6 +1,6 @@
-// The kernel log, read for the XID lines of NVIDIA's driver and all lines of mlx5's: /dev/kmsg
-// (Documentation/ABI/testing/dev-kmsg: one record a read, "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"), or a
-// file that grows, such as a saved log.
+// The kernel log, read for the XID lines of NVIDIA's driver, all lines of mlx5's, and a processor that does
+// not leave mlx5's driver: /dev/kmsg (Documentation/ABI/testing/dev-kmsg: one record a read,
+// "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"), or a file that grows, such as a saved log.
 //
 // Reading begins at the end: what was logged before belongs to an earlier start, and its hardware may have
 // been repaired since.
@@ -46,12 +46,16 @@ private:
     Kmsg(base::UniqueFd fd, bool device) : fd_(std::move(fd)), device_(device) {}
     void drain_device(Lines& into);
     void drain_file(Lines& into);
+    void parse(std::string_view line, Lines& into);
+    bool parse_lockup(std::string_view line, Lines& into);
 
     base::UniqueFd fd_;
     bool device_;             // records; otherwise a plain file
     std::int64_t offset_ = 0; // of a plain file
     std::string partial_;     // its last line, not yet ended
     std::uint64_t lost_ = 0;
+    std::string lockup_;   // what was said of a processor that is stuck
+    int lockup_lines_ = 0; // how many more may be of its stack
 };
 
 } // namespace probe

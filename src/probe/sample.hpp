@@ -23,6 +23,10 @@ struct PortSample {
     double rate_gbps = 0;
     // counters/ and hw_counters/ by file name, lifetime values. Each look makes them anew and copies them.
     boost::container::flat_map<std::string, std::uint64_t> counters;
+    // Of the HCA's PCIe link, and the most that it and its slot have: lanes, GT/s. Absent: not known, as of a
+    // virtual function.
+    std::optional<std::uint32_t> pcie_width{}, pcie_width_max{};
+    std::optional<double> pcie_speed{}, pcie_speed_max{};
 };
 
 struct IbSample {

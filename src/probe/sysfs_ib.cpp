@@ -33,6 +33,23 @@ double rate_gbps(std::string_view line) {
     return failed == std::errc{} && rest.starts_with(" Gb/sec") && rate >= 0 && rate < 1e6 ? rate : 0;
 }
 
+// "32.0 GT/s PCIe" -> 32; none of "Unknown".
+std::optional<double> pcie_speed(const std::optional<std::string>& line) {
+    double speed = 0;
+    if (!line) return std::nullopt;
+    const auto [end, failed] = std::from_chars(line->data(), line->data() + line->size(), speed);
+    const std::string_view rest(end, static_cast<std::size_t>(line->data() + line->size() - end));
+    const bool known = failed == std::errc{} && rest.starts_with(" GT/s") && speed > 0 && speed < 1e3;
+    return known ? std::optional(speed) : std::nullopt;
+}
+
+// None of what a device without a link of its own says: 0 and 255.
+std::optional<std::uint32_t> pcie_width(const std::optional<std::string>& line) {
+    const auto lanes = line ? whole_number(*line) : std::nullopt;
+    const bool known = lanes && *lanes > 0 && *lanes <= 32;
+    return known ? std::optional(static_cast<std::uint32_t>(*lanes)) : std::nullopt;
+}
+
 Guid guid_in(const fs::path& path) {
     const auto line = first_line(path);
     return line ? topo::parse_sysfs_guid(*line).value_or(0) : 0;
@@ -85,6 +102,10 @@ void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
         port.state = open_file(port.path / "state");
         port.phys_state = open_file(port.path / "phys_state");
         port.rate = open_file(port.path / "rate");
+        port.pcie_width = open_file(path / "device/current_link_width");
+        port.pcie_speed = open_file(path / "device/current_link_speed");
+        port.last.pcie_width_max = pcie_width(first_line(path / "device/max_link_width"));
+        port.last.pcie_speed_max = pcie_speed(first_line(path / "device/max_link_speed"));
         if (!port.state) continue; // going away, or not there yet: the next sample looks again
         for (const auto& counter : judged_)
             for (const auto* folder : counter_folders)
@@ -127,24 +148,30 @@ void SysfsIb::look_around(IbSample& into) {
     }
 }
 
+void SysfsIb::read_seldom(Port& port, bool trains) const {
+    const bool due = samples_ % samples_between == 0;
+    if (due || trains) {
+        if (port.phys_state)
+            port.last.phys_state = state_word(first_line(port.phys_state.get()).value_or(""));
+        if (port.rate) port.last.rate_gbps = rate_gbps(first_line(port.rate.get()).value_or(""));
+    }
+    if (!due) return;
+    if (port.pcie_width) port.last.pcie_width = pcie_width(first_line(port.pcie_width.get()));
+    if (port.pcie_speed) port.last.pcie_speed = pcie_speed(first_line(port.pcie_speed.get()));
+}
+
 bool SysfsIb::read_port(Port& port, Depth depth, PortSample& into) const {
     const auto state = first_line(port.state.get());
     if (!state) return false;
     auto word = state_word(*state);
-    if (word != "ACTIVE" || word != port.last_state || samples_ % samples_between == 0) {
-        if (port.phys_state)
-            port.last_phys_state = state_word(first_line(port.phys_state.get()).value_or(""));
-        if (port.rate) port.last_rate_gbps = rate_gbps(first_line(port.rate.get()).value_or(""));
-    }
-    port.last_state = word;
+    read_seldom(port, word != "ACTIVE" || word != port.last.state);
+    port.last.state = std::move(word);
+    into = port.last;
     into.device = port.device;
     into.pci = port.pci;
     into.port = port.number;
     into.node = port.node;
     into.guid = port.guid;
-    into.state = std::move(word);
-    into.phys_state = port.last_phys_state;
-    into.rate_gbps = port.last_rate_gbps;
     into.counters.reserve(port.judged.size());
     for (const auto& counter : port.judged)
         if (const auto line = first_line(counter.fd.get()))

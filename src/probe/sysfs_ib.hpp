@@ -2,7 +2,8 @@
 // sysfs-class-infiniband). Reading a port counter costs the HCA's firmware a command, so between full samples
 // only the counters that rules judge are read; their files are kept open. A port's rate and physical state
 // are read with each fifth sample, and at once when its state is, or was, another than ACTIVE: to change
-// either its link trains anew.
+// either its link trains anew. The width and speed of the HCA's PCIe link are read with each fifth sample
+// too.
 //
 // A read can block for as long as the firmware does: call from a thread that may wait.
 #pragma once
@@ -44,14 +45,14 @@ private:
         std::uint32_t number = 0;
         Guid node = 0, guid = 0;
         std::filesystem::path path;
-        base::UniqueFd state, phys_state, rate;
+        base::UniqueFd state, phys_state, rate, pcie_width, pcie_speed;
         std::vector<Counter> judged;
-        std::string last_state, last_phys_state;
-        double last_rate_gbps = 0;
+        PortSample last; // what is not read each time
     };
     void look_around(IbSample& into);
     void open_ports(const std::string& device, const std::filesystem::path& path);
     bool read_port(Port& port, Depth depth, PortSample& into) const;
+    void read_seldom(Port& port, bool trains) const;
 
     std::filesystem::path class_;
     KeptFolder folder_; // class_

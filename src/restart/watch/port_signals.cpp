@@ -95,6 +95,8 @@ void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<S
         const bool unique = port.node != 0 && ports_by_guid[{port.node, port.port}] == 1;
         read_port(port, {unique ? port.node : 0, unique ? std::string() : port.device, port.port}, into);
     }
+    for (std::size_t i = 0; i < ib.ports.size(); ++i)
+        if (i == 0 || ib.ports[i].device != ib.ports[i - 1].device) read_pcie(ib.ports[i], into);
     for (auto& [name, seen] : seen_) {
         if (seen.there) continue;
         seen.active_since_there = false;
@@ -102,6 +104,15 @@ void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<S
     }
     read_came_up(ib, listing, into);
     read_listed(ib, listing, into);
+}
+
+void PortSignals::read_pcie(const PortSample& port, std::vector<Signal>& into) {
+    const auto add = [&](std::string_view name, const auto& value, const auto& most) {
+        if (value && most)
+            into.push_back({name, port.device, static_cast<double>(*value), static_cast<double>(*most), {}});
+    };
+    add("ib.pcie_width", port.pcie_width, port.pcie_width_max);
+    add("ib.pcie_speed", port.pcie_speed, port.pcie_speed_max);
 }
 
 void PortSignals::read_came_up(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const {

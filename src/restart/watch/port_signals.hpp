@@ -47,6 +47,8 @@ private:
         bool there = false;
     };
     void read_port(const PortSample& port, const Port& name, std::vector<Signal>& into);
+    // Of an HCA, once whatever ports it has.
+    static void read_pcie(const PortSample& port, std::vector<Signal>& into);
     void read_came_up(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const;
     void read_listed(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const;
 

@@ -36,6 +36,20 @@ std::string bits_of(std::string_view registers) {
     return bits;
 }
 
+// NVLink 5's words in brackets, intrinfo and status: a sub-code in bits 20 to 25 of the first, a bit mask in
+// the second (or a small number, whose bits say as much).
+std::string sub_codes_of(std::string_view registers) {
+    if (!registers.starts_with(" (")) return {};
+    registers = registers.substr(0, registers.find(')'));
+    const auto info = number_after(registers, "0x", 16);
+    if (!info) return {};
+    auto codes = fmt::format("<sub.{}>", *info >> 20 & 63);
+    if (const auto status = number_after(registers, "0x", 16))
+        for (int bit = 0; bit < 32; ++bit)
+            if ((*status >> bit & 1) != 0) codes += fmt::format("<status.{}>", bit);
+    return codes;
+}
+
 } // namespace
 
 XidWords words_of_xid(std::uint32_t code, std::string_view text) {
@@ -51,7 +65,10 @@ XidWords words_of_xid(std::uint32_t code, std::string_view text) {
             if (const auto bits = bits_of(rest); !bits.empty()) words.text += " " + bits;
         }
     } else if (code >= 144 && code <= 150) {
-        if (const auto link = number_after(rest, "Link ")) words.part = fmt::format("link {}", *link);
+        if (const auto link = number_after(rest, "Link ")) {
+            words.part = fmt::format("link {}", *link);
+            if (const auto codes = sub_codes_of(rest); !codes.empty()) words.text += " " + codes;
+        }
     }
     return words;
 }

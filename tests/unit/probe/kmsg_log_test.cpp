@@ -1,5 +1,7 @@
 #include "probe/kmsg_log.hpp"
 
+#include "hardware.hpp"
+
 #include "unit/folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -159,4 +161,47 @@ TEST_CASE("the real kernel log can be read, from its end") {
         return;
     }
     CHECK(kmsg->drain().xids.empty()); // nothing old; nothing is written there, as other watchers may listen
+}
+
+TEST_CASE("a processor that does not leave mlx5's driver is told once, by its stack alone") {
+    const test::Hardware host(1);
+    auto kmsg = probe::Kmsg::open(host.kmsg());
+    REQUIRE(kmsg);
+    const auto said = [&](const std::string& lines) {
+        host.log(lines);
+        std::vector<std::string> texts;
+        for (const auto& line : kmsg->drain().hcas)
+            texts.push_back(line.text);
+        return texts;
+    };
+    using Texts = std::vector<std::string>;
+    const std::string begin =
+        "4,2001,77,-;watchdog: BUG: soft lockup - CPU#12 stuck for 23s! [ksoftirqd/12:80]\n";
+    const std::string modules = "4,2002,77,-;Modules linked in: mlx5_ib mlx5_core nvidia(OE)\n";
+    const std::string frame = "4,2003,77,-; mlx5e_napi_poll+0x1a/0x6c0 [mlx5_core]\n";
+    const Texts told{"soft lockup - CPU#12 stuck for 23s in mlx5e_napi_poll"};
+    CHECK(said(begin + modules + "4,2,77,-;RIP: 0010:native_queued+0x1\n" + frame + frame) == told);
+    CHECK(said(frame).empty()); // of whatever comes later
+    // The instruction itself, and a dump that is read in two looks.
+    CHECK(said(begin + "4,2,77,-;RIP: 0010:mlx5e_poll_ico_cq+0x5f/0x2c0 [mlx5_core]\n") ==
+          Texts{"soft lockup - CPU#12 stuck for 23s in mlx5e_poll_ico_cq"});
+    CHECK(said(begin + modules).empty());
+    CHECK(said(frame) == told);
+    SECTION("near misses") {
+        CHECK(said(begin + modules + "4,2,77,-; nvme_poll+0x1a/0x6c0 [nvme]\n").empty());
+        CHECK(
+            said(begin + "4,2,77,-; ? mlx5e_napi_poll+0x1a/0x6c0 [mlx5_core]\n").empty()); // a doubted entry
+        CHECK(said(begin + "4,2,77,-; xmlx5e_napi_poll+0x1a/0x6c0\n").empty());
+        CHECK(said("4,2,77,-;Call Trace:\n").empty());
+    }
+    SECTION("too far behind") {
+        std::string dump = begin;
+        for (int i = 0; i < 150; ++i)
+            dump += "4,2,77,-; do_softirq+0x1/0x2\n";
+        CHECK(said(dump + frame).empty());
+    }
+    SECTION("what the driver says in between is still read") {
+        CHECK(said(begin + "4,2,77,-;mlx5_core 0000:13:00.0: TX timeout detected\n" + frame) ==
+              Texts{"TX timeout detected", told[0]});
+    }
 }

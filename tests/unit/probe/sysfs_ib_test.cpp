@@ -81,6 +81,37 @@ TEST_CASE("what a link has trained to is read again within five samples, and at 
     CHECK(rate() == 400);
 }
 
+TEST_CASE("the PCIe link of an HCA: what it has, and could have") {
+    const test::Hardware host(2);
+    const std::string pci = "class/infiniband/mlx5_0/device/";
+    host.write("class/infiniband/mlx5_1/device/max_link_width", "255\n");
+    host.write("class/infiniband/mlx5_1/device/max_link_speed", "Unknown\n");
+    host.write("class/infiniband/mlx5_1/device/current_link_width", "0\n");
+    SysfsIb sysfs(host.sysfs(), {});
+    auto ports = sysfs.sample(Depth::judged).ports;
+    CHECK(ports.at(0).pcie_width == 16);
+    CHECK(ports[0].pcie_width_max == 16);
+    CHECK(ports[0].pcie_speed == 32);
+    CHECK(ports[0].pcie_speed_max == 32);
+    CHECK_FALSE(ports.at(1).pcie_width); // a virtual function has no link of its own
+    CHECK_FALSE(ports[1].pcie_width_max);
+    CHECK_FALSE(ports[1].pcie_speed_max);
+    host.write(pci + "current_link_width", "8\n");
+    host.write(pci + "current_link_speed", "2.5 GT/s PCIe\n");
+    for (int i = 0; i < 5; ++i)
+        ports = sysfs.sample(Depth::judged).ports;
+    CHECK(ports.at(0).pcie_width == 8);
+    CHECK(ports[0].pcie_speed == 2.5);
+    for (const auto* garbage : {"", "-3\n", "x16\n", "99999999999999999999\n"}) {
+        host.write(pci + "current_link_width", garbage);
+        host.write(pci + "current_link_speed", garbage);
+        for (int i = 0; i < 5; ++i)
+            ports = sysfs.sample(Depth::judged).ports;
+        CHECK_FALSE(ports.at(0).pcie_width);
+        CHECK_FALSE(ports[0].pcie_speed);
+    }
+}
+
 TEST_CASE("a directory that is kept open says what has changed in it") {
     const test::Hardware host(2);
     const auto path = host.sysfs() / "class/infiniband";

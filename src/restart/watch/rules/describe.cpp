@@ -51,6 +51,11 @@ std::string condition_of(const Rule& rule) {
     return text;
 }
 
+// "5 times", "5 bursts".
+std::string times_of(const Rule& rule) {
+    return fmt::format("{} {}", rule.repeats, rule.burst > base::Duration{0} ? "bursts" : "times");
+}
+
 } // namespace
 
 std::string describe(const Rule& rule) {
@@ -74,7 +79,8 @@ std::string describe_severity(const Rule& rule) {
                            rule.repeats, base::format_duration(rule.within));
     std::string text(rule.severity ? to_string(*rule.severity) : "evict or warn, by [throttle] reasons");
     if (rule.repeats > 0)
-        text += fmt::format("; {} when it comes {} times within {}{}", to_string(rule.repeated), rule.repeats,
+        text += fmt::format("; {} when it comes {}{} within {}{}", to_string(rule.repeated),
+                            rule.burst > base::Duration{0} ? "in " : "", times_of(rule),
                             base::format_duration(rule.within), rule.same_part ? " to the same part" : "");
     if (rule.secondary) text += "; nothing beside another event";
     return text;

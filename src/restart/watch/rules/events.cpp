@@ -32,6 +32,16 @@ std::size_t Events::times_of(const Record& record, const Rule& rule, const std::
         }));
 }
 
+bool Events::joins_burst(Record& record, base::Time now, const Rule& rule, const std::string& part) {
+    if (rule.burst <= base::Duration{0}) return false;
+    const auto last = std::find_if(record.times.rbegin(), record.times.rend(), [&](const Once& once) {
+        return once.row == rule.name && once.part == part;
+    });
+    if (last == record.times.rend() || now - last->until >= rule.burst) return false;
+    last->until = now;
+    return true;
+}
+
 Severity Events::severity_of(const Record& record, const Rule& rule, const std::string& part) {
     const bool repeated = rule.repeats > 0 && times_of(record, rule, part) >= rule.repeats;
     return repeated ? rule.repeated : *rule.severity;
@@ -59,9 +69,9 @@ void Events::take(base::Time now, const Signal& event, const Find& find) {
     const bool refined = again && says && !record.said;
     std::erase_if(record.times, [&](const Once& once) { return now - once.at >= rule->within; });
     if (refined && !record.times.empty()) record.times.pop_back();
-    if (!again || refined) {
+    if ((!again || refined) && !joins_burst(record, now, *rule, event.part)) {
         if (record.times.size() == most_times) record.times.erase(record.times.begin());
-        record.times.push_back({now, std::string(rule->name), event.part});
+        record.times.push_back({now, std::string(rule->name), event.part, now});
     }
     // A later event replaces what was said by one of a rule whose last word counts, and words what the same
     // event was taken for without them; otherwise the worst stays.
@@ -120,8 +130,9 @@ std::vector<Finding> Events::holding(base::Time now) {
         if (rule.secondary && is_explained(key, record)) continue;
         auto text = evidence(rule, record.event, rule.value, 0);
         if (const auto times = times_of(record, rule, record.event.part); times > 1)
-            text += fmt::format("; {} times within {}{}", times, period(rule.within),
-                                rule.same_part ? " to " + record.event.part : "");
+            text +=
+                fmt::format("; {} {} within {}{}", times, rule.burst > base::Duration{0} ? "bursts" : "times",
+                            period(rule.within), rule.same_part ? " to " + record.event.part : "");
         if (!record.event.text.empty()) text += fmt::format(" [{}]", record.event.text);
         findings.push_back({key.first, key.second, record.severity, record.first, std::move(text),
                             std::string(to_string(rule.fault))});

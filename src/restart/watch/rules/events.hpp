@@ -43,6 +43,7 @@ private:
     struct Once {
         base::Time at{};
         std::string row, part; // the rule's name, and what the event named
+        base::Time until{};    // the last of its burst
     };
     struct Record {
         Signal event; // the first, with the words of the worst, of these the last
@@ -54,6 +55,8 @@ private:
     };
     void forget(base::Time now);
     static std::size_t times_of(const Record& record, const Rule& rule, const std::string& part);
+    // Takes the event into the burst that it belongs to; false: it begins one.
+    static bool joins_burst(Record& record, base::Time now, const Rule& rule, const std::string& part);
     static Severity severity_of(const Record& record, const Rule& rule, const std::string& part);
     bool is_explained(const std::pair<std::string, std::string>& key, const Record& record) const;
 

@@ -63,6 +63,9 @@ constexpr auto fields = std::to_array<RuleField>({
      "A finding that begins so often within the time within, or an event that comes so often, has the "
      "severity repeated; with 0 it never has."},
     {"within", &Rule::within, duration, "Repetitions are counted within this time."},
+    {"burst", &Rule::burst, duration,
+     "Repeated events of which each comes within this after the one before are one burst, which counts "
+     "once."},
     {"repeated", &Rule::repeated, severity, "A finding that is repeated asks for this."},
     {"only_repeated", &Rule::only_repeated, yes_no,
      "What is not repeated is no finding; what is, is one until so many lie no longer within the time "

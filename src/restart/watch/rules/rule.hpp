@@ -60,6 +60,7 @@ struct Rule {
     std::optional<Severity> severity{}; // nothing: evict where [throttle] reasons names it, else warn
     std::uint64_t repeats = 0;          // that often within `within`: `repeated` instead; 0: never
     base::Duration within{24LL * 3'600'000};
+    base::Duration burst{0}; // events of which each comes within this after the one before count as one
     Severity repeated = Severity::warn;
     bool only_repeated = false;           // it is a finding only then, and for as long
     FaultClass fault = FaultClass::other; // how a host that it puts out of use is repaired

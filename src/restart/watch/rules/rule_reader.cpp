@@ -186,6 +186,9 @@ std::optional<Misfit> misfit_of_time(const Rule& rule, const SignalKind& kind) {
         return Misfit{"samples", "is at most 64, and goes with a plain value and a window of 1s or more"};
     if (rule.only_repeated && (rule.repeats == 0 || event))
         return Misfit{"only_repeated", "goes with repeats, and not with events"};
+    if (rule.burst > base::Duration{0} && (rule.repeats == 0 || !event))
+        return Misfit{"burst", "goes with repeats of an event"};
+    if (rule.burst >= rule.within) return Misfit{"burst", "is not shorter than within"};
     if (rule.repeats > 64) return Misfit{"repeats", "is above 64"};
     if (rule.repeats > 0 && rule.within < 1s) return Misfit{"within", "is below 1s"};
     return std::nullopt;

@@ -62,6 +62,13 @@ constexpr Rule nvlink5(std::string_view name, std::string_view text, Severity se
     return rule;
 }
 
+// As often as NVSentinel's analyzer asks before it calls for support: five bursts in a day.
+constexpr Rule in_bursts(Rule rule) {
+    rule.repeats = 5;
+    rule.burst = 3min;
+    return rule;
+}
+
 constexpr Rule same_part(Rule rule) {
     rule.same_part = true;
     return rule;
@@ -106,9 +113,10 @@ constexpr auto rows = std::to_array<Rule>({
         "NVIDIA XID catalogue"),
     xid("gpu.xid.62", 62, 62, fatal, "XID {value}: micro-controller halt; reset the GPU",
         "NVIDIA XID catalogue", gpu_error),
-    xid("gpu.xid.63", 63, 63, info, "XID {value}: row remapping recorded; reset the GPU when the job is over",
-        "NVIDIA XID catalogue: ignore; gpud: reboot; repeats: NVSentinel, 5 of one XID in 24 h", gpu_error, 5,
-        warn),
+    in_bursts(xid(
+        "gpu.xid.63", 63, 63, info, "XID {value}: row remapping recorded; reset the GPU when the job is over",
+        "NVIDIA XID catalogue: ignore; gpud: reboot; repeats: NVSentinel, 5 bursts of one XID in 24 h",
+        gpu_error)),
     xid("gpu.xid.64", 64, 64, evict,
         "XID {value}: row remapping failed; reset the GPU; replace it if it comes back",
         "NVIDIA XID catalogue", gpu_error),
@@ -174,9 +182,9 @@ constexpr auto rows = std::to_array<Rule>({
     xid("gpu.xid.119-120", 119, 120, fatal,
         "XID {value}: GPU System Processor does not answer; reset the GPU",
         "NVIDIA XID catalogue; DCGM: fail", gpu_error),
-    xid("gpu.xid.121", 121, 121, info, "XID {value}: C2C link corrected error; none",
-        "NVIDIA XID catalogue: ignore; gpud: fatal; repeats: NVSentinel, 5 of one XID in 24 h", other, 5,
-        warn),
+    in_bursts(
+        xid("gpu.xid.121", 121, 121, info, "XID {value}: C2C link corrected error; none",
+            "NVIDIA XID catalogue: ignore; gpud: fatal; repeats: NVSentinel, 5 bursts of one XID in 24 h")),
     xid("gpu.xid.126-135", 126, 135, info, "XID {value}: copy engine error; restart the application",
         "NVIDIA XID catalogue"),
     xid("gpu.xid.136", 136, 136, evict, "XID {value}: NVLink training failed; reset the GPU",
@@ -194,6 +202,33 @@ constexpr auto rows = std::to_array<Rule>({
         "NVIDIA XID catalogue", gpu_error),
     nvlink5("gpu.xid.144-150#ber", "*BER*", info,
             "XID {value}: NVLink 5 bit error rate; check the signal of the link"),
+    nvlink5("gpu.xid.144-150#taken_down", "*NETIR_LINK_* Fatal *<sub.38>*", info,
+            "XID {value}: NVLink 5 link was taken down by software; none"),
+    nvlink5("gpu.xid.144-150#host", "*NETIR_LINK_* Fatal *<sub.40>*", warn,
+            "XID {value}: NVLink 5 link is lost because of its host; look there, no reset"),
+    nvlink5("gpu.xid.144-150#software",
+            "*NETIR_LINK_* Fatal *<sub.15>*|*NETIR_LINK_* Fatal *<sub.16>*|*NETIR_LINK_* Fatal "
+            "*<sub.17>*|*NETIR_LINK_* Fatal *<sub.18>*|"
+            "*NETIR_LINK_* Fatal *<sub.22>*",
+            warn, "XID {value}: NVLink 5 link is lost, as software asked for or misled it; reset the GPU"),
+    nvlink5("gpu.xid.144-150#peer",
+            "*NETIR_LINK_* Fatal *<sub.21>*|*NETIR_LINK_* Fatal *<sub.32>*|*NETIR_LINK_* Fatal "
+            "*<sub.33>*|*NETIR_LINK_* Fatal *<sub.34>*|"
+            "*NETIR_LINK_* Fatal *<sub.35>*|*NETIR_LINK_* Fatal *<sub.36>*|*NETIR_LINK_* Fatal *<sub.37>*",
+            warn, "XID {value}: NVLink 5 link is lost because of its other end; look there; reset the GPU"),
+    nvlink5("gpu.xid.144-150#signal",
+            "*NETIR_LINK_* Fatal *<sub.2>*|*NETIR_LINK_* Fatal *<sub.4>*|*NETIR_LINK_* Fatal "
+            "*<sub.10>*|*NETIR_LINK_* Fatal *<sub.42>*|"
+            "*NETIR_LINK_* Fatal *<sub.43>*",
+            warn, "XID {value}: NVLink 5 link is lost by its signal; check cable and seating; reset the GPU"),
+    nvlink5("gpu.xid.144-150#dropped",
+            "*RLW_RXPIPE*<status.0>*|*RLW_RXPIPE*<status.1>*|*RLW_RXPIPE*<status.2>*", warn,
+            "XID {value}: NVLink 5 lost packets; reset the GPU when the job is over"),
+    nvlink5("gpu.xid.144-150#by_154",
+            "*RLW_REMAP*<status.0>*|*RLW_REMAP*<status.1>*|*RLW_REMAP*<status.2>*|*RLW_REMAP*<status.3>*|"
+            "*RLW_REMAP*<status.4>*|*RLW_REMAP*<status.5>*|*RLW_SRC_TRACK*<status.2>*|"
+            "*RLW_SRC_TRACK*<status.3>*",
+            info, "XID {value}: NVLink 5 refused an access; the application ends; obey XID 154 if one comes"),
     nvlink5("gpu.xid.144-150#fatal", "* Fatal *", warn,
             "XID {value}: NVLink 5 error that the driver calls fatal; reset the GPU; check peer and cable"),
     nvlink5(

@@ -26,6 +26,8 @@ struct Host {
         port.phys_state = "LinkUp";
         port.rate_gbps = 400;
         port.node = port.guid = 0x946dae0000010010;
+        port.pcie_width = port.pcie_width_max = 16;
+        port.pcie_speed = port.pcie_speed_max = 32;
         sample.ib.emplace().ports.push_back(port);
         GpuSample gpu;
         gpu.reasons = 0;
@@ -34,6 +36,7 @@ struct Host {
         sample.gpus.emplace().push_back(gpu);
         run(5s);
     }
+    PortSample& port() { return sample.ib->ports.at(0); }
     GpuSample& gpu() { return sample.gpus->at(0); }
 
     std::vector<Finding> run(base::Duration time, base::Duration step = 1s) {
@@ -169,6 +172,78 @@ TEST_CASE("a PCIe link below its floor on average of twelve hours is a finding, 
     }
 }
 
+TEST_CASE("the PCIe link of an HCA: too few lanes for a minute, a mean below a floor of 12 hourly samples") {
+    Host host;
+    // Two ports of one HCA have one link, and what it could be is known.
+    host.sample.ib->ports.push_back(host.port());
+    host.sample.ib->ports[1].port = 2;
+    host.run(5s);
+    SECTION("fewer lanes for a minute, and not for less") {
+        host.port().pcie_width = 8;
+        CHECK(host.run(60s).empty());
+        const auto findings = host.run(1s);
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].rule == "ib.pcie_width");
+        CHECK(findings[0].component == "mlx5_0");
+        CHECK(findings[0].fault == "pcie");
+        CHECK(findings[0].evidence.starts_with("PCIe x8 of x16"));
+        host.port().pcie_width = 16;
+        CHECK(host.run(31s).empty());
+    }
+    SECTION("one lane of sixteen less, in two of 12 samples") {
+        host.run(1h - 10s, 5s);
+        for (int hour = 0; hour < 13; ++hour) {
+            host.port().pcie_width = hour < 2 ? 15 : 16;
+            host.run(40s, 5s);
+            host.port().pcie_width = 16;
+            host.run(1h - 40s, 5s);
+        }
+        CHECK(host.run(5s).empty());
+    }
+    SECTION("lanes that come and go, never for a minute") {
+        host.run(1h - 20s, 5s);
+        for (int hour = 0; hour < 13; ++hour) {
+            host.port().pcie_width = 8;
+            host.run(40s, 5s);
+            host.port().pcie_width = 16;
+            host.run(1h - 40s, 5s);
+        }
+        const auto findings = host.run(5s);
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].rule == "ib.pcie_width");
+        CHECK(findings[0].evidence.find("on average of 12 samples") != std::string::npos);
+    }
+    const auto slow_for = [&](int hours) {
+        host.port().pcie_speed = 2.5;
+        host.run(hours * 1h, 5s);
+        host.port().pcie_speed = 32;
+        return host.run((13 - hours) * 1h, 5s);
+    };
+    SECTION("2.5 GT/s in three of 12 samples") {
+        const auto findings = slow_for(3);
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].rule == "ib.pcie_speed");
+        CHECK(findings[0].component == "mlx5_0");
+        CHECK(findings[0].severity == Severity::warn);
+    }
+    SECTION("2.5 GT/s in one of 12 samples") {
+        CHECK(slow_for(1).empty());
+    }
+    SECTION("an HCA whose most is not known is not judged") {
+        host.port().pcie_width_max.reset();
+        host.port().pcie_width = 1;
+        CHECK(host.run(26h, 5s).empty());
+    }
+    SECTION("an HCA that has gone is missed, and its link no more") {
+        host.port().pcie_width = 8;
+        host.run(70s);
+        host.sample.ib->ports.clear();
+        const auto findings = host.run(40s);
+        CHECK_FALSE(host.find(findings, "ib.pcie_width"));
+        CHECK(host.find(findings, "ib.vanished"));
+    }
+}
+
 TEST_CASE("lines of mlx5's driver: each rule fires on the kernel's words, on the HCA that they name") {
     struct Line {
         std::string_view rule, text;
@@ -180,7 +255,10 @@ TEST_CASE("lines of mlx5's driver: each rule fires on the kernel's words, on the
          true},
         {"hca.health", "poll_health:825:(pid 0): device's health compromised - reached miss count", true},
         {"hca.unrecoverable", "print_health_info:431:(pid 0): synd 0x8: unrecoverable hardware error", true},
+        {"hca.lockup", "soft lockup - CPU#12 stuck for 23s in mlx5e_napi_poll", true},
         {"hca.tx_timeout", "ens1f0np0: TX timeout detected", false},
+        {"hca.tx_timeout", "eth0: NETDEV WATCHDOG: CPU: 3: transmit queue 0 timed out 5010 ms", false},
+        {"hca.rx_timeout", "ens1f0np0: RX timeout on channel: 3, ICOSQ: 0x1f RQ: 0x2a, CQ: 0x1d", false},
         {"hca.slot_power",
          "mlx5_pcie_event:301:(pid 12): Detected insufficient power on the PCIe slot (25W).", false},
         {"hca.overheat", "temp_warn:180:(pid 0): High temperature on sensors with bit set 0 1", false},

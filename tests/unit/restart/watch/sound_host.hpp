@@ -34,6 +34,8 @@ struct Host {
             port.phys_state = "LinkUp";
             port.rate_gbps = 400;
             port.node = port.guid = guid(i);
+            port.pcie_width = port.pcie_width_max = 16;
+            port.pcie_speed = port.pcie_speed_max = 32;
             for (const auto& name : restart::RuleBook::counters({}))
                 port.counters[name] = 1000; // lifetime values judge nobody
             sample.ib->ports.push_back(std::move(port));

@@ -152,6 +152,11 @@ TEST_CASE("what makes no sense together is refused") {
                    Catch::StartsWith("h:4: x: samples: "));
     CHECK_THAT(refused("signal = \"hca.log\"\nwindow = \"1m\"\nsamples = 2\n"),
                Catch::StartsWith("h:5: x: samples: "));
+    for (const auto* rest : {"burst = \"1m\"\n", "repeats = 2\nwithin = \"1m\"\nburst = \"1m\"\n"})
+        CHECK_THAT(refused(fmt::format("signal = \"gpu.xid\"\nwindow = \"1h\"\n{}", rest)),
+                   Catch::Contains(": x: burst: "));
+    CHECK_THAT(refused("signal = \"gpu.lost\"\nrepeats = 2\nburst = \"1m\"\n"),
+               Catch::Contains(": x: burst: "));
     CHECK_THAT(refused("signal = \"ib.active\"\nonly_repeated = true\n"),
                Catch::StartsWith("h:4: x: only_repeated: "));
     CHECK_THAT(refused("signal = \"gpu.lost\"\nwindow = \"1m\"\nof_windows = 65\n"),
