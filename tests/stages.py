@@ -105,7 +105,7 @@ class Stages:
         self.build = args.build.resolve()
         self.asan = self.build.with_name(self.build.name + "-asan")
         self.results = Results()
-        self.asan_build = self.other_root = None
+        self.asan_build = self.other_root = self.nvml = None
 
     def wants(self, *names):
         """Whether --only lets one of these names through."""
@@ -116,6 +116,7 @@ class Stages:
     def build_all(self):
         builder.configure(self.build, ["--enable-werror"], say, ("", "trixie"))
         self.other_root = self.start_other_root()
+        self.nvml = self.start_nvml_header()
         builder.make(self.build, ["all"], say)
         builder.make(self.build, ["check", "TESTS="], say, "make check programs")
 
@@ -127,6 +128,16 @@ class Stages:
         with open(self.build / "logs" / "debian13-root.log", "wb") as log:
             return subprocess.Popen([*IDLE, SOURCE / "build-aux" / "debian13-root"], stdin=subprocess.DEVNULL, stdout=log,
                                     stderr=log)
+
+    def start_nvml_header(self):
+        """NVIDIA's header of two releases, a small package each; the test that wants them tells where they are not there."""
+        if not self.wants("check", "tests/doubles/nvml_double_test.py"):
+            return None
+        (self.build / "logs").mkdir(parents=True, exist_ok=True)
+        script = SOURCE / "build-aux" / "nvml-header"
+        with open(self.build / "logs" / "nvml-header.log", "wb") as log:
+            return subprocess.Popen(["timeout", "300", "sh", "-c", '"$1" bookworm; "$1" trixie', "sh", script], stdin=subprocess.DEVNULL,
+                                    stdout=log, stderr=log)
 
     # --- unit tests ---
 
@@ -174,6 +185,8 @@ class Stages:
         scripts = [name for name in self.scripts() if self.wants("check", name)]
         if not scripts:
             return
+        if self.nvml:
+            self.nvml.wait()
         log = self.build / "logs" / "check.log"
         try:
             builder.Step("make check", ["make", "check", "-k", "-j2", "TESTS=" + " ".join(scripts)], log, self.build,
@@ -373,9 +386,10 @@ def run_stages(stages):
     finally:
         if stages.asan_build:
             stages.asan_build.stop()
-        if stages.other_root and stages.other_root.poll() is None:
-            stages.other_root.terminate()
-            stages.other_root.wait()
+        for fetching in (stages.other_root, stages.nvml):
+            if fetching and fetching.poll() is None:
+                fetching.terminate()
+                fetching.wait()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The NVML double against NVIDIA's own Python bindings (pynvml), whose structures and names come from nvml.h, and
-probe/nvml_abi.h against nvml.h itself. Each half needs its counterpart (Debian: python3-pynvml in contrib,
-libnvidia-ml-dev in non-free); without both the test is skipped (77). nodewatchd's unit tests drive the double too."""
+probe/nvml_abi.h against nvml.h itself: that of the system, and those that build-aux/nvml-header has fetched of Debian
+releases. Each half needs its counterpart (Debian: python3-pynvml in contrib); without both the test is skipped (77).
+nodewatchd's unit tests drive the double too."""
 import os
 import subprocess
 import sys
@@ -81,16 +82,54 @@ def with_bindings():
                               env=environment).returncode
 
 
-def with_header():
-    """The exit status, or None where nvml.h is not installed."""
+HERE = os.path.dirname(os.path.abspath(__file__))
+RELEASES = ('bookworm', 'trixie')  # NVML 11.8 and 12.4: what is newer in one, nvml_abi_check.c asks of it alone
+
+
+CHANGES = (('NVML_ERROR_GPU_IS_LOST = 15', 'NVML_ERROR_GPU_IS_LOST = 14'), ('char busId[32]', 'char busId[16]'))
+
+
+def headers():
+    """The folders with an nvml.h, each with its name; the system's has none."""
     compiler = os.environ.get('CC', 'cc').split()
-    if subprocess.run([*compiler, '-E', '-'], input=b'#include <nvml.h>', capture_output=True).returncode != 0:
-        return None
-    here = os.path.dirname(os.path.abspath(__file__))
-    status = subprocess.run([*compiler, '-std=gnu11', '-fsyntax-only', f'-I{here}/../../src',
-                             f'{here}/nvml_abi_check.c']).returncode
-    if status == 0:
-        print('ok: nvml_abi.h agrees with nvml.h')
+    if subprocess.run([*compiler, '-E', '-'], input=b'#include <nvml.h>', capture_output=True).returncode == 0:
+        yield 'this system', []
+    for release in RELEASES:
+        told = subprocess.run([f'{HERE}/../../build-aux/nvml-header', '--cached', release], capture_output=True, text=True)
+        if told.returncode == 0:
+            yield f'Debian {release}', ['-I' + told.stdout.strip()]
+        else:
+            print(told.stderr.strip())
+
+
+def agrees(folder, changes=()):
+    """Whether nvml_abi.h, with each (text, other text) in it changed, agrees with the nvml.h there."""
+    with open(f'{HERE}/../../src/probe/nvml_abi.h') as file:
+        ours = file.read()
+    for text, other in changes:
+        assert text in ours, text
+        ours = ours.replace(text, other)
+    with tempfile.TemporaryDirectory() as scratch:
+        os.mkdir(f'{scratch}/probe')
+        with open(f'{scratch}/probe/nvml_abi.h', 'w') as file:
+            file.write(ours)
+        done = subprocess.run([*os.environ.get('CC', 'cc').split(), '-std=gnu11', '-fsyntax-only', f'-I{scratch}', *folder,
+                               f'{HERE}/nvml_abi_check.c'], capture_output=True, text=True)
+    if done.returncode and not changes:
+        print(done.stderr)
+    return done.returncode == 0
+
+
+def with_header():
+    """The exit status, or None where there is no nvml.h."""
+    status = None
+    for name, folder in headers():
+        sound = agrees(folder)
+        # A number and a layout that are others are found, or the check could not fail.
+        checks = not any(agrees(folder, [change]) for change in CHANGES)
+        print(f'{"ok" if sound and checks else "FAIL"}: nvml_abi.h {"agrees" if sound else "disagrees"} with nvml.h of {name}'
+              + ('' if checks else ', and the check cannot fail'))
+        status = (status or 0) | (not sound or not checks)
     return status
 
 
@@ -99,7 +138,7 @@ def main():
         return child(sys.argv[1])
     results = [with_bindings(), with_header()]
     if results == [None, None]:
-        print('SKIP: neither pynvml nor nvml.h is installed')
+        print('SKIP: neither pynvml nor nvml.h is here')
         return 77
     return 1 if any(results) else 0
 
