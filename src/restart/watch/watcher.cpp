@@ -39,8 +39,8 @@ Transitions Watcher::compare(const Report& report, std::map<std::string, bool> w
     return changes;
 }
 
-std::pair<Report, Transitions> Watcher::next(base::Time steady, base::Time wall) {
-    auto reading = sources_.read(steady);
+std::pair<Report, Transitions> Watcher::take(Reading reading, base::Time wall) {
+    const auto steady = reading.sample.now;
     if (ucx_ != nullptr) reading.sample.ucx = ucx_->jobs();
     Report report;
     report.host = host_;

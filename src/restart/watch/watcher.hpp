@@ -44,7 +44,11 @@ public:
 
     // The next report. `steady` is now on a clock that never steps (windows are measured on it), `wall` the
     // time of day, which findings carry.
-    std::pair<Report, Transitions> next(base::Time steady, base::Time wall);
+    std::pair<Report, Transitions> next(base::Time steady, base::Time wall) {
+        return take(sources_.read(steady), wall);
+    }
+    // The same of a reading, whose sample has the steady time.
+    std::pair<Report, Transitions> take(Reading reading, base::Time wall);
 
     // Of the last next(); null before the first.
     std::shared_ptr<const LastLook> last() const { return last_; }

@@ -25,6 +25,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/run_apart_test.cpp \
 	%D%/slow_rules_test.cpp \
 	%D%/signal_table_test.cpp \
+	%D%/soak_test.cpp \
 	%D%/sound_host.hpp \
 	%D%/ucx_test.cpp \
 	%D%/watcher_test.cpp \
