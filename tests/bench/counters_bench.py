@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """fabricwatchd's sweep over the counters of all ports beside a bare loop of libibmad over the same ports, on one
-ibsim that carries 512 hosts of 8 HCAs, with addresses from opensm. They take turns; the best of RAIL_BENCH_RUNS (3)
-counts. The simulator's own work is in both.
+ibsim that carries 1,024 hosts of 8 HCAs, 49,152 ports in all, with addresses from opensm. They take turns; the best of
+RAIL_BENCH_RUNS (3) counts. The simulator's own work is in both.
 
 Usage: counters_bench.py [SPEC]; a spec of railtopo synth. RAIL_BENCH_BUILD is the build folder (the current one).
 """
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
 from railcluster.fabric import umad2sim  # noqa: E402
 
 RUNS = os.environ.get("RAIL_BENCH_RUNS", "3")
-SPEC = sys.argv[1] if len(sys.argv) > 1 else "pods=4 units=4 hosts=32 rails=8 rate=4xHDR"
+SPEC = sys.argv[1] if len(sys.argv) > 1 else "pods=8 units=4 hosts=32 rails=8 rate=4xHDR"
 
 
 def main():
