@@ -2,6 +2,8 @@
 // fires on its fault, and stays silent just below it.
 #include "restart/watch/judge.hpp"
 
+#include "sound_host.hpp"
+
 #include "restart/watch/rules/table.hpp"
 
 #include <algorithm>
@@ -15,12 +17,8 @@ using namespace restart;
 namespace {
 
 // Four sound GPUs behind NVSwitches, and a clock that the test moves.
-struct Host {
-    Sample sample;
-    Judge judge;
-
-    explicit Host(const RuleSet& rules = {}) : judge(Limits{}, rules) {
-        sample.now = base::Time(std::chrono::seconds(1'700'000'000));
+struct Host : test::Looks {
+    explicit Host(const RuleSet& rules = {}) : Looks(rules) {
         sample.gpus.emplace();
         for (std::uint32_t i = 0; i < 4; ++i) {
             GpuSample gpu;
@@ -36,15 +34,6 @@ struct Host {
         }
     }
     GpuSample& gpu(std::size_t i = 1) { return sample.gpus->at(i); }
-
-    std::vector<Finding> run(base::Duration time) {
-        std::vector<Finding> findings;
-        for (const auto end = sample.now + time; sample.now < end;) {
-            sample.now += 1s;
-            findings = judge.judge(sample);
-        }
-        return findings;
-    }
 };
 
 // Of the rule with this severity: a milder row of the same name may hold as well.

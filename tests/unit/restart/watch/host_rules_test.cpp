@@ -1,6 +1,8 @@
 // Every rule of the host itself: it fires on its fault, and stays silent just below it.
 #include "restart/watch/judge.hpp"
 
+#include "sound_host.hpp"
+
 #include "restart/watch/rules/table.hpp"
 
 #include <algorithm>
@@ -14,12 +16,8 @@ using namespace restart;
 namespace {
 
 // A sound host that has all there is to judge, and a clock that the test moves.
-struct Host {
-    Sample sample;
-    Judge judge{Limits{}};
-
+struct Host : test::Looks {
     Host() {
-        sample.now = base::Time(std::chrono::seconds(1'700'000'000));
         sample.host.emplace();
         sample.host->memory = {{"mc0", 7, 0}, {"mc1", 0, 0}};
         sample.host->clock_source = probe::ClockSource::tsc;
@@ -33,16 +31,6 @@ struct Host {
     }
     HostSample& of() { return *sample.host; }
     MountSample& mount() { return sample.mounts.at(0); }
-
-    // Looks once a second for that long; the findings of the last look.
-    std::vector<Finding> run(base::Duration time) {
-        std::vector<Finding> findings;
-        for (const auto end = sample.now + time; sample.now < end;) {
-            sample.now += 1s;
-            findings = judge.judge(sample);
-        }
-        return findings;
-    }
 };
 
 struct Fault {

@@ -1,6 +1,8 @@
 // Rules that look back for hours: flaps of a port, the mean of PCIe links; and lines of mlx5's driver.
 #include "restart/watch/judge.hpp"
 
+#include "sound_host.hpp"
+
 #include "restart/watch/rules/rule_set.hpp"
 
 #include <algorithm>
@@ -13,12 +15,8 @@ using namespace restart;
 namespace {
 
 // A host with one port and one busy GPU, and a clock that the test moves.
-struct Host {
-    Sample sample;
-    Judge judge{Limits{}};
-
+struct Host : test::Looks {
     Host() {
-        sample.now = base::Time(std::chrono::seconds(1'700'000'000));
         PortSample port;
         port.device = "mlx5_0";
         port.pci = "0000:13:00.0";
@@ -39,15 +37,6 @@ struct Host {
     PortSample& port() { return sample.ib->ports.at(0); }
     GpuSample& gpu() { return sample.gpus->at(0); }
 
-    std::vector<Finding> run(base::Duration time, base::Duration step = 1s) {
-        std::vector<Finding> findings;
-        for (const auto end = sample.now + time; sample.now < end;) {
-            sample.now += step;
-            findings = judge.judge(sample);
-            sample.hca_lines.clear();
-        }
-        return findings;
-    }
     std::optional<Finding> find(const std::vector<Finding>& findings, std::string_view rule) const {
         for (const auto& finding : findings)
             if (finding.rule == rule) return finding;

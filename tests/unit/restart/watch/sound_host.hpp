@@ -19,13 +19,30 @@ inline restart::ListedPort listed(int hca, const std::string& device) {
     return {guid(hca), 0, 1, true, device + ":1"};
 }
 
-// A sound host whose clock the test moves.
-struct Host {
+// A host of which nothing is read yet; a test adds what it looks at, and moves the clock.
+struct Looks {
     restart::Sample sample;
-    restart::Judge judge{restart::Limits{}};
+    restart::Judge judge;
 
-    Host() {
+    explicit Looks(const restart::RuleSet& rules = {}) : judge(restart::Limits{}, rules) {
         sample.now = base::Time(std::chrono::seconds(1'700'000'000));
+    }
+    // Looks once a step for that long, at events once; the findings of the last look.
+    std::vector<restart::Finding> run(base::Duration time, base::Duration step = std::chrono::seconds(1)) {
+        std::vector<restart::Finding> findings;
+        for (const auto end = sample.now + time; sample.now < end;) {
+            sample.now += step;
+            findings = judge.judge(sample);
+            sample.xids.clear();
+            sample.hca_lines.clear();
+        }
+        return findings;
+    }
+};
+
+// A sound host of two HCAs and two GPUs.
+struct Host : Looks {
+    Host() {
         sample.ib.emplace();
         for (int i = 0; i < 2; ++i) {
             restart::PortSample port;
@@ -57,16 +74,6 @@ struct Host {
     restart::PortSample& port(std::size_t i = 0) { return sample.ib->ports.at(i); }
     restart::GpuSample& gpu(std::size_t i = 0) { return sample.gpus->at(i); }
 
-    // Looks once a second for that long; the findings of the last look.
-    std::vector<restart::Finding> run(base::Duration time) {
-        std::vector<restart::Finding> findings;
-        for (const auto end = sample.now + time; sample.now < end;) {
-            sample.now += std::chrono::seconds(1);
-            findings = judge.judge(sample);
-            sample.xids.clear();
-        }
-        return findings;
-    }
     std::vector<restart::Finding> xid(restart::XidEvent event) {
         sample.xids.push_back(std::move(event));
         return run(std::chrono::seconds(1));
