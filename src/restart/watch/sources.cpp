@@ -172,7 +172,11 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
         std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_sampler(stop); }));
 }
 
-Sources::~Sources() = default;
+Sources::~Sources() {
+    if (gpu_events_) gpu_events_->stop(); // together: each is waited for
+    for (const auto& thread : threads_)
+        thread->stop();
+}
 
 void Sources::read_counters(std::vector<std::string> counters) {
     const std::lock_guard lock(ib_->mutex);
