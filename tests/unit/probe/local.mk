@@ -3,7 +3,8 @@ tests_unit_unit_probe_SOURCES = \
 	%D%/kmsg_log_test.cpp \
 	%D%/nvml_gpus_test.cpp \
 	%D%/proc_host_test.cpp \
-	%D%/sysfs_ib_test.cpp
+	%D%/sysfs_ib_test.cpp \
+	%D%/ucx_statistics_test.cpp
 tests_unit_unit_probe_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_probe_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_probe_LDADD = libry_unit.la libry_probe.la libry_topo.la libry_base.la

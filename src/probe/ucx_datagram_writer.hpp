@@ -1,0 +1,18 @@
+// The datagrams in which UCX would send statistics: for who tests what reads them (ucx_statistics.hpp).
+#pragma once
+
+#include "probe/ucx_statistics.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace probe {
+
+// A message as serialization.c of UCX 1.13.1 writes it: each device an interface of one endpoint.
+std::vector<std::byte> ucx_message(const UcxStatistics& said);
+
+// It in fragments, as client_server.c sends them. `time` must grow from one message to the next.
+std::vector<std::vector<std::byte>> ucx_datagrams(std::span<const std::byte> message, std::uint64_t time);
+
+} // namespace probe
