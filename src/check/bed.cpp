@@ -1,6 +1,7 @@
 #include "check/bed.hpp"
 
 #include "base/unique_fd.hpp"
+#include "probe/ucx_datagram_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -177,7 +178,8 @@ base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration in
     clock_jump_ms = 0;
     blocked_s.reset();
     mount = {.path = "/scratch", .answered = true, .free_percent = 50};
-    process_.reset(); // before the book that it is in
+    process_.reset(); // before the book that they are in
+    intake_.reset();
     ucx_book_.emplace();
     process_.emplace(jobs_, *ucx_book_, 1000);
     ucx = {};
@@ -186,6 +188,11 @@ base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration in
     ucx.devices = port_name(1);
     ucx.paths = {{"rc_mlx5/" + port_name(1), ucx_endpoints}};
     if (auto said = say_ucx(); !said) return said;
+    const restart::JobKey job{ucx.job, 0, 1000};
+    if (auto joined = ucx_book_->join(job); !joined) return joined;
+    intake_.emplace(*ucx_book_, job);
+    statistics = {"n001:4711", {{"eth0", {}}, {port_name(1), {}}}};
+    send_statistics();
     interval_ = interval;
     judge_.emplace(limits, rules);
     ib_.emplace(folder_ / "sys", counters_);
@@ -236,6 +243,11 @@ base::Expected<void> Bed::set_file(const std::string& path, const std::string& t
 
 base::Expected<void> Bed::say_ucx() {
     return restart::read_done(process_->answer(restart::to_line(ucx), base::now()));
+}
+
+void Bed::send_statistics() {
+    for (const auto& datagram : probe::ucx_datagrams(probe::ucx_message(statistics), ++messages_))
+        intake_->take(40'000, datagram, base::now());
 }
 
 base::Expected<void> Bed::remove(const std::string& path) {

@@ -12,6 +12,7 @@
 #include "restart/watch/job_session.hpp"
 #include "restart/watch/judge.hpp"
 #include "restart/watch/rules/rule_set.hpp"
+#include "restart/watch/ucx_intake.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -76,6 +77,9 @@ public:
     // What a process of a job says of its UCX endpoints; say_ucx() says it, as librailucx.so would.
     restart::JobUcx ucx;
     base::Expected<void> say_ucx();
+    // What UCX's statistics say of the same job, in the datagrams that it would send.
+    probe::UcxStatistics statistics;
+    void send_statistics();
     static constexpr const char* ucx_job = "job12";
     static constexpr std::uint64_t ucx_endpoints = 8; // of it, to other hosts
     std::optional<double> blocked_s;
@@ -99,6 +103,8 @@ private:
     restart::JobBook jobs_;
     std::optional<restart::UcxBook> ucx_book_;
     std::optional<restart::JobSession> process_; // of the job
+    std::optional<restart::UcxIntake> intake_;   // of its statistics
+    std::uint64_t messages_ = 0;
     std::optional<restart::Judge> judge_;
     base::Duration interval_{1'000};
     base::Time now_{};

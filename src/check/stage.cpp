@@ -29,6 +29,7 @@ constexpr const char* by_sysfs = "sysfs";
 constexpr const char* by_proc = "proc";
 constexpr const char* by_sample = "sample";
 constexpr const char* by_job = "job socket";
+constexpr const char* by_datagrams = "UCX datagrams";
 
 std::uint64_t whole(double value) {
     return value <= 0 ? 0 : static_cast<std::uint64_t>(value);
@@ -160,6 +161,18 @@ const Injector injectors[] = {
      [](Bed& bed, double v) { return set_ucx_count(bed, &restart::JobUcx::refused, v); }},
     {"ucx.resent", by_job, 0, 0, false,
      [](Bed& bed, double v) { return set_ucx_count(bed, &restart::JobUcx::resent, v); }},
+    {"ucx.tcp_bytes", by_datagrams, 0, 0, false,
+     [](Bed& bed, double v) {
+         bed.statistics.devices["eth0"].sent = whole(v);
+         bed.send_statistics();
+         return base::Expected<void>{};
+     }},
+    {"ucx.dropped", by_datagrams, 0, 0, false,
+     [](Bed& bed, double v) {
+         bed.statistics.devices[Bed::port_name(faulty)].dropped = whole(v);
+         bed.send_statistics();
+         return base::Expected<void>{};
+     }},
     {"ucx.unseen", by_job, 0, 0, false,
      [](Bed& bed, double v) {
          bed.ucx.unseen = v > 0 ? "this libucp has no ucp_ep_print_info" : "";

@@ -17,7 +17,7 @@ public:
     virtual ~Stage() = default;
 
     // What is between the value and the judge: "sysfs", "proc", "NVML", "kernel log", "job socket" (lines of
-    // a job's process), "sample" (a probe's answer), or "judge alone".
+    // a job's process), "UCX datagrams", "sample" (a probe's answer), or "judge alone".
     virtual std::string_view through() const = 0;
     // A sound host, judged by these rules, looked at so often.
     virtual base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) = 0;

@@ -7,6 +7,7 @@ libry_spank_la_SOURCES = \
 	%D%/options.cpp %D%/options.hpp \
 	%D%/preload.cpp %D%/preload.hpp \
 	%D%/rank_lists.cpp %D%/rank_lists.hpp \
+	%D%/statistics.cpp %D%/statistics.hpp \
 	%D%/step_layout.cpp %D%/step_layout.hpp
 libry_spank_la_LIBADD = libry_hwloc_numa.la libry_sched.la
 

@@ -26,8 +26,10 @@ constexpr std::array<Flag, flag_count> table = {{
      "with --restart=auto: also when it fails by itself, with any or these exit statuses", true},
     {"rail-bind", "RAIL_BIND", "off|near|gpu|print",
      "give each rank the HCA and CPUs near its GPU (near), that GPU alone (gpu); show it (print)", false},
-    {"rail-ucx", "RAIL_UCX", "off|watch",
-     "tell each host's agent which ways UCX takes in the job's processes (watch)", false},
+    {"rail-ucx", "RAIL_UCX", "off|watch|stats",
+     "tell each host's agent which ways UCX takes in the job's processes (watch), with UCX's statistics "
+     "(stats)",
+     false},
 }};
 
 base::Expected<void> check(const Flag& flag, std::string_view value) {

@@ -6,8 +6,8 @@
 namespace spank {
 
 base::Expected<void> check_ucx(std::string_view value) {
-    if (value == "off" || value == "watch") return {};
-    return base::Error{base::Code::usage, fmt::format("--rail-ucx={}: must be off or watch", value)};
+    if (value == "off" || value == "watch" || value == "stats") return {};
+    return base::Error{base::Code::usage, fmt::format("--rail-ucx={}: must be off, watch or stats", value)};
 }
 
 std::optional<std::string> with_preloaded(const std::string& library,

@@ -9,7 +9,7 @@
 
 namespace spank {
 
-// Errors (Code::usage): a value that is neither off nor watch.
+// Errors (Code::usage): a value that is neither off, watch nor stats.
 base::Expected<void> check_ucx(std::string_view value);
 
 // LD_PRELOAD with the library in it, before what the user preloads: its calls come first. Nothing: it is

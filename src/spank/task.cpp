@@ -9,6 +9,7 @@
 #include "spank/order.hpp"
 #include "spank/preload.hpp"
 #include "spank/remote.hpp"
+#include "spank/statistics.hpp"
 
 #include "base/file.hpp"
 
@@ -32,6 +33,7 @@ namespace {
 struct Prepared {
     std::optional<HostView> view;
     std::string why_not;
+    std::optional<StatisticsPort> statistics; // to the end of the step
 };
 
 Prepared& prepared() {
@@ -132,8 +134,22 @@ void log_line(bool by_user, const std::string& text) {
         slurm_debug("spank_rail: nothing is bound: %s", text.c_str());
 }
 
+// An agent that is not there costs nothing but the statistics.
+void prepare_statistics(spank_t handle) {
+    const auto [text, by_user] = wish(handle, "rail-ucx");
+    if (text != "stats") return;
+    std::uint32_t restart = 0;
+    if (const auto count = task_variable(handle, "SLURM_RESTART_COUNT"))
+        restart = static_cast<std::uint32_t>(std::max(0, std::atoi(count->c_str())));
+    auto port = ask_for_statistics(options().socket(node_name()), item(handle, S_JOB_ID, 0), restart,
+                                   item(handle, S_JOB_UID, 0));
+    if (port)
+        prepared().statistics = *std::move(port);
+    else if (by_user)
+        slurm_error("rail-ucx: no statistics: %s", port.error().text.c_str());
+}
+
 void look_at(const std::string& node) {
-    prepared() = {};
     auto view = view_host(node, options().fsroot(node), options().run_folder(node));
     if (view)
         prepared().view = *std::move(view);
@@ -189,7 +205,15 @@ void bind_task(spank_t handle, bool script) {
 // The batch script as well: mpirun starts the ranks of its host itself.
 void preload_ucx(spank_t handle, bool script) {
     const auto [text, by_user] = wish(handle, "rail-ucx");
-    if (text != "watch") return;
+    const auto& statistics = prepared().statistics;
+    for (const auto& [name, setting] : statistics_settings(
+             statistics ? std::optional(statistics->number) : std::nullopt,
+             task_variable(handle, "UCX_STATS_DEST"), task_variable(handle, "RAIL_UCX_STATS")))
+        if (setting.empty())
+            spank_unsetenv(handle, name.c_str());
+        else
+            spank_setenv(handle, name.c_str(), setting.c_str(), 1);
+    if (text != "watch" && text != "stats") return;
     const auto library = options().ucx_library(node_name());
     const auto value = with_preloaded(library, task_variable(handle, "LD_PRELOAD"));
     if (!value) return;
@@ -208,6 +232,8 @@ int prepare(spank_t handle, Arguments) {
     const auto step = item(handle, S_JOB_STEPID, 0);
     if (step == SLURM_EXTERN_CONT) return ESPANK_SUCCESS;
     if (is_script(step)) prepare_order(handle);
+    prepared() = {};
+    prepare_statistics(handle);
     if (asked(handle).mode.what != BindMode::What::off) look_at(node_name());
     return ESPANK_SUCCESS;
 }
@@ -233,6 +259,7 @@ int export_settings(spank_t handle, Arguments) {
 
 int clean_up(spank_t, Arguments) {
     forget_order();
+    prepared().statistics.reset();
     return ESPANK_SUCCESS;
 }
 

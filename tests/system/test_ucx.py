@@ -1,6 +1,8 @@
 """What jobs say of UCX: the ways of an MPI job's endpoints, on the hosts where its ranks are."""
 
 import json
+import os
+import pathlib
 import shutil
 import subprocess
 
@@ -15,14 +17,12 @@ PROGRAM = """
 #include <mpi.h>
 #include <unistd.h>
 int main(int argc, char** argv) {
-    int rank, sum;
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    while (access("stop", F_OK) != 0) {
-        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-        usleep(50000);
+    for (int stop = 0; stop == 0; usleep(50000)) {
+        int seen = access("stop", F_OK) == 0;
+        MPI_Allreduce(&seen, &stop, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
-    _exit(0);
+    return MPI_Finalize();
 }
 """
 
@@ -109,6 +109,24 @@ def test_a_job_that_keeps_ucx_from_infiniband_is_no_fallback(cluster):
         equal(rows(cluster, "n001", job.number)["ucx.fallback"]["state"], "ok", "the fallback")
 
 
+def test_statistics_of_ucx_say_what_goes_over_tcp(cluster):
+    """Over a UCX that was built with statistics; the job ends as without them."""
+    prefix = os.environ.get("RAILYARD_UCX_WITH_STATISTICS", "")
+    if not prefix or b"ucs_stats_server_start" not in pathlib.Path(prefix, "lib", "libucs.so.0").read_bytes():
+        skip("no UCX with statistics: RAILYARD_UCX_WITH_STATISTICS names none (--enable-stats)")
+    cluster.agents.wait_heard()
+    with Job(cluster, "--rail-ucx=stats", "--rail-bind=off", LD_LIBRARY_PATH=f"{prefix}/lib") as job:
+        wait_for(lambda: rows(cluster, "n001", job.number).get("ucx.tcp_bytes", {}).get("value", 0) > 100, 120,
+                 "bytes over TCP to be told", [*logs(cluster), cluster.root / f"{job.number}.out"])
+        seen = rows(cluster, "n001", job.number)
+        holds(seen["ucx.tcp_bytes"]["text"], " over ", "the words")
+        equal(seen["ucx.dropped"]["value"], 0, "what was dropped")
+        (cluster.root / "stop").touch()
+        wait_for(lambda: not cluster.out("squeue", "-h", "-j", job.number, "-t", "running"), 60, "the job to end", logs(cluster))
+        equal((cluster.root / f"{job.number}.out").read_text(), "", "what the job wrote")
+    wait_for(lambda: not rows(cluster, "n001", job.number), 120, "the job's rows to go", logs(cluster))
+
+
 def test_nothing_is_preloaded_unless_it_is_asked_for(cluster):
     told = lambda *words, **env: cluster.out("srun", "-N1", "-w", "n001", *words, "printenv", "LD_PRELOAD", env=env or None)  # noqa: E731
     equal(cluster.run("srun", "-N1", "-w", "n001", "printenv", "LD_PRELOAD").stdout, "", "without the flag")
@@ -116,4 +134,4 @@ def test_nothing_is_preloaded_unless_it_is_asked_for(cluster):
     equal(told("--rail-ucx=watch").strip(), library, "with it")
     done = cluster.run("srun", "-N1", "--rail-ucx=maybe", "true")
     check(done.returncode != 0, "a wrong value is taken")
-    holds(done.stderr, "--rail-ucx=maybe: must be off or watch", "the error")
+    holds(done.stderr, "--rail-ucx=maybe: must be off, watch or stats", "the error")

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { gather_ms = 500, answer_ms = 2000, resends_ms = 10000, longest_line = 8192, stack_bytes = 256 * 1024 };
+enum { gather_ms = 500, answer_ms = 2000, seldom_ms = 10000, longest_line = 8192, stack_bytes = 256 * 1024 };
 enum { first_pause_ms = 1000, longest_pause_ms = 60000 };
 
 /* A descriptor of ours, and what stood behind it when it was opened: a program that closes descriptors that
@@ -31,6 +31,9 @@ struct held {
 };
 
 static atomic_int begun, awake;
+static pthread_mutex_t dumping =
+    PTHREAD_MUTEX_INITIALIZER; /* held while libucs sends, and for ever once it ends */
+static _Atomic(void (*)(void)) dump;
 static struct held event = {-1, 0, 0}, agent = {-1, 0, 0};
 
 static struct held hold(int fd) {
@@ -111,6 +114,23 @@ static void sleep_ms(int ms) {
         ;
 }
 
+/* What libucs counts is taken down at exit without a lock that it would share with us. */
+static void send_statistics(void) {
+    void (*send_them)(void) = atomic_load(&dump);
+    if (send_them == NULL || pthread_mutex_trylock(&dumping) != 0) return;
+    send_them();
+    pthread_mutex_unlock(&dumping);
+}
+
+static void at_exit(void) {
+    pthread_mutex_lock(&dumping);
+}
+
+void ry_ucx_dump_with(void (*send_them)(void)) {
+    void (*none)(void) = NULL;
+    if (atomic_compare_exchange_strong(&dump, &none, send_them)) atexit(at_exit);
+}
+
 static void look_at_resends(void) {
     char peer[64];
     const unsigned long long sum = ry_ucx_resends(peer, sizeof peer);
@@ -135,14 +155,16 @@ static void* run(void* unused) {
     long long looked = now_ms();
     while (is_ours(&event)) {
         const int tcp = ry_ucx_uses_tcp();
-        if (tcp && now_ms() - looked >= resends_ms) {
-            look_at_resends();
+        const int seldom = tcp || atomic_load(&dump) != NULL;
+        if (seldom && now_ms() - looked >= seldom_ms) {
+            if (tcp) look_at_resends();
+            send_statistics();
             looked = now_ms();
         }
         const int news = ry_ucx_changes() != told || agent.fd < 0;
         if (!news) {
             atomic_store(&awake, 0); /* before the last look, so that no change is missed */
-            if (ry_ucx_changes() == told) wait_for_news(tcp ? resends_ms : -1);
+            if (ry_ucx_changes() == told) wait_for_news(seldom ? seldom_ms : -1);
             atomic_store(&awake, 1);
             continue;
         }
@@ -197,6 +219,9 @@ void ry_ucx_tell(void) {
 void ry_ucx_teller_child(void) {
     drop(&event);
     drop(&agent);
+    atomic_store(&dump, NULL); /* its parent's statistics */
+    dumping = (pthread_mutex_t)
+        PTHREAD_MUTEX_INITIALIZER; /* its thread there may hold it, and exit() waits for it */
     atomic_store(&begun, 0);
     atomic_store(&awake, 0);
 }

@@ -7,6 +7,10 @@
  * each minute. */
 #pragma once
 
+/* A function that sends libucs' statistics, to be called each ten seconds from now on, by the same thread;
+ * not after exit() has begun. */
+void ry_ucx_dump_with(void (*dump)(void));
+
 /* There is something new. Cheap: a flag, and once in a while a write to an eventfd. */
 void ry_ucx_tell(void);
 

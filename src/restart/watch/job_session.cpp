@@ -1,11 +1,13 @@
 #include "restart/watch/job_session.hpp"
 
+#include <unistd.h>
+
 namespace restart {
 
 JobSession::JobSession(JobSession&& other) noexcept
     : book_(other.book_), ucx_(other.ucx_), uid_(other.uid_), job_(std::exchange(other.job_, std::nullopt)),
       holder_(std::exchange(other.holder_, 0)), speaker_(std::exchange(other.speaker_, 0)),
-      errors_(other.errors_), news_(other.news_) {}
+      port_(std::move(other.port_)), errors_(other.errors_), news_(other.news_) {}
 
 JobSession::~JobSession() {
     leave();
@@ -39,6 +41,19 @@ base::Expected<std::string> JobSession::run(std::optional<JobRun> run) {
     return over ? commit_answer() : run_answer(book_->run_advice(*job_));
 }
 
+base::Expected<std::string> JobSession::stats(const JobStats& stats) {
+    // A port costs a descriptor, and says for whom it counts.
+    if (uid_ != 0 && uid_ != ::geteuid())
+        return base::Error{base::Code::denied, "only root may ask for statistics"};
+    port_.reset();
+    const JobKey job{stats.job, stats.epoch, stats.uid};
+    if (auto joined = ucx_->join(job); !joined) return std::move(joined).error();
+    auto opened = UcxPort::open(*ucx_, job);
+    if (!opened) return std::move(opened).error();
+    port_ = *std::move(opened);
+    return stats_answer(port_->number());
+}
+
 base::Expected<std::string> JobSession::perform(std::string_view line, base::Time now) {
     auto request = read_job_request(line);
     if (!request) return std::move(request).error();
@@ -49,6 +64,7 @@ base::Expected<std::string> JobSession::perform(std::string_view line, base::Tim
         speaker_ = *told;
         return commit_answer();
     }
+    if (const auto* wanted = std::get_if<JobStats>(&*request)) return stats(*wanted);
     if (!job_) return base::Error{base::Code::input, "say hello first"};
     if (std::holds_alternative<JobDue>(*request)) return due_answer(book_->advice(*job_));
     if (auto* said = std::get_if<JobRun>(&*request)) return run(std::move(*said));

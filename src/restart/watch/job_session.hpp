@@ -5,7 +5,9 @@
 #include "base/clock.hpp"
 #include "restart/watch/job_book.hpp"
 #include "restart/watch/ucx_book.hpp"
+#include "restart/watch/ucx_port.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +28,9 @@ public:
     std::string answer(std::string_view line, base::Time now);
 
     bool hopeless() const { return errors_ >= most_errors; }
+    // Where statistics of its job's UCX come; null: it asked for none.
+    UcxPort* statistics() const { return port_.get(); }
+
     // Whether there is something to report soon: a new job or a commit. Reading it resets it.
     bool news() { return std::exchange(news_, false); }
 
@@ -33,6 +38,7 @@ private:
     base::Expected<std::string> hello(const JobHello& hello);
     base::Expected<std::string> run(std::optional<JobRun> run);
     void leave();
+    base::Expected<std::string> stats(const JobStats& stats);
     base::Expected<std::string> perform(std::string_view line, base::Time now);
 
     JobBook* book_;
@@ -41,6 +47,7 @@ private:
     std::optional<JobKey> job_;
     std::uint64_t holder_ = 0;  // of what the job's railrun runs; 0: this client is none
     std::uint64_t speaker_ = 0; // in the book of UCX; 0: this client says nothing of it
+    std::unique_ptr<UcxPort> port_;
     int errors_ = 0;
     bool news_ = false;
 };

@@ -115,10 +115,19 @@ void JobSocket::serve() {
         for (const auto& client : clients)
             watched.push_back(
                 {client.fd.get(), static_cast<short>(client.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+        std::vector<UcxPort*> ports;
+        for (const auto& client : clients)
+            if (auto* port = client.session.statistics()) {
+                ports.push_back(port);
+                watched.push_back({port->fd(), POLLIN, 0});
+            }
         // Out of descriptors, the listener would be ready all the time: do not poll it for a moment.
         if (::poll(watched.data(), watched.size(), accepting ? -1 : 200) < 0 && errno != EINTR) return;
         accepting = true;
         if (watched[0].revents != 0) return;
+
+        for (std::size_t n = 0; n < ports.size(); ++n)
+            if (watched[2 + clients.size() + n].revents != 0) ports[n]->receive(base::now());
 
         bool news = false;
         std::size_t i = 2;

@@ -45,6 +45,8 @@ libry_watch_la_SOURCES = \
 	%D%/signal_table.cpp %D%/signal_table.hpp \
 	%D%/sources.cpp %D%/sources.hpp \
 	%D%/ucx_book.cpp %D%/ucx_book.hpp \
+	%D%/ucx_intake.cpp %D%/ucx_intake.hpp \
+	%D%/ucx_port.cpp %D%/ucx_port.hpp \
 	%D%/ucx_signals.cpp %D%/ucx_signals.hpp \
 	%D%/unix_listener.cpp %D%/unix_listener.hpp \
 	%D%/watcher.cpp %D%/watcher.hpp \

@@ -59,6 +59,9 @@ struct UcxJob {
     std::string name;        // "job12"; "job12.uid1000" where several users claim the job
     std::vector<Rank> ranks; // in order
     Count failed, timeouts, refused, resent;
+    // By the statistics of a UCX that was built with them: bytes over TCP to other hosts, packets that were
+    // dropped.
+    std::optional<Count> tcp_bytes, dropped;
 };
 
 // Everything one judgement looks at. A source that did not answer is absent: it neither raises nor clears.

@@ -18,7 +18,38 @@ std::uint64_t growth(std::uint64_t before, std::uint64_t now) {
     return now >= before ? now - before : now;
 }
 
+// Garbage must not wrap a sum: that would look like a reset.
+void add(UcxJob::Count& sum, std::uint64_t more, const std::string& words) {
+    if (more == 0) return;
+    constexpr auto most = std::uint64_t{1} << 62;
+    sum.total = std::min(most, sum.total + std::min(most, more));
+    sum.last = words;
+}
+
 } // namespace
+
+base::Expected<void> UcxBook::join(const JobKey& job) {
+    const std::lock_guard lock(mutex_);
+    if (auto fits = check(job, true); !fits) return fits;
+    ++jobs_[job].speakers;
+    return {};
+}
+
+void UcxBook::leave(const JobKey& job) {
+    const std::lock_guard lock(mutex_);
+    const auto known = jobs_.find(job);
+    if (known != jobs_.end() && --known->second.speakers == 0) jobs_.erase(known);
+}
+
+void UcxBook::count(const JobKey& job, std::uint64_t tcp_bytes, const std::string& tcp, std::uint64_t packets,
+                    const std::string& dropped) {
+    const std::lock_guard lock(mutex_);
+    const auto known = jobs_.find(job);
+    if (known == jobs_.end()) return;
+    known->second.counted = true;
+    add(known->second.tcp_bytes, tcp_bytes, tcp);
+    add(known->second.dropped, packets, dropped);
+}
 
 base::Expected<void> UcxBook::check(const JobKey& job, bool known_speaker) const {
     const auto full = [&](std::string_view what) {
@@ -57,15 +88,7 @@ base::Expected<std::uint64_t> UcxBook::tell(std::uint64_t speaker, std::uint32_t
     auto& sums = jobs_[job];
     const auto& before = known->second.said;
     const auto count = [&](UcxJob::Count& sum, std::uint64_t old, std::uint64_t now,
-                           const std::string& words) {
-        const auto more = growth(old, now);
-        if (more == 0) return;
-        // Garbage must not wrap a sum: that would look like a reset.
-        sum.total = sum.total > UINT64_MAX / 2 - std::min(more, UINT64_MAX / 4)
-                        ? sum.total
-                        : sum.total + std::min(more, UINT64_MAX / 4);
-        sum.last = words;
-    };
+                           const std::string& words) { add(sum, growth(old, now), words); };
     const auto last = fmt::format("{}, {}", rank_of(said), said.last);
     count(sums.failed, before.failed, said.failed, last);
     count(sums.timeouts, before.timeouts, said.timeouts, last);
@@ -101,7 +124,16 @@ std::vector<UcxJob> UcxBook::jobs() {
         auto name = fmt::format("job{}", base::to_string(key.id));
         if (same > 1) name += fmt::format(".uid{}.{}", key.uid, key.epoch);
         places[key] = all.size();
-        UcxJob job{std::move(name), {}, {}, {}, {}, {}};
+        UcxJob job{std::move(name), {}, {}, {}, {}, {}, {}, {}};
+        if (sums.counted) {
+            job.tcp_bytes.emplace();
+            job.dropped.emplace();
+            // Statistics may come long after the job was first shown.
+            if (std::exchange(sums.statistics_shown, true)) {
+                job.tcp_bytes = sums.tcp_bytes;
+                job.dropped = sums.dropped;
+            }
+        }
         if (std::exchange(sums.shown, true)) {
             job.failed = sums.failed;
             job.timeouts = sums.timeouts;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace restart {
@@ -30,6 +31,13 @@ public:
     base::Expected<std::uint64_t> tell(std::uint64_t speaker, std::uint32_t uid, JobUcx said);
     void leave(std::uint64_t speaker);
 
+    // Statistics of the job are waited for, until it is left as often. Errors: as tell.
+    base::Expected<void> join(const JobKey& job);
+    void leave(const JobKey& job);
+    // By these its processes sent more bytes over TCP, and dropped more packets; in words the last.
+    void count(const JobKey& job, std::uint64_t tcp_bytes, const std::string& tcp, std::uint64_t packets,
+               const std::string& dropped);
+
     // All jobs with a process that speaks. A job's sums are 0 the first time, so that what came before counts
     // as growth.
     std::vector<UcxJob> jobs();
@@ -42,7 +50,8 @@ private:
     struct Job {
         std::size_t speakers = 0;
         bool shown = false;
-        UcxJob::Count failed, timeouts, refused, resent;
+        bool counted = false, statistics_shown = false; // there are statistics
+        UcxJob::Count failed, timeouts, refused, resent, tcp_bytes, dropped;
     };
     base::Expected<void> check(const JobKey& job, bool known_speaker) const;
     void leave_locked(std::uint64_t speaker);

@@ -127,6 +127,8 @@ void read_ucx(const UcxJob& job, bool infiniband, std::vector<Signal>& into) {
     count("ucx.timeouts", job.timeouts);
     count("ucx.refused", job.refused);
     count("ucx.resent", job.resent);
+    if (job.tcp_bytes && infiniband) count("ucx.tcp_bytes", *job.tcp_bytes);
+    if (job.dropped) count("ucx.dropped", *job.dropped);
     into.push_back({"ucx.unseen", job.name, static_cast<double>(unseen), 0, unseen_text});
 }
 

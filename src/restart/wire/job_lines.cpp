@@ -53,6 +53,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobUcx> auto& ucx) {
     codec.maybe("resent_to", ucx.resent_to, 64);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<JobStats> auto& stats) {
+    codec("job", stats.job);
+    codec.added("epoch", stats.epoch);
+    codec("uid", stats.uid);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<RunAdvice> auto& advice) {
     codec.added("heard", advice.heard);
     codec.added("suspected", advice.suspected);
@@ -96,6 +102,12 @@ Expected<JobRequest> read_run(const Reader& body) {
     return JobRequest(*std::move(run));
 }
 
+Expected<JobRequest> read_stats(const Reader& body) {
+    auto stats = take<JobStats>(body);
+    if (!stats) return std::move(stats).error();
+    return JobRequest(*stats);
+}
+
 Expected<JobRequest> read_ucx(const Reader& body) {
     auto ucx = take<JobUcx>(body);
     if (!ucx) return std::move(ucx).error();
@@ -115,7 +127,8 @@ Expected<void> judge(const Reader& answer) {
 } // namespace
 
 std::string to_line(const JobRequest& request) {
-    static constexpr boost::json::string_view ops[] = {"hello", "due", "commit", "run", "over", "ucx"};
+    static constexpr boost::json::string_view ops[] = {"hello", "due", "commit", "run",
+                                                       "over",  "ucx", "stats"};
     boost::json::object line{{"op", ops[request.index()]}};
     const auto body =
         std::visit([](const auto& held) { return codec::Writer::value(held).as_object(); }, request);
@@ -135,7 +148,8 @@ Expected<JobRequest> read_job_request(std::string_view line) {
     if (*op == "run") return read_run(body);
     if (*op == "over") return JobRequest(JobOver{});
     if (*op == "ucx") return read_ucx(body);
-    if (*op != "hello") return body.error("op: must be hello, due, commit, run, over or ucx");
+    if (*op == "stats") return read_stats(body);
+    if (*op != "hello") return body.error("op: must be hello, due, commit, run, over, ucx or stats");
     auto hello = take<JobHello>(body);
     if (!hello) return std::move(hello).error();
     return JobRequest(*hello);
@@ -151,6 +165,9 @@ std::string due_answer(const Advice& advice) {
 }
 std::string commit_answer() {
     return line_of({{"ok", true}});
+}
+std::string stats_answer(std::uint16_t port) {
+    return line_of({{"ok", true}, {"port", port}});
 }
 std::string run_answer(const RunAdvice& advice) {
     auto body = codec::Writer::value(advice).as_object();

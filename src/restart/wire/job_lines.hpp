@@ -8,6 +8,7 @@
 //                                {"ok":true,"heard":true,"suspected":false,"order":null}
 //   {"op":"over"}                                                       {"ok":true}
 //   {"op":"ucx","job":12,"epoch":1,"rank":3,"paths":[{"over":"rc_mlx5/mlx5_3:1","endpoints":31}]} {"ok":true}
+//   {"op":"stats","job":12,"epoch":1,"uid":1000}                        {"ok":true,"port":40321}
 //
 // Anything else is answered {"ok":false,"error":"…"} and changes nothing. Lines carry no version: librailckpt
 // lives in a job's container and may be years older or newer than the agent, so members are only ever added.
@@ -77,8 +78,16 @@ struct JobUcx {
     bool operator==(const JobUcx&) const = default;
 };
 
+// Statistics of the job's UCX are to be taken at a UDP port of loopback, until the connection ends. Root asks
+// (spank_rail in slurmstepd); `uid` is the job's user, of whom alone datagrams are taken.
+struct JobStats {
+    base::JobId job{};
+    std::uint32_t epoch = 0;
+    std::uint32_t uid = 0;
+};
+
 // JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do.
-using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx>;
+using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats>;
 
 // What a job is to know. Without an answer from restartd yet there is no interval.
 struct Advice {
@@ -103,6 +112,7 @@ base::Expected<JobRequest> read_job_request(std::string_view line);
 std::string hello_answer(const Advice& advice);
 std::string due_answer(const Advice& advice);
 std::string commit_answer(); // also of over and ucx
+std::string stats_answer(std::uint16_t port);
 std::string run_answer(const RunAdvice& advice);
 std::string job_refusal(std::string_view why);
 

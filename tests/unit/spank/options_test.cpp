@@ -137,7 +137,7 @@ TEST_CASE("spank options: watching UCX is off unless it is asked for, and its li
     CHECK(options.value(ucx).empty());
     const auto bad = options.set_flag(ucx, "yes");
     REQUIRE_FALSE(bad);
-    CHECK(bad.error().text == "--rail-ucx=yes: must be off or watch");
+    CHECK(bad.error().text == "--rail-ucx=yes: must be off, watch or stats");
     REQUIRE(options.set_argument("rail-ucx=watch"));
     CHECK(options.value(ucx) == "watch");
     REQUIRE(options.set_flag(ucx, "off"));

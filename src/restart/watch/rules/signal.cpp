@@ -96,6 +96,13 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"ucx.resent", Shape::counter, "segments", "",
      "segments that the job's processes sent again over TCP, looked at each 10 seconds while an endpoint "
      "uses TCP"},
+    {"ucx.tcp_bytes", Shape::counter, "bytes", "",
+     "bytes that the job sent over TCP while this host has an ACTIVE InfiniBand port, by the statistics of a "
+     "UCX that was "
+     "built with them (--rail-ucx=stats of spank_rail(8)); told each 10 seconds, as the next one"},
+    {"ucx.dropped", Shape::counter, "packets", "",
+     "packets of unreliable datagrams that came out of order on a rail, which UCX sends again, by the same "
+     "statistics"},
     {"ucx.unseen", Shape::gauge, "processes", "", "processes of a job in which UCX cannot be looked at"},
     {"link.symbol_errors", Shape::counter, "errors", "the link's rate in Gb/s",
      "symbol errors that a port of the fabric received; what came while its link trained is not counted, "

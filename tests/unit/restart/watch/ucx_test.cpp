@@ -5,8 +5,15 @@
 
 #include "unit/restart/watch/sound_host.hpp"
 
+#include "probe/ucx_datagram_writer.hpp"
+#include "restart/watch/ucx_port.hpp"
+
 #include <algorithm>
+#include <arpa/inet.h>
 #include <catch2/catch.hpp>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 using namespace std::chrono_literals;
 using namespace restart;
@@ -210,4 +217,95 @@ TEST_CASE("garbage in a job's words is refused, or is shown as it is, and harms 
             CHECK(finding.evidence.size() <= 500);
         }
     }
+}
+
+TEST_CASE("UCX's statistics say what went over TCP and what was dropped, by process and rail") {
+    Jobs host;
+    const JobKey job{base::JobId(12), 0, 1000};
+    REQUIRE(host.book.join(job));
+    std::uint64_t time = 0;
+    probe::UcxStatistics said{"n001:4711",
+                              {{"eth0", {100, 0, 0}}, {"mlx5_3:1", {1, 2, 0}}, {"memory", {7, 7, 0}}}};
+    {
+        UcxIntake intake(host.book, job);
+        const auto send = [&] {
+            for (const auto& datagram : probe::ucx_datagrams(probe::ucx_message(said), ++time))
+                intake.take(4000, datagram, base::now());
+        };
+        CHECK(host.look_for(2s).empty());
+        send();
+        CHECK(host.look_for(2s).empty());
+        said.devices["eth0"].sent += 1'000'000'001;
+        said.devices["mlx5_3:1"] = {9'000'000'000, 9'000'000'000, 1001};
+        send();
+        const auto findings = host.look_for(2s);
+        CHECK(Jobs::found(findings, "ucx.tcp_bytes") ==
+              "1000000101 bytes went over TCP within 1 min 0 s; the last: process n001:4711 over eth0");
+        CHECK(Jobs::found(findings, "ucx.dropped") ==
+              "1001 packets were dropped, and sent again, within 1 min 0 s; the last: process n001:4711 on "
+              "rail mlx5_3:1");
+        // Closed endpoints are no longer counted, another process at the port begins anew: nothing is counted
+        // twice.
+        said.devices["eth0"].sent = 5;
+        send();
+        said.process = "n001:4712";
+        send();
+        CHECK(host.book.jobs().at(0).tcp_bytes->total == 1'000'000'106);
+        intake.take(4000, std::vector<std::byte>(100, std::byte{1}), base::now());
+    }
+    CHECK(host.book.jobs().empty());
+}
+
+TEST_CASE("a UDP port has an owner, by the kernel's table") {
+    constexpr std::string_view table = "   sl  local_address rem_address   st tx_queue rx_queue tr tm->when "
+                                       "retrnsmt   uid  timeout inode ref pointer drops\n"
+                                       "  123: 0100007F:BC83 0100007F:946F 01 00000000:00000000 00:00000000 "
+                                       "00000000  1000        0 4711 2 0000000000000000 0\n"
+                                       "  124: 0A00000A:0035 00000000:0000 07 00000000:00000000 00:00000000 "
+                                       "00000000    77        0 4712 2 0000000000000000 0\n"
+                                       "  125: 00000000:0044 00000000:0000 07 00000000:00000000 00:00000000 "
+                                       "00000000     0        0 4713 2 0000000000000000 0\n";
+    CHECK(owner_of_udp(table, 0xBC83) == 1000);
+    CHECK(owner_of_udp(table, 0x44) == 0);
+    CHECK_FALSE(owner_of_udp(table, 0x35)); // not of loopback
+    CHECK_FALSE(owner_of_udp(table, 1));
+    CHECK_FALSE(owner_of_udp("", 1));
+    for (std::size_t length = 0; length < table.size(); ++length)
+        static_cast<void>(owner_of_udp(table.substr(0, length), 0x44));
+}
+
+TEST_CASE("a port takes statistics of the job's own user alone, and goes with who asked for it") {
+    Jobs host;
+    auto root = host.process(0), user = host.process(::geteuid() + 1);
+    const auto ask = [](std::uint32_t uid) {
+        return R"({"op":"stats","job":12,"uid":)" + std::to_string(uid) + "}";
+    };
+    CHECK(user.answer(ask(1000), base::now()).find("only root") != std::string::npos);
+    CHECK(user.statistics() == nullptr);
+    const base::UniqueFd sender(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    probe::UcxStatistics said{"n001:4711", {{"eth0", {100, 0, 0}}}};
+    std::uint64_t time = 0;
+    // What the sender's socket sends is there when sendto() returns: loopback has no other queue.
+    const auto counted = [&](std::uint32_t uid) {
+        CHECK(root.answer(ask(uid), base::now()).find("\"port\":") != std::string::npos);
+        auto* port = root.statistics();
+        REQUIRE(port != nullptr);
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        to.sin_port = htons(port->number());
+        for (const auto& datagram : probe::ucx_datagrams(probe::ucx_message(said), ++time))
+            REQUIRE(::sendto(sender.get(), datagram.data(), datagram.size(), 0,
+                             reinterpret_cast<sockaddr*>(&to),
+                             sizeof to) == static_cast<ssize_t>(datagram.size()));
+        port->receive(base::now());
+        static_cast<void>(host.book.jobs());
+        const auto jobs = host.book.jobs();
+        REQUIRE(jobs.size() == 1);
+        return jobs[0].tcp_bytes ? jobs[0].tcp_bytes->total : 0;
+    };
+    CHECK(counted(::geteuid()) == 100);
+    CHECK(counted(::geteuid() + 1) == 0);
+    { const auto gone = std::move(root); }
+    CHECK(host.book.jobs().empty());
 }
