@@ -100,6 +100,25 @@ def test_a_job_that_left_infiniband_says_so(cluster):
     wait_for(lambda: not rows(cluster, "n001", job.number), 120, "the job's rows to go", logs(cluster))
 
 
+def test_what_tcp_sends_again_is_told_with_its_peer(cluster):
+    """A cable that is out for a while: the job waits for its peer, whose segments are sent again."""
+    if not cluster.yard.namespaces:
+        skip("hosts are plain processes: there is no cable to cut")
+    cluster.agents.wait_heard()
+    with Job(cluster, "--rail-ucx=watch", "--rail-bind=off") as job:
+        job.until("n001", "ucx.fallback", "finding")
+        equal(rows(cluster, "n001", job.number)["ucx.resent"]["value"], 0, "segments sent again over a sound network")
+        cluster.cable("n002", False)
+        try:
+            wait_for(lambda: rows(cluster, "n001", job.number)["ucx.resent"]["value"] > 0, 120, "segments that were sent again",
+                     [*logs(cluster), cluster.root / f"{job.number}.out"])
+        finally:
+            cluster.cable("n002", True)
+        row = rows(cluster, "n001", job.number)["ucx.resent"]
+        holds(row["text"], "rank 0, ", "the words")
+        check(row["text"].endswith(f" to peer {cluster.yard.addresses['n002']}"), f"the peer in {row['text']}")
+
+
 def test_a_job_that_keeps_ucx_from_infiniband_is_no_fallback(cluster):
     cluster.agents.wait_heard()
     with Job(cluster, "--rail-bind=off", UCX_TLS="tcp,self", RAIL_UCX="watch") as job:

@@ -330,7 +330,13 @@ void ry_ucx_view_parent(void) {
 }
 
 void ry_ucx_view_child(void) {
-    /* The table stays allocated: a child of fork() in a program of many threads must not call free(). */
+    /* The table stays: a child of fork() in a program of many threads must call neither free() nor malloc().
+     */
+    struct endpoint* const table = view.endpoints;
+    const size_t room = view.room;
     memset(&view, 0, sizeof view);
+    if (table != NULL) memset(table, 0, room * sizeof *table);
+    view.endpoints = table;
+    view.room = room;
     pthread_mutex_unlock(&lock);
 }
