@@ -15,7 +15,7 @@ from railcluster.site import Site
 from railcluster.testing import check, equal, holds
 
 NEEDS = ["railtopo", "railplan", "railckpt", "railrun", "railctl", "restartd", "nodewatchd", "fabricwatchd", "railcheck",
-         ".libs/spank_rail.so"]
+         ".libs/spank_rail.so", ".libs/librailucx.so"]
 MAN = SOURCE / "man"
 
 
@@ -319,11 +319,19 @@ def what_ranks_get(cluster, text):
     equal(sorted(map(int, lines)), list(range(16)), f"ranks that were told of: {done.stderr}")
 
 
+def preloaded_by_mpirun(cluster, text):
+    stage, library = Stage(cluster, "ucx"), cluster.root / "lib" / "librailucx.so"
+    told = stage.run(text, {"mpirun": "mpirun --allow-run-as-root --oversubscribe -np 1", "./app": "printenv LD_PRELOAD",
+                            "/usr/lib/x86_64-linux-gnu/librailucx.so": library})
+    equal(told.strip(), str(library), "what a rank preloads")
+
+
 TESTS = {
     "fabric-rules.5": [rules],
     "fabric.json.5": [fabric_file],
     "fabricwatchd.8": [sweep],
     "librailckpt.3": [c_program],
+    "librailucx.7": [preloaded_by_mpirun],
     "nodewatchd.8": [look_at_host, scrape, restart_agent],
     "railcheck.8": [selftest],
     "railckpt.1": [job_script, save_when_due],
@@ -365,5 +373,5 @@ def test_examples_of_placement(cluster):
 
 
 def test_examples_of_operation(cluster):
-    for page in ("railctl.1", "nodewatchd.8", "railcheck.8"):
+    for page in ("railctl.1", "nodewatchd.8", "railcheck.8", "librailucx.7"):
         run_page(cluster, page)
