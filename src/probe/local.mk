@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += libry_probe.la
 libry_probe_la_SOURCES = \
 	%D%/kernel_file.cpp %D%/kernel_file.hpp \
 	%D%/kmsg_log.cpp %D%/kmsg_log.hpp \
+	%D%/nccl_ras.cpp %D%/nccl_ras.hpp \
 	%D%/nvml_abi.h \
 	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
 	%D%/proc_host.cpp %D%/proc_host.hpp \

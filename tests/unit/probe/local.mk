@@ -1,8 +1,10 @@
 tests_unit_unit_probe_SOURCES = \
 	%D%/hardware.hpp \
 	%D%/kmsg_log_test.cpp \
+	%D%/nccl_ras_test.cpp \
 	%D%/nvml_gpus_test.cpp \
 	%D%/proc_host_test.cpp \
+	%D%/ras_double.hpp \
 	%D%/sysfs_ib_test.cpp \
 	%D%/ucx_statistics_test.cpp
 tests_unit_unit_probe_CPPFLAGS = $(unit_cppflags)
