@@ -67,6 +67,15 @@ typedef struct {
 enum { NVML_MEMORY_ERROR_CORRECTED = 0, NVML_MEMORY_ERROR_UNCORRECTED = 1 };
 enum { NVML_ECC_VOLATILE = 0, NVML_ECC_AGGREGATE = 1 };
 
+/* nvmlDeviceGetClockInfo: which clock, in MHz. */
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+
+/* nvmlDeviceGetUtilizationRates, percent of the last sample period: between a sixth of a second and one. */
+typedef struct {
+    unsigned int gpu; /* of the time, in which a kernel ran */
+    unsigned int memory;
+} nvmlUtilization_t;
+
 /* nvmlDeviceGetFieldValues, of drivers since 2017: many numbers in one call, each with a result of its own
  * (NOT_SUPPORTED or INVALID_ARGUMENT for one that this driver or GPU does not know). */
 typedef union {
@@ -151,6 +160,9 @@ typedef struct {
     X(nvmlDeviceGetMaxPcieLinkGeneration, (nvmlDevice_t device, unsigned int* generation))                   \
     X(nvmlDeviceGetMaxPcieLinkWidth, (nvmlDevice_t device, unsigned int* width))                             \
     X(nvmlDeviceGetPcieReplayCounter, (nvmlDevice_t device, unsigned int* replays))                          \
+    X(nvmlDeviceGetClockInfo, (nvmlDevice_t device, int clock, unsigned int* mhz))                           \
+    X(nvmlDeviceGetPowerUsage, (nvmlDevice_t device, unsigned int* milliwatts))                              \
+    X(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t * rates))                       \
     X(nvmlDeviceGetFieldValues, (nvmlDevice_t device, int count, nvmlFieldValue_t * values))                 \
     X(nvmlDeviceGetViolationStatus, (nvmlDevice_t device, int policy, nvmlViolationTime_t * time))           \
     X(nvmlDeviceGetNvLinkState, (nvmlDevice_t device, unsigned int link, int* active))                       \

@@ -165,6 +165,19 @@ struct NvmlGpus::Asking {
         number("PCIe width", calls.nvmlDeviceGetCurrPcieLinkWidth, into.pcie_width);
         number("PCIe width", calls.nvmlDeviceGetMaxPcieLinkWidth, into.pcie_width_max);
         number("PCIe replays", calls.nvmlDeviceGetPcieReplayCounter, into.pcie_replays);
+        const auto clock = [&](int which, std::optional<std::uint32_t>& answer) {
+            unsigned mhz = 0;
+            if (calls.nvmlDeviceGetClockInfo &&
+                answered("clocks", calls.nvmlDeviceGetClockInfo(device, which, &mhz)))
+                answer = mhz;
+        };
+        clock(NVML_CLOCK_SM, into.sm_mhz);
+        clock(NVML_CLOCK_MEM, into.mem_mhz);
+        number("power", calls.nvmlDeviceGetPowerUsage, into.power_mw);
+        nvmlUtilization_t rates{};
+        if (calls.nvmlDeviceGetUtilizationRates &&
+            answered("utilization", calls.nvmlDeviceGetUtilizationRates(device, &rates)))
+            into.busy_percent = rates.gpu;
         const auto ecc = [&](int type, std::optional<std::uint64_t>& answer) {
             unsigned long long errors = 0;
             if (calls.nvmlDeviceGetTotalEccErrors &&

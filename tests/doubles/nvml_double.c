@@ -15,6 +15,7 @@
  *   N.crc N.replay N.recovery      errors of them together; N.rcv as NVLink 5 has them, and an H100 has not
  *   N.power_ms N.thermal_ms        violation times    N.action=1         recovery action
  *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches
+ *   N.sm_mhz=1980 N.mem_mhz=2619 N.draws_mw=72000 N.busy=0   clocks, power, percent of the time with kernels
  *   N.hang_ms=0        every call on GPU N first takes this long
  *   N.fail=999         every call on GPU N returns this; N.fail_ecc=999 only that of one key (as above, or
  *                      reasons, ecc, fields, links, violation, fabric)
@@ -248,6 +249,23 @@ nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int* wi
 
 nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int* replays) {
     return give(device, "pcie_replay", 0, replays);
+}
+
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, int clock, unsigned int* mhz) {
+    if (clock == NVML_CLOCK_SM) return give(device, "sm_mhz", 1980, mhz);
+    return clock == NVML_CLOCK_MEM ? give(device, "mem_mhz", 2619, mhz) : NVML_ERROR_INVALID_ARGUMENT;
+}
+
+nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int* milliwatts) {
+    return give(device, "draws_mw", 72000, milliwatts);
+}
+
+nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* rates) {
+    nvmlReturn_t result = reach(device, rates, "busy");
+    if (result != NVML_SUCCESS) return result;
+    rates->gpu = (unsigned int)get(device->index, "busy", 0);
+    rates->memory = 0;
+    return NVML_SUCCESS;
 }
 
 /* A field's value by its number; the sum of all links. */

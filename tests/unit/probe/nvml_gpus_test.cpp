@@ -12,8 +12,10 @@ using probe::NvmlGpus;
 
 TEST_CASE("GPUs through NVML: what each tells") {
     const test::Hardware host(0);
-    host.gpus("count=3\n1.reasons=0xc8\n1.ecc_unc=2\n1.ecc_cor=9\n2.remap_pending=1\n2.remap_failed=1\n"
-              "1.pcie_gen=4\n1.pcie_width=8\n1.pcie_replay=11\n");
+    host.gpus(
+        "count=3\n1.reasons=0xc8\n1.ecc_unc=2\n1.ecc_cor=9\n2.remap_pending=1\n2.remap_failed=1\n"
+        "1.pcie_gen=4\n1.pcie_width=8\n1.pcie_replay=11\n1.sm_mhz=1200\n1.mem_mhz=2600\n1.draws_mw=512345\n"
+        "1.busy=97\n2.fail_busy=999\n2.fail_draws_mw=3\n");
     auto gpus = NvmlGpus::open(host.nvml());
     REQUIRE(gpus);
     auto sample = gpus->sample();
@@ -27,6 +29,13 @@ TEST_CASE("GPUs through NVML: what each tells") {
     CHECK(sample[1].pcie_width == 8U);
     CHECK(sample[1].pcie_width_max == 16U);
     CHECK(sample[1].pcie_replays == 11U);
+    CHECK(sample[1].sm_mhz == 1200U);
+    CHECK(sample[1].mem_mhz == 2600U);
+    CHECK(sample[1].power_mw == 512345U);
+    CHECK(sample[1].busy_percent == 97U);
+    CHECK_FALSE(sample[2].busy_percent);
+    CHECK_FALSE(sample[2].power_mw); // not supported: nothing is hidden
+    CHECK(sample[2].unseen == std::vector<std::string>{"utilization: NVML: Unknown Error (999)"});
     CHECK(sample[2].remap_pending == true);
     CHECK(sample[2].remap_failed == true);
     CHECK(sample[0].remap_failed == false);
