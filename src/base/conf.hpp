@@ -51,6 +51,8 @@ struct AgentConf {
     std::vector<std::string> ignore_devices, mounts;
     std::string job_socket;
     std::string metrics_socket, metrics_listen;
+    Duration pace{};
+    bool nccl_ras{};
 };
 
 struct FabricwatchdConf {
@@ -99,6 +101,12 @@ struct RepairConf {
         link, other;
 };
 
+// Which host holds a job back (restart/core/straggle).
+struct StragglerConf {
+    Duration every{};
+    double least_percent{}, confidence{};
+};
+
 struct MungeConf {
     std::string socket;
 };
@@ -130,6 +138,7 @@ struct Conf {
     LearningConf learning;
     RestartConf restart;
     RepairConf repair;
+    StragglerConf straggler;
     MungeConf munge;
     std::filesystem::path file; // that the values came from; empty for defaults
 

@@ -148,6 +148,13 @@ constexpr auto table = std::to_array<Key>({
     {KEY(agent, metrics_listen), "", of(Form::loopback), "\"\"",
      "nodewatchd answers scrapes of its metrics at this address and port of loopback, such as "
      "127.0.0.1:8918; empty means at none."},
+    {KEY(agent, pace), "", at_most("10m"), "\"30s\"",
+     "While a job works on the host nodewatchd says how its GPUs, ports and processes got on in each time "
+     "this long, so that restartd can tell which host holds a job back; 0 means never."},
+    {KEY(agent, nccl_ras), "", any, "true",
+     "While processes of a job that speaks to nodewatchd answer at NCCL's RAS port, localhost:28028, they "
+     "are "
+     "asked each half minute for ranks that are missing or stuck."},
 
     {KEY(fabricwatchd, interval), "", from("100ms", "1h"), "\"5s\"",
      "fabricwatchd sweeps the fabric this often."},
@@ -277,6 +284,15 @@ constexpr auto table = std::to_array<Key>({
     {KEY(repair, other), "", one_of(rungs), "[\"wait\", \"hands\"]",
      "This is the ladder of any other fault, and of those that an older agent reports."},
 
+    {KEY(straggler, every), "", at_most("1h"), "\"30s\"",
+     "Each running job of several hosts is judged this often: whether one of them, or one of their GPUs, "
+     "ports "
+     "or rails, holds it back. 0 means never."},
+    {KEY(straggler, least_percent), "percent", from("1", "100"), "5",
+     "restartd says nothing of what costs a job a smaller share of its time than this."},
+    {KEY(straggler, confidence), "", from("0", "1"), "0.6",
+     "restartd notes only what is at least this sure, from 0 to 1; railctl explain shows the rest."},
+
     {KEY(munge, socket), "", any, "\"\"",
      "munged is reached through this socket; empty means munge's own default."},
 });
@@ -308,6 +324,7 @@ static_assert(members<CheckpointConf>() == rows(ConfTable::checkpoint));
 static_assert(members<LearningConf>() == rows(ConfTable::learning));
 static_assert(members<RestartConf>() == rows(ConfTable::restart));
 static_assert(members<RepairConf>() == rows(ConfTable::repair));
+static_assert(members<StragglerConf>() == rows(ConfTable::straggler));
 static_assert(members<MungeConf>() == rows(ConfTable::munge));
 
 // What must not be below another is a duration, as that is (conf.cpp).

@@ -28,6 +28,7 @@ enum class ConfTable {
     learning,
     restart,
     repair,
+    straggler,
     munge
 };
 

@@ -28,6 +28,7 @@
 #include <string_view>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -44,11 +45,14 @@ struct Options {
     long pace_us = 0;           // sleep after each step, so that a run takes a chosen time
     long ckpt_every_check = 50; // steps between two questions whether a checkpoint is due
     long progress_s = 1;        // seconds between two progress lines; 0: none
+    long slow_rank = -1;        // this one, if it is any, sleeps for slow_us more after each step
+    long slow_us = 0;
 };
 
 constexpr const char* help =
     R"(heat2d: heat conduction on a plate over MPI, with checkpoints through librailckpt.
 Usage: heat2d [--n POINTS] [--steps N] [--pace-us MICROSECONDS] [--ckpt-every-check STEPS] [--progress SECONDS]
+              [--slow-rank RANK --slow-us MICROSECONDS]
 Checkpoints go to RAIL_CKPT_DIR; without it there are none.
 Exit status: 0 done, 1 fenced off by a later incarnation, 2 wrong usage or unreadable checkpoint.
 )";
@@ -71,7 +75,9 @@ Options parse(int argc, char** argv, bool speak) {
                            {"--steps", &options.steps, 0},
                            {"--pace-us", &options.pace_us, 0},
                            {"--ckpt-every-check", &options.ckpt_every_check, 1},
-                           {"--progress", &options.progress_s, 0}};
+                           {"--progress", &options.progress_s, 0},
+                           {"--slow-rank", &options.slow_rank, 0},
+                           {"--slow-us", &options.slow_us, 0}};
     for (int i = 1; i < argc; ++i) {
         const std::string_view name = argv[i];
         if (name == "--help") {
@@ -316,6 +322,28 @@ private:
     railckpt* ck_ = nullptr;
 };
 
+// The step marks of this rank, by which restartd sees which host holds the others up.
+class StepMarks {
+public:
+    StepMarks() {
+        if (railckpt_marks_open(&marks_) < 0) stop(2, railckpt_message(nullptr));
+    }
+    StepMarks(const StepMarks&) = delete;
+    StepMarks& operator=(const StepMarks&) = delete;
+    ~StepMarks() { railckpt_marks_close(marks_); }
+
+    template <class Exchange> void wait(Exchange exchange) {
+        const auto start = Clock::now();
+        exchange();
+        waited_s_ += seconds_since(start);
+    }
+    void step() { railckpt_mark(marks_, std::exchange(waited_s_, 0)); }
+
+private:
+    railckpt_marks* marks_ = nullptr;
+    double waited_s_ = 0;
+};
+
 void run(const World& world, const Options& options) {
     const auto start = Clock::now();
     const long first = world.first_row(options.n, world.rank);
@@ -328,12 +356,16 @@ void run(const World& world, const Options& options) {
                     from.empty() ? "scratch" : from.c_str(), world.size);
         std::fflush(stdout);
     }
+    StepMarks marks;
+    const bool slow = world.rank == options.slow_rank;
     auto told = start;
     while (step < options.steps) {
-        exchange(world, block);
+        marks.wait([&] { exchange(world, block); });
         double change = block.step();
         ++step;
-        if (options.pace_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(options.pace_us));
+        if (const long us = options.pace_us + (slow ? options.slow_us : 0); us > 0)
+            std::this_thread::sleep_for(std::chrono::microseconds(us));
+        marks.step();
         if (step % options.ckpt_every_check != 0) continue;
         checkpoints.maybe_write(block, step);
         MPI_Allreduce(MPI_IN_PLACE, &change, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);

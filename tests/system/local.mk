@@ -72,6 +72,7 @@ EXTRA_DIST += \
 	%D%/test_slurm2411_wishes.py \
 	%D%/test_slurm_user.py \
 	%D%/test_soak.py \
+	%D%/test_stragglers.py \
 	%D%/test_watch.py \
 	%D%/test_wishes.py
 

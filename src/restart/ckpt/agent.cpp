@@ -57,6 +57,13 @@ Expected<void> Agent::committed(JobCommit commit) {
     return {};
 }
 
+Expected<void> Agent::marked(const JobMark& mark) {
+    const auto line = ask(to_line(mark), Clock::now() + patience_);
+    if (!line) return line.error();
+    if (auto done = read_done(*line); !done) return give_up(std::move(done).error());
+    return {};
+}
+
 Expected<RunAdvice> Agent::run(const JobRun& run) {
     const auto line = ask(to_line(run), Clock::now() + patience_);
     if (!line) return line.error();

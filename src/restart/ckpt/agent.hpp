@@ -2,6 +2,7 @@
 //
 //   {"op":"hello","job":12,"epoch":1,"rank":0}   {"ok":true,"interval_s":37.5,"save_by":null}
 //   {"op":"due"}                                 {"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"}
+//   {"op":"mark","rank":3,"steps":120,"seconds":5.1,"waited_s":1.7}  {"ok":true}
 //   {"op":"commit","step":400,"path":"…","cost_s":0.8,"bytes":123}   {"ok":true}
 //
 // An agent that does not answer must not slow the job down: connecting never waits, an answer is waited for
@@ -43,6 +44,9 @@ public:
 
     // Reports a commit; waits 1 s at most. Errors: as due.
     base::Expected<void> committed(JobCommit commit);
+
+    // Tells step marks. Errors: as due.
+    base::Expected<void> marked(const JobMark& mark);
 
     // What the job's railrun runs, and what it is to do; and that it is over. Errors: as due.
     base::Expected<RunAdvice> run(const JobRun& run);

@@ -1,6 +1,7 @@
 // railckpt.h on top of Session. No exception leaves these functions.
 #include "restart/ckpt/railckpt.h"
 
+#include "restart/ckpt/marks.hpp"
 #include "restart/ckpt/session.hpp"
 
 #include <fmt/format.h>
@@ -23,6 +24,10 @@ struct railckpt {
     std::string path{};               // handed out by begin or latest
     bool verified = false;            // latest has read every byte once
     std::optional<Seconds> blocked{}; // of what is begun
+};
+
+struct railckpt_marks {
+    Marks marks;
 };
 
 namespace {
@@ -212,6 +217,31 @@ int railckpt_latest(railckpt* ck, railckpt_info* info) {
         info->cost_s = manifest.cost_s;
         return int{RAILCKPT_OK};
     });
+}
+
+int railckpt_marks_open(railckpt_marks** out) {
+    return guarded(open_message, [&] {
+        if (out == nullptr)
+            return fail(open_message, {base::Code::usage, "railckpt_marks_open: out is NULL"});
+        *out = nullptr;
+        auto marks = Marks::open([](const char* name) -> const char* { return std::getenv(name); });
+        if (!marks) return fail(open_message, std::move(marks).error());
+        *out = new railckpt_marks{*std::move(marks)};
+        return int{RAILCKPT_OK};
+    });
+}
+
+int railckpt_mark(railckpt_marks* marks, double waited_s) {
+    if (marks == nullptr) return RAILCKPT_EUSAGE;
+    std::string nobody_reads_it;
+    return guarded(nobody_reads_it, [&] {
+        static_cast<void>(marks->marks.step(waited_s).has_value()); // the job goes on without an agent
+        return int{RAILCKPT_OK};
+    });
+}
+
+void railckpt_marks_close(railckpt_marks* marks) {
+    delete marks;
 }
 
 const char* railckpt_message(const railckpt* ck) {

@@ -12,6 +12,7 @@ libry_ckpt_la_SOURCES = \
 	%D%/import.cpp %D%/import.hpp \
 	%D%/lock.cpp %D%/lock.hpp \
 	%D%/manifest.cpp %D%/manifest.hpp \
+	%D%/marks.cpp %D%/marks.hpp \
 	%D%/name.cpp %D%/name.hpp \
 	%D%/options.cpp %D%/options.hpp \
 	%D%/prune.cpp %D%/prune.hpp \

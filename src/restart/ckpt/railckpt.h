@@ -133,6 +133,35 @@ struct railckpt_info {
 };
 #define RAILCKPT_INFO_INIT {sizeof(struct railckpt_info), NULL, 0, 0, 0, 0, 0.0, 0.0, 0}
 
+/* Step marks: which host holds a job back although all of its processes wait for each other? Every process of
+ * the job makes its own, also those that hold no railckpt; it needs no checkpoint directory.
+ *
+ *     railckpt_marks *marks;
+ *     railckpt_marks_open(&marks);            // from the environment of the job
+ *     for (...) {
+ *         compute();
+ *         double before = now();
+ *         exchange_with_others();             // a collective, halos, a barrier
+ *         railckpt_mark(marks, now() - before);
+ *     }
+ *     railckpt_marks_close(marks);
+ */
+typedef struct railckpt_marks railckpt_marks;
+
+/* Begins marks of this process by RAIL_CKPT_SOCKET, SLURM_JOB_ID, SLURM_RESTART_COUNT and SLURM_PROCID (its
+ * rank). Outside of a job, or where nodewatchd does not run, marks are made for nobody and cost nothing. *out
+ * owns what was begun; on failure it is NULL, and railckpt_message(NULL) says why. Errors: EUSAGE,
+ * EINTERNAL. */
+int railckpt_marks_open(railckpt_marks **out);
+
+/* A step is over; since the last mark the process waited for others, or for what they send, for waited_s
+ * seconds. The first mark begins the count. nodewatchd is told at most every 5 s, and waited for at most
+ * 100 ms; when it does not answer the job goes on. Returns OK, also then; EUSAGE for NULL; EINTERNAL. */
+int railckpt_mark(railckpt_marks *marks, double waited_s);
+
+/* Ends them. NULL is allowed. */
+void railckpt_marks_close(railckpt_marks *marks);
+
 /* The newest valid checkpoint: highest epoch, then highest step; railckpt_message() names one with more
  * steps, which the job did not go on from. The first call on a handle reads all its files and checks their
  * checksums; later calls check the manifest and the files' sizes. Returns OK, NONE, or EUSAGE, EIO,

@@ -66,7 +66,10 @@ template <class Codec> void fields(Codec& codec, codec::Of<Policy> auto& policy)
     codec("horizon", policy.horizon);
     codec("requeue_time", policy.requeue_time);
     codec("restart_time", policy.restart_time);
-    codec.maybe("repair", policy.repair); // events of an older release have none
+    codec.maybe("repair", policy.repair);                   // events of an older release have none
+    codec.added("straggler_every", policy.straggler_every); // those of an older release have none of these
+    codec.added("straggler_least", policy.straggler_least);
+    codec.added("straggler_confidence", policy.straggler_confidence);
     codec("retry_most", policy.retry_most);
     codec("words", policy.words);
 }

@@ -75,6 +75,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/straggle/causes.cpp \
 	%D%/straggle/comparison.hpp \
 	%D%/straggle/judge.cpp %D%/straggle/judge.hpp \
+	%D%/straggle/paces.cpp %D%/straggle/paces.hpp %D%/straggle/paces_fields.hpp \
 	%D%/straggle/rails.cpp \
 	%D%/straggle/robust.cpp %D%/straggle/robust.hpp \
 	%D%/straggle/waits.cpp

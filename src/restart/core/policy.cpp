@@ -40,6 +40,9 @@ Policy Policy::from(const base::Conf& conf) {
     policy.requeue_time = conf.restart.requeue_time;
     policy.restart_time = conf.restart.restart_time;
     policy.repair = RepairPolicy::from(conf.repair);
+    policy.straggler_every = conf.straggler.every;
+    policy.straggler_least = conf.straggler.least_percent / 100;
+    policy.straggler_confidence = conf.straggler.confidence;
     return policy;
 }
 

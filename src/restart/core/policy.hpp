@@ -53,6 +53,11 @@ struct Policy {
 
     RepairPolicy repair{}; // how hosts come back
 
+    // Judgements of a job's pace (straggle/): so often, 0 never; of what costs it this share of its time; and
+    // how sure one must be to be said.
+    base::Duration straggler_every{30'000};
+    double straggler_least = 0.05, straggler_confidence = 0.6;
+
     // Failed actions are tried again after 1 s, 2 s, … at most this much.
     base::Duration retry_most{30'000};
 

@@ -10,6 +10,7 @@
 #include "restart/core/peer_looks.hpp"
 #include "restart/core/repair/repair.hpp"
 #include "restart/core/rm_snapshot.hpp"
+#include "restart/core/straggle/paces.hpp"
 #include "restart/wire/report.hpp"
 
 #include <cstdint>
@@ -89,6 +90,7 @@ struct HostState {
     std::optional<Repair> repair;           // under way, or given up
     std::vector<base::Time> rungs_tried;    // that did something, when they began
     std::optional<Returned> returned;       // by the last repair that helped
+    std::vector<StoredPace> paces;          // of its last windows, oldest first, at most most_pace_windows
     bool operator==(const HostState&) const = default;
 };
 
@@ -100,6 +102,14 @@ struct RunState {
     bool ended = false;
     std::optional<base::Time> gone; // its agent no longer speaks of it since
     bool operator==(const RunState&) const = default;
+};
+
+// What NCCL said last of a job's communicators, to the agent of one of its hosts.
+struct NcclState {
+    std::string host;
+    base::Time at{};
+    NcclWord word;
+    bool operator==(const NcclState&) const = default;
 };
 
 // How often a job failed by itself and was started again. What a host did to it is not counted.
@@ -126,6 +136,8 @@ struct JobState {
     std::map<std::string, base::Time> dropped_nodes;
     base::Duration requeue_took{}; // our last requeue of it, until it ran again; 0: none yet
     std::optional<RunState> run;   // of its present start
+    std::optional<JobPace> pace;   // likewise, of a job of several hosts that are paced
+    std::optional<NcclState> nccl; // likewise; decides nothing
     std::uint32_t requeues = 0;    // by us
     CrashLoop crashes;
     std::uint32_t unlaunched = 0;                // starts in a row that its hosts could not make

@@ -3,6 +3,7 @@
 
 #include "restart/core/names.hpp"
 #include "restart/core/state.hpp"
+#include "restart/core/straggle/paces_fields.hpp"
 #include "restart/wire/report_fields.hpp"
 
 namespace restart {
@@ -322,6 +323,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
     codec.maybe("repair", host.repair);
     codec.maybe("rungs_tried", host.rungs_tried);
     codec.maybe("returned", host.returned);
+    codec.maybe("paces", host.paces);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<RunState> auto& run) {
@@ -331,6 +333,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<RunState> auto& run) 
     codec.maybe("spares", run.spares);
     codec.maybe("ended", run.ended);
     codec.maybe("gone", run.gone);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<NcclState> auto& nccl) {
+    codec("host", nccl.host);
+    codec("at", nccl.at);
+    codec("word", nccl.word);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<CrashLoop> auto& crashes) {
@@ -353,6 +361,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("left", job.left);
     codec.maybe("shed", job.dropped_nodes);
     codec.maybe("run", job.run);
+    codec.maybe("pace", job.pace);
+    codec.maybe("nccl", job.nccl);
     codec.maybe("requeue_took", job.requeue_took);
     codec.maybe("requeues", job.requeues);
     codec.maybe("crashes", job.crashes);

@@ -35,6 +35,7 @@ void apply(StepContext& ctx, const Tick&) {
     check_causes(ctx);
     decide_fresh(ctx);
     if (ctx.state.rm_read) {
+        judge_paces(ctx);
         retry_waiting(ctx, false);
         decide_all(ctx);
         end_departures(ctx);

@@ -141,12 +141,32 @@ std::string job_heading(const JobStatus& job, Time now) {
     return out + '\n';
 }
 
+// What holds the job back, or what would be needed to say so.
+std::string pace_text(const JobPaceStatus& pace, Time now) {
+    const auto judged = fmt::format("judged {} ago", lasting(now - pace.judged));
+    const auto unseen =
+        pace.missing.empty() ? "" : fmt::format("; not seen: {}", fmt::join(pace.missing, "; "));
+    if (pace.verdict == "none")
+        return fmt::format("held back by nothing that is seen ({}{})\n", judged, unseen);
+    if (pace.suspect.empty())
+        return fmt::format("what holds it back cannot be told ({}{})\n", judged, unseen);
+    auto out = fmt::format("{} by {}: score {:.2f}, confidence {:.2f} ({}{})\n",
+                           pace.since ? "held back" : "perhaps held back", pace.suspect, pace.score,
+                           pace.confidence, pace.since ? "since " + when(*pace.since, now) : judged, unseen);
+    for (const auto& evidence : pace.evidence)
+        out += fmt::format("  {}\n", evidence);
+    return out;
+}
+
 std::string job_facts(const JobStatus& job, const std::optional<IntervalStatus>& interval, Time now) {
     std::string out;
     if (job.interactive) out += "an allocation of salloc or srun: nothing can start it again\n";
     for (const auto& component : job.components)
         out += fmt::format("component {} (its own number is {}): {}\n", component.name,
                            to_string(component.id), nodes_text(component.nodes));
+    if (job.pace) out += pace_text(*job.pace, now);
+    for (const auto& trouble : job.nccl)
+        out += fmt::format("NCCL, asked by {}: {}\n", job.nccl_host, trouble);
     if (!job.excluded.empty()) out += fmt::format("kept away from {}\n", base::fold_hostlist(job.excluded));
     if (!job.commit) return out;
     out += fmt::format("last checkpoint: step {} at {} ({}), cost {:.2f} s, one every {}\n", job.commit->step,

@@ -29,6 +29,20 @@ std::map<Metrics::Labels, double> repair_stages(const State& state) {
     return stages;
 }
 
+// Jobs that something is said to hold back, by what it is.
+std::map<Metrics::Labels, double> held_back(const State& state) {
+    std::map<Metrics::Labels, double> jobs{{{"host"}, 0}, {{"gpu"}, 0}, {{"port"}, 0}, {{"rail"}, 0}};
+    for (const auto& [id, job] : state.jobs) {
+        if (!job.pace || !job.pace->held_back) continue;
+        const auto& suspect = job.pace->suspect;
+        ++jobs[{suspect.gpu >= 0        ? "gpu"
+                : !suspect.port.empty() ? "port"
+                : suspect.rail >= 0     ? "rail"
+                                        : "host"}];
+    }
+    return jobs;
+}
+
 } // namespace
 
 void Driver::update_gauges() {
@@ -72,6 +86,7 @@ void Driver::update_gauges() {
     for (const auto& finding : state_.links)
         ++links[{finding.rule, std::string(to_string(finding.severity))}];
     metrics_.set_all(Metric::link_findings, links);
+    metrics_.set_all(Metric::jobs_held_back, held_back(state_));
     if (const auto& read = state_.counters)
         metrics_.set_all(Metric::fabric_ports,
                          {{{"read"}, static_cast<double>(read->answered)},

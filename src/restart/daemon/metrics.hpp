@@ -32,6 +32,7 @@ enum class Metric {
     hosts_in_repair,
     link_findings,
     fabric_ports,
+    jobs_held_back,
     journal_up,
     host_mtbf,
     host_faults,

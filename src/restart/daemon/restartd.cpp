@@ -338,9 +338,9 @@ int main(int argc, char** argv) {
     base::Cli cli("restartd", "Decide what to do about broken hosts, drain them and requeue their jobs.",
                   "restartd(8)");
     using Table = base::ConfTable;
-    base::Daemon daemon(cli,
-                        {Table::placement, Table::restartd, Table::agent, Table::node_loss, Table::checkpoint,
-                         Table::learning, Table::restart, Table::repair, Table::topology, Table::munge});
+    base::Daemon daemon(cli, {Table::placement, Table::restartd, Table::agent, Table::node_loss,
+                              Table::checkpoint, Table::learning, Table::restart, Table::repair,
+                              Table::straggler, Table::topology, Table::munge});
     bool verbose = false;
     cli->add_flag("--verbose", verbose, "Log what only developers need");
     ReplayAsked asked;

@@ -54,6 +54,27 @@ HostStatus status_of(const State& state, const DriverStatus& status, const std::
     return view;
 }
 
+JobPaceStatus status_of(const JobPace& pace) {
+    const auto& suspect = pace.suspect;
+    const bool found = pace.held_back || pace.verdict == StragglerVerdict::found;
+    JobPaceStatus view;
+    view.verdict = to_string(found ? StragglerVerdict::found : pace.verdict);
+    view.judged = pace.judged;
+    view.missing = pace.missing;
+    if (!found) return view;
+    view.suspect = name_of(suspect);
+    view.host = suspect.host;
+    view.gpu = suspect.gpu;
+    view.rail = suspect.rail;
+    view.port = suspect.port;
+    view.leaf = suspect.leaf;
+    view.score = suspect.score;
+    view.confidence = suspect.confidence;
+    view.evidence = suspect.evidence;
+    if (pace.held_back) view.since = pace.since;
+    return view;
+}
+
 JobStatus status_of(base::JobId id, const JobState& job) {
     JobStatus view;
     view.id = id;
@@ -76,6 +97,11 @@ JobStatus status_of(base::JobId id, const JobState& job) {
     view.cost_s = std::chrono::duration<double>(job.cost).count();
     view.interval = job.interval;
     view.requeues = job.requeues;
+    if (job.pace) view.pace = status_of(*job.pace);
+    if (job.nccl) {
+        view.nccl_host = job.nccl->host;
+        view.nccl = job.nccl->word.troubles;
+    }
     return view;
 }
 

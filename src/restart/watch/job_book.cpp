@@ -4,6 +4,12 @@
 #include <fmt/format.h>
 
 namespace restart {
+namespace {
+
+// A process whose steps are longer than a window keeps what it last said for so many.
+constexpr int most_windows_without = 3;
+
+} // namespace
 
 base::Expected<void> JobBook::join(const JobKey& job) {
     const std::lock_guard lock(mutex_);
@@ -37,6 +43,58 @@ void JobBook::commit(const JobKey& job, Commit commit) {
     if (known == entries_.end()) return;
     known->second.commit = std::move(commit);
     known->second.reported = false;
+}
+
+void JobBook::mark(const JobKey& job, const JobMark& mark) {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    if (known == entries_.end()) return;
+    auto& marked = known->second.marked;
+    if (marked.size() >= most_paced_ranks && !marked.contains(mark.rank)) return;
+    auto& sums = marked[mark.rank];
+    sums.steps += static_cast<double>(mark.steps);
+    sums.seconds += mark.seconds;
+    sums.waited_s += mark.waited_s;
+}
+
+bool JobBook::end_window() {
+    const std::lock_guard lock(mutex_);
+    bool any = false;
+    for (auto& [key, entry] : entries_) {
+        entry.ranks.clear();
+        for (auto at = entry.marked.begin(); at != entry.marked.end();) {
+            auto& [rank, sums] = *at;
+            sums.windows_without = sums.seconds > 0 ? 0 : sums.windows_without + 1;
+            if (sums.seconds > 0)
+                sums.last = {rank, std::min(1e6, rounded(sums.steps / sums.seconds)),
+                             std::clamp(rounded(sums.waited_s / sums.seconds), 0.0, 1.0)};
+            sums.steps = sums.seconds = sums.waited_s = 0;
+            if (sums.windows_without > most_windows_without) {
+                at = entry.marked.erase(at);
+                continue;
+            }
+            entry.ranks.push_back(sums.last);
+            ++at;
+        }
+        any = any || !entry.ranks.empty();
+    }
+    return any;
+}
+
+void JobBook::put_nccl(std::uint32_t uid, const std::optional<NcclWord>& word) {
+    const std::lock_guard lock(mutex_);
+    // Whose of several jobs of one user it is cannot be told.
+    const auto of_user = std::count_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+        return entry.first.uid == uid && entry.second.clients > 0;
+    });
+    for (auto& [key, entry] : entries_)
+        if (key.uid == uid) entry.nccl = of_user == 1 && entry.clients > 0 ? word : std::nullopt;
+}
+
+bool JobBook::has_user(std::uint32_t uid) const {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const auto& entry) { return entry.first.uid == uid && entry.second.clients > 0; });
 }
 
 Advice JobBook::advice(const JobKey& job) const {
@@ -89,7 +147,7 @@ std::vector<JobReport> JobBook::entries() const {
     const std::lock_guard lock(mutex_);
     std::vector<JobReport> jobs;
     for (const auto& [key, entry] : entries_)
-        jobs.push_back({key.id, key.epoch, key.uid, std::nullopt, std::nullopt});
+        jobs.push_back({key.id, key.epoch, key.uid, std::nullopt, std::nullopt, entry.nccl, entry.ranks});
     std::size_t bytes = 0, i = 0;
     for (const auto& [key, entry] : entries_) {
         auto& job = jobs[i++];

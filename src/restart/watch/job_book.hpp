@@ -43,6 +43,19 @@ public:
     // The job has published a checkpoint; it replaces an earlier one. The job must have joined.
     void commit(const JobKey& job, Commit commit);
 
+    // A process of the job has made steps. The job must have joined; of more than most_paced_ranks those that
+    // come first count.
+    void mark(const JobKey& job, const JobMark& mark);
+    // A window of the host's pace has ended: what was marked in it goes into the entries until the next one
+    // ends. True: something was.
+    bool end_window();
+
+    // What NCCL says in processes of this user, kept where one job alone of the user has clients here: of
+    // which of several it speaks cannot be told. None: it says nothing more.
+    void put_nccl(std::uint32_t uid, const std::optional<NcclWord>& word);
+    // Whether a job of this user has clients here.
+    bool has_user(std::uint32_t uid) const;
+
     Advice advice(const JobKey& job) const;
 
     // What the job's railrun, known by `holder`, runs now; none: it is over. One at a time speaks for a job.
@@ -67,6 +80,13 @@ public:
     std::size_t undelivered() const;
 
 private:
+    // What a process marked in this window and, where its steps are longer than that, in the last one with
+    // any.
+    struct Marked {
+        double steps = 0, seconds = 0, waited_s = 0;
+        RankPace last;
+        int windows_without = 0;
+    };
     struct Entry {
         std::size_t clients = 0;
         std::size_t idle = 0; // answers since the last client went
@@ -78,6 +98,9 @@ private:
         std::optional<JobRun> run_told; // that restartd knows
         std::optional<RunOrder> order;
         bool suspected = false;
+        std::optional<NcclWord> nccl;
+        std::map<std::uint32_t, Marked> marked; // by rank
+        std::vector<RankPace> ranks;            // of the last window
         bool silent() const { return clients == 0 && reported; }
     };
     mutable std::mutex mutex_;

@@ -69,6 +69,10 @@ base::Expected<std::string> JobSession::perform(std::string_view line, base::Tim
     if (std::holds_alternative<JobDue>(*request)) return due_answer(book_->advice(*job_));
     if (auto* said = std::get_if<JobRun>(&*request)) return run(std::move(*said));
     if (std::holds_alternative<JobOver>(*request)) return run(std::nullopt);
+    if (const auto* mark = std::get_if<JobMark>(&*request)) {
+        book_->mark(*job_, *mark);
+        return commit_answer();
+    }
     auto& commit = std::get<JobCommit>(*request);
     book_->commit(*job_,
                   {commit.step, std::move(commit.path), now, commit.cost_s, commit.bytes, commit.safe_s});

@@ -21,6 +21,8 @@ libry_watch_la_SOURCES = \
 	%D%/metrics_page.cpp %D%/metrics_page.hpp \
 	%D%/metrics_socket.cpp %D%/metrics_socket.hpp \
 	%D%/mount_looks.cpp %D%/mount_looks.hpp \
+	%D%/nccl_looks.cpp %D%/nccl_looks.hpp \
+	%D%/pace_meter.cpp %D%/pace_meter.hpp \
 	%D%/peer_looker.cpp %D%/peer_looker.hpp \
 	%D%/port_signals.cpp %D%/port_signals.hpp \
 	%D%/print.cpp %D%/print.hpp \

@@ -13,6 +13,7 @@
 #include "restart/watch/job_socket.hpp"
 #include "restart/watch/metrics_board.hpp"
 #include "restart/watch/metrics_socket.hpp"
+#include "restart/watch/nccl_looks.hpp"
 #include "restart/watch/peer_looker.hpp"
 #include "restart/watch/print.hpp"
 #include "restart/watch/reporter.hpp"
@@ -63,6 +64,11 @@ SourceSettings source_settings(const base::Conf& conf, const Options& options, c
                                const RuleSet& rules) {
     SourceSettings settings;
     settings.counters = RuleBook::counters(rules);
+    if (conf.agent.pace > base::Duration{})
+        for (const auto& counter : PaceMeter::counters())
+            if (std::find(settings.counters.begin(), settings.counters.end(), counter) ==
+                settings.counters.end())
+                settings.counters.push_back(counter);
     settings.sysfs = *options.sysfs_given ? options.sysfs : conf.agent.sysfs;
     settings.nvml = *options.nvml_given ? options.nvml : conf.agent.nvml;
     settings.kmsg = *options.kmsg_given ? options.kmsg : conf.agent.kmsg;
@@ -222,6 +228,8 @@ public:
         settings_ = source_settings(conf, options_, host_, rules);
         sources_.emplace(settings_);
         watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules, &ucx_);
+        watcher_->set_pace(conf.agent.pace);
+        if (conf.agent.nccl_ras) nccl_.emplace(book_);
         sources_->await_first(1s);
         metrics_at_ = metrics_at(conf);
         serve_metrics();
@@ -263,6 +271,11 @@ public:
             return std::move(done).error().within("[restartd] url");
         interval_ = conf.agent.interval;
         watcher_->set_rules(limits_of(conf), *rules);
+        watcher_->set_pace(conf.agent.pace);
+        if (conf.agent.nccl_ras != nccl_.has_value()) {
+            nccl_.reset();
+            if (conf.agent.nccl_ras) nccl_.emplace(book_);
+        }
         const auto settings = source_settings(conf, options_, host_, *rules);
         settings_.fabric = settings.fabric;
         settings_.counters = settings.counters;
@@ -340,6 +353,7 @@ private:
     std::unique_ptr<Reporter> reporter_;
     std::optional<Sources> sources_;
     std::optional<Watcher> watcher_;
+    std::optional<NcclLooks> nccl_;
     std::shared_ptr<std::atomic<bool>> asked_ = std::make_shared<std::atomic<bool>>(false); // for signals
     std::shared_ptr<MetricsBoard> board_;
     MetricsSocket::At metrics_at_;

@@ -55,6 +55,8 @@ std::pair<Report, Transitions> Watcher::take(Reading reading, base::Time wall) {
         wall_offset_ = wall - steady;
     for (auto& finding : report.findings)
         finding.since += wall_offset_;
+    if (meter_.look(reading.sample, wall)) marks_ = book_.end_window();
+    report.pace = meter_.pace(marks_);
     report.jobs = book_.entries();
     not_watching_ = report.not_watching;
     LastLook look{{}, reading.watching, report.findings, {}};

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "restart/watch/job_book.hpp"
 #include "restart/watch/judge.hpp"
+#include "restart/watch/pace_meter.hpp"
 #include "restart/watch/sources.hpp"
 #include "restart/watch/ucx_book.hpp"
 #include "restart/wire/report.hpp"
@@ -35,10 +36,13 @@ struct LastLook {
 
 class Watcher {
 public:
-    Watcher(std::string host, std::string boot_id, const Limits& limits, Sources& sources,
-            const JobBook& book, const RuleSet& rules = {}, UcxBook* ucx = nullptr)
+    Watcher(std::string host, std::string boot_id, const Limits& limits, Sources& sources, JobBook& book,
+            const RuleSet& rules = {}, UcxBook* ucx = nullptr)
         : host_(std::move(host)), boot_id_(std::move(boot_id)), judge_(limits, rules), sources_(sources),
           book_(book), ucx_(ucx) {}
+
+    // Reports say how the host got on in windows of this length; 0: they do not.
+    void set_pace(base::Duration window) { meter_.set_window(window); }
 
     void set_rules(const Limits& limits, const RuleSet& rules) { judge_.set_rules(limits, rules); }
 
@@ -62,8 +66,10 @@ private:
     std::string host_, boot_id_;
     Judge judge_;
     Sources& sources_;
-    const JobBook& book_;
-    UcxBook* ucx_;                 // null: none of the jobs speaks
+    JobBook& book_;
+    PaceMeter meter_;
+    bool marks_ = false;           // were made in the last window
+    UcxBook* ucx_; // null: none of the jobs speaks
     base::Duration wall_offset_{}; // of the time of day from the steady clock
     std::map<std::pair<std::string, std::string>, Finding> findings_; // of the last report
     std::map<std::string, bool> watching_;

@@ -69,8 +69,7 @@ public:
     // The Authorization header's value for the next request. Errors: munged's (Code::unavailable), or the
     // user restartd is to run as is not known here (Code::input).
     base::Expected<std::string> authorize(std::string_view method, std::string_view target,
-                                          std::string_view body,
-                                          std::chrono::steady_clock::time_point now);
+                                          std::string_view body, std::chrono::steady_clock::time_point now);
 
     // Whether restartd signed this answer to that request. Errors: Code::denied.
     base::Expected<void> check(unsigned status, std::string_view body, std::string_view proof) const;

@@ -26,7 +26,7 @@ using ChannelKey = std::array<unsigned char, 32>;
 struct Credential {
     std::uint32_t uid = 0;
     std::uint32_t gid = 0;
-    std::string digest; // of the request it was made for (request_digest, munge_auth.hpp)
+    std::string digest;            // of the request it was made for (request_digest, munge_auth.hpp)
     std::optional<ChannelKey> key; // for the requests to come (channel.hpp)
 };
 
@@ -36,11 +36,11 @@ struct HttpRequest {
     std::string path;                         // "/v1/explain"
     std::map<std::string, std::string> query; // percent-decoded; the last of equal names counts
     std::string body;
-    std::string authorization;      // the header's value; empty when absent
-    std::string peer;               // numeric address of the other end
-    bool from_this_machine = false; // by loopback or by one of its own addresses
+    std::string authorization;            // the header's value; empty when absent
+    std::string peer;                     // numeric address of the other end
+    bool from_this_machine = false;       // by loopback or by one of its own addresses
     std::optional<Credential> credential; // opened already, to admit a large body
-    ServerChannel* channel = nullptr; // of the connection; none: each request stands alone
+    ServerChannel* channel = nullptr;     // of the connection; none: each request stands alone
 };
 
 struct HttpResponse {

@@ -23,7 +23,7 @@ struct HttpLimits {
     std::size_t connections = 20'000;
     std::size_t connections_a_peer = 256; // of one address of another machine
     std::size_t header_bytes = 16 << 10;
-    std::size_t body_bytes = 1 << 20;       // of a sender who was admitted
+    std::size_t body_bytes = 1 << 20;        // of a sender who was admitted
     std::size_t small_body_bytes = 16 << 10; // of anybody
     base::Duration request =
         std::chrono::seconds(10);                   // from its first byte to its last, and to take the answer

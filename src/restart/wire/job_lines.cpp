@@ -59,6 +59,13 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobStats> auto& stats
     codec("uid", stats.uid);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<JobMark> auto& mark) {
+    codec.added("rank", mark.rank);
+    codec("steps", mark.steps);
+    codec("seconds", mark.seconds);
+    codec("waited_s", mark.waited_s);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<RunAdvice> auto& advice) {
     codec.added("heard", advice.heard);
     codec.added("suspected", advice.suspected);
@@ -114,6 +121,16 @@ Expected<JobRequest> read_ucx(const Reader& body) {
     return JobRequest(*std::move(ucx));
 }
 
+Expected<JobRequest> read_mark(const Reader& body) {
+    auto mark = take<JobMark>(body);
+    if (!mark) return std::move(mark).error();
+    if (!(mark->seconds > 0 && mark->seconds <= 1e6)) return body.error("seconds: must be above 0");
+    if (!(mark->waited_s >= 0 && mark->waited_s <= mark->seconds))
+        return body.error("waited_s: must be between 0 and seconds");
+    if (mark->steps > 1'000'000'000) return body.error("steps: must be at most 1000000000");
+    return JobRequest(*mark);
+}
+
 // Nothing when the answer says {"ok":false,"error":"…"}.
 Expected<void> judge(const Reader& answer) {
     if (!answer.value().is_object()) return answer.error("an object is wanted");
@@ -128,7 +145,7 @@ Expected<void> judge(const Reader& answer) {
 
 std::string to_line(const JobRequest& request) {
     static constexpr boost::json::string_view ops[] = {"hello", "due", "commit", "run",
-                                                       "over",  "ucx", "stats"};
+                                                       "over",  "ucx", "stats",  "mark"};
     boost::json::object line{{"op", ops[request.index()]}};
     const auto body =
         std::visit([](const auto& held) { return codec::Writer::value(held).as_object(); }, request);
@@ -149,7 +166,8 @@ Expected<JobRequest> read_job_request(std::string_view line) {
     if (*op == "over") return JobRequest(JobOver{});
     if (*op == "ucx") return read_ucx(body);
     if (*op == "stats") return read_stats(body);
-    if (*op != "hello") return body.error("op: must be hello, due, commit, run, over, ucx or stats");
+    if (*op == "mark") return read_mark(body);
+    if (*op != "hello") return body.error("op: must be hello, due, commit, run, over, ucx, stats or mark");
     auto hello = take<JobHello>(body);
     if (!hello) return std::move(hello).error();
     return JobRequest(*hello);

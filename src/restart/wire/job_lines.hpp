@@ -6,6 +6,7 @@
 //   {"op":"commit","step":400,"path":"/…","cost_s":0.8,"bytes":123}     {"ok":true}
 //   {"op":"run","launch":0,"hosts":"n[1-4]","spares":"n5","ended":false}
 //                                {"ok":true,"heard":true,"suspected":false,"order":null}
+//   {"op":"mark","rank":3,"steps":120,"seconds":5.1,"waited_s":1.7}     {"ok":true}
 //   {"op":"over"}                                                       {"ok":true}
 //   {"op":"ucx","job":12,"epoch":1,"rank":3,"paths":[{"over":"rc_mlx5/mlx5_3:1","endpoints":31}]} {"ok":true}
 //   {"op":"stats","job":12,"epoch":1,"uid":1000}                        {"ok":true,"port":40321}
@@ -86,8 +87,16 @@ struct JobStats {
     std::uint32_t uid = 0;
 };
 
+// Step marks of one process: since the last of them it made so many steps in this time, of which it waited
+// for others for so long (railckpt_mark).
+struct JobMark {
+    std::uint32_t rank = 0;
+    std::uint64_t steps = 0;
+    double seconds = 0, waited_s = 0;
+};
+
 // JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do.
-using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats>;
+using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats, JobMark>;
 
 // What a job is to know. Without an answer from restartd yet there is no interval.
 struct Advice {
@@ -111,14 +120,14 @@ base::Expected<JobRequest> read_job_request(std::string_view line);
 
 std::string hello_answer(const Advice& advice);
 std::string due_answer(const Advice& advice);
-std::string commit_answer(); // also of over and ucx
+std::string commit_answer(); // also of over, ucx and mark
 std::string stats_answer(std::uint16_t port);
 std::string run_answer(const RunAdvice& advice);
 std::string job_refusal(std::string_view why);
 
 // Errors: also Code::denied, the agent's refusal.
 base::Expected<Advice> read_advice(std::string_view line); // of hello and due
-base::Expected<void> read_done(std::string_view line);     // of commit, over and ucx
+base::Expected<void> read_done(std::string_view line);     // of commit, over, ucx and mark
 base::Expected<RunAdvice> read_run_advice(std::string_view line);
 
 } // namespace restart

@@ -62,7 +62,20 @@ Expected<void> check(const Report& report) {
     for (std::size_t i = 0; i < report.sights.size(); ++i)
         if (!is_host(report.sights[i].host))
             return wrong(fmt::format("sights[{}].host", i), "must be a host's name");
+    if (report.pace) {
+        if (auto sound = check(*report.pace); !sound) return sound;
+        for (const auto& port : report.pace->ports)
+            if (!is_name(port.port)) return wrong("pace.ports.port", "must be a component's name");
+    }
     for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+        if (const auto& word = report.jobs[i].nccl)
+            for (const auto& trouble : word->troubles)
+                if (trouble.size() > longest_nccl_trouble)
+                    return wrong(fmt::format("jobs[{}].nccl.troubles", i),
+                                 fmt::format("one is longer than {} bytes", longest_nccl_trouble));
+        for (const auto& rank : report.jobs[i].ranks)
+            if (auto sound = check(rank); !sound)
+                return std::move(sound).error().within(fmt::format("jobs[{}].ranks", i));
         if (const auto& run = report.jobs[i].run)
             if (auto sound = check(*run); !sound)
                 return std::move(sound).error().within(fmt::format("jobs[{}].run", i));

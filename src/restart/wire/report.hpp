@@ -11,6 +11,7 @@
 #include "base/job_id.hpp"
 #include "base/knock.hpp"
 #include "base/slurmd_record.hpp"
+#include "restart/wire/pace.hpp"
 
 #include <cstdint>
 #include <map>
@@ -68,6 +69,15 @@ struct JobRun {
 // Errors (Code::input): a list of hosts that is none.
 base::Expected<void> check(const JobRun& run);
 
+// What NCCL's own watchers in the job's processes say of its communicators (RAS, probe/nccl_ras.hpp).
+struct NcclWord {
+    std::uint64_t asked = 0;           // number of the question: another one is newer
+    std::vector<std::string> troubles; // a phrase each; none: all is well
+    bool operator==(const NcclWord&) const = default;
+};
+
+inline constexpr std::size_t most_nccl_troubles = 8, longest_nccl_trouble = 256;
+
 // A job that speaks to the host's agent. `uid` is the peer of the job's socket: the daemon believes the
 // entry only when that user owns the job.
 struct JobReport {
@@ -76,6 +86,8 @@ struct JobReport {
     std::uint32_t uid = 0;
     std::optional<Commit> ckpt; // the last one
     std::optional<JobRun> run{};
+    std::optional<NcclWord> nccl{}; // none: nobody answers, or somebody else's processes do
+    std::vector<RankPace> ranks{}; // its processes here, in the window of Report::pace; those that make marks
     bool operator==(const JobReport&) const = default;
 };
 
@@ -115,6 +127,8 @@ struct Report {
     bool looks = false;          // it looks at other hosts when it is asked to; not one of an older release
     std::vector<Sight> sights{}; // what it saw of them
     bool tells = false;          // it tells its signals when it is asked to (signals.hpp); likewise
+    // How it got on in its last window, while jobs work there; said until there is another one.
+    std::optional<HostPace> pace{};
 
     // Errors (Code::input) name the field: "findings[0].severity: …".
     static base::Expected<Report> from_json(std::string_view body);

@@ -4,6 +4,7 @@
 
 #include "base/host_state.hpp"
 #include "restart/wire/codec.hpp"
+#include "restart/wire/pace_fields.hpp"
 #include "restart/wire/report.hpp"
 
 #include <array>
@@ -62,12 +63,19 @@ template <class Codec> void fields(Codec& codec, codec::Of<RunOrder> auto& order
     codec("incident", order.incident, 64);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<NcclWord> auto& word) {
+    codec("asked", word.asked);
+    codec.maybe("troubles", word.troubles, most_nccl_troubles);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job) {
     codec("id", job.id);
     codec("epoch", job.epoch);
     codec("uid", job.uid);
     codec.maybe("ckpt", job.ckpt);
     codec.maybe("run", job.run);
+    codec.maybe("nccl", job.nccl);
+    codec.maybe("ranks", job.ranks, most_paced_ranks);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<LookRequest> auto& look) {
@@ -95,6 +103,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Report> auto& report)
     codec.maybe("looks", report.looks);
     codec.maybe("sights", report.sights, most_looks);
     codec.maybe("tells", report.tells);
+    codec.maybe("pace", report.pace);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobReply> auto& job) {

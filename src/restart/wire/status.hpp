@@ -73,6 +73,22 @@ struct ComponentStatus {
     bool operator==(const ComponentStatus&) const = default;
 };
 
+// What holds a running job back, as far as restartd can tell (core/straggle).
+struct JobPaceStatus {
+    std::string verdict;     // "none", "found", "unknown"
+    base::Time judged{};     // last
+    std::string suspect;     // "n003 gpu 5"; empty: none
+    std::string host;        // of the suspect, or empty
+    int gpu = -1, rail = -1; // -1: none
+    std::string port, leaf;  // or empty
+    double score = 0;        // the share of the job's time that waits for it
+    double confidence = 0;   // 0 … 1
+    std::vector<std::string> evidence;
+    std::optional<base::Time> since;  // when it was noted; none: it is not sure enough, or there is none
+    std::vector<std::string> missing; // what would tell more
+    bool operator==(const JobPaceStatus&) const = default;
+};
+
 struct JobStatus {
     base::JobId id{};
     std::string name;         // as its user knows it: "12", "12_3"
@@ -90,9 +106,12 @@ struct JobStatus {
     std::string why_pending; // in the resource manager's word; empty unless it is pending
     bool speaks = false;     // to the agents of its hosts
     std::optional<Commit> commit;
-    double cost_s = 0;          // measured, of a checkpoint
-    base::Duration interval{};  // between two checkpoints
-    std::uint32_t requeues = 0; // by restartd
+    double cost_s = 0;                 // measured, of a checkpoint
+    base::Duration interval{};         // between two checkpoints
+    std::uint32_t requeues = 0;        // by restartd
+    std::optional<JobPaceStatus> pace; // none: it is not judged
+    std::string nccl_host;             // whose agent asked NCCL; empty: none did
+    std::vector<std::string> nccl;     // what it said is wrong with its communicators
     bool operator==(const JobStatus&) const = default;
 };
 

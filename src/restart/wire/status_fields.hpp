@@ -51,6 +51,22 @@ template <class Codec> void fields(Codec& codec, codec::Of<ComponentStatus> auto
     codec("nodes", component.nodes);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<JobPaceStatus> auto& pace) {
+    codec("verdict", pace.verdict);
+    codec("judged", pace.judged);
+    codec.added("suspect", pace.suspect);
+    codec.maybe("host", pace.host);
+    codec.added("gpu", pace.gpu);
+    codec.added("rail", pace.rail);
+    codec.maybe("port", pace.port);
+    codec.maybe("leaf", pace.leaf);
+    codec.added("score", pace.score);
+    codec.added("confidence", pace.confidence);
+    codec.maybe("evidence", pace.evidence);
+    codec.maybe("since", pace.since);
+    codec.maybe("missing", pace.missing);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<JobStatus> auto& job) {
     codec("id", job.id);
     codec.added("name", job.name);
@@ -71,6 +87,9 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobStatus> auto& job)
     codec.added("cost_s", job.cost_s);
     codec.added("interval_s", job.interval);
     codec.added("requeues", job.requeues);
+    codec.maybe("pace", job.pace);
+    codec.maybe("nccl_host", job.nccl_host);
+    codec.maybe("nccl", job.nccl);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<CostTermStatus> auto& term) {

@@ -33,10 +33,10 @@ template <class T> base::Expected<T> read_versioned(std::string_view text, std::
     taker("v", version);
     if (auto done = std::move(taker).done(); !done) return std::move(done).error();
     if (version != protocol_version)
-        return base::Error{base::Code::input,
-                           "v: " + std::string(name) + " is of version " + std::to_string(version) +
-                               ", this program speaks " + std::to_string(protocol_version) +
-                               ": update the older of the two"};
+        return base::Error{base::Code::input, "v: " + std::string(name) + " is of version " +
+                                                  std::to_string(version) + ", this program speaks " +
+                                                  std::to_string(protocol_version) +
+                                                  ": update the older of the two"};
     T body;
     if (auto taken = Taker::take(reader, body, unbounded); !taken) return std::move(taken).error();
     return body;

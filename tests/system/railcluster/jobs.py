@@ -88,7 +88,8 @@ class Job:
 
 
 def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, ckpt: Optional[Path] = None,
-           options: tuple[str, ...] = (), launcher: str = "srun --mpi=pmix --ntasks-per-node=1") -> Job:
+           options: tuple[str, ...] = (), launcher: str = "srun --mpi=pmix --ntasks-per-node=1",
+           words: tuple[str, ...] = ()) -> Job:
     """Submits the solver, one rank a node; with a checkpoint folder it may be restarted."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)
@@ -96,7 +97,7 @@ def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, c
     output.touch()
     program = cluster.options.build / "tests" / "apps" / "heat2d"
     script = ("#!/bin/sh\n"
-              f"exec {launcher} {program} --n {n} --steps {steps} --pace-us {pace_us}\n")
+              f"exec {launcher} {program} --n {n} --steps {steps} --pace-us {pace_us} {' '.join(words)}\n")
     flags = [f"--ckpt-dir={ckpt}", "--restart=auto"] if ckpt else []
     answer = cluster.out("sbatch", "--parsable", f"-N{nodes}", "--exclusive", "--job-name=heat2d", "--open-mode=append",
                          f"--output={output}", *flags, *options, stdin=script)

@@ -22,6 +22,12 @@ void take_fabric(StepContext& ctx, const FabricLoaded& fabric);
 // links.cpp: what fabricwatchd says of links by their counters, where it says something
 void take_links_word(StepContext& ctx, const FabricReport& report);
 
+// straggle/paces.cpp
+// How the host got on with its jobs, if it says so.
+void take_pace(StepContext& ctx, HostState& host, const Report& report);
+// At a Tick: judges the job whose judgement is the oldest, when that is due.
+void judge_paces(StepContext& ctx);
+
 // maintenance.cpp
 void take_windows(StepContext& ctx, std::vector<Maintenance> open);
 // Hosts whose maintenance by the resource manager begins or ends with this snapshot.

@@ -105,6 +105,29 @@ void take_run(StepContext& ctx, JobState& job, const std::string& host, const st
     run = RunState{host, said->launch, *std::move(ranks), *std::move(spares), said->ended, {}};
 }
 
+// What NCCL says of the job to the agents of its hosts. All its processes know the same, so the newest word
+// counts; a new trouble is noted, by whoever hears of it first.
+void take_nccl(StepContext& ctx, JobState& job, const std::string& host,
+               const std::optional<NcclWord>& said) {
+    if (!said) return;
+    auto& known = job.nccl;
+    if (known && known->host == host && known->word.asked == said->asked) return;
+    std::vector<std::string> troubles;
+    for (const auto& trouble : said->troubles)
+        troubles.push_back(state_text(trouble, longest_nccl_trouble));
+    // A host that hears of nothing does not take back what another one hears in the same minute.
+    constexpr base::Duration soon{60'000};
+    if (known && known->host != host && !known->word.troubles.empty() && troubles.empty() &&
+        ctx.now - known->at < soon)
+        return;
+    const auto before = known ? known->word.troubles : std::vector<std::string>();
+    if (before.empty() != troubles.empty())
+        ctx.note_job(NoteKind::signal, job.rm,
+                     troubles.empty() ? std::string("NCCL: its communicators are well again")
+                                      : "NCCL: " + troubles.front());
+    known = NcclState{host, ctx.now, {said->asked, std::move(troubles)}};
+}
+
 void take_links(const StepContext& ctx, HostState& host, const HostLinks& links) {
     host.links = links.links_up == links.links_total ? HostLinks{} : links;
     if (host.links.links_total == 0 || host.links.links_up > 0)
@@ -136,6 +159,7 @@ void take_job(StepContext& ctx, const std::string& host, const JobReport& report
         return;
     job.connected = true;
     take_run(ctx, job, host, report.run);
+    take_nccl(ctx, job, host, report.nccl);
     if (!report.ckpt) return;
     // Two hosts' clocks may differ by more than two commits lie apart: a later step is newer as well.
     if (job.commit && report.ckpt->committed <= job.commit->committed &&
@@ -192,6 +216,8 @@ void take_rm_job(StepContext& ctx, JobState& job, const RmJob& read) {
     if (new_start) {
         job.connected = false;
         job.run.reset();
+        job.pace.reset();
+        job.nccl.reset();
         job.dropped_nodes.clear();
     }
     if (read.phase == JobPhase::ended) job.connected = false;
@@ -244,6 +270,7 @@ void take_report(StepContext& ctx, const Report& report) {
     note_arrivals(ctx, report.host, host);
     for (const auto& job : report.jobs)
         take_job(ctx, report.host, job);
+    take_pace(ctx, host, report);
 }
 
 // A port that was seen down is down, whatever else the sweep did not see.

@@ -73,6 +73,15 @@ std::string name_of(const Straggler& straggler) {
     return straggler.host;
 }
 
+std::string_view to_string(StragglerVerdict verdict) {
+    switch (verdict) {
+    case StragglerVerdict::none: return "none";
+    case StragglerVerdict::found: return "found";
+    case StragglerVerdict::unknown: break;
+    }
+    return "unknown";
+}
+
 StragglerJudgement judge_stragglers(const std::vector<PacedHost>& hosts, double least) {
     StragglerJudgement made;
     const auto job = straggle::compare(hosts);
@@ -92,7 +101,7 @@ StragglerJudgement judge_stragglers(const std::vector<PacedHost>& hosts, double 
         made.missing.emplace_back("step marks (railckpt_mark) of its processes: who waits for whom is not "
                                   "seen");
     if (!gpus) made.missing.emplace_back("clocks and power of its GPUs");
-    if (!rails) made.missing.emplace_back("traffic on its InfiniBand ports");
+    if (!rails) made.missing.emplace_back("peaks of the traffic on its InfiniBand ports");
     if (suspect) {
         suspect->confidence = std::clamp(suspect->confidence * std::sqrt(job->coverage), 0.05, 0.97);
         made.verdict = StragglerVerdict::found;

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace restart {
@@ -69,6 +70,8 @@ enum class StragglerVerdict {
     found,  // it waits for `suspect`
     unknown // too little is seen: `missing` says what
 };
+
+std::string_view to_string(StragglerVerdict verdict);
 
 struct StragglerJudgement {
     StragglerVerdict verdict = StragglerVerdict::unknown;

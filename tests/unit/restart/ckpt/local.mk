@@ -9,6 +9,7 @@ tests_unit_unit_ckpt_SOURCES = \
 	%D%/interval_test.cpp \
 	%D%/keeping_test.cpp \
 	%D%/manifest_test.cpp \
+	%D%/marks_test.cpp \
 	%D%/prune_test.cpp \
 	%D%/schedule_test.cpp \
 	%D%/session_test.cpp \

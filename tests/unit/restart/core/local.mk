@@ -33,6 +33,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/rights_test.cpp \
 	%D%/states_page_test.cpp \
 	%D%/straggle/judge_test.cpp \
+	%D%/straggle/paces_test.cpp \
 	tests/traces/job_trace.cpp tests/traces/job_trace.hpp
 tests_unit_unit_core_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_core_CXXFLAGS = $(unit_cxxflags)

@@ -274,11 +274,13 @@ TEST_CASE("a journal without events, of an older or a newer release is told of")
 TEST_CASE("the events hold all of the policy") {
     const auto& [observe, percent, absolute, unit, leaf, pod, hour, report, silent, witness, group, window,
                  lost, lost_unit, racks, restart, mtbf, repair, lemon, prior, least, most, factor, save_min,
-                 save_max, requeues, progress, horizon, requeue, start, ladders, retry, words] = Policy();
+                 save_max, requeues, progress, horizon, requeue, start, ladders, every, share, confidence,
+                 retry, words] = Policy();
     CHECK(observe);
     (void)std::tie(percent, absolute, unit, leaf, pod, hour, report, silent, witness, group, window, lost,
                    lost_unit, racks, restart, mtbf, repair, lemon, prior, least, most, factor, save_min,
-                   save_max, requeues, progress, horizon, requeue, start, ladders, retry, words);
+                   save_max, requeues, progress, horizon, requeue, start, ladders, every, share, confidence,
+                   retry, words);
     const auto& [at_once, attempts, forget, relapse, clean, limit, resets, cycles, rungs] = ladders;
     (void)std::tie(at_once, attempts, forget, relapse, clean, limit, resets, cycles, rungs);
 }

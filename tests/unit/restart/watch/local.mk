@@ -15,6 +15,8 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/metrics_socket_test.cpp \
 	%D%/month_test.cpp \
 	%D%/mount_looks_test.cpp \
+	%D%/nccl_looks_test.cpp \
+	%D%/pace_meter_test.cpp \
 	%D%/peer_looker_test.cpp \
 	%D%/reporter_test.cpp \
 	%D%/rules/manual_test.cpp \
@@ -32,7 +34,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/window_test.cpp \
 	%D%/xid_rules_test.cpp \
 	%D%/xid_words_test.cpp \
-	tests/unit/probe/hardware.hpp \
+	tests/unit/probe/hardware.hpp tests/unit/probe/ras_double.hpp \
 	tests/unit/restart/ucx/ucx_view_test.cpp \
 	tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \
 	tests/traces/host_trace.cpp tests/traces/host_trace.hpp \

@@ -293,3 +293,59 @@ TEST_CASE("what railrun runs and what it is to do come as they went, and name ho
     reply.jobs[0].suspected = false;
     CHECK(reply.to_json().find("order") == std::string::npos);
 }
+
+TEST_CASE("a host's pace is reported whole, and numbers that none can be are refused") {
+    using namespace restart;
+    Report report;
+    report.host = "n001";
+    report.pace = HostPace{7,
+                           30,
+                           {{3, 1755, 2619, 512, 0.98, 63}, {4, {}, {}, {}, {}, {}}},
+                           {{"mlx5_0:1", 21'400, 88'100, 1.2e5, 0.5, 400}}};
+    JobReport job;
+    job.id = 12;
+    job.nccl = NcclWord{9, {"communicator aa misses 1 ranks: rank 3"}};
+    job.ranks = {{24, 0.125, 0.43}};
+    report.jobs.push_back(job);
+    const auto read = Report::from_json(report.to_json());
+    INFO((read ? "" : read.error().text));
+    REQUIRE(read);
+    CHECK(*read == report);
+    // 8 GPUs and 8 ports are about 1 KB more.
+    const auto before = report.to_json().size();
+    report.pace->gpus.assign(8, report.pace->gpus[0]);
+    report.pace->ports.assign(8, report.pace->ports[0]);
+    CHECK(report.to_json().size() - before < 2'000);
+
+    const auto refused = [](Report damaged) { return !Report::from_json(damaged.to_json()); };
+    CHECK_FALSE(refused(report));
+    for (const double wrong : {-1.0, 1e300}) {
+        auto damaged = report;
+        damaged.pace->ports[2].mb_s = wrong;
+        CHECK(refused(damaged));
+        damaged = report;
+        damaged.pace->gpus[2].sm_mhz = wrong;
+        CHECK(refused(damaged));
+        damaged = report;
+        damaged.pace->seconds = wrong;
+        CHECK(refused(damaged));
+        damaged = report;
+        damaged.jobs[0].ranks[0].waited = wrong;
+        CHECK(refused(damaged));
+    }
+    auto damaged = report;
+    damaged.pace->ports[0].port = "mlx5 0; reboot";
+    CHECK(refused(damaged));
+    damaged = report;
+    damaged.pace->gpus.resize(most_paced_gpus + 1);
+    CHECK(refused(damaged));
+    damaged = report;
+    damaged.jobs[0].ranks.resize(most_paced_ranks + 1);
+    CHECK(refused(damaged));
+    damaged = report;
+    damaged.jobs[0].nccl->troubles = {std::string(longest_nccl_trouble + 1, 'x')};
+    CHECK(refused(damaged));
+    CHECK(rounded(1234.5) == 1230);
+    CHECK(rounded(0.0123456) == 0.0123);
+    CHECK(rounded(0) == 0);
+}

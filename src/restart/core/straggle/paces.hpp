@@ -1,0 +1,44 @@
+// What restartd keeps of the paces of hosts and of what it made of them, as part of its state. A finding
+// about a job's pace is shown and noted; it drains, moves and weighs nothing.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/job_id.hpp"
+#include "restart/core/straggle/judge.hpp"
+#include "restart/wire/pace.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// Step marks of one start of a job on one host.
+struct JobMarks {
+    base::JobId id{};
+    std::uint32_t epoch = 0;
+    std::vector<RankPace> ranks;
+    bool operator==(const JobMarks&) const = default;
+};
+
+// A host's window, with the marks of those jobs whose owner made them.
+struct StoredPace {
+    base::Time came{}; // by restartd's clock
+    HostPace pace;
+    std::vector<JobMarks> marks;
+    bool operator==(const StoredPace&) const = default;
+};
+
+// What the last judgements of a running job said.
+struct JobPace {
+    base::Time judged{};
+    StragglerVerdict verdict = StragglerVerdict::unknown;
+    Straggler suspect; // where one is found
+    std::vector<std::string> missing;
+    bool held_back = false; // it was said that the job is held back by `suspect`, since then
+    base::Time since{};
+    std::uint32_t cleared = 0; // judgements in a row since then that did not find it again
+    bool operator==(const JobPace&) const = default;
+};
+
+} // namespace restart

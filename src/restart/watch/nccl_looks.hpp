@@ -1,0 +1,34 @@
+// Asks NCCL's RAS, where processes of a job that speaks to this agent answer for it (probe/nccl_ras.hpp), and
+// puts what is wrong with the job's communicators into the job book. In a thread of its own: an answer that
+// does not come delays nothing.
+//
+// Whose word it is the kernel tells, by who listens at the port before and after: it is put to that user's
+// job alone, and nobody is asked whose job does not speak to the agent.
+#pragma once
+
+#include "probe/nccl_ras.hpp"
+#include "restart/watch/background.hpp"
+#include "restart/watch/job_book.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+namespace restart {
+
+struct NcclSettings {
+    std::filesystem::path proc = "/proc";
+    std::uint16_t port = probe::ras_port;
+    std::chrono::milliseconds every{30'000};
+    base::Duration patience{8'000}; // for one answer
+};
+
+class NcclLooks {
+public:
+    explicit NcclLooks(std::shared_ptr<JobBook> book, NcclSettings settings = {});
+
+private:
+    Background thread_;
+};
+
+} // namespace restart

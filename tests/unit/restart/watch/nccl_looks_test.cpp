@@ -1,0 +1,72 @@
+// Whose word NCCL's RAS is: that of the user whose processes listen, for a job of theirs that speaks here.
+#include "restart/watch/nccl_looks.hpp"
+#include "unit/probe/ras_double.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+using namespace restart;
+using namespace std::chrono_literals;
+
+TEST_CASE("what NCCL says is put to the one job of its user, and to nobody else") {
+    JobBook book;
+    const JobKey own{12, 0, 1001}, second{13, 0, 1001}, other{14, 0, 1002};
+    const NcclWord word{1, {"communicator aa misses 1 ranks: rank 3"}};
+    const auto of = [&](const JobKey& key) {
+        for (const auto& entry : book.entries())
+            if (entry.id == key.id) return entry.nccl;
+        return std::optional<NcclWord>();
+    };
+    CHECK_FALSE(book.has_user(1001));
+    book.put_nccl(1001, word); // no job is known yet
+    REQUIRE(book.join(own));
+    REQUIRE(book.join(other));
+    CHECK(book.has_user(1001));
+    book.put_nccl(1001, word);
+    CHECK(of(own) == word);
+    CHECK_FALSE(of(other));
+    // Of two jobs of one user it cannot be told which is meant.
+    REQUIRE(book.join(second));
+    book.put_nccl(1001, word);
+    CHECK_FALSE(of(own));
+    CHECK_FALSE(of(second));
+    book.leave(second);
+    book.put_nccl(1001, word);
+    CHECK(of(own) == word);
+    book.put_nccl(1001, std::nullopt);
+    CHECK_FALSE(of(own));
+    book.leave(own);
+    CHECK_FALSE(book.has_user(1001));
+}
+
+TEST_CASE("only a job of the user who listens is asked about") {
+    const test::RasDouble ras(
+        "NCCL version 2.27.3 compiled with CUDA 12.9\nJob summary\n===========\n\nErrors\n======\n\n"
+        "#0-0 (aa) INCOMPLETE\n  Missing communicator data from 1 rank\n"
+        "  Rank 3 -- GPU 3 managed by process 9 on node 10.0.0.1\n\nWarnings\n========\n\n");
+    NcclSettings settings;
+    settings.port = ras.port;
+    settings.every = 10ms;
+    const auto strangers = std::make_shared<JobBook>();
+    REQUIRE(strangers->join({12, 0, ::getuid() + 1}));
+    { const NcclLooks looks(strangers, settings); } // looks once at least
+    CHECK(ras.clients() == 0);
+    CHECK_FALSE(strangers->entries()[0].nccl);
+
+    const auto book = std::make_shared<JobBook>();
+    REQUIRE(book->join({12, 0, ::getuid()}));
+    const NcclLooks looks(book, settings);
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (!book->entries()[0].nccl && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(5ms);
+    const auto word = book->entries()[0].nccl;
+    REQUIRE(word);
+    CHECK(word->troubles ==
+          std::vector<std::string>{"communicator aa misses 1 ranks: rank 3 (GPU 3, process 9 on 10.0.0.1)"});
+    // Once its job has gone nothing is said of it.
+    book->leave({12, 0, ::getuid()});
+    while (book->entries()[0].nccl && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(5ms);
+    CHECK_FALSE(book->entries()[0].nccl);
+}
