@@ -73,6 +73,7 @@ EXTRA_DIST += \
 	%D%/test_slurm_user.py \
 	%D%/test_soak.py \
 	%D%/test_stragglers.py \
+	%D%/test_ucx.py \
 	%D%/test_watch.py \
 	%D%/test_wishes.py
 

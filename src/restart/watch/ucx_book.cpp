@@ -1,5 +1,7 @@
 #include "restart/watch/ucx_book.hpp"
 
+#include "base/utf8.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <utility>
@@ -72,6 +74,12 @@ base::Expected<void> UcxBook::check(const JobKey& job, bool known_speaker) const
 }
 
 base::Expected<std::uint64_t> UcxBook::tell(std::uint64_t speaker, std::uint32_t uid, JobUcx said) {
+    // A user's words go into findings, which are cut where they are too long: a character of several bytes
+    // would be cut in the middle, and restartd would refuse the host's whole report.
+    for (auto* text : {&said.tls, &said.devices, &said.unseen, &said.last, &said.resent_to})
+        *text = base::printable(*text);
+    for (auto& path : said.paths)
+        path.over = base::printable(path.over);
     const std::lock_guard lock(mutex_);
     const JobKey job{said.job, said.epoch, uid};
     auto known = speakers_.find(speaker);

@@ -219,6 +219,23 @@ TEST_CASE("garbage in a job's words is refused, or is shown as it is, and harms 
     }
 }
 
+TEST_CASE("words of several bytes a character are never cut in the middle") {
+    Jobs host;
+    auto process = host.process();
+    std::string word;
+    while (word.size() < 150)
+        word += "\xc3\xa9";
+    auto said = of_rank(0, {{"tcp/" + word, 1}, {"tcp/x" + word, 1}, {"tcp/yz" + word, 1}});
+    said.failed = 1;
+    said.last = said.devices = said.unseen = word;
+    CHECK(host.say(process, said) == done);
+    const auto findings = host.look_for(70s);
+    CHECK(findings.size() == 3);
+    for (const auto& finding : findings)
+        CHECK(std::all_of(finding.evidence.begin(), finding.evidence.end(),
+                          [](unsigned char c) { return c >= 0x20 && c < 0x7f; }));
+}
+
 TEST_CASE("UCX's statistics say what went over TCP and what was dropped, by process and rail") {
     Jobs host;
     const JobKey job{base::JobId(12), 0, 1000};
