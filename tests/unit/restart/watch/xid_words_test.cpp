@@ -180,23 +180,29 @@ TEST_CASE("NVLink 5's events by the driver's word") {
 }
 
 TEST_CASE("NVLink 5's sub-codes and status say who is to look") {
+    constexpr std::uint32_t none = 32;
     struct Code {
         std::uint32_t xid;
         std::string_view unit;
-        std::initializer_list<std::uint32_t> sub_codes, status;
+        std::initializer_list<std::uint32_t> sub_codes, status; // a bit of it, or none
         Severity severity;
         std::string_view says;
     };
     const Code all[] = {
-        {149, "NETIR_LINK_EVT  Fatal ", {38}, {}, Severity::info, "taken down by software"},
-        {149, "NETIR_LINK_EVT  Fatal ", {40}, {}, Severity::warn, "because of its host"},
-        {149, "NETIR_LINK_EVT  Fatal ", {15, 16, 17, 18, 22}, {}, Severity::warn, "software asked for"},
-        {149, "NETIR_LINK_DOWN Fatal ", {21, 32, 33, 34, 35, 36, 37}, {}, Severity::warn, "its other end"},
-        {149, "NETIR_LINK_EVT  Fatal ", {2, 4, 10, 42, 43}, {}, Severity::warn, "by its signal"},
+        {149, "NETIR_LINK_EVT  Fatal ", {38}, {none}, Severity::info, "taken down by software"},
+        {149, "NETIR_LINK_EVT  Fatal ", {40}, {none}, Severity::warn, "because of its host"},
+        {149, "NETIR_LINK_EVT  Fatal ", {15, 16, 17, 18, 22}, {none}, Severity::warn, "software asked for"},
+        {149,
+         "NETIR_LINK_DOWN Fatal ",
+         {21, 32, 33, 34, 35, 36, 37},
+         {none},
+         Severity::warn,
+         "its other end"},
+        {149, "NETIR_LINK_EVT  Fatal ", {2, 4, 10, 42, 43}, {none}, Severity::warn, "by its signal"},
         {149,
          "NETIR_LINK_EVT  Fatal ",
          {0, 1, 3, 14, 19, 20, 23, 31, 39, 41, 44, 63},
-         {},
+         {none},
          Severity::warn,
          "calls fatal"},
         {149, "NETIR_BER_EVENT Nonfatal ", {0}, {0, 1}, Severity::info, "bit error rate"},
@@ -210,10 +216,9 @@ TEST_CASE("NVLink 5's sub-codes and status say who is to look") {
     };
     for (const auto& code : all)
         for (const auto sub : code.sub_codes)
-            for (const auto status :
-                 code.status.size() == 0 ? std::initializer_list<std::uint32_t>{32} : code.status) {
+            for (const auto status : code.status) {
                 const auto text = fmt::format("{}  XC0 i0 Link 08 ({:#010x} {:#010x})", code.unit,
-                                              sub << 20 | 0x5c6, status == 32 ? 0U : 1U << status);
+                                              sub << 20 | 0x5c6, status == none ? 0U : 1U << status);
                 INFO(text);
                 Host host;
                 const auto findings = host.xid(code.xid, text);
