@@ -82,6 +82,13 @@ std::string_view to_string(StragglerVerdict verdict) {
     return "unknown";
 }
 
+namespace {
+// So that it is the same number after it was written and read.
+double thousandths(double share) {
+    return std::round(share * 1000) / 1000;
+}
+} // namespace
+
 StragglerJudgement judge_stragglers(const std::vector<PacedHost>& hosts, double least) {
     StragglerJudgement made;
     const auto job = straggle::compare(hosts);
@@ -103,7 +110,9 @@ StragglerJudgement judge_stragglers(const std::vector<PacedHost>& hosts, double 
     if (!gpus) made.missing.emplace_back("clocks and power of its GPUs");
     if (!rails) made.missing.emplace_back("peaks of the traffic on its InfiniBand ports");
     if (suspect) {
-        suspect->confidence = std::clamp(suspect->confidence * std::sqrt(job->coverage), 0.05, 0.97);
+        suspect->confidence =
+            thousandths(std::clamp(suspect->confidence * std::sqrt(job->coverage), 0.05, 0.97));
+        suspect->score = thousandths(suspect->score);
         made.verdict = StragglerVerdict::found;
         made.suspect = *std::move(suspect);
     } else if (marks || (gpus && rails)) {

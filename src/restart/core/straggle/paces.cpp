@@ -16,6 +16,28 @@ namespace {
 // A suspect that so many judgements in a row do not find again is cleared.
 constexpr std::uint32_t until_cleared = 2;
 
+// To the digits that agents send, whatever came: what is kept must be the same after it was written and read,
+// or a replay judges something else.
+void round_all(StoredPace& stored) {
+    const auto maybe = [](std::optional<double>& number) {
+        if (number) number = rounded(*number);
+    };
+    stored.pace.seconds = rounded(stored.pace.seconds);
+    for (auto& gpu : stored.pace.gpus)
+        for (auto* number : {&gpu.sm_mhz, &gpu.mem_mhz, &gpu.power_w, &gpu.busy, &gpu.pcie_gbs})
+            maybe(*number);
+    for (auto& port : stored.pace.ports) {
+        for (auto* number : {&port.mb_s, &port.peak_mb_s, &port.resent, &port.gbps})
+            *number = rounded(*number);
+        maybe(port.waits);
+    }
+    for (auto& marks : stored.marks)
+        for (auto& rank : marks.ranks) {
+            rank.steps = rounded(rank.steps);
+            rank.waited = rounded(rank.waited);
+        }
+}
+
 const JobMarks* marks_of(const StoredPace& stored, const JobState& job) {
     const auto found = std::find_if(stored.marks.begin(), stored.marks.end(), [&](const JobMarks& marks) {
         return marks.id == job.rm.id && marks.epoch == job.rm.restarts;
@@ -139,6 +161,7 @@ void take_pace(StepContext& ctx, HostState& host, const Report& report) {
             continue;
         stored.marks.push_back({job->rm.id, said.epoch, said.ranks});
     }
+    round_all(stored);
     host.paces.push_back(std::move(stored));
     if (host.paces.size() > most_pace_windows) host.paces.erase(host.paces.begin());
 }

@@ -20,9 +20,9 @@ constexpr double least_traffic = 10; // MB/s; less is no collective
 constexpr double slower = 1.15;
 constexpr double burst = 1.2;      // a peak of so many means shows how fast bytes go while they go
 constexpr double lower_rate = 0.8; // of its equals' link rate
-constexpr double resends = 10; // a second, from which on they may slow a link down (NVSentinel warns of so
-                               // many slow restarts of RoCE)
-constexpr double many_waits = 5;    // times the median's
+constexpr double resends = 10;   // a second, from which on they may slow a link down (NVSentinel warns of so
+                                 // many slow restarts of RoCE)
+constexpr double many_waits = 5; // times the median's
 constexpr double least_waits = 1e4; // ticks a second: less is noise of any link
 
 // A port of one host on one rail, as medians over the windows.
