@@ -64,17 +64,13 @@ static long long now_ms(void) {
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static struct sockaddr_un agent_at; /* read of the environment by begin(), in the program's own thread */
+
 /* Connecting to a Unix socket never waits: an agent with too many waiting refuses at once (EAGAIN). */
 static int reach_agent(void) {
-    const char* path = getenv("RAIL_CKPT_SOCKET");
-    struct sockaddr_un address;
-    memset(&address, 0, sizeof address);
-    address.sun_family = AF_UNIX;
-    if (path == NULL || path[0] == '\0' || strlen(path) >= sizeof address.sun_path) return 0;
-    strcpy(address.sun_path, path);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return 0;
-    if (connect(fd, (struct sockaddr*)&address, sizeof address) != 0) {
+    if (connect(fd, (const struct sockaddr*)&agent_at, sizeof agent_at) != 0) {
         close(fd);
         return 0;
     }
@@ -191,7 +187,13 @@ static int start_anyway(pthread_t* thread) {
 }
 
 static void begin(void) {
-    if (getenv("RAIL_CKPT_SOCKET") == NULL || getenv("SLURM_JOB_ID") == NULL) return;
+    const char* path = getenv("RAIL_CKPT_SOCKET");
+    if (path == NULL || path[0] == '\0' || strlen(path) >= sizeof agent_at.sun_path) return;
+    if (getenv("SLURM_JOB_ID") == NULL) return;
+    memset(&agent_at, 0, sizeof agent_at);
+    agent_at.sun_family = AF_UNIX;
+    strcpy(agent_at.sun_path, path);
+    ry_ucx_remember();
     event = hold(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (event.fd < 0) return;
     atomic_store(&awake, 1);

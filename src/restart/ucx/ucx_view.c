@@ -289,23 +289,38 @@ static size_t append(char* into, size_t size, size_t used, const char* format, .
     return n < 0 || (size_t)n >= size - used ? size : used + (size_t)n;
 }
 
+static struct {
+    long long job, epoch, rank;
+    char tls[longest_text], devices[longest_text];
+} environment = {-1, 0, 0, "", ""};
+
 static void variable(const char* name, char* into) {
     const char* value = getenv(name);
     put_text(into, longest_text, value == NULL ? "" : value);
 }
 
-size_t ry_ucx_line(char* into, size_t size, unsigned long* changes) {
-    const long long job = number("SLURM_JOB_ID", UINT32_MAX, -1);
-    if (job < 0) return 0;
-    char tls[longest_text], devices[longest_text];
-    variable("UCX_TLS", tls);
-    variable("UCX_NET_DEVICES", devices);
+void ry_ucx_remember(void) {
     pthread_mutex_lock(&lock);
+    environment.job = number("SLURM_JOB_ID", UINT32_MAX, -1);
+    environment.epoch = number("SLURM_RESTART_COUNT", UINT32_MAX, 0);
+    environment.rank = rank();
+    variable("UCX_TLS", environment.tls);
+    variable("UCX_NET_DEVICES", environment.devices);
+    pthread_mutex_unlock(&lock);
+}
+
+size_t ry_ucx_line(char* into, size_t size, unsigned long* changes) {
+    pthread_mutex_lock(&lock);
+    if (environment.job < 0) {
+        pthread_mutex_unlock(&lock);
+        return 0;
+    }
     *changes = view.changes;
     size_t used =
         append(into, size, 0, "{\"op\":\"ucx\",\"job\":%lld,\"epoch\":%lld,\"rank\":%lld,\"tls\":\"%s\",",
-               job, number("SLURM_RESTART_COUNT", UINT32_MAX, 0), rank(), tls);
-    used = append(into, size, used, "\"devices\":\"%s\",\"unseen\":\"%s\",\"paths\":[", devices, view.unseen);
+               environment.job, environment.epoch, environment.rank, environment.tls);
+    used = append(into, size, used, "\"devices\":\"%s\",\"unseen\":\"%s\",\"paths\":[", environment.devices,
+                  view.unseen);
     const char* comma = "";
     for (size_t i = 0; i < view.path_count; ++i) {
         if (view.paths[i].endpoints == 0) continue;

@@ -30,8 +30,12 @@ void ry_ucx_resent(unsigned long long segments, const char* peer);
 /* Whether an endpoint goes over TCP. */
 int ry_ucx_uses_tcp(void);
 
+/* Reads what the line needs of the environment. Called where the program called UCX: the environment may be
+ * changed and moved by the program while another thread reads it. */
+void ry_ucx_remember(void);
+
 /* What an agent is told: a line of wire/job_lines.hpp with its newline, at most `size` bytes with the final
- * zero. Its length; 0: it did not fit, or the environment names no job. Sets *changes to a number that the
+ * zero. Its length; 0: it did not fit, or the environment named no job. Sets *changes to a number that the
  * next change raises. */
 size_t ry_ucx_line(char* into, size_t size, unsigned long* changes);
 unsigned long ry_ucx_changes(void);

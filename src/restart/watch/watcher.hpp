@@ -69,7 +69,7 @@ private:
     JobBook& book_;
     PaceMeter meter_;
     bool marks_ = false;           // were made in the last window
-    UcxBook* ucx_; // null: none of the jobs speaks
+    UcxBook* ucx_;                 // null: none of the jobs speaks
     base::Duration wall_offset_{}; // of the time of day from the steady clock
     std::map<std::pair<std::string, std::string>, Finding> findings_; // of the last report
     std::map<std::string, bool> watching_;

@@ -46,6 +46,7 @@ struct Process {
     JobUcx said() {
         std::array<char, 8192> line{};
         unsigned long changes = 0;
+        ry_ucx_remember();
         const auto length = ry_ucx_line(line.data(), line.size(), &changes);
         REQUIRE(length == std::string_view(line.data()).size());
         const auto request = restart::read_job_request(line.data());
@@ -164,5 +165,6 @@ TEST_CASE("the launcher's rank comes before Slurm's, and without a job there is 
     std::array<char, 64> small{};
     CHECK(ry_ucx_line(small.data(), small.size(), &changes) == 0);
     ::setenv("SLURM_JOB_ID", "", 1);
+    ry_ucx_remember();
     CHECK(ry_ucx_line(line.data(), line.size(), &changes) == 0);
 }

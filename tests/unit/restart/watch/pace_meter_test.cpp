@@ -150,7 +150,8 @@ TEST_CASE("without a window there is no pace, and looks that follow closely coun
 
 TEST_CASE("step marks of a host's processes become shares of its window") {
     JobBook book;
-    JobSession first(book, 1000), second(book, 1000);
+    UcxBook ucx; // nobody speaks of it here
+    JobSession first(book, ucx, 1000), second(book, ucx, 1000);
     const base::Time now{std::chrono::seconds(1'700'000'000)};
     for (auto* session : {&first, &second})
         session->answer(R"({"op":"hello","job":12,"epoch":1,"rank":0})", now);
