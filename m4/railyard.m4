@@ -63,9 +63,10 @@ AC_DEFUN([RY_OPTIMISATION], [
 # RY_PRECOMPILED(yes|no): the headers that most files include are compiled once. Called at the end, as no check of
 # configure could include them. The compiler takes from NAME.h.gch/ the one that fits its flags, and NAME.h as text where
 # none does. One word each: libtool would take a file's name for one to be linked. Optimised code is compiled as ever:
-# what GCC 12 reads precompiled it inlines in another order, and warns of what cannot happen.
+# what GCC 12 reads precompiled it inlines in another order, and warns of what cannot happen. PRECOMPILED_TEST is for the
+# files of tests, but not for the one that defines what Catch2 is to be before it includes it.
 AC_DEFUN([RY_PRECOMPILED], [
-  ry_precompile=
+  ry_precompile= PRECOMPILED_TEST=
   AS_IF([test "$1" = yes], [
     AS_CASE(["$TEST_CXXFLAGS"], [*-O0*], [ry_precompile="precompiled_test"])
     AS_CASE(["$OPT_CXXFLAGS"], [*-O0*], [ry_precompile="precompiled_test precompiled"])])
@@ -83,8 +84,9 @@ AC_DEFUN([RY_PRECOMPILED], [
       done], [
       ry_cxx="$CXX $ry_cxxflags $FMT_CFLAGS" ry_precompile="$ry_precompile"])
     ry_cxxflags="$CXXFLAGS $TEST_CXXFLAGS"
-    TEST_CXXFLAGS="-includeprecompiled_test.h $TEST_CXXFLAGS"
-    AS_CASE([$ry_precompile], [*" precompiled"], [OPT_CXXFLAGS="-includeprecompiled.h $OPT_CXXFLAGS"])])])
+    PRECOMPILED_TEST="-includeprecompiled_test.h"
+    AS_CASE([$ry_precompile], [*" precompiled"], [OPT_CXXFLAGS="-includeprecompiled.h $OPT_CXXFLAGS"])])
+  AC_SUBST([PRECOMPILED_TEST])])
 
 # RY_PKG(NAME, MODULES, DEBIAN-PACKAGES): a required library with a pkg-config file.
 AC_DEFUN([RY_PKG], [

@@ -15,11 +15,11 @@ TESTS += $(unit_programs)
 LOG_COMPILER = $(top_srcdir)/tests/deadline
 AM_LOG_FLAGS = 900
 unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
-unit_cxxflags = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
+unit_cxxflags = $(PRECOMPILED_TEST) $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 # Catch2 itself, compiled once.
 check_LTLIBRARIES += libry_unit.la
 libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/folder.hpp %D%/unit/trials.hpp
-libry_unit_la_CXXFLAGS = $(unit_cxxflags)
+libry_unit_la_CXXFLAGS = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 
 include tests/unit/base/local.mk
 include tests/unit/topo/local.mk
