@@ -421,14 +421,15 @@ class Contract(unittest.TestCase):
                 self.assertEqual(said[f"{name}.{field}"], f"{member.offset}:{member.size}", f"{name}.{field}")
 
     def test_every_function_and_status_is_there(self):
-        source = (CKPT / "railckpt.py").read_text()
-        for function in re.findall(r"^[a-z].*[ *]railckpt_([a-z]*)\(", self.header, re.M):
+        source = (CKPT / "railckpt.py").read_text() + (CKPT / "railmarks.py").read_text()
+        for function in re.findall(r"^[a-z].*[ *]railckpt_([a-z_]*)\(", self.header, re.M):
             self.assertIn(f'("{function}", ', source)
         declared = re.findall(r"(RAILCKPT_E[A-Z]+) = (-\d+)", self.header)
         self.assertEqual(sorted(int(number) for _, number in declared), sorted(railckpt._ERRORS))
 
     def test_python_3_8_reads_it(self):
-        ast.parse((CKPT / "railckpt.py").read_text(), feature_version=(3, 8))
+        for module in ("railckpt.py", "railmarks.py"):
+            ast.parse((CKPT / module).read_text(), feature_version=(3, 8))
 
     def test_missing_library_is_said(self):
         clean = {key: value for key, value in os.environ.items() if key not in ("LD_LIBRARY_PATH", "LD_PRELOAD")}
