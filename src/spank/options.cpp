@@ -72,7 +72,7 @@ std::size_t flag_index(std::string_view name) {
     std::abort();
 }
 
-Options::Options() : ucx_library_(LIBDIR "/librailucx.so") {}
+Options::Options() : ucx_library_(LIBDIR "/railyard/librailucx.so") {}
 
 void Options::keep(std::size_t flag, std::string_view text, Origin origin) {
     if (origin < values_[flag].origin) return;

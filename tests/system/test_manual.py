@@ -322,7 +322,7 @@ def what_ranks_get(cluster, text):
 def preloaded_by_mpirun(cluster, text):
     stage, library = Stage(cluster, "ucx"), cluster.root / "lib" / "librailucx.so"
     told = stage.run(text, {"mpirun": "mpirun --allow-run-as-root --oversubscribe -np 1", "./app": "printenv LD_PRELOAD",
-                            "/usr/lib/x86_64-linux-gnu/librailucx.so": library})
+                            "/usr/lib/x86_64-linux-gnu/railyard/librailucx.so": library})
     equal(told.strip(), str(library), "what a rank preloads")
 
 

@@ -6,7 +6,7 @@ libry_ucx_la_SOURCES = \
 	%D%/ucx_teller.c %D%/ucx_teller.h \
 	%D%/ucx_view.c %D%/ucx_view.h
 
-lib_LTLIBRARIES += librailucx.la
+pkglib_LTLIBRARIES += librailucx.la
 librailucx_la_SOURCES = %D%/railucx.c
 librailucx_la_LDFLAGS = -module -avoid-version -shared -no-undefined -Wl,--version-script=$(srcdir)/%D%/librailucx.map
 librailucx_la_LIBADD = libry_ucx.la -lpthread -ldl
