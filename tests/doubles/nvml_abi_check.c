@@ -15,8 +15,13 @@ enum {
     theirs_function = NVML_ERROR_FUNCTION_NOT_FOUND,
     theirs_lost = NVML_ERROR_GPU_IS_LOST,
     theirs_mismatch = NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
-    theirs_unknown = NVML_ERROR_UNKNOWN
+    theirs_unknown = NVML_ERROR_UNKNOWN,
+    theirs_clock_sm = NVML_CLOCK_SM,
+    theirs_clock_mem = NVML_CLOCK_MEM
 };
+#define NVML_CLOCK_SM ours_clock_sm
+#define NVML_CLOCK_MEM ours_clock_mem
+#define nvmlUtilization_t ours_utilization
 #define NVML_SUCCESS ours_success
 #define NVML_ERROR_INVALID_ARGUMENT ours_invalid
 #define NVML_ERROR_NOT_SUPPORTED ours_not_supported
@@ -46,12 +51,15 @@ enum {
 #undef nvmlViolationTime_t
 #undef nvmlGpuFabricInfo_t
 #undef nvmlGpuFabricInfo_v2_t
+#undef nvmlUtilization_t
 
 #define SAME(a, b) _Static_assert((a) == (b), #a " differs from nvml.h")
 #define FIELD(ours, theirs, name)                                                                            \
     SAME(offsetof(ours, name), offsetof(theirs, name));                                                      \
     SAME(sizeof((ours){0}.name), sizeof((theirs){0}.name))
 
+SAME(ours_clock_sm, theirs_clock_sm);
+SAME(ours_clock_mem, theirs_clock_mem);
 SAME(ours_success, theirs_success);
 SAME(ours_invalid, theirs_invalid);
 SAME(ours_not_supported, theirs_not_supported);
@@ -114,6 +122,9 @@ SAME(NVML_FIELD_RECOVERY_ACTION, NVML_FI_DEV_GET_GPU_RECOVERY_ACTION);
 #endif
 SAME(sizeof(ours_violation), sizeof(nvmlViolationTime_t));
 FIELD(ours_violation, nvmlViolationTime_t, violationTime);
+SAME(sizeof(ours_utilization), sizeof(nvmlUtilization_t));
+FIELD(ours_utilization, nvmlUtilization_t, gpu);
+FIELD(ours_utilization, nvmlUtilization_t, memory);
 SAME(NVML_POLICY_POWER, NVML_PERF_POLICY_POWER);
 SAME(NVML_POLICY_THERMAL, NVML_PERF_POLICY_THERMAL);
 SAME(NVML_LINK_REPLAY, NVML_NVLINK_ERROR_DL_REPLAY);
