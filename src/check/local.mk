@@ -2,9 +2,13 @@
 noinst_LTLIBRARIES += libry_check.la
 libry_check_la_SOURCES = \
 	%D%/bed.cpp %D%/bed.hpp \
+	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
+	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
+	%D%/mad_ibsim.cpp %D%/mad_ibsim.hpp \
 	%D%/selftest.cpp %D%/selftest.hpp \
 	%D%/stage.cpp %D%/stage.hpp
-libry_check_la_LIBADD = libry_watch.la libry_base.la
+libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
+libry_check_la_LIBADD = libry_mad_notices.la libry_watch.la libry_mad_discover.la libry_topo.la libry_base.la $(IBMAD_LIBS)
 
 sbin_PROGRAMS += railcheck
 railcheck_SOURCES = %D%/railcheck.cpp

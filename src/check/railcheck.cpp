@@ -23,7 +23,7 @@ namespace json = boost::json;
 volatile std::sig_atomic_t interrupted = 0;
 
 struct Options {
-    std::string config, rules, nvml, only;
+    std::string config, rules, nvml, ibsim, only;
     bool as_json = false;
 };
 
@@ -103,14 +103,17 @@ int run_selftest(const base::Cli& cli, const Options& options) {
     if (!scratch) return cli.fail(scratch.error());
     const auto bed = check::Bed::make(scratch->path(), options.nvml);
     if (!bed) return cli.fail(bed.error());
+    const auto fabric = check::FabricBed::make(options.ibsim);
+    if (!fabric) return cli.fail(fabric.error());
     for (const int number : {SIGINT, SIGTERM})
         std::signal(number, [](int taken) { interrupted = taken; });
     const bool terminal = !options.as_json && ::isatty(STDERR_FILENO) != 0;
     int done = 0;
-    const auto outcomes = check::selftest(*rules, options.only, **bed, [&](const check::Outcome& one) {
-        if (terminal) fmt::print(stderr, "\r{} rules, {}\033[K", ++done, one.rule);
-        return interrupted == 0;
-    });
+    const auto outcomes =
+        check::selftest(*rules, options.only, {**bed, **fabric}, [&](const check::Outcome& one) {
+            if (terminal) fmt::print(stderr, "\r{} rules, {}\033[K", ++done, one.rule);
+            return interrupted == 0;
+        });
     if (terminal) fmt::print(stderr, "\r\033[K");
     if (!outcomes) return cli.fail(outcomes.error());
     if (interrupted != 0) return 128 + interrupted;
@@ -144,6 +147,10 @@ int main(int argc, char** argv) {
     selftest->add_option("--rules", options.rules, "Rules (health.conf(5))")->type_name("FILE");
     selftest->add_option("--nvml", options.nvml, "A double of NVML, through which rules of GPUs are tested")
         ->type_name("LIBRARY");
+    selftest
+        ->add_option("--ibsim", options.ibsim,
+                     "The console of an ibsim, on whose fabric rules of links are tested")
+        ->type_name("PIPE");
     selftest->add_option("rule", options.only, "Only rules whose name begins so")->type_name("RULE");
     selftest->add_flag("--json", options.as_json, "Print JSON");
     int status = 0;

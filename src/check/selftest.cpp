@@ -1,7 +1,6 @@
 #include "check/selftest.hpp"
 
 #include "base/units.hpp"
-#include "check/stage.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -307,7 +306,7 @@ private:
 
 } // namespace
 
-base::Expected<std::vector<Outcome>> selftest(const RuleSet& rules, std::string_view only, Bed& bed,
+base::Expected<std::vector<Outcome>> selftest(const RuleSet& rules, std::string_view only, const Beds& beds,
                                               const std::function<bool(const Outcome&)>& told) {
     std::vector<Outcome> outcomes;
     for (const auto& rule : rules.rows()) {
@@ -318,7 +317,7 @@ base::Expected<std::vector<Outcome>> selftest(const RuleSet& rules, std::string_
         outcome.severity = rule.severity ? to_string(*rule.severity) : "[throttle] reasons";
         outcome.source = rule.source;
         const auto alone = rules.only(rule.name);
-        const auto stage = stage_of(rule, bed);
+        const auto stage = stage_of(rule, beds);
         outcome.through = stage->through();
         if (auto done = Trial(rule, alone, *stage).run(outcome); !done)
             return std::move(done).error().within(outcome.rule);

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "check/bed.hpp"
+#include "check/stage.hpp"
 #include "restart/watch/rules/rule_set.hpp"
 
 #include <functional>
@@ -26,7 +26,8 @@ struct Outcome {
 // Tests each rule that is switched on and whose name begins with `only`, by itself: other rows of the same
 // finding do not hide it. `told` hears of each as it ends; with false the test ends there. Errors: what the
 // bed cannot be made or read for.
-base::Expected<std::vector<Outcome>> selftest(const restart::RuleSet& rules, std::string_view only, Bed& bed,
+base::Expected<std::vector<Outcome>> selftest(const restart::RuleSet& rules, std::string_view only,
+                                              const Beds& beds,
                                               const std::function<bool(const Outcome&)>& told);
 
 } // namespace check

@@ -330,6 +330,28 @@ private:
     bool hca_, lockup_;
 };
 
+class OnFabric : public Stage {
+public:
+    OnFabric(FabricBed& bed, std::string_view signal) : bed_(bed), signal_(signal) {}
+
+    std::string_view through() const override { return bed_.through(); }
+    base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) override {
+        return bed_.begin(rules, interval);
+    }
+    base::Expected<void> set(double value, std::string_view) override { return bed_.set(signal_, value); }
+    base::Expected<std::vector<Finding>> look() override { return bed_.look(); }
+    std::string component() const override { return bed_.component(signal_); }
+    double sound() const override {
+        if (signal_ == "link.rate") return bed_.gbps();
+        return signal_ == "rail.traffic" ? 1 : 0;
+    }
+    double of() const override { return bed_.gbps(); }
+
+private:
+    FabricBed& bed_;
+    std::string signal_;
+};
+
 class JudgeAlone : public Stage {
 public:
     explicit JudgeAlone(const restart::Rule& rule) : signal_(rule.signal) {
@@ -382,7 +404,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Stage> stage_of(const restart::Rule& rule, Bed& bed) {
+std::unique_ptr<Stage> stage_of(const restart::Rule& rule, const Beds& beds) {
+    auto& bed = beds.host;
+    if (restart::is_of_fabric(rule.signal)) return std::make_unique<OnFabric>(beds.fabric, rule.signal);
     if (rule.signal == "gpu.xid" || rule.signal == "hca.log") return std::make_unique<Logged>(bed, rule);
     if (rule.signal.starts_with(restart::counter_prefix))
         return std::make_unique<Counter>(bed, rule.signal.substr(restart::counter_prefix.size()));

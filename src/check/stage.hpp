@@ -3,6 +3,7 @@
 #pragma once
 
 #include "check/bed.hpp"
+#include "check/fabric_bed.hpp"
 #include "restart/watch/rules/rule.hpp"
 
 #include <memory>
@@ -17,7 +18,8 @@ public:
     virtual ~Stage() = default;
 
     // What is between the value and the judge: "sysfs", "proc", "NVML", "kernel log", "job socket" (lines of
-    // a job's process), "UCX datagrams", "sample" (a probe's answer), or "judge alone".
+    // a job's process), "UCX datagrams", "sample" (a probe's answer), "ibsim", "port readings" (a sweep's
+    // answer), or "judge alone".
     virtual std::string_view through() const = 0;
     // A sound host, judged by these rules, looked at so often.
     virtual base::Expected<void> begin(const restart::RuleSet& rules, base::Duration interval) = 0;
@@ -35,8 +37,14 @@ public:
     virtual int delay(base::Duration /*interval*/) const { return 0; }
 };
 
-// The stage of a signal. `bed` outlives it. Signals without an injector of their own, and those of GPUs where
-// there is no double of NVML, are given to the judge alone.
-std::unique_ptr<Stage> stage_of(const restart::Rule& rule, Bed& bed);
+// What is made up for the signals of a host, and for those of links.
+struct Beds {
+    Bed& host;
+    FabricBed& fabric;
+};
+
+// The stage of a signal. The beds outlive it. Signals without an injector of their own, and those of GPUs
+// where there is no double of NVML, are given to the judge alone.
+std::unique_ptr<Stage> stage_of(const restart::Rule& rule, const Beds& beds);
 
 } // namespace check

@@ -11,7 +11,7 @@ from railcluster.fabric import LIMITS, umad2sim
 from railcluster.process import wait_for
 from railcluster.testing import check, equal
 
-NEEDS = ["railtopo"]
+NEEDS = ["railtopo", "railcheck"]
 
 
 def discovered(cluster):
@@ -50,6 +50,25 @@ def test_text_of_ibnetdiscover_gives_the_same(cluster):
 
 def test_sound_fabric_has_no_findings(cluster):
     equal(json.loads(cluster.out("railtopo", "check", "--json", str(cluster.agents.fabric)))["findings"], [], "findings")
+
+
+def test_rules_of_links_fire_on_the_simulator(cluster):
+    """Each rule of links fires at its fault, set on ibsim's console and read by real MADs, and is silent below."""
+    def selftest(*options, **more):
+        return cluster.run("railcheck", "selftest", "--ibsim", str(cluster.fabric.pipe), "--json", *options, **more)
+
+    rules = {}
+    for group in ("link.", "rail."):
+        done = selftest(group, env=cluster.fabric.environment(), timeout=300)
+        print(done.stdout, done.stderr)
+        rules.update((rule["rule"], rule) for rule in json.loads(done.stdout))
+        equal(done.returncode, 0, "exit status")
+    check(len(rules) > 15, f"only {sorted(rules)}")
+    equal({name: rule["through"] for name, rule in rules.items()}, dict.fromkeys(rules, "ibsim"), "injectors")
+    # All is as it was; and who sees another fabric, or none, changes nothing.
+    equal(essence(discovered(cluster)), essence(json.loads(cluster.agents.fabric.read_text())), "fabric")
+    blind = selftest("link.", timeout=60)
+    check(blind.returncode != 0 and "link." not in blind.stdout, f"{blind}")
 
 
 def test_unplugged_host_vanishes(cluster):

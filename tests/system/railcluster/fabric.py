@@ -31,7 +31,7 @@ class Fabric:
         self.root = root
         self.net = root / "etc" / "fabric.net"
         self.log = root / "log" / "ctl.ibsim.log"
-        self._fifo = root / "run" / "ibsim.console"
+        self.pipe = root / "run" / "ibsim.console"
         self.hcas: dict[str, list[str]] = {}
         self.seat = ""
         self.second_seat = ""
@@ -57,9 +57,9 @@ class Fabric:
     def start(self, cluster) -> None:
         """ibsim, then opensm; returns when every port has its address."""
         self.read_net()
-        self._fifo.unlink(missing_ok=True)
-        os.mkfifo(self._fifo)
-        console = os.open(self._fifo, os.O_RDWR)  # opened for writing too: ibsim never sees its end
+        self.pipe.unlink(missing_ok=True)
+        os.mkfifo(self.pipe)
+        console = os.open(self.pipe, os.O_RDWR)  # opened for writing too: ibsim never sees its end
         try:
             cluster.spawn("ctl", "ibsim", ["ibsim", "-s", *LIMITS, str(self.net)],
                           env={"IBSIM_SOCKNAME": self.root.name}, stdin=console)
@@ -84,7 +84,7 @@ class Fabric:
     def console(self, command: str) -> str:
         """Sends one command to ibsim's console and returns what it answered."""
         before = self.log.stat().st_size
-        fifo = os.open(self._fifo, os.O_WRONLY | os.O_NONBLOCK)
+        fifo = os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK)
         try:
             os.write(fifo, (command + "\n").encode())
         finally:

@@ -48,8 +48,6 @@ class Selftest(unittest.TestCase):
         outcomes = self.outcomes('--nvml', NVML)
         self.assertEqual(sorted(outcomes), sorted(names))
         for name, one in outcomes.items():
-            if one['signal'].startswith(('link.', 'rail.')):
-                continue  # fabricwatchd's: tests/unit/restart/watch/fabric brings about what it reads
             # A rule whose signal no injector can bring about is not shown to fire.
             self.assertNotEqual(one['through'], 'judge alone', f'{name}: no injector of {one["signal"]} in src/check/stage.cpp')
             self.assertNotEqual(one['source'], '', name)
@@ -60,6 +58,26 @@ class Selftest(unittest.TestCase):
         self.assertEqual([name for name, one in outcomes.items() if not one['fires'] or not one['silent']], [])
         one = outcomes['gpu.pcie_width']
         self.assertEqual((one['through'], one['fires'], one['silent'], one['after_s']), ('judge alone', True, True, 60))
+
+    def test_links_by_what_a_sweep_answers(self):
+        outcomes = self.outcomes('link.') | self.outcomes('rail.')
+        self.assertGreater(len(outcomes), 15)
+        self.assertEqual({one['through'] for one in outcomes.values()}, {'port readings'})
+        # A site's rate between two widths, and one that no fault on a link reaches.
+        self.rules('[[rule]]\nname = "link.rate"\nvalue = 0.9\n[[rule]]\nname = "site.full"\nsignal = "link.discards"\n'
+                   'test = "delta"\nvalue = 70000\nwindow = "1m"\n')
+        self.assertEqual(self.outcomes('link.rate')['link.rate']['trouble'], '')
+        self.assertIn('no finding site.full within', self.outcomes('site.', status=1)['site.full']['trouble'])
+
+    def test_a_console_that_is_none(self):
+        pipe = f'{self.home}/console'
+        for make, what in ((None, 'No such file'), (lambda: open(pipe, 'w').close(), 'not a named pipe'),
+                           (lambda: (os.unlink(pipe), os.mkfifo(pipe)), 'no ibsim reads its commands')):
+            if make:
+                make()
+            done = self.run_program('--ibsim', pipe, 'link.')
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(f'{pipe}: {what}', done.stderr)
 
     def test_a_sites_rule(self):
         self.rules('[[rule]]\nname = "site.packets"\nsignal = "ib.counter.port_rcv_packets"\ntest = "rate"\nvalue = 1000\n'

@@ -178,8 +178,8 @@ void LinkSignals::tell_link(std::size_t at, std::vector<Signal>& begin, std::vec
         if (end.at.peer != other.node || end.at.peer_port != other.port)
             moved = fmt::format("{} leads to {} port {}, in the fabric file to {}", end_name(at, side),
                                 map_.name_of(end.at.peer), end.at.peer_port, end_name(at, 1 - side));
-        else if (end.active && end.at.mbps > 0)
-            gbps = end.at.mbps / 1000.0;
+        else if (end.active && end.at.mbps > 0) // the slower end's, should one be late to tell
+            gbps = gbps > 0 ? std::min(gbps, end.at.mbps / 1000.0) : end.at.mbps / 1000.0;
     }
     link.was_moved = link.was_moved || !moved.empty();
     if (link.was_moved && seen) tell(into, "link.moved", moved.empty() ? 0 : 1, 0, moved);

@@ -1,0 +1,232 @@
+#include "check/fabric_bed.hpp"
+
+#include "check/mad_ibsim.hpp"
+#include "topo/synth/synth.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace check {
+namespace {
+
+using restart::PortCounter;
+
+struct CounterSignal {
+    std::string_view signal;
+    PortCounter counter;
+    std::uint64_t end; // where it stays
+};
+constexpr auto counters = std::to_array<CounterSignal>({
+    {"link.symbol_errors", PortCounter::symbol_errors, 0xffff},
+    {"link.recoveries", PortCounter::link_recoveries, 0xff},
+    {"link.downs", PortCounter::link_downs, 0xff},
+    {"link.receive_errors", PortCounter::receive_errors, 0xffff},
+    {"link.remote_errors", PortCounter::remote_physical_errors, 0xffff},
+    {"link.discards", PortCounter::transmit_discards, 0xffff},
+    {"link.integrity_errors", PortCounter::integrity_errors, 0xf},
+    {"link.buffer_overruns", PortCounter::buffer_overruns, 0xf},
+    {"link.vl15_drops", PortCounter::vl15_drops, 0xffff},
+});
+
+// Words that a port under load sends and waits for between two looks.
+constexpr double words_a_look = 1 << 22;
+// Of what a link could carry: rails are compared when they are used.
+constexpr double load = 0.05;
+constexpr double bits_a_word = 32;
+constexpr std::size_t fewest_rails = 3;
+
+std::uint64_t whole(double value) {
+    return static_cast<std::uint64_t>(std::max(0.0, value));
+}
+
+} // namespace
+
+base::Expected<std::unique_ptr<FabricBed>> FabricBed::make(const std::string& console) {
+    std::unique_ptr<FabricPorts> ports;
+    if (console.empty()) {
+        const auto spec = topo::parse_synth("hosts=4 rails=4 rate=4xNDR");
+        if (!spec) return spec.error();
+        auto fabric = topo::synthesise(*spec);
+        if (!fabric) return std::move(fabric).error();
+        ports = std::make_unique<MadePorts>(*std::move(fabric));
+    } else {
+        auto simulated = IbsimPorts::open(console);
+        if (!simulated) return std::move(simulated).error();
+        ports = *std::move(simulated);
+    }
+    std::unique_ptr<FabricBed> bed(new FabricBed(std::move(ports)));
+    if (auto done = bed->choose(); !done) return std::move(done).error();
+    if (auto done = bed->clear(); !done) return std::move(done).error();
+    return bed;
+}
+
+base::Expected<void> FabricBed::choose() {
+    const auto& fabric = ports_->fabric();
+    const auto fits = [](const topo::Unit& unit) {
+        return unit.hosts.size() > 1 && unit.leaves.size() >= fewest_rails &&
+               std::count(unit.leaves.begin(), unit.leaves.end(), topo::none) == 0;
+    };
+    const auto unit = std::find_if(fabric.units.begin(), fabric.units.end(), fits);
+    if (unit == fabric.units.end())
+        return base::Error{base::Code::unfit,
+                           fmt::format("{}: it has no unit of two hosts with {} rails to test rules on",
+                                       fabric.source, fewest_rails)};
+    for (const auto number : unit->hosts)
+        for (const auto& hca : fabric.hosts[number].hcas)
+            if (hca.rail != topo::none && !hca.ports.empty())
+                unit_.emplace_back(FabricPort{hca.guid, hca.ports[0].number}, hca.rail);
+    rail_number_ = 1;
+    const auto of_rail = [&](int rail) {
+        return std::find_if(unit_.begin(), unit_.end(), [&](const auto& one) { return one.second == rail; })
+            ->first;
+    };
+    port_ = of_rail(rail_number_);
+    other_ = of_rail(rail_number_ + 1);
+    for (const auto& link : fabric.links) {
+        const auto a = port_at(fabric, link.a), b = port_at(fabric, link.b);
+        if (a != port_ && b != port_) continue;
+        peer_ = a == port_ ? b : a;
+        mbps_ = link.mbps;
+    }
+    const restart::LinkMap map(fabric);
+    const auto at = map.find(port_.node, port_.number);
+    if (!at)
+        return base::Error{base::Code::unfit,
+                           fmt::format("{}: no link has a GUID at both ends", fabric.source)};
+    const auto& ends = map.links()[at->first].ends;
+    restart::LinkFinding named;
+    named.a = ends[0].device;
+    named.a_port = ends[0].port_name;
+    named.b = ends[1].device;
+    named.b_port = ends[1].port_name;
+    link_ = name_of(named);
+    named = {};
+    named.a = fmt::format("unit {}", unit->name);
+    named.a_port = fmt::format("rail {}", rail_number_);
+    rail_ = name_of(named);
+    return {};
+}
+
+FabricBed::~FabricBed() {
+    (void)restore();
+}
+
+base::Expected<void> FabricBed::clear() {
+    for (const auto& port : {port_, peer_})
+        for (const auto& one : counters)
+            if (auto done = ports_->set(port, one.counter, 0); !done) return done;
+    for (const auto& [port, rail] : unit_)
+        if (auto done = ports_->set(port, PortCounter::transmit_words, 0); !done) return done;
+    return ports_->set(port_, PortCounter::transmit_waits, 0);
+}
+
+base::Expected<void> FabricBed::restore() {
+    for (const auto& [where, value] : std::exchange(counted_, {}))
+        if (auto done = ports_->set(where.first, where.second, 0); !done) return done;
+    if (std::exchange(silent_, false))
+        if (auto done = ports_->answer(port_, true); !done) return done;
+    if (std::exchange(slow_, false))
+        if (auto done = ports_->set_rate(port_, mbps_); !done) return done;
+    if (std::exchange(swapped_, false))
+        if (auto done = ports_->swap(port_, other_, false); !done) return done;
+    waiting_.reset();
+    traffic_.reset();
+    return {};
+}
+
+base::Expected<void> FabricBed::begin(const restart::RuleSet& rules, base::Duration interval) {
+    if (auto done = restore(); !done) return done;
+    restart::Limits limits;
+    limits.interval = interval_ = interval;
+    judge_.emplace(ports_->fabric(), rules, limits);
+    now_ = base::Time(std::chrono::hours(480'000));
+    return {};
+}
+
+base::Expected<void> FabricBed::set_counter(FabricPort port, PortCounter counter, std::uint64_t value) {
+    counted_[{port, counter}] = value;
+    return ports_->set(port, counter, value);
+}
+
+base::Expected<void> FabricBed::set(std::string_view signal, double value) {
+    const auto* known = std::find_if(counters.begin(), counters.end(),
+                                     [&](const CounterSignal& one) { return one.signal == signal; });
+    if (known != counters.end()) {
+        const auto shown = std::min(whole(value), known->end);
+        // A link that goes down does so for both of its ends.
+        if (known->counter == PortCounter::link_downs)
+            if (auto done = set_counter(peer_, known->counter, shown); !done) return done;
+        return set_counter(port_, known->counter, shown);
+    }
+    const bool on = value > 0;
+    if (signal == "link.full")
+        return set_counter(port_, PortCounter::symbol_errors, on ? counters.front().end : 0);
+    if (signal == "link.silent") return ports_->answer(port_, !(silent_ = on));
+    if (signal == "link.rate") {
+        slow_ = true;
+        return ports_->set_rate(port_, static_cast<std::uint32_t>(value * 1000));
+    }
+    if (signal == "link.moved") {
+        if (std::exchange(swapped_, on) == on) return {};
+        return ports_->swap(port_, other_, on);
+    }
+    if (signal == "link.waiting") {
+        waiting_ = value;
+        return {};
+    }
+    if (signal == "rail.traffic") {
+        traffic_ = value;
+        return {};
+    }
+    return base::Error{base::Code::internal,
+                       fmt::format("{}: nothing is known that brings it about", signal)};
+}
+
+base::Expected<void> FabricBed::carry() {
+    // A simulator's ports count its datagrams, too: what gets nothing more is not set back.
+    const auto add = [&](FabricPort port, PortCounter counter, double words) {
+        if (words == 0) return base::Expected<void>{};
+        return set_counter(port, counter, counted_[{port, counter}] + whole(words));
+    };
+    if (waiting_) {
+        if (auto done = add(port_, PortCounter::transmit_waits, words_a_look * *waiting_); !done) return done;
+        if (auto done = add(port_, PortCounter::transmit_words, words_a_look * (1 - *waiting_)); !done)
+            return done;
+    }
+    if (!traffic_) return {};
+    const double each = load * gbps() * 1e9 * base::to_seconds(interval_) / bits_a_word;
+    for (const auto& [port, rail] : unit_)
+        if (auto done =
+                add(port, PortCounter::transmit_words, rail == rail_number_ ? each * *traffic_ : each);
+            !done)
+            return done;
+    return {};
+}
+
+base::Expected<std::vector<restart::Finding>> FabricBed::look() {
+    if (auto done = carry(); !done) return std::move(done).error();
+    const auto look = ports_->look();
+    if (!look) return look.error();
+    now_ += interval_;
+    std::vector<restart::Finding> findings;
+    for (auto& one : judge_->judge(now_, look->seen, look->readings)) {
+        auto& finding = findings.emplace_back();
+        finding.component = name_of(one);
+        finding.rule = std::move(one.rule);
+        finding.severity = one.severity;
+        finding.since = one.since;
+        finding.evidence = std::move(one.evidence);
+    }
+    return findings;
+}
+
+std::string FabricBed::component(std::string_view signal) const {
+    return signal.starts_with("rail.") ? rail_ : link_;
+}
+
+double FabricBed::gbps() const {
+    return mbps_ / 1000.0;
+}
+
+} // namespace check

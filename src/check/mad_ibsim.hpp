@@ -1,0 +1,63 @@
+// The ports of the fabric that an ibsim carries: changed on its console, seen and read as fabricwatchd does,
+// by management datagrams, in processes of their own: what libumad2sim keeps of its ports in a process is not
+// all given back when they are closed.
+//
+// ibsim(1) reads one line of its console between two datagrams and answers where we cannot read it. So before
+// anything is looked at, more questions are asked than commands were given.
+#pragma once
+
+#include "base/unique_fd.hpp"
+#include "check/fabric_ports.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace check {
+
+class IbsimPorts : public FabricPorts {
+public:
+    // `console`: the named pipe. Errors: Code::io: no such pipe, nobody reads it, no fabric answers, or the
+    // one that answers is not what the console changes: it is left as it was.
+    static base::Expected<std::unique_ptr<IbsimPorts>> open(const std::string& console);
+
+    std::string_view through() const override { return "ibsim"; }
+    const topo::Fabric& fabric() const override { return fabric_; }
+    base::Expected<void> set(FabricPort port, restart::PortCounter counter, std::uint64_t value) override;
+    base::Expected<void> answer(FabricPort port, bool answers) override;
+    base::Expected<void> set_rate(FabricPort port, std::uint32_t mbps) override;
+    base::Expected<void> swap(FabricPort one, FabricPort other, bool swapped) override;
+    base::Expected<Look> look() override;
+
+private:
+    IbsimPorts(std::string name, base::UniqueFd console)
+        : name_(std::move(name)), console_(std::move(console)) {}
+    base::Expected<void> read_fabric();
+    base::Expected<void> is_what_the_console_changes();
+    base::Expected<void> command(const std::string& line);
+    base::Expected<void> settle() const; // in a process of its own
+    base::Expected<void> see();
+    base::Expected<void> wait_until_active();
+    base::Expected<void> set_width(const restart::SeenEnd& at, bool narrow) const;
+    const restart::SeenEnd* find_seen(FabricPort port) const; // null: it is gone
+    base::Expected<std::vector<restart::PortReading>> read();
+    base::Error bad(std::string_view why) const;
+    std::string id(FabricPort port) const; // "H-946dae0000010010"[1], with its quotes
+    const topo::Link& link_of(FabricPort port) const;
+
+    std::string name_; // of the console
+    base::UniqueFd console_;
+    topo::Fabric fabric_;
+    std::optional<std::vector<restart::SeenEnd>> seen_; // until something is changed
+    std::unordered_map<topo::Guid, std::uint8_t> abilities_;
+    std::set<FabricPort> silent_;
+    std::uint16_t some_lid_ = 0; // of a port that answers
+    std::uint32_t commands_ = 0; // since something was last looked at
+};
+
+} // namespace check
