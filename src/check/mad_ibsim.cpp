@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -63,6 +64,7 @@ base::Error IbsimPorts::bad(std::string_view why) const {
 }
 
 base::Expected<std::unique_ptr<IbsimPorts>> IbsimPorts::open(const std::string& console) {
+    std::signal(SIGPIPE, SIG_IGN); // an ibsim that ends is an error that is told
     // Not kept waiting for a reader.
     base::UniqueFd pipe(::open(console.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (!pipe && errno == ENXIO)
@@ -126,6 +128,7 @@ base::Expected<void> IbsimPorts::is_what_the_console_changes() {
 base::Expected<void> IbsimPorts::command(const std::string& line) {
     const auto text = line + '\n';
     const auto written = ::write(console_.get(), text.data(), text.size());
+    if (written < 0 && errno == EPIPE) return bad("the ibsim that read its commands from it has ended");
     if (written < 0) return base::system_error(name_, errno);
     if (static_cast<std::size_t>(written) != text.size()) return bad("it takes no more commands");
     ++commands_;
