@@ -4,30 +4,12 @@
 #include "topo/synth/synth.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace check {
 namespace {
 
 using restart::PortCounter;
-
-struct CounterSignal {
-    std::string_view signal;
-    PortCounter counter;
-    std::uint64_t end; // where it stays
-};
-constexpr auto counters = std::to_array<CounterSignal>({
-    {"link.symbol_errors", PortCounter::symbol_errors, 0xffff},
-    {"link.recoveries", PortCounter::link_recoveries, 0xff},
-    {"link.downs", PortCounter::link_downs, 0xff},
-    {"link.receive_errors", PortCounter::receive_errors, 0xffff},
-    {"link.remote_errors", PortCounter::remote_physical_errors, 0xffff},
-    {"link.discards", PortCounter::transmit_discards, 0xffff},
-    {"link.integrity_errors", PortCounter::integrity_errors, 0xf},
-    {"link.buffer_overruns", PortCounter::buffer_overruns, 0xf},
-    {"link.vl15_drops", PortCounter::vl15_drops, 0xffff},
-});
 
 // Words that a port under load sends and waits for between two looks.
 constexpr double words_a_look = 1 << 22;
@@ -83,28 +65,16 @@ base::Expected<void> FabricBed::choose() {
     };
     port_ = of_rail(rail_number_);
     other_ = of_rail(rail_number_ + 1);
-    for (const auto& link : fabric.links) {
-        const auto a = port_at(fabric, link.a), b = port_at(fabric, link.b);
-        if (a != port_ && b != port_) continue;
-        peer_ = a == port_ ? b : a;
-        mbps_ = link.mbps;
-    }
+    const auto under_test = link_at(fabric, port_);
+    peer_ = under_test.far;
+    mbps_ = under_test.link.mbps;
     const restart::LinkMap map(fabric);
     const auto at = map.find(port_.node, port_.number);
     if (!at)
         return base::Error{base::Code::unfit,
                            fmt::format("{}: no link has a GUID at both ends", fabric.source)};
-    const auto& ends = map.links()[at->first].ends;
-    restart::LinkFinding named;
-    named.a = ends[0].device;
-    named.a_port = ends[0].port_name;
-    named.b = ends[1].device;
-    named.b_port = ends[1].port_name;
-    link_ = name_of(named);
-    named = {};
-    named.a = fmt::format("unit {}", unit->name);
-    named.a_port = fmt::format("rail {}", rail_number_);
-    rail_ = name_of(named);
+    link_ = name_of(restart::place_of(map, {at->first, {}, topo::none}));
+    rail_ = name_of(restart::place_of(map, {0, unit->name, rail_number_}));
     return {};
 }
 
@@ -114,11 +84,11 @@ FabricBed::~FabricBed() {
 
 base::Expected<void> FabricBed::clear() {
     for (const auto& port : {port_, peer_})
-        for (const auto& one : counters)
-            if (auto done = ports_->set(port, one.counter, 0); !done) return done;
+        for (std::size_t i = 0; i < restart::port_counters; ++i)
+            if (auto done = ports_->set(port, static_cast<PortCounter>(i), 0); !done) return done;
     for (const auto& [port, rail] : unit_)
         if (auto done = ports_->set(port, PortCounter::transmit_words, 0); !done) return done;
-    return ports_->set(port_, PortCounter::transmit_waits, 0);
+    return {};
 }
 
 base::Expected<void> FabricBed::restore() {
@@ -150,18 +120,17 @@ base::Expected<void> FabricBed::set_counter(FabricPort port, PortCounter counter
 }
 
 base::Expected<void> FabricBed::set(std::string_view signal, double value) {
-    const auto* known = std::find_if(counters.begin(), counters.end(),
-                                     [&](const CounterSignal& one) { return one.signal == signal; });
-    if (known != counters.end()) {
-        const auto shown = std::min(whole(value), known->end);
-        // A link that goes down does so for both of its ends.
-        if (known->counter == PortCounter::link_downs)
-            if (auto done = set_counter(peer_, known->counter, shown); !done) return done;
-        return set_counter(port_, known->counter, shown);
-    }
     const bool on = value > 0;
+    const auto show = [&](FabricPort port, PortCounter counter, std::uint64_t count) {
+        return set_counter(port, counter, std::min(count, restart::end_of(counter)));
+    };
+    if (const auto counter = restart::counter_of(signal)) return show(port_, *counter, whole(value));
+    if (signal == "link.downs") { // it goes down for both of its ends
+        if (auto done = show(peer_, PortCounter::link_downs, whole(value)); !done) return done;
+        return show(port_, PortCounter::link_downs, whole(value));
+    }
     if (signal == "link.full")
-        return set_counter(port_, PortCounter::symbol_errors, on ? counters.front().end : 0);
+        return show(port_, PortCounter::symbol_errors, on ? restart::end_of(PortCounter::symbol_errors) : 0);
     if (signal == "link.silent") return ports_->answer(port_, !(silent_ = on));
     if (signal == "link.rate") {
         slow_ = true;

@@ -13,6 +13,14 @@ FabricPort port_at(const topo::Fabric& fabric, const topo::End& end) {
     return {host.hcas[static_cast<std::size_t>(end.hca)].guid, end.port};
 }
 
+FabricLink link_at(const topo::Fabric& fabric, FabricPort port) {
+    const auto& link = *std::find_if(fabric.links.begin(), fabric.links.end(), [&](const auto& one) {
+        return port_at(fabric, one.a) == port || port_at(fabric, one.b) == port;
+    });
+    const auto a = port_at(fabric, link.a);
+    return {link, a == port ? port_at(fabric, link.b) : a};
+}
+
 MadePorts::MadePorts(topo::Fabric fabric) : fabric_(std::move(fabric)) {
     std::uint16_t lid = 1;
     for (const auto& link : fabric_.links) {

@@ -73,4 +73,11 @@ private:
 // That of a link's end; an HCA's node with that number.
 FabricPort port_at(const topo::Fabric& fabric, const topo::End& end);
 
+// The link at a port that has one, and the port at its other end.
+struct FabricLink {
+    const topo::Link& link;
+    FabricPort far;
+};
+FabricLink link_at(const topo::Fabric& fabric, FabricPort port);
+
 } // namespace check

@@ -162,12 +162,6 @@ std::string IbsimPorts::id(FabricPort port) const {
     return fmt::format("\"{}-{:016x}\"[{}]", is_switch ? 'S' : 'H', port.node, port.number);
 }
 
-const topo::Link& IbsimPorts::link_of(FabricPort port) const {
-    return *std::find_if(fabric_.links.begin(), fabric_.links.end(), [&](const auto& link) {
-        return port_at(fabric_, link.a) == port || port_at(fabric_, link.b) == port;
-    });
-}
-
 base::Expected<void> IbsimPorts::set(FabricPort port, PortCounter counter, std::uint64_t value) {
     const auto& field = fields[static_cast<std::size_t>(counter)];
     return command(fmt::format("PerformanceSet {} {}={}", id(port), field.name, value));
@@ -216,7 +210,7 @@ base::Expected<void> IbsimPorts::set_width(const restart::SeenEnd& at, bool narr
 }
 
 base::Expected<void> IbsimPorts::set_rate(FabricPort port, std::uint32_t mbps) {
-    const auto rate = link_of(port).mbps;
+    const auto rate = link_at(fabric_, port).link.mbps;
     // A subnet manager that is at a sweep writes back what it had read before.
     constexpr int most_tries = 200, holds_for = 5;
     int held = 0;
@@ -241,9 +235,7 @@ base::Expected<void> IbsimPorts::swap(FabricPort one, FabricPort other, bool swa
     for (const auto& port : ports)
         if (auto done = command("Unlink " + id(port)); !done) return done;
     for (std::size_t i = 0; i < ports.size(); ++i) {
-        const auto from = ports[swapped ? 1 - i : i];
-        const auto& link = link_of(from);
-        const auto a = port_at(fabric_, link.a), to = a == from ? port_at(fabric_, link.b) : a;
+        const auto to = link_at(fabric_, ports[swapped ? 1 - i : i]).far;
         if (auto done = command(fmt::format("Link {} {}", id(ports[i]), id(to))); !done) return done;
     }
     seen_.reset();

@@ -48,7 +48,6 @@ private:
     base::Expected<std::vector<restart::PortReading>> read();
     base::Error bad(std::string_view why) const;
     std::string id(FabricPort port) const; // "H-946dae0000010010"[1], with its quotes
-    const topo::Link& link_of(FabricPort port) const;
 
     std::string name_; // of the console
     base::UniqueFd console_;

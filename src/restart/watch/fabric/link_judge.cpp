@@ -21,29 +21,36 @@ bool contains(const std::vector<LinkFinding>& list, const LinkFinding& finding) 
 
 } // namespace
 
+LinkFinding place_of(const LinkMap& map, const LinkComponent& what) {
+    LinkFinding place;
+    if (what.rail != topo::none) {
+        place.a = fmt::format("unit {}", what.unit);
+        place.a_port = fmt::format("rail {}", what.rail);
+        place.rail = what.rail;
+        place.unit = what.unit;
+        return place;
+    }
+    const auto& link = map.links()[what.link];
+    place.a = link.ends[0].device;
+    place.a_port = link.ends[0].port_name;
+    place.b = link.ends[1].device;
+    place.b_port = link.ends[1].port_name;
+    place.rail = link.rail;
+    place.unit = link.unit;
+    place.pod = link.pod;
+    place.hosts = map.hosts_of(what.link);
+    return place;
+}
+
 LinkJudge::LinkJudge(const topo::Fabric& file, const RuleSet& rules, const Limits& limits)
     : signals_(file), book_(rules, limits) {}
 
 LinkFinding LinkJudge::whole(const Finding& finding) const {
-    LinkFinding whole{
-        finding.rule, finding.severity, finding.since, finding.evidence, {}, {}, {}, {}, -1, {}, {}, {}};
-    const auto what = signals_.component(finding.component);
-    if (what.rail != topo::none) {
-        whole.a = fmt::format("unit {}", what.unit);
-        whole.a_port = fmt::format("rail {}", what.rail);
-        whole.rail = what.rail;
-        whole.unit = what.unit;
-        return whole;
-    }
-    const auto& link = signals_.map().links()[what.link];
-    whole.a = link.ends[0].device;
-    whole.a_port = link.ends[0].port_name;
-    whole.b = link.ends[1].device;
-    whole.b_port = link.ends[1].port_name;
-    whole.rail = link.rail;
-    whole.unit = link.unit;
-    whole.pod = link.pod;
-    whole.hosts = signals_.map().hosts_of(what.link);
+    auto whole = place_of(signals_.map(), signals_.component(finding.component));
+    whole.rule = finding.rule;
+    whole.severity = finding.severity;
+    whole.since = finding.since;
+    whole.evidence = finding.evidence;
     return whole;
 }
 

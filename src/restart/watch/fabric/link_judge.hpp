@@ -12,6 +12,9 @@
 
 namespace restart {
 
+// Where a finding is: its ends, rail, unit, pod and hosts. The rest is left empty.
+LinkFinding place_of(const LinkMap& map, const LinkComponent& what);
+
 class LinkJudge {
 public:
     // Of [throttle] in `limits` only `clear` has a meaning here; `interval` is that of sweeps.

@@ -59,6 +59,12 @@ double median_of(std::vector<double> values) {
 
 } // namespace
 
+std::optional<PortCounter> counter_of(std::string_view signal) {
+    const auto* known =
+        std::find_if(sums.begin(), sums.end(), [&](const Summed& one) { return one.signal == signal; });
+    return known == sums.end() ? std::optional<PortCounter>() : known->counter;
+}
+
 std::string LinkSignals::end_name(std::size_t link, std::size_t side) const {
     const auto& end = map_.links()[link].ends[side];
     return fmt::format("{}{}{}", end.device, end.host == topo::none ? " port " : " ", end.port_name);

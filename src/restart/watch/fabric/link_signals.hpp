@@ -22,10 +22,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace restart {
+
+// The counter whose growth at one end the signal tells; nullopt: it tells something else.
+std::optional<PortCounter> counter_of(std::string_view signal);
 
 // What a signal's component stands for.
 struct LinkComponent {

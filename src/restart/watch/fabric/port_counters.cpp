@@ -44,10 +44,13 @@ std::string_view to_string(PortCounter counter) {
     return kinds[static_cast<std::size_t>(counter)].name;
 }
 
+std::uint64_t end_of(PortCounter counter) {
+    return (std::uint64_t{1} << kinds[static_cast<std::size_t>(counter)].bits) - 1;
+}
+
 bool at_its_end(const PortReading& reading, PortCounter counter) {
     if (!reading.counts(counter) || (reading.wide & bit_of(counter)) != 0) return false;
-    const auto bits = kinds[static_cast<std::size_t>(counter)].bits;
-    return reading.at(counter) >= (std::uint64_t{1} << bits) - 1;
+    return reading.at(counter) >= end_of(counter);
 }
 
 PortGrowth growth(const PortReading& before, const PortReading& now) {

@@ -68,6 +68,9 @@ struct PortReading {
     bool operator==(const PortReading&) const = default;
 };
 
+// Where a counter of PortCounters stays.
+std::uint64_t end_of(PortCounter counter);
+
 // Where the counter stays: it cannot tell of more.
 bool at_its_end(const PortReading& reading, PortCounter counter);
 

@@ -160,6 +160,16 @@ TEST_CASE("each rule of links fires for its fault and not for what is just none"
     }
 }
 
+TEST_CASE("a link is as slow as the end that says so first") {
+    for (const bool near : {true, false}) {
+        Links world;
+        world.run(settled);
+        auto at = world.host_link("n003", 1);
+        (near ? at.near_seen : at.far_seen).mbps = 200'000;
+        CHECK(find(world.run(15s), "link.rate"));
+    }
+}
+
 TEST_CASE("a finding names both ends, where they are and who suffers") {
     Links world;
     world.run(settled);
