@@ -10,6 +10,7 @@ libry_probe_la_SOURCES = \
 	%D%/proc_host.cpp %D%/proc_host.hpp \
 	%D%/sample.hpp \
 	%D%/sysfs_ib.cpp %D%/sysfs_ib.hpp \
+	%D%/tcp_listener.cpp %D%/tcp_listener.hpp \
 	%D%/ucx_datagram_writer.cpp %D%/ucx_datagram_writer.hpp \
 	%D%/ucx_statistics.cpp %D%/ucx_statistics.hpp
 libry_probe_la_LIBADD = libry_topo.la libry_base.la -ldl

@@ -1,6 +1,5 @@
 #include "probe/nccl_ras.hpp"
 
-#include "base/file.hpp"
 #include "base/unique_fd.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
@@ -14,7 +13,6 @@
 #include <chrono>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sstream>
 #include <sys/socket.h>
 #include <system_error>
 
@@ -319,25 +317,6 @@ Expected<std::string> ask_ras(base::Duration patience, std::uint16_t port) {
     if (auto ended = hear(fd->get(), answer, deadline, [] { return false; }); !ended)
         return std::move(ended).error();
     return answer;
-}
-
-std::optional<std::uint32_t> ras_listener(const std::filesystem::path& proc, std::uint16_t port) {
-    // "sl local_address rem_address st tx:rx tr:when retrnsmt uid …", numbers in hex but the uid (proc(5)).
-    const auto wanted = fmt::format(":{:04X}", port);
-    for (const auto* name : {"net/tcp", "net/tcp6"}) {
-        const auto text = base::read_file(proc / name, 4 << 20);
-        if (!text) continue;
-        std::istringstream lines(*text);
-        for (std::string line; std::getline(lines, line);) {
-            std::istringstream words(line);
-            std::string slot, local, remote, state, queues, timer, retransmits, uid;
-            if (!(words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> uid))
-                continue;
-            if (state != "0A" || !local.ends_with(wanted)) continue; // 0A: listens
-            if (const auto number = base::parse_count(uid)) return static_cast<std::uint32_t>(*number);
-        }
-    }
-    return {};
 }
 
 std::vector<std::string> ras_troubles(const RasStatus& now, const RasStatus* before, std::size_t most,

@@ -4,7 +4,7 @@
 // as src/ras/client_support.cc of NCCL 2.24 to 2.30 writes them. Lines that are not known are passed over.
 //
 // Any process may listen at that port. Who does is told by the kernel, and whose word it is must be decided
-// by that: ras_listener() before and after asking.
+// by that: tcp_listener() before and after asking.
 #pragma once
 
 #include "base/clock.hpp"
@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,11 +69,6 @@ base::Expected<RasStatus> read_ras(std::string_view text);
 // it. Errors: Code::unavailable (nobody listens, no answer in time), Code::input (not the protocol, or more
 // than most_ras_bytes).
 base::Expected<std::string> ask_ras(base::Duration patience, std::uint16_t port = ras_port);
-
-// The user whose processes listen at the port at loopback: of one user, as Linux lets only one share a port.
-// By `proc`/net/tcp and tcp6. None: nobody does.
-std::optional<std::uint32_t> ras_listener(const std::filesystem::path& proc = "/proc",
-                                          std::uint16_t port = ras_port);
 
 // What is wrong, as phrases of at most `longest` bytes, the worst first; no more than `most`. Of ranks that
 // have launched less than others it says so only where they have since `before`, if it is given, not launched

@@ -31,10 +31,10 @@ def cpu_ms(pid):
     return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e6
 
 
-def switches(pid):
-    """How often threads were woken, or gave way, so far."""
+def naps(pid):
+    """How often threads fell asleep so far, to be woken again; where another process took their turn they did not."""
     return sum(int(line.split()[1]) for status in Path(f"/proc/{pid}/task").glob("*/status")
-               for line in status.read_text().splitlines() if "ctxt_switches" in line)
+               for line in status.read_text().splitlines() if line.startswith("voluntary_ctxt_switches"))
 
 
 def memory(pid):
@@ -60,12 +60,12 @@ def agent(build, home, port, munge, nvml):
                                 stdout=subprocess.PIPE, text=True)
         bare.stdin.write("".join(f"{path}\n" for path in files if path.startswith(f"{home}/sys/")))
         bare.stdin.close()
-        before, woken = cpu_ms(process.pid), switches(process.pid)
+        before, slept = cpu_ms(process.pid), naps(process.pid)
         time.sleep(SECONDS)
-        took, naps = cpu_ms(process.pid) - before, switches(process.pid) - woken
+        took, woken = cpu_ms(process.pid) - before, naps(process.pid) - slept
         least = float(bare.stdout.read().split()[1])
         bare.wait()
-        return took / SECONDS, least, naps / SECONDS, *memory(process.pid)
+        return took / SECONDS, least, woken / SECONDS, *memory(process.pid)
     finally:
         process.terminate()
         process.wait()
@@ -117,8 +117,8 @@ def main():
                 return 77
             print(f"{SECONDS} reports; wanted: 0.25 ms a report, 4 MB of its own")
             for name, nvml in (("nodewatchd, 8 HCAs", ""), ("nodewatchd, 8 HCAs, 8 GPUs (double)", double)):
-                ms, bare, naps, own, resident = agent(build, home, *words, nvml)
-                print(f"  {name:42} {ms:6.2f} ms a report   {naps:5.1f} wake-ups/s   {own:5.1f} MB of its own, {resident:5.1f} resident"
+                ms, bare, woken, own, resident = agent(build, home, *words, nvml)
+                print(f"  {name:42} {ms:6.2f} ms a report   {woken:5.1f} wake-ups/s   {own:5.1f} MB of its own, {resident:5.1f} resident"
                       f"\n  {'a bare loop over its files meanwhile':42} {bare:6.2f} ms a sweep    {ms / bare:5.1f} times that", flush=True)
         finally:
             server.stdin.close()

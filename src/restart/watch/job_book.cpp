@@ -97,6 +97,12 @@ bool JobBook::has_user(std::uint32_t uid) const {
                        [&](const auto& entry) { return entry.first.uid == uid && entry.second.clients > 0; });
 }
 
+bool JobBook::has_clients() const {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [](const auto& entry) { return entry.second.clients > 0; });
+}
+
 Advice JobBook::advice(const JobKey& job) const {
     const std::lock_guard lock(mutex_);
     const auto known = entries_.find(job);

@@ -55,6 +55,8 @@ public:
     void put_nccl(std::uint32_t uid, const std::optional<NcclWord>& word);
     // Whether a job of this user has clients here.
     bool has_user(std::uint32_t uid) const;
+    // Whether any job has.
+    bool has_clients() const;
 
     Advice advice(const JobKey& job) const;
 

@@ -1,6 +1,7 @@
 #include "restart/watch/nccl_looks.hpp"
 
 #include "base/clock.hpp"
+#include "probe/tcp_listener.hpp"
 
 #include <optional>
 
@@ -20,12 +21,13 @@ struct Looker {
     }
 
     void look() {
-        const auto uid = probe::ras_listener(settings.proc, settings.port);
+        // Most hosts have no job that speaks most of the time: they are not even asked who listens.
+        const auto uid = book->has_clients() ? probe::tcp_listener(settings.port) : std::nullopt;
         if (uid != spoke_for) forget();
         if (!uid || !book->has_user(*uid)) return forget();
         const auto answer = probe::ask_ras(settings.patience, settings.port);
         // Another user's process may have taken the port in between.
-        if (probe::ras_listener(settings.proc, settings.port) != uid) return forget();
+        if (probe::tcp_listener(settings.port) != uid) return forget();
         auto status = answer ? probe::read_ras(*answer) : base::Expected<probe::RasStatus>(answer.error());
         if (!status) return forget(); // of a silent RAS nothing is known, of the job either
         const auto now = base::now().time_since_epoch().count();

@@ -11,13 +11,11 @@
 #include "restart/watch/job_book.hpp"
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 
 namespace restart {
 
 struct NcclSettings {
-    std::filesystem::path proc = "/proc";
     std::uint16_t port = probe::ras_port;
     std::chrono::milliseconds every{30'000};
     base::Duration patience{8'000}; // for one answer

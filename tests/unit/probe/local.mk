@@ -6,6 +6,7 @@ tests_unit_unit_probe_SOURCES = \
 	%D%/proc_host_test.cpp \
 	%D%/ras_double.hpp \
 	%D%/sysfs_ib_test.cpp \
+	%D%/tcp_listener_test.cpp \
 	%D%/ucx_statistics_test.cpp
 tests_unit_unit_probe_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_probe_CXXFLAGS = $(unit_cxxflags)

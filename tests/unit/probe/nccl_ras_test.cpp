@@ -1,13 +1,10 @@
 // NCCL's RAS: the text of a double, in the words that NCCL's sources print; no NCCL runs here.
 #include "probe/nccl_ras.hpp"
-#include "unit/folder.hpp"
 #include "unit/probe/ras_double.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include <fstream>
-#include <unistd.h>
 
 using namespace probe;
 using test::RasDouble;
@@ -164,27 +161,4 @@ TEST_CASE("one that does not listen, answer, end or stop is left in time") {
     CHECK(ask_ras(base::Duration(200), endless.port).error().code == base::Code::unavailable);
     const RasDouble flood(std::string(most_ras_bytes + 100'000, 'x'));
     CHECK(ask_ras(patient, flood.port).error().code == base::Code::input);
-}
-
-TEST_CASE("the kernel tells whose processes listen") {
-    const RasDouble ras("");
-    CHECK(ras_listener("/proc", ras.port) == ::getuid());
-    const test::Folder folder;
-    std::filesystem::create_directory(folder.path / "net");
-    const auto write = [&](const char* name, const std::string& text) {
-        std::ofstream(folder.path / "net" / name) << text;
-    };
-    CHECK_FALSE(ras_listener(folder.path));
-    const std::string head =
-        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n";
-    write("tcp",
-          head + "   0: 0100007F:6D7C 0100007F:C001 01 00000000:00000000 00:00000000 00000000  1001  0 1\n"
-                 "   1: 0100007F:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0  0 2\n");
-    CHECK_FALSE(ras_listener(folder.path)); // a connection, and another port
-    write("tcp6", head +
-                      "   0: 00000000000000000000000001000000:6D7C 00000000000000000000000000000000:0000 0A "
-                      "00000000:00000000 00:00000000 00000000  1002  0 3\n");
-    CHECK(ras_listener(folder.path) == 1002U);
-    write("tcp", "garbage\n\n0 1 2 0A\n");
-    CHECK(ras_listener(folder.path) == 1002U);
 }
