@@ -129,10 +129,12 @@ base::Expected<void> Reporter::retarget(Delivery::Target target) {
 }
 
 void Reporter::offer(Report report) {
-    const std::lock_guard lock(work_->mutex);
-    work_->waiting = std::move(report);
-    ++work_->offered;
-    work_->wake.notify_one();
+    {
+        const std::lock_guard lock(work_->mutex);
+        work_->waiting = std::move(report);
+        ++work_->offered;
+    }
+    work_->wake.notify_one(); // who is woken finds the lock free
 }
 
 void Reporter::tell(HostSignals signals) {
