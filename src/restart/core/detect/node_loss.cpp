@@ -250,6 +250,7 @@ void check_host(StepContext& ctx, const std::string& name, HostState& host, cons
         return;
     }
     if (peers.is_dark()) return; // not its agent alone
+    if (incident->phase == Phase::suspected && peers_awaited(ctx, name, peers)) return;
     if (quiet < patience + ctx.policy.witness_wait || !was_asked(ctx)) return;
     host.suspicion_dropped = true;
     if (incident->phase != Phase::suspected) return;
@@ -264,7 +265,7 @@ void check_host(StepContext& ctx, const std::string& name, HostState& host, cons
 void start_grace(StepContext& ctx) {
     ctx.state.grace_from = ctx.now;
     ctx.state.grace_until = ctx.now + 2 * ctx.policy.silent;
-    ctx.state.looks.clear();
+    renew_looks(ctx);
     for (auto& [name, host] : ctx.state.hosts) // a clock that was set back leaves reports in the future
     {
         if (host.last_report) host.last_report = std::min(*host.last_report, ctx.now);

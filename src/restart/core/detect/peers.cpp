@@ -243,6 +243,13 @@ std::string place_of(const State& state, const Policy& policy, std::string_view 
     return host->second.leaves.empty() ? std::string() : "leaf " + host->second.leaves.front();
 }
 
+void renew_looks(StepContext& ctx) {
+    for (auto& [name, looks] : ctx.state.looks) {
+        looks.since = {};
+        std::erase_if(looks.peers, [&](const PeerLook& look) { return look.asked > ctx.now; });
+    }
+}
+
 void ask_peers(StepContext& ctx) {
     const auto names = hosts_to_look_at(ctx);
     auto& looks = ctx.state.looks;

@@ -30,6 +30,11 @@ namespace restart {
 // until so many were asked.
 inline constexpr std::size_t most_looked_at = 8, most_peers = 3, most_asked = 6;
 
+// What peers saw before a pause of this daemon stands as long as it would have without; what they are asked
+// after it has its time anew. Of questions that lie in the future of a clock that was set back nothing is
+// kept.
+void renew_looks(StepContext& ctx);
+
 // Chooses peers, and asks what is due. Cost: O(hosts), more only while hosts are silent.
 void ask_peers(StepContext& ctx);
 
@@ -73,6 +78,10 @@ PeersWord peers_word(const StepContext& ctx, const std::string& name, const Host
 // `kernel`: that its kernel lives is enough against that sign.
 bool peers_object(const StepContext& ctx, const std::string& name, const HostState& host, base::Time since,
                   bool kernel);
+
+// Whether so many of them are still asked that they may keep a suspicion open together. Not for long: what
+// was asked has a limit, and who sees nothing is replaced once.
+bool peers_awaited(const StepContext& ctx, const std::string& name, const PeersWord& word);
 
 // "3 other hosts (n[003,012,020]) reach it": for notes.
 std::string describe(const PeersWord& word);

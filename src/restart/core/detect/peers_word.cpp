@@ -77,6 +77,13 @@ bool peers_object(const StepContext& ctx, const std::string& name, const HostSta
     return reach + word.awaited + word.comparing >= 2 && ctx.now - begun < 2 * answer_within(ctx.policy);
 }
 
+bool peers_awaited(const StepContext& ctx, const std::string& name, const PeersWord& word) {
+    const auto looks = ctx.state.looks.find(name);
+    return looks != ctx.state.looks.end() && word.reach.size() < 2 &&
+           word.awaited + word.comparing + word.mute.size() + word.fail.size() >= 2 && !word.is_whole() &&
+           ctx.now - looks->second.since < 2 * answer_within(ctx.policy);
+}
+
 std::string describe(const PeersWord& word) {
     const auto verb = [](const std::vector<std::string>& names, const char* one, const char* many) {
         return names.size() == 1 ? one : many;

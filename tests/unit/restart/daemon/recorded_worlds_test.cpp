@@ -265,6 +265,28 @@ TEST_CASE("every kind of event and of action is kept, and comes out of a replay 
     CHECK(recorder.refused);
 }
 
+TEST_CASE("a suspicion that peers keep open over new lives of restartd comes out of a replay as it was") {
+    const test::Folder folder;
+    World world(24);
+    world.peers_look = true;
+    world.policy.witness_wait = 3s;
+    world.run(5);
+    Recorder recorder(world, folder.path / "journal.db");
+    world.power_off("n002", 1e6);
+    world.run(12);
+    REQUIRE(world.state().incidents.size() == 1);
+    const auto opened = world.state().incidents.begin()->second.opened;
+    for (const double away : {0.0, 5.0, 120.0}) {
+        world.sleep(away);
+        recorder.restart_daemon();
+        world.run(20);
+    }
+    INFO(world.story());
+    REQUIRE(world.state().incidents.size() == 1);
+    CHECK(world.state().incidents.begin()->second.opened == opened);
+    recorder.check_replay();
+}
+
 TEST_CASE("random worlds with repairs, departures and persons come out of a replay as they were") {
     std::set<std::string> actions;
     for (int seed = 1; seed <= test::trials(4); ++seed) {
