@@ -106,10 +106,10 @@ struct RepairHost {
 };
 
 // A drained host that jobs hold and do not use any more: it is set down, which takes it out of those that
-// survive that (RmJob::no_kill). It is done only while these are all the jobs on it.
+// survive that (RmJob::no_kill). It is done only while these are all the jobs on it, and keeps the reason of
+// the drain.
 struct FreeHost {
     std::string host;
-    std::string reason;              // starts with the owner's tag
     std::vector<base::JobId> jobs{}; // in the present start
     bool operator==(const FreeHost&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "restart/core/host_use.hpp"
 
+#include "restart/core/kept_out.hpp"
 #include "restart/core/step_context.hpp"
 
 #include <algorithm>
@@ -8,11 +9,10 @@
 namespace restart {
 
 bool owned_by_us(const HostState& host) {
-    return host.node && (host.node->drain || host.node->down) && !owner_of(host.node->reason).empty();
+    return host.node && keeper_of(*host.node) == Keeper::us;
 }
 bool owned_by_others(const HostState& host) {
-    return host.node && (host.node->drain || (host.node->down && !host.node->automatic)) &&
-           owner_of(host.node->reason).empty();
+    return host.node && keeper_of(*host.node) == Keeper::others;
 }
 
 std::string other_owner(const HostState& host) {

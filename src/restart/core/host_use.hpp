@@ -10,8 +10,7 @@
 
 namespace restart {
 
-// Whose decision keeps the host out of use: ours, by the reason's tag, or another person's or program's,
-// which is neither undone nor overwritten. A host that the resource manager itself set down is neither.
+// Whose decision keeps the host out of use (kept_out.hpp).
 bool owned_by_us(const HostState& host);
 bool owned_by_others(const HostState& host);
 std::string other_owner(const HostState& host); // its name where it is known, else "another"

@@ -9,6 +9,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/host_use.cpp %D%/host_use.hpp \
 	%D%/incident.hpp \
 	%D%/job_owner.hpp \
+	%D%/kept_out.cpp %D%/kept_out.hpp \
 	%D%/modes.cpp %D%/modes.hpp \
 	%D%/names.hpp \
 	%D%/note.hpp \

@@ -114,7 +114,6 @@ template <class Codec> void fields(Codec& codec, codec::Of<RepairHost> auto& act
 
 template <class Codec> void fields(Codec& codec, codec::Of<FreeHost> auto& action) {
     codec("host", action.host);
-    codec.maybe("reason", action.reason);
     codec("jobs", action.jobs);
 }
 

@@ -1,5 +1,6 @@
 #include "restart/rm/slurm_free.hpp"
 
+#include "restart/core/kept_out.hpp"
 #include "restart/rm/slurm_reading.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ using base::Error;
 
 base::Expected<void> can_be_freed(const RmNode& node, const FreeHost& action,
                                   std::span<const job_info_t> jobs) {
-    if (!node.drain || owner_of(node.reason).empty())
+    if (!is_our_drain(node))
         return Error{Code::denied,
                      fmt::format("{} is not drained by Railyard any more: {}", node.name, node.reason)};
     for (const auto& raw : jobs) {

@@ -2,6 +2,7 @@
 
 #include "base/child.hpp"
 #include "base/utf8.hpp"
+#include "restart/core/kept_out.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ base::Expected<void> reboot_node(const RmNode& node, const RepairHost& action) {
     if (action.rung != Rung::reboot)
         return Error{Code::internal, fmt::format("{} is none of Slurm's", to_string(action.rung))};
     if (node.rebooting) return {};
-    if (!node.drain || owner_of(node.reason).empty())
+    if (!is_our_drain(node))
         return Error{Code::denied,
                      fmt::format("{} is not drained by Railyard: {}", action.host, node.reason)};
     if (node.occupied) return Error{Code::denied, fmt::format("jobs are on {}: {}", action.host, node.state)};

@@ -13,6 +13,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/user.hpp"
+#include "restart/core/kept_out.hpp"
 #include "restart/rm/slurm_doors.hpp"
 #include "restart/rm/slurm_free.hpp"
 #include "restart/rm/slurm_owned.hpp"
@@ -176,7 +177,7 @@ private:
         const auto& [host, reason, renew] = action;
         const auto node = load_node(host);
         if (!node) return node.error();
-        if (renew && (!node->drain || owner_of(node->reason).empty()))
+        if (renew && !is_our_drain(*node))
             return Error{Code::denied, fmt::format("{} is not drained by Railyard any more", host)};
         if (renew) return node->reason == reason ? Expected<void>() : update_node(host, NO_VAL, reason);
         if (node->drain) {
@@ -191,8 +192,7 @@ private:
         if (!node) return node.error();
         // What a person or program has set down or drained keeps its state and its reason; a drained host's
         // jobs end all the same.
-        const bool theirs =
-            (node->drain || (node->down && !node->automatic)) && owner_of(node->reason).empty();
+        const bool theirs = keeper_of(*node) == Keeper::others;
         if (theirs && node->down) return {};
         const auto text = theirs ? std::string() : action.reason;
         if (action.drain && !node->drain)
@@ -205,7 +205,7 @@ private:
         const auto node = load_node(action.host);
         if (!node) return node.error();
         if (!node->drain && !node->down) return {};
-        if (owner_of(node->reason).empty() && !node->automatic)
+        if (keeper_of(*node) == Keeper::others)
             return Error{Code::denied,
                          fmt::format("{} was not drained by Railyard: {}", action.host, node->reason)};
         return update_node(action.host, NODE_RESUME, {});
@@ -215,11 +215,11 @@ private:
     Expected<void> done(const FreeHost& action) {
         const auto node = load_node(action.host);
         if (!node) return node.error();
-        if (node->down && !owner_of(node->reason).empty()) return {};
+        if (node->down && keeper_of(*node) == Keeper::us) return {};
         if (auto read = read_jobs(); !read) return std::move(read).error();
         if (auto safe = can_be_freed(*node, action, {jobs_->job_array, jobs_->record_count}); !safe)
             return safe;
-        return update_node(action.host, NODE_STATE_DOWN, action.reason);
+        return update_node(action.host, NODE_STATE_DOWN, node->reason);
     }
 
     static Expected<void> done(const RepairHost& action) {

@@ -91,7 +91,7 @@ bool let_go(const Case& of, const std::vector<Withheld>& noted) {
     if (before != nullptr && (before->in_flight() || before->progress == Progress::done ||
                               (before->progress == Progress::failed && of.ctx.now < before->next_try)))
         return true;
-    FreeHost action{of.name(), of.host.node->reason, *jobs};
+    FreeHost action{of.name(), *jobs};
     const auto what = describe({{}, action});
     if (kept_back(of, noted, what, gate(of.ctx.state, of.ctx.policy, of.ctx.now, of.name()))) return true;
     of.note(NoteKind::decision, what);

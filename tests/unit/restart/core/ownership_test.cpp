@@ -2,6 +2,8 @@
 #include "world.hpp"
 
 #include "restart/core/act/gate.hpp"
+#include "restart/core/host_use.hpp"
+#include "restart/core/kept_out.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -90,4 +92,38 @@ TEST_CASE("a lost host that another set down is neither drained nor renamed") {
     CHECK(world.job(job).restarts == 1);
     CHECK_FALSE(world.node("n002").drain);
     CHECK(world.node("n002").reason == "psu");
+}
+
+TEST_CASE("a host is kept out of use by us, by others or by nobody, and by one of them alone") {
+    struct Case {
+        bool drain, down, automatic;
+        const char* reason;
+        restart::Keeper keeper;
+        bool our_drain;
+    };
+    using restart::Keeper;
+    const auto one = GENERATE(
+        Case{false, false, false, "", Keeper::nobody, false},
+        Case{false, false, false, "railyard[i-7]: gpu3", Keeper::nobody, false}, // resumed, its reason stays
+        Case{false, true, true, "Not responding", Keeper::nobody, false},
+        Case{false, true, false, "fan", Keeper::others, false},
+        Case{true, false, false, "fan", Keeper::others, false},
+        Case{true, true, false, "", Keeper::others, false},
+        Case{true, true, true, "Not responding", Keeper::others, false},
+        Case{false, true, false, "railyard[i-7]: lost", Keeper::us, false},
+        Case{true, false, false, "railyard[user:alice]: fan", Keeper::us, true},
+        Case{true, true, false, "railyard[i-7]: lost", Keeper::us, true});
+    restart::RmNode node;
+    node.drain = one.drain;
+    node.down = one.down;
+    node.automatic = one.automatic;
+    node.reason = one.reason;
+    INFO(one.reason);
+    CHECK(restart::keeper_of(node) == one.keeper);
+    CHECK(restart::is_our_drain(node) == one.our_drain);
+    restart::HostState host;
+    CHECK_FALSE((restart::owned_by_us(host) || restart::owned_by_others(host)));
+    host.node = node;
+    CHECK(restart::owned_by_us(host) == (one.keeper == Keeper::us));
+    CHECK(restart::owned_by_others(host) == (one.keeper == Keeper::others));
 }

@@ -2,6 +2,7 @@
 #include "world.hpp"
 
 #include "base/hostlist.hpp"
+#include "restart/core/kept_out.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -12,8 +13,7 @@ std::optional<base::Error> World::carry_out(const restart::RepairHost& action) {
     auto& host = hosts_.at(action.host);
     for (const auto& [id, job] : jobs_)
         CHECK(std::find(job.rm.nodes.begin(), job.rm.nodes.end(), action.host) == job.rm.nodes.end());
-    if (!host.node.drain || restart::owner_of(host.node.reason).empty())
-        return base::Error{base::Code::denied, "not ours"};
+    if (!restart::is_our_drain(host.node)) return base::Error{base::Code::denied, "not ours"};
     if (by_program(action.rung) && program_error) return program_error;
     if (const auto mends = mended_by.find(action.host);
         mends != mended_by.end() && mends->second == action.rung)

@@ -12,7 +12,7 @@ struct Scene {
     std::string nodes = "n[001-002]", comment = "railyard: spares=1 no-kill=yes";
     job_info_t job{};
     restart::RmNode node;
-    restart::FreeHost action{"n002", "railyard[i-7]: gpu3 gone", {base::JobId(12)}};
+    restart::FreeHost action{"n002", {base::JobId(12)}};
 
     Scene() {
         job.job_id = 12;
@@ -58,7 +58,7 @@ TEST_CASE("a host that is not ours any more is not set down") {
     Scene scene;
     scene.node.reason = "alice: fan";
     CHECK(scene.refusal() == "n002 is not drained by Railyard any more: alice: fan");
-    scene.node.reason = scene.action.reason;
+    scene.node.reason = "railyard[i-7]: gpu3 gone";
     scene.node.drain = false;
     CHECK_FALSE(scene.refusal().empty());
 }
