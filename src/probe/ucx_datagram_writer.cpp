@@ -62,7 +62,7 @@ void type(Output& out, std::string_view name, std::initializer_list<std::string_
 
 std::vector<std::byte> ucx_message(const UcxStatistics& said) {
     Output out;
-    for (const std::uint32_t word : {1, 0, 0, 4})
+    for (const std::uint32_t word : {1U, 0U, 0U, 4U})
         out.number(word);
     type(out, "", {});
     type(out, "uct_iface", {"rx_am", "rx_am_bytes", "tx_no_desc", "flush", "flush_wait", "fence"});

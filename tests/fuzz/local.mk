@@ -3,7 +3,8 @@
 fuzz_programs = %D%/fuzz_ibnetdiscover %D%/fuzz_fabric_json %D%/fuzz_synth \
 	%D%/fuzz_state %D%/fuzz_comment %D%/fuzz_place \
 	%D%/fuzz_facts %D%/fuzz_rules %D%/fuzz_source %D%/fuzz_overlay \
-	%D%/fuzz_slurm_conf %D%/fuzz_health
+	%D%/fuzz_slurm_conf %D%/fuzz_health \
+	%D%/fuzz_ucx_statistics %D%/fuzz_nccl_ras
 check_PROGRAMS += $(fuzz_programs)
 TESTS += %D%/run
 EXTRA_DIST += %D%/run %D%/corpus
@@ -53,3 +54,9 @@ endif
 %C%_fuzz_health_SOURCES = %D%/health_fuzz.cpp $(fuzz_main)
 %C%_fuzz_health_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
 %C%_fuzz_health_LDADD = libry_watch.la libry_topo.la libry_base.la
+%C%_fuzz_ucx_statistics_SOURCES = %D%/ucx_statistics_fuzz.cpp $(fuzz_main)
+%C%_fuzz_ucx_statistics_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_ucx_statistics_LDADD = libry_probe.la libry_topo.la libry_base.la
+%C%_fuzz_nccl_ras_SOURCES = %D%/nccl_ras_fuzz.cpp $(fuzz_main)
+%C%_fuzz_nccl_ras_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_nccl_ras_LDADD = libry_probe.la libry_topo.la libry_base.la

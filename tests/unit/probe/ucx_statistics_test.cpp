@@ -2,9 +2,13 @@
 
 #include "probe/ucx_datagram_writer.hpp"
 
+#include "base/file.hpp"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
 
 using namespace std::chrono_literals;
@@ -181,4 +185,49 @@ TEST_CASE("ucx: datagrams that are no fragments are refused") {
     refuses(Bytes(sound.begin(), sound.end() - 1));
     CHECK_FALSE(datagrams.take(1, sound, start));
     CHECK(datagrams.refused() == refused);
+}
+
+// What the fuzzer begins with. A record is a datagram behind its sender, the seconds since the one before and
+// its length, as tests/fuzz/ucx_statistics_fuzz.cpp reads it.
+TEST_CASE("ucx: the fuzzer's corpus is what UCX would send") {
+    const auto record = [](Bytes& into, std::uint8_t sender, std::uint8_t seconds, const Bytes& datagram) {
+        for (const auto byte :
+             {std::size_t{sender}, std::size_t{seconds}, datagram.size() >> 8, datagram.size() & 0xff})
+            into.push_back(static_cast<std::byte>(byte));
+        into.insert(into.end(), datagram.begin(), datagram.end());
+    };
+    auto deep = said(1);
+    deep.process = std::string(39, 'n');
+    Bytes one, two, again;
+    for (const auto& part : probe::ucx_datagrams(probe::ucx_message(said(12)), 5))
+        record(one, 1, 0, part);
+    const auto first = probe::ucx_datagrams(probe::ucx_message(said(20)), 5),
+               second = probe::ucx_datagrams(probe::ucx_message(said(14)), 9);
+    for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
+        if (i < first.size()) record(two, 1, 1, first[first.size() - 1 - i]);
+        if (i < second.size()) record(two, 2, 0, second[i]);
+    }
+    record(again, 3, 0, first[0]);
+    record(again, 3, 61, probe::ucx_datagrams(probe::ucx_message(said(1)), 3)[0]);
+    record(again, 3, 5, probe::ucx_datagrams(probe::ucx_message(said(1)), 2)[0]);
+    record(again, 3, 5, {std::byte{1}});
+
+    const auto folder = std::filesystem::path(TEST_SRCDIR) / "fuzz/corpus/ucx_statistics";
+    const std::pair<const char*, Bytes> seeds[] = {
+        {"captured.bin", captured()},
+        {"none.bin", probe::ucx_message(said(0))},
+        {"eight.bin", probe::ucx_message(said(8))},
+        {"named.bin", probe::ucx_message(deep)},
+        {"datagrams.bin", one},
+        {"two_senders.bin", two},
+        {"port_again.bin", again},
+    };
+    for (const auto& [name, bytes] : seeds) {
+        const std::string wanted(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (std::getenv("RAILYARD_WRITE") != nullptr) REQUIRE(base::write_file(folder / name, wanted));
+        INFO("RAILYARD_WRITE=1 tests/unit/unit_probe \"ucx: the fuzzer's corpus*\" writes " << name);
+        const auto held = base::read_file(folder / name, 1 << 20);
+        REQUIRE(held);
+        CHECK(*held == wanted);
+    }
 }
