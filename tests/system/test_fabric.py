@@ -11,7 +11,7 @@ from railcluster.fabric import LIMITS, umad2sim
 from railcluster.process import wait_for
 from railcluster.testing import check, equal
 
-NEEDS = ["railtopo", "railcheck"]
+NEEDS = ["railtopo", "railcheck", "restartd", "railctl", "nodewatchd", "fabricwatchd"]
 
 
 def discovered(cluster):
@@ -130,3 +130,47 @@ def test_twelve_planted_faults_are_twelve_findings(build):
                 check(finding["evidence"] and finding["fix"], f"{finding['code']} has no evidence or no fix")
                 ends = 4 if finding["code"] in ("hca.swapped", "uplink.crossed") else 2
                 check(len(finding["ends"]) >= ends, f"{finding['code']} names {finding['ends']}")
+
+
+def counted(cluster, node, counter, value):
+    """What port 1 of an HCA shows in a counter."""
+    cluster.fabric.console(f'PerformanceSet "{node}"[1] PortCounters.{counter}={value}')
+
+
+def test_explain_tells_of_the_links_of_a_job_and_its_hosts(cluster):
+    """None is a finding; symbol errors on a host's rail are told with both ends and what passes; of others nothing."""
+    cluster.agents.wait_heard()
+    hosts, other = cluster.nodes[:2], cluster.nodes[2]
+    job = cluster.out("sbatch", "--parsable", "-o", "/dev/null", "-N2", "-w", ",".join(hosts), "--wrap", "sleep 600")
+    node = cluster.fabric.hcas[hosts[0]][1]
+    logs = [cluster.log("ctl", name) for name in ("fabricwatchd", "restartd")]
+
+    def links(named):
+        return json.loads(cluster.out("railctl", "explain", named, "--json")).get("links") or {"unknown": "not told"}
+
+    wait_for(lambda: "unknown" not in links(job), 60, "the job's links to be known", logs)
+    equal(links(job)["findings"], [], "findings before the fault")
+    try:
+        counted(cluster, node, "SymbolErrorCounter", 500)
+        wait_for(lambda: links(job)["findings"], 60, "the finding", logs)
+        (found,) = links(job)["findings"]
+        equal((found["finding"]["rule"], found["finding"]["rail"]), ("link.symbol_errors", 1), "rule and rail")
+        equal((found["hosts"], found["passing"]), ([hosts[0]], "all"), "whose link it is")
+        equal(links(hosts[0])["findings"][0]["passing"], "all", "as the host's story has it")
+        for named in (job, hosts[0]):
+            text = cluster.out("railctl", "explain", named)
+            check(f"  {hosts[0]} mlx5_1:1 - " in text or f" - {hosts[0]} mlx5_1:1: " in text, f"both ends: {text}")
+            check(f"all that {hosts[0]} sends and receives on rail 1 passes it" in text, f"what passes: {text}")
+        equal(links(other)["findings"], [], "findings of another host")
+        check("links it uses: no finding (judged " in cluster.out("railctl", "explain", other), "words for no finding")
+        # Who does not hear of links does not know.
+        cluster.agents.stop("ctl", "fabricwatchd")
+        cluster.agents.stop("ctl", "restartd")
+        cluster.agents.forget()
+        cluster.agents.start_restartd()
+        wait_for(lambda: "how they are is not known" in cluster.run("railctl", "explain", other).stdout, 20, "not to know", logs)
+    finally:
+        counted(cluster, node, "SymbolErrorCounter", 0)
+        cluster.agents.stop("ctl", "fabricwatchd")
+        cluster.agents.start_fabricwatchd()
+        cluster.out("scancel", job)

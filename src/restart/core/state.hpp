@@ -173,6 +173,7 @@ struct State {
     std::optional<base::Time> swept;         // when the last complete sweep of the fabric came
     std::vector<LinkFinding> links;          // what holds on links, by fabricwatchd; decides nothing
     std::optional<CounterCoverage> counters; // how far its last reading of counters came
+    std::optional<base::Time> links_judged;  // when it last told what holds, having read any; none: never
     std::optional<RmConfig> rm_config;       // none until it was read
     Learned learned;                         // of failures, repairs and restarts (learn.hpp)
     std::vector<Pause> pauses;

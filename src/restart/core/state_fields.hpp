@@ -466,6 +466,7 @@ template <class Codec> void few_fields(Codec& codec, codec::Of<State> auto& stat
     codec.maybe("swept", state.swept);
     codec.maybe("links", state.links, most_link_findings);
     codec.maybe("counters", state.counters);
+    codec.maybe("links_judged", state.links_judged);
     codec.maybe("learned", state.learned);
     codec.maybe("pauses", state.pauses);
     codec.maybe("maintenance", state.maintenance);

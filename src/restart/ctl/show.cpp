@@ -2,15 +2,15 @@
 
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
-#include "base/units.hpp"
+#include "restart/ctl/show_links.hpp"
 #include "restart/ctl/show_rates.hpp"
+#include "restart/ctl/show_time.hpp"
 #include "sched/explain_show.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 
 namespace restart {
@@ -20,29 +20,6 @@ using base::Duration;
 using base::Expected;
 using base::Table;
 using base::Time;
-
-// "14:20:05.1" today, "2026-03-01 14:20:05" on other days.
-std::string when(Time time, Time now) {
-    const auto local = [](Time moment) {
-        const auto whole = std::chrono::system_clock::to_time_t(moment);
-        std::tm parts{};
-        ::localtime_r(&whole, &parts);
-        return parts;
-    };
-    const auto then = local(time);
-    const auto today = local(now);
-    char text[32];
-    if (then.tm_year == today.tm_year && then.tm_yday == today.tm_yday) {
-        std::strftime(text, sizeof text, "%H:%M:%S", &then);
-        return fmt::format("{}.{}", text, time.time_since_epoch() / std::chrono::milliseconds(100) % 10);
-    }
-    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &then);
-    return text;
-}
-
-std::string lasting(Duration duration) {
-    return base::human_duration(std::max(duration, Duration::zero()));
-}
 
 std::string nodes_text(const std::vector<std::string>& nodes) {
     return nodes.empty() ? "-" : base::fold_hostlist(nodes);
@@ -84,15 +61,6 @@ std::string incidents_text(const std::vector<IncidentStatus>& incidents, Time no
     if (!table.empty()) out += "\n" + table.print();
     if (!actions.empty()) out += "\n" + actions.print();
     return out;
-}
-
-std::string links_text(const Status& status) {
-    Table table({"LINK", "FINDING", "SINCE", "HOSTS", "JOBS", "WHAT"});
-    for (const auto& [finding, jobs] : status.links)
-        table.add({name_of(finding), fmt::format("{} ({})", finding.rule, to_string(finding.severity)),
-                   when(finding.since, status.time), finding.hosts.empty() ? "-" : finding.hosts,
-                   jobs.empty() ? "-" : fmt::format("{}", fmt::join(jobs, ",")), finding.evidence});
-    return table.empty() ? std::string() : "\n" + table.print();
 }
 
 // "0.026", "1.2", "480".
@@ -384,7 +352,7 @@ std::string show(const Status& status, bool all) {
     auto out = summary(status) + count_text(status) + repairs_text(status);
     const auto hosts = hosts_table(status, all), jobs = jobs_table(status, all);
     if (!hosts.empty()) out += "\n" + hosts.print();
-    out += links_text(status);
+    out += show_links(status);
     out += incidents_text(status.incidents, status.time);
     if (!jobs.empty()) out += "\n" + jobs.print();
     if (hosts.empty() && jobs.empty() && status.incidents.empty() && status.links.empty())
@@ -398,6 +366,7 @@ Expected<std::string> show(const JobExplanation& explanation) {
         auto text = job_text(explanation);
         if (!text) return text;
         out = *std::move(text);
+        if (explanation.links) out += show(*explanation.links, explanation.time, "links it uses");
         if (explanation.job->restart.value_or("never") == "never")
             empty += " If one is seen the job is left to Slurm: it was submitted without --restart=auto.";
     }
@@ -408,6 +377,7 @@ Expected<std::string> show(const JobExplanation& explanation) {
 
 std::string show(const HostExplanation& explanation) {
     return (explanation.host ? host_text(*explanation.host, explanation.time) : std::string(gone)) +
+           (explanation.links ? show(*explanation.links, explanation.time, "links it uses") : std::string()) +
            incidents_text(explanation.incidents, explanation.time) + "\n" +
            timeline_text(explanation.timeline, explanation.time, no_story_of_host);
 }

@@ -17,6 +17,7 @@ libry_daemon_la_SOURCES = \
 	%D%/lease.cpp %D%/lease.hpp \
 	%D%/lease_folder.cpp %D%/lease_folder.hpp \
 	%D%/lease_keeper.cpp %D%/lease_keeper.hpp \
+	%D%/link_views.cpp %D%/link_views.hpp \
 	%D%/metrics.cpp %D%/metrics.hpp \
 	%D%/metrics_tokens.cpp %D%/metrics_tokens.hpp \
 	%D%/plan.cpp %D%/plan.hpp \

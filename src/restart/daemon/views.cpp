@@ -5,6 +5,7 @@
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/witnesses.hpp"
 #include "restart/core/names.hpp"
+#include "restart/daemon/link_views.hpp"
 #include "restart/daemon/plan.hpp"
 #include "restart/daemon/rate_views.hpp"
 
@@ -274,6 +275,10 @@ JobExplanation explain_job(const State& state, const DriverStatus& status, base:
         found != state.jobs.end() && to.sees_job(owner_of(found->second.rm))) {
         view.job = status_of(job, found->second);
         view.interval = interval_of(state, status.policy, found->second);
+        const auto& rm = found->second.rm;
+        const bool has_hosts = rm.phase == JobPhase::running || rm.phase == JobPhase::suspended;
+        if (has_hosts && to.sees_story(owner_of(rm)))
+            view.links = used_links(state, status.now, rm.nodes, true, to);
     }
     view.placement = std::move(placement);
     view.incidents = incidents(state, status, to, [&](const Incident& incident) {
@@ -291,6 +296,7 @@ HostExplanation explain_host(const State& state, const DriverStatus& status, con
     view.time = status.now;
     if (const auto found = state.hosts.find(host); found != state.hosts.end())
         view.host = status_of(state, status, host, found->second, to);
+    if (view.host && to.sees_events()) view.links = used_links(state, status.now, {host}, false, to);
     if (to.sees_events())
         view.incidents = incidents(state, status, to, [&](const Incident& incident) {
             return incident.host == host || has_host(incident, host);

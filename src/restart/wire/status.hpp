@@ -204,6 +204,33 @@ struct BadLinkStatus {
     bool operator==(const BadLinkStatus&) const = default;
 };
 
+// How much of a job's traffic goes through a link.
+enum class Passing {
+    all,  // of a host on that rail: there is no other way
+    some, // it is one of several ways, as the fabric's routing chooses
+    none, // its hosts meet below: only what leaves them, such as storage, may pass
+    other // it is not on their way; what waits behind it is
+};
+
+// A finding on a link that hosts use, or that holds their traffic up.
+struct UsedLinkStatus {
+    LinkFinding finding;
+    std::vector<std::string> hosts; // of those asked about
+    Passing passing = Passing::all;
+    std::string says; // the same in words
+    bool operator==(const UsedLinkStatus&) const = default;
+};
+
+// The links that a job's hosts, or one host, use.
+struct UsedLinksStatus {
+    std::optional<base::Duration> judged;    // ago, by fabricwatchd; none: never
+    std::optional<CounterCoverage> counters; // of that
+    std::string unknown;                     // why it is not known how they are now; empty: it is
+    std::vector<UsedLinkStatus> findings;    // the worst first; when it is not known, as they were
+    std::vector<std::string> down;           // links of the hosts and of their leaves
+    bool operator==(const UsedLinksStatus&) const = default;
+};
+
 // Who can confirm the loss of a host.
 struct WitnessStatus {
     std::uint64_t hosts = 0;                // that the resource manager knows
@@ -264,6 +291,7 @@ struct JobExplanation {
     // What `railplan --explain --json` prints (sched/explain_json.hpp) with "notes" and "expected_start", or
     // {"kind":"unknown","sentence":…}.
     boost::json::object placement;
+    std::optional<UsedLinksStatus> links;  // none: it has no hosts now, or they are not shown
     std::vector<IncidentStatus> incidents; // open, that concern it
     std::vector<TimelineEntry> timeline;
 
@@ -275,6 +303,7 @@ struct JobExplanation {
 struct HostExplanation {
     base::Time time{};
     std::optional<HostStatus> host;        // none: neither in the resource manager nor in the fabric file
+    std::optional<UsedLinksStatus> links;  // none: no such host, or they are not shown
     std::vector<IncidentStatus> incidents; // open, with it as the culprit
     std::vector<TimelineEntry> timeline;
 

@@ -180,6 +180,25 @@ template <class Codec> void fields(Codec& codec, codec::Of<BadLinkStatus> auto& 
     codec.maybe("jobs", link.jobs);
 }
 
+template <> struct codec::Names<Passing> {
+    static constexpr std::array<std::string_view, 4> names{"all", "some", "none", "other"};
+};
+
+template <class Codec> void fields(Codec& codec, codec::Of<UsedLinkStatus> auto& link) {
+    codec("finding", link.finding);
+    codec("hosts", link.hosts);
+    codec("passing", link.passing);
+    codec("says", link.says);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<UsedLinksStatus> auto& links) {
+    codec("judged_s", links.judged);
+    codec("counters", links.counters);
+    codec.maybe("unknown", links.unknown);
+    codec("findings", links.findings);
+    codec.maybe("down", links.down);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<Status> auto& status) {
     codec.added("time", status.time);
     codec.added("observe_only", status.observe_only);
@@ -215,6 +234,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobExplanation> auto&
     codec("job", explanation.job);
     codec.added("interval", explanation.interval);
     codec.added("placement", explanation.placement);
+    codec.maybe("links", explanation.links);
     codec("incidents", explanation.incidents);
     codec("timeline", explanation.timeline);
 }
@@ -222,6 +242,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobExplanation> auto&
 template <class Codec> void fields(Codec& codec, codec::Of<HostExplanation> auto& explanation) {
     codec("time", explanation.time);
     codec("host", explanation.host);
+    codec.maybe("links", explanation.links);
     codec("incidents", explanation.incidents);
     codec("timeline", explanation.timeline);
 }

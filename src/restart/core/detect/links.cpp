@@ -33,6 +33,8 @@ void take_links_word(StepContext& ctx, const FabricReport& report) {
     auto& state = ctx.state;
     if (report.counters) state.counters = report.counters;
     if (!report.findings) return;
+    // After a reading that failed it repeats what it knew before.
+    if (report.counters && report.counters->answered > 0) state.links_judged = ctx.now;
     // An info is shown as long as it holds, and is no story.
     for (const auto& finding : *report.findings)
         if (finding.severity > Severity::info && !holds(state.links, finding))

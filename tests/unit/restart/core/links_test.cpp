@@ -60,6 +60,15 @@ TEST_CASE("what fabricwatchd says of links is kept and noted once, and moves nob
     CHECK(restart::health_of(world.state(), world.now(), std::chrono::days(14)).empty());
     CHECK(*restart::State::from_json(world.state().to_json()) == world.state());
 
+    // What is repeated after a reading that failed was not judged now.
+    const auto judged = world.state().links_judged;
+    REQUIRE(judged);
+    restart::FabricReport unread;
+    unread.findings = world.state().links;
+    unread.counters = {64, 0, 0.01};
+    world.send(restart::FabricSwept{unread});
+    CHECK(world.state().links_judged == judged);
+
     // A report that says nothing of links, as of an older fabricwatchd, ends nothing.
     restart::FabricReport sweep;
     sweep.complete = true;

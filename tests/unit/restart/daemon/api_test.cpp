@@ -66,6 +66,17 @@ TEST_CASE("links that are not as they should be are shown with the jobs behind t
          {"n002 mlx5_1:1 - leaf1 port 2", "link.symbol_errors (warn)", "n[002-003]", " 12 ",
           "leaf1 port 2: 20 symbol errors", "fabric: counters of 4 of 64 ports are not read"})
         CHECK_THAT(*text, Catch::Contains(part));
+    // The job's and the host's own story has them, too.
+    const auto job = restart::JobExplanation::from_json(yard.request("GET", "/v1/explain?job=12").body);
+    REQUIRE(job);
+    REQUIRE(job->links);
+    REQUIRE(job->links->findings.size() == 1);
+    CHECK(job->links->findings[0].hosts == std::vector<std::string>{"n002"});
+    CHECK(job->links->findings[0].passing == restart::Passing::all);
+    CHECK_THAT(job->links->unknown, Catch::Contains("n002 is not in the fabric file"));
+    const auto host = restart::HostExplanation::from_json(yard.request("GET", "/v1/explain?host=n001").body);
+    REQUIRE(host);
+    CHECK((host->links && host->links->findings.empty()));
     yard.driver->update_gauges();
     CHECK(yard.counted("railyard_link_findings{rule=\"link.symbol_errors\",severity=\"warn\"}") == 1);
     CHECK(yard.counted("railyard_fabric_ports{counters=\"read\"}") == 60);

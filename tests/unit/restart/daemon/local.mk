@@ -12,6 +12,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/journal_test.cpp \
 	%D%/lease_keeper_test.cpp \
 	%D%/lease_test.cpp \
+	%D%/link_views_test.cpp \
 	%D%/metrics_test.cpp \
 	%D%/metrics_tokens_test.cpp \
 	%D%/plan_test.cpp \
