@@ -34,7 +34,10 @@ tests_bench_restartd_bench_SOURCES = \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_bench_restartd_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_restartd_bench_LDADD = $(restartd_libs) libry_cli.la
-tests_bench_signals_bench_SOURCES = %D%/signals_bench.cpp tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \
+tests_bench_signals_bench_SOURCES = %D%/signals_bench.cpp \
+	tests/traces/gpu_faults.cpp tests/traces/host_faults.cpp \
+	tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \
+	tests/traces/host_noise.cpp tests/traces/port_faults.cpp tests/traces/xid_faults.cpp \
 	tests/traces/host_trace.cpp tests/traces/host_trace.hpp
 tests_bench_signals_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_signals_bench_LDADD = libry_watch.la libry_cli.la

@@ -5,9 +5,11 @@
 #include "base/table.hpp"
 #include "base/units.hpp"
 #include "restart/watch/judge.hpp"
+#include "restart/watch/rules/table.hpp"
 #include "traces/host_trace.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -30,7 +32,7 @@ constexpr base::Duration after = 2min;
 
 struct Alarm {
     std::string rule, component;
-    bool grave;
+    Severity severity; // evict stands for fatal, too
     auto operator<=>(const Alarm&) const = default;
 };
 
@@ -40,6 +42,8 @@ public:
     virtual ~Watcher() = default;
     virtual std::string_view name() const = 0;
     virtual std::set<Alarm> look(const trace::HostTrace::Look& look) = 0;
+    // Whether this row of the rules holds on the component now; of a watcher without rows any does.
+    virtual bool holds(std::string_view, const std::string&, base::Time) { return true; }
 };
 
 class Ours : public Watcher {
@@ -53,9 +57,15 @@ public:
         }
         std::set<Alarm> found;
         for (const auto& one : judge_->judge(*look.sample))
-            if (one.severity >= Severity::warn)
-                found.insert({one.rule, one.component, one.severity >= Severity::evict});
+            found.insert({one.rule, one.component, std::min(one.severity, Severity::evict)});
         return found;
+    }
+    bool holds(std::string_view row, const std::string& component, base::Time now) override {
+        const auto views = judge_->view(now);
+        return std::any_of(views.begin(), views.end(), [&](const restart::RuleView& view) {
+            return view.rule->name == row && view.component == component &&
+                   view.standing == restart::RuleStanding::finding;
+        });
     }
 
 private:
@@ -88,7 +98,7 @@ public:
         next_ = now + 5min;
         found_.clear();
         const auto add = [&](std::string rule, std::string component) {
-            found_.insert({std::move(rule), std::move(component), true});
+            found_.insert({std::move(rule), std::move(component), Severity::evict});
         };
         if (look.sample->ib->ports.size() < trace::HostTrace::devices) add("ports missing", "");
         for (const auto& port : look.sample->ib->ports) {
@@ -146,20 +156,20 @@ public:
             }
             std::erase_if(port.flaps, [&](base::Time at) { return now - at > 12h; });
             if (port.down_since != base::Time{} && now - port.down_since >= 4min)
-                found_.insert({"port drop", device, true});
-            if (port.flaps.size() >= 3) found_.insert({"port flap", device, true});
+                found_.insert({"port drop", device, Severity::evict});
+            if (port.flaps.size() >= 3) found_.insert({"port flap", device, Severity::evict});
         }
         for (const auto& gpu : *look.sample->gpus) {
             const auto component = fmt::format("gpu{}", gpu.index);
             auto& slow = slow_[component];
             if ((gpu.reasons.value_or(0) & 0xc8) != 0) slow.push_back(now);
             std::erase_if(slow, [&](base::Time at) { return now - at > 10min; });
-            if (slow.size() >= 6) found_.insert({"HW slowdown", component, true});
-            if (gpu.lost) found_.insert({"GPU lost", component, true});
-            if (gpu.remap_failed.value_or(false)) found_.insert({"remap failed", component, true});
+            if (slow.size() >= 6) found_.insert({"HW slowdown", component, Severity::evict});
+            if (gpu.lost) found_.insert({"GPU lost", component, Severity::evict});
+            if (gpu.remap_failed.value_or(false)) found_.insert({"remap failed", component, Severity::evict});
         }
         for (const auto& [pci, code] : log_.seen())
-            if (code == 48 || code == 79) found_.insert({fmt::format("XID {}", code), pci, true});
+            if (code == 48 || code == 79) found_.insert({fmt::format("XID {}", code), pci, Severity::evict});
         return found_;
     }
     Gpud() = default;
@@ -198,7 +208,7 @@ public:
     Score(std::unique_ptr<Watcher> watcher, const std::vector<trace::Fault>& faults, bool by_rule)
         : watcher_(std::move(watcher)), faults_(faults), by_rule_(by_rule), found_(faults.size()) {
         for (const auto& fault : faults)
-            ++confusion_[std::string(fault.rule)].planted;
+            ++confusion_[std::string(fault.row)].planted;
     }
 
     void look(const trace::HostTrace::Look& look) {
@@ -213,9 +223,10 @@ public:
 
 private:
     // Of others any alarm while a fault holds is that fault's.
-    bool is_of(const Alarm& alarm, const trace::Fault& fault) const {
+    bool is_of(const Alarm& alarm, const trace::Fault& fault, base::Time now) {
         if (!by_rule_) return true;
-        return alarm.rule == fault.rule && alarm.component == fault.component && alarm.grave == fault.grave;
+        return alarm.rule == fault.rule && alarm.component == fault.component &&
+               alarm.severity == fault.severity && watcher_->holds(fault.row, fault.component, now);
     }
 
     void begins(const Alarm& alarm, base::Time now, bool maintenance) {
@@ -224,15 +235,16 @@ private:
             const auto& fault = faults_[i];
             if (now < fault.begin || now > fault.end + after) continue;
             of_a_fault = true; // one fault may have several signs
-            if (found_[i] || !is_of(alarm, fault)) continue;
+            if (found_[i] || !is_of(alarm, fault, now)) continue;
             found_[i] = true;
-            auto& count = confusion_[std::string(fault.rule)];
+            auto& count = confusion_[std::string(fault.row)];
             ++count.found;
             count.delays.push_back(std::chrono::duration_cast<base::Duration>(now - fault.begin));
         }
-        if (of_a_fault || maintenance) return;
+        // Notices ask for nothing, and tell what was so.
+        if (of_a_fault || maintenance || alarm.severity == Severity::info) return;
         auto& count = confusion_[alarm.rule];
-        ++(alarm.grave ? count.false_alarms : count.false_warnings);
+        ++(alarm.severity >= Severity::evict ? count.false_alarms : count.false_warnings);
     }
 
     std::unique_ptr<Watcher> watcher_;
@@ -274,7 +286,9 @@ Result watch_host(const Options& options, std::size_t host, int faults) {
     trace::Plan plan;
     plan.length = std::chrono::hours(24 * options.days);
     const auto hosts = static_cast<int>(options.hosts);
-    plan.faults = faults / hosts + (static_cast<int>(host) < faults % hosts);
+    const auto more = faults % hosts, number = static_cast<int>(host); // hosts with one more come first
+    plan.faults = faults / hosts + (number < more);
+    plan.first = number * (faults / hosts) + std::min(number, more);
     trace::HostTrace weeks(options.seed * 100'000 + host, plan);
     std::vector<Score> scores;
     scores.emplace_back(std::make_unique<Ours>(), weeks.faults(), true);
@@ -334,6 +348,29 @@ void print(const Sums& sums) {
     fmt::print("{}", table.print());
 }
 
+// Rows of the rules that no fault was planted for, and why.
+void print_rest(const Confusion& planted) {
+    std::map<std::string, std::vector<std::string>> rest;
+    std::size_t rows = 0, exercised = 0;
+    for (const auto& rule : restart::shipped_rules()) {
+        ++rows;
+        const std::string row(rule.name);
+        const auto found = planted.find(row);
+        if (found != planted.end() && found->second.planted > 0) {
+            ++exercised;
+            continue;
+        }
+        const bool of_links = rule.signal.starts_with("link.") || rule.signal.starts_with("rail.");
+        rest[!rule.on   ? "off unless a site turns it on"
+             : of_links ? "fabricwatchd's, of links and rails: no host's trace shows them"
+                        : "no fault of its kind is planted here"]
+            .push_back(row);
+    }
+    fmt::print("\n{} of {} rows of the rules were exercised; not:\n", exercised, rows);
+    for (const auto& [why, names] : rest)
+        fmt::print("  {} ({}): {}\n", why, names.size(), fmt::join(names, ", "));
+}
+
 int run(const Options& options) {
     fmt::print("{} hosts with {} HCAs and {} GPUs, {} days, seed {}\n\n", options.hosts,
                trace::HostTrace::devices, trace::HostTrace::devices, options.days, options.seed);
@@ -348,8 +385,10 @@ int run(const Options& options) {
         rules.add({rule, fmt::format("{}", count.planted), fmt::format("{}", count.found),
                    middle(count.delays), fmt::format("{}", count.false_alarms),
                    fmt::format("{}", count.false_warnings)});
+    fmt::print("{}", rules.print());
+    print_rest(faulty.sums.front().second);
     const auto seconds = std::chrono::duration<double>(faulty.judging).count();
-    fmt::print("{}\none look is judged in {:.1f} us\n", rules.print(),
+    fmt::print("\none look is judged in {:.1f} us\n",
                1e6 * seconds / static_cast<double>(std::max<std::uint64_t>(1, faulty.looks)));
     return base::exit_done;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace trace {
 namespace {
@@ -17,6 +18,7 @@ using restart::PortSample;
 constexpr base::Duration coarse = 60s, fine = 1s;
 constexpr base::Duration around = 150s; // what begins or ends is looked at each second for so long
 constexpr base::Duration boots = 4min;
+constexpr base::Duration trains = 90s;         // NVLinks and what hangs on them, behind a boot
 constexpr base::Duration resumes_after = 2min; // the end of the work a person resumes the host
 
 restart::Guid guid_of(std::uint32_t hca) {
@@ -31,11 +33,34 @@ std::string gpu_name(std::uint32_t gpu) {
     return fmt::format("gpu{}", gpu);
 }
 
+// The pack of this round, the same for all hosts.
+std::vector<int> shuffled(int cards, int round) {
+    std::vector<int> pack(static_cast<std::size_t>(cards));
+    std::iota(pack.begin(), pack.end(), 0);
+    std::mt19937_64 random(static_cast<std::uint64_t>(round));
+    std::shuffle(pack.begin(), pack.end(), random);
+    return pack;
+}
+
 } // namespace
 
-const HostTrace::Kind& HostTrace::kind_of(const Episode& episode) const {
+const HostTrace::Kind& HostTrace::kind_of(const Episode& episode) {
     const auto kind = static_cast<std::size_t>(episode.kind);
-    return episode.fault >= 0 ? planted_[kind] : noise_[kind];
+    return episode.fault >= 0 ? *planted()[kind] : noise()[kind];
+}
+
+std::string HostTrace::component_of(const Episode& episode) const {
+    switch (kind_of(episode).of) {
+    case Part::port: return port_name(episode.device);
+    case Part::hca: return fmt::format("mlx5_{}", episode.device);
+    case Part::gpu: return gpu_name(episode.device);
+    case Part::host: return "host";
+    case Part::memory: return "mc0";
+    case Part::net: return "eth0";
+    case Part::mount: return "/home";
+    case Part::job: break;
+    }
+    return fmt::format("job{}", job_number_);
 }
 
 std::uint64_t HostTrace::between(std::uint64_t low, std::uint64_t high) {
@@ -43,8 +68,7 @@ std::uint64_t HostTrace::between(std::uint64_t low, std::uint64_t high) {
 }
 
 HostTrace::HostTrace(std::uint64_t seed, const Plan& plan)
-    : random_(seed), now_(start()), end_(start() + plan.length), counters_(devices), replays_(devices),
-      ecc_corrected_(devices) {
+    : random_(seed), now_(start()), end_(start() + plan.length), counters_(devices), gpus_(devices) {
     add_faults(plan);
     add_noise(plan);
     std::sort(episodes_.begin(), episodes_.end(),
@@ -52,30 +76,44 @@ HostTrace::HostTrace(std::uint64_t seed, const Plan& plan)
     boot();
 }
 
+// At times of their own, so that each is found by itself: one after the other, with as much time between
+// them.
 void HostTrace::add_faults(const Plan& plan) {
-    const auto seconds = static_cast<std::uint64_t>(plan.length / 1s);
-    // At times of their own, so that each is found by itself.
-    const auto room = seconds / static_cast<std::uint64_t>(plan.faults + 1);
+    const auto kinds = static_cast<int>(planted().size());
+    std::vector<Episode> dealt;
+    auto left = plan.length;
     for (int i = 0; i < plan.faults; ++i) {
         Episode one;
-        one.kind = static_cast<int>(between(0, planted_kinds() - 1));
+        const auto card = plan.first + i;
+        one.kind = shuffled(kinds, card / kinds)[static_cast<std::size_t>(card % kinds)];
         one.fault = i;
         one.device = static_cast<std::uint32_t>(between(0, devices - 1));
         const auto& kind = kind_of(one);
-        one.begin = start() +
-                    std::chrono::seconds(room * static_cast<std::uint64_t>(i) + between(room / 8, room / 4));
-        one.end = one.begin + std::chrono::seconds(between(static_cast<std::uint64_t>(kind.shortest / 1s),
-                                                           static_cast<std::uint64_t>(kind.longest / 1s)));
+        one.amount = kind.least;
+        one.end = base::Time(std::chrono::seconds(between(static_cast<std::uint64_t>(kind.shortest / 1s),
+                                                          static_cast<std::uint64_t>(kind.longest / 1s))));
+        left -= one.end.time_since_epoch();
+        dealt.push_back(one);
+    }
+    const auto room = static_cast<std::uint64_t>(std::max<base::Duration>(left, 0s) / 1s) /
+                      static_cast<std::uint64_t>(plan.faults + 1);
+    auto from = start();
+    for (auto& one : dealt) {
+        const auto lasts = one.end.time_since_epoch();
+        one.begin = from + std::chrono::seconds(between(room / 2, room));
+        one.end = one.begin + lasts;
+        from = one.end;
+        const auto& kind = kind_of(one);
         episodes_.push_back(one);
-        faults_.push_back({one.begin, one.end, kind.name,
-                           kind.on_gpu ? gpu_name(one.device) : port_name(one.device), kind.grave});
+        faults_.push_back({one.begin, one.end, kind.name, kind.row.empty() ? kind.name : kind.row,
+                           component_of(one), std::min(kind.severity, restart::Severity::evict)});
     }
 }
 
 void HostTrace::add_noise(const Plan& plan) {
     const auto months = std::chrono::duration<double>(plan.length) / std::chrono::duration<double>(24h * 30);
-    for (std::size_t number = 0; number < noise_kinds(); ++number) {
-        const auto& kind = noise_[number];
+    for (std::size_t number = 0; number < noise().size(); ++number) {
+        const auto& kind = noise()[number];
         const auto times = std::poisson_distribution<int>(kind.a_month * months)(random_);
         for (int i = 0; i < times; ++i) {
             Episode one;
@@ -106,8 +144,11 @@ void HostTrace::boot() {
         port["link_downed"] = between(0, 3);
         port["symbol_error"] = between(0, 5000);
     }
-    std::fill(replays_.begin(), replays_.end(), 0);
-    std::fill(ecc_corrected_.begin(), ecc_corrected_.end(), 0);
+    std::fill(gpus_.begin(), gpus_.end(), GpuCounts{});
+    memory_.fill({});
+    carrier_changes_ = between(1, 3);
+    job_ = {};
+    trained_ = now_ + trains;
     fresh_agent_ = booted_ = true;
 }
 
@@ -142,20 +183,76 @@ void HostTrace::describe_host() {
         port.phys_state = "LinkUp";
         port.rate_gbps = 400;
         port.counters = counters_[i];
+        port.pci = fmt::format("0000:{:02x}:00.0", 0x13 + 28 * i);
+        port.pcie_width = port.pcie_width_max = 16;
+        port.pcie_speed = port.pcie_speed_max = 32;
         sample_.ib->ports.push_back(std::move(port));
         sample_.listed->ports.push_back({guid_of(i), 0, 1, true, port_name(i)});
         GpuSample gpu;
         gpu.index = i;
         gpu.pci = fmt::format("0000:{:02x}:00.0", 0x14 + 28 * i);
         gpu.reasons = 0;
-        gpu.ecc_corrected = ecc_corrected_[i];
+        gpu.ecc_corrected = gpus_[i].ecc_corrected;
         gpu.ecc_uncorrected = 0;
         gpu.remap_failed = gpu.remap_pending = false;
         gpu.pcie_generation = gpu.pcie_generation_max = 5;
         gpu.pcie_width = gpu.pcie_width_max = 16;
-        gpu.pcie_replays = replays_[i];
+        gpu.pcie_replays = gpus_[i].pcie_replays;
+        const bool trained = now_ >= trained_;
+        gpu.nvlinks_active = trained ? nvlinks : i;
+        gpu.nvlink_crc = gpus_[i].nvlink_crc;
+        gpu.nvlink_replays = gpus_[i].nvlink_replays;
+        gpu.nvlink_recoveries = gpus_[i].nvlink_recoveries;
+        gpu.nvlink_rcv_errors = gpus_[i].nvlink_rcv_errors;
+        gpu.thermal_violation_ms = gpus_[i].thermal_ms;
+        gpu.recovery_action = 0;
+        gpu.fabric_state = trained ? 3 : 2;
+        gpu.fabric_status = 0;
         sample_.gpus->push_back(std::move(gpu));
     }
+    auto& host = sample_.host.emplace();
+    for (std::size_t i = 0; i < memory_.size(); ++i)
+        host.memory.push_back({fmt::format("mc{}", i), memory_[i].corrected, memory_[i].uncorrected});
+    host.clock_source = probe::ClockSource::tsc;
+    host.clock_source_name = "tsc";
+    host.fabric_manager = host.peer_memory = now_ >= trained_;
+    host.net_device = "eth0";
+    host.carrier_changes = carrier_changes_;
+    host.blocked_s = 0;
+    sample_.mounts = {{.path = "/home", .answered = true, .read_only = false, .free_percent = 40},
+                      {.path = "/scratch", .answered = true, .read_only = false, .free_percent = 11}};
+    describe_job();
+}
+
+// A process a GPU, each with an endpoint to others over its own rail.
+void HostTrace::describe_job() {
+    sample_.ucx.clear();
+    if (now_ < trained_) return;
+    auto& job = sample_.ucx.emplace_back();
+    job.name = fmt::format("job{}", job_number_);
+    for (std::uint32_t i = 0; i < devices; ++i)
+        job.ranks.push_back(
+            {i, "", port_name(i), "", {{fmt::format("rc_mlx5/{}", port_name(i)), 7}, {"sysv/memory", 7}}});
+    const auto count = [](std::uint64_t total) { return restart::UcxJob::Count{total, "rank 3"}; };
+    job.failed = count(job_.failed);
+    job.timeouts = count(job_.timeouts);
+    job.refused = count(job_.refused);
+    job.resent = count(job_.resent);
+    job.tcp_bytes = count(job_.tcp_bytes);
+    job.dropped = count(job_.dropped);
+}
+
+// What the kernel log says of it now.
+void HostTrace::tell(Episode& one) {
+    const auto& kind = kind_of(one);
+    if ((kind.xid == 0 && kind.says.empty()) || one.told >= kind.times ||
+        now_ < one.begin + one.told * kind.every)
+        return;
+    ++one.told;
+    if (kind.xid != 0)
+        sample_.xids.push_back({sample_.gpus->at(one.device).pci, kind.xid, std::string(kind.says)});
+    else if (const auto* port = port_of(sample_, one.device))
+        sample_.hca_lines.push_back({port->pci, std::string(kind.says)});
 }
 
 std::optional<HostTrace::Look> HostTrace::next() {
@@ -175,12 +272,16 @@ std::optional<HostTrace::Look> HostTrace::next() {
         }
         one.begin = now_;
         one.end = std::max(one.end, now_ + fine);
-        if (one.fault >= 0) faults_[static_cast<std::size_t>(one.fault)].begin = now_;
+        if (one.fault >= 0) {
+            auto& fault = faults_[static_cast<std::size_t>(one.fault)];
+            fault.begin = now_;
+            fault.component = component_of(one);
+        }
         if (kind.begin) kind.begin(*this, one);
         active_.push_back(one);
         if (!kind.in_minutes) fine_until_ = now_ + around;
     }
-    changed |= !begin.empty() || booted_;
+    changed |= !begin.empty() || booted_ || before < trained_;
     for (const auto& one : active_)
         if (const auto& kind = kind_of(one); kind.tick) kind.tick(*this, one, now_ - before);
     // A fault ends with its repair, and that with a boot.
@@ -199,9 +300,12 @@ std::optional<HostTrace::Look> HostTrace::next() {
 
     sample_.now = now_;
     sample_.xids.clear();
+    sample_.hca_lines.clear();
     if (changed) describe_host();
-    for (const auto& one : active_) {
+    sample_.host->clock_step_ms = 0;
+    for (auto& one : active_) {
         const auto& kind = kind_of(one);
+        tell(one);
         if (kind.show) kind.show(sample_, one);
         if (kind.maintenance) drained_until_ = now_ + resumes_after;
     }

@@ -36,7 +36,9 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/xid_words_test.cpp \
 	tests/unit/probe/hardware.hpp tests/unit/probe/ras_double.hpp \
 	tests/unit/restart/ucx/ucx_view_test.cpp \
+	tests/traces/gpu_faults.cpp tests/traces/host_faults.cpp \
 	tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \
+	tests/traces/host_noise.cpp tests/traces/port_faults.cpp tests/traces/xid_faults.cpp \
 	tests/traces/host_trace.cpp tests/traces/host_trace.hpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_unit_unit_watch_CPPFLAGS = $(unit_cppflags)
