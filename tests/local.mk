@@ -26,6 +26,7 @@ include tests/unit/topo/local.mk
 include tests/unit/probe/local.mk
 include tests/unit/sched/local.mk
 include tests/unit/sched/advise/local.mk
+include tests/unit/sched/lsf/local.mk
 include tests/unit/sched/plan/local.mk
 include tests/unit/sched/slurm/local.mk
 include tests/unit/spank/local.mk

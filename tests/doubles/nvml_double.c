@@ -94,14 +94,16 @@ static const char* key_of(const char* key, int gpu) {
     return rest != key && number == gpu && *rest == '.' ? rest + 1 : NULL;
 }
 
-/* The value of PREFIX and KEY, or for gpu >= 0 of "GPU." before them, in the state as last read; the last line of
- * a key counts. Cheap, where there are no lines: nodewatchd is measured over this. */
-static unsigned long long held_at(int gpu, const char* prefix, const char* key, unsigned long long otherwise) {
+/* The value of PREFIX and KEY, or for gpu >= 0 of "GPU." before them, in the state as last read; the last
+ * line of a key counts. Cheap, where there are no lines: nodewatchd is measured over this. */
+static unsigned long long held_at(int gpu, const char* prefix, const char* key,
+                                  unsigned long long otherwise) {
     unsigned long long value = otherwise;
     const size_t begins = strlen(prefix);
     for (int i = 0; i < state.lines; i++) {
         const char* mine = key_of(state.line[i].key, gpu);
-        if (mine && !strncmp(mine, prefix, begins) && !strcmp(mine + begins, key)) value = state.line[i].value;
+        if (mine && !strncmp(mine, prefix, begins) && !strcmp(mine + begins, key))
+            value = state.line[i].value;
     }
     return value;
 }
@@ -131,7 +133,8 @@ static nvmlReturn_t reach(nvmlDevice_t device, const void* out, const char* what
     read_again();
     unsigned long long hang = held(device->index, "hang_ms", 0);
     unsigned long long lost = held(device->index, "lost", 0);
-    unsigned long long fail = held_at(device->index, "fail_", what, held(device->index, "fail", NVML_SUCCESS));
+    unsigned long long fail =
+        held_at(device->index, "fail_", what, held(device->index, "fail", NVML_SUCCESS));
     pthread_mutex_unlock(&lock);
     if (hang) sleep_ms(hang);
     return lost ? NVML_ERROR_GPU_IS_LOST : (nvmlReturn_t)fail;

@@ -14,7 +14,7 @@ from railcluster.process import wait_for
 from railcluster.site import Site
 from railcluster.testing import check, equal, holds
 
-NEEDS = ["railtopo", "railplan", "railckpt", "railrun", "railctl", "restartd", "nodewatchd", "fabricwatchd", "railcheck",
+NEEDS = ["railtopo", "railplan", "railckpt", "railrun", "railctl", "restartd", "nodewatchd", "fabricwatchd", "railcheck", "elim.rail",
          ".libs/spank_rail.so", ".libs/librailucx.so"]
 MAN = SOURCE / "man"
 
@@ -259,6 +259,11 @@ def signals(cluster, text):
     wait_for(lambda: "gpu.lost" in stage.run(text, {"n001": cluster.nodes[0]}), 60, "the rules of the GPU to be shown")
 
 
+def health_index(cluster, text):
+    stage, node = Stage(cluster, "elim"), cluster.nodes[0]
+    wait_for(lambda: stage.run(text, host=node) == "2 health 100 planned 0\n", 30, "a sound host's index")
+
+
 def selftest(cluster, text):
     holds(Stage(cluster, "selftest").run(text), "each fires at its fault", "railcheck selftest")
 
@@ -327,6 +332,7 @@ def preloaded_by_mpirun(cluster, text):
 
 
 TESTS = {
+    "elim.rail.8": [health_index],
     "fabric-rules.5": [rules],
     "fabric.json.5": [fabric_file],
     "fabricwatchd.8": [sweep],
@@ -373,5 +379,5 @@ def test_examples_of_placement(cluster):
 
 
 def test_examples_of_operation(cluster):
-    for page in ("railctl.1", "nodewatchd.8", "railcheck.8", "librailucx.7"):
+    for page in ("railctl.1", "nodewatchd.8", "railcheck.8", "elim.rail.8", "librailucx.7"):
         run_page(cluster, page)

@@ -1,6 +1,7 @@
 // nodewatchd: watches one host and speaks for it and its jobs. main is the table of contents; the parts are
 // sources (readings), watcher (findings), job_socket (the jobs), peer_looker (other hosts), reporter (to
 // restartd), metrics_socket (scrapes).
+#include "base/agent_paths.hpp"
 #include "base/child.hpp"
 #include "base/cli.hpp"
 #include "base/daemon.hpp"
@@ -111,10 +112,7 @@ Delivery::Target target_of(const base::Conf& conf) {
 }
 
 MetricsSocket::At metrics_at(const base::Conf& conf) {
-    std::filesystem::path socket = conf.agent.metrics_socket;
-    if (!socket.empty() && !socket.has_parent_path())
-        socket = std::filesystem::path(conf.agent.job_socket).parent_path() / socket;
-    return {std::move(socket), conf.agent.metrics_listen};
+    return {base::metrics_socket(conf.agent), conf.agent.metrics_listen};
 }
 
 std::string short_host_name() {

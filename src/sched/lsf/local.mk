@@ -1,0 +1,10 @@
+# sched/lsf: what LSF's daemons and commands run.
+noinst_LTLIBRARIES += libry_lsf.la
+libry_lsf_la_SOURCES = \
+	%D%/elim_line.cpp %D%/elim_line.hpp \
+	%D%/metrics_socket.cpp %D%/metrics_socket.hpp
+libry_lsf_la_LIBADD = libry_base.la
+
+pkglibexec_PROGRAMS += elim.rail
+elim_rail_SOURCES = %D%/elim.cpp
+elim_rail_LDADD = libry_lsf.la libry_cli.la
