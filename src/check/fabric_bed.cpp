@@ -17,6 +17,8 @@ constexpr double words_a_look = 1 << 22;
 constexpr double load = 0.05;
 constexpr double bits_a_word = 32;
 constexpr std::size_t fewest_rails = 3;
+constexpr double million = 1e6;
+constexpr double words_a_tick = 2;
 
 std::uint64_t whole(double value) {
     return static_cast<std::uint64_t>(std::max(0.0, value));
@@ -27,7 +29,7 @@ std::uint64_t whole(double value) {
 base::Expected<std::unique_ptr<FabricBed>> FabricBed::make(const std::string& console) {
     std::unique_ptr<FabricPorts> ports;
     if (console.empty()) {
-        const auto spec = topo::parse_synth("hosts=4 rails=4 rate=4xNDR");
+        const auto spec = topo::parse_synth("units=2 hosts=4 rails=4 spines=2 rate=4xNDR");
         if (!spec) return spec.error();
         auto fabric = topo::synthesise(*spec);
         if (!fabric) return std::move(fabric).error();
@@ -74,8 +76,46 @@ base::Expected<void> FabricBed::choose() {
         return base::Error{base::Code::unfit,
                            fmt::format("{}: no link has a GUID at both ends", fabric.source)};
     link_ = name_of(restart::place_of(map, {at->first, {}, topo::none}));
+    choose_loop(map);
     rail_ = name_of(restart::place_of(map, {0, unit->name, rail_number_}));
     return {};
+}
+
+// Two leaves and two spines, if there are as many: up, down, and, as no route may go on, up and down again.
+void FabricBed::choose_loop(const restart::LinkMap& map) {
+    const auto& fabric = ports_->fabric();
+    struct Link {
+        topo::Guid leaf, spine;
+        FabricPort up, down;
+        std::size_t number;
+    };
+    std::vector<Link> links;
+    for (const auto& link : fabric.links) {
+        const auto *low = &link.a, *high = &link.b;
+        if (low->host != topo::none || high->host != topo::none) continue;
+        const auto tier = [&](const topo::End& end) {
+            return fabric.switches[static_cast<std::size_t>(end.switch_)].tier;
+        };
+        if (tier(*low) > tier(*high)) std::swap(low, high);
+        const auto up = port_at(fabric, *low), down = port_at(fabric, *high);
+        const auto at = map.find(up.node, up.number);
+        if (tier(*low) == 0 && tier(*high) == 1 && at)
+            links.push_back({up.node, down.node, up, down, at->first});
+    }
+    const auto find = [&](topo::Guid leaf, topo::Guid spine) {
+        return std::find_if(links.begin(), links.end(),
+                            [&](const Link& one) { return one.leaf == leaf && one.spine == spine; });
+    };
+    for (const auto& a : links)
+        for (const auto& b : links) {
+            if (a.leaf == b.leaf || a.spine == b.spine) continue;
+            const auto ab = find(a.leaf, b.spine), ba = find(b.leaf, a.spine);
+            if (ab == links.end() || ba == links.end()) continue;
+            loop_ = {a.up, ba->down, b.up, ab->down};
+            const auto lowest = std::min({a.number, b.number, ab->number, ba->number});
+            loop_name_ = name_of(restart::place_of(map, {lowest, {}, topo::none}));
+            return;
+        }
 }
 
 FabricBed::~FabricBed() {
@@ -102,6 +142,8 @@ base::Expected<void> FabricBed::restore() {
         if (auto done = ports_->swap(port_, other_, false); !done) return done;
     waiting_.reset();
     traffic_.reset();
+    loop_moves_.reset();
+    takes_.reset();
     return {};
 }
 
@@ -144,6 +186,14 @@ base::Expected<void> FabricBed::set(std::string_view signal, double value) {
         waiting_ = value;
         return {};
     }
+    if (signal == "link.credit_loop") {
+        loop_moves_ = value / million;
+        return {};
+    }
+    if (signal == "link.slow_receiver") {
+        takes_ = value / 100;
+        return {};
+    }
     if (signal == "rail.traffic") {
         traffic_ = value;
         return {};
@@ -162,6 +212,22 @@ base::Expected<void> FabricBed::carry() {
         if (auto done = add(port_, PortCounter::transmit_waits, words_a_look * *waiting_); !done) return done;
         if (auto done = add(port_, PortCounter::transmit_words, words_a_look * (1 - *waiting_)); !done)
             return done;
+    }
+    // What waits does so all the time; the ticks are those of HDR switches.
+    const double could = gbps() * 1e9 * base::to_seconds(interval_) / bits_a_word;
+    const auto hold_up = [&](FabricPort port, double moves) -> base::Expected<void> {
+        if (auto done = add(port, PortCounter::transmit_waits, could / words_a_tick * (1 - moves)); !done)
+            return done;
+        return add(port, PortCounter::transmit_words, could * moves);
+    };
+    if (loop_moves_)
+        for (std::size_t i = 0; i < loop_.size(); ++i)
+            if (auto done = hold_up(loop_[i], i == 1 ? *loop_moves_ : 0); !done) return done;
+    if (takes_) {
+        if (auto done = hold_up(peer_, *takes_); !done) return done;
+        for (const auto& [port, rail] : unit_) // who sends to it
+            if (rail == rail_number_ && port != port_)
+                if (auto done = hold_up(port, *takes_ / 4); !done) return done;
     }
     if (!traffic_) return {};
     const double each = load * gbps() * 1e9 * base::to_seconds(interval_) / bits_a_word;
@@ -191,6 +257,7 @@ base::Expected<std::vector<restart::Finding>> FabricBed::look() {
 }
 
 std::string FabricBed::component(std::string_view signal) const {
+    if (signal == "link.credit_loop") return loop_name_;
     return signal.starts_with("rail.") ? rail_ : link_;
 }
 

@@ -46,6 +46,7 @@ public:
 private:
     explicit FabricBed(std::unique_ptr<FabricPorts> ports) : ports_(std::move(ports)) {}
     base::Expected<void> choose();
+    void choose_loop(const restart::LinkMap& map);
     base::Expected<void> clear(); // of counters that another one left behind
     base::Expected<void> restore();
     base::Expected<void> set_counter(FabricPort port, restart::PortCounter counter, std::uint64_t value);
@@ -54,6 +55,8 @@ private:
     std::unique_ptr<FabricPorts> ports_;
     FabricPort port_, peer_, other_; // under test: a host's, the leaf's; a port of the host on another rail
     std::string link_, rail_;        // their names in findings
+    std::vector<FabricPort> loop_; // each sends to the switch of the next, and the last to that of the first
+    std::string loop_name_;        // its lowest link
     std::vector<std::pair<FabricPort, int>> unit_; // HCA ports of the unit, with their rails
     int rail_number_ = 0;
     std::uint32_t mbps_ = 0; // of its link
@@ -61,6 +64,7 @@ private:
     std::map<std::pair<FabricPort, restart::PortCounter>, std::uint64_t> counted_; // that are not 0
     bool silent_ = false, slow_ = false, swapped_ = false;
     std::optional<double> waiting_, traffic_;
+    std::optional<double> loop_moves_, takes_; // shares: of a loop's one link, of the host under test
     std::optional<restart::LinkJudge> judge_;
     base::Duration interval_{1'000};
     base::Time now_{};

@@ -32,12 +32,14 @@ MadePorts::MadePorts(topo::Fabric fabric) : fabric_(std::move(fabric)) {
             port.seen.lid = port.reading.lid = lid++;
             port.seen.mbps = link.mbps;
             port.seen.active = true;
-            // As HDR switches answer: errors of 4 to 32 bits, data and packets of 64.
+            // As HDR switches answer: errors of 4 to 32 bits, data and packets of 64; waits as those of
+            // which PortCountersExtended has them, since 32 bits are full in less than a second of waiting.
             port.reading.abilities = restart::pm::known | restart::pm::extended | restart::pm::waits;
             port.reading.answered = true;
             port.reading.has = (1U << restart::port_counters) - 1;
-            for (const auto counter : {PortCounter::transmit_words, PortCounter::receive_words,
-                                       PortCounter::transmit_packets, PortCounter::receive_packets})
+            for (const auto counter :
+                 {PortCounter::transmit_words, PortCounter::receive_words, PortCounter::transmit_packets,
+                  PortCounter::receive_packets, PortCounter::transmit_waits})
                 port.reading.wide |= restart::bit_of(counter);
         }
         connect(ports_[a], ports_[b]);

@@ -105,12 +105,14 @@ int run_selftest(const base::Cli& cli, const Options& options) {
     if (!bed) return cli.fail(bed.error());
     const auto fabric = check::FabricBed::make(options.ibsim);
     if (!fabric) return cli.fail(fabric.error());
+    const auto made = check::FabricBed::make({});
+    if (!made) return cli.fail(made.error());
     for (const int number : {SIGINT, SIGTERM})
         std::signal(number, [](int taken) { interrupted = taken; });
     const bool terminal = !options.as_json && ::isatty(STDERR_FILENO) != 0;
     int done = 0;
     const auto outcomes =
-        check::selftest(*rules, options.only, {**bed, **fabric}, [&](const check::Outcome& one) {
+        check::selftest(*rules, options.only, {**bed, **fabric, **made}, [&](const check::Outcome& one) {
             if (terminal) fmt::print(stderr, "\r{} rules, {}\033[K", ++done, one.rule);
             return interrupted == 0;
         });

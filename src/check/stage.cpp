@@ -343,6 +343,8 @@ public:
     std::string component() const override { return bed_.component(signal_); }
     double sound() const override {
         if (signal_ == "link.rate") return bed_.gbps();
+        if (signal_ == "link.credit_loop") return 1e6;
+        if (signal_ == "link.slow_receiver") return 100;
         return signal_ == "rail.traffic" ? 1 : 0;
     }
     double of() const override { return bed_.gbps(); }
@@ -406,6 +408,8 @@ private:
 
 std::unique_ptr<Stage> stage_of(const restart::Rule& rule, const Beds& beds) {
     auto& bed = beds.host;
+    if (rule.signal == "link.credit_loop" || rule.signal == "link.slow_receiver")
+        return std::make_unique<OnFabric>(beds.made, rule.signal);
     if (restart::is_of_fabric(rule.signal)) return std::make_unique<OnFabric>(beds.fabric, rule.signal);
     if (rule.signal == "gpu.xid" || rule.signal == "hca.log") return std::make_unique<Logged>(bed, rule);
     if (rule.signal.starts_with(restart::counter_prefix))

@@ -40,7 +40,8 @@ public:
 // What is made up for the signals of a host, and for those of links.
 struct Beds {
     Bed& host;
-    FabricBed& fabric;
+    FabricBed& fabric; // made up, or a simulator's
+    FabricBed& made;   // made up: for counters that a simulator has with 32 bits only
 };
 
 // The stage of a signal. The beds outlive it. Signals without an injector of their own, and those of GPUs

@@ -64,7 +64,10 @@ def test_rules_of_links_fire_on_the_simulator(cluster):
         rules.update((rule["rule"], rule) for rule in json.loads(done.stdout))
         equal(done.returncode, 0, "exit status")
     check(len(rules) > 15, f"only {sorted(rules)}")
-    equal({name: rule["through"] for name, rule in rules.items()}, dict.fromkeys(rules, "ibsim"), "injectors")
+    # ibsim counts waits with 32 bits, which are full before a minute of them is over.
+    made = {"link.credit_loop", "link.slow_receiver"}
+    equal({name: rule["through"] for name, rule in rules.items()},
+          {name: "port readings" if name in made else "ibsim" for name in rules}, "injectors")
     # All is as it was; and who sees another fabric, or none, changes nothing.
     equal(essence(discovered(cluster)), essence(json.loads(cluster.agents.fabric.read_text())), "fabric")
     blind = selftest("link.", timeout=60)

@@ -6,8 +6,10 @@ libry_watch_la_SOURCES = \
 	%D%/fabric/link_judge.cpp %D%/fabric/link_judge.hpp \
 	%D%/fabric/link_map.cpp %D%/fabric/link_map.hpp \
 	%D%/fabric/link_signals.cpp %D%/fabric/link_signals.hpp \
+	%D%/fabric/link_waits.cpp %D%/fabric/link_waits.hpp \
 	%D%/fabric/port_counters.cpp %D%/fabric/port_counters.hpp \
 	%D%/fabric/seen_ends.cpp %D%/fabric/seen_ends.hpp \
+	%D%/fabric/wait_graph.cpp %D%/fabric/wait_graph.hpp \
 	%D%/fabric_file.cpp %D%/fabric_file.hpp \
 	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
 	%D%/gpu_signals.cpp %D%/gpu_signals.hpp \

@@ -1,6 +1,7 @@
 #include "restart/watch/fabric/link_judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <utility>
@@ -51,7 +52,24 @@ LinkFinding LinkJudge::whole(const Finding& finding) const {
     whole.severity = finding.severity;
     whole.since = finding.since;
     whole.evidence = finding.evidence;
+    if (const auto* cause = signals_.waits().cause(finding.rule, finding.component))
+        whole.hosts = cause->hosts;
     return whole;
+}
+
+// What waits because of another finding is told with that.
+std::vector<Finding> LinkJudge::without_what_is_explained(std::vector<Finding> findings) const {
+    std::vector<std::array<bool, 2>> explained(signals_.map().links().size());
+    for (const auto& finding : findings)
+        if (const auto* cause = signals_.waits().cause(finding.rule, finding.component))
+            for (const auto& end : cause->ends)
+                explained[end.link][end.side] = true;
+    std::erase_if(findings, [&](const Finding& finding) {
+        if (finding.rule != "link.waiting") return false;
+        const auto side = finding.component.ends_with(":1") ? 1U : 0U;
+        return explained[signals_.component(finding.component).link][side];
+    });
+    return findings;
 }
 
 std::vector<LinkFinding> LinkJudge::judge(base::Time now, std::span<const SeenEnd> seen,
@@ -63,7 +81,7 @@ std::vector<LinkFinding> LinkJudge::judge(base::Time now, std::span<const SeenEn
 
     // Both ends of a link may show the same.
     std::map<std::pair<std::string, std::string>, LinkFinding> joined;
-    for (const auto& finding : book_.findings(now)) {
+    for (const auto& finding : without_what_is_explained(book_.findings(now))) {
         const auto link = finding.component.substr(0, finding.component.find(':'));
         const auto [entry, first] = joined.try_emplace({finding.rule, link});
         auto& one = entry->second;

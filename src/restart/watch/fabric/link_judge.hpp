@@ -33,6 +33,7 @@ public:
 
 private:
     LinkFinding whole(const Finding& finding) const;
+    std::vector<Finding> without_what_is_explained(std::vector<Finding> findings) const;
 
     LinkSignals signals_;
     RuleBook book_;

@@ -70,8 +70,12 @@ LinkMap::LinkMap(const topo::Fabric& file) {
         for (std::size_t side = 0; side < 2; ++side) {
             const auto& end = side == 0 ? link.a : link.b;
             auto& mine = watched.ends[side];
-            mine = {guid_of(file, end), end.port, topo::device_of(file, end), topo::port_of(file, end),
-                    end.host};
+            mine = {guid_of(file, end),
+                    end.port,
+                    topo::device_of(file, end),
+                    topo::port_of(file, end),
+                    end.host,
+                    end.switch_ == topo::none ? -1 : std::max(0, at(file.switches, end.switch_).tier)};
             if (end.host != topo::none) {
                 const auto& host = at(file.hosts, end.host);
                 watched.rail = at(host.hcas, end.hca).rail;
@@ -117,7 +121,17 @@ std::string LinkMap::hosts_of(std::size_t link) const {
             hosts = behind->second;
     if (hosts.empty())
         if (const auto pod = in_pod_.find(watched.pod); pod != in_pod_.end()) hosts = pod->second;
+    return folded(std::move(hosts));
+}
+
+std::string LinkMap::end_name(std::size_t link, std::size_t side) const {
+    const auto& end = links_[link].ends[side];
+    return fmt::format("{}{}{}", end.device, end.host == topo::none ? " port " : " ", end.port_name);
+}
+
+std::string LinkMap::folded(std::vector<std::string> hosts) {
     std::sort(hosts.begin(), hosts.end(), base::natural_less);
+    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     auto folded = base::fold_hostlist(hosts);
     // Names that do not fold.
     for (auto some = hosts.size(); folded.size() > longest_list; folded = base::fold_hostlist(hosts)) {

@@ -19,6 +19,7 @@ struct WatchedEnd {
     std::uint8_t port = 0;
     std::string device, port_name; // as topo/end_names.hpp has them
     int host = topo::none;         // index into the file's hosts; none: a switch
+    int level = 0;                 // -1: an HCA; of a switch its tier, a leaf's is 0
     bool operator==(const WatchedEnd&) const = default;
 };
 
@@ -47,6 +48,12 @@ public:
     // Hosts whose traffic goes through the link: the host at its end; behind a leaf those on it; above that
     // those of its pod. Folded; of names that do not fold only the first, in 1,000 characters.
     std::string hosts_of(std::size_t link) const;
+
+    // Host names as findings have them: sorted, each once, folded, as many as a report carries.
+    static std::string folded(std::vector<std::string> hosts);
+
+    // "n003 mlx5_1:1", "leaf1 port 3".
+    std::string end_name(std::size_t link, std::size_t side) const;
 
     bool operator==(const LinkMap&) const = default;
 

@@ -35,10 +35,6 @@ constexpr auto sums = std::to_array<Summed>({
     {PortCounter::vl15_drops, "link.vl15_drops"},
 });
 
-std::string component_of(std::size_t link, std::size_t side) {
-    return fmt::format("{}:{}", link, side);
-}
-
 double share_of_waiting(const PortGrowth& grown) {
     // A tick is a symbol time of a lane: the time of one word of 4 octets on the four lanes of a link.
     const auto waits = grown.of(PortCounter::transmit_waits);
@@ -63,11 +59,6 @@ std::optional<PortCounter> counter_of(std::string_view signal) {
     const auto* known =
         std::find_if(sums.begin(), sums.end(), [&](const Summed& one) { return one.signal == signal; });
     return known == sums.end() ? std::optional<PortCounter>() : known->counter;
-}
-
-std::string LinkSignals::end_name(std::size_t link, std::size_t side) const {
-    const auto& end = map_.links()[link].ends[side];
-    return fmt::format("{}{}{}", end.device, end.host == topo::none ? " port " : " ", end.port_name);
 }
 
 LinkComponent LinkSignals::component(const std::string& name) const {
@@ -121,6 +112,9 @@ void LinkSignals::take_reading(base::Time now, EndState& end, const PortReading&
             end.sums[i] += grown.of(sums[i].counter);
         end.waiting = share_of_waiting(grown);
         end.words = grown.of(PortCounter::transmit_words) + grown.of(PortCounter::receive_words);
+        // At its end the counter of waits says that there were more, and not how many.
+        if (reading.counts(PortCounter::transmit_waits) && !at_its_end(reading, PortCounter::transmit_waits))
+            end.sent = {grown.of(PortCounter::transmit_words), grown.of(PortCounter::transmit_waits)};
     }
     end.last = reading;
     end.missed = !end.active;
@@ -139,7 +133,7 @@ void LinkSignals::tell_end(std::size_t link, std::size_t side, std::vector<Signa
                            std::vector<Signal>& into) {
     auto& end = links_[link].ends[side];
     const auto tell = [&](std::vector<Signal>& list, std::string_view signal, double value, double of = 0) {
-        list.push_back({signal, component_of(link, side), value, of, end_name(link, side)});
+        list.push_back({signal, component_of(link, side), value, of, map_.end_name(link, side)});
     };
     const double gbps = end.active && end.at.mbps > 0 ? end.at.mbps / 1000.0 : map_.links()[link].gbps;
     for (std::size_t i = 0; i < summed; ++i) {
@@ -182,8 +176,8 @@ void LinkSignals::tell_link(std::size_t at, std::vector<Signal>& begin, std::vec
         seen = seen || end.seen;
         if (!end.seen || end.at.peer == 0) continue;
         if (end.at.peer != other.node || end.at.peer_port != other.port)
-            moved = fmt::format("{} leads to {} port {}, in the fabric file to {}", end_name(at, side),
-                                map_.name_of(end.at.peer), end.at.peer_port, end_name(at, 1 - side));
+            moved = fmt::format("{} leads to {} port {}, in the fabric file to {}", map_.end_name(at, side),
+                                map_.name_of(end.at.peer), end.at.peer_port, map_.end_name(at, 1 - side));
         else if (end.active && end.at.mbps > 0) // the slower end's, should one be late to tell
             gbps = gbps > 0 ? std::min(gbps, end.at.mbps / 1000.0) : end.at.mbps / 1000.0;
     }
@@ -233,6 +227,18 @@ void LinkSignals::tell_rails(base::Duration passed, std::vector<Signal>& into) {
     }
 }
 
+void LinkSignals::tell_waits(base::Duration passed, std::vector<Signal>& into) {
+    std::vector<PortLoad> loads;
+    for (std::size_t i = 0; i < links_.size(); ++i)
+        for (std::size_t side = 0; side < 2; ++side) {
+            const auto& end = links_[i].ends[side];
+            if (!end.sent || end.sent->second == 0) continue;
+            const double gbps = end.active && end.at.mbps > 0 ? end.at.mbps / 1000.0 : map_.links()[i].gbps;
+            loads.push_back({{i, side}, gbps, end.sent->first, end.sent->second});
+        }
+    waits_.read(map_, loads, passed, into);
+}
+
 void LinkSignals::read(base::Time now, std::span<const SeenEnd> seen, std::span<const PortReading> readings,
                        std::vector<Signal>& begin, std::vector<Signal>& into) {
     take_seen(seen);
@@ -241,6 +247,7 @@ void LinkSignals::read(base::Time now, std::span<const SeenEnd> seen, std::span<
         for (auto& end : link.ends) {
             end.waiting = 0;
             end.words.reset();
+            end.sent.reset();
         }
     for (const auto& reading : readings) {
         const auto at = map_.find(reading.node, reading.port);
@@ -257,7 +264,10 @@ void LinkSignals::read(base::Time now, std::span<const SeenEnd> seen, std::span<
         pair_downs(now, links_[i]);
         tell_link(i, begin, into);
     }
-    if (last_) tell_rails(now - *last_, into);
+    if (last_) {
+        tell_rails(now - *last_, into);
+        tell_waits(now - *last_, into);
+    }
     last_ = now;
 }
 

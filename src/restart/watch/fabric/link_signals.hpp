@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "restart/watch/fabric/link_map.hpp"
+#include "restart/watch/fabric/link_waits.hpp"
 #include "restart/watch/fabric/port_counters.hpp"
 #include "restart/watch/fabric/seen_ends.hpp"
 #include "restart/watch/rules/signal.hpp"
@@ -40,7 +41,9 @@ struct LinkComponent {
 
 class LinkSignals {
 public:
-    explicit LinkSignals(const topo::Fabric& file) : map_(file) { links_.resize(map_.links().size()); }
+    explicit LinkSignals(const topo::Fabric& file) : map_(file), waits_(map_) {
+        links_.resize(map_.links().size());
+    }
 
     // Takes what a sweep saw and read; `now` must not go back. Counters that become signals for the first
     // time are in `begin` as well, as they were before: for a look of the rules just before that of `into`.
@@ -49,6 +52,9 @@ public:
               std::vector<Signal>& begin, std::vector<Signal>& into);
 
     const LinkMap& map() const { return map_; }
+
+    // Which links hold others up, as the last sweep had it.
+    const LinkWaits& waits() const { return waits_; }
 
     // Of a component's name in signals.
     LinkComponent component(const std::string& name) const;
@@ -67,9 +73,10 @@ private:
         std::uint64_t downs = 0;                                   // not yet paired with the other end's
         base::Time down_at{}, settled{};
         std::array<std::uint64_t, summed> sums{};
-        double waiting = 0;                 // share
-        std::optional<std::uint64_t> words; // sent and received since the last sweep
-        SeenEnd at;                         // where it leads to
+        double waiting = 0;                                          // share
+        std::optional<std::uint64_t> words;                          // sent and received since the last sweep
+        std::optional<std::pair<std::uint64_t, std::uint64_t>> sent; // words and waits since then
+        SeenEnd at;                                                  // where it leads to
     };
     struct LinkState {
         std::array<EndState, 2> ends;
@@ -83,9 +90,10 @@ private:
     void tell_end(std::size_t link, std::size_t side, std::vector<Signal>& begin, std::vector<Signal>& into);
     void tell_link(std::size_t link, std::vector<Signal>& begin, std::vector<Signal>& into);
     void tell_rails(base::Duration passed, std::vector<Signal>& into);
-    std::string end_name(std::size_t link, std::size_t side) const;
+    void tell_waits(base::Duration passed, std::vector<Signal>& into);
 
     LinkMap map_;
+    LinkWaits waits_;
     std::vector<LinkState> links_;
     std::map<std::pair<std::string, int>, bool> uneven_; // rails of units that once were
     std::optional<base::Time> last_;

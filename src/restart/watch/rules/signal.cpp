@@ -122,6 +122,12 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"link.waiting", Shape::gauge, "", "",
      "the share of the time in which a port had something to send that it could not send, since the last "
      "sweep"},
+    {"link.slow_receiver", Shape::gauge, "percent", "",
+     "what a port sent to an HCA of what it could, while it waited for half of the time at least and others "
+     "waited behind it; 100 otherwise"},
+    {"link.credit_loop", Shape::gauge, "", "",
+     "millionths of what it could send that a port sent at most, of ports of switches that waited for each "
+     "other in a circle; 1000000 otherwise"},
     {"link.rate", Shape::gauge, "Gb/s", "the rate in the fabric file", "rate of an active link"},
     {"link.moved", Shape::gauge, "", "",
      "1 when a port leads to another one than in the fabric file, else 0"},

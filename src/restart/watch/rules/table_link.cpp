@@ -78,6 +78,28 @@ constexpr auto rows = std::to_array<Rule>({
      .fault = other,
      .says = "{text}: it waited for {value} of the time in which it had something to send",
      .source = "no project acts on PortXmitWait: half of the time is a port that halves its jobs' bandwidth"},
+    {.name = "link.slow_receiver",
+     .signal = "link.slow_receiver",
+     .test = Test::below,
+     .value = 10,
+     .window = 1min,
+     .severity = warn,
+     .fault = other,
+     .says = "{text}; it sent {value}{unit} of its rate",
+     .source = "no project names the port at which waits begin; congestion by load leaves that port at its "
+               "full rate"},
+    {.name = "link.credit_loop",
+     .signal = "link.credit_loop",
+     .test = Test::below,
+     .value = 100,
+     .window = 1min,
+     .severity = warn,
+     .fault = other,
+     .says = "the routing lets these wait for each other: {text}; each sent at most {value} millionths of "
+             "its rate",
+     .source =
+         "Dally and Seitz 1987: sound routing has no loops; ibdiagnet looks for them in the routes alone. "
+         "What switches discard after their lifetime limit is less than this"},
     {.name = "link.rate",
      .signal = "link.rate",
      .test = Test::below,

@@ -3,7 +3,9 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/fabric/link_judge_test.cpp \
 	%D%/fabric/link_map_test.cpp \
 	%D%/fabric/links.cpp %D%/fabric/links.hpp \
+	%D%/fabric/link_waits_test.cpp \
 	%D%/fabric/port_counters_test.cpp \
+	%D%/fabric/wait_graph_test.cpp \
 	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
 	%D%/gpu_rules_test.cpp \

@@ -56,6 +56,44 @@ template <int share> void load(Links& world) {
         world.traffic("su2", rail, rail == 2 ? 10'000'000 * share : 1'000'000'000);
 }
 
+// Port and what it sends of the 400 Gb/s that it could, in millionths, while it waits all the time.
+void hold_up(Links& world, std::vector<std::pair<PortReading*, double>> ports) {
+    constexpr double words = 400e9 / 32 * 5 / 1e6; // a sweep, for a millionth
+    for (int i = 0; i < 15; ++i) {
+        for (const auto& [port, ppm] : ports) {
+            counter(*port, transmit_words) += static_cast<std::uint64_t>(words * ppm);
+            counter(*port, transmit_waits) += static_cast<std::uint64_t>(words * (1e6 - ppm) / 2);
+        }
+        world.sweep();
+    }
+}
+
+template <int percent> void slow_receiver(Links& world) {
+    hold_up(world,
+            {{&world.host_link("n003", 1).far, percent * 1e4}, {&world.host_link("n004", 1).near, 1e4}});
+}
+
+template <int ppm> void credit_loop(Links& world) {
+    const LinkMap map(world.file);
+    const auto to = [&](std::string_view from, const std::string& device) -> PortReading* {
+        for (std::size_t i = 0; i < map.links().size(); ++i)
+            for (std::size_t side = 0; side < 2; ++side)
+                if (map.links()[i].ends[side].device == from &&
+                    map.links()[i].ends[1 - side].device == device)
+                    return &world.readings[2 * i + side];
+        return nullptr;
+    };
+    std::vector<std::string> spines;
+    for (const auto& one : world.file.switches)
+        if (one.tier == 1 && to("leaf-su1-r1", one.name) && to("leaf-su2-r1", one.name))
+            spines.push_back(one.name);
+    REQUIRE(spines.size() > 1);
+    hold_up(world, {{to("leaf-su1-r1", spines[0]), 0},
+                    {to(spines[0], "leaf-su2-r1"), ppm},
+                    {to("leaf-su2-r1", spines[1]), 0},
+                    {to(spines[1], "leaf-su1-r1"), 0}});
+}
+
 const Fault faults[] = {
     {"link.symbol_errors", 0s, grow<symbol_errors, 3>, grow<symbol_errors, 2>},
     {"link.symbol_errors#slow", 0s,
@@ -81,6 +119,8 @@ const Fault faults[] = {
     {"link.buffer_overruns", 0s, grow<buffer_overruns, 1>, grow<buffer_overruns, 0>},
     {"link.vl15_drops", 0s, grow<vl15_drops, 51>, grow<vl15_drops, 50>},
     {"link.waiting", 0s, wait<1'100'000>, wait<1'000'000>},
+    {"link.slow_receiver", 0s, slow_receiver<9>, slow_receiver<10>},
+    {"link.credit_loop", 0s, credit_loop<99>, credit_loop<100>},
     {"link.rate", 15s,
      [](Links& w) { w.host_link("n003", 1).near_seen.mbps = w.host_link("n003", 1).far_seen.mbps = 200'000; },
      [](Links&) {}},
@@ -150,11 +190,11 @@ TEST_CASE("each rule of links fires for its fault and not for what is just none"
         fault->inject(world);
         const auto findings = world.run(std::max<base::Duration>(fault->within, 5s));
         CHECK(fires(findings, rule));
-        // One fault, one link: all that is said names it.
+        // One fault, one link, or links of switches: all that is said names it.
         for (const auto& finding : findings) {
             INFO(finding.rule << " " << name_of(finding) << " " << finding.evidence);
             CHECK((finding.hosts == "n003" || finding.hosts == "n[003-004]" || finding.hosts == "n004" ||
-                   finding.unit == "su2"));
+                   finding.unit == "su2" || finding.rule == "link.credit_loop"));
             CHECK_FALSE(finding.evidence.empty());
         }
     }

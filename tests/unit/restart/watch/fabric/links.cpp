@@ -14,7 +14,7 @@ Limits limits_of(base::Duration interval) {
 } // namespace
 
 Links::Links()
-    : file(*topo::synthesise(*topo::parse_synth("pods=2 units=2 hosts=4 rails=4 rate=4xNDR"))),
+    : file(*topo::synthesise(*topo::parse_synth("pods=2 units=2 hosts=4 rails=4 spines=2 rate=4xNDR"))),
       judge(file, RuleSet(), limits_of(interval)) {
     const LinkMap map(file);
     for (const auto& link : map.links())
