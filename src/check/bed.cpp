@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <system_error>
+#include <tuple>
 #include <unistd.h>
 
 namespace check {
@@ -148,6 +149,13 @@ base::Expected<void> Bed::make_hca(std::uint32_t hca) {
         if (auto done = set_file(file("width"), "16"); !done) return done;
         if (auto done = set_file(file("speed"), "32.0 GT/s PCIe"); !done) return done;
     }
+    for (const auto& [number, label, celsius, critical] :
+         {std::tuple{1, "asic", 55, asic_critical}, std::tuple{2, "Module0", 45, module_critical}})
+        for (const auto& [what, value] :
+             std::map<std::string, std::string>{{"label", label},
+                                                {"input", fmt::format("{}", 1000 * celsius)},
+                                                {"crit", fmt::format("{}", 1000 * critical)}})
+            if (auto done = set_file(sensor_file(hca, number, what), value); !done) return done;
     std::error_code failed;
     if (const auto link = port(hca).parent_path().parent_path() / "device"; !fs::exists(link))
         fs::create_directory_symlink(pci, link, failed);
@@ -157,6 +165,10 @@ base::Expected<void> Bed::make_hca(std::uint32_t hca) {
 
 std::string Bed::pcie_file(std::uint32_t hca, std::string_view name) {
     return fmt::format("sys/devices/{}/{}", hca_pci(hca), name);
+}
+
+std::string Bed::sensor_file(std::uint32_t hca, int number, std::string_view what) {
+    return fmt::format("sys/devices/{}/hwmon/hwmon{}/temp{}_{}", hca_pci(hca), hca, number, what);
 }
 
 base::Expected<void> Bed::write_gpus() {

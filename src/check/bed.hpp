@@ -66,6 +66,8 @@ public:
     base::Expected<void> log(std::string_view text);
     static std::string hca_pci(std::uint32_t hca); // "0000:13:00.0"
     static std::string pcie_file(std::uint32_t hca, std::string_view name);
+    static constexpr int asic_critical = 105, module_critical = 70; // C; sensors 1 and 2
+    static std::string sensor_file(std::uint32_t hca, int number, std::string_view what);
     static std::string pci_of(std::uint32_t gpu); // "0000:14:00"
 
     // What the fabric file says of this host, at first all HCAs.

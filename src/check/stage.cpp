@@ -191,6 +191,10 @@ const Injector injectors[] = {
          return bed.set_file(Bed::pcie_file(faulty, "current_link_speed"),
                              fmt::format("{:.1f} GT/s PCIe", v));
      }},
+    {"ib.asic_temperature", by_sysfs, 55, Bed::asic_critical, false,
+     [](Bed& bed, double v) { return bed.set_file(Bed::sensor_file(faulty, 1, "input"), text(v * 1000)); }},
+    {"ib.module_temperature", by_sysfs, 45, Bed::module_critical, false,
+     [](Bed& bed, double v) { return bed.set_file(Bed::sensor_file(faulty, 2, "input"), text(v * 1000)); }},
     {"ib.came_up", by_sysfs, 1, 0, true,
      [](Bed& bed, double v) { return bed.set_port(faulty, "state", v > 0 ? "4: ACTIVE" : "1: DOWN"); }},
     {"ib.listed", by_sysfs, 1, 0, true,
@@ -229,7 +233,8 @@ public:
         if (signal.starts_with("ucx.")) return Bed::ucx_job;
         if (signal.starts_with("host.memory_")) return "mc0";
         if (signal == "host.carrier_changes") return "eth0";
-        if (signal.starts_with("ib.pcie_")) return fmt::format("mlx5_{}", faulty);
+        if (signal.starts_with("ib.pcie_") || signal.ends_with("_temperature"))
+            return fmt::format("mlx5_{}", faulty);
         return signal.starts_with("host.") ? "host" : Bed::port_name(faulty);
     }
     double sound() const override { return injector_.sound; }
@@ -239,6 +244,7 @@ public:
         // Each tenth sample has what NVML is slow to say; processes are walked once a minute.
         if (injector_.through == by_nvml) return 10;
         if (injector_.signal.starts_with("ib.pcie_")) return 5;
+        if (injector_.signal.ends_with("_temperature")) return 30;
         if (injector_.through == by_proc) return static_cast<int>(std::chrono::minutes(1) / interval) + 1;
         return 0;
     }

@@ -27,6 +27,9 @@ struct PortSample {
     // virtual function.
     std::optional<std::uint32_t> pcie_width{}, pcie_width_max{};
     std::optional<double> pcie_speed{}, pcie_speed_max{};
+    // Degrees Celsius, of the HCA's chip and of the module (transceiver) in its port, and where each is
+    // critical by its own word. Absent: the driver shows none (before Linux 6.6), or none with such a bound.
+    std::optional<double> asic_celsius{}, asic_critical{}, module_celsius{}, module_critical{};
 };
 
 struct IbSample {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fmt/format.h>
 #include <optional>
 #include <string_view>
 
@@ -64,10 +65,20 @@ std::string pci_of(const fs::path& device) {
     return !failed && address ? name : std::string();
 }
 
+// "47000" -> 47; none of what no chip or module has: a sensor that is not there says 0 or 255.
+std::optional<double> celsius_in(const fs::path& path) {
+    const auto line = first_line(path);
+    const auto thousandths = line ? whole_number(*line) : std::nullopt;
+    const bool known = thousandths && *thousandths > 0 && *thousandths < 200'000;
+    return known ? std::optional(static_cast<double>(*thousandths) / 1000) : std::nullopt;
+}
+
 constexpr std::array counter_folders{"counters", "hw_counters"};
 
 // Samples from one reading of what changes only when a link trains anew to the next.
 constexpr unsigned samples_between = 5;
+constexpr unsigned samples_between_heat = 30;
+constexpr std::size_t most_sensors = 64; // in the register that the driver asks (MTCAP)
 
 } // namespace
 
@@ -148,6 +159,36 @@ void SysfsIb::look_around(IbSample& into) {
     }
 }
 
+// The driver adds them after the device.
+void SysfsIb::find_sensors(Port& port) const {
+    const auto folder = class_ / port.device / "device/hwmon";
+    for (const auto& chip : entries(folder)) {
+        for (std::size_t number = 1; number <= most_sensors; ++number) {
+            const auto file = [&](std::string_view what) {
+                return folder / chip / fmt::format("temp{}_{}", number, what);
+            };
+            const auto label = first_line(file("label"));
+            if (!label) break;
+            auto& sensors = port.sensors ? *port.sensors : port.sensors.emplace();
+            const auto critical = celsius_in(file("crit"));
+            const bool asic = *label == "asic", module = label->starts_with("Module");
+            if (!critical || (!asic && !module)) continue;
+            (asic ? port.last.asic_critical : port.last.module_critical) = critical;
+            sensors.push_back(
+                {file("input"), asic ? &PortSample::asic_celsius : &PortSample::module_celsius});
+        }
+    }
+}
+
+void SysfsIb::read_sensors(Port& port) const {
+    if (!port.sensors) find_sensors(port);
+    if (!port.sensors) return;
+    std::erase_if(*port.sensors, [&](const Sensor& sensor) {
+        port.last.*sensor.celsius = celsius_in(sensor.input);
+        return !(port.last.*sensor.celsius).has_value();
+    });
+}
+
 void SysfsIb::read_seldom(Port& port, bool trains) const {
     const bool due = samples_ % samples_between == 0;
     if (due || trains) {
@@ -155,6 +196,7 @@ void SysfsIb::read_seldom(Port& port, bool trains) const {
             port.last.phys_state = state_word(first_line(port.phys_state.get()).value_or(""));
         if (port.rate) port.last.rate_gbps = rate_gbps(first_line(port.rate.get()).value_or(""));
     }
+    if (samples_ % samples_between_heat == 0) read_sensors(port);
     if (!due) return;
     if (port.pcie_width) port.last.pcie_width = pcie_width(first_line(port.pcie_width.get()));
     if (port.pcie_speed) port.last.pcie_speed = pcie_speed(first_line(port.pcie_speed.get()));

@@ -3,7 +3,9 @@
 // only the counters that rules judge are read; their files are kept open. A port's rate and physical state
 // are read with each fifth sample, and at once when its state is, or was, another than ACTIVE: to change
 // either its link trains anew. The width and speed of the HCA's PCIe link are read with each fifth sample
-// too.
+// too. Temperatures, which mlx5 shows as hwmon (drivers/net/ethernet/mellanox/mlx5/core/hwmon.c, Linux 6.6
+// and later: sensors labelled "asic" and "Module0", each with its critical temperature), are asked of the
+// firmware with each thirtieth; one that it refuses is not asked again, since the kernel logs each refusal.
 //
 // A read can block for as long as the firmware does: call from a thread that may wait.
 #pragma once
@@ -14,6 +16,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +43,10 @@ private:
         std::string name;
         base::UniqueFd fd;
     };
+    struct Sensor {
+        std::filesystem::path input;
+        std::optional<double> PortSample::*celsius = nullptr;
+    };
     struct Port {
         std::string device, pci;
         std::uint32_t number = 0;
@@ -47,12 +54,15 @@ private:
         std::filesystem::path path;
         base::UniqueFd state, phys_state, rate, pcie_width, pcie_speed;
         std::vector<Counter> judged;
-        PortSample last; // what is not read each time
+        std::optional<std::vector<Sensor>> sensors; // none: not found yet
+        PortSample last;                            // what is not read each time
     };
     void look_around(IbSample& into);
     void open_ports(const std::string& device, const std::filesystem::path& path);
     bool read_port(Port& port, Depth depth, PortSample& into) const;
     void read_seldom(Port& port, bool trains) const;
+    void find_sensors(Port& port) const;
+    void read_sensors(Port& port) const;
 
     std::filesystem::path class_;
     KeptFolder folder_; // class_

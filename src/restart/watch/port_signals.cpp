@@ -96,7 +96,7 @@ void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<S
         read_port(port, {unique ? port.node : 0, unique ? std::string() : port.device, port.port}, into);
     }
     for (std::size_t i = 0; i < ib.ports.size(); ++i)
-        if (i == 0 || ib.ports[i].device != ib.ports[i - 1].device) read_pcie(ib.ports[i], into);
+        if (i == 0 || ib.ports[i].device != ib.ports[i - 1].device) read_hca(ib.ports[i], into);
     for (auto& [name, seen] : seen_) {
         if (seen.there) continue;
         seen.active_since_there = false;
@@ -106,13 +106,15 @@ void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<S
     read_listed(ib, listing, into);
 }
 
-void PortSignals::read_pcie(const PortSample& port, std::vector<Signal>& into) {
+void PortSignals::read_hca(const PortSample& port, std::vector<Signal>& into) {
     const auto add = [&](std::string_view name, const auto& value, const auto& most) {
         if (value && most)
             into.push_back({name, port.device, static_cast<double>(*value), static_cast<double>(*most), {}});
     };
     add("ib.pcie_width", port.pcie_width, port.pcie_width_max);
     add("ib.pcie_speed", port.pcie_speed, port.pcie_speed_max);
+    add("ib.asic_temperature", port.asic_celsius, port.asic_critical);
+    add("ib.module_temperature", port.module_celsius, port.module_critical);
 }
 
 void PortSignals::read_came_up(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const {

@@ -48,7 +48,7 @@ private:
     };
     void read_port(const PortSample& port, const Port& name, std::vector<Signal>& into);
     // Of an HCA, once whatever ports it has.
-    static void read_pcie(const PortSample& port, std::vector<Signal>& into);
+    static void read_hca(const PortSample& port, std::vector<Signal>& into);
     void read_came_up(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const;
     void read_listed(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const;
 

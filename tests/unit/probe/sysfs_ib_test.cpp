@@ -112,6 +112,60 @@ TEST_CASE("the PCIe link of an HCA: what it has, and could have") {
     }
 }
 
+TEST_CASE("temperatures of an HCA and its module, each with its own bound, are read seldom") {
+    const test::Hardware host(2);
+    const auto sensor = [&](int number, const std::string& what, const std::string& text) {
+        host.write("class/infiniband/mlx5_0/device/hwmon/hwmon7/temp" + std::to_string(number) + "_" + what,
+                   text);
+    };
+    const auto chip = host.sysfs() / "class/infiniband/mlx5_0/device/hwmon/hwmon7";
+    SysfsIb sysfs(host.sysfs(), {});
+    const auto sample = [&](int times) {
+        auto ports = sysfs.sample(Depth::judged).ports;
+        for (int i = 1; i < times; ++i)
+            ports = sysfs.sample(Depth::judged).ports;
+        return ports.at(0);
+    };
+    CHECK_FALSE(sample(1).asic_celsius);
+    // mlx5 adds them behind the device.
+    std::filesystem::create_directories(chip);
+    sensor(1, "label", "asic\n");
+    sensor(1, "input", "54000\n");
+    sensor(1, "crit", "105000\n");
+    sensor(2, "label", "platform\n");
+    sensor(2, "input", "99000\n");
+    sensor(2, "crit", "98000\n");
+    sensor(3, "label", "Module0\n");
+    sensor(3, "input", "47125\n");
+    sensor(3, "crit", "70000\n");
+    CHECK_FALSE(sample(29).asic_celsius);
+    auto port = sample(1);
+    CHECK(port.asic_celsius == 54);
+    CHECK(port.asic_critical == 105);
+    CHECK(port.module_celsius == 47.125);
+    CHECK(port.module_critical == 70);
+    CHECK_FALSE(sysfs.sample(Depth::judged).ports.at(1).asic_celsius); // no such files
+
+    sensor(3, "input", "71500\n");
+    CHECK(sample(28).module_celsius == 47.125);
+    CHECK(sample(1).module_celsius == 71.5);
+
+    // What is refused, or nonsense, is not known, and not asked for again: the kernel logs each refusal.
+    for (const auto* garbage : {"", "hot\n", "-4000\n", "255000\n", "99999999999999999999\n"}) {
+        SysfsIb fresh(host.sysfs(), {});
+        CHECK(fresh.sample(Depth::judged).ports.at(0).module_celsius == 71.5);
+        sensor(3, "input", garbage);
+        for (int i = 0; i < 30; ++i)
+            port = fresh.sample(Depth::judged).ports.at(0);
+        CHECK_FALSE(port.module_celsius);
+        CHECK(port.asic_celsius == 54);
+        sensor(3, "input", "71500\n");
+        for (int i = 0; i < 60; ++i)
+            port = fresh.sample(Depth::judged).ports.at(0);
+        CHECK_FALSE(port.module_celsius);
+    }
+}
+
 TEST_CASE("a directory that is kept open says what has changed in it") {
     const test::Hardware host(2);
     const auto path = host.sysfs() / "class/infiniband";

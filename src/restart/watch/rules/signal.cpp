@@ -52,6 +52,12 @@ constexpr auto kinds = std::to_array<SignalKind>({
      "lanes of the PCIe link of an HCA; this and the next are read with each fifth look"},
     {"ib.pcie_speed", Shape::gauge, "GT/s", "the highest that HCA and slot have",
      "speed of each lane of the PCIe link of an HCA"},
+    {"ib.asic_temperature", Shape::gauge, "C", "what its firmware says is critical",
+     "temperature of an HCA's chip, where mlx5 shows it (hwmon, Linux 6.6 and later); this and the next are "
+     "read "
+     "with each thirtieth look"},
+    {"ib.module_temperature", Shape::gauge, "C", "what the module says is critical",
+     "temperature of the module (transceiver) in an HCA's port"},
     {"hca.log", Shape::event, "", "",
      "a line of mlx5's driver in the kernel log, without a number; on the HCA that it names"},
     {"host.clock_source", Shape::gauge, "", "",

@@ -33,6 +33,22 @@ constexpr Rule is_not(std::string_view name, std::string_view signal, base::Dura
             .source = source};
 }
 
+// Above its own bound for a minute, until it is a twentieth below that.
+constexpr Rule too_hot(std::string_view name, FaultClass fault, std::string_view says,
+                       std::string_view source) {
+    return {.name = name,
+            .signal = name,
+            .test = Test::above,
+            .value = 1,
+            .until = 0.95,
+            .against = Against::own,
+            .window = 1min,
+            .severity = warn,
+            .fault = fault,
+            .says = says,
+            .source = source};
+}
+
 // A line of mlx5's driver. NVSentinel takes the first four for fatal, the rest for warnings that three in an
 // hour make worse: here one step below each, as a driver's words change.
 constexpr Rule line(std::string_view name, std::string_view text, FaultClass fault, std::string_view says,
@@ -142,6 +158,12 @@ constexpr auto rows = std::to_array<Rule>({
      .fault = pcie,
      .says = "PCIe {value} GT/s of {of} GT/s",
      .source = "IBM Vela: below a floor, averaged over 12 hourly samples"},
+    too_hot("ib.asic_temperature", other, "the HCA's chip has {value} C, critical are {of} C: its airflow",
+            "mlx5 core/hwmon.c: temp_threshold_hi, the firmware's own bound"),
+    too_hot(
+        "ib.module_temperature", link,
+        "the module (transceiver) of its port has {value} C, critical are {of} C: its airflow, or the module",
+        "mlx5 core/hwmon.c: temp_threshold_hi of the module; UFM's PDR plugin isolates above 70 C"),
     line("hca.command_timeout", "*Will cause a leak of a command resource*", hca_gone,
          "the HCA's firmware did not answer a command"),
     line("hca.health", "*health compromised*", hca_gone, "the HCA's firmware does not run on"),

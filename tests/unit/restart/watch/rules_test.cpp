@@ -25,8 +25,8 @@ bool is_counter(const Rule& rule) {
 
 // host_rules_test.cpp, gpu_rules_test.cpp, slow_rules_test.cpp, ucx_test.cpp
 bool is_elsewhere(const Rule& rule) {
-    const auto of = {"host.", "mount.", "ucx.", "hca.", "gpu.nvlink",
-                     "gpu.recovery", "gpu.fabric", "gpu.unseen"};
+    const auto of = {"host.",      "mount.",       "ucx.",       "hca.",
+                     "gpu.nvlink", "gpu.recovery", "gpu.fabric", "gpu.unseen"};
     return rule.signal.ends_with("_violation") || rule.samples > 0 || rule.only_repeated ||
            std::any_of(of.begin(), of.end(), [&](auto name) { return rule.signal.starts_with(name); });
 }
@@ -51,6 +51,18 @@ const Fault faults[] = {
     {"ib.pcie_width", "mlx5_1", [](Host& h) { h.port(1).pcie_width = 8; },
      [](Host& h) { h.port(1).pcie_width = 16; }},
     {"gpu.pcie_replay", "gpu0", [](Host& h) { h.gpu().pcie_replays = 32; }, [](Host&) {}},
+    {"ib.asic_temperature", "mlx5_0",
+     [](Host& h) {
+         h.port().asic_critical = 105;
+         h.port().asic_celsius = 106;
+     },
+     [](Host& h) { h.port().asic_celsius = 60; }},
+    {"ib.module_temperature", "mlx5_1",
+     [](Host& h) {
+         h.port(1).module_critical = 70;
+         h.port(1).module_celsius = 71;
+     },
+     [](Host& h) { h.port(1).module_celsius = 60; }},
     {"ib.link_down", "mlx5_0:1", [](Host& h) { h.port().state = "DOWN"; },
      [](Host& h) { h.port().state = "ACTIVE"; }},
     {"ib.vanished", "mlx5_1:1", [](Host& h) { h.sample.ib->ports.pop_back(); },

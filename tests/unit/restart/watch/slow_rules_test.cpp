@@ -161,6 +161,29 @@ TEST_CASE("a PCIe link below its floor on average of twelve hours is a finding, 
     }
 }
 
+TEST_CASE("a module is too hot above its own bound until it is a twentieth below it") {
+    Host host;
+    const auto at = [&](double celsius) {
+        host.port().module_celsius = celsius;
+        return !host.run(100s).empty();
+    };
+    host.port().module_celsius = 90; // whose bound is not known
+    CHECK(host.run(100s).empty());
+    host.port().module_critical = 70;
+    CHECK_FALSE(at(70));
+    host.port().module_celsius = 71;
+    CHECK(host.run(60s).empty());
+    const auto findings = host.run(2s);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].rule == "ib.module_temperature");
+    CHECK(findings[0].severity == Severity::warn);
+    CHECK(
+        findings[0].evidence.starts_with("the module (transceiver) of its port has 71 C, critical are 70 C"));
+    CHECK(at(67));
+    CHECK_FALSE(at(66));
+    CHECK_FALSE(at(69));
+}
+
 TEST_CASE("the PCIe link of an HCA: too few lanes for a minute, a mean below a floor of 12 hourly samples") {
     Host host;
     // Two ports of one HCA have one link, and what it could be is known.
