@@ -76,13 +76,14 @@ base::Expected<void> FabricBed::choose() {
         return base::Error{base::Code::unfit,
                            fmt::format("{}: no link has a GUID at both ends", fabric.source)};
     link_ = name_of(restart::place_of(map, {at->first, {}, topo::none}));
-    choose_loop(map);
+    if (auto done = choose_uplinks(map); !done) return done;
     rail_ = name_of(restart::place_of(map, {0, unit->name, rail_number_}));
     return {};
 }
 
-// Two leaves and two spines, if there are as many: up, down, and, as no route may go on, up and down again.
-void FabricBed::choose_loop(const restart::LinkMap& map) {
+// A link between switches; and of two leaves and two spines, if there are as many: up, down, and, as no route
+// may go on, up and down again.
+base::Expected<void> FabricBed::choose_uplinks(const restart::LinkMap& map) {
     const auto& fabric = ports_->fabric();
     struct Link {
         topo::Guid leaf, spine;
@@ -106,6 +107,12 @@ void FabricBed::choose_loop(const restart::LinkMap& map) {
         return std::find_if(links.begin(), links.end(),
                             [&](const Link& one) { return one.leaf == leaf && one.spine == spine; });
     };
+    if (links.empty())
+        return base::Error{
+            base::Code::unfit,
+            fmt::format("{}: it has no link from a leaf to a spine to test rules on", fabric.source)};
+    uplink_ = links[0].up;
+    uplink_name_ = name_of(restart::place_of(map, {links[0].number, {}, topo::none}));
     for (const auto& a : links)
         for (const auto& b : links) {
             if (a.leaf == b.leaf || a.spine == b.spine) continue;
@@ -114,8 +121,9 @@ void FabricBed::choose_loop(const restart::LinkMap& map) {
             loop_ = {a.up, ba->down, b.up, ab->down};
             const auto lowest = std::min({a.number, b.number, ab->number, ba->number});
             loop_name_ = name_of(restart::place_of(map, {lowest, {}, topo::none}));
-            return;
+            return {};
         }
+    return {};
 }
 
 FabricBed::~FabricBed() {
@@ -138,6 +146,8 @@ base::Expected<void> FabricBed::restore() {
         if (auto done = ports_->answer(port_, true); !done) return done;
     if (std::exchange(slow_, false))
         if (auto done = ports_->set_rate(port_, mbps_); !done) return done;
+    if (std::exchange(cut_, false))
+        if (auto done = ports_->cut(uplink_, false); !done) return done;
     if (std::exchange(swapped_, false))
         if (auto done = ports_->swap(port_, other_, false); !done) return done;
     waiting_.reset();
@@ -149,9 +159,10 @@ base::Expected<void> FabricBed::restore() {
 
 base::Expected<void> FabricBed::begin(const restart::RuleSet& rules, base::Duration interval) {
     if (auto done = restore(); !done) return done;
-    restart::Limits limits;
-    limits.interval = interval_ = interval;
-    judge_.emplace(ports_->fabric(), rules, limits);
+    limits_ = {};
+    limits_.interval = interval_ = interval;
+    rules_ = rules;
+    judge_.emplace(ports_->fabric(), rules_, limits_);
     now_ = base::Time(std::chrono::hours(480'000));
     return {};
 }
@@ -181,6 +192,20 @@ base::Expected<void> FabricBed::set(std::string_view signal, double value) {
     if (signal == "link.moved") {
         if (std::exchange(swapped_, on) == on) return {};
         return ports_->swap(port_, other_, on);
+    }
+    if (signal == "link.absent") {
+        if (std::exchange(cut_, on) == on) return {};
+        return ports_->cut(uplink_, on);
+    }
+    if (signal == "link.unlisted") { // the file lacks a link that is there
+        auto file = ports_->fabric();
+        const auto is_that = [&](const topo::Link& link) {
+            const auto a = port_at(file, link.a), b = port_at(file, link.b);
+            return a == uplink_ || b == uplink_;
+        };
+        if (on) std::erase_if(file.links, is_that);
+        judge_.emplace(file, rules_, limits_);
+        return {};
     }
     if (signal == "link.waiting") {
         waiting_ = value;
@@ -258,6 +283,12 @@ base::Expected<std::vector<restart::Finding>> FabricBed::look() {
 
 std::string FabricBed::component(std::string_view signal) const {
     if (signal == "link.credit_loop") return loop_name_;
+    if (signal == "link.absent") return uplink_name_;
+    if (signal == "link.unlisted") {
+        restart::LinkComponent file;
+        file.file = true;
+        return name_of(restart::place_of(restart::LinkMap(topo::Fabric()), file));
+    }
     return signal.starts_with("rail.") ? rail_ : link_;
 }
 

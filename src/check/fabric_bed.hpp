@@ -22,7 +22,7 @@ public:
     // A made-up fabric; or that of ibsim: `console` is the named pipe it takes commands from, and this
     // process speaks to it (LD_PRELOAD=libumad2sim.so), as a subnet manager does. Errors: Code::io when it
     // does not answer or is not what the console changes; Code::unfit when the fabric is too small: a unit of
-    // two hosts with three rails.
+    // two hosts with three rails, and a spine.
     static base::Expected<std::unique_ptr<FabricBed>> make(const std::string& console);
 
     ~FabricBed(); // all is as it was at first
@@ -46,7 +46,7 @@ public:
 private:
     explicit FabricBed(std::unique_ptr<FabricPorts> ports) : ports_(std::move(ports)) {}
     base::Expected<void> choose();
-    void choose_loop(const restart::LinkMap& map);
+    base::Expected<void> choose_uplinks(const restart::LinkMap& map);
     base::Expected<void> clear(); // of counters that another one left behind
     base::Expected<void> restore();
     base::Expected<void> set_counter(FabricPort port, restart::PortCounter counter, std::uint64_t value);
@@ -57,14 +57,18 @@ private:
     std::string link_, rail_;        // their names in findings
     std::vector<FabricPort> loop_; // each sends to the switch of the next, and the last to that of the first
     std::string loop_name_;        // its lowest link
+    FabricPort uplink_;            // of a leaf, to a spine
+    std::string uplink_name_;      // its link
     std::vector<std::pair<FabricPort, int>> unit_; // HCA ports of the unit, with their rails
     int rail_number_ = 0;
     std::uint32_t mbps_ = 0; // of its link
 
     std::map<std::pair<FabricPort, restart::PortCounter>, std::uint64_t> counted_; // that are not 0
-    bool silent_ = false, slow_ = false, swapped_ = false;
+    bool silent_ = false, slow_ = false, swapped_ = false, cut_ = false;
     std::optional<double> waiting_, traffic_;
     std::optional<double> loop_moves_, takes_; // shares: of a loop's one link, of the host under test
+    restart::RuleSet rules_;
+    restart::Limits limits_;
     std::optional<restart::LinkJudge> judge_;
     base::Duration interval_{1'000};
     base::Time now_{};

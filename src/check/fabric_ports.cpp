@@ -81,6 +81,16 @@ base::Expected<void> MadePorts::swap(FabricPort one, FabricPort other, bool swap
     return {};
 }
 
+base::Expected<void> MadePorts::cut(FabricPort port, bool out) {
+    auto &a = ports_.at(port), &b = ports_.at(link_at(fabric_, port).far);
+    connect(a, b);
+    for (auto* end : {&a, &b}) {
+        end->seen.active = !out;
+        if (out) end->seen.peer = end->seen.peer_port = 0;
+    }
+    return {};
+}
+
 base::Expected<FabricPorts::Look> MadePorts::look() {
     Look look;
     for (const auto& [at, port] : ports_) {

@@ -40,6 +40,9 @@ public:
     // The cables of two HCAs' ports change places, or are where they were.
     virtual base::Expected<void> swap(FabricPort one, FabricPort other, bool swapped) = 0;
 
+    // The cable at this port is out at both of its ends, or in again.
+    virtual base::Expected<void> cut(FabricPort port, bool out) = 0;
+
     struct Look {
         std::vector<restart::SeenEnd> seen;
         std::vector<restart::PortReading> readings;
@@ -57,6 +60,7 @@ public:
     base::Expected<void> answer(FabricPort port, bool answers) override;
     base::Expected<void> set_rate(FabricPort port, std::uint32_t mbps) override;
     base::Expected<void> swap(FabricPort one, FabricPort other, bool swapped) override;
+    base::Expected<void> cut(FabricPort port, bool out) override;
     base::Expected<Look> look() override;
 
 private:

@@ -242,6 +242,12 @@ base::Expected<void> IbsimPorts::swap(FabricPort one, FabricPort other, bool swa
     return wait_until_active();
 }
 
+base::Expected<void> IbsimPorts::cut(FabricPort port, bool out) {
+    if (auto done = command(fmt::format("{} {}", out ? "Unlink" : "ReLink", id(port))); !done) return done;
+    seen_.reset();
+    return wait_until_active();
+}
+
 base::Expected<void> IbsimPorts::see() {
     if (seen_) return {};
     const auto bytes = restart::run_apart(

@@ -32,6 +32,7 @@ public:
     base::Expected<void> answer(FabricPort port, bool answers) override;
     base::Expected<void> set_rate(FabricPort port, std::uint32_t mbps) override;
     base::Expected<void> swap(FabricPort one, FabricPort other, bool swapped) override;
+    base::Expected<void> cut(FabricPort port, bool out) override;
     base::Expected<Look> look() override;
 
 private:

@@ -59,7 +59,7 @@ def test_rules_of_links_fire_on_the_simulator(cluster):
 
     rules = {}
     for group in ("link.", "rail."):
-        done = selftest(group, env=cluster.fabric.environment(), timeout=300)
+        done = selftest(group, env=cluster.fabric.environment(), timeout=900)
         print(done.stdout, done.stderr)
         rules.update((rule["rule"], rule) for rule in json.loads(done.stdout))
         equal(done.returncode, 0, "exit status")

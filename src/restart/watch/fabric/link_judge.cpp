@@ -24,6 +24,11 @@ bool contains(const std::vector<LinkFinding>& list, const LinkFinding& finding) 
 
 LinkFinding place_of(const LinkMap& map, const LinkComponent& what) {
     LinkFinding place;
+    if (what.file) {
+        place.a = "fabric";
+        place.a_port = "file";
+        return place;
+    }
     if (what.rail != topo::none) {
         place.a = fmt::format("unit {}", what.unit);
         place.a_port = fmt::format("rail {}", what.rail);

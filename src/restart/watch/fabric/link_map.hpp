@@ -42,6 +42,9 @@ public:
     // The link that the file knows at this port, and which of its ends that is.
     std::optional<std::pair<std::size_t, std::size_t>> find(topo::Guid node, std::uint8_t port) const;
 
+    // Whether it is a switch or an HCA of the file.
+    bool knows(topo::Guid node) const { return names_.contains(node); }
+
     // What a device is called: "n003 mlx5_3", "sw1", or its GUID where the file does not know it.
     std::string name_of(topo::Guid node) const;
 

@@ -18,6 +18,8 @@ constexpr std::uint64_t enough_words = 1U << 18U;
 constexpr double busy_share = 0.01;
 constexpr std::size_t fewest_rails = 3;
 constexpr std::string_view rail_word = " rail ";
+constexpr std::string_view file_component = "file";
+constexpr std::size_t most_unlisted_shown = 3;
 
 struct Summed {
     PortCounter counter;
@@ -63,6 +65,8 @@ std::optional<PortCounter> counter_of(std::string_view signal) {
 
 LinkComponent LinkSignals::component(const std::string& name) const {
     LinkComponent found;
+    found.file = name == file_component;
+    if (found.file) return found;
     if (const auto word = name.rfind(rail_word); word != std::string::npos) {
         found.unit = name.substr(0, word);
         const auto* begin = name.data() + word + rail_word.size();
@@ -183,6 +187,13 @@ void LinkSignals::tell_link(std::size_t at, std::vector<Signal>& begin, std::vec
     }
     link.was_moved = link.was_moved || !moved.empty();
     if (link.was_moved && seen) tell(into, "link.moved", moved.empty() ? 0 : 1, 0, moved);
+    // Both of its switches are there: of one that is gone all links would be told.
+    const bool absent = std::all_of(file.ends.begin(), file.ends.end(),
+                                    [](const WatchedEnd& end) { return end.host == topo::none; }) &&
+                        std::all_of(link.ends.begin(), link.ends.end(),
+                                    [](const EndState& end) { return end.seen && end.at.peer == 0; });
+    link.was_absent = link.was_absent || absent;
+    if (link.was_absent && seen) tell(into, "link.absent", absent ? 1 : 0, 0, {});
     link.was_slow = link.was_slow || (gbps > 0 && gbps < file.gbps);
     if (link.was_slow && gbps > 0) tell(into, "link.rate", gbps, file.gbps, {});
 }
@@ -239,6 +250,26 @@ void LinkSignals::tell_waits(base::Duration passed, std::vector<Signal>& into) {
     waits_.read(map_, loads, passed, into);
 }
 
+// Links between devices that the file knows, at ports at which it knows none. Of other devices it may say
+// nothing on purpose (fabric-rules(5)).
+void LinkSignals::tell_unlisted(std::span<const SeenEnd> seen, std::vector<Signal>& into) {
+    std::size_t count = 0;
+    std::string text;
+    for (const auto& end : seen) {
+        const bool first = std::pair(end.node, end.port) < std::pair(end.peer, end.peer_port);
+        if (!first || end.peer == 0 || !end.active || !map_.knows(end.node) || !map_.knows(end.peer))
+            continue;
+        if (map_.find(end.node, end.port) || map_.find(end.peer, end.peer_port)) continue; // link.moved
+        if (++count <= most_unlisted_shown)
+            text += fmt::format("{}{} port {} - {} port {}", count == 1 ? "" : ", ", map_.name_of(end.node),
+                                end.port, map_.name_of(end.peer), end.peer_port);
+    }
+    was_unlisted_ = was_unlisted_ || count > 0;
+    if (was_unlisted_)
+        into.push_back(
+            {"link.unlisted", std::string(file_component), static_cast<double>(count), 0, std::move(text)});
+}
+
 void LinkSignals::read(base::Time now, std::span<const SeenEnd> seen, std::span<const PortReading> readings,
                        std::vector<Signal>& begin, std::vector<Signal>& into) {
     take_seen(seen);
@@ -264,6 +295,7 @@ void LinkSignals::read(base::Time now, std::span<const SeenEnd> seen, std::span<
         pair_downs(now, links_[i]);
         tell_link(i, begin, into);
     }
+    tell_unlisted(seen, into);
     if (last_) {
         tell_rails(now - *last_, into);
         tell_waits(now - *last_, into);

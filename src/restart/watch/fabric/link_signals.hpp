@@ -37,6 +37,7 @@ struct LinkComponent {
     std::size_t link = 0;
     std::string unit; // with `rail`: a rail of a unit, and no link
     int rail = topo::none;
+    bool file = false; // the fabric file as a whole
 };
 
 class LinkSignals {
@@ -81,7 +82,7 @@ private:
     struct LinkState {
         std::array<EndState, 2> ends;
         std::uint64_t downs = 0; // by both ends
-        bool downs_told = false, was_slow = false, was_moved = false;
+        bool downs_told = false, was_slow = false, was_moved = false, was_absent = false;
     };
 
     void take_seen(std::span<const SeenEnd> seen);
@@ -91,11 +92,13 @@ private:
     void tell_link(std::size_t link, std::vector<Signal>& begin, std::vector<Signal>& into);
     void tell_rails(base::Duration passed, std::vector<Signal>& into);
     void tell_waits(base::Duration passed, std::vector<Signal>& into);
+    void tell_unlisted(std::span<const SeenEnd> seen, std::vector<Signal>& into);
 
     LinkMap map_;
     LinkWaits waits_;
     std::vector<LinkState> links_;
     std::map<std::pair<std::string, int>, bool> uneven_; // rails of units that once were
+    bool was_unlisted_ = false;
     std::optional<base::Time> last_;
 };
 
