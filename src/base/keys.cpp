@@ -226,7 +226,8 @@ constexpr auto table = std::to_array<Key>({
      "A requeue is expected to take this long until the job runs again, until one was measured: the job's "
      "last, else those of others."},
     {KEY(restart, restart_time), "", any, "\"2m\"",
-     "A job that runs again is expected to need this long to load its program and checkpoint."},
+     "A job that runs again is expected to need this long to load its program and checkpoint, until its step "
+     "marks have shown how long jobs of its user and name need."},
 
     {KEY(repair, max_at_once), "hosts", any, "2",
      "restartd has at most this many hosts in repair at a time, where waiting is no repair; 0 repairs none "

@@ -54,6 +54,16 @@ def test_a_fault_is_learned_from(cluster):
     check(not lemon["in_use"], f"{lemon}")
     holds(cluster.out("railctl", "top"), victim, "railctl top")
 
+    # Its ranks make step marks: how long the program needs until it works was measured at both starts.
+    programs = wait_for(lambda: (found := asked(cluster, "rates")["programs"])["restarts"]["count"] > 0 and found, 60,
+                        "the restarted program's first step to be known", [cluster.log("ctl", "restartd")], every=0.5)
+    check(0 < programs["restarts"]["mean_s"] < 60, f"{programs}")
+    check(programs["configured_s"] == 120, f"{programs}")
+    program = asked(cluster, "explain", str(job.number))["program"]
+    equal((program["restarts"], program["measured"] > 0), (True, True), f"how it was measured: {program}")
+    holds(cluster.out("railctl", "explain", str(job.number)), "after a start: mean of", "railctl explain")
+    holds(cluster.out("railctl", "rates"), "a program works after", "railctl rates")
+
     page = cluster.out("curl", "-fsS", f"{cluster.agents.url}/metrics")
     holds(page, f'railyard_host_faults{{of="host"}} {failures["faults"]}\n', "metrics")
 

@@ -50,7 +50,8 @@ Expected<void> Marks::step(double waited_s, Clock::time_point now) {
     // Also of what is no number.
     sums_.waited_s += waited_s > 0 ? std::min(waited_s, took) : 0;
     if (now - *begun_ < period || sums_.seconds <= 0) return {};
-    auto told = agent_->marked({rank_, sums_.steps, sums_.seconds, std::min(sums_.waited_s, sums_.seconds)});
+    auto told = agent_->marked(
+        {rank_, sums_.steps, sums_.seconds, std::min(sums_.waited_s, sums_.seconds), sums_.first});
     begun_ = now;
     if (told || told.error().code == Code::denied) sums_ = {}; // an agent that refuses takes none
     // What piles up without an agent is of the last minutes at most.

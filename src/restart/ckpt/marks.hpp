@@ -36,7 +36,7 @@ private:
     std::uint32_t rank_ = 0;
     std::optional<Clock::time_point> begun_; // of what is not told yet
     Clock::time_point last_{};
-    JobMark sums_{};
+    JobMark sums_{0, 0, 0, 0, true};
 };
 
 } // namespace restart::ckpt

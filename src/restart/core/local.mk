@@ -10,6 +10,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/incident.hpp \
 	%D%/job_owner.hpp \
 	%D%/kept_out.cpp %D%/kept_out.hpp \
+	%D%/learned_fields.hpp \
 	%D%/modes.cpp %D%/modes.hpp \
 	%D%/names.hpp \
 	%D%/note.hpp \
@@ -70,6 +71,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/learn/learn.cpp %D%/learn/learn.hpp \
 	%D%/learn/lemon.cpp %D%/learn/lemon.hpp \
 	%D%/learn/rates.cpp %D%/learn/rates.hpp \
+	%D%/learn/starts.cpp %D%/learn/starts.hpp \
 	%D%/repair/ladder.cpp %D%/repair/ladder.hpp \
 	%D%/repair/repair.cpp %D%/repair/repair.hpp \
 	%D%/repair/rungs.cpp %D%/repair/rungs.hpp \

@@ -74,7 +74,8 @@ struct RmFailure {
 // array that wait together, or a heterogeneous job with all its components, which goes by its leader's id.
 struct RmJob {
     base::JobId id{};
-    std::string name; // as its user knows it: "12", "12_3", "12_[4-9%2]"
+    std::string name;    // as its user knows it: "12", "12_3", "12_[4-9%2]"
+    std::string title{}; // what its user called it (--job-name); all tasks of an array share it
     std::uint32_t uid = 0;
     std::string account; // it is charged to; empty: none
     JobPhase phase = JobPhase::pending;

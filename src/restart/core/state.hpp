@@ -6,6 +6,7 @@
 #include "restart/core/fabric_facts.hpp"
 #include "restart/core/incident.hpp"
 #include "restart/core/learn/rates.hpp"
+#include "restart/core/learn/starts.hpp"
 #include "restart/core/modes.hpp"
 #include "restart/core/peer_looks.hpp"
 #include "restart/core/repair/repair.hpp"
@@ -101,7 +102,13 @@ struct RunState {
     std::vector<std::string> ranks, spares; // in their orders
     bool ended = false;
     std::optional<base::Time> gone; // its agent no longer speaks of it since
+    base::Time began{};             // when this launch was first heard of
     bool operator==(const RunState&) const = default;
+};
+
+struct StepStart {
+    std::uint32_t epoch = 0, launch = 0;
+    bool operator==(const StepStart&) const = default;
 };
 
 // What NCCL said last of a job's communicators, to the agent of one of its hosts.
@@ -134,6 +141,8 @@ struct JobState {
     std::optional<base::Time> left;         // and when it was first seen to have left them
     // Nodes it continues without (sbatch --no-kill), and since when.
     std::map<std::string, base::Time> dropped_nodes;
+    // The start of which the first step is known: how often it was requeued before, and railrun's launch.
+    std::optional<StepStart> stepped;
     base::Duration requeue_took{}; // our last requeue of it, until it ran again; 0: none yet
     std::optional<RunState> run;   // of its present start
     std::optional<JobPace> pace;   // likewise, of a job of several hosts that are paced
@@ -176,6 +185,7 @@ struct State {
     std::optional<base::Time> links_judged;  // when it last told what holds, having read any; none: never
     std::optional<RmConfig> rm_config;       // none until it was read
     Learned learned;                         // of failures, repairs and restarts (learn.hpp)
+    Programs programs;                       // how long they start, by user and name (starts.hpp)
     std::vector<Pause> pauses;
     std::vector<Maintenance> maintenance;
     std::map<std::string, Crossing> crossings;           // by the bound's key, behind a blank what it bounds

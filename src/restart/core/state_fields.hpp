@@ -1,6 +1,7 @@
 // The fields of State and of what it holds. Internal to restart/core; include only from .cpp files.
 #pragma once
 
+#include "restart/core/learned_fields.hpp"
 #include "restart/core/names.hpp"
 #include "restart/core/state.hpp"
 #include "restart/core/straggle/paces_fields.hpp"
@@ -61,6 +62,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmFailure> auto& fail
 template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec("id", job.id);
     codec.maybe("name", job.name);
+    codec.maybe("title", job.title);
     codec("uid", job.uid);
     codec.maybe("account", job.account);
     codec("phase", job.phase);
@@ -332,6 +334,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<RunState> auto& run) 
     codec.maybe("spares", run.spares);
     codec.maybe("ended", run.ended);
     codec.maybe("gone", run.gone);
+    codec.maybe("began", run.began);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<StepStart> auto& start) {
+    codec("epoch", start.epoch);
+    codec("launch", start.launch);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<NcclState> auto& nccl) {
@@ -362,6 +370,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("run", job.run);
     codec.maybe("pace", job.pace);
     codec.maybe("nccl", job.nccl);
+    codec.maybe("stepped", job.stepped);
     codec.maybe("requeue_took", job.requeue_took);
     codec.maybe("requeues", job.requeues);
     codec.maybe("crashes", job.crashes);
@@ -393,29 +402,6 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmConfig> auto& confi
     codec.maybe("missing", config.missing);
     codec.maybe("hides", config.hides);
     codec.maybe("reboots", config.reboots);
-}
-
-template <class Codec> void fields(Codec& codec, codec::Of<LearnedPeriod> auto& period) {
-    codec("number", period.number);
-    codec("host_seconds", period.host_seconds);
-    codec.maybe("faults", period.faults);
-    codec.maybe("shared", period.shared);
-}
-
-template <class Codec> void fields(Codec& codec, codec::Of<RecentFault> auto& fault) {
-    codec("host", fault.host);
-    codec("at", fault.at);
-    codec.maybe("shared", fault.shared);
-}
-
-template <class Codec> void fields(Codec& codec, codec::Of<Learned> auto& learned) {
-    codec.maybe("periods", learned.periods);
-    codec.maybe("recent", learned.recent);
-    codec.maybe("counted", learned.counted);
-    codec.maybe("shared_at", learned.shared_at);
-    codec.maybe("repairs", learned.repairs);
-    codec.maybe("detections", learned.detections);
-    codec.maybe("restarts", learned.restarts);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<PeerLook> auto& look) {
@@ -453,7 +439,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Maintenance> auto& ma
     codec.maybe("hosts", maintenance.hosts);
 }
 
-// All but hosts, jobs, incidents and switches, which are many.
+// All but hosts, jobs, incidents, switches and programs, which are many.
 template <class Codec> void few_fields(Codec& codec, codec::Of<State> auto& state) {
     codec("next_incident", state.next_incident);
     codec("last_tick", state.last_tick);
@@ -484,6 +470,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {
     codec("incidents", state.incidents);
     codec.maybe("switches", state.switches);
     few_fields(codec, state);
+    codec.maybe("programs", state.programs);
 }
 
 } // namespace restart

@@ -55,6 +55,7 @@ std::vector<StateRow> StateRows::changes(const State& now) {
     compare("job", held_.jobs, now.jobs, rows);
     compare("incident", held_.incidents, now.incidents, rows);
     compare("switch", held_.switches, now.switches, rows);
+    compare("program", held_.programs, now.programs, rows);
     codec::Writer writer;
     writer("v", state_version);
     few_fields(writer, now);
@@ -68,7 +69,7 @@ std::vector<StateRow> StateRows::changes(const State& now) {
 
 // The document that State::to_json() would have written, put together from its parts.
 base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
-    std::string hosts, jobs, incidents, switches, rest;
+    std::string hosts, jobs, incidents, switches, programs, rest;
     for (const auto& row : rows) {
         const auto slash = row.key.find('/');
         const auto kind = row.key.substr(0, slash);
@@ -80,6 +81,7 @@ base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
                      : kind == "job"      ? &jobs
                      : kind == "incident" ? &incidents
                      : kind == "switch"   ? &switches
+                     : kind == "program"  ? &programs
                                           : nullptr;
         if (part == nullptr || slash == std::string::npos)
             return base::Error{base::Code::input, fmt::format("{}: a row of no kind that is known", row.key)};
@@ -88,9 +90,9 @@ base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
     }
     if (!rest.starts_with('{'))
         return base::Error{base::Code::input, fmt::format("{}: the row is missing", rest_key)};
-    return State::from_json(
-        fmt::format(R"({{"hosts":{{{}}},"jobs":{{{}}},"incidents":{{{}}},"switches":{{{}}},{})", hosts, jobs,
-                    incidents, switches, std::string_view(rest).substr(1)));
+    return State::from_json(fmt::format(
+        R"({{"hosts":{{{}}},"jobs":{{{}}},"incidents":{{{}}},"switches":{{{}}},"programs":{{{}}},{})", hosts,
+        jobs, incidents, switches, programs, std::string_view(rest).substr(1)));
 }
 
 } // namespace restart

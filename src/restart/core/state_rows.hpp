@@ -1,5 +1,5 @@
-// The state by rows: one for each host, job and incident and one for the rest, so that what an event changed
-// can be written without the state of sixteen thousand hosts.
+// The state by rows: one for each host, job, incident, switch and program and one for the rest, so that what
+// an event changed can be written without the state of sixteen thousand hosts.
 #pragma once
 
 #include "restart/core/state.hpp"
@@ -10,7 +10,7 @@
 namespace restart {
 
 struct StateRow {
-    std::string key;  // "host/n001", "job/12", "incident/7", "rest"
+    std::string key;  // "host/n001", "job/12", "incident/7", "program/1000/train", "rest"
     std::string json; // empty: the row is to go
     bool operator==(const StateRow&) const = default;
 };

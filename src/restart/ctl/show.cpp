@@ -126,7 +126,9 @@ std::string pace_text(const JobPaceStatus& pace, Time now) {
     return out;
 }
 
-std::string job_facts(const JobStatus& job, const std::optional<IntervalStatus>& interval, Time now) {
+std::string job_facts(const JobStatus& job, const JobExplanation& explanation) {
+    const auto& interval = explanation.interval;
+    const auto now = explanation.time;
     std::string out;
     if (job.interactive) out += "an allocation of salloc or srun: nothing can start it again\n";
     for (const auto& component : job.components)
@@ -136,6 +138,7 @@ std::string job_facts(const JobStatus& job, const std::optional<IntervalStatus>&
     for (const auto& trouble : job.nccl)
         out += fmt::format("NCCL, asked by {}: {}\n", job.nccl_host, trouble);
     if (!job.excluded.empty()) out += fmt::format("kept away from {}\n", base::fold_hostlist(job.excluded));
+    if (explanation.program && !job.interactive) out += show(*explanation.program);
     if (!job.commit) return out;
     out += fmt::format("last checkpoint: step {} at {} ({}), cost {:.2f} s, one every {}\n", job.commit->step,
                        when(job.commit->committed, now), job.commit->path, job.cost_s, lasting(job.interval));
@@ -167,15 +170,14 @@ Expected<std::string> placement_details(const base::Reader& placement, Time now)
 Expected<std::string> job_text(const JobExplanation& explanation) {
     const auto& job = *explanation.job;
     auto out = job_heading(job, explanation.time);
-    if (explanation.placement.empty())
-        return out + job_facts(job, explanation.interval, explanation.time); // an older restartd
+    if (explanation.placement.empty()) return out + job_facts(job, explanation); // an older restartd
     const boost::json::value held(explanation.placement);
     const base::Reader placement(held, "placement");
     const auto sentence = placement.text("sentence");
     if (!sentence) return sentence.error();
     const auto details = placement_details(placement, explanation.time);
     if (!details) return details.error();
-    return out + *sentence + '\n' + job_facts(job, explanation.interval, explanation.time) + *details;
+    return out + *sentence + '\n' + job_facts(job, explanation) + *details;
 }
 
 // With its author, whom a tag of ours names itself.

@@ -84,7 +84,29 @@ std::string use_text(const LemonStatus& host) {
     return fmt::format("in repair: {}, attempt {} of {}", repair.rung, repair.attempts, repair.most_attempts);
 }
 
+std::string programs_text(const ProgramsStatus& programs) {
+    if (programs.names == 0) return "[restart] restart_time: no job has made step marks (railckpt_mark)";
+    return fmt::format(
+        "restarts: {}; first starts: {}; of {}; {} by [restart] restart_time where none is known",
+        times_text(programs.again), times_text(programs.first), plural(programs.names, "job name"),
+        human_duration(programs.configured));
+}
+
+std::string started_text(const ProgramStatus& program) {
+    if (program.count == 0) return "as configured";
+    return plural(program.count, program.again ? "restart" : "first start");
+}
+
 } // namespace
+
+std::string show(const ProgramStatus& program) {
+    if (program.count == 0)
+        return fmt::format("works {} after a start: [restart] restart_time, as no job of this user and name "
+                           "({}) has made step marks\n",
+                           human_duration(program.time), program.name);
+    return fmt::format("works {} after a start: mean of {} measured of this user's jobs {}\n",
+                       human_duration(program.time), started_text(program), program.name);
+}
 
 std::string show(const IntervalStatus& job) {
     auto out = fmt::format("checkpoints: one every {}", human_duration(job.interval));
@@ -95,9 +117,9 @@ std::string show(const IntervalStatus& job) {
                        human_duration(job.mtbf), plural(job.hosts, "host"), human_duration(job.host_mtbf));
     return out +
            fmt::format("  exact optimum {}, Young {}, Daly {}: in brackets the share of the time that is "
-                       "work, with {} to detect a failure and {} to restart\n",
+                       "work, with {} to detect a failure, {} to run again and {} until the program works\n",
                        of(job.exact), of(job.young), of(job.daly), human_duration(job.detection),
-                       human_duration(job.restart));
+                       human_duration(job.restart), human_duration(job.program.time));
 }
 
 std::string show(const Rates& rates) {
@@ -113,14 +135,23 @@ std::string show(const Rates& rates) {
         "what an interval is worth");
     add("a job runs again after", mean_of(rates.restarts), times_text(rates.restarts),
         "what an interval is worth");
+    add("a program works after",
+        human_duration(rates.programs.again.count > 0   ? rates.programs.again.mean
+                       : rates.programs.first.count > 0 ? rates.programs.first.mean
+                                                        : rates.programs.configured),
+        programs_text(rates.programs),
+        "what a move costs and what an interval is worth, each by its own name");
     if (rates.spares)
         add("hosts kept free:", fmt::format("{} of {}", rates.spares->floor, rates.spares->hosts),
             spares_text(*rates.spares), "placement, when a job starts for the first time");
-    Table jobs({"JOB", "HOSTS", "FAILS EACH", "STANDS STILL", "SAFE AFTER", "EVERY", "WORK", ""});
+    Table jobs(
+        {"JOB", "HOSTS", "FAILS EACH", "STANDS STILL", "SAFE AFTER", "EVERY", "WORK", "WORKS AFTER", ""});
     for (const auto& job : rates.jobs)
         jobs.add({job.name, std::to_string(job.hosts), human_duration(job.mtbf), seconds(job.cost_s),
                   seconds(job.cost_s + job.beside_s), human_duration(job.interval),
-                  percent(job.exact.efficiency), bound_text(job)});
+                  percent(job.exact.efficiency),
+                  fmt::format("{} ({})", human_duration(job.program.time), started_text(job.program)),
+                  bound_text(job)});
     if (!jobs.empty()) out += "\n" + jobs.print();
     return out;
 }

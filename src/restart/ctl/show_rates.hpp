@@ -10,6 +10,7 @@ namespace restart {
 
 std::string show(const Rates& rates);
 std::string show(const Top& top);
+std::string show(const ProgramStatus& program);   // a line
 std::string show(const IntervalStatus& interval); // lines
 
 } // namespace restart

@@ -21,6 +21,11 @@ base::Duration duration_of(Seconds time) {
 
 } // namespace
 
+ProgramStatus program_of(const State& state, const Policy& policy, const JobState& job) {
+    const auto known = program_time(state.programs, job.rm.uid, job.rm.title, policy.restart_time);
+    return {known.time, known.count, known.again, job.rm.title};
+}
+
 std::optional<IntervalStatus> interval_of(const State& state, const Policy& policy, const JobState& job) {
     const auto choice = choose_interval(state, job, policy);
     if (!choice) return {};
@@ -33,7 +38,8 @@ std::optional<IntervalStatus> interval_of(const State& state, const Policy& poli
     view.cost_s = choice->cost.count();
     view.beside_s = choice->beside.count();
     view.detection = duration_of(choice->failure.downtime);
-    view.restart = duration_of(choice->failure.restart - choice->beside);
+    view.restart = duration_of(choice->failure.restart - choice->beside - choice->program.time);
+    view.program = program_of(state, policy, job);
     view.exact = {duration_of(choice->exact), choice->worth};
     view.young = {duration_of(choice->young), choice->worth_young};
     view.daly = {duration_of(choice->daly), choice->worth_daly};
@@ -80,6 +86,15 @@ Rates rates_of(const State& state, const DriverStatus& status, const View& view)
     rates.repairs = {repairs.mean, status_of(repairs.seen), repairs.ongoing, status.policy.repair_time};
     rates.detections = status_of(summary_of(state.learned.detections));
     rates.restarts = status_of(summary_of(state.learned.restarts));
+    rates.programs.configured = status.policy.restart_time;
+    rates.programs.names = state.programs.size();
+    std::vector<base::Duration> again, first;
+    for (const auto& [name, program] : state.programs) {
+        again.insert(again.end(), program.again.begin(), program.again.end());
+        first.insert(first.end(), program.first.begin(), program.first.end());
+    }
+    rates.programs.again = status_of(summary_of(std::move(again)));
+    rates.programs.first = status_of(summary_of(std::move(first)));
     rates.spares = status.spares;
     for (const auto& [id, job] : state.jobs)
         if (rates.jobs.size() < most_shown && view.sees_job(owner_of(job.rm)))

@@ -12,6 +12,8 @@ namespace restart {
 
 Rates rates_of(const State& state, const DriverStatus& status, const View& view);
 
+ProgramStatus program_of(const State& state, const Policy& policy, const JobState& job);
+
 // None until a checkpoint of the job has shown its cost.
 std::optional<IntervalStatus> interval_of(const State& state, const Policy& policy, const JobState& job);
 

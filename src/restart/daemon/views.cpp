@@ -279,6 +279,7 @@ JobExplanation explain_job(const State& state, const DriverStatus& status, base:
         const bool has_hosts = rm.phase == JobPhase::running || rm.phase == JobPhase::suspended;
         if (has_hosts && to.sees_story(owner_of(rm)))
             view.links = used_links(state, status.now, rm.nodes, true, to);
+        view.program = program_of(state, status.policy, found->second);
     }
     view.placement = std::move(placement);
     view.incidents = incidents(state, status, to, [&](const Incident& incident) {

@@ -45,6 +45,9 @@ std::string state_words(std::uint32_t state) {
     return words;
 }
 
+// Bytes of a job's name: by it the starts of its program are known again (learn/starts.hpp).
+constexpr std::size_t most_title = 64;
+
 // Reasons that slurmctld gives a node it sets down itself (src/slurmctld/node_mgr.c, ping_nodes.c).
 bool is_slurmctlds_own(std::string_view reason) {
     return reason.empty() || reason.starts_with("Not responding") ||
@@ -303,6 +306,7 @@ RmJob read_job(const job_info_t& job) {
     RmJob read;
     read.id = base::JobId(job.job_id);
     read.name = name_of_job(job);
+    read.title = base::printable(text_of(job.name), most_title);
     read.uid = job.user_id;
     read.account = base::as_utf8(text_of(job.account));
     read.phase = phase_of(job.job_state);

@@ -45,10 +45,15 @@ void JobBook::commit(const JobKey& job, Commit commit) {
     known->second.reported = false;
 }
 
-void JobBook::mark(const JobKey& job, const JobMark& mark) {
+void JobBook::mark(const JobKey& job, const JobMark& mark, Clock::time_point now) {
     const std::lock_guard lock(mutex_);
     const auto known = entries_.find(job);
     if (known == entries_.end()) return;
+    if (auto& entry = known->second; mark.first && !entry.stepped) {
+        entry.stepped =
+            now - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(mark.seconds));
+        entry.stepped_said = 0;
+    }
     auto& marked = known->second.marked;
     if (marked.size() >= most_paced_ranks && !marked.contains(mark.rank)) return;
     auto& sums = marked[mark.rank];
@@ -149,11 +154,15 @@ JobBook::Awaited JobBook::awaited() const {
     return awaited;
 }
 
-std::vector<JobReport> JobBook::entries() const {
+std::vector<JobReport> JobBook::entries(Clock::time_point now) const {
     const std::lock_guard lock(mutex_);
     std::vector<JobReport> jobs;
-    for (const auto& [key, entry] : entries_)
-        jobs.push_back({key.id, key.epoch, key.uid, std::nullopt, std::nullopt, entry.nccl, entry.ranks});
+    for (const auto& [key, entry] : entries_) {
+        auto& job = jobs.emplace_back(
+            JobReport{key.id, key.epoch, key.uid, std::nullopt, std::nullopt, entry.nccl, entry.ranks});
+        if (entry.stepped)
+            job.stepped_s = rounded(std::chrono::duration<double>(now - *entry.stepped).count());
+    }
     std::size_t bytes = 0, i = 0;
     for (const auto& [key, entry] : entries_) {
         auto& job = jobs[i++];
@@ -192,6 +201,10 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
             std::find_if(reply.jobs.begin(), reply.jobs.end(), [&, &k = key](const JobReply& job) {
                 return job.id == k.id && job.epoch == k.epoch;
             });
+        if (entry.stepped && std::any_of(sent.begin(), sent.end(), [&, &k = key](const JobReport& job) {
+                return job.stepped_s && job.id == k.id && job.epoch == k.epoch && job.uid == k.uid;
+            })) // a job that has just begun may not have been read yet
+            if (said != reply.jobs.end() || ++entry.stepped_said >= most_stepped_said) entry.stepped.reset();
         if (said != reply.jobs.end())
             entry.advice = {said->interval_s, said->save_by, said->incident};
         else // restartd no longer requests anything; the last interval stays valid

@@ -9,6 +9,7 @@
 #include "restart/wire/job_lines.hpp"
 #include "restart/wire/report.hpp"
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -28,8 +29,12 @@ struct JobKey {
 
 class JobBook {
 public:
+    using Clock = std::chrono::steady_clock; // a first step is told by its age, whatever becomes of the time
+
     static constexpr std::size_t most_entries = 1024; // what a report carries
     static constexpr std::size_t most_entries_a_uid = 128;
+    // A first step that restartd's answers say nothing of for so long is of a job that it does not have.
+    static constexpr int most_stepped_said = 60;
     static constexpr std::size_t idle_answers = 600;          // ten minutes at the usual interval
     static constexpr std::size_t most_path_bytes = 256 << 10; // of all checkpoints in a report
     static constexpr std::size_t most_run_bytes = 128 << 10;  // of all lists of hosts in a report
@@ -44,8 +49,8 @@ public:
     void commit(const JobKey& job, Commit commit);
 
     // A process of the job has made steps. The job must have joined; of more than most_paced_ranks those that
-    // come first count.
-    void mark(const JobKey& job, const JobMark& mark);
+    // come first count. `now`: when it said so.
+    void mark(const JobKey& job, const JobMark& mark, Clock::time_point now = Clock::now());
     // A window of the host's pace has ended: what was marked in it goes into the entries until the next one
     // ends. True: something was.
     bool end_window();
@@ -73,7 +78,7 @@ public:
 
     // The content of a report: all active jobs, and checkpoints that restartd does not know yet; those first
     // when not all fit.
-    std::vector<JobReport> entries() const;
+    std::vector<JobReport> entries(Clock::time_point now = Clock::now()) const;
 
     // restartd has accepted `sent` and answered. Its reply replaces all earlier ones; a checkpoint that was
     // added after `sent` was made remains to be reported.
@@ -101,8 +106,10 @@ private:
         std::optional<RunOrder> order;
         bool suspected = false;
         std::optional<NcclWord> nccl;
-        std::map<std::uint32_t, Marked> marked; // by rank
-        std::vector<RankPace> ranks;            // of the last window
+        std::map<std::uint32_t, Marked> marked;   // by rank
+        std::vector<RankPace> ranks;              // of the last window
+        std::optional<Clock::time_point> stepped; // the first step of a process that restartd does not know
+        int stepped_said = 0;                     // in answers that did not speak of the job
         bool silent() const { return clients == 0 && reported; }
     };
     mutable std::mutex mutex_;

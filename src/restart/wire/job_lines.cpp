@@ -64,6 +64,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobMark> auto& mark) 
     codec("steps", mark.steps);
     codec("seconds", mark.seconds);
     codec("waited_s", mark.waited_s);
+    codec.maybe("first", mark.first);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<RunAdvice> auto& advice) {

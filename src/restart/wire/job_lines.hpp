@@ -6,7 +6,7 @@
 //   {"op":"commit","step":400,"path":"/…","cost_s":0.8,"bytes":123}     {"ok":true}
 //   {"op":"run","launch":0,"hosts":"n[1-4]","spares":"n5","ended":false}
 //                                {"ok":true,"heard":true,"suspected":false,"order":null}
-//   {"op":"mark","rank":3,"steps":120,"seconds":5.1,"waited_s":1.7}     {"ok":true}
+//   {"op":"mark","rank":3,"steps":120,"seconds":5.1,"waited_s":1.7,"first":true}     {"ok":true}
 //   {"op":"over"}                                                       {"ok":true}
 //   {"op":"ucx","job":12,"epoch":1,"rank":3,"paths":[{"over":"rc_mlx5/mlx5_3:1","endpoints":31}]} {"ok":true}
 //   {"op":"stats","job":12,"epoch":1,"uid":1000}                        {"ok":true,"port":40321}
@@ -93,6 +93,7 @@ struct JobMark {
     std::uint32_t rank = 0;
     std::uint64_t steps = 0;
     double seconds = 0, waited_s = 0;
+    bool first = false; // the process has told none before: its first step was over `seconds` ago
 };
 
 // JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do.

@@ -60,6 +60,15 @@ struct FormulaStatus {
     bool operator==(const FormulaStatus&) const = default;
 };
 
+// How long a job's program needs from its start until its first step is over.
+struct ProgramStatus {
+    base::Duration time{};   // what is used
+    std::uint64_t count = 0; // of measured starts of the user's jobs of that name; 0: [restart] restart_time
+    bool again = false;      // they were restarts; false: first starts, or none was measured
+    std::string name;        // of the job (--job-name)
+    bool operator==(const ProgramStatus&) const = default;
+};
+
 // How the interval between a job's checkpoints comes about.
 struct IntervalStatus {
     base::JobId id{};
@@ -69,10 +78,19 @@ struct IntervalStatus {
     double cost_s = 0;                     // the job stands still for a checkpoint
     double beside_s = 0;                   // and after that works on, until it is safe
     base::Duration detection{}, restart{}; // mean times seen; 0: none yet
+    ProgramStatus program;                 // from its start until it works
     FormulaStatus exact, young, daly;      // the optimum, and beside it
     base::Duration interval{};             // the exact one, within bounds
     std::string bound; // "min_interval", "max_interval", "safe" (the next begins when the last is safe), ""
     bool operator==(const IntervalStatus&) const = default;
+};
+
+// What is known of all programs.
+struct ProgramsStatus {
+    base::Duration configured{}; // [restart] restart_time, of those of which nothing is known
+    std::uint64_t names = 0;     // of which something is: each a user's and a job's name
+    TimesStatus again, first;    // measured restarts, and first starts
+    bool operator==(const ProgramsStatus&) const = default;
 };
 
 // GET /v1/rates
@@ -80,8 +98,9 @@ struct Rates {
     base::Time time{};
     FailureStatus failures;
     RepairStatus repairs;
-    TimesStatus detections;            // from a fault until the decision
-    TimesStatus restarts;              // from the stop of a job, or the decision, until it ran again
+    TimesStatus detections; // from a fault until the decision
+    TimesStatus restarts;   // from the stop of a job, or the decision, until it ran again
+    ProgramsStatus programs;
     std::optional<SpareStatus> spares; // none: no fabric file
     std::vector<IntervalStatus> jobs;  // whose checkpoints' cost is known
 

@@ -45,6 +45,20 @@ template <class Codec> void fields(Codec& codec, codec::Of<FormulaStatus> auto& 
     codec("efficiency", formula.efficiency);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<ProgramStatus> auto& program) {
+    codec("time_s", program.time);
+    codec("measured", program.count);
+    codec("restarts", program.again);
+    codec("name", program.name);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<ProgramsStatus> auto& programs) {
+    codec("configured_s", programs.configured);
+    codec("names", programs.names);
+    codec("restarts", programs.again);
+    codec("first_starts", programs.first);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<IntervalStatus> auto& choice) {
     codec("id", choice.id);
     codec("name", choice.name);
@@ -55,6 +69,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<IntervalStatus> auto&
     codec("beside_s", choice.beside_s);
     codec("detection_s", choice.detection);
     codec("restart_s", choice.restart);
+    codec.added("program", choice.program);
     codec("exact", choice.exact);
     codec("young", choice.young);
     codec("daly", choice.daly);
@@ -68,6 +83,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Rates> auto& rates) {
     codec("repairs", rates.repairs);
     codec("detections", rates.detections);
     codec("restarts", rates.restarts);
+    codec.added("programs", rates.programs);
     codec("spares", rates.spares);
     codec("jobs", rates.jobs);
 }

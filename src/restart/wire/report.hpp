@@ -88,6 +88,9 @@ struct JobReport {
     std::optional<JobRun> run{};
     std::optional<NcclWord> nccl{}; // none: nobody answers, or somebody else's processes do
     std::vector<RankPace> ranks{}; // its processes here, in the window of Report::pace; those that make marks
+    // How long before this report a process here had made its first step. Said until restartd has answered
+    // about the job; later again when another process of this start makes its first one.
+    std::optional<double> stepped_s{};
     bool operator==(const JobReport&) const = default;
 };
 

@@ -76,6 +76,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job)
     codec.maybe("run", job.run);
     codec.maybe("nccl", job.nccl);
     codec.maybe("ranks", job.ranks, most_paced_ranks);
+    codec.maybe("stepped_s", job.stepped_s);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<LookRequest> auto& look) {

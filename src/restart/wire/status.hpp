@@ -288,6 +288,7 @@ struct JobExplanation {
     base::Time time{};
     std::optional<JobStatus> job;           // none: no longer in the resource manager
     std::optional<IntervalStatus> interval; // between its checkpoints; none: what one costs is not known
+    std::optional<ProgramStatus> program;   // none: the job is gone, or of an older restartd
     // What `railplan --explain --json` prints (sched/explain_json.hpp) with "notes" and "expected_start", or
     // {"kind":"unknown","sentence":…}.
     boost::json::object placement;

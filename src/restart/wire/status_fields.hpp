@@ -233,6 +233,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobExplanation> auto&
     codec("time", explanation.time);
     codec("job", explanation.job);
     codec.added("interval", explanation.interval);
+    codec.added("program", explanation.program);
     codec.added("placement", explanation.placement);
     codec.maybe("links", explanation.links);
     codec("incidents", explanation.incidents);

@@ -41,7 +41,7 @@ std::optional<JobCost> weigh(const State& state, const Policy& policy, base::Tim
     if (incident.kind == IncidentKind::common_cause) {
         auto slowest = slowest_of_cause(state, incident, job);
         if (slowest.factor < 0) return {};
-        return cost_of(job, slowest.factor, std::move(slowest.by), state.learned, policy, now);
+        return cost_of(job, slowest.factor, std::move(slowest.by), state, policy, now);
     }
     if (incident.kind != IncidentKind::bad_host) return {};
     const auto host = state.hosts.find(incident.host);
@@ -52,7 +52,7 @@ std::optional<JobCost> weigh(const State& state, const Policy& policy, base::Tim
         take(slowest, *finding, rails_of(host->second));
     }
     if (slowest.factor < 0) return {};
-    return cost_of(job, slowest.factor, slowest.by, state.learned, policy, now);
+    return cost_of(job, slowest.factor, slowest.by, state, policy, now);
 }
 
 } // namespace restart

@@ -102,7 +102,8 @@ void take_run(StepContext& ctx, JobState& job, const std::string& host, const st
     }
     auto ranks = base::expand_hostlist(said->hosts), spares = base::expand_hostlist(said->spares);
     if (!ranks || !spares) return;
-    run = RunState{host, said->launch, *std::move(ranks), *std::move(spares), said->ended, {}};
+    const auto began = run && run->launch == said->launch ? run->began : ctx.now;
+    run = RunState{host, said->launch, *std::move(ranks), *std::move(spares), said->ended, {}, began};
 }
 
 // What NCCL says of the job to the agents of its hosts. All its processes know the same, so the newest word
@@ -160,6 +161,7 @@ void take_job(StepContext& ctx, const std::string& host, const JobReport& report
     job.connected = true;
     take_run(ctx, job, host, report.run);
     take_nccl(ctx, job, host, report.nccl);
+    if (report.stepped_s) learn_start(ctx, job, *report.stepped_s);
     if (!report.ckpt) return;
     // Two hosts' clocks may differ by more than two commits lie apart: a later step is newer as well.
     if (job.commit && report.ckpt->committed <= job.commit->committed &&

@@ -110,6 +110,20 @@ void learn_restart(StepContext& ctx, const Incident& incident, base::Time stoppe
     add_sample(ctx.state.learned.restarts, std::max(began - since, base::Duration::zero()));
 }
 
+void learn_start(StepContext& ctx, JobState& job, double seconds_ago) {
+    const bool relaunched = job.run && job.run->launch > 0;
+    const StepStart start{job.rm.restarts, relaunched ? job.run->launch : 0};
+    if (job.stepped == start) return;
+    const auto began = relaunched ? job.run->began : job.rm.start;
+    const auto took = ctx.now - began - base::duration_from_seconds(std::clamp(seconds_ago, 0.0, 1e6));
+    if (took < base::Duration::zero()) return; // of the launch before
+    job.stepped = start;
+    // Who runs steps of an allocation by hand begins when he likes.
+    if (job.rm.interactive || began < ctx.state.grace_from) return;
+    count_start(ctx.state.programs, job.rm.uid, job.rm.title, relaunched || job.rm.restarts > 0, took,
+                ctx.now);
+}
+
 void learn_passing(StepContext& ctx) {
     count_mass_silence(ctx);
     auto& counted = ctx.state.learned.counted;
@@ -150,7 +164,9 @@ std::optional<IntervalChoice> choose_interval(const State& state, const JobState
     choice.mtbf = *mtbf;
     choice.cost = seconds_of(job.cost);
     choice.beside = std::max(Seconds{0}, seconds_of(job.safe_after) - choice.cost);
-    choice.failure = {mean_of(state.learned.detections), mean_of(state.learned.restarts) + choice.beside};
+    choice.program = program_time(state.programs, job.rm.uid, job.rm.title, policy.restart_time);
+    choice.failure = {mean_of(state.learned.detections),
+                      mean_of(state.learned.restarts) + choice.program.time + choice.beside};
     const auto exact = exact_interval(choice.cost, *mtbf), young = young_interval(choice.cost, *mtbf),
                daly = daly_interval(choice.cost, *mtbf);
     if (!exact || !young || !daly) return {};

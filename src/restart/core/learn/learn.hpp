@@ -28,6 +28,10 @@ void learn_fault(StepContext& ctx, Incident& incident); // when it is first deci
 void forget_fault(StepContext& ctx, const Incident& incident);
 // A job that this incident moved runs again since `began`.
 void learn_restart(StepContext& ctx, const Incident& incident, base::Time stopped, base::Time began);
+// A process of the job had made its first step so long ago. The first of each start of the job, and of each
+// launch of its railrun, counts, unless this daemon was started, stood still or had its clock set since that
+// start: then the times do not belong together.
+void learn_start(StepContext& ctx, JobState& job, double seconds_ago);
 void learn_passing(StepContext& ctx); // at each Tick
 void refresh_interval(const State& state, JobState& job, const Policy& policy);
 
@@ -44,6 +48,7 @@ struct IntervalChoice {
     Seconds cost{},
         beside{};        // what a checkpoint costs: the job stands still, and its way to safety beside it
     FailureCost failure; // mean times seen; 0 where none was
+    ProgramTime program; // a part of failure.restart: from the job's start until it works
     Seconds exact{}, young{}, daly{};
     double worth = 0, worth_young = 0, worth_daly = 0; // efficiency of each
     Seconds chosen{};                                  // the exact one, within bounds

@@ -41,6 +41,13 @@ TEST_CASE("marks are told in one line each five seconds, as durations") {
     const auto& told = std::get<restart::JobMark>(*read);
     CHECK(told.seconds == Approx(5));
     CHECK(told.waited_s == Approx(1.25));
+    CHECK(told.first); // its first step was over when the count began
+    for (int i = 0; i < 50; ++i)
+        CHECK(marks.step(0.025, now += 100ms));
+    REQUIRE(agent.asked().size() == 3);
+    const auto next = restart::read_job_request(agent.asked()[2]);
+    REQUIRE(next);
+    CHECK_FALSE(std::get<restart::JobMark>(*next).first);
 }
 
 TEST_CASE("what is no time is not told") {

@@ -73,8 +73,8 @@ TEST_CASE("terms that nobody has measured have the defaults of the configuration
     CHECK(measured.terms[0].from == "measured");
     CHECK(measured.terms[1].time == 4s);
     CHECK(measured.terms[3].time == 0s);
-    restart::Learned learned;
-    learned.restarts = {10s, 20s};
+    restart::State learned;
+    learned.learned.restarts = {10s, 20s};
     CHECK(restart::cost_of(moved, 0.5, "x", learned, defaults(), now).terms[1].time == 4s); // its own
     moved.requeue_took = {};
     const auto others = restart::cost_of(moved, 0.5, "x", learned, defaults(), now);

@@ -31,6 +31,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/recovery_test.cpp \
 	%D%/relaunch_test.cpp \
 	%D%/rights_test.cpp \
+	%D%/starts_test.cpp \
 	%D%/states_page_test.cpp \
 	%D%/straggle/judge_test.cpp \
 	%D%/straggle/paces_test.cpp \

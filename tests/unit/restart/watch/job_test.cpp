@@ -309,3 +309,27 @@ TEST_CASE("a railrun's hosts are hosts, and their lists have an end") {
     CHECK(run(std::string(20'000, 'x')).find("hosts") != std::string::npos);
     CHECK(book.entries()[0].run->hosts == "n[001-004],login-7.site");
 }
+
+TEST_CASE("the first step of a start is reported by its age until restartd has answered about the job") {
+    JobBook book;
+    const JobKey job{base::JobId(12), 1, 1000};
+    REQUIRE(book.join(job));
+    JobBook::Clock::time_point clock{};
+    clock += std::chrono::hours(1);
+    book.mark(job, {0, 10, 6, 1, true}, clock);
+    book.mark(job, {1, 10, 5, 1, true}, clock); // a neighbour that was a little later
+    const auto age = [&] { return book.entries(clock).front().stepped_s; };
+    CHECK(age() == 6);
+    book.delivered(book.entries(clock), {}); // restartd has not read the job yet
+    clock += std::chrono::seconds(2);
+    REQUIRE(age() == 8);
+    book.delivered(book.entries(clock), reply_for(job.id, job.epoch));
+    CHECK_FALSE(age());
+    book.mark(job, {0, 100, 5, 1, false}, clock);
+    CHECK_FALSE(age());
+    book.mark(job, {0, 10, 5, 1, true}, clock); // a process of another launch
+    CHECK(age() == 5);
+    for (int i = 0; i < JobBook::most_stepped_said; ++i) // of a job that restartd does not have
+        book.delivered(book.entries(clock), {});
+    CHECK_FALSE(age());
+}
