@@ -69,6 +69,7 @@ EXTRA_DIST += \
 	%D%/test_slurm2411_enable.py \
 	%D%/test_slurm2411_faults.py \
 	%D%/test_slurm2411_life.py \
+	%D%/test_slurm2411_reboots.py \
 	%D%/test_slurm2411_wishes.py \
 	%D%/test_slurm_user.py \
 	%D%/test_soak.py \
