@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 namespace log = base::log;
 
 constexpr base::Duration save_patience{5'000}; // of those who want to know that it was written
+constexpr base::Duration note_delay{100};      // before notes are written that nothing waits for
 
 using Stopwatch = std::chrono::steady_clock;
 double since(Stopwatch::time_point begin) {
@@ -218,6 +219,10 @@ void Driver::look_at_windows() {
 
 // Readers find what has just happened, but wait for no journal that cannot be written.
 base::Expected<std::vector<Note>> Driver::notes(const NoteFilter& filter) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!unsaved_.notes.empty()) store_.write_soon();
+    }
     store_.settle(save_patience);
     return store_.journal().notes(filter);
 }
@@ -271,8 +276,12 @@ void Driver::collect(Step& out, const Event& event) {
         unsaved_.given.push_back(std::move(action));
     }
     if (out.durable) settle_intents(event);
-    const bool soon = out.durable || !unsaved_.notes.empty() || !unsaved_.given.empty();
-    store_.write_within(soon ? base::Duration::zero() : options_.save);
+    // Each write compares all hosts with what was written last. A note on which nothing depends waits for
+    // others: with it the state is lost that would not note it again.
+    if (out.durable || !unsaved_.given.empty())
+        store_.write_soon();
+    else
+        store_.write_within(unsaved_.notes.empty() ? options_.save : std::min(options_.save, note_delay));
 }
 
 // The journal's list of intents follows the state: those that are no longer open there have ended, by an

@@ -92,6 +92,35 @@ TEST_CASE("an operator's drain is written, done and recorded") {
     yard.end();
 }
 
+TEST_CASE(
+    "notes are written a moment later, but a reader finds the one that was just made, and so does a stop") {
+    Yard yard;
+    yard.start();
+    REQUIRE(yard.known());
+    std::size_t made = 0;
+    for (int i = 0; i < 20; ++i) {
+        auto report = report_of("n002");
+        if (i % 2 == 0) // begins and ends
+            report.findings.push_back(
+                {"ib.some", "mlx5_0:1", restart::Severity::warn, base::now(), "12 more"});
+        REQUIRE(yard.driver->report(report));
+        const auto notes = yard.driver->notes({.host = "n002"});
+        REQUIRE(notes);
+        CHECK(notes->size() == ++made);
+    }
+    REQUIRE(yard.driver->report([] {
+        auto report = report_of("n003");
+        report.findings.push_back({"ib.some", "mlx5_0:1", restart::Severity::warn, base::now(), "12 more"});
+        return report;
+    }()));
+    yard.end();
+    auto journal = restart::Journal::open(yard.folder.path / "journal.db");
+    REQUIRE(journal);
+    const auto notes = journal->notes({.host = "n003"});
+    REQUIRE(notes);
+    CHECK(notes->size() == 1);
+}
+
 TEST_CASE("a silent host that takes connections and answers none is lost, one that answers is not") {
     const auto life = GENERATE(restart::Life::mute, restart::Life::answers);
     Yard yard;
