@@ -7,6 +7,7 @@ libry_probe_la_SOURCES = \
 	%D%/nccl_ras.cpp %D%/nccl_ras.hpp \
 	%D%/nvml_abi.h \
 	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
+	%D%/own_addresses.cpp %D%/own_addresses.hpp \
 	%D%/proc_host.cpp %D%/proc_host.hpp \
 	%D%/sample.hpp \
 	%D%/sysfs_ib.cpp %D%/sysfs_ib.hpp \

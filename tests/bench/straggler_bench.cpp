@@ -79,12 +79,14 @@ bool names(const JobTrace& job, const std::vector<PacedHost>& hosts, int suspect
 
 void confusion(const JobShape& shape, int jobs, std::uint32_t seed) {
     fmt::print(
-        "{} hosts of 8 GPUs and 8 rails in {} stages{}, {} step marks{}; {} jobs of each kind, seed {};\n"
+        "{} hosts of 8 GPUs and 8 rails in {} stages{}, {} step marks{}{}; {} jobs of each kind, seed {};\n"
         "right / wrong / silent\n",
         shape.hosts, shape.stages, shape.uneven ? " of unequal load" : "", shape.marks ? "with" : "without",
-        shape.severity < 1 ? ", mild cases" : "", jobs, seed);
+        shape.ras ? " and with NCCL's RAS" : "", shape.severity < 1 ? ", mild cases" : "", jobs, seed);
     base::Table table({"CULPRIT", "COSTS", "RESTARTD", "CONFIDENCE", "STEP TIME", "BYTES", "CLOCK"});
-    for (const auto culprit : trace::culprits) {
+    std::vector<Culprit> culprits(std::begin(trace::culprits), std::end(trace::culprits));
+    if (shape.ras) culprits.push_back(Culprit::gone);
+    for (const auto culprit : culprits) {
         std::array<Count, 4> counts{};
         double cost = 0, confidence = 0;
         for (int i = 0; i < jobs; ++i) {
@@ -155,6 +157,10 @@ int main(int argc, char** argv) {
     shape.hosts = 32;
     shape.stages = 1;
     shape.uneven = shape.marks = false;
+    confusion(shape, jobs, seed);
+    shape.ras = true;
+    confusion(shape, jobs, seed);
+    shape.marks = true;
     confusion(shape, jobs, seed);
     costs(seed);
     return 0;

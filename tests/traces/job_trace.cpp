@@ -67,6 +67,7 @@ std::string_view to_string(Culprit culprit) {
     case Culprit::slow_port: return "slow port, silent";
     case Culprit::host_cpu: return "host's CPU or input";
     case Culprit::slow_leaf: return "leaf";
+    case Culprit::gone: return "process that is gone";
     }
     return {};
 }
@@ -113,6 +114,7 @@ JobTrace::JobTrace(const JobShape& shape, Culprit culprit, std::uint32_t seed) :
         wrong.first = wrong.host / shape_.hosts_a_leaf * shape_.hosts_a_leaf;
         wrong.last = std::min(wrong.first + shape_.hosts_a_leaf, shape_.hosts) - 1;
         break;
+    case Culprit::gone: cost = 1; break;
     }
     const auto milder = [&](double& factor) { factor = 1 - (1 - factor) * shape_.severity; };
     for (auto* factor : {&wrong.clock, &wrong.speed})
@@ -168,7 +170,8 @@ JobTrace::JobTrace(const JobShape& shape, Culprit culprit, std::uint32_t seed) :
                 longest_beside = std::max(longest_beside, time);
             }
         const double step = slowest + longest;
-        if (culprit != Culprit::none) cost += (1 - (slowest_beside + longest_beside) / step) / shape_.windows;
+        if (culprit != Culprit::none && culprit != Culprit::gone)
+            cost += (1 - (slowest_beside + longest_beside) / step) / shape_.windows;
 
         for (int h = 0; h < shape_.hosts; ++h) {
             restart::PaceWindow window;
@@ -229,8 +232,45 @@ JobTrace::JobTrace(const JobShape& shape, Culprit culprit, std::uint32_t seed) :
                 port.waits = rounded(waits);
                 window.ports.push_back(std::move(port));
             }
+            if (culprit == Culprit::gone) stand_still(window, h == host ? gpu : -1);
             windows_[static_cast<std::size_t>(h)].push_back(std::move(window));
         }
+    }
+    if (shape_.ras) ask_ras(culprit, seed);
+}
+
+// The marks are those of the last steps; kernels of all others spin, and nothing goes over the rails.
+void JobTrace::stand_still(restart::PaceWindow& window, int without) {
+    for (auto& port : window.ports)
+        port.mb_s = port.peak_mb_s = 0.1;
+    for (auto& one : window.gpus)
+        one.busy = 1;
+    if (without < 0) return;
+    window.gpus[static_cast<std::size_t>(without)].busy = 0;
+    if (!window.ranks.empty()) window.ranks.erase(window.ranks.begin() + without);
+}
+
+// What NCCL's RAS says of a job, by numbers of its own, so that the rest is the same without it.
+void JobTrace::ask_ras(Culprit culprit, std::uint32_t seed) {
+    std::mt19937 random(seed + 1);
+    const auto pick = [&](int n) { return std::uniform_int_distribution(0, n - 1)(random); };
+    const auto name = [&](int of, std::size_t window, restart::RasSign sign) {
+        windows_[static_cast<std::size_t>(of)][window].ras.push_back(sign);
+    };
+    const int late_host = pick(shape_.hosts), late_gpu = pick(gpus);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(shape_.windows); ++k) {
+        const auto operations = [&] { return static_cast<std::uint64_t>(1 + pick(40)); };
+        name(late_host, k, {late_gpu, false, operations()});
+        // Between two operations anybody may be behind, or not be heard once.
+        name(pick(shape_.hosts), k, {pick(gpus), false, operations()});
+        if (pick(4) == 0) name(pick(shape_.hosts), k, {pick(gpus), true, 0});
+        if (culprit == Culprit::gone)
+            name(host, k, {gpu, true, 0});
+        else if (gpu >= 0 && pick(10) > 0)
+            name(host, k, {gpu, false, operations()});
+        else if (culprit == Culprit::host_cpu && pick(10) > 0)
+            for (int g = 0; g < gpus; ++g)
+                name(host, k, {g, false, operations()});
     }
 }
 

@@ -6,7 +6,9 @@
 // on all hosts of its ring. Noise as of sound clusters: clocks and compute times that differ by a percent
 // from chip to chip and from window to window, ports' counters by three, waiting for credits by a factor of
 // two, a host that stumbles for one window; and decoys that hold nobody up: a GPU of low clock that has less
-// to do, a port that sends some packets again, a host that also writes to storage.
+// to do, a port that sends some packets again, a host that also writes to storage,
+// and one that NCCL's RAS finds behind the others each time, because it launches late and is in time for all
+// that.
 #pragma once
 
 #include "restart/core/straggle/judge.hpp"
@@ -28,6 +30,7 @@ enum class Culprit {
     slow_port, // likewise, and nothing at the port says so
     host_cpu,  // a host whose input or CPU is late: its GPUs wait for it
     slow_leaf, // the rail of a leaf: all its hosts' traffic to others
+    gone,      // a process that stands still for good, and the job with it; only NCCL's RAS names it
 };
 inline constexpr Culprit culprits[] = {Culprit::none,      Culprit::gpu_clock, Culprit::pcie,
                                        Culprit::half_rail, Culprit::resending, Culprit::slow_port,
@@ -39,6 +42,7 @@ struct JobShape {
     int stages = 1;       // of the pipeline; consecutive hosts
     int hosts_a_leaf = 8; // of each rail
     bool marks = true;    // its processes make step marks
+    bool ras = false;     // NCCL's RAS answers: it names late processes, and now and then others
     bool uneven = false;  // the first stage has a quarter less to do
     double severity = 1;  // of what is wrong: a third, and a GPU at 0.7 of its clock is one at 0.9
     int windows = 4;
@@ -61,6 +65,8 @@ public:
 
 private:
     std::string leaf_of(int host, int rail) const;
+    static void stand_still(restart::PaceWindow& window, int without);
+    void ask_ras(Culprit culprit, std::uint32_t seed);
     JobShape shape_;
     std::deque<std::vector<restart::PaceWindow>> windows_; // by host
 };

@@ -80,6 +80,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/straggle/judge.cpp %D%/straggle/judge.hpp \
 	%D%/straggle/paces.cpp %D%/straggle/paces.hpp %D%/straggle/paces_fields.hpp \
 	%D%/straggle/rails.cpp \
+	%D%/straggle/ras.cpp \
 	%D%/straggle/robust.cpp %D%/straggle/robust.hpp \
 	%D%/straggle/waits.cpp
 libry_restart_core_la_LIBADD = libry_wire.la libry_interval.la libry_sched.la

@@ -1,12 +1,29 @@
 #include "restart/watch/nccl_looks.hpp"
 
 #include "base/clock.hpp"
+#include "probe/own_addresses.hpp"
 #include "probe/tcp_listener.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <map>
 #include <optional>
 
 namespace restart {
 namespace {
+
+// NVML's index of "6" or "6 (NVML 3)", the CUDA device and its NVML number where they differ. -1: of several
+// GPUs ("0-3"), or none that is known.
+std::int32_t gpu_of(std::string_view text) {
+    constexpr std::string_view by_nvml = " (NVML ";
+    if (const auto at = text.find(by_nvml); at != std::string_view::npos && text.ends_with(')')) {
+        text.remove_suffix(1);
+        text.remove_prefix(at + by_nvml.size());
+    }
+    std::int32_t gpu = -1;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), gpu);
+    return failed == std::errc{} && end == text.data() + text.size() && gpu >= 0 && gpu < 1'024 ? gpu : -1;
+}
 
 struct Looker {
     std::shared_ptr<JobBook> book;
@@ -33,13 +50,43 @@ struct Looker {
         const auto now = base::now().time_since_epoch().count();
         book->put_nccl(*uid, NcclWord{static_cast<std::uint64_t>(now < 0 ? 0 : now),
                                       probe::ras_troubles(*status, before ? &*before : nullptr,
-                                                          most_nccl_troubles, longest_nccl_trouble)});
+                                                          most_nccl_troubles, longest_nccl_trouble),
+                                      ras_signs(*status, probe::own_addresses())});
         spoke_for = uid;
         before = *std::move(status);
     }
 };
 
 } // namespace
+
+std::vector<RasSign> ras_signs(const probe::RasStatus& status,
+                               const std::set<std::string, std::less<>>& own) {
+    std::map<std::int32_t, RasSign> by_gpu;
+    const auto add = [&](const probe::RasProcess& process, std::uint64_t behind) {
+        if (!own.contains(process.node)) return;
+        const auto gpu = gpu_of(process.gpu);
+        auto& sign = by_gpu[gpu];
+        sign.gpu = gpu;
+        sign.silent = sign.silent || behind == 0;
+        sign.behind = std::max(sign.behind, behind);
+    };
+    for (const auto& process : status.lost)
+        add(process, 0);
+    for (const auto& one : status.communicators) {
+        for (const auto& process : one.missing_ranks)
+            add(process, 0);
+        for (const auto& lag : one.lags)
+            for (const auto& process : lag.behind)
+                add(process, std::max<std::uint64_t>(1, lag.most - lag.least));
+    }
+    std::vector<RasSign> signs;
+    for (const auto& [gpu, sign] : by_gpu)
+        signs.push_back(sign);
+    std::stable_sort(signs.begin(), signs.end(),
+                     [](const RasSign& a, const RasSign& b) { return a.silent && !b.silent; });
+    if (signs.size() > most_ras_signs) signs.resize(most_ras_signs);
+    return signs;
+}
 
 NcclLooks::NcclLooks(std::shared_ptr<JobBook> book, NcclSettings settings)
     : thread_([looker = Looker{std::move(book), std::move(settings), {}, {}}](std::stop_token stop) mutable {

@@ -1,6 +1,6 @@
 // Asks NCCL's RAS, where processes of a job that speaks to this agent answer for it (probe/nccl_ras.hpp), and
-// puts what is wrong with the job's communicators into the job book. In a thread of its own: an answer that
-// does not come delays nothing.
+// puts what is wrong with the job's communicators, and which processes of this host it names, into the job
+// book. In a thread of its own: an answer that does not come delays nothing.
 //
 // Whose word it is the kernel tells, by who listens at the port before and after: it is put to that user's
 // job alone, and nobody is asked whose job does not speak to the agent.
@@ -11,9 +11,17 @@
 #include "restart/watch/job_book.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace restart {
+
+// The processes at the addresses `own` that the answer names, each GPU once, those that do not answer first.
+// At most most_ras_signs.
+std::vector<RasSign> ras_signs(const probe::RasStatus& status, const std::set<std::string, std::less<>>& own);
 
 struct NcclSettings {
     std::uint16_t port = probe::ras_port;

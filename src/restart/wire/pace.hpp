@@ -23,6 +23,16 @@ struct RankPace {
     bool operator==(const RankPace&) const = default;
 };
 
+// A process on the host that NCCL's RAS names (probe/nccl_ras.hpp): one that does not answer it, or one that
+// has launched less than most ranks of a communicator. The second may just compute for longer.
+struct RasSign {
+    std::int32_t gpu = -1;    // NVML's index; -1: not told, or it has several
+    bool silent = false;      // it does not answer, or is given up
+    std::uint64_t behind = 0; // operations that most ranks have launched and the last one has not; 0: none
+    bool operator==(const RasSign&) const = default;
+};
+inline constexpr std::size_t most_ras_signs = 16; // of one job on one host
+
 // A GPU: means over the window. What it or its driver does not report is absent.
 struct GpuPace {
     std::uint32_t gpu = 0;          // NVML's index

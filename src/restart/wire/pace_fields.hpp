@@ -13,6 +13,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<RankPace> auto& rank)
     codec("waited", rank.waited);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<RasSign> auto& sign) {
+    codec("gpu", sign.gpu);
+    codec.maybe("silent", sign.silent);
+    codec.maybe("behind", sign.behind);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<GpuPace> auto& gpu) {
     codec("gpu", gpu.gpu);
     codec.maybe("sm_mhz", gpu.sm_mhz);

@@ -68,11 +68,15 @@ Expected<void> check(const Report& report) {
             if (!is_name(port.port)) return wrong("pace.ports.port", "must be a component's name");
     }
     for (std::size_t i = 0; i < report.jobs.size(); ++i) {
-        if (const auto& word = report.jobs[i].nccl)
+        if (const auto& word = report.jobs[i].nccl) {
             for (const auto& trouble : word->troubles)
                 if (trouble.size() > longest_nccl_trouble)
                     return wrong(fmt::format("jobs[{}].nccl.troubles", i),
                                  fmt::format("one is longer than {} bytes", longest_nccl_trouble));
+            for (const auto& sign : word->here)
+                if (sign.gpu < -1 || sign.gpu > 1'023)
+                    return wrong(fmt::format("jobs[{}].nccl.here.gpu", i), "is not between -1 and 1023");
+        }
         for (const auto& rank : report.jobs[i].ranks)
             if (auto sound = check(rank); !sound)
                 return std::move(sound).error().within(fmt::format("jobs[{}].ranks", i));

@@ -73,6 +73,7 @@ base::Expected<void> check(const JobRun& run);
 struct NcclWord {
     std::uint64_t asked = 0;           // number of the question: another one is newer
     std::vector<std::string> troubles; // a phrase each; none: all is well
+    std::vector<RasSign> here{};       // processes on the agent's own host that it names
     bool operator==(const NcclWord&) const = default;
 };
 

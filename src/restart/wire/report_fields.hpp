@@ -66,6 +66,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RunOrder> auto& order
 template <class Codec> void fields(Codec& codec, codec::Of<NcclWord> auto& word) {
     codec("asked", word.asked);
     codec.maybe("troubles", word.troubles, most_nccl_troubles);
+    codec.maybe("here", word.here, most_ras_signs);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job) {

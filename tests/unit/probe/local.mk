@@ -3,6 +3,7 @@ tests_unit_unit_probe_SOURCES = \
 	%D%/kmsg_log_test.cpp \
 	%D%/nccl_ras_test.cpp \
 	%D%/nvml_gpus_test.cpp \
+	%D%/own_addresses_test.cpp \
 	%D%/proc_host_test.cpp \
 	%D%/ras_double.hpp \
 	%D%/sysfs_ib_test.cpp \

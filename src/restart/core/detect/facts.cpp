@@ -107,7 +107,8 @@ void take_run(StepContext& ctx, JobState& job, const std::string& host, const st
 }
 
 // What NCCL says of the job to the agents of its hosts. All its processes know the same, so the newest word
-// counts; a new trouble is noted, by whoever hears of it first.
+// counts; a new trouble is noted, by whoever hears of it first. What it says of a host's own processes goes
+// with that host's paces.
 void take_nccl(StepContext& ctx, JobState& job, const std::string& host,
                const std::optional<NcclWord>& said) {
     if (!said) return;

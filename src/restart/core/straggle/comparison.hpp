@@ -41,5 +41,9 @@ void add_causes(const Comparison& job, std::size_t host, Straggler& straggler);
 Suspect by_gpus(const Comparison& job, double least, bool& seen);
 // rails.cpp: what makes a rail slow; likewise.
 Suspect by_rails(const Comparison& job, double least, bool& seen);
+// ras.cpp: by NCCL's RAS, a process that does not answer.
+Suspect by_ras(const Comparison& job, double least);
+// ras.cpp: adds to evidence and confidence what RAS says of the suspect, and of others.
+void add_ras(const Comparison& job, Straggler& suspect);
 
 } // namespace restart::straggle

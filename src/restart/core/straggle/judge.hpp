@@ -12,6 +12,9 @@
 //     the peak of *all* hosts of its rail, against the same hosts' other rails; the bytes of a window are the
 //     same. Which of the hosts it is: by its link's rate, by what it sends again, by one that is slower
 //     still, or by who waits for credits: all hosts of one leaf, or those that send to it.
+//   * NCCL's RAS, where it answers, names processes that do not answer it: the job cannot go on without them,
+//     though how much it waits is not seen. Ranks that have launched less than most may be late or just
+//     compute for longer: they accuse nobody, and make surer, or less sure, what the rest says.
 // Hosts are compared only with equals, which move as many bytes a second: stages of a pipeline and other
 // roles differ by design. Medians and median deviations, and the same suspect in most of the last windows:
 // fail-slows last from tens of seconds to hours and slow jobs by 1.34 times on average (Wu et al.,
@@ -35,6 +38,7 @@ struct PaceWindow {
     std::vector<RankPace> ranks; // of this job; none: it makes no step marks here
     std::vector<GpuPace> gpus;   // none: not read, or shared with other jobs
     std::vector<PortPace> ports; // likewise
+    std::vector<RasSign> ras{};  // this job's processes here that NCCL's RAS names
     bool operator==(const PaceWindow&) const = default;
 };
 

@@ -65,7 +65,10 @@ std::vector<PaceWindow> windows_of(const HostState& host, const JobState& job, b
         const bool before = stored.came - length < job.rm.start;
         if (before || now - stored.came > length * static_cast<int>(most_pace_windows + 2)) continue;
         auto& window = windows.emplace_back();
-        if (const auto* marks = marks_of(stored, job)) window.ranks = marks->ranks;
+        if (const auto* marks = marks_of(stored, job)) {
+            window.ranks = marks->ranks;
+            window.ras = marks->ras;
+        }
         if (shared) continue;
         window.gpus = stored.pace.gpus;
         window.ports = stored.pace.ports;
@@ -154,12 +157,13 @@ void take_pace(StepContext& ctx, HostState& host, const Report& report) {
     if (!report.pace || (!host.paces.empty() && host.paces.back().pace.window == report.pace->window)) return;
     StoredPace stored{ctx.now, *report.pace, {}};
     for (const auto& said : report.jobs) {
-        if (said.ranks.empty()) continue;
+        const auto ras = said.nccl ? said.nccl->here : std::vector<RasSign>();
+        if (said.ranks.empty() && ras.empty()) continue;
         const auto* job = ctx.state.find_job(said.id);
         if (job == nullptr || said.uid != job->rm.uid || said.epoch != job->rm.restarts ||
             !has_name(job->rm.nodes, report.host))
             continue;
-        stored.marks.push_back({job->rm.id, said.epoch, said.ranks});
+        stored.marks.push_back({job->rm.id, said.epoch, said.ranks, ras});
     }
     round_all(stored);
     host.paces.push_back(std::move(stored));

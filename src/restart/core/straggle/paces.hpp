@@ -13,11 +13,12 @@
 
 namespace restart {
 
-// Step marks of one start of a job on one host.
+// What processes of one start of a job on one host say: step marks, and what NCCL's RAS says of them.
 struct JobMarks {
     base::JobId id{};
     std::uint32_t epoch = 0;
     std::vector<RankPace> ranks;
+    std::vector<RasSign> ras{};
     bool operator==(const JobMarks&) const = default;
 };
 

@@ -16,6 +16,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobMarks> auto& marks
     codec("id", marks.id);
     codec("epoch", marks.epoch);
     codec("ranks", marks.ranks, most_paced_ranks);
+    codec.maybe("ras", marks.ras, most_ras_signs);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<StoredPace> auto& stored) {

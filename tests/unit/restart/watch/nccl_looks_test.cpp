@@ -40,11 +40,36 @@ TEST_CASE("what NCCL says is put to the one job of its user, and to nobody else"
     CHECK_FALSE(book.has_user(1001));
 }
 
+TEST_CASE("of the processes that RAS names an agent tells those of its own host") {
+    probe::RasStatus status;
+    status.lost = {{-1, "5", 77, "10.0.0.3"}, {-1, "6", 78, "10.0.0.4"}};
+    auto& one = status.communicators.emplace_back();
+    one.id = "aa";
+    one.missing_ranks = {{29, "5", 77, "10.0.0.3"}};
+    one.lags = {{"AllReduce", 90, 50, {{14, "2 (NVML 7)", 70, "10.0.0.3"}, {15, "0-3", 71, "10.0.0.3"}}},
+                {"Broadcast", 9, 8, {{14, "2 (NVML 7)", 70, "10.0.0.3"}, {16, "1", 72, "10.0.0.4"}}}};
+    CHECK(ras_signs(status, {"127.0.0.1", "10.0.0.3"}) ==
+          std::vector<RasSign>{{5, true, 0}, {-1, false, 40}, {7, false, 40}});
+    CHECK(ras_signs(status, {"10.0.0.4"}) == std::vector<RasSign>{{6, true, 0}, {1, false, 1}});
+    CHECK(ras_signs(status, {"10.0.0.5"}).empty());
+    CHECK(ras_signs(status, {}).empty());
+    for (const auto* gpu : {"", "x", "-4", "9999", "99999999999", "2 (NVML )", "2 (NVML 3", "(NVML 3)"}) {
+        INFO(gpu);
+        status.lost = {{-1, gpu, 77, "n"}};
+        CHECK(ras_signs(status, {"n"}) == std::vector<RasSign>{{-1, true, 0}});
+    }
+    // A report has room for so many.
+    status.lost.clear();
+    for (int gpu = 0; gpu < 40; ++gpu)
+        status.lost.push_back({-1, std::to_string(gpu), 77, "n"});
+    CHECK(ras_signs(status, {"n"}).size() == most_ras_signs);
+}
+
 TEST_CASE("only a job of the user who listens is asked about") {
     const test::RasDouble ras(
         "NCCL version 2.27.3 compiled with CUDA 12.9\nJob summary\n===========\n\nErrors\n======\n\n"
         "#0-0 (aa) INCOMPLETE\n  Missing communicator data from 1 rank\n"
-        "  Rank 3 -- GPU 3 managed by process 9 on node 10.0.0.1\n\nWarnings\n========\n\n");
+        "  Rank 3 -- GPU 3 managed by process 9 on node 127.0.0.1\n\nWarnings\n========\n\n");
     NcclSettings settings;
     settings.port = ras.port;
     settings.every = 10ms;
@@ -63,7 +88,8 @@ TEST_CASE("only a job of the user who listens is asked about") {
     const auto word = book->entries()[0].nccl;
     REQUIRE(word);
     CHECK(word->troubles ==
-          std::vector<std::string>{"communicator aa misses 1 ranks: rank 3 (GPU 3, process 9 on 10.0.0.1)"});
+          std::vector<std::string>{"communicator aa misses 1 ranks: rank 3 (GPU 3, process 9 on 127.0.0.1)"});
+    CHECK(word->here == std::vector<RasSign>{{3, true, 0}});
     // Once its job has gone nothing is said of it.
     book->leave({12, 0, ::getuid()});
     while (book->entries()[0].nccl && std::chrono::steady_clock::now() < deadline)

@@ -304,7 +304,7 @@ TEST_CASE("a host's pace is reported whole, and numbers that none can be are ref
                            {{"mlx5_0:1", 21'400, 88'100, 1.2e5, 0.5, 400}}};
     JobReport job;
     job.id = 12;
-    job.nccl = NcclWord{9, {"communicator aa misses 1 ranks: rank 3"}};
+    job.nccl = NcclWord{9, {"communicator aa misses 1 ranks: rank 3"}, {{5, true, 0}, {-1, false, 7}}};
     job.ranks = {{24, 0.125, 0.43}};
     report.jobs.push_back(job);
     const auto read = Report::from_json(report.to_json());
@@ -319,6 +319,11 @@ TEST_CASE("a host's pace is reported whole, and numbers that none can be are ref
 
     const auto refused = [](Report damaged) { return !Report::from_json(damaged.to_json()); };
     CHECK_FALSE(refused(report));
+    for (const std::int32_t gpu : {-2, 1'024}) {
+        auto damaged = report;
+        damaged.jobs[0].nccl->here[0].gpu = gpu;
+        CHECK(refused(damaged));
+    }
     for (const double wrong : {-1.0, 1e300}) {
         auto damaged = report;
         damaged.pace->ports[2].mb_s = wrong;

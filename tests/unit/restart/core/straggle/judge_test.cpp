@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace restart;
 using trace::Culprit;
@@ -169,4 +170,76 @@ TEST_CASE("numbers of all sizes are judged without harm") {
         hosts[1].windows = {&window, &empty, &window, &window};
         CHECK(judge_stragglers(hosts, least).verdict != StragglerVerdict::found);
     }
+}
+
+TEST_CASE("NCCL's RAS alone accuses who does not answer, never who is behind") {
+    const int jobs = test::trials(40);
+    JobShape shape;
+    shape.ras = true;
+    for (const bool marks : {true, false}) {
+        shape.marks = marks;
+        INFO((marks ? "with marks" : "without"));
+        // One of its hosts is behind at each look, and in time.
+        CHECK(judged(shape, Culprit::none, jobs, 1).silent == jobs);
+        const auto gone = judged(shape, Culprit::gone, jobs, 1);
+        CHECK(gone.wrong == 0);
+        CHECK(gone.right * 10 >= jobs * 9);
+    }
+    shape.marks = true;
+    const JobTrace job(shape, Culprit::gone, 1);
+    const auto hosts = job.hosts();
+    const auto made = judge_stragglers(hosts, least);
+    REQUIRE(made.verdict == StragglerVerdict::found);
+    CHECK(made.suspect.confidence <= 0.5); // less than what is noted unless a site asks for it
+    REQUIRE(made.suspect.evidence.size() == 2);
+    CHECK(made.suspect.evidence[0] ==
+          fmt::format("NCCL's RAS: its process of GPU {} has not answered in 4 of "
+                      "4 windows (confidence +0.50)",
+                      job.gpu));
+    // In two windows it is no more than a look that came too late.
+    std::vector<PaceWindow> heard;
+    for (const auto* window : hosts[static_cast<std::size_t>(job.host)].windows) {
+        heard.push_back(*window);
+        if (heard.size() <= 2) heard.back().ras.clear();
+    }
+    auto again = hosts;
+    again[static_cast<std::size_t>(job.host)].windows = {&heard[0], &heard[1], &heard[2], &heard[3]};
+    CHECK(judge_stragglers(again, least).verdict != StragglerVerdict::found);
+    // Where many are silent, it is what RAS itself speaks through.
+    for (std::size_t i = 0; i < again.size() / 3; ++i)
+        again[i].windows = hosts[static_cast<std::size_t>(job.host)].windows;
+    CHECK(judge_stragglers(again, least).verdict != StragglerVerdict::found);
+}
+
+TEST_CASE("what NCCL's RAS says makes another suspicion surer, or less sure") {
+    const JobTrace job({}, Culprit::gpu_clock, 3);
+    const auto hosts = job.hosts();
+    const auto alone = judge_stragglers(hosts, least).suspect;
+    // Says so much of one host in each window.
+    const auto with = [&](int host, RasSign sign) {
+        std::vector<PaceWindow> said;
+        for (const auto* window : hosts[static_cast<std::size_t>(host)].windows) {
+            said.push_back(*window);
+            said.back().ras = {sign};
+        }
+        auto changed = hosts;
+        changed[static_cast<std::size_t>(host)].windows = {&said[0], &said[1], &said[2], &said[3]};
+        return judge_stragglers(changed, least).suspect;
+    };
+    const auto near = [](double a, double b) { return std::abs(a - b) < 0.002; };
+    const int other = (job.host + 1) % 32;
+    const auto lowered = with(other, {2, false, 7});
+    CHECK(lowered.host == alone.host);
+    CHECK(lowered.score == alone.score);
+    INFO(alone.confidence);
+    CHECK(near(lowered.confidence, alone.confidence - 0.1));
+    CHECK(lowered.evidence.back() ==
+          fmt::format("NCCL's RAS names {} in most windows (confidence -0.10)", trace::host_name(other)));
+    for (const auto& sign : {RasSign{job.gpu, false, 7}, {-1, false, 7}, {job.gpu, true, 0}}) {
+        const auto raised = with(job.host, sign);
+        CHECK(raised.gpu == job.gpu);
+        CHECK(near(raised.confidence, std::min(0.97, alone.confidence + 0.1)));
+        CHECK(raised.evidence.back().ends_with("(confidence +0.10)"));
+    }
+    CHECK(with(job.host, {(job.gpu + 1) % 8, false, 7}).confidence < alone.confidence); // not the one
 }

@@ -145,3 +145,38 @@ TEST_CASE("what a host did for two jobs at once is neither's") {
     REQUIRE(!pace->missing.empty());
     CHECK(pace->missing.back() == "the GPUs and ports of 4 hosts, which other jobs use too");
 }
+
+TEST_CASE("what NCCL's RAS says of a host's processes is kept with its paces, and alone holds nobody back") {
+    World world(4);
+    world.policy.straggler_every = std::chrono::seconds(10);
+    const auto job = world.submit(hosts);
+    world.run(15);
+    const auto did = world.actions.size();
+    for (std::uint64_t window = 1; window < 6; ++window) {
+        for (const auto& host : hosts) {
+            Report report;
+            report.host = host;
+            report.boot_id = "b-" + host;
+            report.pace = HostPace{window, 10, {}, {}};
+            JobReport said;
+            said.id = job;
+            said.uid = world.job(job).uid;
+            said.nccl = NcclWord{window, {}, {}};
+            if (host == "n002") said.nccl->here = {{5, true, 0}};
+            report.jobs.push_back(said);
+            world.deliver(report);
+        }
+        world.run(10);
+    }
+    const auto& pace = world.state().jobs.at(job).pace;
+    REQUIRE(pace);
+    CHECK(pace->verdict == StragglerVerdict::found); // which railctl explain shows as "perhaps"
+    CHECK(name_of(pace->suspect) == "n002 gpu 5");
+    CHECK(pace->suspect.confidence == 0.5);
+    CHECK_FALSE(pace->held_back); // it takes [straggler] confidence
+    CHECK(world.actions.size() == did);
+    REQUIRE(!world.state().hosts.at("n002").paces.back().marks.empty());
+    CHECK(world.state().hosts.at("n002").paces.back().marks[0].ras == std::vector<RasSign>{{5, true, 0}});
+    CHECK(world.state().hosts.at("n001").paces.back().marks.empty());
+    CHECK(*State::from_json(world.state().to_json()) == world.state());
+}
