@@ -91,7 +91,7 @@ def test_a_job_that_left_infiniband_says_so(cluster):
         for rank, host in enumerate(("n001", "n002")):
             row = job.until(host, "ucx.fallback", "finding")
             equal((row["value"], row["severity"]), (1, "info"), f"the row {row}")
-            for part in ("1 of 1 endpoints to other hosts left InfiniBand", f"rank {rank}:", "1 over tcp/"):
+            for part in ("1 of 1 endpoints to other hosts left InfiniBand", f"rank {rank}:", "1 over tcp/", f", such as to rank {1 - rank}"):
                 holds(row["text"], part, "the evidence")
         seen = rows(cluster, "n001", job.number)
         equal({seen[rule]["state"] for rule in ("ucx.chosen_tcp", "ucx.failures", "ucx.refused", "ucx.unseen")}, {"ok"}, f"the rest: {seen}")

@@ -2,6 +2,7 @@
 # standing before libucp is a library of its own, which the unit tests link.
 noinst_LTLIBRARIES += libry_ucx.la
 libry_ucx_la_SOURCES = \
+	%D%/ucx_ranks.c %D%/ucx_ranks.h \
 	%D%/ucx_resends.c %D%/ucx_resends.h \
 	%D%/ucx_teller.c %D%/ucx_teller.h \
 	%D%/ucx_view.c %D%/ucx_view.h

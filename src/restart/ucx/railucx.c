@@ -10,12 +10,16 @@
  * and must bring no C++ runtime into them.
  *
  * What cannot be done is not done: UCX's own answer goes to the program unchanged, whatever happens here.
+ * Whose address an endpoint was made of is known where PMIx has just told it to Open MPI (ucx_ranks.h), for
+ * which PMIx_Get() is looked at on its way.
+ *
  * Endpoints that UCX makes by itself when a peer connects first are not seen, nor ways that the peer's answer
  * changes later.
  *
  * Source: ucp/api/ucp.h and ucp/core/ucp_ep.c of UCX 1.13.1; the same calls, the same beginning of
  * ucp_ep_params_t and the same words of a lane stand in UCX of August 2026. */
 #define _GNU_SOURCE
+#include "restart/ucx/ucx_ranks.h"
 #include "restart/ucx/ucx_teller.h"
 #include "restart/ucx/ucx_view.h"
 
@@ -65,32 +69,62 @@ EXPORTED void* ucp_ep_close_nb(void* endpoint, unsigned mode);
 EXPORTED void* ucp_ep_close_nbx(void* endpoint, const void* how);
 EXPORTED void ucp_worker_destroy(void* worker);
 
+/* What PMIx says, of which some stands in all releases of its interface since 2 (pmix_common.h): a process by
+ * its world and rank, a value by its type. */
+struct process {
+    char world[256];
+    uint32_t rank;
+};
+struct value {
+    uint16_t type;
+    union {
+        struct {
+            const void* bytes;
+            size_t size;
+        } object;
+        double aligned;
+    } is;
+};
+enum { pmix_byte_object = 27, pmix_not_supported = -47 };
+_Static_assert(sizeof(void*) != 8 ||
+                   (offsetof(struct process, rank) == 256 && offsetof(struct value, is) == 8),
+               "the layout of pmix_proc_t and pmix_value_t");
+EXPORTED int PMIx_Get(const struct process* of, const char* key, const void* how, size_t words,
+                      struct value** found);
+
 /* libucp of this process. Where a program's plugin has loaded it (Open MPI's do), it is in nobody's search
  * order behind us (RTLD_NEXT), but among what is loaded. */
-static int is_libucp(struct dl_phdr_info* info, size_t size, void* found) {
+struct wanted {
+    const char* begins; /* "/libucp.so" */
+    char path[4096];
+};
+static int is_wanted(struct dl_phdr_info* info, size_t size, void* of) {
     (void)size;
+    struct wanted* wanted = of;
     const char* file = info->dlpi_name == NULL ? NULL : strrchr(info->dlpi_name, '/');
-    if (file == NULL || strncmp(file, "/libucp.so", 10) != 0) return 0;
-    snprintf(found, 4096, "%s", info->dlpi_name);
+    if (file == NULL || strncmp(file, wanted->begins, strlen(wanted->begins)) != 0) return 0;
+    snprintf(wanted->path, sizeof wanted->path, "%s", info->dlpi_name);
     return 1;
 }
 
-static void* library(void) {
-    static _Atomic(void*) kept;
-    void* handle = atomic_load(&kept);
+static void* library(_Atomic(void*)* kept, const char* name, const char* begins) {
+    void* handle = atomic_load(kept);
     if (handle != NULL) return handle;
-    handle = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
-    char path[4096];
-    if (handle == NULL && dl_iterate_phdr(is_libucp, path) != 0)
-        handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    atomic_store(&kept, handle);
+    handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    struct wanted wanted = {begins, ""};
+    if (handle == NULL && dl_iterate_phdr(is_wanted, &wanted) != 0)
+        handle = dlopen(wanted.path, RTLD_LAZY | RTLD_NOLOAD);
+    atomic_store(kept, handle);
     return handle;
 }
 
 static void* symbol(const char* name) {
+    static _Atomic(void*) libucp, libpmix;
     void* found = dlsym(RTLD_NEXT, name);
-    if (found == NULL && library() != NULL) found = dlsym(library(), name);
-    return found;
+    if (found != NULL) return found;
+    void* in = strncmp(name, "PMIx_", 5) == 0 ? library(&libpmix, "libpmix.so.2", "/libpmix.so")
+                                              : library(&libucp, "libucp.so.0", "/libucp.so");
+    return in == NULL ? NULL : dlsym(in, name);
 }
 
 /* The real function of each name is looked for once. A type of functions and one of objects have the same
@@ -146,6 +180,8 @@ static error_callback standing_for(error_callback theirs) {
 
 static void peer_of(const struct parameters* given, char* into, size_t size) {
     into[0] = '\0';
+    const long long rank = (given->fields & has_address) != 0 ? ry_ucx_rank_of(given->address) : -1;
+    if (rank >= 0) snprintf(into, size, "rank %lld", rank);
     if ((given->fields & has_peer) == 0 || given->peer == NULL) return;
     const void* address = NULL;
     if (given->peer->sa_family == AF_INET)
@@ -268,6 +304,20 @@ void ucp_worker_destroy(void* worker) {
     ry_ucx_worker_gone(worker);
     ry_ucx_tell();
     if (real != NULL) real(worker);
+}
+
+/* Its answer goes on unchanged; a program that has no PMIx gets what a PMIx without this call would say. */
+int PMIx_Get(const struct process* of, const char* key, const void* how, size_t words, struct value** found) {
+    typedef int (*get)(const struct process*, const char*, const void*, size_t, struct value**);
+    REAL(get, PMIx_Get);
+    if (real == NULL) return pmix_not_supported;
+    const int done = real(of, key, how, words, found);
+    const struct value* value = done == 0 && found != NULL ? *found : NULL;
+    const int is_object = value != NULL && value->type == pmix_byte_object;
+    if (of != NULL)
+        ry_ucx_published(of->world, of->rank, key, is_object ? value->is.object.bytes : NULL,
+                         is_object ? value->is.object.size : 0);
+    return done;
 }
 
 static void in_child(void) {

@@ -15,6 +15,7 @@ enum { most_peers = 256, longest_peer = 64, first_endpoints = 256, most_endpoint
 struct path {
     char over[longest_path]; /* "rc_mlx5/mlx5_0:1", of several lanes "cma/memory+tcp/eth0" */
     unsigned long endpoints;
+    uint16_t to; /* the peer of one of them that is known: its place + 1 */
 };
 
 struct endpoint {
@@ -77,7 +78,9 @@ static struct endpoint* find(const void* it) {
 
 /* Those behind it move up, so that no search ends too soon. */
 static void take_out(struct endpoint* one) {
-    --view.paths[one->path].endpoints;
+    struct path* way = &view.paths[one->path];
+    --way->endpoints;
+    if (way->to == one->peer) way->to = 0; /* another is named when one is made */
     --view.used;
     size_t hole = (size_t)(one - view.endpoints);
     one->it = NULL;
@@ -96,6 +99,7 @@ static uint16_t path_number(const char* over) {
     for (size_t i = 0; i < view.path_count; ++i)
         if (view.paths[i].endpoints == 0) {
             put_text(view.paths[i].over, longest_path, over);
+            view.paths[i].to = 0;
             return (uint16_t)i;
         }
     if (view.path_count == most_paths) {
@@ -167,7 +171,9 @@ void ry_ucx_made(const void* worker, const void* endpoint, const char* info, con
     if (view.used * 2 < view.room || grow()) {
         const size_t at = place_of(view.endpoints, view.room, endpoint);
         view.endpoints[at] = (struct endpoint){endpoint, worker, path_number(over), peer_number(peer)};
-        ++view.paths[view.endpoints[at].path].endpoints;
+        struct path* way = &view.paths[view.endpoints[at].path];
+        ++way->endpoints;
+        if (way->to == 0) way->to = view.endpoints[at].peer;
         ++view.used;
         ++view.changes;
     }
@@ -324,8 +330,11 @@ size_t ry_ucx_line(char* into, size_t size, unsigned long* changes) {
     const char* comma = "";
     for (size_t i = 0; i < view.path_count; ++i) {
         if (view.paths[i].endpoints == 0) continue;
-        used = append(into, size, used, "%s{\"over\":\"%s\",\"endpoints\":%lu}", comma, view.paths[i].over,
+        used = append(into, size, used, "%s{\"over\":\"%s\",\"endpoints\":%lu", comma, view.paths[i].over,
                       view.paths[i].endpoints);
+        if (view.paths[i].to != 0)
+            used = append(into, size, used, ",\"to\":\"%s\"", view.peers[view.paths[i].to - 1]);
+        used = append(into, size, used, "}");
         comma = ",";
     }
     used = append(into, size, used,

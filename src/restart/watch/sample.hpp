@@ -43,6 +43,7 @@ struct UcxJob {
     struct Path {
         std::string over; // JobUcx::Path
         std::uint64_t endpoints = 0;
+        std::string to{}; // likewise
     };
     struct Rank {
         std::uint32_t rank = 0;

@@ -79,7 +79,8 @@ base::Expected<std::uint64_t> UcxBook::tell(std::uint64_t speaker, std::uint32_t
     for (auto* text : {&said.tls, &said.devices, &said.unseen, &said.last, &said.resent_to})
         *text = base::printable(*text);
     for (auto& path : said.paths)
-        path.over = base::printable(path.over);
+        for (auto* text : {&path.over, &path.to})
+            *text = base::printable(*text);
     const std::lock_guard lock(mutex_);
     const JobKey job{said.job, said.epoch, uid};
     auto known = speakers_.find(speaker);
@@ -154,7 +155,7 @@ std::vector<UcxJob> UcxBook::jobs() {
         const auto& said = speaker.said;
         UcxJob::Rank rank{said.rank, said.tls, said.devices, said.unseen, {}};
         for (const auto& path : said.paths)
-            rank.paths.push_back({path.over, path.endpoints});
+            rank.paths.push_back({path.over, path.endpoints, path.to});
         all[places.at(speaker.job)].ranks.push_back(std::move(rank));
     }
     for (auto& job : all)

@@ -49,6 +49,7 @@ struct Off {
     std::uint64_t endpoints = 0;
     std::size_t ranks = 0;
     std::string first; // "rank 3 (rail mlx5_3:1)"
+    std::string to;    // the peer of one of these endpoints
     std::string why;   // the variable that keeps UCX from InfiniBand
     Ways ways;
 };
@@ -58,6 +59,7 @@ std::string in_words(const Off& off) {
     if (off.ranks > 1) text += fmt::format(" and {} more", off.ranks - 1);
     text += fmt::format(": {}", in_words(off.ways));
     if (!off.why.empty()) text += fmt::format(" by {}", off.why);
+    if (!off.to.empty()) text += fmt::format(", such as to {}", off.to);
     return text;
 }
 
@@ -103,6 +105,7 @@ void read_ucx(const UcxJob& job, bool infiniband, std::vector<Signal>& into) {
             if (reach != UcxReach::tcp || endpoints == 0) continue;
             off.endpoints += endpoints;
             off.ways[path.over] += endpoints;
+            if (off.to.empty()) off.to = path.to;
             if (std::exchange(first, false) && off.ranks++ == 0) {
                 off.first = fmt::format("rank {}", rank.rank);
                 if (!rank.devices.empty()) off.first += fmt::format(" (rail {})", rank.devices);

@@ -35,6 +35,7 @@ template <class Codec> void fields(Codec&, codec::Of<JobOver> auto&) {}
 template <class Codec> void fields(Codec& codec, codec::Of<JobUcx::Path> auto& path) {
     codec("over", path.over, 160);
     codec("endpoints", path.endpoints);
+    codec.maybe("to", path.to, 64);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobUcx> auto& ucx) {

@@ -62,6 +62,7 @@ struct JobUcx {
     struct Path {
         std::string over;
         std::uint64_t endpoints = 0;
+        std::string to{}; // the peer of one of them: an address, or "rank 5"; empty: of none is it known
         bool operator==(const Path&) const = default;
     };
     base::JobId job{};

@@ -111,6 +111,10 @@ def ways(line):
     return {path["over"]: path["endpoints"] for path in line["paths"]}
 
 
+def peers(line):
+    return {path["over"]: path["to"] for path in line["paths"] if "to" in path}
+
+
 def job(agent, **more):
     return {"SLURM_JOB_ID": "12", "SLURM_PROCID": "3", "RAIL_CKPT_SOCKET": str(agent), "LD_PRELOAD": str(LIBRARY), **more}
 
@@ -133,6 +137,7 @@ def through_double(folder):
     equal((done.returncode, done.stderr), (0, ""), "a program whose endpoint fails")
     parent, child = sorted(agent.close(), key=len, reverse=True)
     equal([ways(line) for line in child], [{over: 1}], "what the child said")
+    equal([peers(line) for line in parent + child if peers(line)], [], "peers of addresses that nobody published")
     equal(ways(parent[-1]), {}, "what is left when its worker has gone")
     equal({over: 500} in [ways(line) for line in parent], True, "all endpoints were told")
     equal({over: 1} in [ways(line) for line in parent], True, "those that were closed were told")
@@ -184,6 +189,11 @@ def through_ucx(folder):
         for lines in said:
             equal(lines[-1]["tls"], tls, "UCX_TLS")
             equal(any(between in over.split("+") for line in lines for over in ways(line)), True, f"{between} in {lines}")
+            # Two ranks: what is between them leads to the other one, whichever address UCX has packed.
+            rank = lines[-1]["rank"]
+            others = {to for line in lines for over, to in peers(line).items() if between in over.split("+")}
+            equal(f"rank {1 - rank}" in others, True, f"the peer of rank {rank} by {between}: {others} in {lines}")
+            equal(others <= {"rank 0", "rank 1"}, True, f"peers of rank {rank}: {others}")
             equal((lines[-1]["unseen"], lines[-1]["failed"], lines[-1]["refused"]), ("", 0, 0), "troubles")
     return None
 
@@ -197,7 +207,7 @@ def main():
         return 77
     exported = subprocess.run(["nm", "-D", "--defined-only", "--format=posix", LIBRARY], capture_output=True, text=True, check=True).stdout
     equal(sorted(line.split("@")[0] for line in exported.splitlines() if " T " in line),
-          ["ucp_disconnect_nb", "ucp_ep_close_nb", "ucp_ep_close_nbx", "ucp_ep_create", "ucp_ep_destroy", "ucp_worker_destroy"], "exports")
+          ["PMIx_Get", "ucp_disconnect_nb", "ucp_ep_close_nb", "ucp_ep_close_nbx", "ucp_ep_create", "ucp_ep_destroy", "ucp_worker_destroy"], "exports")
     for part in (through_double, through_ucx):
         with tempfile.TemporaryDirectory(prefix="railyard-ucx-") as folder:
             if why_not := part(pathlib.Path(folder)):

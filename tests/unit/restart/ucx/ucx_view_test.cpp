@@ -6,9 +6,11 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 extern "C" {
+#include "restart/ucx/ucx_ranks.h"
 #include "restart/ucx/ucx_view.h"
 }
 
@@ -167,4 +169,68 @@ TEST_CASE("the launcher's rank comes before Slurm's, and without a job there is 
     ::setenv("SLURM_JOB_ID", "", 1);
     ry_ucx_remember();
     CHECK(ry_ucx_line(line.data(), line.size(), &changes) == 0);
+}
+
+TEST_CASE("ucx: the rank behind an address is the one that published it to this thread, or not known") {
+    const std::array<char, 40> five{"\x20"
+                                    "five5555 and devices"},
+        six{"\x20"
+            "six66666 and devices"};
+    const auto publish = [&](const char* world, std::uint32_t rank, const char* key, const auto& address) {
+        ry_ucx_published(world, rank, key, address.data(), address.size());
+    };
+    constexpr const char* key = "pml.ucx.4.1";
+    ::setenv("PMIX_NAMESPACE", "world1", 1);
+    CHECK(ry_ucx_rank_of(five.data()) == -1);
+    publish("world1", 5, key, five);
+    CHECK(ry_ucx_rank_of(five.data()) == 5);
+    CHECK(ry_ucx_rank_of(six.data()) == -1);
+    CHECK(ry_ucx_rank_of(nullptr) == -1);
+    // Other keys are asked for in between.
+    publish("world1", 6, "pmix.hname", six);
+    publish("world1", 6, nullptr, six);
+    CHECK(ry_ucx_rank_of(five.data()) == 5);
+    publish("world1", 6, key, six);
+    CHECK(ry_ucx_rank_of(six.data()) == 6);
+    CHECK(ry_ucx_rank_of(five.data()) == -1); // what was asked last counts
+    // Another thread has asked for nothing.
+    long long elsewhere = 0;
+    std::thread([&] { elsewhere = ry_ucx_rank_of(six.data()); }).join();
+    CHECK(elsewhere == -1);
+    // Of another world, of no rank, too short, or of no bytes: nothing is known, of the one before either.
+    const auto forgets = [&] {
+        const bool none = ry_ucx_rank_of(six.data()) == -1;
+        publish("world1", 6, key, six);
+        return none;
+    };
+    publish("world2", 6, key, six);
+    CHECK(forgets());
+    publish(nullptr, 6, key, six);
+    CHECK(forgets());
+    publish("world1", 0xfffffffe, key, six);
+    CHECK(forgets());
+    ry_ucx_published("world1", 6, key, six.data(), 8);
+    CHECK(forgets());
+    ry_ucx_published("world1", 6, key, nullptr, 0);
+    CHECK(forgets());
+    ::unsetenv("PMIX_NAMESPACE");
+    publish("world1", 6, key, six);
+    CHECK(ry_ucx_rank_of(six.data()) == -1);
+}
+
+TEST_CASE("ucx: a way names the peer of one of its endpoints, as long as it is there") {
+    Process process;
+    process.make({"tcp/eth0.0"});
+    CHECK(process.said().paths[0].to.empty());
+    process.make({"tcp/eth0.0"}, "rank 5");
+    process.make({"tcp/eth0.0"}, "rank 6");
+    process.make({"rc_mlx5/mlx5_0:1.0"}, "10.0.0.7");
+    auto paths = process.said().paths;
+    REQUIRE(paths.size() == 2);
+    CHECK(paths[0] == JobUcx::Path{"tcp/eth0", 3, "rank 5"});
+    CHECK(paths[1] == JobUcx::Path{"rc_mlx5/mlx5_0:1", 1, "10.0.0.7"});
+    ry_ucx_closed(process.endpoint(1));
+    CHECK(process.said().paths[0].to.empty()); // rather none than one that is gone
+    process.make({"tcp/eth0.0"}, "rank 7");
+    CHECK(process.said().paths[0] == JobUcx::Path{"tcp/eth0", 3, "rank 7"});
 }

@@ -97,6 +97,11 @@ TEST_CASE("a job whose endpoints left InfiniBand says so with rank and rail") {
                 "8 of 62 endpoints to other hosts left InfiniBand: rank 1 (rail mlx5_1:1): 8 over tcp/eth0"));
     CHECK(host.say(second, of_rank(1, {{"rc_mlx5/mlx5_1:1", 31}})) == done);
     CHECK(host.look_for(60s).empty());
+    // A peer is named where the process knows one.
+    CHECK(host.say(second, of_rank(1, {{"rc_mlx5/mlx5_1:1", 23}, {"tcp/eth0", 8, "rank 5"}})) == done);
+    const auto evidence = Jobs::found(host.look_for(15s), "ucx.fallback");
+    INFO(evidence);
+    CHECK(evidence.find(": 8 over tcp/eth0, such as to rank 5") != std::string::npos);
 }
 
 TEST_CASE("TCP is no fallback where InfiniBand is not to be used, or not there") {
