@@ -64,6 +64,11 @@ def test_a_host_that_only_the_head_cannot_reach_lives(cluster):
     equal(actions(cluster), [], "actions")
 
 
+def suspected(cluster, host):
+    """The open incident of the host."""
+    return next(one["id"] for one in json.loads(cluster.out("railctl", "status", "--json"))["incidents"] if one["host"] == host)
+
+
 def test_a_host_that_nobody_reaches_waits_for_the_next_ping_only(cluster):
     """Cut off from all, its links up: suspected for longer than witness_wait, and lost when slurmctld's ping fails, not later."""
     if not cluster.yard.namespaces:
@@ -74,7 +79,13 @@ def test_a_host_that_nobody_reaches_waits_for_the_next_ping_only(cluster):
     cluster.yard.cable(victim, False)  # of the management network alone
     try:
         wait_for(lambda: "reach others and not this one" in told(cluster, victim), 60, ASKED, logs(cluster))
+        before = suspected(cluster, victim)
+        cluster.agents.stop("ctl", "restartd")
+        cluster.agents.start_restartd()
+        equal(suspected(cluster, victim), before, "the incident after a new start of restartd")
         check_moved(cluster, job, victim, seconds=150)
+        timeline = json.loads(cluster.out("railctl", "explain", victim, "--json"))["timeline"]
+        equal({note["incident"] for note in timeline if "second witness" in note["text"]}, {before}, "the incident of the loss")
         check("suspicion dropped" not in told(cluster, victim), f"the timeline says {told(cluster, victim)}")
         check("the resource manager says DOWN" not in told(cluster, victim), "slurmctld gave it up first")
         cluster.out("scancel", str(job.number))  # Slurm knows its steps by number only: the host still has the former one

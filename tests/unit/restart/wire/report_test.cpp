@@ -306,6 +306,7 @@ TEST_CASE("a host's pace is reported whole, and numbers that none can be are ref
     job.id = 12;
     job.nccl = NcclWord{9, {"communicator aa misses 1 ranks: rank 3"}, {{5, true, 0}, {-1, false, 7}}};
     job.ranks = {{24, 0.125, 0.43}};
+    job.stepped_s = 5.25;
     report.jobs.push_back(job);
     const auto read = Report::from_json(report.to_json());
     INFO((read ? "" : read.error().text));
