@@ -199,6 +199,17 @@ TEST_CASE("a job carries its nodes, its restarts and what its user asked of us")
     }
 }
 
+TEST_CASE("what its user called a job is read as far as it counts, whatever stands there") {
+    job_info_t raw{};
+    CHECK(restart::read_job(raw).title.empty());
+    std::string name = "train/7b";
+    raw.name = name.data();
+    CHECK(restart::read_job(raw).title == "train/7b");
+    name = "a\x1b[2J\xff" + std::string(2000, 'x');
+    raw.name = name.data();
+    CHECK(restart::read_job(raw).title == "a?[2J?" + std::string(58, 'x'));
+}
+
 TEST_CASE("a job goes by the name that its user knows, and is requeued by one that names nothing else") {
     auto raw = blank_job();
     raw.array_task_id = NO_VAL;
