@@ -192,8 +192,8 @@ struct DownLink {
 
 inline constexpr std::size_t most_down_links = 4'096;
 
-// Something that holds on a link of fabric.json now, judged by fabricwatchd over both of its ends, which are
-// named as in DownLink. Of a rail of a unit `a` is the unit, `a_port` "rail 3", and there is no `b`.
+// Something that holds on a link of fabric.json now, judged by fabricwatchd over both ends, named as in
+// DownLink. Of a rail of a unit `a` is the unit and `a_port` "rail 3", of the file "fabric", "file"; no `b`.
 struct LinkFinding {
     std::string rule;                   // "link.symbol_errors"
     Severity severity = Severity::info; // or warn: which end is to blame is not known
@@ -202,7 +202,7 @@ struct LinkFinding {
     std::string a, a_port, b, b_port;
     int rail = -1;         // -1: of none
     std::string unit, pod; // empty: of none
-    std::string hosts;     // whose traffic goes through it, folded; of very many only some
+    std::string hosts;     // whose traffic goes through it or waits, folded; not all of very many
     bool operator==(const LinkFinding&) const = default;
 };
 

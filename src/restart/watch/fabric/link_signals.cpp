@@ -116,8 +116,7 @@ void LinkSignals::take_reading(base::Time now, EndState& end, const PortReading&
             end.sums[i] += grown.of(sums[i].counter);
         end.waiting = share_of_waiting(grown);
         end.words = grown.of(PortCounter::transmit_words) + grown.of(PortCounter::receive_words);
-        // At its end the counter of waits says that there were more, and not how many.
-        if (reading.counts(PortCounter::transmit_waits) && !at_its_end(reading, PortCounter::transmit_waits))
+        if (reading.counts(PortCounter::transmit_waits)) // which at its end grows no more
             end.sent = {grown.of(PortCounter::transmit_words), grown.of(PortCounter::transmit_waits)};
     }
     end.last = reading;

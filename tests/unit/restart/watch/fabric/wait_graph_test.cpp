@@ -190,6 +190,33 @@ TEST_CASE("one host that is slow does not explain a loop that goes on behind it"
     CHECK(causes.receivers[0].behind == std::vector<std::size_t>{2, 3});
 }
 
+TEST_CASE("of more slow receivers than are told those that take least are, the same in each sweep") {
+    // A leaf, its hosts, and one of another leaf that sends to all of them.
+    WaitGraph graph{{0, 0}, {{1, 0, 0}}};
+    const auto receiver = [&](std::uint32_t moved_ppm) {
+        const auto number = static_cast<std::uint32_t>(graph.levels.size());
+        graph.levels.push_back(-1);
+        graph.ports.push_back({0, number, moved_ppm});
+    };
+    for (std::size_t i = 0; i < 2 * most_receivers; ++i)
+        receiver(400'000);
+    for (std::size_t i = 0; i < most_receivers + 3; ++i)
+        receiver(static_cast<std::uint32_t>(10'000 + i * 7 % 11));
+    const auto told = [&] {
+        std::vector<std::size_t> ports;
+        for (const auto& one : find_causes(graph).receivers)
+            ports.push_back(one.port);
+        return ports;
+    };
+    const auto first = told();
+    REQUIRE(first.size() == most_receivers);
+    for (const auto port : first)
+        CHECK(graph.ports[port].moved_ppm < 50'000);
+    for (auto& port : graph.ports)
+        if (port.moved_ppm < 50'000) port.moved_ppm = 20'000 - port.moved_ppm;
+    CHECK(told() == first);
+}
+
 TEST_CASE("a fabric in which every port waits is judged all the same") {
     WaitGraph graph;
     constexpr std::uint32_t leaves = 128, spines = 32, hosts = 32;
