@@ -78,7 +78,8 @@ constexpr std::array counter_folders{"counters", "hw_counters"};
 // Samples from one reading of what changes only when a link trains anew to the next.
 constexpr unsigned samples_between = 5;
 constexpr unsigned samples_between_heat = 30;
-constexpr std::size_t most_sensors = 64; // in the register that the driver asks (MTCAP)
+constexpr unsigned readings_between_refusals = 120; // an hour at the usual interval
+constexpr std::size_t most_sensors = 64;            // in the register that the driver asks (MTCAP)
 
 } // namespace
 
@@ -164,18 +165,14 @@ void SysfsIb::find_sensors(Port& port) const {
     const auto folder = class_ / port.device / "device/hwmon";
     for (const auto& chip : entries(folder)) {
         for (std::size_t number = 1; number <= most_sensors; ++number) {
-            const auto file = [&](std::string_view what) {
-                return folder / chip / fmt::format("temp{}_{}", number, what);
-            };
-            const auto label = first_line(file("label"));
+            const auto sensor = (folder / chip / fmt::format("temp{}_", number)).string();
+            const auto label = first_line(sensor + "label");
             if (!label) break;
             auto& sensors = port.sensors ? *port.sensors : port.sensors.emplace();
-            const auto critical = celsius_in(file("crit"));
-            const bool asic = *label == "asic", module = label->starts_with("Module");
-            if (!critical || (!asic && !module)) continue;
-            (asic ? port.last.asic_critical : port.last.module_critical) = critical;
-            sensors.push_back(
-                {file("input"), asic ? &PortSample::asic_celsius : &PortSample::module_celsius});
+            if (*label == "asic")
+                sensors.push_back({sensor, &PortSample::asic_celsius, &PortSample::asic_critical});
+            else if (label->starts_with("Module"))
+                sensors.push_back({sensor, &PortSample::module_celsius, &PortSample::module_critical});
         }
     }
 }
@@ -183,10 +180,16 @@ void SysfsIb::find_sensors(Port& port) const {
 void SysfsIb::read_sensors(Port& port) const {
     if (!port.sensors) find_sensors(port);
     if (!port.sensors) return;
-    std::erase_if(*port.sensors, [&](const Sensor& sensor) {
-        port.last.*sensor.celsius = celsius_in(sensor.input);
-        return !(port.last.*sensor.celsius).has_value();
-    });
+    for (auto& sensor : *port.sensors) {
+        if (sensor.rest > 0 && --sensor.rest > 0) continue;
+        auto &celsius = port.last.*sensor.celsius, &critical = port.last.*sensor.critical;
+        celsius = celsius_in(sensor.files + "input");
+        if (celsius && !critical) critical = celsius_in(sensor.files + "crit");
+        if (celsius && critical) continue;
+        celsius.reset();
+        critical.reset(); // another module may be put in
+        sensor.rest = readings_between_refusals;
+    }
 }
 
 void SysfsIb::read_seldom(Port& port, bool trains) const {

@@ -5,7 +5,8 @@
 // either its link trains anew. The width and speed of the HCA's PCIe link are read with each fifth sample
 // too. Temperatures, which mlx5 shows as hwmon (drivers/net/ethernet/mellanox/mlx5/core/hwmon.c, Linux 6.6
 // and later: sensors labelled "asic" and "Module0", each with its critical temperature), are asked of the
-// firmware with each thirtieth; one that it refuses is not asked again, since the kernel logs each refusal.
+// firmware with each thirtieth; one that it refuses, as of a port without a module, is asked again after an
+// hour: the kernel logs each refusal.
 //
 // A read can block for as long as the firmware does: call from a thread that may wait.
 #pragma once
@@ -44,8 +45,10 @@ private:
         base::UniqueFd fd;
     };
     struct Sensor {
-        std::filesystem::path input;
+        std::string files; // how the names of its files begin: ".../temp3_"
         std::optional<double> PortSample::*celsius = nullptr;
+        std::optional<double> PortSample::*critical = nullptr;
+        unsigned rest = 0; // readings until it is asked again
     };
     struct Port {
         std::string device, pci;

@@ -150,7 +150,7 @@ TEST_CASE("temperatures of an HCA and its module, each with its own bound, are r
     CHECK(sample(28).module_celsius == 47.125);
     CHECK(sample(1).module_celsius == 71.5);
 
-    // What is refused, or nonsense, is not known, and not asked for again: the kernel logs each refusal.
+    // What is refused, or nonsense, is not known, and not asked for again soon: the kernel logs each refusal.
     for (const auto* garbage : {"", "hot\n", "-4000\n", "255000\n", "99999999999999999999\n"}) {
         SysfsIb fresh(host.sysfs(), {});
         CHECK(fresh.sample(Depth::judged).ports.at(0).module_celsius == 71.5);
@@ -164,6 +164,21 @@ TEST_CASE("temperatures of an HCA and its module, each with its own bound, are r
             port = fresh.sample(Depth::judged).ports.at(0);
         CHECK_FALSE(port.module_celsius);
     }
+
+    // A module is put in, or another one, while we watch.
+    sensor(3, "input", "");
+    sysfs.sample(Depth::judged);
+    for (int i = 0; i < 30; ++i)
+        port = sysfs.sample(Depth::judged).ports.at(0);
+    CHECK_FALSE(port.module_critical);
+    sensor(3, "input", "48000\n");
+    sensor(3, "crit", "75000\n");
+    int seconds = 0;
+    for (; seconds < 7'200 && !port.module_celsius; ++seconds)
+        port = sysfs.sample(Depth::judged).ports.at(0);
+    CHECK(seconds > 3'000);
+    CHECK(port.module_celsius == 48);
+    CHECK(port.module_critical == 75);
 }
 
 TEST_CASE("a directory that is kept open says what has changed in it") {
