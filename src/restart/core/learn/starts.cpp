@@ -14,6 +14,21 @@ std::string key_of(std::uint32_t uid, std::string_view title) {
     return fmt::format("{}/{}", uid, base::printable(title, longest_title));
 }
 
+std::string_view owner_in(std::string_view key) {
+    return key.substr(0, key.find('/'));
+}
+
+// The oldest of the user who has most.
+void forget_one(Programs& programs) {
+    std::map<std::string_view, std::size_t> names;
+    for (const auto& [key, program] : programs)
+        ++names[owner_in(key)];
+    programs.erase(std::min_element(programs.begin(), programs.end(), [&](const auto& a, const auto& b) {
+        const auto mine = names[owner_in(a.first)], other = names[owner_in(b.first)];
+        return mine != other ? mine > other : a.second.last < b.second.last;
+    }));
+}
+
 base::Duration mean(const std::vector<base::Duration>& times) {
     return std::accumulate(times.begin(), times.end(), base::Duration{}) / static_cast<int>(times.size());
 }
@@ -24,10 +39,7 @@ void count_start(Programs& programs, std::uint32_t uid, std::string_view title, 
                  base::Duration took, base::Time now) {
     if (title.empty() || took < base::Duration::zero() || took > longest_start) return;
     const auto key = key_of(uid, title);
-    if (programs.size() >= most_programs && !programs.contains(key))
-        programs.erase(std::min_element(programs.begin(), programs.end(), [](const auto& a, const auto& b) {
-            return a.second.last < b.second.last;
-        }));
+    if (programs.size() >= most_programs && !programs.contains(key)) forget_one(programs);
     auto& known = programs[key];
     auto& times = again ? known.again : known.first;
     if (times.size() >= most_starts) times.erase(times.begin());

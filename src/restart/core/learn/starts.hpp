@@ -28,7 +28,7 @@ struct ProgramStarts {
 // By "uid/job name".
 using Programs = std::map<std::string, ProgramStarts, std::less<>>;
 
-inline constexpr std::size_t most_programs = 256; // those that started last stay
+inline constexpr std::size_t most_programs = 256; // of more the oldest of the user who has most is forgotten
 inline constexpr std::size_t most_starts = 10;    // of each kind, the newest
 inline constexpr std::size_t longest_title = 64;  // bytes of a job's name that count
 // What takes longer was no start: somebody did something else before the first step.

@@ -185,3 +185,21 @@ TEST_CASE("what is known of starts is bounded, and the newest stays") {
     CHECK(program_time(programs, 1000, "train", configured).time == base::Duration(95'500));
     CHECK(program_time(programs, 1000, {}, configured).count == 0);
 }
+
+TEST_CASE("who starts programs of many names makes nobody else's be forgotten") {
+    Programs programs;
+    base::Time now{};
+    for (std::uint32_t uid = 1; uid <= 100; ++uid)
+        count_start(programs, uid, "train", true, 20s, now += 1s);
+    for (int i = 0; i < 1'000; ++i)
+        count_start(programs, 1000, fmt::format("job{}", i), true, 1s, now += 1s);
+    CHECK(programs.size() == most_programs);
+    for (std::uint32_t uid = 1; uid <= 100; ++uid)
+        CHECK(program_time(programs, uid, "train", configured).count == 1);
+    CHECK(program_time(programs, 1000, "job999", configured).count == 1);
+    // Another one's first name takes a place of whoever has most.
+    count_start(programs, 2000, "train", true, 20s, now += 1s);
+    CHECK(programs.size() == most_programs);
+    CHECK(program_time(programs, 1, "train", configured).count == 1);
+    CHECK(program_time(programs, 2000, "train", configured).count == 1);
+}
