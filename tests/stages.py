@@ -28,6 +28,9 @@ from railcluster.fresh import Fresh  # noqa: E402
 from railcluster.process import Pid, leave_on_sigterm, tail  # noqa: E402
 
 IDLE = ["chrt", "--idle", "0"]  # before a command: only what nobody else wants of the processors
+# The same of a command in a session of its own: where Linux groups by sessions (autogroup in sched(7)) each has an equal share,
+# whatever its processes' priorities are.
+IDLE_SESSION = ["sh", "-c", '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec "$0" "$@"', *IDLE]
 # What may take how long, in seconds: many times what it takes. What hangs is told, ended and a failure; scripts of make
 # check have theirs from tests/deadline, system tests each from tests/system/run.
 SECONDS = {"unit": 900, "system": 2400, "firstday": 600}
@@ -257,7 +260,7 @@ class Stages:
         try:
             builder.configure(self.asan, builder.SANITIZED, say)
             self.asan_build = builder.start_make(self.asan, builder.listed(self.asan, "unit_programs"), "make with sanitizers",
-                                                 IDLE)
+                                                 IDLE_SESSION)
         except builder.Failed:
             pass  # the stage itself tells
 
