@@ -108,7 +108,7 @@ TEST_CASE("times that do not belong together tell nothing of a start") {
     base::JobId job{};
     auto world = training(job);
     const auto* what = GENERATE("a clock that was set", "a clock that was set back", "a new life of restartd",
-                                "an allocation by hand", "no name", "longer than any start");
+                                "an allocation by hand", "no name");
     INFO(what);
     const std::string_view is = what;
     if (is == "an allocation by hand") world.job(job).interactive = true;
@@ -117,7 +117,6 @@ TEST_CASE("times that do not belong together tell nothing of a start") {
     if (is == "a clock that was set") world.sleep(3600);
     if (is == "a clock that was set back") world.sleep(-3600);
     if (is == "a new life of restartd") world.restart_daemon();
-    if (is == "longer than any start") world.run(13 * 3600);
     world.run(5);
     steps(world, job, 0);
     CHECK(world.state().programs.empty());
