@@ -1,7 +1,7 @@
 # base: what everything else stands on; includes nothing of ours.
 noinst_LTLIBRARIES += libry_base.la libry_cli.la
 libry_base_la_SOURCES = \
-	%D%/bounds.cpp %D%/bounds.hpp \
+	%D%/agent_paths.hpp %D%/bounds.cpp %D%/bounds.hpp \
 	%D%/child.cpp %D%/child.hpp \
 	%D%/clock.cpp %D%/clock.hpp \
 	%D%/close_inherited.cpp %D%/close_inherited.hpp \
