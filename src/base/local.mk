@@ -35,6 +35,7 @@ libry_base_la_SOURCES = \
 	%D%/units.cpp %D%/units.hpp \
 	%D%/user.cpp %D%/user.hpp \
 	%D%/utf8.cpp %D%/utf8.hpp \
+	%D%/wait_ready.hpp \
 	%D%/window.cpp %D%/window.hpp
 
 # Command lines of programs, and what daemons do alike; plugins link only libry_base.

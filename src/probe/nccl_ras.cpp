@@ -3,6 +3,7 @@
 #include "base/unique_fd.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
+#include "base/wait_ready.hpp"
 
 #include <fmt/format.h>
 
@@ -192,17 +193,6 @@ private:
     std::uint64_t group_ = 0;
 };
 
-// Waits until `fd` is ready for `events`. False: the deadline passed.
-bool wait_for(int fd, short events, Clock::time_point deadline) {
-    for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-        pollfd watched{fd, events, 0};
-        const int n = ::poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-        if (n > 0) return true;
-        if (n == 0 || errno != EINTR) return false;
-    }
-}
-
 Error silent(std::string_view why) {
     return {Code::unavailable, fmt::format("NCCL's RAS at localhost: {}", why)};
 }
@@ -223,7 +213,7 @@ Expected<base::UniqueFd> connected(int family, std::uint16_t port, Clock::time_p
     const auto size = static_cast<socklen_t>(family == AF_INET ? sizeof four : sizeof six);
     if (::connect(fd.get(), address, size) == 0) return fd;
     if (errno != EINPROGRESS) return silent(std::generic_category().message(errno));
-    if (!wait_for(fd.get(), POLLOUT, deadline)) return silent("takes no connection");
+    if (!base::wait_ready(fd.get(), POLLOUT, deadline)) return silent("takes no connection");
     int failed = 0;
     socklen_t length = sizeof failed;
     ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failed, &length);
@@ -237,7 +227,7 @@ Expected<void> say(int fd, std::string_view line, Clock::time_point deadline) {
         if (n >= 0)
             line.remove_prefix(static_cast<std::size_t>(n));
         else if (errno == EAGAIN) {
-            if (!wait_for(fd, POLLOUT, deadline)) return silent("takes no question");
+            if (!base::wait_ready(fd, POLLOUT, deadline)) return silent("takes no question");
         } else if (errno != EINTR)
             return silent(std::generic_category().message(errno));
     }
@@ -258,7 +248,7 @@ Expected<bool> hear(int fd, std::string& into, Clock::time_point deadline, Enoug
                              fmt::format("NCCL's RAS at localhost: its answer is longer than {} bytes",
                                          most_ras_bytes)};
         } else if (errno == EAGAIN) {
-            if (!wait_for(fd, POLLIN, deadline)) return silent("no answer in time");
+            if (!base::wait_ready(fd, POLLIN, deadline)) return silent("no answer in time");
         } else if (errno != EINTR) {
             return silent(std::generic_category().message(errno));
         }

@@ -1,5 +1,7 @@
 #include "restart/ckpt/agent.hpp"
 
+#include "base/wait_ready.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,18 +22,6 @@ using base::Expected;
 
 constexpr std::chrono::seconds shortest_pause{1}, longest_pause{30};
 constexpr std::chrono::milliseconds slow{50}; // a failure that took this long holds the job up
-
-// Waits until `fd` is ready for `events`. False: the deadline passed.
-bool wait_for(int fd, short events, std::chrono::steady_clock::time_point deadline) {
-    for (;;) {
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-        pollfd watched{fd, events, 0};
-        const int n = ::poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-        if (n > 0) return true;
-        if (n == 0 || errno != EINTR) return false;
-    }
-}
 
 } // namespace
 
@@ -123,7 +113,8 @@ Expected<std::string> Agent::exchange(const std::string& line, Clock::time_point
         if (n >= 0) {
             rest.remove_prefix(static_cast<std::size_t>(n));
         } else if (errno == EAGAIN) {
-            if (!wait_for(fd_.get(), POLLOUT, deadline)) return Error{Code::unavailable, "takes no question"};
+            if (!base::wait_ready(fd_.get(), POLLOUT, deadline))
+                return Error{Code::unavailable, "takes no question"};
         } else if (errno != EINTR) {
             return Error{Code::unavailable, std::generic_category().message(errno)};
         }
@@ -142,7 +133,8 @@ Expected<std::string> Agent::exchange(const std::string& line, Clock::time_point
         } else if (n == 0) {
             return Error{Code::unavailable, "closed the connection"};
         } else if (errno == EAGAIN) {
-            if (!wait_for(fd_.get(), POLLIN, deadline)) return Error{Code::unavailable, "does not answer"};
+            if (!base::wait_ready(fd_.get(), POLLIN, deadline))
+                return Error{Code::unavailable, "does not answer"};
         } else if (errno != EINTR) {
             return Error{Code::unavailable, std::generic_category().message(errno)};
         }

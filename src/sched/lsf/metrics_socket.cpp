@@ -2,6 +2,7 @@
 
 #include "base/unique_fd.hpp"
 #include "base/utf8.hpp"
+#include "base/wait_ready.hpp"
 
 #include <fmt/format.h>
 
@@ -24,17 +25,6 @@ using base::Error;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t largest_page = 4 << 20;
-
-bool wait_for(int fd, short events, Clock::time_point deadline) {
-    for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-        if (left <= 0) return false;
-        pollfd one{fd, events, 0};
-        const int n = ::poll(&one, 1, static_cast<int>(left));
-        if (n > 0) return true;
-        if (n < 0 && errno != EINTR) return false;
-    }
-}
 
 } // namespace
 
@@ -59,7 +49,7 @@ base::Expected<std::string> ask_metrics(const std::filesystem::path& socket, bas
         return system_failed();
     std::string answer;
     for (std::array<char, 16 << 10> part;;) {
-        if (!wait_for(fd.get(), POLLIN, deadline))
+        if (!base::wait_ready(fd.get(), POLLIN, deadline))
             return failed(fmt::format("no whole answer within {} ms", patience.count()));
         const auto n = ::recv(fd.get(), part.data(), part.size(), 0);
         if (n == 0) break;
