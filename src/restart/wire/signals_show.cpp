@@ -4,7 +4,6 @@
 #include "base/table.hpp"
 
 #include <cmath>
-#include <ctime>
 #include <fmt/format.h>
 
 namespace restart {
@@ -12,18 +11,7 @@ namespace {
 
 // "14:20:05" on the day of `now`, "2026-03-01 14:20:05" on others; in local time.
 std::string when(base::Time time, base::Time now) {
-    const auto local = [](base::Time moment) {
-        const auto whole = std::chrono::system_clock::to_time_t(moment);
-        std::tm parts{};
-        ::localtime_r(&whole, &parts);
-        return parts;
-    };
-    const auto then = local(time);
-    const auto today = local(now);
-    const bool same_day = then.tm_year == today.tm_year && then.tm_yday == today.tm_yday;
-    char text[32];
-    std::strftime(text, sizeof text, same_day ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then);
-    return text;
+    return base::moment(time, now) + base::clock_time(time).substr(5); // which has the seconds, too
 }
 
 // Whole numbers whole: counters have many digits.

@@ -63,7 +63,7 @@ double JobCost::moving() const {
     return sum;
 }
 
-JobCost cost_of(const JobState& job, double slowdown, std::string slowed_by, const State& learned,
+JobCost cost_of(const JobState& job, double slowdown, std::string slowed_by, const State& state,
                 const Policy& policy, base::Time now) {
     JobCost cost;
     cost.slowdown = std::clamp(slowdown, 0.0, 1.0);
@@ -72,8 +72,8 @@ JobCost cost_of(const JobState& job, double slowdown, std::string slowed_by, con
     cost.stays = job.rm.ends ? std::max(*job.rm.ends - now, base::Duration{}) : policy.horizon;
     cost.stays_from = job.rm.ends ? "its time limit" : "[restart] horizon";
     cost.terms.push_back(save_term(job, policy));
-    cost.terms.push_back(requeue_term(job, learned.learned, policy));
-    const auto program = program_time(learned.programs, job.rm.uid, job.rm.title, policy.restart_time);
+    cost.terms.push_back(requeue_term(job, state.learned, policy));
+    const auto program = program_time(state.programs, job.rm.uid, job.rm.title, policy.restart_time);
     cost.terms.push_back({"restart", program.time, source_of(program)});
     cost.terms.push_back(lost_term(job, now));
     return cost;

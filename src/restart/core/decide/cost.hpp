@@ -41,9 +41,9 @@ struct JobCost {
     bool waits() const { return waiting() <= moving(); }
 };
 
-// `slowdown` by the findings of its hosts that ask to move it; `learned`: what other moves and starts took.
+// `slowdown` by the findings of its hosts that ask to move it; `state` has what other moves and starts took.
 // Cost: O(1), and the logarithm of the programs that are known.
-JobCost cost_of(const JobState& job, double slowdown, std::string slowed_by, const State& learned,
+JobCost cost_of(const JobState& job, double slowdown, std::string slowed_by, const State& state,
                 const Policy& policy, base::Time now);
 
 // "waiting costs 1.2 node-hours (2 % of 32 nodes for 1.9 h), moving 9.6 (save 0.5, requeue 0.1, restart 1.0,

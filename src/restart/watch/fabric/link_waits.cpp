@@ -141,13 +141,11 @@ void LinkWaits::read(const LinkMap& map, const std::vector<PortLoad>& loads, bas
         tell_receivers(map, graph, ends, causes, into);
         tell_loops(map, ends, causes, into);
     }
-    for (const auto& [key, before] : told_)
-        if (!now_.contains(key))
-            into.push_back({key.first == loop_signal ? loop_signal : receiver_signal,
-                            key.second,
-                            key.first == loop_signal ? million : 100,
-                            0,
-                            {}});
+    for (const auto& [key, before] : told_) {
+        if (now_.contains(key)) continue;
+        const bool loop = key.first == loop_signal;
+        into.push_back({loop ? loop_signal : receiver_signal, key.second, loop ? million : 100, 0, {}});
+    }
 }
 
 const LinkWaits::Cause* LinkWaits::cause(const std::string& signal, const std::string& component) const {
