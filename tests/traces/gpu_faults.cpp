@@ -10,7 +10,17 @@ using namespace std::chrono_literals;
 using restart::Sample;
 using restart::Severity;
 
+namespace {
+
+// One value of the episode's GPU, as NVML would give it.
+template <auto member, auto value> void shows(Sample& sample, const auto& one) {
+    sample.gpus->at(one.device).*member = value;
+}
+
+} // namespace
+
 std::span<const HostTrace::Kind> HostTrace::gpu_faults() {
+    using restart::GpuSample;
     static const Kind kinds[] = {
         {.name = "gpu.throttle.hw_power_brake",
          .shortest = 10min,
@@ -33,50 +43,38 @@ std::span<const HostTrace::Kind> HostTrace::gpu_faults() {
          .longest = 4h,
          .severity = Severity::evict,
          .of = Part::gpu,
-         .show = [](Sample& sample, const Episode& one) { sample.gpus->at(one.device).lost = true; }},
+         .show = shows<&GpuSample::lost, true>},
         {.name = "gpu.remap_failed",
          .shortest = 2h,
          .longest = 4h,
          .severity = Severity::evict,
          .of = Part::gpu,
-         .show = [](Sample& sample, const Episode& one) { sample.gpus->at(one.device).remap_failed = true; }},
+         .show = shows<&GpuSample::remap_failed, true>},
         {.name = "gpu.pcie_width",
          .shortest = 2h,
          .longest = 4h,
          .of = Part::gpu,
-         .show = [](Sample& sample, const Episode& one) { sample.gpus->at(one.device).pcie_width = 8; }},
+         .show = shows<&GpuSample::pcie_width, 8>},
         {.name = "gpu.ecc",
          .shortest = 2h,
          .longest = 4h,
          .of = Part::gpu,
-         .show = [](Sample& sample, const Episode& one) { sample.gpus->at(one.device).ecc_uncorrected = 1; }},
+         .show = shows<&GpuSample::ecc_uncorrected, 1>},
         {.name = "gpu.throttle.hw_slowdown",
          .shortest = 10min,
          .longest = 1h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.reasons = 0x8;
-             }},
+         .show = shows<&GpuSample::reasons, 0x8>},
         {.name = "gpu.throttle.sw_thermal_slowdown",
          .shortest = 10min,
          .longest = 1h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.reasons = 0x20;
-             }},
+         .show = shows<&GpuSample::reasons, 0x20>},
         {.name = "gpu.remap_pending",
          .shortest = 1h,
          .longest = 2h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.remap_pending = true;
-             }},
+         .show = shows<&GpuSample::remap_pending, true>},
         {.name = "gpu.pcie_width",
          .row = "gpu.pcie_width#mean",
          .shortest = 14h,
@@ -85,17 +83,13 @@ std::span<const HostTrace::Kind> HostTrace::gpu_faults() {
          .show =
              [](Sample& sample, const Episode& one) {
                  auto& gpu = sample.gpus->at(one.device);
-                 if ((sample.now - one.begin) / 1min % 61 % 2 == 1) gpu.pcie_width = 4; // each second minute
+                 if (comes_and_goes(sample, one.begin)) gpu.pcie_width = 4;
              }},
         {.name = "gpu.pcie_speed",
          .shortest = 14h,
          .longest = 15h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.pcie_generation = 4;
-             }},
+         .show = shows<&GpuSample::pcie_generation, 4>},
         {.name = "gpu.pcie_replay",
          .shortest = 1h,
          .longest = 2h,
@@ -109,22 +103,15 @@ std::span<const HostTrace::Kind> HostTrace::gpu_faults() {
          .shortest = 1h,
          .longest = 2h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.nvlinks_active = nvlinks - 1;
-             }},
+         .show = shows<&GpuSample::nvlinks_active, nvlinks - 1>},
         {.name = "gpu.nvlink_down",
          .row = "gpu.nvlink_down#peers",
          .shortest = 1h,
          .longest = 2h,
          .of = Part::gpu,
          .boots_first = true,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.nvlinks_active = nvlinks - 1; // it never came up
-             }},
+         // It never came up.
+         .show = shows<&GpuSample::nvlinks_active, nvlinks - 1>},
         {.name = "gpu.nvlink_crc",
          .shortest = 10min,
          .longest = 1h,
@@ -171,52 +158,32 @@ std::span<const HostTrace::Kind> HostTrace::gpu_faults() {
          .shortest = 1h,
          .longest = 2h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.recovery_action = 1;
-             }},
+         .show = shows<&GpuSample::recovery_action, 1>},
         {.name = "gpu.recovery",
          .row = "gpu.recovery#reboot",
          .shortest = 1h,
          .longest = 2h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.recovery_action = 2;
-             }},
+         .show = shows<&GpuSample::recovery_action, 2>},
         {.name = "gpu.recovery",
          .row = "gpu.recovery#drain",
          .shortest = 1h,
          .longest = 2h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.recovery_action = 3;
-             }},
+         .show = shows<&GpuSample::recovery_action, 3>},
         {.name = "gpu.fabric",
          .row = "gpu.fabric#state",
          .shortest = 1h,
          .longest = 2h,
          .of = Part::gpu,
          .boots_first = true,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.fabric_state = 2;
-             }},
+         .show = shows<&GpuSample::fabric_state, 2>},
         {.name = "gpu.fabric",
          .row = "gpu.fabric#status",
          .shortest = 1h,
          .longest = 2h,
          .of = Part::gpu,
-         .show =
-             [](Sample& sample, const Episode& one) {
-                 auto& gpu = sample.gpus->at(one.device);
-                 gpu.fabric_status = 999;
-             }},
+         .show = shows<&GpuSample::fabric_status, 999>},
         {.name = "gpu.unseen",
          .shortest = 1h,
          .longest = 2h,

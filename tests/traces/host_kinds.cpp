@@ -26,6 +26,10 @@ bool each(base::Duration period, base::Duration lasted, base::Duration passed) {
     return lasted / period != (lasted - passed) / period;
 }
 
+bool comes_and_goes(const restart::Sample& sample, base::Time begin) {
+    return (sample.now - begin) / std::chrono::minutes(1) % 61 % 2 == 1;
+}
+
 const std::vector<const HostTrace::Kind*>& HostTrace::planted() {
     static const auto all = [] {
         std::vector<const Kind*> kinds;

@@ -34,5 +34,8 @@ void take_down(restart::Sample& sample, std::uint32_t device);
 void slow_down(restart::Sample& sample, std::uint32_t gpu, std::uint64_t reasons);
 // Whether a tick of `passed` ends the first of the whole periods that an episode has lasted.
 bool each(base::Duration period, base::Duration lasted, base::Duration passed);
+// Each second minute since `begin`, so that no window of a minute holds it; and of two samples an hour apart
+// one.
+bool comes_and_goes(const restart::Sample& sample, base::Time begin);
 
 } // namespace trace

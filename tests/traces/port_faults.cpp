@@ -19,14 +19,14 @@ void remove_hca(Sample& sample, std::uint32_t device) {
     });
 }
 
-// Each second minute, so that no window of a minute holds it; and of two samples an hour apart one.
-bool comes_and_goes(const Sample& sample, base::Time begin) {
-    return (sample.now - begin) / 1min % 61 % 2 == 1;
-}
-
 } // namespace
 
 std::span<const HostTrace::Kind> HostTrace::port_faults() {
+    // The counter after which the rule is called grows by the amount.
+    constexpr auto count = [](HostTrace& host, const Episode& one) {
+        const auto counter = kind_of(one).name.substr(std::string_view("ib.counter.").size());
+        host.counters_[one.device][std::string(counter)] += one.amount;
+    };
     static const Kind kinds[] = {
         {.name = "ib.link_down",
          .shortest = 2h,
@@ -90,72 +90,55 @@ std::span<const HostTrace::Kind> HostTrace::port_faults() {
          .longest = 30min,
          .least = 1,
          .most = 1,
-         .begin = [](HostTrace& host,
-                     const Episode& one) { host.counters_[one.device]["link_downed"] += one.amount; }},
+         .begin = count},
         {.name = "ib.counter.symbol_error",
          .shortest = 10min,
          .longest = 30min,
          .least = 105,
          .most = 105,
-         .begin = [](HostTrace& host,
-                     const Episode& one) { host.counters_[one.device]["symbol_error"] += one.amount; }},
+         .begin = count},
         {.name = "ib.counter.link_error_recovery",
          .shortest = 10min,
          .longest = 30min,
          .least = 6,
          .most = 6,
-         .begin =
-             [](HostTrace& host, const Episode& one) {
-                 host.counters_[one.device]["link_error_recovery"] += one.amount;
-             }},
+         .begin = count},
         {.name = "ib.counter.port_rcv_errors",
          .shortest = 10min,
          .longest = 30min,
          .least = 101,
          .most = 101,
-         .begin = [](HostTrace& host,
-                     const Episode& one) { host.counters_[one.device]["port_rcv_errors"] += one.amount; }},
+         .begin = count},
         {.name = "ib.counter.port_rcv_remote_physical_errors",
          .shortest = 10min,
          .longest = 30min,
          .least = 101,
          .most = 101,
-         .begin =
-             [](HostTrace& host, const Episode& one) {
-                 host.counters_[one.device]["port_rcv_remote_physical_errors"] += one.amount;
-             }},
+         .begin = count},
         {.name = "ib.counter.port_xmit_discards",
          .shortest = 10min,
          .longest = 30min,
          .least = 1001,
          .most = 1001,
-         .begin = [](HostTrace& host,
-                     const Episode& one) { host.counters_[one.device]["port_xmit_discards"] += one.amount; }},
+         .begin = count},
         {.name = "ib.counter.local_link_integrity_errors",
          .shortest = 10min,
          .longest = 30min,
          .least = 1,
          .most = 1,
-         .begin =
-             [](HostTrace& host, const Episode& one) {
-                 host.counters_[one.device]["local_link_integrity_errors"] += one.amount;
-             }},
+         .begin = count},
         {.name = "ib.counter.excessive_buffer_overrun_errors",
          .shortest = 10min,
          .longest = 30min,
          .least = 1,
          .most = 1,
-         .begin =
-             [](HostTrace& host, const Episode& one) {
-                 host.counters_[one.device]["excessive_buffer_overrun_errors"] += one.amount;
-             }},
+         .begin = count},
         {.name = "ib.counter.rnr_nak_retry_err",
          .shortest = 10min,
          .longest = 30min,
          .least = 1,
          .most = 1,
-         .begin = [](HostTrace& host,
-                     const Episode& one) { host.counters_[one.device]["rnr_nak_retry_err"] += one.amount; }},
+         .begin = count},
         {.name = "ib.flaps",
          .shortest = 90min,
          .longest = 2h,
