@@ -2,8 +2,9 @@
 noinst_LTLIBRARIES += libry_lsf.la
 libry_lsf_la_SOURCES = \
 	%D%/elim_line.cpp %D%/elim_line.hpp \
+	%D%/job_line.cpp %D%/job_line.hpp \
 	%D%/metrics_socket.cpp %D%/metrics_socket.hpp
-libry_lsf_la_LIBADD = libry_base.la
+libry_lsf_la_LIBADD = libry_sched.la
 
 pkglibexec_PROGRAMS += elim.rail
 elim_rail_SOURCES = %D%/elim.cpp

@@ -1,0 +1,140 @@
+#include "sched/lsf/job_line.hpp"
+
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace sched::lsf {
+namespace {
+
+constexpr std::string_view runner = "rail-lsf-run", line_flag = "line";
+
+bool plain(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           std::string_view("_./:=,+@-").find(c) != std::string_view::npos;
+}
+
+int hex(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+}
+
+// The first word, which is removed: to the next blank, without single quotes. Nothing: there is none, or a
+// quote is not closed.
+std::optional<std::string> take_word(std::string_view& rest) {
+    const auto begin = rest.find_first_not_of(' ');
+    if (begin == std::string_view::npos) return {};
+    std::string word;
+    bool quoted = false;
+    auto i = begin;
+    for (; i < rest.size() && (quoted || rest[i] != ' '); ++i)
+        if (rest[i] == '\'')
+            quoted = !quoted;
+        else
+            word += rest[i];
+    if (quoted) return {};
+    rest.remove_prefix(i);
+    return word;
+}
+
+void add(std::string& out, std::string_view flag, std::string_view value) {
+    fmt::format_to(std::back_inserter(out), " --{}={}", flag, encode_value(value));
+}
+
+} // namespace
+
+std::string encode_value(std::string_view value) {
+    std::string out;
+    for (const char c : value)
+        if (plain(c))
+            out += c;
+        else
+            fmt::format_to(std::back_inserter(out), "%{:02X}", static_cast<unsigned char>(c));
+    return out;
+}
+
+std::optional<std::string> decode_value(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            if (!plain(text[i])) return {};
+            out += text[i];
+            continue;
+        }
+        if (text.size() - i < 3) return {};
+        const int high = hex(text[i + 1]), low = hex(text[i + 2]);
+        if (high < 0 || low < 0 || high + low == 0) return {};
+        out += static_cast<char>(high * 16 + low);
+        i += 2;
+    }
+    return out;
+}
+
+std::string job_line(const Hints& hints, std::string_view original, std::string_view program) {
+    if (auto former = parse_job_line(original)) {
+        auto& merged = former->hints;
+        if (hints.span) {
+            merged.span = hints.span;
+            merged.span_wait = hints.span_wait;
+        }
+        const auto take = [](auto& to, const auto& from) {
+            if (from) to = from;
+        };
+        take(merged.segment, hints.segment);
+        take(merged.spares, hints.spares);
+        take(merged.order, hints.order);
+        take(merged.restart, hints.restart);
+        take(merged.restart_max, hints.restart_max);
+        take(merged.restart_on, hints.restart_on);
+        take(merged.ckpt_dir, hints.ckpt_dir);
+        const auto line = std::move(former->line);
+        // What stands within such a line is the user's, whatever it looks like.
+        std::string out = job_line(merged, {}, program);
+        return out += encode_value(line);
+    }
+    std::string out(program);
+    if (hints.span)
+        add(out, "rail-span",
+            hints.span_wait
+                ? fmt::format("{}@{}", to_string(*hints.span), base::format_duration(*hints.span_wait))
+                : std::string(to_string(*hints.span)));
+    if (hints.segment) add(out, "rail-segment", fmt::format("{}", *hints.segment));
+    if (hints.spares) add(out, "rail-spares", fmt::format("{}", *hints.spares));
+    if (hints.order) add(out, "rail-order", to_string(*hints.order));
+    if (hints.restart) add(out, "restart", *hints.restart ? "auto" : "never");
+    if (hints.restart_max) add(out, "restart-max", fmt::format("{}", *hints.restart_max));
+    if (hints.restart_on) add(out, "restart-on", to_string(*hints.restart_on));
+    if (hints.ckpt_dir) add(out, "ckpt-dir", *hints.ckpt_dir);
+    add(out, line_flag, original);
+    return out;
+}
+
+std::optional<JobLine> parse_job_line(std::string_view text) {
+    const auto program = take_word(text);
+    if (!program || std::string_view(*program).substr(program->rfind('/') + 1) != runner) return {};
+    JobLine found;
+    while (auto word = take_word(text)) {
+        const std::string_view whole = *word;
+        const auto equals = whole.find('=');
+        if (!whole.starts_with("--") || equals == std::string_view::npos) return {};
+        const auto flag = whole.substr(2, equals - 2);
+        auto value = decode_value(whole.substr(equals + 1));
+        if (!value) return {};
+        if (flag == line_flag) {
+            if (text.find_first_not_of(' ') != std::string_view::npos) return {};
+            found.line = *std::move(value);
+            return found;
+        }
+        const auto flags = hint_flags();
+        if (std::find(flags.begin(), flags.end(), flag) == flags.end()) continue;
+        if (!set_hint(found.hints, flag, *value)) return {};
+    }
+    return {};
+}
+
+} // namespace sched::lsf
