@@ -9,3 +9,12 @@ libry_lsf_la_LIBADD = libry_sched.la
 pkglibexec_PROGRAMS += elim.rail
 elim_rail_SOURCES = %D%/elim.cpp
 elim_rail_LDADD = libry_lsf.la libry_cli.la
+
+# The dispatcher: the queue that LSF does not keep for gangs. Pure.
+noinst_LTLIBRARIES += libry_dispatch.la
+libry_dispatch_la_SOURCES = \
+	%D%/asked.hpp \
+	%D%/dispatch.cpp %D%/dispatch.hpp \
+	%D%/timeline.cpp %D%/timeline.hpp \
+	%D%/why.cpp
+libry_dispatch_la_LIBADD = libry_sched.la

@@ -1,4 +1,8 @@
-tests_unit_unit_sched_SOURCES += %D%/elim_line_test.cpp %D%/job_line_test.cpp
-tests_unit_unit_sched_LDADD += libry_lsf.la
+tests_unit_unit_sched_SOURCES += \
+	%D%/dispatch_test.cpp \
+	%D%/easy.hpp %D%/easy_test.cpp \
+	%D%/elim_line_test.cpp \
+	%D%/job_line_test.cpp
+tests_unit_unit_sched_LDADD += libry_lsf.la libry_dispatch.la
 TESTS += %D%/elim_test.py
 EXTRA_DIST += %D%/elim_test.py

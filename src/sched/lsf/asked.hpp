@@ -1,0 +1,20 @@
+// What a waiting gang asks of its placement at a moment. Pure.
+#pragma once
+
+#include "sched/lsf/dispatch.hpp"
+
+#include <algorithm>
+
+namespace sched::lsf {
+
+// A moment before the gang was eligible counts as that one; far in the future every wish has ended.
+inline Request asked(const WaitingGang& gang, const Options& options, base::Time when) {
+    auto request = gang.request;
+    const auto since = std::max(gang.eligible, base::Time{});
+    apply_hints(gang.hints, std::max(when, since) - since, request);
+    request.shared = options.share_hosts && gang.slots != 0;
+    request.spare_floor = gang.restart ? 0 : options.spare_floor;
+    return request;
+}
+
+} // namespace sched::lsf
