@@ -26,13 +26,14 @@ std::uint32_t most_in(const std::vector<std::uint32_t>& units, std::uint32_t seg
 
 // The node counts of the range that leave whole segments beside the spares: is there one, and the nearest
 // above or below when there is none.
-Expected<void> judge_segments(const Hints& hints, std::uint32_t nodes, std::uint32_t most) {
+Expected<void> judge_segments(const Hints& hints, std::uint32_t nodes, std::uint32_t most,
+                              std::string_view option) {
     const auto spares = hints.spares.value_or(0);
     if (spares >= most)
         return Error{Code::usage,
                      fmt::format("--rail-spares={}: of {} no node is left to run on: ask for more "
-                                 "with --nodes, the spares are among them",
-                                 spares, most == 1 ? "1 node" : fmt::format("{} nodes", most))};
+                                 "with {}, the spares are among them",
+                                 spares, most == 1 ? "1 node" : fmt::format("{} nodes", most), option)};
     if (!hints.segment) return {};
     const auto segment = *hints.segment;
     const auto ranks = most - spares;
@@ -88,9 +89,9 @@ std::uint32_t Capacity::most(Span span, std::uint32_t segment, std::uint32_t spa
 }
 
 Expected<void> judge_nodes(const Hints& hints, std::uint32_t nodes, std::uint32_t most,
-                           const std::optional<Capacity>& capacity) {
+                           const std::optional<Capacity>& capacity, std::string_view option) {
     if (hints.spares || hints.segment)
-        if (auto sound = judge_segments(hints, nodes, std::max(nodes, most)); !sound) return sound;
+        if (auto sound = judge_segments(hints, nodes, std::max(nodes, most), option); !sound) return sound;
     if (!capacity) return {};
     if (capacity->spare_floor > 0) {
         const auto hosts = capacity->most(Span::fabric, 0, 0);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace sched {
@@ -26,8 +27,9 @@ struct Capacity {
 
 // Whether a job with `hints` may have from `nodes` to `most` nodes (0: exactly `nodes`). Errors
 // (Code::usage for what contradicts itself; Code::unfit for what this fabric can never hold) are for the
-// user. Without `capacity` (no fabric is known) nothing is too large.
+// user. Without `capacity` (no fabric is known) nothing is too large. `option`: what asks for more nodes.
 base::Expected<void> judge_nodes(const Hints& hints, std::uint32_t nodes, std::uint32_t most,
-                                 const std::optional<Capacity>& capacity);
+                                 const std::optional<Capacity>& capacity,
+                                 std::string_view option = "--nodes");
 
 } // namespace sched

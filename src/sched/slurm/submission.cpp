@@ -1,8 +1,9 @@
 #include "sched/slurm/submission.hpp"
 
+#include "sched/judge_flags.hpp"
 #include "sched/slurm/admin_comment.hpp"
 
-#include <fmt/format.h>
+#include <utility>
 
 namespace sched {
 
@@ -16,28 +17,13 @@ base::Expected<Accepted> judge(const Submission& submission, const std::optional
             if (!set) return std::move(set).error();
         }
     }
-    if (auto fits = judge_nodes(accepted.hints, submission.nodes, submission.most, capacity); !fits)
-        return std::move(fits).error();
-    if (accepted.hints.restart == true) {
-        if (submission.batch && submission.requeue == false)
-            return base::Error{base::Code::usage,
-                               "--restart=auto: needs a job that may be requeued; leave out "
-                               "--no-requeue or say --restart=never"};
-        if (submission.batch) {
-            accepted.set_requeue = true;
-        } else {
-            accepted.hints.restart.reset();
-            accepted.note =
-                "--restart=auto: has no effect here, only batch jobs (sbatch) can be started again";
-        }
-    }
-    if (accepted.hints.restart != true && (accepted.hints.restart_on || accepted.hints.restart_max)) {
-        if (accepted.note.empty())
-            accepted.note = fmt::format("--{}: has no effect without --restart=auto",
-                                        accepted.hints.restart_on ? "restart-on" : "restart-max");
-        accepted.hints.restart_on.reset();
-        accepted.hints.restart_max.reset();
-    }
+    auto judged =
+        judge_flags(std::move(accepted.hints),
+                    {submission.nodes, submission.most, submission.batch, submission.requeue, capacity, {}});
+    if (!judged) return std::move(judged).error();
+    accepted.hints = std::move(judged->hints);
+    accepted.set_requeue = judged->set_requeue;
+    accepted.note = std::move(judged->note);
     if (!accepted.hints.empty()) accepted.hints.no_kill = submission.no_kill;
     accepted.admin_comment = accepted.hints.empty() ? std::string(submission.admin_comment)
                                                     : merge_comment(submission.admin_comment, accepted.hints);
