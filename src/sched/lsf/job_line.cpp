@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace sched::lsf {
 namespace {
@@ -75,28 +76,33 @@ std::optional<std::string> decode_value(std::string_view text) {
     return out;
 }
 
-std::string job_line(const Hints& hints, std::string_view original, std::string_view program) {
-    if (auto former = parse_job_line(original)) {
-        auto& merged = former->hints;
-        if (hints.span) {
-            merged.span = hints.span;
-            merged.span_wait = hints.span_wait;
-        }
-        const auto take = [](auto& to, const auto& from) {
-            if (from) to = from;
-        };
-        take(merged.segment, hints.segment);
-        take(merged.spares, hints.spares);
-        take(merged.order, hints.order);
-        take(merged.restart, hints.restart);
-        take(merged.restart_max, hints.restart_max);
-        take(merged.restart_on, hints.restart_on);
-        take(merged.ckpt_dir, hints.ckpt_dir);
-        const auto line = std::move(former->line);
-        // What stands within such a line is the user's, whatever it looks like.
-        std::string out = job_line(merged, {}, program);
-        return out += encode_value(line);
+Hints renewed(Hints hints, const Hints& newer) {
+    if (newer.span) {
+        hints.span = newer.span;
+        hints.span_wait = newer.span_wait;
     }
+    const auto take = [](auto& to, const auto& from) {
+        if (from) to = from;
+    };
+    take(hints.segment, newer.segment);
+    take(hints.spares, newer.spares);
+    take(hints.order, newer.order);
+    take(hints.restart, newer.restart);
+    take(hints.restart_max, newer.restart_max);
+    take(hints.restart_on, newer.restart_on);
+    take(hints.ckpt_dir, newer.ckpt_dir);
+    return hints;
+}
+
+std::string job_line(const Hints& hints, std::string_view original, std::string_view program) {
+    auto former = parse_job_line(original);
+    if (!former) return job_line({hints, std::string(original)}, program);
+    former->hints = renewed(std::move(former->hints), hints);
+    return job_line(*former, program);
+}
+
+std::string job_line(const JobLine& job, std::string_view program) {
+    const auto& hints = job.hints;
     std::string out(program);
     if (hints.span)
         add(out, "rail-span",
@@ -110,7 +116,7 @@ std::string job_line(const Hints& hints, std::string_view original, std::string_
     if (hints.restart_max) add(out, "restart-max", fmt::format("{}", *hints.restart_max));
     if (hints.restart_on) add(out, "restart-on", to_string(*hints.restart_on));
     if (hints.ckpt_dir) add(out, "ckpt-dir", *hints.ckpt_dir);
-    add(out, line_flag, original);
+    add(out, line_flag, job.line);
     return out;
 }
 

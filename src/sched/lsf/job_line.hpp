@@ -29,6 +29,11 @@ struct JobLine {
 // such a line already is taken apart first: its own line is kept, and so are those of its flags that `hints`
 // lacks.
 std::string job_line(const Hints& hints, std::string_view original, std::string_view program);
+// The same of a line that is taken as it is.
+std::string job_line(const JobLine& job, std::string_view program);
+
+// `hints` with those of `newer` in place of its own, flag by flag.
+Hints renewed(Hints hints, const Hints& newer);
 
 // Nothing: another line, or a damaged one. The program may stand in any folder, words may be in single
 // quotes, and a flag that is not known, of a newer esub.rail, is passed over.

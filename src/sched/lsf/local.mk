@@ -1,14 +1,18 @@
 # sched/lsf: what LSF's daemons and commands run.
 noinst_LTLIBRARIES += libry_lsf.la
 libry_lsf_la_SOURCES = \
+	%D%/bsub.cpp %D%/bsub.hpp \
 	%D%/elim_line.cpp %D%/elim_line.hpp \
 	%D%/job_line.cpp %D%/job_line.hpp \
-	%D%/metrics_socket.cpp %D%/metrics_socket.hpp
+	%D%/metrics_socket.cpp %D%/metrics_socket.hpp \
+	%D%/parameters.cpp %D%/parameters.hpp
 libry_lsf_la_LIBADD = libry_sched.la
 
-pkglibexec_PROGRAMS += elim.rail
+pkglibexec_PROGRAMS += elim.rail esub.rail
 elim_rail_SOURCES = %D%/elim.cpp
 elim_rail_LDADD = libry_lsf.la libry_cli.la
+esub_rail_SOURCES = %D%/esub.cpp
+esub_rail_LDADD = libry_lsf.la libry_cli.la
 
 # The dispatcher: the queue that LSF does not keep for gangs. Pure.
 noinst_LTLIBRARIES += libry_dispatch.la

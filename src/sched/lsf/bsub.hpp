@@ -1,0 +1,55 @@
+// What becomes of a submission to LSF in esub.rail: refused with a sentence, left as it is, or rewritten.
+// Pure.
+#pragma once
+
+#include "base/expected.hpp"
+#include "sched/capacity.hpp"
+#include "sched/hints.hpp"
+#include "sched/lsf/parameters.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sched::lsf {
+
+// What bsub's programs overwrite a buffer with beyond it: 4096 bytes, on the engine.
+inline constexpr std::size_t longest_command = 4000;
+
+struct Site {
+    std::vector<std::string> parking_queues; // in which jobs wait for restartd to place them
+    std::string program;                     // rail-lsf-run, its path on the job's hosts
+    std::optional<Capacity> capacity;        // of the fabric; nothing: not known, and nothing is too large
+};
+
+// The value of a variable of the submission's environment; null: not set.
+using Getenv = std::function<const char*(const char*)>;
+
+// The flags of RAIL_* variables and, before these, of the words of bsub's -a "rail(span=unit,ckpt=/r7)":
+// span, segment, spares, order, restart, restart_max, restart_on, ckpt. LSF parts them at commas, so that a
+// word without = goes on with the one before it; "-r", which LSF itself gives, is passed over. Empty
+// variables count as not set. Errors (Code::usage): those of set_hint(), and a word that is no flag.
+base::Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& get);
+
+// The slots of each host that a resource requirement asks for: "span[ptile=8]".
+struct Ptile {
+    bool one_host = false;   // span[hosts=1]
+    std::uint64_t slots = 0; // 0: it does not say, or in a form that needs LSF to know
+    bool operator==(const Ptile&) const = default;
+};
+Ptile ptile_of(std::string_view requirement);
+
+struct Rewritten {
+    Parameters changes; // for LSB_SUB_MODIFY_FILE; empty: the submission stays as it is
+    std::string note;   // for the user; empty: none
+};
+
+// `job`: what is submitted, what other esubs have changed included. Left as it is: a job without flags that
+// goes to no parking queue. Errors are for the user: what the flags contradict, what can never be placed
+// (judge_flags.hpp), a command that cannot be carried, hosts or a queue that Railyard cannot place.
+base::Expected<Rewritten> rewrite(const Parameters& job, const Hints& hints, const Site& site,
+                                  const Getenv& get);
+
+} // namespace sched::lsf
