@@ -28,6 +28,7 @@ struct TopologyConf {
 };
 
 struct RestartdConf {
+    std::string resource_manager;
     std::string listen;
     std::vector<std::string> url;
     std::string user, journal;
@@ -107,6 +108,13 @@ struct StragglerConf {
     double least_percent{}, confidence{};
 };
 
+// How restartd places gangs under LSF (restart/rm/lsf_rm.hpp).
+struct LsfConf {
+    std::vector<std::string> parking_queues;
+    std::string run_queue, bindir;
+    Duration start_within{};
+};
+
 struct MungeConf {
     std::string socket;
 };
@@ -139,6 +147,7 @@ struct Conf {
     RestartConf restart;
     RepairConf repair;
     StragglerConf straggler;
+    LsfConf lsf;
     MungeConf munge;
     std::filesystem::path file; // that the values came from; empty for defaults
 

@@ -72,6 +72,9 @@ constexpr auto table = std::to_array<Key>({
      "A failed switch or rack has this long to come back before jobs leave its hosts; once restarts of "
      "switches were seen, it is half as long again as the longest of the last ten."},
 
+    {KEY(restartd, resource_manager), "", one_of("slurm, lsf"), "\"slurm\"",
+     "restartd reads and acts through this one: Slurm, or LSF, where it also chooses the hosts of gangs "
+     "(railyard-lsf(7))."},
     {KEY(restartd, listen), "", of(Form::listen), "\"127.0.0.1:8917\"",
      "restartd listens on this address and port, which agents must reach."},
     {KEY(restartd, url), "", of(Form::url), "[\"http://127.0.0.1:8917\"]",
@@ -294,6 +297,16 @@ constexpr auto table = std::to_array<Key>({
     {KEY(straggler, confidence), "", from("0", "1"), "0.6",
      "restartd notes only what is at least this sure, from 0 to 1; railctl explain shows the rest."},
 
+    {KEY(lsf, parking_queues), "", any, "[\"gang\"]",
+     "In these queues gangs wait until restartd has chosen their hosts; nothing can start from them "
+     "(railyard-lsf(7))."},
+    {KEY(lsf, run_queue), "", of(Form::filled), "\"gangrun\"",
+     "From this queue, which only LSF's administrator may use, a gang is started on the hosts that were "
+     "chosen."},
+    {KEY(lsf, bindir), "", any, "\"\"",
+     "LSF's commands are in this folder; empty: they are looked for on PATH."},
+    {KEY(lsf, start_within), "", at_least("5s"), "\"1m\"",
+     "A gang that LSF has not started on its hosts after this long is taken back and placed anew."},
     {KEY(munge, socket), "", any, "\"\"",
      "munged is reached through this socket; empty means munge's own default."},
 });
@@ -326,6 +339,7 @@ static_assert(members<LearningConf>() == rows(ConfTable::learning));
 static_assert(members<RestartConf>() == rows(ConfTable::restart));
 static_assert(members<RepairConf>() == rows(ConfTable::repair));
 static_assert(members<StragglerConf>() == rows(ConfTable::straggler));
+static_assert(members<LsfConf>() == rows(ConfTable::lsf));
 static_assert(members<MungeConf>() == rows(ConfTable::munge));
 
 // What must not be below another is a duration, as that is (conf.cpp).

@@ -44,6 +44,13 @@ std::string words(const KeepOff& action) {
 std::string words(const NotifyJob& action) {
     return fmt::format("tell job {}: {}", name_of(action.job.id, action.job.name), action.text);
 }
+std::string words(const PlaceJob& action) {
+    return fmt::format("place job {} on {}", name_of(action.job.id, action.job.name),
+                       base::fold_hostlist(action.hosts));
+}
+std::string words(const ParkJob& action) {
+    return fmt::format("move job {} back to queue {}", name_of(action.job.id, action.job.name), action.queue);
+}
 std::string words(const FreeHost& action) {
     std::vector<std::string> jobs;
     for (const auto job : action.jobs)

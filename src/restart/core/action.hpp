@@ -114,10 +114,26 @@ struct FreeHost {
     bool operator==(const FreeHost&) const = default;
 };
 
+// A gang that waits: it starts on these hosts and on no others (gang_plan.hpp).
+struct PlaceJob {
+    JobTarget job;
+    std::vector<std::string> hosts; // in rank order
+    bool operator==(const PlaceJob&) const = default;
+};
+
+// Back to the queue from which it cannot start: a gang that runs, so that whoever requeues it lets it wait
+// there, or one that did not start.
+struct ParkJob {
+    JobTarget job;
+    std::string queue;
+    bool operator==(const ParkJob&) const = default;
+};
+
 struct Action {
-    std::string id; // "i-7/2": incident and number; stable over retries and restarts
+    // "i-7/2": incident and number, "p-12[3]/4": job and number of its plan; stable over retries and restarts
+    std::string id;
     std::variant<DrainHost, DownHost, ResumeHost, RequeueJob, UpdateJob, KeepOff, NotifyJob, RepairHost,
-                 FreeHost>
+                 FreeHost, PlaceJob, ParkJob>
         what;
     bool operator==(const Action&) const = default;
 };
@@ -132,7 +148,9 @@ enum class ActionKind {
     keep_off,
     notify_job,
     repair_host,
-    free_host
+    free_host,
+    place_job,
+    park_job
 };
 inline ActionKind kind_of(const Action& action) {
     return static_cast<ActionKind>(action.what.index());

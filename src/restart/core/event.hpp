@@ -94,8 +94,19 @@ struct MaintenanceWindows {
     std::vector<Maintenance> open;
 };
 
+// The dispatcher found hosts for gangs that wait.
+struct PlannedGang {
+    base::JobId id{};
+    std::uint32_t epoch = 0;        // of its coming start
+    std::vector<std::string> hosts; // in rank order
+};
+struct GangsPlanned {
+    std::vector<PlannedGang> gangs; // in the order in which they are to start
+};
+
 using Event =
     std::variant<Started, Tick, FabricLoaded, AgentReported, FabricSwept, RmRead, RmUnavailable, ActionDone,
-                 HostAsked, OperatorDrain, OperatorResume, OperatorPause, OperatorGo, MaintenanceWindows>;
+                 HostAsked, OperatorDrain, OperatorResume, OperatorPause, OperatorGo, MaintenanceWindows,
+                 GangsPlanned>;
 
 } // namespace restart

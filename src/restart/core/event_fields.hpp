@@ -70,6 +70,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Policy> auto& policy)
     codec.added("straggler_every", policy.straggler_every); // those of an older release have none of these
     codec.added("straggler_least", policy.straggler_least);
     codec.added("straggler_confidence", policy.straggler_confidence);
+    codec.added("start_within", policy.start_within);
     codec("retry_most", policy.retry_most);
     codec("words", policy.words);
 }
@@ -141,6 +142,14 @@ template <class Codec> void fields(Codec& codec, codec::Of<OperatorGo> auto& eve
 }
 template <class Codec> void fields(Codec& codec, codec::Of<MaintenanceWindows> auto& event) {
     codec.maybe("open", event.open);
+}
+template <class Codec> void fields(Codec& codec, codec::Of<PlannedGang> auto& gang) {
+    codec("id", gang.id);
+    codec.maybe("epoch", gang.epoch);
+    codec("hosts", gang.hosts);
+}
+template <class Codec> void fields(Codec& codec, codec::Of<GangsPlanned> auto& event) {
+    codec("gangs", event.gangs);
 }
 
 } // namespace restart

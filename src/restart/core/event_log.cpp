@@ -162,7 +162,8 @@ enum Tag : char {
     asked_tag = 'A',
     pause_tag = 'M',
     go_tag = 'G',
-    windows_tag = 'N'
+    windows_tag = 'N',
+    planned_tag = 'P'
 };
 
 std::uint64_t folded(std::int64_t number) {
@@ -208,6 +209,9 @@ std::string describe(const Event& event) {
         std::string operator()(const OperatorPause& e) const { return "pause by " + e.user; }
         std::string operator()(const OperatorGo& e) const { return "go by " + e.user; }
         std::string operator()(const MaintenanceWindows&) const { return "windows of maintenance"; }
+        std::string operator()(const GangsPlanned& e) const {
+            return fmt::format("places for {} gangs", e.gangs.size());
+        }
     };
     return std::visit(Describer{}, event);
 }
@@ -253,7 +257,8 @@ void EventWriter::event(const Event& event, base::Time now, const Policy& policy
                           [&](const HostAsked& given) { whole(asked_tag, given); },
                           [&](const OperatorPause& given) { whole(pause_tag, given); },
                           [&](const OperatorGo& given) { whole(go_tag, given); },
-                          [&](const MaintenanceWindows& given) { whole(windows_tag, given); }},
+                          [&](const MaintenanceWindows& given) { whole(windows_tag, given); },
+                          [&](const GangsPlanned& given) { whole(planned_tag, given); }},
                event);
 }
 
@@ -360,6 +365,7 @@ base::Expected<Event> EventReader::event_of(char tag) {
     case pause_tag: return event_from<OperatorPause>(text());
     case go_tag: return event_from<OperatorGo>(text());
     case windows_tag: return event_from<MaintenanceWindows>(text());
+    case planned_tag: return event_from<GangsPlanned>(text());
     case same_report_tag: {
         const auto which = number();
         if (!which) return which.error();

@@ -6,6 +6,8 @@ libry_restart_core_la_SOURCES = \
 	%D%/event.hpp %D%/event_fields.hpp \
 	%D%/event_log.cpp %D%/event_log.hpp \
 	%D%/fabric_facts.hpp \
+	%D%/gang_fields.hpp \
+	%D%/gang_plan.hpp \
 	%D%/host_use.cpp %D%/host_use.hpp \
 	%D%/incident.hpp \
 	%D%/job_owner.hpp \
@@ -29,6 +31,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/step.cpp %D%/step.hpp \
 	%D%/step_context.cpp %D%/step_context.hpp \
 	%D%/act/act.hpp \
+	%D%/act/gangs.cpp \
 	%D%/act/gate.cpp %D%/act/gate.hpp \
 	%D%/act/intents.cpp \
 	%D%/act/obsolete.cpp \

@@ -58,6 +58,9 @@ struct Policy {
     base::Duration straggler_every{30'000};
     double straggler_least = 0.05, straggler_confidence = 0.6;
 
+    // A gang that was given its hosts and did not start on them for so long is placed anew (LSF).
+    base::Duration start_within{60'000};
+
     // Failed actions are tried again after 1 s, 2 s, … at most this much.
     base::Duration retry_most{30'000};
 

@@ -52,6 +52,7 @@ struct QueueJob {
     base::Time eligible{};          // since when it may start
     base::Time start{};             // of its start; of a waiting job when it is expected, or 0
     std::optional<base::Time> ends; // by its limit; none: it has no limit
+    std::optional<base::Duration> limit; // of a waiting job, where the resource manager shows it (LSF)
     WaitsFor waits_for = WaitsFor::unknown;
     std::string why;        // the same in the resource manager's words
     std::string constraint; // node features it asks for

@@ -93,12 +93,24 @@ struct RmJob {
     bool no_kill = false;                     // it survives the loss of a host; false: that is not known
     bool unlaunched = false;                  // the resource manager holds it: its hosts could not start it
     std::string ckpt_dir;                     // --ckpt-dir
+    // Where restartd chooses the hosts of gangs (LSF): the queue that it stands in, and the one in which it
+    // waits until they are chosen and to which it returns as soon as it runs. Empty: not so.
+    std::string queue, home;
     std::vector<std::string> excluded;        // hosts it must not use
     std::string why;                          // why it is pending, in the resource manager's words
     std::vector<RmComponent> components;      // of a heterogeneous job; else empty
     std::optional<RmFailure> failure;         // only when it has ended, and may be started again
     bool operator==(const RmJob&) const = default;
 };
+
+// Its hosts are for restartd to choose.
+inline bool is_gang(const RmJob& job) {
+    return !job.home.empty();
+}
+// It stands where the resource manager may start it.
+inline bool is_released(const RmJob& job) {
+    return is_gang(job) && job.queue != job.home;
+}
 
 // The name, or the number where no name was read (a state of an older release).
 inline std::string name_of(base::JobId id, const std::string& name) {

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "restart/core/fabric_facts.hpp"
+#include "restart/core/gang_plan.hpp"
 #include "restart/core/incident.hpp"
 #include "restart/core/learn/rates.hpp"
 #include "restart/core/learn/starts.hpp"
@@ -155,6 +156,9 @@ struct JobState {
     std::optional<std::uint32_t> withheld_epoch; // and the one on which a shut gate was noted
     std::vector<std::string> moved_off;          // hosts it was moved away from, while their fault holds
     std::vector<std::string> excluded_by_us;     // those of rm.excluded that we added
+    std::optional<GangPlan> plan;                // where it is to run; none once it runs
+    std::uint32_t plans = 0;                     // actions of its plans so far
+    std::optional<std::uint32_t> checked_start;  // the last start that was compared with its plan
     bool operator==(const JobState&) const = default;
 };
 
@@ -207,6 +211,9 @@ struct State {
     // The open incident whose culprit is the host; null when there is none.
     const Incident* incident_of(std::string_view host) const;
 };
+
+// The id of the action that carries out the job's plan: "p-12[3]/4".
+std::string plan_action(base::JobId job, const GangPlan& plan);
 
 // Hosts that Railyard's drains keep out of use, by the tags in their reasons and by drains under way.
 std::size_t drained_by_us(const State& state);

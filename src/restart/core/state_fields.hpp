@@ -1,6 +1,7 @@
 // The fields of State and of what it holds. Internal to restart/core; include only from .cpp files.
 #pragma once
 
+#include "restart/core/gang_fields.hpp"
 #include "restart/core/learned_fields.hpp"
 #include "restart/core/names.hpp"
 #include "restart/core/state.hpp"
@@ -80,6 +81,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec.maybe("restart_on", job.restart_on.codes);
     codec.maybe("no_kill", job.no_kill);
     codec.maybe("ckpt_dir", job.ckpt_dir);
+    codec.maybe("queue", job.queue);
+    codec.maybe("home", job.home);
     codec.maybe("excluded", job.excluded);
     codec.maybe("why", job.why);
     codec.maybe("components", job.components);
@@ -154,6 +157,16 @@ template <class Codec> void fields(Codec& codec, codec::Of<KeepOff> auto& action
 template <class Codec> void fields(Codec& codec, codec::Of<NotifyJob> auto& action) {
     fields(codec, action.job);
     codec.maybe("reason", action.text);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<PlaceJob> auto& action) {
+    fields(codec, action.job);
+    codec("hosts", action.hosts);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<ParkJob> auto& action) {
+    fields(codec, action.job);
+    codec("queue", action.queue);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<Action> auto& action) {
@@ -380,6 +393,9 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("withheld_epoch", job.withheld_epoch);
     codec.maybe("hurt_by", job.moved_off);
     codec.maybe("kept_off", job.excluded_by_us);
+    codec.maybe("plan", job.plan);
+    codec.maybe("plans", job.plans);
+    codec.maybe("checked_start", job.checked_start);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<FileTrust> auto& trust) {

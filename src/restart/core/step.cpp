@@ -25,6 +25,7 @@ void apply(StepContext& ctx, const Started&) {
     ctx.state.last_tick = ctx.now;
     start_grace(ctx);
     mark_unconfirmed(ctx);
+    forget_gang_orders(ctx);
 }
 
 void apply(StepContext& ctx, const Tick&) {
@@ -78,6 +79,7 @@ void apply(StepContext& ctx, const RmRead& event) {
     const bool was_away = !ctx.state.rm_answers;
     take_snapshot(ctx, event.snapshot);
     reconcile(ctx);
+    tend_gangs(ctx);
     retry_waiting(ctx, was_away);
     check_silence(ctx);
     check_files(ctx);
@@ -103,6 +105,7 @@ void apply(StepContext& ctx, const RmUnavailable& event) {
 }
 
 void apply(StepContext& ctx, const ActionDone& event) {
+    if (take_gang_outcome(ctx, event)) return;
     take_outcome(ctx, event);
     if (ctx.state.rm_read) decide_all(ctx);
 }
@@ -123,6 +126,11 @@ void apply(StepContext& ctx, const OperatorPause& event) {
 void apply(StepContext& ctx, const OperatorGo& event) {
     operator_go(ctx, event);
     if (ctx.state.rm_read) decide_all(ctx);
+}
+
+void apply(StepContext& ctx, const GangsPlanned& event) {
+    for (const auto& gang : event.gangs)
+        plan_gang(ctx, gang);
 }
 
 void apply(StepContext& ctx, const MaintenanceWindows& event) {

@@ -41,6 +41,8 @@ std::set<std::string> open_intents(const State& state) {
     for (const auto& [number, incident] : state.incidents)
         for (const auto& intent : incident.intents)
             if (!intent.settled()) ids.insert(intent.action.id);
+    for (const auto& [id, job] : state.jobs)
+        if (job.plan && job.plan->acts()) ids.insert(plan_action(id, *job.plan));
     return ids;
 }
 
@@ -48,7 +50,7 @@ bool failed_in(const State& state, const std::string& id) {
     for (const auto& [number, incident] : state.incidents)
         for (const auto& intent : incident.intents)
             if (intent.action.id == id) return intent.progress != Progress::done;
-    return false;
+    return false; // of a plan: what came of it is in its outcome
 }
 
 constexpr std::size_t most_unknown = 256;  // names of hosts
@@ -86,6 +88,10 @@ void Driver::start() {
         const std::lock_guard lock(mutex_);
         metrics_.set(Metric::journal_up, {}, 1);
         started_ = Stopwatch::now();
+        std::vector<RmJob> known;
+        for (const auto& [id, job] : state_.jobs)
+            known.push_back(job.rm);
+        rm_.recall(known);
         begin_events(true);
         apply(Started{});
         look_at_windows();

@@ -20,6 +20,7 @@
 #include "restart/core/policy.hpp"
 #include "restart/core/state.hpp"
 #include "restart/core/step.hpp"
+#include "restart/daemon/dispatcher.hpp"
 #include "restart/daemon/fabric_file.hpp"
 #include "restart/daemon/health_writer.hpp"
 #include "restart/daemon/metrics.hpp"
@@ -168,6 +169,7 @@ private:
     bool may_act() const { return !options_.may_act || options_.may_act(); } // with mutex_ held
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
+    void dispatch(std::unique_lock<std::mutex>& lock);
     void run_asker(const std::stop_token& stop);    // driver_ask.cpp
     void run_programs(const std::stop_token& stop); // driver_programs.cpp
     void warn_of_missing_parts();
@@ -218,6 +220,8 @@ private:
     std::uint32_t failed_reads_ = 0;
     std::optional<std::uint32_t> rm_owner_;
     Steady started_{};
+    Dispatcher dispatcher_;           // only the resource manager's thread's
+    std::string dispatch_error_;      // as it was when it was last logged
     std::string logged_witnesses_; // as they were when they were last logged
     std::optional<RmConfig> logged_config_;
     bool rm_ended_ = true;

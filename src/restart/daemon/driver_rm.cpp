@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "base/units.hpp"
+#include "restart/core/detect/health.hpp"
 #include "restart/core/detect/witnesses.hpp"
 
 #include <algorithm>
@@ -124,6 +125,7 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
         warn_of_missing_parts();
         progress_.notify_all();
         next_read_ = Stopwatch::now() + options_.poll;
+        dispatch(lock);
         return;
     }
     if (failed_reads_ == 0) log::warning("{}", snapshot.error().text);
@@ -132,6 +134,35 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     const auto wait = options_.poll * (1 << std::min(failed_reads_, 8U));
     next_read_ = Stopwatch::now() + std::max(options_.poll, std::min(wait, slowest_read));
     ++failed_reads_;
+}
+
+// Right after a reading, by which it places.
+void Driver::dispatch(std::unique_lock<std::mutex>& lock) {
+    if (!rm_.places_gangs() || !placing_) return;
+    const auto facts = dispatch_facts(state_, base::now());
+    if (std::none_of(facts.gangs.begin(), facts.gangs.end(),
+                     [](const auto& gang) { return gang.second.may_plan; }))
+        return;
+    const auto placing = placing_;
+    const auto weak = options_.policy.observe_only
+                          ? base::HealthMap()
+                          : health_of(state_, base::now(), options_.policy.lemon_half_life);
+    lock.unlock();
+    auto queue = rm_.queue();
+    base::Expected<GangsPlanned> planned = GangsPlanned();
+    if (queue) {
+        for (auto& node : queue->nodes)
+            if (const auto found = weak.find(node.name); found != weak.end())
+                node.health = found->second.health;
+        planned = dispatcher_.pass(*queue, facts, *placing);
+    } else {
+        planned = std::move(queue).error();
+    }
+    lock.lock();
+    const auto error = planned ? std::string() : planned.error().text;
+    if (error != dispatch_error_ && !error.empty()) log::warning("no gang is placed: {}", error);
+    dispatch_error_ = error;
+    if (planned && !planned->gangs.empty()) apply(*std::move(planned));
 }
 
 // At the first reading, and when they change. That there is no quick one is a warning only after the others

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += libry_daemon.la
 libry_daemon_la_SOURCES = \
 	%D%/api.cpp %D%/api.hpp %D%/api_signals.cpp \
 	%D%/database.cpp %D%/database.hpp \
+	%D%/dispatcher.cpp %D%/dispatcher.hpp \
 	%D%/driver.cpp %D%/driver.hpp %D%/driver_ask.cpp %D%/driver_gauges.cpp \
 	%D%/driver_programs.cpp \
 	%D%/driver_rm.cpp \
@@ -34,7 +35,7 @@ libry_daemon_la_SOURCES = \
 libry_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 # libtool would copy each library named here into this one, at every change below: who links this names them.
 libry_daemon_la_LIBADD = $(SQLITE_LIBS)
-restartd_libs = libry_daemon.la libry_rm.la libry_http.la libry_restart_core.la libry_explain.la libry_slurm.la
+restartd_libs = libry_daemon.la libry_rm.la libry_http.la libry_restart_core.la libry_explain.la libry_dispatch.la libry_lsf.la libry_slurm.la
 
 sbin_PROGRAMS += restartd
 restartd_SOURCES = %D%/restartd.cpp
@@ -48,7 +49,7 @@ second_restartd_SOURCES = $(restartd_SOURCES)
 # libtool names it before what needs it.
 second_restartd_LDFLAGS = -Wl,--no-as-needed
 second_restartd_LDADD = libry_daemon.la libry_rm_second.la libry_http.la libry_restart_core.la libry_explain.la \
-	libry_slurm.la libry_cli.la second/libslurm.so
+	libry_dispatch.la libry_lsf.la libry_slurm.la libry_cli.la second/libslurm.so
 second/libslurm.so: libry_rm_second.la
 	$(AM_V_GEN)$(MKDIR_P) second && $(NM) -u .libs/libry_rm_second.a | sed -n 's/.* U \(slurm_.*\)/void \1(void) {}/p' | sort -u | \
 		$(CC) -shared -nostdlib -Wl,-soname,libslurm.so.$(SECOND_SLURM_SRC_API) -x c - -o $@

@@ -15,6 +15,7 @@
 #include "restart/daemon/lease_keeper.hpp"
 #include "restart/daemon/replay.hpp"
 #include "restart/daemon/why_writer.hpp"
+#include "restart/rm/lsf_rm.hpp"
 #include "restart/rm/slurm_rm.hpp"
 #include "restart/wire/http_server.hpp"
 #include "restart/wire/slurm_user.hpp"
@@ -66,6 +67,15 @@ DriverOptions driver_options(const base::Conf& conf) {
         options.maintenance.push_back(*base::parse_window(text)); // checked with the configuration
     options.keep_events = conf.restartd.keep_events << 20;
     return options;
+}
+
+bool is_lsf(const base::Conf& conf) {
+    return conf.restartd.resource_manager == "lsf";
+}
+
+base::Expected<std::unique_ptr<ResourceManager>> make_rm(const base::Conf& conf) {
+    if (is_lsf(conf)) return make_lsf_rm(conf.lsf);
+    return make_slurm_rm();
 }
 
 // Agents and railctl obey the answers of this user alone.
@@ -208,7 +218,7 @@ int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
     if (auto begun = daemon.begin(); !begun) return cli.fail(begun.error());
     if (const auto right = runs_as(conf.restartd.user); !right) return cli.fail(right.error());
 
-    auto rm = make_slurm_rm();
+    auto rm = make_rm(conf);
     if (!rm) return cli.fail(rm.error());
     if (auto tokens = MetricsTokens::read(conf.restartd.metrics_token); !tokens)
         return cli.fail(tokens.error());
@@ -252,6 +262,7 @@ int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
         const auto only_at_start = [](std::string_view key, const std::string& is, const std::string& was) {
             if (is != was) log::warning("[restartd] {} changed: it counts after a restart of restartd", key);
         };
+        only_at_start("resource_manager", fresh.restartd.resource_manager, conf.restartd.resource_manager);
         only_at_start("listen", fresh.restartd.listen, conf.restartd.listen);
         only_at_start("journal", fresh.restartd.journal, conf.restartd.journal);
         only_at_start("user", fresh.restartd.user, conf.restartd.user);
@@ -340,7 +351,7 @@ int main(int argc, char** argv) {
     using Table = base::ConfTable;
     base::Daemon daemon(cli, {Table::placement, Table::restartd, Table::agent, Table::node_loss,
                               Table::checkpoint, Table::learning, Table::restart, Table::repair,
-                              Table::straggler, Table::topology, Table::munge});
+                              Table::straggler, Table::topology, Table::lsf, Table::munge});
     bool verbose = false;
     cli->add_flag("--verbose", verbose, "Log what only developers need");
     ReplayAsked asked;

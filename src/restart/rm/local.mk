@@ -1,6 +1,11 @@
 # restart/rm: the resource manager's seam. slurm_* files alone see Slurm's headers.
 noinst_LTLIBRARIES += libry_rm.la
 libry_rm_la_SOURCES = \
+	%D%/lsf_commands.cpp %D%/lsf_commands.hpp \
+	%D%/lsf_jobs.cpp %D%/lsf_jobs.hpp \
+	%D%/lsf_rm.cpp %D%/lsf_rm.hpp \
+	%D%/lsf_text.cpp %D%/lsf_text.hpp \
+	%D%/lsf_words.hpp \
 	%D%/rm.hpp \
 	%D%/slurm_doors.cpp %D%/slurm_doors.hpp \
 	%D%/slurm_free.cpp %D%/slurm_free.hpp \

@@ -15,12 +15,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace restart {
 
 class ResourceManager {
 public:
     virtual ~ResourceManager() = default;
+
+    // What an earlier life of this daemon knew of jobs, before the first read(): for what this resource
+    // manager does not keep itself.
+    virtual void recall(const std::vector<RmJob>&) {}
+
+    // Whether gangs start only on hosts that restartd chooses for them (PlaceJob): RmJob::home.
+    virtual bool places_gangs() const { return false; }
 
     // All nodes and jobs at one moment; cheap when nothing has changed since the last call. Error:
     // Code::unavailable when it does not answer.

@@ -305,6 +305,13 @@ private:
         return {};
     }
 
+    // Slurm chooses the hosts itself (select_rail).
+    template <class Move>
+        requires std::same_as<Move, PlaceJob> || std::same_as<Move, ParkJob>
+    static Expected<void> done(const Move&) {
+        return Error{Code::unfit, "slurmctld chooses the hosts of jobs itself"};
+    }
+
     // Takes what `load` brings. Whether it brought anything: when nothing has changed there, what is kept
     // stays.
     template <class Kept, class Load>

@@ -16,6 +16,15 @@ void mark_unconfirmed(StepContext& ctx); // after a restart of the daemon
 void reconcile(StepContext& ctx);        // settles unconfirmed intents by the new snapshot
 void retry_waiting(StepContext& ctx, bool all_now);
 
+// gangs.cpp: plans of gangs (gang_plan.hpp).
+void plan_gang(StepContext& ctx, const PlannedGang& gang);
+bool take_gang_outcome(StepContext& ctx, const ActionDone& done); // false: it was no plan's action
+void tend_gangs(StepContext& ctx);                                // by the new snapshot
+// After a restart of the daemon: the next snapshot shows what was done.
+void forget_gang_orders(StepContext& ctx);
+// Why a gang may not start on one of these hosts now; empty: it may.
+std::string why_not_on(const State& state, const std::vector<std::string>& hosts);
+
 // requeues.cpp: how often a job was requeued. Two culprits of one start both cause its requeue, each with its
 // exclusion; it is done, and counted, once.
 void count_requeue(JobState& job, std::uint32_t epoch);

@@ -108,6 +108,14 @@ bool happened(const NotifyJob&, const HostState*, const JobState*) {
     return false; // restart/rm notifies nobody twice
 }
 
+// Of plans, which are no intents of an incident (gangs.cpp).
+bool happened(const PlaceJob&, const HostState*, const JobState*) {
+    return false;
+}
+bool happened(const ParkJob&, const HostState*, const JobState*) {
+    return false;
+}
+
 bool happened(const StepContext& ctx, const Action& action) {
     const auto* host = find_host(ctx.state, action);
     const auto job = ctx.state.jobs.find(job_of(action));

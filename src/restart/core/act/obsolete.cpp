@@ -105,6 +105,26 @@ std::string why(const State& state, const HostState* host, const FreeHost& actio
     return jobs->empty() ? "no job holds it any more" : "";
 }
 
+// Between the plan and this a host may have gone.
+std::string why(const State& state, const HostState*, const PlaceJob& action) {
+    const auto* job = find(state, action.job);
+    if (job == nullptr) return "the job has ended";
+    if (job->rm.phase != JobPhase::pending || job->rm.restarts != action.job.epoch)
+        return "the job no longer waits";
+    return why_not_on(state, action.hosts);
+}
+
+std::string why(const State& state, const HostState*, const ParkJob& action) {
+    const auto* job = find(state, action.job);
+    if (job == nullptr) return "the job has ended";
+    return is_released(job->rm) ? "" : "it is there";
+}
+
+// A gang is placed and moved whatever restartd may do by itself.
+bool schedules(const Action& action) {
+    return as<PlaceJob>(action) != nullptr || as<ParkJob>(action) != nullptr;
+}
+
 } // namespace
 
 bool waits_for_hosts(const JobState& job) {
@@ -117,7 +137,8 @@ bool needs_exclusion(const State& state, const std::string& name) {
 }
 
 std::string why_obsolete(const State& state, const Policy& policy, base::Time now, const Action& action) {
-    if (const auto shut = gate(state, policy, now, action)) return shut->why;
+    if (!schedules(action))
+        if (const auto shut = gate(state, policy, now, action)) return shut->why;
     const auto host = state.hosts.find(host_of(action));
     return std::visit(
         [&](const auto& what) {

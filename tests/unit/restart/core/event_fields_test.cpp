@@ -64,6 +64,8 @@ template <> constexpr std::size_t more_keys<RequeueJob> = members<JobTarget>() -
 template <> constexpr std::size_t more_keys<UpdateJob> = members<JobTarget>() - 1;
 template <> constexpr std::size_t more_keys<KeepOff> = members<JobTarget>() - 1;
 template <> constexpr std::size_t more_keys<NotifyJob> = members<JobTarget>() - 1;
+template <> constexpr std::size_t more_keys<PlaceJob> = members<JobTarget>() - 1;
+template <> constexpr std::size_t more_keys<ParkJob> = members<JobTarget>() - 1;
 
 } // namespace
 
@@ -147,6 +149,7 @@ TEST_CASE("every member of what a step is given and leaves behind is written") {
     Count().look(OperatorPause());
     Count().look(OperatorGo());
     Count().look(MaintenanceWindows());
+    Count().look(GangsPlanned());
     Count().look(Policy());
     Count().look(State());
     Count().look(JobTarget());

@@ -2,7 +2,8 @@
 check_LTLIBRARIES += libry_unit_world.la
 libry_unit_world_la_SOURCES = \
 	%D%/truth.cpp %D%/truth.hpp \
-	%D%/world.cpp %D%/world.hpp %D%/world_agents.cpp %D%/world_repairs.cpp
+	%D%/world.cpp %D%/world.hpp %D%/world_agents.cpp %D%/world_gangs.cpp \
+	%D%/world_repairs.cpp
 libry_unit_world_la_CPPFLAGS = $(unit_cppflags)
 libry_unit_world_la_CXXFLAGS = $(unit_cxxflags)
 
@@ -19,6 +20,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/event_fields_test.cpp \
 	%D%/exclusion_test.cpp \
 	%D%/file_trust_test.cpp \
+	%D%/gangs_test.cpp \
 	%D%/health_test.cpp \
 	%D%/learn_test.cpp \
 	%D%/links_test.cpp \

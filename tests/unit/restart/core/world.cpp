@@ -301,6 +301,10 @@ void World::schedule() {
     for (const auto& [id, job] : jobs_)
         busy.insert(job.rm.nodes.begin(), job.rm.nodes.end());
     for (auto& [id, job] : jobs_) {
+        if (!job.rm.home.empty()) {
+            schedule_gang(job, busy);
+            continue;
+        }
         if (job.rm.phase != JobPhase::pending || job.held ||
             now_ < job.rm.begin + base::duration_from_seconds(start_delay))
             continue;

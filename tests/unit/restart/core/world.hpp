@@ -65,6 +65,12 @@ public:
     void person_drains(const std::string& host, const std::string& reason = "fan");
     void person_resumes(const std::string& host);
 
+    // Gangs, as under LSF (world_gangs.cpp): one waits in queue "gang" and is started, once it was moved to
+    // "gangrun", on the hosts it was given, if all of them are free.
+    base::JobId submit_gang(std::uint32_t hosts);
+    void plan(base::JobId job, const std::vector<std::string>& hosts); // by the dispatcher
+    double gang_start_delay = 1;
+
     // What to do with actions.
     bool rm_answers = true; // false: every action and snapshot fails with unavailable
     bool perform = true;    // false: actions are lost, as when the daemon is killed before it performs them
@@ -156,6 +162,8 @@ private:
         std::optional<restart::JobRun> run;
         std::optional<restart::RunOrder> order;
         base::Time launches_at{};
+        std::vector<std::string> given; // hosts, of a gang
+        base::Time released_at{};       // a gang, likewise
     };
 
     void heartbeat(const std::string& name, Host& host);
@@ -174,6 +182,9 @@ private:
     std::optional<base::Error> carry_out(const restart::NotifyJob& action);
     std::optional<base::Error> carry_out(const restart::RepairHost& action);
     std::optional<base::Error> carry_out(const restart::FreeHost& action);
+    std::optional<base::Error> carry_out(const restart::PlaceJob& action);
+    std::optional<base::Error> carry_out(const restart::ParkJob& action);
+    void schedule_gang(Job& job, std::set<std::string>& busy);
     void finish_boot(const std::string& name, Host& host);
     Job* find_job(base::JobId id);
     void exclude(Job& job, const std::vector<std::string>& hosts);

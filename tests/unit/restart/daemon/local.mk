@@ -24,6 +24,8 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/signal_book_test.cpp \
 	%D%/situation_test.cpp \
 	%D%/store_test.cpp \
+	tests/unit/restart/rm/lsf_jobs_test.cpp \
+	tests/unit/restart/rm/lsf_text_test.cpp \
 	tests/unit/restart/rm/slurm_free_test.cpp \
 	tests/unit/restart/rm/slurm_reading_test.cpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp

@@ -1,0 +1,36 @@
+// Where a gang is to run, under a resource manager that leaves that to restartd (LSF): made by the dispatcher
+// from what waits and what is free (daemon/dispatcher.hpp), carried out as an action, and over when the gang
+// runs. Scheduling goes on while restartd only observes or is paused: nothing else would start a gang.
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+enum class GangStage {
+    ordered,  // its action is under way
+    released, // the resource manager may start it
+    parking,  // it is being moved back
+    failed    // not before next_try
+};
+
+struct GangPlan {
+    std::uint32_t number = 0;       // of its last action
+    std::uint32_t epoch = 0;        // of the job's start that it is for
+    std::vector<std::string> hosts; // in rank order
+    base::Time made{};
+    GangStage stage = GangStage::ordered;
+    base::Time next_try{};
+    std::uint32_t tries = 0; // that failed, in a row
+    bool operator==(const GangPlan&) const = default;
+
+    // Whether it keeps its hosts for the gang, and an action may be under way.
+    bool holds() const { return stage != GangStage::failed; }
+    bool acts() const { return stage == GangStage::ordered || stage == GangStage::parking; }
+};
+
+} // namespace restart

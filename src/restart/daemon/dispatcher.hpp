@@ -1,0 +1,43 @@
+// Which gangs start now, where restartd chooses their hosts (LSF): from the queue as read and what is planned
+// already to sched::lsf::dispatch. Pure but for what one pass leaves for the next.
+#pragma once
+
+#include "restart/core/event.hpp"
+#include "restart/core/policy.hpp"
+#include "restart/core/rm_queue.hpp"
+#include "restart/core/state.hpp"
+#include "sched/lsf/dispatch.hpp"
+#include "sched/placing.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// What the state knows of gangs and hosts that the queue does not.
+struct DispatchFacts {
+    struct Gang {
+        std::uint32_t epoch = 0;
+        bool restart = false;           // runs again after a fault
+        bool may_plan = false;          // it waits, and has no plan under way
+        std::vector<std::string> holds; // by its plan
+    };
+    std::map<base::JobId, Gang> gangs;
+    std::set<std::string, std::less<>> unfit; // hosts that may get no gang, whatever the queue says
+};
+DispatchFacts dispatch_facts(const State& state, base::Time now);
+
+class Dispatcher {
+public:
+    // The gangs to start. Errors: sched::lsf::dispatch's.
+    base::Expected<GangsPlanned> pass(const RmQueue& queue, const DispatchFacts& facts,
+                                      const sched::Placing& placing);
+
+private:
+    std::optional<base::JobId> resume_;
+};
+
+} // namespace restart

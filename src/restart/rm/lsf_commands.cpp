@@ -1,0 +1,77 @@
+#include "restart/rm/lsf_commands.hpp"
+
+#include "base/child.hpp"
+#include "base/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace restart {
+namespace {
+
+using base::Code;
+using base::Error;
+
+// LSF's commands try for ever to reach an mbatchd that is away.
+constexpr base::Duration patience{10'000};
+constexpr std::size_t longest_words = 300;
+
+struct Meaning {
+    std::string_view words;
+    Code code;
+};
+constexpr std::array meanings{
+    Meaning{"is not found", Code::not_found},
+    Meaning{"No matching job found", Code::not_found},
+    Meaning{"Job has already finished", Code::not_found},
+    Meaning{"Bad host name", Code::not_found},
+    Meaning{"permission denied", Code::denied},
+    Meaning{"User cannot use the queue", Code::denied},
+    Meaning{"Operation is in progress", Code::unavailable},
+    Meaning{"still trying", Code::unavailable},
+    Meaning{"not responding", Code::unavailable},
+    Meaning{"is down", Code::unavailable},
+    Meaning{"Failed in an LSF library call", Code::unavailable},
+    Meaning{"Communication time out", Code::unavailable},
+    Meaning{"System call failed", Code::unavailable},
+};
+
+// What a list says that has no rows.
+constexpr std::array<std::string_view, 3> empty_lists{"No unfinished job found", "No job found",
+                                                      "No pending job found"};
+
+Code meaning_of(std::string_view said) {
+    const auto found = std::find_if(meanings.begin(), meanings.end(), [&](const Meaning& meaning) {
+        return said.find(meaning.words) != std::string_view::npos;
+    });
+    return found == meanings.end() ? Code::unfit : found->code;
+}
+
+} // namespace
+
+base::Expected<std::string> LsfCommands::run(std::vector<std::string> words) const {
+    const auto name = words.at(0);
+    if (!folder_.empty()) words[0] = (folder_ / name).string();
+    ++runs_;
+    // A host with the number of its slots, instead of its name for each; words in English.
+    auto ended = base::run_to_end(std::move(words), patience, {"LSB_SHORT_HOSTLIST=1", "LC_ALL=C"});
+    if (!ended && ended.error().code == Code::not_found)
+        return Error{
+            Code::unavailable,
+            fmt::format("{}: there is no such program {}: [lsf] bindir says where LSF's commands are", name,
+                        folder_.empty() ? "on PATH" : "in " + folder_.string())};
+    if (!ended) return std::move(ended).error();
+    if (ended->status == 0) return std::move(ended->output);
+    const std::string_view said = ended->output;
+    if (std::any_of(empty_lists.begin(), empty_lists.end(),
+                    [&](std::string_view text) { return said.starts_with(text); }))
+        return std::string();
+    auto text = base::printable(said.substr(0, said.find_last_not_of(" \n") + 1), longest_words);
+    if (text.empty()) text = fmt::format("ended with status {}", ended->status);
+    return Error{meaning_of(said), fmt::format("{}: {}", name, text)};
+}
+
+} // namespace restart

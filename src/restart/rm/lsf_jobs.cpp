@@ -1,0 +1,266 @@
+#include "restart/rm/lsf_jobs.hpp"
+
+#include "base/utf8.hpp"
+#include "sched/lsf/job_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+namespace restart {
+namespace {
+
+constexpr std::size_t most_title = 64;
+// A failed job that may be started again is shown for as long.
+constexpr base::Duration shown_failed{60'000};
+
+// Ended by bkill, or at its limit: no failure of its own.
+constexpr std::array<std::uint32_t, 4> ended_by_others{130, 137, 140, 143};
+
+bool is_any(const std::string& state, std::initializer_list<std::string_view> of) {
+    return std::find(of.begin(), of.end(), state) != of.end();
+}
+
+// LSF's words (bjobs(1), STAT). UNKWN: LSF does not reach its first host, where it may go on.
+std::optional<JobPhase> phase_of(const std::string& state) {
+    if (is_any(state, {"PEND", "PSUSP", "PROV", "WAIT", "FWD_PEND"})) return JobPhase::pending;
+    if (is_any(state, {"RUN", "UNKWN"})) return JobPhase::running;
+    if (is_any(state, {"USUSP", "SSUSP"})) return JobPhase::suspended;
+    if (is_any(state, {"EXIT", "DONE", "ZOMBI"})) return JobPhase::completing;
+    return {};
+}
+
+bool is_over(const std::string& state) {
+    return is_any(state, {"EXIT", "DONE"});
+}
+
+std::string name_of(base::JobId id) {
+    return to_string(id);
+}
+
+} // namespace
+
+bool LsfQueues::parks(const std::string& queue) const {
+    return std::find(parking.begin(), parking.end(), queue) != parking.end();
+}
+
+void LsfJobs::recall(const std::vector<RmJob>& known) {
+    for (const auto& job : known)
+        jobs_[job.id].job = job;
+}
+
+// It has left the hosts it ran on: its present start is over.
+void LsfJobs::begin(Known& known, const LsfJobRow& row, base::Time now) {
+    auto& job = known.job;
+    const auto phase = *phase_of(row.state), before = job.phase;
+    const bool fresh = job.id.number() == 0;
+    const bool ran = !fresh && before != JobPhase::pending;
+    const bool elsewhere = phase == JobPhase::running && job.nodes != row.hosts.names;
+    const bool begins = phase == JobPhase::running &&
+                        (!ran || elsewhere || before == JobPhase::completing || before == JobPhase::ended);
+    if (ran && (phase == JobPhase::pending || begins)) ++job.restarts;
+    if (begins) job.start = now;
+    if (phase == JobPhase::pending) job.start = {};
+    job.phase = phase;
+}
+
+void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) {
+    if (!phase_of(row.state)) return;
+    auto& known = jobs_[row.id];
+    if (known.over && !is_over(row.state))
+        known = {}; // its number has come again, or it was requeued from its end
+    known.place = place;
+    known.user = row.user;
+    const auto before = std::tie(known.state, known.job.queue, known.job.nodes);
+    if (before != std::tie(row.state, row.queue, row.hosts.names)) known.asked.reset();
+    if (is_over(row.state)) {
+        if (!known.gone) known.gone = now;
+    } else {
+        known.gone.reset();
+    }
+    begin(known, row, now);
+    auto& job = known.job;
+    job.id = row.id;
+    job.name = name_of(row.id);
+    known.state = row.state;
+    job.queue = row.queue;
+    if (queues_.parks(row.queue)) job.home = row.queue;
+    if (!queues_.manages(row.queue)) job.home.clear();
+    if (row.queue == queues_.run && job.home.empty() && !queues_.parking.empty())
+        job.home = queues_.parking.front();
+    if (job.phase != JobPhase::completing || !row.hosts.names.empty()) job.nodes = row.hosts.names;
+    known.slots = row.hosts.slots;
+    if (!job.nodes.empty()) job.node_count = static_cast<std::uint32_t>(job.nodes.size());
+}
+
+void LsfJobs::take(const std::vector<LsfJobRow>& rows, base::Time now) {
+    std::set<base::JobId> seen;
+    odd_.clear();
+    for (const auto& row : rows)
+        if (!seen.insert(row.id).second) odd_.push_back(row.id);
+    for (std::size_t place = 0; place < rows.size(); ++place)
+        if (std::find(odd_.begin(), odd_.end(), rows[place].id) == odd_.end())
+            take_row(rows[place], place, now);
+    for (auto at = jobs_.begin(); at != jobs_.end();) {
+        auto& known = at->second;
+        if (seen.contains(at->first)) {
+            ++at;
+            continue;
+        }
+        if (!known.gone) known.gone = now;
+        end_of(known, now);
+        // What never ran, or was never managed, has just ended.
+        const bool ended = known.job.phase == JobPhase::pending || !managed(known) ||
+                           (known.over && (!known.job.failure || now - *known.gone > shown_failed));
+        at = ended ? jobs_.erase(at) : std::next(at);
+    }
+}
+
+// Gone: on its way to be pending again, until that has lasted too long.
+void LsfJobs::end_of(Known& known, base::Time now) const {
+    if (known.job.phase == JobPhase::pending || known.over) return;
+    known.job.phase = JobPhase::completing;
+    known.state = "EXIT";
+    // Its end is asked for once it has settled (unknown()).
+    if (now - *known.gone < settles_) return;
+    if (known.asked && *known.asked < *known.gone + settles_) known.asked.reset();
+}
+
+std::vector<base::JobId> LsfJobs::unknown(base::Time now, base::Duration age) const {
+    std::vector<base::JobId> ids;
+    for (const auto& [id, known] : jobs_) {
+        if (!managed(known) || known.over) continue;
+        const bool settling = known.gone && now - *known.gone < settles_;
+        const bool old = known.job.phase == JobPhase::pending && known.asked && now - *known.asked > age;
+        if (!settling && (!known.asked || old)) ids.push_back(id);
+    }
+    return ids;
+}
+
+void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::JobId, LsfJobDetails>& details,
+                   base::Time now) {
+    for (const auto id : asked) {
+        const auto found = jobs_.find(id);
+        if (found == jobs_.end()) continue;
+        auto& known = found->second;
+        const auto read = details.find(id);
+        known.asked = now;
+        if (read == details.end() || read->second.user.rfind(known.user, 0) != 0) {
+            if (known.gone) known.over = true; // LSF has forgotten it
+            continue;
+        }
+        known.details = read->second;
+        auto& job = known.job;
+        job.title = base::printable(read->second.title, most_title);
+        job.account = read->second.project;
+        job.interactive = read->second.interactive;
+        job.requeue = !job.interactive;
+        job.why = read->second.why;
+        const auto per_host = std::max(1U, read->second.ptile);
+        if (job.phase == JobPhase::pending) job.node_count = (read->second.least + per_host - 1) / per_host;
+        if (read->second.started && job.phase != JobPhase::pending) job.start = *read->second.started;
+        job.ends.reset();
+        if (read->second.run_limit && job.phase == JobPhase::running)
+            job.ends = job.start + *read->second.run_limit;
+        if (const auto line = sched::lsf::parse_job_line(read->second.command)) {
+            known.hints = line->hints;
+            job.restart = line->hints.restart;
+            job.restart_max = line->hints.restart_max;
+            job.restart_on = line->hints.restart_on.value_or(sched::RestartOn());
+            job.ckpt_dir = line->hints.ckpt_dir.value_or(std::string());
+        }
+        if (known.gone && is_over(read->second.state)) {
+            known.over = true;
+            job.phase = JobPhase::ended;
+            const auto code = read->second.exit_code;
+            if (code && *code != 0 &&
+                std::find(ended_by_others.begin(), ended_by_others.end(), *code) == ended_by_others.end())
+                job.failure = RmFailure{*code, *known.gone, job.nodes};
+        }
+    }
+}
+
+bool LsfJobs::exclude(base::JobId id, const std::vector<std::string>& add,
+                      const std::vector<std::string>& readmit) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end()) return false;
+    auto& excluded = found->second.job.excluded;
+    for (const auto& name : add)
+        if (std::find(excluded.begin(), excluded.end(), name) == excluded.end()) excluded.push_back(name);
+    for (const auto& name : readmit)
+        std::erase(excluded, name);
+    return true;
+}
+
+const RmJob* LsfJobs::find(base::JobId id) const {
+    const auto found = jobs_.find(id);
+    return found == jobs_.end() ? nullptr : &found->second.job;
+}
+
+const LsfJobDetails* LsfJobs::details(base::JobId id) const {
+    const auto found = jobs_.find(id);
+    return found == jobs_.end() || !found->second.details ? nullptr : &*found->second.details;
+}
+
+std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::string&)>& uid) const {
+    std::vector<RmJob> jobs;
+    for (const auto& [id, known] : jobs_) {
+        if (known.user.empty() && !known.gone) continue; // recalled, and not listed yet
+        if (managed(known) && !known.details && !known.gone) continue;
+        if (known.over && !known.job.failure) continue;
+        auto& job = jobs.emplace_back(known.job);
+        if (!known.user.empty()) job.uid = uid(known.details ? known.details->user : known.user);
+    }
+    return jobs;
+}
+
+std::vector<QueueJob> LsfJobs::queue(const std::map<std::string, std::int64_t>& priorities,
+                                     const std::function<std::uint32_t(const std::string&)>& uid) const {
+    std::vector<const Known*> order;
+    for (const auto& [id, known] : jobs_)
+        if (!known.over && !known.user.empty() && (!managed(known) || known.details)) order.push_back(&known);
+    const auto rank = [&](const Known* known) {
+        const auto priority = priorities.find(known->job.home.empty() ? known->job.queue : known->job.home);
+        return std::pair(priority == priorities.end() ? std::int64_t{0} : -priority->second, known->place);
+    };
+    std::sort(order.begin(), order.end(), [&](const Known* a, const Known* b) { return rank(a) < rank(b); });
+    std::vector<QueueJob> jobs;
+    for (const auto* known : order) {
+        const auto& job = known->job;
+        QueueJob one;
+        one.id = job.id;
+        one.owner = {uid(known->details ? known->details->user : known->user), job.account};
+        one.phase = job.phase == JobPhase::pending      ? QueuePhase::waiting
+                    : job.phase == JobPhase::completing ? QueuePhase::leaving
+                                                        : QueuePhase::placed;
+        one.partitions = {job.home.empty() ? job.queue : job.home};
+        one.restarts = job.restarts;
+        one.start = job.start;
+        one.ends = job.ends;
+        one.excluded = job.excluded;
+        one.exclusive = managed(*known);
+        if (one.phase != QueuePhase::waiting) one.nodes = job.nodes;
+        if (known->details) {
+            const auto& details = *known->details;
+            const auto per_host = std::max(1U, details.ptile);
+            one.cpus_per_node = per_host;
+            one.least = (details.least + per_host - 1) / per_host;
+            const auto most = details.most / per_host;
+            one.most = most > one.least ? most : 0;
+            one.eligible = details.submitted.value_or(base::Time{});
+            one.limit = details.run_limit;
+        }
+        one.hints = known->hints;
+        if (one.phase == QueuePhase::waiting) {
+            one.why = job.why;
+            // What stands in the run queue was given its hosts.
+            const bool parked = managed(*known) && job.queue == job.home;
+            one.waits_for = parked && known->state == "PEND" ? WaitsFor::hosts : WaitsFor::other;
+        }
+        jobs.push_back(std::move(one));
+    }
+    return jobs;
+}
+
+} // namespace restart

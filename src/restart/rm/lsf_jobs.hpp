@@ -1,0 +1,89 @@
+// What is known of LSF's jobs over time. LSF lists what is now: how often a job began, that one which is gone
+// from the list was only requeued, and which hosts it must not use, follow from what was seen before. Pure;
+// times are the caller's.
+//
+// A job that is requeued shows as EXIT, or not at all, for some seconds before it shows as PEND: its end
+// counts only when it has lasted for `settles`.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/job_id.hpp"
+#include "restart/core/rm_queue.hpp"
+#include "restart/core/rm_snapshot.hpp"
+#include "restart/rm/lsf_text.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// The queues that gangs go through (railyard.conf(5), table [lsf]).
+struct LsfQueues {
+    std::vector<std::string> parking; // they wait in one of these,
+    std::string run;                  // and are started from this one
+    bool parks(const std::string& queue) const;
+    bool manages(const std::string& queue) const { return queue == run || parks(queue); }
+};
+
+class LsfJobs {
+public:
+    LsfJobs(LsfQueues queues, base::Duration settles) : queues_(std::move(queues)), settles_(settles) {}
+
+    // Before the first list: what an earlier life knew.
+    void recall(const std::vector<RmJob>& known);
+
+    // A new list. Rows that are there twice are left as they were; `odd()` names them.
+    void take(const std::vector<LsfJobRow>& rows, base::Time now);
+    const std::vector<base::JobId>& odd() const { return odd_; }
+
+    // Jobs in managed queues whose details are not known, are older than `age`, or may have changed; among
+    // them those that are gone and whose end is not known yet.
+    std::vector<base::JobId> unknown(base::Time now, base::Duration age) const;
+    // The details of these; without them, they are not there any more.
+    void take(const std::vector<base::JobId>& asked, const std::map<base::JobId, LsfJobDetails>& details,
+              base::Time now);
+
+    // Adds hosts to those that the job must not use, and takes others out. False: the job is not known.
+    bool exclude(base::JobId id, const std::vector<std::string>& add,
+                 const std::vector<std::string>& readmit);
+
+    // Null: not known.
+    const RmJob* find(base::JobId id) const;
+    const LsfJobDetails* details(base::JobId id) const;
+
+    // All whose details are known as far as they are needed, by id.
+    std::vector<RmJob> jobs(const std::function<std::uint32_t(const std::string&)>& uid) const;
+    // Those that wait in parking queues, or run, in LSF's order: queues of a higher priority first, then as
+    // listed.
+    std::vector<QueueJob> queue(const std::map<std::string, std::int64_t>& priorities,
+                                const std::function<std::uint32_t(const std::string&)>& uid) const;
+
+private:
+    struct Known {
+        RmJob job;
+        std::string user, state;
+        std::uint32_t slots = 0;
+        std::size_t place = 0;           // in the list
+        std::optional<base::Time> gone;  // from the list since, or ended in it
+        std::optional<base::Time> asked; // its details
+        std::optional<LsfJobDetails> details;
+        sched::Hints hints;
+        bool over = false; // its end is known
+    };
+
+    static void begin(Known& known, const LsfJobRow& row, base::Time now);
+    void take_row(const LsfJobRow& row, std::size_t place, base::Time now);
+    void end_of(Known& known, base::Time now) const;
+    bool managed(const Known& known) const { return !known.job.home.empty(); }
+
+    LsfQueues queues_;
+    base::Duration settles_;
+    std::map<base::JobId, Known> jobs_;
+    std::vector<base::JobId> odd_;
+};
+
+} // namespace restart

@@ -1,0 +1,480 @@
+// What was found on an engine with LSF's commands, and what follows for the order of things:
+//  * A gang waits in a parking queue, from which nothing can start. It is given its hosts (bmod -m, the order
+//    by weights) and moved to the run queue (bswitch), where LSF starts it on exactly these hosts or not at
+//    all. Once it runs it is moved back: then whatever requeues it, a person or LSF itself after the loss of
+//    its first host, lets it wait there again and not start by the old list.
+//  * LSF notices the loss of a job's first host only; of another it never does, and the job stays RUN: the
+//    host is closed and the job requeued.
+//  * brequeue of a job whose first host is dead loses the job as long as bjobs says RUN. It is safe as soon
+//  as
+//    bjobs says UNKWN.
+//  * hclose of a host that is closed keeps the note that it has, so what a note says is read before, and a
+//    note is never renewed: opening the host for that would let jobs in.
+//  * A host that was cut off and comes back still runs its old copies: `badmin hrestart` ends them before the
+//    host is opened.
+
+#include "restart/rm/lsf_rm.hpp"
+
+#include "base/hostlist.hpp"
+#include "base/user.hpp"
+#include "restart/core/kept_out.hpp"
+#include "restart/rm/lsf_commands.hpp"
+#include "restart/rm/lsf_jobs.hpp"
+#include "restart/rm/lsf_text.hpp"
+#include "restart/rm/lsf_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <unistd.h>
+
+namespace restart {
+namespace {
+
+using base::Code;
+using base::Error;
+using base::Expected;
+using namespace std::chrono_literals;
+
+constexpr auto list_age = 1s;                 // lists are not read more often, whoever asks
+constexpr base::Duration details_age{60'000}; // the owner of a waiting job may change it
+constexpr base::Duration settles{8'000};      // a requeued job shows as EXIT for up to 3 s at LSF's defaults
+constexpr base::Duration notes_age{30'000};
+constexpr auto queues_age = 30s;
+constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
+
+bool closed_by_hand(const LsfHostRow& row) {
+    return row.status == "closed_Adm";
+}
+bool unreached(const LsfHostRow& row) {
+    return row.status == "unreach" || row.status == "unavail";
+}
+
+class LsfRm final : public ResourceManager {
+public:
+    explicit LsfRm(const base::LsfConf& conf)
+        : commands_(conf.bindir), queues_{conf.parking_queues, conf.run_queue}, jobs_(queues_, settles) {}
+
+    void recall(const std::vector<RmJob>& known) override { jobs_.recall(known); }
+
+    bool places_gangs() const override { return true; }
+
+    Expected<RmSnapshot> read() override {
+        if (auto read = read_lists(); !read) return std::move(read).error();
+        RmSnapshot snapshot;
+        snapshot.jobs = jobs_.jobs([this](const std::string& user) { return uid_of(user); });
+        for (const auto& row : hosts_)
+            snapshot.nodes.push_back(node_of(row));
+        snapshot.config = config();
+        return snapshot;
+    }
+
+    Expected<RmQueue> queue() override {
+        if (auto read = read_lists(); !read) return std::move(read).error();
+        RmQueue queue;
+        queue.read = base::now();
+        for (const auto& row : hosts_) {
+            QueueNode node;
+            const auto read = node_of(row);
+            node.name = row.name;
+            node.state = *read.use;
+            node.reason = read.reason;
+            node.cpus_idle = row.slots > row.used ? row.slots - row.used : 0;
+            queue.nodes.push_back(std::move(node));
+        }
+        queue.jobs = jobs_.queue(priorities_, [this](const std::string& user) { return uid_of(user); });
+        std::vector<std::string> all;
+        for (const auto& row : hosts_)
+            all.push_back(row.name);
+        for (const auto& name : queues_.parking)
+            queue.partitions[name] = all;
+        return queue;
+    }
+
+    // LSF has no place for it that all can see and that is not the user's own.
+    Expected<void> write_why(base::JobId, const std::string&) override { return {}; }
+
+    Expected<RmUser> user(const std::string&) override { return RmUser(); }
+
+    Life ask_host(const std::string&, base::Duration) override { return Life::unknown; }
+
+    RmWords words() const override { return lsf_words(); }
+
+    // LSF's administrator, as whom this must run.
+    std::optional<std::uint32_t> owner() override { return ::geteuid(); }
+
+    Expected<void> perform(const Action& action) override {
+        read_ = {}; // what was read before is not what is now
+        return std::visit([this](const auto& what) { return done(what); }, action.what);
+    }
+
+private:
+    // Hosts.
+
+    Expected<LsfHostRow> load_host(const std::string& host) {
+        auto text = commands_.run({"bhosts", "-w", host});
+        if (!text) return std::move(text).error();
+        auto rows = read_host_rows(*text);
+        if (!rows) return std::move(rows).error();
+        const auto row =
+            std::find_if(rows->begin(), rows->end(), [&](const LsfHostRow& one) { return one.name == host; });
+        if (row == rows->end()) return Error{Code::not_found, fmt::format("host {} does not exist", host)};
+        return *row;
+    }
+
+    Expected<RmNode> load_node(const std::string& host) {
+        const auto row = load_host(host);
+        if (!row) return row.error();
+        if (auto read = read_notes({host}); !read) return std::move(read).error();
+        return node_of(*row);
+    }
+
+    Expected<void> done(const DrainHost& action) {
+        const auto node = load_node(action.host);
+        if (!node) return node.error();
+        if (action.renew)
+            return is_our_drain(*node)
+                       ? Expected<void>()
+                       : Error{Code::denied,
+                               fmt::format("{} is not drained by Railyard any more", action.host)};
+        if (node->drain) {
+            if (owner_of(node->reason) == owner_of(action.reason)) return {};
+            return Error{Code::denied, fmt::format("{} is drained already: {}", action.host, node->reason)};
+        }
+        return close(action.host, action.reason);
+    }
+
+    // Its jobs are requeued one by one, each as LSF's view of it allows.
+    Expected<void> done(const DownHost& action) {
+        const auto node = load_node(action.host);
+        if (!node) return node.error();
+        if (!node->drain && !action.reason.empty())
+            if (auto closed = close(action.host, action.reason); !closed) return closed;
+        downed_.insert(action.host);
+        return {};
+    }
+
+    Expected<void> close(const std::string& host, const std::string& note) {
+        auto said = commands_.run({"badmin", "hclose", "-C", note, host});
+        if (!said) return std::move(said).error();
+        if (auto read = read_notes({host}); !read) return std::move(read).error();
+        return {};
+    }
+
+    Expected<void> done(const ResumeHost& action) {
+        const auto node = load_node(action.host);
+        if (!node) return node.error();
+        if (!node->drain) {
+            downed_.erase(action.host);
+            return {};
+        }
+        if (keeper_of(*node) == Keeper::others)
+            return Error{Code::denied,
+                         fmt::format("{} was not drained by Railyard: {}", action.host, node->reason)};
+        // What ran there when it was cut off may still run.
+        if (auto said = commands_.run({"badmin", "hrestart", "-f", action.host}); !said)
+            return std::move(said).error();
+        if (auto said = commands_.run({"badmin", "hopen", "-C", "railyard: resumed", action.host}); !said)
+            return std::move(said).error();
+        downed_.erase(action.host);
+        notes_.erase(action.host);
+        return {};
+    }
+
+    static Expected<void> done(const FreeHost& action) {
+        return Error{Code::unfit,
+                     fmt::format("LSF cannot take {} out of a job that goes on without it", action.host)};
+    }
+
+    static Expected<void> done(const RepairHost& action) {
+        return Error{Code::unfit,
+                     fmt::format("LSF does not reboot hosts: {} needs a program of [repair]", action.host)};
+    }
+
+    // Jobs.
+
+    Expected<LsfJobRow> load_job(base::JobId id) {
+        auto text = commands_.run({"bjobs", "-w", "-a", to_string(id)});
+        if (!text) return std::move(text).error();
+        auto rows = read_job_rows(*text);
+        if (!rows) return std::move(rows).error();
+        const auto row = std::find_if(rows->begin(), rows->end(), [&](const LsfJobRow& one) {
+            return one.id.number() == id.number() && (id.index() == 0 || one.id == id);
+        });
+        if (row == rows->end()) return Error{Code::not_found, fmt::format("job {} has ended", to_string(id))};
+        return *row;
+    }
+
+    Expected<void> done(const RequeueJob& action) {
+        const auto id = action.job.id;
+        const auto row = load_job(id);
+        if (!row) return row.error();
+        const auto* known = jobs_.find(id);
+        const bool later = known != nullptr && known->restarts > action.job.epoch;
+        if (!later && !action.ended && (row->state == "EXIT" || row->state == "DONE")) {
+            if (known == nullptr || known->phase != JobPhase::completing)
+                return Error{Code::not_found, fmt::format("job {} has ended", to_string(id))};
+            return Error{
+                Code::unavailable,
+                fmt::format("job {}: bjobs does not say yet whether it has ended or is being requeued",
+                            to_string(id))};
+        }
+        jobs_.exclude(id, action.exclude, {});
+        if (later) return {};
+        if (row->state == "PEND") return action.hold ? hold(id) : Expected<void>();
+        if (row->state == "PSUSP") return {};
+        if (row->state == "RUN" && !row->hosts.names.empty() && is_lost(row->hosts.names.front()))
+            return Error{Code::unavailable,
+                         fmt::format("job {}: LSF does not know yet that {}, its first host, is lost, and "
+                                     "would end the job instead of requeueing it",
+                                     to_string(id), row->hosts.names.front())};
+        if (auto parked = park(id, row->queue); !parked) return parked;
+        std::vector<std::string> words{"brequeue"};
+        if (action.ended) words.emplace_back("-e");
+        if (action.hold) words.emplace_back("-H");
+        words.push_back(to_string(id));
+        return said(std::move(words));
+    }
+
+    Expected<void> done(const UpdateJob& action) {
+        const auto row = load_job(action.job.id);
+        if (!row) return row.error();
+        jobs_.exclude(action.job.id, action.exclude, {});
+        if (action.release && row->state == "PSUSP") return said({"bresume", to_string(action.job.id)});
+        return {};
+    }
+
+    Expected<void> done(const KeepOff& action) {
+        if (!jobs_.exclude(action.job.id, action.exclude, action.readmit))
+            return Error{Code::not_found, fmt::format("job {} has ended", to_string(action.job.id))};
+        return {};
+    }
+
+    // LSF has no road to a job's user but mail, which is not restartd's: railctl explain shows it.
+    static Expected<void> done(const NotifyJob&) { return {}; }
+
+    Expected<void> done(const PlaceJob& action) {
+        const auto id = action.job.id;
+        const auto row = load_job(id);
+        if (!row) return row.error();
+        if (row->state != "PEND")
+            return Error{Code::unfit, fmt::format("job {} is {}, not PEND", to_string(id), row->state)};
+        if (!queues_.manages(row->queue))
+            return Error{Code::unfit, fmt::format("job {} was moved to queue {}", to_string(id), row->queue)};
+        // Its owner may have changed it a moment ago.
+        if (auto read = read_details({id}); !read) return std::move(read).error();
+        const auto* details = jobs_.details(id);
+        const auto hosts = static_cast<std::uint32_t>(action.hosts.size());
+        const auto per_host = details == nullptr ? 1U : std::max(1U, details->ptile);
+        if (details == nullptr || hosts * per_host < details->least)
+            return Error{Code::unfit, fmt::format("job {} was changed: it no longer asks for {} hosts",
+                                                  to_string(id), hosts)};
+        std::string list;
+        for (std::uint32_t i = 0; i < hosts; ++i)
+            list += fmt::format("{}{}+{}", i == 0 ? "" : " ", action.hosts[i], hosts - i);
+        if (auto changed = said({"bmod", "-m", list, to_string(id)}); !changed) return changed;
+        return row->queue == queues_.run ? Expected<void>() : said({"bswitch", queues_.run, to_string(id)});
+    }
+
+    Expected<void> done(const ParkJob& action) {
+        const auto row = load_job(action.job.id);
+        if (!row) return row.error();
+        return park(action.job.id, row->queue, action.queue);
+    }
+
+    Expected<void> park(base::JobId id, const std::string& queue, std::string home = {}) {
+        if (queue != queues_.run || queues_.parking.empty()) return {};
+        if (const auto* known = jobs_.find(id); home.empty() && known != nullptr) home = known->home;
+        if (home.empty()) home = queues_.parking.front();
+        return said({"bswitch", home, to_string(id)});
+    }
+
+    Expected<void> hold(base::JobId id) { return said({"bstop", to_string(id)}); }
+
+    Expected<void> said(std::vector<std::string> words) {
+        auto text = commands_.run(std::move(words));
+        if (!text) return std::move(text).error();
+        return {};
+    }
+
+    bool is_lost(const std::string& host) const {
+        const auto row = std::find_if(hosts_.begin(), hosts_.end(),
+                                      [&](const LsfHostRow& one) { return one.name == host; });
+        return downed_.contains(host) || (row != hosts_.end() && unreached(*row));
+    }
+
+    // Lists.
+
+    Expected<void> read_lists() {
+        const auto now = std::chrono::steady_clock::now();
+        if (read_ && now - *read_ < list_age) return {};
+        auto hosts = commands_.run({"bhosts", "-w"});
+        if (!hosts) return std::move(hosts).error();
+        auto rows = read_host_rows(*hosts);
+        if (!rows) return std::move(rows).error();
+        auto listed = commands_.run({"bjobs", "-w", "-u", "all"});
+        if (!listed) return std::move(listed).error();
+        auto jobs = read_job_rows(*listed);
+        if (!jobs) return std::move(jobs).error();
+        if (auto read = read_changed_notes(*rows); !read) return read;
+        hosts_ = *std::move(rows);
+        jobs_.take(*jobs, base::now());
+        if (auto read = read_details(jobs_.unknown(base::now(), details_age)); !read) return read;
+        if (auto read = read_queues(now); !read) return read;
+        read_ = now;
+        return {};
+    }
+
+    Expected<void> read_details(const std::vector<base::JobId>& ids) {
+        for (std::size_t from = 0; from < ids.size(); from += most_at_once) {
+            const std::vector<base::JobId> some(
+                ids.begin() + static_cast<std::ptrdiff_t>(from),
+                ids.begin() + static_cast<std::ptrdiff_t>(std::min(from + most_at_once, ids.size())));
+            std::vector<std::string> words{"bjobs", "-UF"};
+            for (const auto id : some)
+                words.push_back(to_string(id));
+            auto text = commands_.run(std::move(words));
+            if (!text && text.error().code != Code::not_found) return std::move(text).error();
+            auto details =
+                text ? read_job_details(*text, base::now()) : std::map<base::JobId, LsfJobDetails>();
+            for (const auto id : some)
+                if (!details.contains(id)) read_alone(id, details);
+            jobs_.take(some, details, base::now());
+        }
+        return {};
+    }
+
+    // One of several is not there any more, which makes the command fail, or its name holds what looks like
+    // another job: of one that is asked for alone the first answer is LSF's.
+    void read_alone(base::JobId id, std::map<base::JobId, LsfJobDetails>& details) {
+        const auto text = commands_.run({"bjobs", "-UF", to_string(id)});
+        if (!text) return;
+        const auto second = text->find("\nJob <", text->find("Job <") + 1);
+        auto read = read_job_details(std::string_view(*text).substr(0, second), base::now());
+        // Where LSF shows no element, an index in its name is only a name.
+        if (auto found = read.find(id); found != read.end()) details.insert_or_assign(id, found->second);
+        if (auto found = read.find(base::JobId(id.number())); found != read.end() && id.index() != 0)
+            details.insert_or_assign(id, found->second);
+    }
+
+    Expected<void> read_changed_notes(const std::vector<LsfHostRow>& rows) {
+        const auto now = base::now();
+        std::vector<std::string> wanted;
+        for (const auto& row : rows) {
+            const auto note = notes_.find(row.name);
+            if (!closed_by_hand(row) && !unreached(row)) {
+                if (note != notes_.end()) notes_.erase(note);
+            } else if (note == notes_.end() || note->second.status != row.status ||
+                       now - note->second.read > notes_age) {
+                wanted.push_back(row.name);
+            }
+        }
+        if (auto read = read_notes(wanted); !read) return read;
+        for (const auto& row : rows)
+            if (const auto note = notes_.find(row.name); note != notes_.end())
+                note->second.status = row.status;
+        return {};
+    }
+
+    Expected<void> read_notes(const std::vector<std::string>& hosts) {
+        for (std::size_t from = 0; from < hosts.size(); from += most_at_once) {
+            const auto end = std::min(from + most_at_once, hosts.size());
+            std::vector<std::string> words{"bhosts", "-l"};
+            words.insert(words.end(), hosts.begin() + static_cast<std::ptrdiff_t>(from),
+                         hosts.begin() + static_cast<std::ptrdiff_t>(end));
+            auto text = commands_.run(std::move(words));
+            if (!text) return std::move(text).error();
+            for (auto& [host, note] : read_host_notes(*text)) {
+                auto& kept = notes_[host];
+                kept.text = std::move(note);
+                kept.read = base::now();
+            }
+        }
+        return {};
+    }
+
+    Expected<void> read_queues(std::chrono::steady_clock::time_point now) {
+        if (queues_read_ && now - *queues_read_ < queues_age) return {};
+        auto text = commands_.run({"bqueues", "-w"});
+        if (!text) return std::move(text).error();
+        auto read = read_queue_priorities(*text);
+        if (!read) return std::move(read).error();
+        priorities_ = *std::move(read);
+        queues_read_ = now;
+        return {};
+    }
+
+    // A drain is a closed host; one that is closed and out of reach shows only the latter, and has its note.
+    RmNode node_of(const LsfHostRow& row) const {
+        const auto note = notes_.find(row.name);
+        const bool noted = note != notes_.end() && !note->second.text.empty();
+        RmNode node;
+        node.name = row.name;
+        node.state = row.status;
+        node.drain = closed_by_hand(row) || (unreached(row) && noted);
+        node.not_responding = unreached(row);
+        node.down = row.status == "unavail" || downed_.contains(row.name);
+        node.automatic = node.down && !downed_.contains(row.name);
+        node.occupied = row.used > 0;
+        if (noted) node.reason = note->second.text;
+        if (node.drain && node.reason.empty()) node.reason = "closed without a note";
+        const bool full = row.slots != 0 && row.used >= row.slots;
+        node.use = node.down || node.not_responding ? base::HostState::down
+                   : node.drain                     ? base::HostState::drained
+                   : full                           ? base::HostState::busy
+                   : row.used > 0                   ? base::HostState::mixed
+                   : row.status == "ok"             ? base::HostState::free
+                                                    : base::HostState::drained;
+        return node;
+    }
+
+    RmConfig config() const {
+        RmConfig config;
+        config.takes_flags = config.chooses_nodes = true;
+        config.hides = RmPrivacy();
+        const auto lacks = [&](const std::string& queue, std::string_view key) {
+            if (!priorities_.contains(queue))
+                config.missing.push_back(fmt::format("LSF has no queue {} ([lsf] {}): no gang is placed "
+                                                     "through it; railtopo export --format lsf-queues writes "
+                                                     "one",
+                                                     queue, key));
+        };
+        for (const auto& queue : queues_.parking)
+            lacks(queue, "parking_queues");
+        lacks(queues_.run, "run_queue");
+        return config;
+    }
+
+    // A directory service is not asked once a second.
+    std::uint32_t uid_of(const std::string& user) {
+        const auto [at, fresh] = uids_.try_emplace(user, std::uint32_t(-1));
+        if (fresh)
+            if (const auto uid = base::find_uid(user)) at->second = *uid;
+        return at->second;
+    }
+
+    struct HostNote {
+        std::string text, status;
+        base::Time read{};
+    };
+
+    LsfCommands commands_;
+    LsfQueues queues_;
+    LsfJobs jobs_;
+    std::vector<LsfHostRow> hosts_;
+    std::map<std::string, HostNote> notes_;
+    std::set<std::string, std::less<>> downed_; // by us, and not resumed yet
+    std::map<std::string, std::int64_t> priorities_;
+    std::map<std::string, std::uint32_t> uids_;
+    std::optional<std::chrono::steady_clock::time_point> read_, queues_read_;
+};
+
+} // namespace
+
+std::unique_ptr<ResourceManager> make_lsf_rm(const base::LsfConf& conf) {
+    return std::make_unique<LsfRm>(conf);
+}
+
+} // namespace restart

@@ -1,0 +1,336 @@
+#include "restart/rm/lsf_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <set>
+
+namespace restart {
+namespace {
+
+using base::Code;
+using base::Error;
+
+template <class Number> std::optional<Number> number(std::string_view text) {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return {};
+    return value;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const auto begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+// The text up to `separator`, which is removed from `rest` together with it.
+std::string_view next_part(std::string_view& rest, char separator) {
+    const auto end = rest.find(separator);
+    const auto part = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    return part;
+}
+
+std::string_view next_word(std::string_view& rest) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    return next_part(rest, ' ');
+}
+
+template <class Each> void each_line(std::string_view text, Each each) {
+    while (!text.empty())
+        each(next_part(text, '\n'));
+}
+
+Error no_list(std::string_view command, std::string_view text) {
+    return {Code::unfit, fmt::format("{}: its answer is not understood: \"{}\"", command,
+                                     text.substr(0, std::min<std::size_t>(text.find('\n'), 80)))};
+}
+
+// The index at the end of an array element's name.
+std::uint32_t index_of(std::string_view name) {
+    if (!name.ends_with(']')) return 0;
+    const auto open = name.rfind('[');
+    if (open == std::string_view::npos || open == 0) return 0;
+    return number<std::uint32_t>(name.substr(open + 1, name.size() - open - 2)).value_or(0);
+}
+
+// Behind the six fields a job's name, and "Nov 22 01:35".
+std::string_view name_before_time(std::string_view rest) {
+    for (int word = 0; word < 3; ++word) {
+        rest = trimmed(rest);
+        rest = rest.substr(0, std::min(rest.rfind(' '), rest.size()));
+    }
+    return trimmed(rest);
+}
+
+std::optional<LsfJobRow> read_job_row(std::string_view line) {
+    if (line.starts_with(' ')) return {}; // a reason, or what belongs to the line before
+    const auto id = number<std::uint64_t>(next_word(line));
+    LsfJobRow row;
+    row.user = next_word(line);
+    row.state = next_word(line);
+    row.queue = next_word(line);
+    const auto from = next_word(line);
+    const auto hosts = next_word(line);
+    if (!id || *id == 0 || *id > base::JobId::most || hosts.empty() || from.empty()) return {};
+    row.id = base::JobId(*id, index_of(name_before_time(line)));
+    row.hosts = read_hosts(hosts);
+    return row;
+}
+
+// What stands between the brackets behind `label`; they may hold brackets.
+std::optional<std::string_view> bracketed(std::string_view text, std::string_view label) {
+    const auto at = text.find(label);
+    if (at == std::string_view::npos) return {};
+    text.remove_prefix(at + label.size());
+    if (!text.starts_with('<')) return {};
+    return text.substr(1, text.find('>') - 1);
+}
+
+constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+// "Sun Nov 22 01:24:30: …": the last such moment that is not after `now`. LSF may write a year as well.
+std::optional<base::Time> read_moment(std::string_view line, base::Time now) {
+    const auto day_name = next_word(line);
+    if (day_name.size() != 3) return {};
+    const auto month = std::find(months.begin(), months.end(), next_word(line));
+    const auto day = number<int>(next_word(line));
+    const auto clock = next_word(line);
+    if (month == months.end() || !day || clock.size() < 8) return {};
+    const auto hour = number<int>(clock.substr(0, 2)), minute = number<int>(clock.substr(3, 2)),
+               second = number<int>(clock.substr(6, 2));
+    if (!hour || !minute || !second) return {};
+    const auto today = std::chrono::system_clock::to_time_t(now);
+    std::tm local{};
+    ::localtime_r(&today, &local);
+    std::tm moment{};
+    moment.tm_year = local.tm_year;
+    moment.tm_mon = static_cast<int>(month - months.begin());
+    moment.tm_mday = *day;
+    moment.tm_hour = *hour;
+    moment.tm_min = *minute;
+    moment.tm_sec = *second;
+    moment.tm_isdst = -1;
+    auto copy = moment;
+    auto at = std::mktime(&copy);
+    constexpr std::time_t day_ahead = 86'400; // clocks differ
+    if (at > today + day_ahead) {
+        --moment.tm_year;
+        at = std::mktime(&moment);
+    }
+    return std::chrono::time_point_cast<base::Duration>(std::chrono::system_clock::from_time_t(at));
+}
+
+// "span[ptile=8]" within a requirement.
+std::uint32_t ptile_in(std::string_view requirement) {
+    constexpr std::string_view key = "ptile=";
+    const auto at = requirement.find(key);
+    if (at == std::string_view::npos) return 0;
+    const auto rest = requirement.substr(at + key.size());
+    return number<std::uint32_t>(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(0);
+}
+
+// "16 Processors Requested", "2-4 Processors Requested" (LSF: "16 Task(s)", "2,4 Task(s)").
+void read_slots(std::string_view line, LsfJobDetails& job) {
+    for (const std::string_view label : {" Processors Requested", " Task(s)"}) {
+        const auto at = line.find(label);
+        if (at == std::string_view::npos) continue;
+        const auto begin = line.rfind(", ", at);
+        if (begin == std::string_view::npos) continue;
+        auto text = line.substr(begin + 2, at - begin - 2);
+        const auto gap = text.find_first_of("-,");
+        const auto least = number<std::uint32_t>(text.substr(0, gap));
+        const auto most = gap == std::string_view::npos ? least : number<std::uint32_t>(text.substr(gap + 1));
+        if (least && most && *least > 0) {
+            job.least = *least;
+            job.most = std::max(*least, *most);
+        }
+        return;
+    }
+}
+
+// "Specified Hosts <n4+4>, <n2+3>".
+std::vector<std::string> asked_in(std::string_view line) {
+    std::vector<std::string> hosts;
+    constexpr std::string_view label = "Specified Hosts ";
+    const auto at = line.find(label);
+    if (at == std::string_view::npos) return hosts;
+    line.remove_prefix(at + label.size());
+    while (line.starts_with('<')) {
+        const auto name = line.substr(1, line.find('>') - 1);
+        hosts.emplace_back(name.substr(0, name.find('+')));
+        line.remove_prefix(std::min(name.size() + 2, line.size()));
+        if (!line.starts_with(", ")) break;
+        line.remove_prefix(2);
+    }
+    return hosts;
+}
+
+// "Job <118>, Job Name <x>, User <alice>, Project <p>, Status <RUN>, Queue <q>, Command <…>".
+std::optional<LsfJobDetails> read_head(std::string_view line) {
+    const auto id = bracketed(line, "Job ");
+    if (!id) return {};
+    const auto parsed = base::JobId::parse(*id);
+    if (!parsed) return {};
+    LsfJobDetails job;
+    job.id = *parsed;
+    job.title = bracketed(line, ", Job Name ").value_or(std::string_view());
+    if (const auto user = line.find(", User <"); user != std::string_view::npos) line.remove_prefix(user);
+    job.user = bracketed(line, ", User ").value_or(std::string_view());
+    job.project = bracketed(line, ", Project ").value_or(std::string_view());
+    job.state = bracketed(line, ", Status ").value_or(std::string_view());
+    job.queue = bracketed(line, ", Queue ").value_or(std::string_view());
+    constexpr std::string_view command = ", Command <";
+    if (const auto at = line.find(command); at != std::string_view::npos) {
+        auto text = line.substr(at + command.size());
+        text = text.substr(0, text.find(">, Job Description <"));
+        job.command = text.substr(0, text.ends_with('>') ? text.size() - 1 : text.size());
+    }
+    return job;
+}
+
+// One job's lines behind its head.
+class DetailsReader {
+public:
+    DetailsReader(LsfJobDetails& job, base::Time now) : job_(job), now_(now) {}
+
+    void line(std::string_view line) {
+        if (limit_follows_) {
+            auto words = line;
+            if (const auto minutes = number<double>(next_word(words)); minutes && next_word(words) == "min")
+                job_.run_limit = base::Duration(static_cast<std::int64_t>(*minutes * 60'000));
+        }
+        limit_follows_ = trimmed(line) == "RUNLIMIT";
+        if (reason_follows_ && job_.why.empty()) job_.why = trimmed(line);
+        reason_follows_ = trimmed(line) == "PENDING REASONS:";
+        const auto moment = read_moment(line, now_);
+        if (!moment) return;
+        if (line.find(": Submitted from host") != std::string_view::npos) submitted(line, *moment);
+        if (line.find(": Started ") != std::string_view::npos) job_.started = moment;
+        constexpr std::string_view exited = ": Exited with exit code ";
+        if (const auto at = line.find(exited); at != std::string_view::npos) {
+            const auto rest = line.substr(at + exited.size());
+            job_.exit_code = number<std::uint32_t>(rest.substr(0, rest.find_first_not_of("0123456789")));
+        }
+    }
+
+private:
+    void submitted(std::string_view line, base::Time moment) {
+        if (job_.submitted) return;
+        job_.submitted = moment;
+        job_.rerunnable = line.find(", Re-runnable") != std::string_view::npos;
+        job_.exclusive = line.find(", Exclusive Execution") != std::string_view::npos;
+        job_.interactive = line.find(", Interactive") != std::string_view::npos;
+        job_.requirement = bracketed(line, "Requested Resources ").value_or(std::string_view());
+        job_.ptile = ptile_in(job_.requirement);
+        job_.asked_hosts = asked_in(line);
+        read_slots(line, job_);
+    }
+
+    LsfJobDetails& job_;
+    base::Time now_;
+    bool limit_follows_ = false, reason_follows_ = false;
+};
+
+} // namespace
+
+LsfHosts read_hosts(std::string_view text) {
+    LsfHosts hosts;
+    if (text == "-") return hosts;
+    while (!text.empty()) {
+        auto part = next_part(text, ':');
+        const auto star = part.find('*');
+        const auto slots = star == std::string_view::npos ? std::optional<std::uint32_t>(1)
+                                                          : number<std::uint32_t>(part.substr(0, star));
+        if (star != std::string_view::npos) part.remove_prefix(star + 1);
+        if (part.empty() || !slots) continue;
+        hosts.slots += *slots;
+        if (hosts.names.empty() || hosts.names.back() != part) hosts.names.emplace_back(part);
+    }
+    return hosts;
+}
+
+base::Expected<std::vector<LsfJobRow>> read_job_rows(std::string_view text) {
+    std::vector<LsfJobRow> rows;
+    if (text.empty()) return rows;
+    if (text.find("JOBID") == std::string_view::npos) return no_list("bjobs", text);
+    each_line(text, [&](std::string_view line) {
+        if (auto row = read_job_row(line)) rows.push_back(*std::move(row));
+    });
+    return rows;
+}
+
+std::map<base::JobId, LsfJobDetails> read_job_details(std::string_view text, base::Time now) {
+    std::map<base::JobId, LsfJobDetails> jobs;
+    std::set<base::JobId> twice;
+    LsfJobDetails* open = nullptr;
+    std::optional<DetailsReader> reader;
+    each_line(text, [&](std::string_view line) {
+        if (line.starts_with("Job <")) {
+            open = nullptr;
+            auto head = read_head(line);
+            if (!head) return;
+            const auto [at, fresh] = jobs.try_emplace(head->id, *head);
+            if (!fresh) twice.insert(head->id);
+            open = fresh ? &at->second : nullptr;
+            if (open != nullptr) reader.emplace(*open, now);
+        } else if (open != nullptr) {
+            reader->line(line);
+        }
+    });
+    for (const auto& id : twice)
+        jobs.erase(id);
+    return jobs;
+}
+
+base::Expected<std::vector<LsfHostRow>> read_host_rows(std::string_view text) {
+    std::vector<LsfHostRow> rows;
+    if (text.find("HOST_NAME") == std::string_view::npos) return no_list("bhosts", text);
+    each_line(text, [&](std::string_view line) {
+        LsfHostRow row;
+        row.name = next_word(line);
+        row.status = next_word(line);
+        next_word(line); // JL/U
+        const auto slots = next_word(line);
+        const auto used = number<std::uint32_t>(next_word(line));
+        if (row.name.empty() || row.name == "HOST_NAME" || !used) return;
+        row.slots = number<std::uint32_t>(slots).value_or(0);
+        row.used = *used;
+        rows.push_back(std::move(row));
+    });
+    return rows;
+}
+
+std::map<std::string, std::string> read_host_notes(std::string_view text) {
+    std::map<std::string, std::string> notes;
+    std::string* note = nullptr;
+    each_line(text, [&](std::string_view line) {
+        constexpr std::string_view comment = "ADMIN ACTION COMMENT:";
+        if (line.starts_with("HOST ")) {
+            note = &notes[std::string(trimmed(line.substr(5)))];
+        } else if (line.starts_with(comment) && note != nullptr) {
+            auto said = trimmed(line.substr(comment.size()));
+            if (said.size() >= 2 && said.starts_with('"') && said.ends_with('"')) // so writes LSF
+                said = said.substr(1, said.size() - 2);
+            *note = said;
+        }
+    });
+    return notes;
+}
+
+base::Expected<std::map<std::string, std::int64_t>> read_queue_priorities(std::string_view text) {
+    std::map<std::string, std::int64_t> queues;
+    if (text.find("QUEUE_NAME") == std::string_view::npos) return no_list("bqueues", text);
+    each_line(text, [&](std::string_view line) {
+        const std::string name(next_word(line));
+        if (const auto priority = number<std::int64_t>(next_word(line))) queues[name] = *priority;
+    });
+    return queues;
+}
+
+} // namespace restart

@@ -1,0 +1,71 @@
+// The texts of LSF's commands, read. Pure. What a user chooses (names, commands) stands last in a row or is
+// looked for behind what LSF says, so that it cannot pass for LSF's own words about another job.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "base/job_id.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+struct LsfHosts {
+    std::vector<std::string> names; // in the order of the job's tasks
+    std::uint32_t slots = 0;        // of all
+    bool operator==(const LsfHosts&) const = default;
+};
+
+// "4*n4:4*n2" and "n4:n4:n2"; "-" is none.
+LsfHosts read_hosts(std::string_view text);
+
+// A row of `bjobs -w`.
+struct LsfJobRow {
+    base::JobId id{}; // its index by the name, which is only right where LSF shows an array's element
+    std::string user, state, queue;
+    LsfHosts hosts;
+    bool operator==(const LsfJobRow&) const = default;
+};
+
+// In the order in which LSF lists them. Lines that are no rows are passed over: notes, and what a job's name
+// with a line break leaves. Errors (Code::unfit): the text is no list of jobs at all.
+base::Expected<std::vector<LsfJobRow>> read_job_rows(std::string_view text);
+
+// One job of `bjobs -UF`, or of -l where lines are as long as they must be.
+struct LsfJobDetails {
+    base::JobId id{};
+    std::string user, title, project, state, queue, command, requirement;
+    std::vector<std::string> asked_hosts; // -m, without their weights
+    std::uint32_t least = 1, most = 1;    // slots
+    std::uint32_t ptile = 0;              // slots a host; 0: it does not say
+    bool rerunnable = false, exclusive = false, interactive = false;
+    std::optional<base::Duration> run_limit;
+    std::optional<base::Time> submitted, started;
+    std::optional<std::uint32_t> exit_code; // of one in state EXIT
+    std::string why;                        // the first pending reason
+    bool operator==(const LsfJobDetails&) const = default;
+};
+
+// `now` dates moments, which LSF writes without a year. Of a job that is described twice neither is returned.
+std::map<base::JobId, LsfJobDetails> read_job_details(std::string_view text, base::Time now);
+
+// A row of `bhosts -w`.
+struct LsfHostRow {
+    std::string name, status;
+    std::uint32_t slots = 0, used = 0; // slots 0: no bound
+    bool operator==(const LsfHostRow&) const = default;
+};
+base::Expected<std::vector<LsfHostRow>> read_host_rows(std::string_view text);
+
+// The administrator's notes of `bhosts -l`, by host; "" where there is none.
+std::map<std::string, std::string> read_host_notes(std::string_view text);
+
+// Priorities of `bqueues -w`, by queue.
+base::Expected<std::map<std::string, std::int64_t>> read_queue_priorities(std::string_view text);
+
+} // namespace restart

@@ -1,0 +1,244 @@
+// What follows from lists that only say what is now.
+
+#include "restart/rm/lsf_jobs.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using base::JobId;
+using restart::JobPhase;
+using restart::LsfJobDetails;
+using restart::LsfJobRow;
+
+namespace {
+
+constexpr base::Duration settles{8'000};
+
+// A list every second.
+class Lists {
+public:
+    restart::LsfJobs jobs{{{"gang", "gang2"}, "gangrun"}, settles};
+    base::Time now = base::Time(base::Duration(1'790'000'000'000));
+    std::map<JobId, LsfJobDetails> known; // to LSF
+
+    void add(JobId id, const std::string& queue = "gang", std::uint32_t slots = 16) {
+        LsfJobDetails one;
+        one.id = id;
+        one.user = "alice";
+        one.least = one.most = slots;
+        one.ptile = 8;
+        one.submitted = now;
+        one.queue = queue;
+        known[id] = one;
+        order.push_back(id);
+        show(id, "PEND", queue);
+    }
+    void show(JobId id, const std::string& state, const std::string& queue, const std::string& hosts = "-") {
+        rows[id] = LsfJobRow{id, "alice", state, queue, restart::read_hosts(hosts)};
+    }
+    void hide(JobId id) { rows.erase(id); }
+    void read() {
+        now += base::Duration(1'000);
+        std::vector<LsfJobRow> list;
+        for (const auto id : order)
+            if (const auto row = rows.find(id); row != rows.end()) list.push_back(row->second);
+        jobs.take(list, now);
+        const auto ids = jobs.unknown(now, base::Duration(60'000));
+        asked += ids.size();
+        std::map<JobId, LsfJobDetails> details;
+        for (const auto id : ids)
+            if (known.contains(id)) details[id] = known[id];
+        jobs.take(ids, details, now);
+    }
+    std::optional<restart::RmJob> job(JobId id) {
+        for (auto& one : jobs.jobs([](const std::string&) { return 1000U; }))
+            if (one.id == id) return one;
+        return {};
+    }
+    std::vector<restart::QueueJob> queue() {
+        return jobs.queue({{"gang", 40}, {"gang2", 50}, {"normal", 30}},
+                          [](const std::string&) { return 1000U; });
+    }
+
+    std::map<JobId, LsfJobRow> rows;
+    std::vector<JobId> order;
+    std::size_t asked = 0;
+};
+
+} // namespace
+
+TEST_CASE("each requeue of a job is a new start, also one whose end is not shown") {
+    for (const bool shown : {true, false}) {
+        Lists lists;
+        lists.add(44);
+        lists.read();
+        CHECK(lists.job(44)->phase == JobPhase::pending);
+        CHECK(lists.job(44)->node_count == 2);
+        CHECK(restart::is_gang(*lists.job(44)));
+        CHECK_FALSE(restart::is_released(*lists.job(44)));
+        lists.show(44, "PEND", "gangrun");
+        lists.read();
+        CHECK(restart::is_released(*lists.job(44)));
+        CHECK(lists.job(44)->home == "gang");
+        lists.show(44, "RUN", "gangrun", "8*n4:8*n2");
+        lists.read();
+        CHECK(lists.job(44)->phase == JobPhase::running);
+        CHECK(lists.job(44)->nodes == std::vector<std::string>{"n4", "n2"});
+        CHECK(lists.job(44)->restarts == 0);
+        lists.show(44, "RUN", "gang", "8*n4:8*n2");
+        lists.read();
+        CHECK(lists.job(44)->restarts == 0);
+
+        // brequeue: EXIT for some seconds, or gone from the list, then PEND.
+        if (shown)
+            lists.show(44, "EXIT", "gang", "8*n4:8*n2");
+        else
+            lists.hide(44);
+        lists.read();
+        lists.read();
+        REQUIRE(lists.job(44));
+        CHECK(lists.job(44)->phase == JobPhase::completing);
+        lists.show(44, "PEND", "gang");
+        lists.read();
+        CHECK(lists.job(44)->phase == JobPhase::pending);
+        CHECK(lists.job(44)->restarts == 1);
+        lists.show(44, "RUN", "gang", "8*n1:8*n3");
+        lists.read();
+        CHECK(lists.job(44)->restarts == 1);
+    }
+}
+
+TEST_CASE("the native rerun after the loss of the first host is a new start") {
+    Lists lists;
+    lists.add(44);
+    lists.show(44, "RUN", "gang", "8*n1:8*n3");
+    lists.read();
+    lists.show(44, "UNKWN", "gang", "8*n1:8*n3");
+    lists.read();
+    CHECK(lists.job(44)->phase == JobPhase::running);
+    lists.show(44, "ZOMBI", "gang", "8*n1:8*n3");
+    lists.read();
+    lists.show(44, "PEND", "gang");
+    lists.read();
+    CHECK(lists.job(44)->restarts == 1);
+}
+
+TEST_CASE("an end counts once it has lasted, and a failure is told with its status") {
+    for (const std::uint32_t code : {0U, 7U, 130U}) {
+        Lists lists;
+        lists.add(44);
+        lists.show(44, "RUN", "gang", "8*n1:8*n3");
+        lists.read();
+        lists.hide(44);
+        lists.known[44].state = code == 0 ? "DONE" : "EXIT";
+        if (code != 0) lists.known[44].exit_code = code;
+        for (int second = 0; second < 7; ++second) {
+            lists.read();
+            REQUIRE(lists.job(44));
+            CHECK(lists.job(44)->phase == JobPhase::completing);
+        }
+        lists.read();
+        lists.read();
+        const auto job = lists.job(44);
+        REQUIRE(job.has_value() == (code == 7)); // 130: bkill
+        if (job) CHECK(job->failure->code == 7);
+        if (!job) continue;
+        // Requeued from its end.
+        lists.show(44, "PEND", "gang");
+        lists.read();
+        CHECK(lists.job(44)->phase == JobPhase::pending);
+    }
+}
+
+TEST_CASE("a waiting job that is gone has ended at once") {
+    Lists lists;
+    lists.add(44);
+    lists.read();
+    lists.hide(44);
+    lists.read();
+    CHECK_FALSE(lists.job(44));
+}
+
+TEST_CASE("what an earlier life knew goes on: starts, exclusions, the queue it came from") {
+    Lists lists;
+    restart::RmJob before;
+    before.id = JobId(44);
+    before.phase = JobPhase::running;
+    before.nodes = {"n4", "n2"};
+    before.restarts = 3;
+    before.excluded = {"n9"};
+    before.queue = before.home = "gang2";
+    lists.jobs.recall({before});
+    lists.add(44, "gangrun");
+    lists.read(); // it waits: it was requeued meanwhile, and is in the run queue
+    CHECK(lists.job(44)->restarts == 4);
+    CHECK(lists.job(44)->excluded == std::vector<std::string>{"n9"});
+    CHECK(lists.job(44)->home == "gang2");
+}
+
+TEST_CASE("exclusions are kept until they are lifted") {
+    Lists lists;
+    lists.add(44);
+    lists.read();
+    CHECK(lists.jobs.exclude(44, {"n1", "n2"}, {}));
+    CHECK(lists.jobs.exclude(44, {"n1"}, {"n2"}));
+    lists.read();
+    CHECK(lists.job(44)->excluded == std::vector<std::string>{"n1"});
+    CHECK(lists.queue().front().excluded == std::vector<std::string>{"n1"});
+    CHECK_FALSE(lists.jobs.exclude(45, {"n1"}, {}));
+}
+
+TEST_CASE("the queue is in LSF's order: by priority, then as listed") {
+    Lists lists;
+    lists.add(10);
+    lists.add(11, "gang2");
+    lists.add(12);
+    lists.add(13, "normal", 1);
+    lists.read();
+    std::vector<std::uint64_t> ids;
+    for (const auto& job : lists.queue())
+        ids.push_back(job.id.number());
+    CHECK(ids == std::vector<std::uint64_t>{11, 10, 12, 13});
+    const auto queue = lists.queue();
+    CHECK(queue[0].least == 2);
+    CHECK(queue[0].waits_for == restart::WaitsFor::hosts);
+    CHECK(queue[0].exclusive);
+    CHECK(queue[3].waits_for == restart::WaitsFor::other); // not ours
+}
+
+TEST_CASE("details are asked once, and again when the job may have changed") {
+    Lists lists;
+    for (std::uint64_t id = 1; id <= 50; ++id)
+        lists.add(JobId(id));
+    lists.read();
+    CHECK(lists.asked == 50);
+    lists.read();
+    CHECK(lists.asked == 50);
+    lists.show(7, "RUN", "gang", "8*n1:8*n2");
+    lists.read();
+    CHECK(lists.asked == 51);
+    for (int second = 0; second < 61; ++second)
+        lists.read();
+    CHECK(lists.asked == 51 + 49); // those that wait, once a minute
+}
+
+TEST_CASE("a row that is there twice changes nothing") {
+    Lists lists;
+    lists.add(44);
+    lists.read();
+    auto other = lists.rows[44];
+    other.state = "RUN";
+    other.hosts = restart::read_hosts("8*n1");
+    lists.jobs.take({lists.rows[44], other}, lists.now);
+    CHECK(lists.jobs.odd() == std::vector<JobId>{44});
+    CHECK(lists.job(44)->phase == JobPhase::pending);
+}
+
+TEST_CASE("details that name another user than the list are not believed") {
+    Lists lists;
+    lists.add(44);
+    lists.known[44].user = "root";
+    lists.read();
+    CHECK_FALSE(lists.job(44)); // nothing is known of what it asks for
+}
