@@ -1,0 +1,201 @@
+"""Jobs that really run: the command of a job as its user, on its first host through the host's prefix.
+
+One session and process group a run. Output is gathered in DIR/spool and appended to the file of -o when the run is over,
+under the engine's report, as the engine does it; a run that REQUEUE_EXIT_VALUES send back loses it. Post-exec, pre-exec
+and JOB_STARTER are not run.
+"""
+import os
+import pwd
+import signal
+import subprocess
+import time
+
+import show_jobs
+
+SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "KILL": signal.SIGKILL, "STOP": signal.SIGSTOP, "CONT": signal.SIGCONT,
+           "HUP": signal.SIGHUP, "USR1": signal.SIGUSR1, "USR2": signal.SIGUSR2, "TSTP": signal.SIGTSTP, "QUIT": signal.SIGQUIT,
+           "ABRT": signal.SIGABRT}
+PATIENCE = 30   # seconds for what takes milliseconds: appending a file
+
+
+def become(uid, gid):
+    """Words that turn root into the user, none where the server is not root."""
+    if os.geteuid() != 0 or uid < 0:
+        return []
+    try:
+        pwd.getpwuid(uid)
+        groups = ["--init-groups"]
+    except KeyError:
+        groups = ["--clear-groups"]
+    return ["setpriv", f"--reuid={uid}", f"--regid={gid}", *groups, "--"]
+
+
+class Task:
+    """A command of lsrun on a host; the connection of its caller ends with it."""
+
+    def __init__(self, process, host, job_id):
+        self.process, self.host, self.job_id = process, host, job_id
+        self.orphan = False   # its caller's host lost its power: nobody ends it
+
+
+class Processes:
+    def __init__(self, engine, folder, environment):
+        self.engine = engine
+        self.spool = os.path.join(folder, "spool")
+        self.environment = environment   # LSF_* of every job
+        self.runs = {}                   # (job key, run number) -> (Popen, host name, paths)
+        self.tasks = {}                  # connection -> Task
+
+    def start(self, job, host):
+        stem = os.path.join(self.spool, f"{int(job.submitted)}.{job.id_text}.{job.run_number}")
+        paths = {"script": stem, "out": stem + ".out", "err": stem + ".err"}
+        text = job.script or f"#!/bin/sh\n# LSBATCH: User input\n{job.command}\n"
+        for name, mode in (("script", 0o700), ("out", 0o600), ("err", 0o600)):
+            with open(os.open(paths[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8",
+                      errors="surrogateescape") as stream:
+                if name == "script":
+                    stream.write(text)
+            if os.geteuid() == 0 and job.uid >= 0:
+                os.chown(paths[name], job.uid, job.gid)
+        shell = [stem] if text.startswith("#!") else ["/bin/sh", stem]
+        words = [*host.prefix, *become(job.uid, job.gid), *shell]
+        environment = {**job.env, **self._of_job(job, paths["script"])}
+        cwd = job.cwd if os.path.isdir(job.cwd) else "/tmp"
+        with open(paths["out"], "ab") as out, open(paths["err"], "ab") as err, open(job.in_file or os.devnull, "rb") as stdin:
+            process = subprocess.Popen(words, cwd=cwd, env=environment, stdin=stdin, stdout=out,
+                                       stderr=err if job.err_file else out, start_new_session=True)
+        self.runs[(job.key, job.run_number)] = (process, host.name, paths)
+        return process.pid
+
+    def _of_job(self, job, script):
+        names = [name for name, slots in job.exec_hosts for _ in range(slots)]
+        found = {**self.environment,
+                 "LSB_JOBID": str(job.id), "LSB_JOBINDEX": str(job.index), "LSB_JOBNAME": job.shown_name, "LSB_QUEUE": job.queue,
+                 "LSB_HOSTS": " ".join(names), "LSB_MCPU_HOSTS": "".join(f"{name} {slots} " for name, slots in job.exec_hosts),
+                 "LSB_SUB_HOST": self.engine.cluster.keys["master"], "LSB_JOBFILENAME": script, "LSB_CHKFILENAME": script,
+                 "LSB_ACCT_FILE": f"/tmp/.{int(job.submitted)}.{job.id}.acct", "LSB_EXIT_PRE_ABORT": "99", "LSB_JOBEXIT_STAT": "0",
+                 "LSB_TRAPSIGS": "trap # 15 10 12 2 1", "LSB_UNIXGROUP": job.env.get("LSB_UNIXGROUP", job.user), "LS_EXEC_T": "START",
+                 "LS_JOBPID": str(os.getpid()), "LS_SUBCWD": job.cwd.rstrip("/") + "/", "HOME": job.home, "USER": job.user,
+                 "PWD": job.cwd}
+        values = self.engine.cluster.queues[job.queue].requeue_exit_values
+        if values:
+            found["LSB_EXIT_REQUEUE"] = "".join(f"{value} " for value in values)
+        for name, path in (("LSB_OUTPUTFILE", job.out_file), ("LSB_ERRORFILE", job.err_file)):
+            if path:
+                found[name] = self.path(job, path)
+        return found
+
+    @staticmethod
+    def path(job, text):
+        text = text.replace("%J", str(job.id)).replace("%I", str(job.index))
+        return text if text.startswith("/") else os.path.join(job.cwd, text)
+
+    def _signal(self, process, number):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def signal(self, job, name):
+        run = self.runs.get((job.key, job.run_number))
+        if run:
+            self._signal(run[0], SIGNALS[name])
+
+    def kill_copy(self, job, run_number):
+        run = self.runs.get((job.key, run_number))
+        if run:
+            self._signal(run[0], signal.SIGKILL)
+
+    def host_off(self, host):
+        """All that runs there is gone at once; tasks that its jobs started on other hosts with lsrun live on."""
+        for (key, _), (process, name, _) in list(self.runs.items()):
+            if name == host.name:
+                for task in self.tasks.values():
+                    task.orphan = task.orphan or task.job_id == str(key[0])
+                self._signal(process, signal.SIGKILL)
+                process.wait(PATIENCE)
+        for task in self.tasks.values():
+            if task.host == host.name:
+                self._signal(task.process, signal.SIGKILL)
+        self.reap()
+
+    def reap(self):
+        """Tells the engine of each run that has ended."""
+        for (key, run_number), (process, name, paths) in list(self.runs.items()):
+            if process.poll() is None:
+                continue
+            del self.runs[(key, run_number)]
+            self._signal(process, signal.SIGKILL)   # what the job left in its group
+            status = process.returncode << 8 if process.returncode >= 0 else -process.returncode
+            job = self.engine.jobs.get(key)
+            started, queue = (job.started, job.queue) if job else (0.0, "")
+            current = job is not None and run_number == job.run_number
+            lost = self.engine.cluster.hosts[name].power != "on"
+            self.engine.process_ended(key, run_number, status)
+            again = current and status >> 8 and str(status >> 8) in self.engine.cluster.queues[queue].requeue_exit_values
+            if current and not lost and not again:
+                self._deliver(job, queue, status, started, name, paths)
+            for path in paths.values():
+                if os.path.exists(path):
+                    os.unlink(path)
+
+    def _deliver(self, job, queue, status, started, host, paths):
+        if job.out_file:
+            report = self.report(job, queue, status, started, host)
+            with open(paths["script"] + ".report", "w", encoding="utf-8", errors="surrogateescape") as stream:
+                stream.write(report)
+            with open(paths["script"] + ".report", "ab") as stream, open(paths["out"], "rb") as out:
+                stream.write(out.read())
+                if job.err_file:
+                    stream.write(f"\n\nPS:\n\nRead file <{self.path(job, job.err_file)}> for stderr output of this job.\n".encode())
+            self._append(job, paths["script"] + ".report", job.out_file)
+            os.unlink(paths["script"] + ".report")
+        if job.err_file:
+            self._append(job, paths["err"], job.err_file)
+
+    def _append(self, job, source, target):
+        """As the user: the server is root, and the name of the file is his."""
+        with open(source, "rb") as stream:
+            try:
+                subprocess.run([*become(job.uid, job.gid), "/bin/sh", "-c", 'cat >>"$0"', self.path(job, target)], stdin=stream,
+                               stderr=subprocess.DEVNULL, check=False, timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                pass   # a file that blocks, such as a FIFO without a reader
+
+    def report(self, job, queue, status, started, host):
+        """The head of an output file, as recorded."""
+        name = job.name and job.shown_name or job.command
+        code = os.waitstatus_to_exitcode(status)
+        administrator = self.engine.cluster.keys["administrators"][0]
+        hosts = [f"<{slots}*{one}>" if slots > 1 else f"<{one}>" for one, slots in job.exec_hosts]
+        if job.requeue:
+            end = "Job was killed by user or admin, and will be re-queued with the same jobid.."
+        elif code == 0:
+            end = "Successfully completed."
+        elif code > 0:
+            end = f"Exited with exit code {code}."
+        else:
+            end = f"Exited with signal termination: {signal.strsignal(-code)}."
+        clock = lambda seconds: f"{show_jobs.day(seconds)} {time.localtime(seconds).tm_year}"
+        return (f"Sender: LSF System <{administrator}@{host}>\nSubject: Job {job.id_text}: <{name}> {'Done' if code == 0 else 'Exited'}\n\n"
+                f"Job <{name}> was submitted from host <{self.engine.cluster.keys['master']}> by user <{job.user}>.\n"
+                f"Job was executed on host(s) {hosts[0]}, in queue <{queue}>, as user <{job.user}>.\n"
+                + "".join(f"{'':28}{one}\n" for one in hosts[1:])
+                + f"<{job.home}> was used as the home directory.\n<{job.cwd}> was used as the working directory.\n"
+                f"Started at {clock(started)}\nResults reported at {clock(self.engine.now)}\n\nYour job looked like:\n\n"
+                f"{'-' * 60}\n# LSBATCH: User input\n{job.command}\n{'-' * 60}\n\n{end}\n\nResource usage summary:\n\n"
+                "    CPU time   :      0.00 sec.\n\nThe output (if any) follows:\n\n")
+
+    def output(self, job):
+        """What bpeek shows, None when it does not run."""
+        run = self.runs.get((job.key, job.run_number))
+        if not run:
+            return None
+        with open(run[2]["out"], "rb") as stream:
+            return stream.read().decode("utf-8", "surrogateescape")
+
+    def stop(self):
+        for process, _, _ in self.runs.values():
+            self._signal(process, signal.SIGKILL)
+        for task in self.tasks.values():
+            self._signal(task.process, signal.SIGKILL)

@@ -1,0 +1,273 @@
+"""The engine as a state machine over a time that is given: advance(t) does all that falls due until t.
+
+Delays follow the recorded time lines: mbatchd looks at its jobs on a grid of MBD_SLEEP_TIME, each sbatchd at its
+processes on one of SBD_SLEEP_TIME. What starts and signals processes is the runner (pretend.py or processes.py); it
+tells of their ends by process_ended. Requests of users are in requests.py, loss of hosts in loss.py.
+"""
+import heapq
+import math
+import os
+
+import dispatch
+from model import STARTED
+
+GRACE = 0.5   # what comes less than this before a look of a daemon is seen by the next one
+
+
+class Engine:
+    def __init__(self, cluster, now):
+        self.cluster = cluster
+        self.timing = cluster.timing
+        self.origin = self.now = now
+        self.jobs = {}          # (id, index) -> Job
+        self.elements = {}      # id -> [Job]
+        self.pending = {}       # key -> Job; the order of the queues is dispatch.order's
+        self.started = {}       # key -> Job, in the order of their starts
+        self.finished = {}      # key -> Job, in the order of their ends
+        self.next_id = 1
+        self.history = []       # (time, text): badmin hist
+        self.runner = None
+        self.known = frozenset(set(cluster.indices) | {key for host in cluster.hosts.values() for key in host.resources})
+        self.trusts_next = cluster.keys["first_request_is_administrators"]
+        self.mbatchd_up = True
+        self._events = []
+        self._sequence = 0
+        self._cycle_at = None
+        self.note_start()
+
+    def note_start(self):
+        servers = len(self.cluster.hosts)
+        self.history.append((self.now, "mbatchd", f"mbatchd started on host <{self.cluster.keys['master']}>; cluster name "
+                             f"<{self.cluster.keys['cluster']}>, {servers} server hosts, {len(self.cluster.queues)} queues."))
+
+    # ---- time
+
+    def at(self, when, action, *arguments):
+        self._sequence += 1
+        heapq.heappush(self._events, (max(when, self.now), self._sequence, action, arguments))
+
+    def next_event(self):
+        return self._events[0][0] if self._events else None
+
+    def advance(self, until):
+        while self._events and self._events[0][0] <= until:
+            when, _, action, arguments = heapq.heappop(self._events)
+            self.now = max(self.now, when)
+            action(*arguments)
+        self.now = max(self.now, until)
+
+    def _grid(self, when, period, phase):
+        return self.origin + phase + math.ceil(max(0.0, when - self.origin - phase) / period - 1e-9) * period
+
+    def mbd_tick(self, when):
+        return self._grid(when, self.timing["MBD_SLEEP_TIME"], 0.0)
+
+    def sbd_tick(self, when):
+        # Between two looks of mbatchd: an end is told by the one and then acted on by the other, as was measured.
+        period = self.timing["SBD_SLEEP_TIME"]
+        return self._grid(when, period, period * 0.65)
+
+    def wake(self, when=None):
+        """Let mbatchd look for jobs to start at its next look that is at or after when."""
+        tick = self.mbd_tick(max(self.now + GRACE * min(1.0, self.timing["MBD_SLEEP_TIME"] / 2), when or 0.0))
+        if self._cycle_at is None or tick < self._cycle_at:
+            self._cycle_at = tick
+            self.at(tick, self._cycle, tick)
+
+    def _cycle(self, tick):
+        if self._cycle_at != tick:
+            return
+        self._cycle_at = None
+        if not self.mbatchd_up:
+            return
+        later = dispatch.cycle(self)
+        if later is not None:
+            self.wake(later)
+
+    # ---- jobs
+
+    def add(self, job):
+        self.jobs[job.key] = job
+        self.elements.setdefault(job.id, []).append(job)
+        self.pending[job.key] = job
+        self.enter(job, "PSUSP" if job.hold else "PEND")
+        if job.hold:
+            job.reason = "The job was suspended by the user while pending: 1 host;"
+        self.wake()
+
+    def forget(self, job):
+        for where in (self.jobs, self.pending, self.started, self.finished):
+            where.pop(job.key, None)
+        self.elements[job.id].remove(job)
+        if not self.elements[job.id]:
+            del self.elements[job.id]
+
+    def enter(self, job, state):
+        job.state = state
+        job.states.append((self.now, state))
+
+    def event(self, job, text, wrapped=True):
+        job.events.append((self.now, text, wrapped))
+
+    def start(self, job, chosen, effective):
+        """Start it on [(host name, slots)]; the first is where its processes run."""
+        self.pending.pop(job.key)
+        self.started[job.key] = job
+        job.exec_hosts, job.effective, job.started = chosen, effective, self.now
+        job.run_number += 1
+        job.requeue, job.ending, job.killed, job.pid, job.requeued_held = "", False, False, 0, False
+        for name, slots in chosen:
+            host = self.cluster.hosts[name]
+            host.used += slots
+            host.jobs[job.key] = slots
+        names = [name for name, slots in chosen for _ in range(slots)]
+        self.enter(job, "RUN")
+        where = "".join(f" <{name}>" for name in names)
+        self.event(job, f"Dispatched to{where};" if len(names) == 1
+                   else f"Dispatched to {len(names)} Hosts/Processors{where};", wrapped=False)
+        host = self.cluster.hosts[chosen[0][0]]
+        if host.power != "on":   # mbatchd does not know yet that nobody is there
+            self.poke(host)
+            return
+        job.pid = self.runner.start(job, host)
+        self.event(job, f"Starting (Pid {job.pid});")
+        self.event(job, f"Running with execution home <{job.home}>, Execution CWD <{job.cwd}>, Execution Pid <{job.pid}>;")
+        if job.run_limit:
+            self.at(self.now + job.run_limit, self._run_limit, job, job.run_number)
+
+    def _run_limit(self, job, run_number):
+        if job.run_number == run_number and job.state in STARTED and not job.killed:
+            self.event(job, "Signal <KILL> requested by user or administrator <lsfadmin>;")
+            self.terminate(job)
+
+    def release(self, job):
+        for name, slots in job.exec_hosts:
+            host = self.cluster.hosts[name]
+            if host.jobs.pop(job.key, None) is not None:
+                host.used -= slots
+        self.wake()
+
+    def finish(self, job, text):
+        """DONE or EXIT for good."""
+        self.pending.pop(job.key, None)
+        if self.started.pop(job.key, None):
+            self.release(job)
+        self.finished[job.key] = job
+        job.finished, job.exit_text = self.now, text
+        self.enter(job, "DONE" if text.startswith("Done") else "EXIT")
+        self.event(job, text + ("" if text == "Exited" else ";"))
+        self.wake()   # others may depend on it
+
+    def to_pending(self, job, state, reason):
+        """Out of its hosts and back into its queue."""
+        if self.started.pop(job.key, None):
+            self.release(job)
+        self.pending[job.key] = job
+        job.reason, job.requeue, job.ending = reason, "", False
+        self.enter(job, state)
+        self.wake()
+
+    def first_host(self, job):
+        return self.cluster.hosts[job.exec_hosts[0][0]]
+
+    # ---- ends of processes
+
+    def process_ended(self, key, run_number, status):
+        """The runner: the processes of this run have ended with this wait status."""
+        job = self.jobs.get(key)
+        if job is None:
+            return
+        if run_number != job.run_number or job.state not in STARTED:
+            job.copies.pop(run_number, None)
+            return
+        host = self.first_host(job)
+        if host.power == "off":
+            return                    # there is no sbatchd that could tell
+        job.status = status
+        if host.power == "cut":
+            job.ending = True         # told when the cable is back, see loss.py
+            return
+        if job.requeue:
+            job.ending = True
+            self.at(self.sbd_tick(self.now + GRACE / 5), self._shown_exit, job, run_number)
+            return
+        self.at_end(job)
+
+    def at_end(self, job):
+        code = os.waitstatus_to_exitcode(job.status)
+        used = "The CPU time used is 0.0 seconds"
+        queue = self.cluster.queues[job.queue]
+        if code > 0 and str(code) in queue.requeue_exit_values and not job.killed:
+            self.event(job, "Pending: Requeued job is waiting for rescheduling: 1 host;(exit code %d)" % code)
+            self.to_pending(job, "PEND", "Requeued job is waiting for rescheduling: 1 host;")
+        elif code == 0:
+            self.finish(job, f"Done successfully. {used}")
+        elif code > 0:
+            self.finish(job, f"Exited with exit code {code}. {used}")
+        else:
+            self.finish(job, self._signalled(-code) + used)
+
+    @staticmethod
+    def _signalled(number):
+        # A shell that dies of INT or TERM is told as its exit code, a job that is killed as the signal.
+        return f"Exited by signal {number}. " if number == 9 else f"Exited with exit code {128 + number}. "
+
+    def _shown_exit(self, job, run_number):
+        """sbatchd has told that a job to be requeued has ended: EXIT for a while."""
+        if job.run_number != run_number or not job.ending or job.state not in STARTED:
+            return
+        code = os.waitstatus_to_exitcode(job.status)
+        text = f"Exited with exit code {code}. " if code >= 0 else self._signalled(-code)
+        self.event(job, text + "The CPU time used is 0.0 seconds;")
+        self.enter(job, "EXIT")
+        self.at(self.mbd_tick(self.now + GRACE), self._requeued, job, run_number)
+
+    def _requeued(self, job, run_number):
+        if job.run_number != run_number or job.state != "EXIT" or not job.requeue:
+            return
+        if not self.mbatchd_up:
+            self.at(self.mbd_tick(self.now + GRACE), self._requeued, job, run_number)
+            return
+        held = job.requeue == "PSUSP"
+        self.event(job, "Pending: Job has been requeued;")
+        self.to_pending(job, job.requeue, "The job was suspended by the user while pending: 1 host;" if held
+                        else "Requeue the job for the next run: 1 host;")
+        job.requeued_held = held
+
+    # ---- signals
+
+    def terminate(self, job):
+        """INT, then TERM, then KILL, each a look of sbatchd after JOB_TERMINATE_INTERVAL."""
+        if job.killed or job.ending:
+            return
+        job.killed = True
+        self._signal_again(job, job.run_number, ("INT", "TERM", "KILL"))
+
+    def _signal_again(self, job, run_number, names):
+        if job.run_number != run_number or job.state not in STARTED or job.ending:
+            return
+        if self.first_host(job).power == "on":
+            self.runner.signal(job, names[0])
+        if len(names) > 1:
+            when = self.sbd_tick(self.now + self.timing["JOB_TERMINATE_INTERVAL"])
+            self.at(when, self._signal_again, job, run_number, names[1:])
+
+    # ---- mbatchd itself
+
+    def mbatchd(self, up):
+        """It is stopped or starts: the sbatchds and their jobs live on, nothing is dispatched or requeued meanwhile."""
+        if up and not self.mbatchd_up:
+            self.restart_mbatchd()
+        self.mbatchd_up = up
+
+    def restart_mbatchd(self):
+        self.trusts_next = self.cluster.keys["first_request_is_administrators"]
+        self.note_start()
+        self.mbatchd_up = True
+        self.wake()
+
+    def poke(self, host):
+        """mbatchd wants something of the sbatchd of a host: if nobody is there it starts to notice (loss.py)."""
+        if host.power != "on" and not host.poked_at:
+            import loss  # pylint: disable=import-outside-toplevel  (it sees this module's Engine)
+            loss.poke(self, host)
