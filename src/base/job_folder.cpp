@@ -59,14 +59,16 @@ bool remove_unheld(int fd, const std::string& path) {
 bool is_job_folder(std::string_view name) {
     constexpr std::string_view prefix = "job-";
     return name.starts_with(prefix) && name.size() > prefix.size() &&
-           std::all_of(name.begin() + prefix.size(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+           std::all_of(name.begin() + prefix.size(), name.end(),
+                       [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
 }
 
 } // namespace
 
-Expected<JobFolder> JobFolder::hold(const std::string& run, std::uint32_t job) {
+Expected<JobFolder> JobFolder::hold(const std::string& run, JobId job) {
     if (auto safe = private_folder(run); !safe) return std::move(safe).error();
-    auto path = fmt::format("{}/job-{}", run, job);
+    auto path = fmt::format("{}/job-{}", run, job.number());
+    if (job.index() != 0) path += fmt::format("-{}", job.index());
     for (int tries = 0; tries < 100; ++tries) {
         if (auto safe = private_folder(path); !safe) return std::move(safe).error();
         auto fd = open_folder(path);

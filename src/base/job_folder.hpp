@@ -1,4 +1,5 @@
-// RUN/job-ID: the files of one job on this host, which live as long as the job's batch step and no longer.
+// RUN/job-ID, of an array's element RUN/job-ID-INDEX: the files of one job on this host, which live as long
+// as the job's batch step, or what holds them in its place, and no longer.
 //
 // A process that puts files there holds a lock on the folder, which the kernel releases when the process
 // ends; the next process that looks removes folders without a holder. Races: a folder that is removed between
@@ -7,6 +8,7 @@
 #pragma once
 
 #include "base/expected.hpp"
+#include "base/job_id.hpp"
 #include "base/unique_fd.hpp"
 
 #include <cstddef>
@@ -18,7 +20,7 @@ namespace base {
 class JobFolder {
 public:
     // Errors (Code::io) as private_folder(), for `run` and for the folder itself.
-    static Expected<JobFolder> hold(const std::string& run, std::uint32_t job);
+    static Expected<JobFolder> hold(const std::string& run, JobId job);
 
     const std::string& path() const { return path_; }
 

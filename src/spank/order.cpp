@@ -31,7 +31,7 @@ Order& order() {
 // In a folder that only root can write to, and which is the job's as long as this process lives.
 void write_hostfile(const std::string& run_folder, std::uint32_t job, const std::string& text) {
     base::remove_left_job_folders(run_folder);
-    auto folder = base::JobFolder::hold(run_folder, job);
+    auto folder = base::JobFolder::hold(run_folder, base::JobId(job));
     if (!folder) return slurm_verbose("spank_rail: no RAIL_HOSTFILE: %s", folder.error().text.c_str());
     order().folder = *std::move(folder);
     const auto path = order().folder->path() + "/hosts";

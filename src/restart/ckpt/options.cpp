@@ -118,9 +118,11 @@ std::optional<std::uint32_t> launch_epoch(std::string_view text, const Work& job
 Expected<Options> resolve(const Given& given, const Getenv& getenv) {
     if (auto ok = check(given); !ok) return std::move(ok).error();
     const Environment environment(getenv);
-    const auto job = environment.work("SLURM_JOB_ID");
+    // A job that is none of Slurm's: rail-lsf-run says which.
+    const bool other = !environment.text("SLURM_JOB_ID") && environment.text("RAIL_JOB_ID");
+    const auto job = environment.work(other ? "RAIL_JOB_ID" : "SLURM_JOB_ID");
     if (!job) return job.error();
-    const auto restart = environment.count("SLURM_RESTART_COUNT", max_epoch);
+    const auto restart = environment.count(other ? "RAIL_RESTART_COUNT" : "SLURM_RESTART_COUNT", max_epoch);
     if (!restart) return restart.error();
     const auto take_over = environment.work("RAIL_CKPT_TAKE_OVER");
     if (!take_over) return take_over.error();

@@ -4,6 +4,7 @@
 //   RAIL_CKPT_DIR       checkpoint directory          RAIL_CKPT_SOCKET     nodewatchd's job socket
 //   SLURM_JOB_ID        job number                    SLURM_RESTART_COUNT  how often it was restarted
 //   SLURM_CLUSTER_NAME  whose job numbers these are   RAIL_CKPT_TAKE_OVER  the owner to fence off, a job
+//   RAIL_JOB_ID         under LSF: job number         RAIL_RESTART_COUNT   under LSF: how often restarted
 //   RAIL_CKPT_LAUNCH    "JOB RESTART EPOCH" of a launch of railrun's, for RAIL_CKPT_DIR
 //   RAIL_CKPT_KEEP      committed checkpoints to keep (2)
 //   RAIL_CKPT_INTERVAL  interval without an agent     RAIL_CKPT_MTBF       job MTBF without an agent (1d)

@@ -189,7 +189,7 @@ static int start_anyway(pthread_t* thread) {
 static void begin(void) {
     const char* path = getenv("RAIL_CKPT_SOCKET");
     if (path == NULL || path[0] == '\0' || strlen(path) >= sizeof agent_at.sun_path) return;
-    if (getenv("SLURM_JOB_ID") == NULL) return;
+    if (getenv("SLURM_JOB_ID") == NULL && getenv("RAIL_JOB_ID") == NULL) return;
     memset(&agent_at, 0, sizeof agent_at);
     agent_at.sun_family = AF_UNIX;
     strcpy(agent_at.sun_path, path);

@@ -307,8 +307,9 @@ static void variable(const char* name, char* into) {
 
 void ry_ucx_remember(void) {
     pthread_mutex_lock(&lock);
-    environment.job = number("SLURM_JOB_ID", UINT32_MAX, -1);
-    environment.epoch = number("SLURM_RESTART_COUNT", UINT32_MAX, 0);
+    const int slurms = getenv("SLURM_JOB_ID") != NULL; /* else rail-lsf-run's, under LSF */
+    environment.job = number(slurms ? "SLURM_JOB_ID" : "RAIL_JOB_ID", UINT32_MAX, -1);
+    environment.epoch = number(slurms ? "SLURM_RESTART_COUNT" : "RAIL_RESTART_COUNT", UINT32_MAX, 0);
     environment.rank = rank();
     variable("UCX_TLS", environment.tls);
     variable("UCX_NET_DEVICES", environment.devices);

@@ -104,6 +104,18 @@ TEST_CASE("options come from the program, else the environment, else defaults") 
     CHECK(both->dir == "/e");
     CHECK(both->socket.empty());
     CHECK(both->restart == 1);
+    // Under LSF rail-lsf-run says which job it is, and Slurm, where it is there, before it.
+    const auto lsfs = with({{"RAIL_CKPT_DIR", "/d"}, {"RAIL_JOB_ID", "12[3]"}, {"RAIL_RESTART_COUNT", "2"}});
+    REQUIRE(lsfs);
+    CHECK(to_string(lsfs->job) == "12[3]");
+    CHECK(lsfs->restart == 2);
+    const auto slurms = with({{"RAIL_CKPT_DIR", "/d"},
+                              {"SLURM_JOB_ID", "7"},
+                              {"RAIL_JOB_ID", "12"},
+                              {"RAIL_RESTART_COUNT", "2"}});
+    REQUIRE(slurms);
+    CHECK(slurms->job == 7);
+    CHECK(slurms->restart == 0);
 }
 
 TEST_CASE("bad options and variables are named") {
