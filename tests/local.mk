@@ -36,6 +36,7 @@ include tests/unit/restart/watch/local.mk
 include tests/unit/check/local.mk
 include tests/unit/restart/ckpt/local.mk
 include tests/unit/restart/run/local.mk
+include tests/unit/restart/lsf/local.mk
 include tests/unit/restart/core/local.mk
 include tests/unit/restart/ctl/local.mk
 include tests/unit/restart/daemon/local.mk

@@ -43,10 +43,6 @@ std::optional<std::string> take_word(std::string_view& rest) {
     return word;
 }
 
-void add(std::string& out, std::string_view flag, std::string_view value) {
-    fmt::format_to(std::back_inserter(out), " --{}={}", flag, encode_value(value));
-}
-
 } // namespace
 
 std::string encode_value(std::string_view value) {
@@ -101,23 +97,28 @@ std::string job_line(const Hints& hints, std::string_view original, std::string_
     return job_line(*former, program);
 }
 
+std::vector<std::pair<std::string_view, std::string>> flags_in(const Hints& hints) {
+    std::vector<std::pair<std::string_view, std::string>> flags;
+    const auto add = [&](std::string_view flag, auto&& value) {
+        flags.emplace_back(flag, fmt::format("{}", value));
+    };
+    if (hints.span) add("rail-span", to_string(*hints.span));
+    if (hints.span && hints.span_wait) flags.back().second += '@' + base::format_duration(*hints.span_wait);
+    if (hints.segment) add("rail-segment", *hints.segment);
+    if (hints.spares) add("rail-spares", *hints.spares);
+    if (hints.order) add("rail-order", to_string(*hints.order));
+    if (hints.restart) add("restart", *hints.restart ? "auto" : "never");
+    if (hints.restart_max) add("restart-max", *hints.restart_max);
+    if (hints.restart_on) add("restart-on", to_string(*hints.restart_on));
+    if (hints.ckpt_dir) add("ckpt-dir", *hints.ckpt_dir);
+    return flags;
+}
+
 std::string job_line(const JobLine& job, std::string_view program) {
-    const auto& hints = job.hints;
     std::string out(program);
-    if (hints.span)
-        add(out, "rail-span",
-            hints.span_wait
-                ? fmt::format("{}@{}", to_string(*hints.span), base::format_duration(*hints.span_wait))
-                : std::string(to_string(*hints.span)));
-    if (hints.segment) add(out, "rail-segment", fmt::format("{}", *hints.segment));
-    if (hints.spares) add(out, "rail-spares", fmt::format("{}", *hints.spares));
-    if (hints.order) add(out, "rail-order", to_string(*hints.order));
-    if (hints.restart) add(out, "restart", *hints.restart ? "auto" : "never");
-    if (hints.restart_max) add(out, "restart-max", fmt::format("{}", *hints.restart_max));
-    if (hints.restart_on) add(out, "restart-on", to_string(*hints.restart_on));
-    if (hints.ckpt_dir) add(out, "ckpt-dir", *hints.ckpt_dir);
-    add(out, line_flag, job.line);
-    return out;
+    for (const auto& [flag, value] : flags_in(job.hints))
+        out += fmt::format(" --{}={}", flag, encode_value(value));
+    return out += fmt::format(" --{}={}", line_flag, encode_value(job.line));
 }
 
 std::optional<JobLine> parse_job_line(std::string_view text) {

@@ -16,6 +16,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace sched::lsf {
 
@@ -38,6 +40,9 @@ Hints renewed(Hints hints, const Hints& newer);
 // Nothing: another line, or a damaged one. The program may stand in any folder, words may be in single
 // quotes, and a flag that is not known, of a newer esub.rail, is passed over.
 std::optional<JobLine> parse_job_line(std::string_view text);
+
+// The flags and their values as set_hint() takes them, in the order in which they stand in a line.
+std::vector<std::pair<std::string_view, std::string>> flags_in(const Hints& hints);
 
 // "%20" for a blank and so on, as in a line's values; and back: nothing for a % without two digits behind it,
 // a byte that is never left as it is, or an encoded NUL.

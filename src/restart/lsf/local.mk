@@ -1,0 +1,13 @@
+# restart/lsf: what a job of LSF runs.
+noinst_LTLIBRARIES += libry_lsf_job.la
+libry_lsf_job_la_SOURCES = \
+	%D%/allocation.cpp %D%/allocation.hpp \
+	%D%/job_environment.cpp %D%/job_environment.hpp \
+	%D%/shell.cpp %D%/shell.hpp \
+	%D%/starts.cpp %D%/starts.hpp
+libry_lsf_job_la_LIBADD = libry_lsf.la libry_ckpt.la libry_spank.la
+bin_PROGRAMS += rail-lsf-run rail-lsf-rsh
+rail_lsf_run_SOURCES = %D%/rail_lsf_run.cpp
+rail_lsf_run_LDADD = libry_lsf_job.la libry_cli.la
+rail_lsf_rsh_SOURCES = %D%/rail_lsf_rsh.cpp
+rail_lsf_rsh_LDADD = libry_lsf.la libry_cli.la

@@ -1,0 +1,218 @@
+// rail-lsf-run: a job's command line under LSF, in the environment that Railyard gives it. Manual:
+// rail-lsf-run(1).
+//
+// Nothing that Railyard cannot do keeps the job from running: it is said once on standard error, and the line
+// starts without. It has no rights but the user's. nodewatchd takes the job's number as it is told, but the
+// uid from the kernel: who claims another's job is a second entry that restartd drops, since LSF names the
+// owner.
+#include "base/agent_paths.hpp"
+#include "base/cli.hpp"
+#include "base/conf.hpp"
+#include "base/file.hpp"
+#include "base/job_folder.hpp"
+#include "railyard_paths.h"
+#include "restart/ckpt/agent.hpp"
+#include "restart/lsf/allocation.hpp"
+#include "restart/lsf/job_environment.hpp"
+#include "restart/lsf/shell.hpp"
+#include "restart/lsf/starts.hpp"
+#include "sched/lsf/job_line.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <cstdlib>
+#include <exception>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using base::Code;
+using base::Error;
+using base::Expected;
+using restart::lsf::Allocation;
+using restart::lsf::Changes;
+
+// A job that has no client of its own is known on its host all the same, again after nodewatchd was updated.
+constexpr base::Duration asks_every = 5s;
+constexpr int cannot_run = 126;
+
+void say(std::string_view text) {
+    fmt::print(stderr, "rail-lsf-run: {}\n", text);
+}
+
+std::optional<std::string> variable(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+void apply(const Changes& changes) {
+    for (const auto& [name, value] : changes)
+        if (value)
+            ::setenv(name.c_str(), value->c_str(), 1);
+        else
+            ::unsetenv(name.c_str());
+}
+
+std::string this_host() {
+    char name[HOST_NAME_MAX + 1] = "";
+    ::gethostname(name, sizeof name - 1);
+    const std::string whole(name);
+    return whole.substr(0, whole.find('.'));
+}
+
+// As LSF says it, in the order of its plan.
+Expected<Allocation> allocation() {
+    if (const auto hosts = variable("LSB_MCPU_HOSTS"); hosts && !hosts->empty())
+        return restart::lsf::read_mcpu_hosts(*hosts);
+    if (const auto file = variable("LSB_DJOB_HOSTFILE"); file && !file->empty()) {
+        const auto text = base::read_file(*file, std::size_t{64} << 20);
+        if (!text) return text.error();
+        return restart::lsf::read_slots(*text);
+    }
+    return restart::lsf::read_slots(variable("LSB_HOSTS").value_or(""));
+}
+
+// Files of this user's jobs on this host: nobody else's, as nobody may exchange what a job reads there.
+std::string run_folder() {
+    const auto among = variable("TMPDIR").value_or("");
+    return fmt::format("{}/railyard-{}", among.starts_with('/') ? among : "/tmp", ::getuid());
+}
+
+class Job {
+public:
+    Job(sched::lsf::JobLine line, base::JobId id, base::Conf conf)
+        : line_(std::move(line)), id_(id), conf_(std::move(conf)) {}
+
+    Expected<int> run() {
+        const auto socket = conf_.agent.job_socket;
+        const auto starts = restart::lsf::count_start(variable("LSB_JOBFILENAME").value_or(""));
+        if (!starts) say(fmt::format("this start counts as the first: {}", starts.error().text));
+        apply(restart::lsf::job_variables(line_.hints, id_, starts.value_or(0), socket));
+        put_order();
+        const bool alone = hosts_ == 1;
+        std::string why;
+        apply(restart::lsf::host_variables(this_host(), run_folder(), alone, variable, why));
+        if (!why.empty() && variable("RAIL_BIND")) say(fmt::format("rail-bind: {}", why));
+        apply(restart::lsf::ucx_variables(LIBDIR "/railyard/librailucx.so", variable));
+        restart::ckpt::Agent agent(socket, id_, starts.value_or(0));
+        auto ended = restart::lsf::run(line_.line, asks_every, [&] {
+            // An agent that is not there costs the job nothing; its own clients say so where it matters.
+            static_cast<void>(agent.due().has_value());
+        });
+        if (folder_) folder_->remove();
+        return ended;
+    }
+
+private:
+    void put_order() {
+        auto hosts = allocation();
+        if (!hosts) return say(fmt::format("no order of hosts: {}", hosts.error().text));
+        hosts_ = hosts->hosts.size();
+        std::string why;
+        const auto lists = restart::lsf::lists_of(*hosts, line_.hints, conf_.placement.fabric, why);
+        if (!why.empty()) say(fmt::format("hosts are in LSF's order: {}", why));
+        apply(restart::lsf::order_variables(lists, write_hostfile(lists, *hosts), BINDIR "/rail-lsf-rsh",
+                                            variable));
+    }
+
+    std::string write_hostfile(const spank::RankLists& lists, const Allocation& hosts) {
+        base::remove_left_job_folders(run_folder());
+        auto folder = base::JobFolder::hold(run_folder(), id_);
+        if (!folder) {
+            say(fmt::format("no RAIL_HOSTFILE: {}", folder.error().text));
+            return {};
+        }
+        folder_ = *std::move(folder);
+        auto path = folder_->path() + "/hosts";
+        if (auto written = base::write_file(path, restart::lsf::hostfile_of(lists, hosts)); !written) {
+            say(fmt::format("no RAIL_HOSTFILE: {}", written.error().text));
+            return {};
+        }
+        return path;
+    }
+
+    sched::lsf::JobLine line_;
+    base::JobId id_;
+    base::Conf conf_;
+    std::size_t hosts_ = 0;
+    std::optional<base::JobFolder> folder_;
+};
+
+// A part of a job on another of its hosts: rail-lsf-rsh starts it there, with the environment of the first.
+Error on_host(const std::string& line) {
+    std::string why;
+    apply(restart::lsf::host_variables(this_host(), run_folder(), true, variable, why));
+    return restart::lsf::become(line);
+}
+
+// The words as esub.rail wrote them, and where the line is a part of a job, that.
+struct Words {
+    sched::lsf::JobLine line;
+    bool on_host = false;
+};
+
+std::optional<Words> read_words(const std::vector<std::string>& given) {
+    Words words;
+    std::string text = "rail-lsf-run";
+    for (const auto& word : given)
+        if (word == "--on-host" && !words.on_host)
+            words.on_host = true;
+        else
+            text.append(1, ' ').append(word);
+    auto line = sched::lsf::parse_job_line(text);
+    if (!line) return {};
+    words.line = *std::move(line);
+    return words;
+}
+
+Expected<int> start(const std::vector<std::string>& given) {
+    auto words = read_words(given);
+    if (!words)
+        return Error{
+            Code::usage,
+            "the words are those of esub.rail, --line=COMMAND the last, each byte but letters, digits "
+            "and _./:=,+@- as % and two hexadecimal digits: see rail-lsf-run(1)"};
+    if (words->on_host) return on_host(words->line.line);
+    const auto id = restart::lsf::job_of(variable);
+    if (!id) return id.error();
+    auto conf = base::load_conf("", {base::ConfTable::placement, base::ConfTable::agent});
+    if (!conf) say(fmt::format("the defaults count: {}", conf.error().text));
+    return Job(std::move(words->line), *id, conf ? *std::move(conf) : base::Conf()).run();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    base::Cli cli("rail-lsf-run", "Runs a job's command line under LSF, as esub.rail has written it.",
+                  "rail-lsf-run(1)");
+    std::map<std::string, std::string> flags;
+    for (const auto flag : sched::hint_flags())
+        cli->add_option(fmt::format("--{}", flag), flags[std::string(flag)], "As sbatch's, for esub.rail");
+    std::string line;
+    bool part = false;
+    cli->add_flag("--on-host", part, "The line is a part of a job, on another of its hosts");
+    cli->add_option("--line", line, "What /bin/sh is to execute, encoded")->required();
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.size() == 1 && (words[0] == "--help" || words[0] == "--version")) {
+        int status = 0;
+        return cli.parse(argc, argv, status) ? base::exit_usage : status;
+    }
+    try {
+        const auto ended = start(words);
+        if (ended) return *ended;
+        cli.fail(ended.error());
+        return ended.error().code == Code::usage ? base::exit_usage : cannot_run;
+    } catch (const std::exception& error) {
+        say(error.what());
+    }
+    return cannot_run;
+}

@@ -1,0 +1,23 @@
+// The job's own line, run by /bin/sh as LSF would have run it, and watched to its end.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+
+#include <functional>
+#include <string>
+
+namespace restart::lsf {
+
+// Becomes the line: returns only where /bin/sh cannot be started (Code::io).
+base::Error become(const std::string& line);
+
+// Runs the line in this process group and returns its exit status, or 128 and the signal that ended it. Calls
+// `look` at once and then each `every`.
+//
+// LSF signals all process groups of a job, so that the line gets each signal from LSF itself: what ends
+// programs is blocked here, and passed on only where somebody else of this user, outside of the group, sent
+// it to this process. Dies this process, the line is sent SIGTERM. Errors (Code::io): it cannot be started.
+base::Expected<int> run(const std::string& line, base::Duration every, const std::function<void()>& look);
+
+} // namespace restart::lsf

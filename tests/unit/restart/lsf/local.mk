@@ -1,0 +1,8 @@
+tests_unit_unit_run_SOURCES += \
+	%D%/allocation_test.cpp \
+	%D%/job_environment_test.cpp \
+	%D%/shell_test.cpp \
+	%D%/starts_test.cpp
+tests_unit_unit_run_LDADD += libry_lsf_job.la
+TESTS += %D%/rail_lsf_run_test.py
+EXTRA_DIST += %D%/rail_lsf_run_test.py

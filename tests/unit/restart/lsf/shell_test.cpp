@@ -1,0 +1,79 @@
+#include "restart/lsf/shell.hpp"
+
+#include "unit/folder.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// In a process of its own, as a group of its own: the line's end, and who sends signals when.
+int ended(const std::string& line, const std::function<void(pid_t)>& meanwhile) {
+    const auto child = ::fork();
+    if (child == 0) {
+        ::setpgid(0, 0);
+        const auto status = restart::lsf::run(line, 1h, [] {});
+        ::_exit(status ? *status : 255);
+    }
+    meanwhile(child);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+void until_there(const std::filesystem::path& file) {
+    for (int i = 0; i < 12000 && !std::filesystem::exists(file); ++i)
+        ::usleep(5000);
+    REQUIRE(std::filesystem::exists(file));
+}
+
+} // namespace
+
+TEST_CASE("the line ends with its status, or 128 and its signal") {
+    const auto nobody = [](pid_t) {};
+    CHECK(ended("exit 7", nobody) == 7);
+    CHECK(ended("true | true && [ \"a b\" = 'a b' ]", nobody) == 0);
+    CHECK(ended("kill -KILL $$", nobody) == 128 + SIGKILL);
+    CHECK(ended("no-such-program-of-ours 2>/dev/null", nobody) == 127);
+}
+
+TEST_CASE("a signal that was sent to us alone reaches the line") {
+    const test::Folder folder;
+    const auto ready = folder.path / "ready";
+    const auto line = "trap 'exit 42' TERM; : > " + ready.string() + "; while :; do sleep 0.05; done";
+    CHECK(ended(line, [&](pid_t pid) {
+              until_there(ready);
+              ::kill(pid, SIGTERM);
+          }) == 42);
+}
+
+TEST_CASE("a signal to the group reaches the line from its sender, and ends us with it") {
+    const test::Folder folder;
+    const auto ready = folder.path / "ready";
+    const auto line = ": > " + ready.string() + "; exec sleep 600";
+    CHECK(ended(line, [&](pid_t pid) {
+              until_there(ready);
+              ::kill(-pid, SIGINT);
+          }) == 128 + SIGINT);
+}
+
+TEST_CASE("signals that were ours to wait for are the line's to have") {
+    // Blocked in us: a program that inherits that could not be ended.
+    CHECK(ended("grep -q '^SigBlk:.0*$' /proc/self/status", [](pid_t) {}) == 0);
+}
+
+TEST_CASE("a look is taken at once") {
+    int looks = 0;
+    const auto status = restart::lsf::run("exit 3", 1h, [&] { ++looks; });
+    REQUIRE(status);
+    CHECK(*status == 3);
+    CHECK(looks == 1);
+}
