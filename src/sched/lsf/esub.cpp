@@ -96,7 +96,8 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
 
     const auto hints = sched::lsf::flags_of(words, variable);
     if (!hints) return hints.error();
-    const auto conf = base::load_conf("", {base::ConfTable::placement, base::ConfTable::checkpoint});
+    const auto conf =
+        base::load_conf("", {base::ConfTable::placement, base::ConfTable::checkpoint, base::ConfTable::lsf});
     if (!conf) {
         if (!hints->empty()) return conf.error();
         // As plain esub it runs for every job, and those are none of ours.
@@ -104,7 +105,7 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
         return {};
     }
     sched::lsf::Site site;
-    site.parking_queues = {"gang"};
+    site.parking_queues = conf->lsf.parking_queues;
     site.program = BINDIR "/rail-lsf-run";
     if (!hints->empty()) site.capacity = capacity_by(*conf);
     const auto rewritten = rewrite(**job, *hints, site, variable);

@@ -131,6 +131,14 @@ class Esub(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("the job is submitted as it is", done.stderr)
 
+    def test_the_configuration_names_the_parking_queues(self):
+        self.conf.write_text('[lsf]\nparking_queues = ["park", "gang"]\n')
+        self.assertIn('LSB_SUB_QUEUE="park"', self.rewritten(GANG.replace('LSB_SUB_QUEUE="gang"\n', ""), RAIL_SPAN="unit"))
+        self.modify.unlink()
+        self.conf.write_text('[lsf]\nparking_queues = ["park"]\n')
+        self.assertIn("-q gang: Railyard does not place the jobs of this queue: say -q park", self.refused(GANG, RAIL_SPAN="unit"))
+        self.untouched(GANG)
+
     def test_refusals(self):
         self.assertIn("--rail-span=bogus: must be unit, pod or fabric", self.refused(GANG, RAIL_SPAN="bogus"))
         self.assertIn("no such word; there are span=", self.refused(GANG, "spam=unit"))
