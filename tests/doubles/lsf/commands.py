@@ -34,19 +34,20 @@ def parse(command, argv, flags, valued):
     flagged, values, rest = set(), {}, list(argv)
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
         word = rest.pop(0)[1:]
+        while word and word not in flags and word not in valued:   # letters, the last with what follows as its value
+            letter, word = word[0], word[1:]
+            if letter in valued:
+                values[letter], word = word, ""
+            elif letter in flags:
+                flagged.add(letter)
+            else:
+                raise Exit(255, err=f"{command}: invalid option -- '{letter}'\n{USAGE.get(command, '')}")
         if word in flags:
             flagged.add(word)
         elif word in valued:
             if not rest:
                 raise Exit(255, err=USAGE.get(command, ""))
             values[word] = rest.pop(0)
-        elif len(word) > 1 and all(letter in flags for letter in word):
-            flagged |= set(word)
-        elif word[0] in valued:
-            values[word[0]] = word[1:]
-        else:
-            bad = next((letter for letter in word if letter not in flags and letter not in valued), word[0])
-            raise Exit(255, err=f"{command}: invalid option -- '{bad}'\n{USAGE.get(command, '')}")
     return flagged, values, rest
 
 
@@ -111,7 +112,7 @@ def _formatted(engine, text, jobs, short, flags, missing, err):
     raise Exit(255 if missing else 0, show_jobs.fields(engine, jobs, names, short) if jobs else "", err)
 
 
-def _targets(engine, command, request, rest, values, form):
+def _targets(engine, command, request, rest, values, form, states=UNFINISHED):
     """The jobs of ids, or of -J, -u, -q and 0; refusals are printed one by one."""
     if not rest and "J" not in values:
         raise Exit(255, err=USAGE.get(command, "Job ID, job name or user name must be specified\n"))
@@ -125,22 +126,20 @@ def _targets(engine, command, request, rest, values, form):
             if not found:
                 err += form.format(text, "No matching job found")
         return jobs, err
-    user = values.get("u", request["user"])
-    administrator = engine.cluster.is_administrator(request["user"])
+    user = values.get("u", request["user"])   # 0 and -J mean the caller's own
     for job in list(engine.jobs.values()):
-        mine = job.user == user or (user == "all" or "u" not in values) and administrator
-        if mine and ("J" not in values or (job.name or job.command).split("[")[0] == values["J"]) \
-                and ("q" not in values or job.queue == values["q"]) and job.state in UNFINISHED:
+        if user in (job.user, "all") and ("J" not in values or (job.name or job.command).split("[")[0] == values["J"]) \
+                and ("q" not in values or job.queue == values["q"]) and job.state in states:
             jobs.append(job)
     if not jobs:
         raise Exit(255, err="No matching job found\n")
     return jobs, err
 
 
-def _each(engine, command, request, flags, values, rest, act, done, form="Job <{}>: {}\n"):
+def _each(engine, command, request, flags, values, rest, act, done, form="Job <{}>: {}\n", states=UNFINISHED):
     """One sentence a job; act raises Refused or may return the verb of done."""
     _answer(engine, command, flags)
-    jobs, err = _targets(engine, command, request, rest, values, form)
+    jobs, err = _targets(engine, command, request, rest, values, form, states)
     out, status, seconds, said = "", 255 if err else 0, 0.0, set()
     many = rest == ["0"] or not rest
     for job in jobs:
@@ -201,9 +200,10 @@ def bkill(engine, request):
 
 def brequeue(engine, request):
     flags, values, rest = parse("brequeue", request["argv"], ("h", "V", "d", "e", "r", "a", "H"), ("J", "u"))
-    states = [state for letter, state in (("e", "EXIT"), ("d", "DONE")) if letter in flags]
+    states = [state for letter, state in (("e", "EXIT"), ("d", "DONE")) if letter in flags or "a" in flags]
     _each(engine, "brequeue", request, flags, values, rest,
-          lambda job: control.requeue(engine, request["user"], job, "H" in flags, states), "Job <{}> is being requeued \n", "Job <{}> : {}\n")
+          lambda job: control.requeue(engine, request["user"], job, "H" in flags, states), "Job <{}> is being requeued \n", "Job <{}> : {}\n",
+          states + ["RUN", "USUSP", "SSUSP", "UNKWN"] if "r" in flags or not states else states)
 
 
 def _position(engine, request, top):
@@ -216,6 +216,21 @@ def _position(engine, request, top):
         except control.Refused as refusal:
             raise Exit(255, err=err + f"Job <{job.id}>: {refusal}\n") from None
     raise Exit(255 if not jobs else 0, err=err)
+
+
+def bpeek(engine, request):
+    _, _, rest = parse("bpeek", request["argv"], ("h", "V", "f"), ("J", "m", "q"))
+    text = rest[0] if rest else ""
+    jobs = control.find(engine, text)
+    if not jobs:
+        raise Exit(255, err=f"Job <{text}> is not found\n")
+    try:
+        control.permit(engine, request["user"], jobs[0])
+    except control.Refused as refusal:
+        raise Exit(255, err=f"Job <{text}>: {refusal}\n") from None
+    if jobs[0].state in ("PEND", "PSUSP"):
+        raise Exit(255, err=f"Job <{text}> : Not yet started.\n")
+    raise Exit(0, "<< output from stdout >>\n" + (engine.runner.output(jobs[0]) or ""))
 
 
 def brun(engine, request):
@@ -380,7 +395,7 @@ def modify(engine, request):
 COMMANDS = {"bjobs": bjobs, "bswitch": bswitch, "bstop": bstop, "bresume": bresume, "bkill": bkill, "brequeue": brequeue,
             "btop": lambda engine, request: _position(engine, request, True),
             "bbot": lambda engine, request: _position(engine, request, False),
-            "brun": brun, "bhist": bhist, "bhosts": bhosts, "lshosts": lshosts, "lsload": lsload, "bqueues": bqueues,
+            "brun": brun, "bpeek": bpeek, "bhist": bhist, "bhosts": bhosts, "lshosts": lshosts, "lsload": lsload, "bqueues": bqueues,
             "bmgroup": bmgroup, "bugroup": bugroup, "bparams": bparams, "lsid": lsid, "badmin": admin.badmin,
             "submit": submit, "modify": modify}
 # These ask the lim and are answered while mbatchd is down.
@@ -388,8 +403,11 @@ OF_THE_LIM = ("lsid", "lshosts", "lsload", "lsrun")
 
 
 def serve(engine, request):
+    command = COMMANDS.get(request["command"])
+    if command is None:   # as env says it
+        return {"exit": 127, "out": "", "err": f"env: '{request['command']}': No such file or directory\n"}
     try:
-        return COMMANDS[request["command"]](engine, request)
+        return command(engine, request)
     except Exit as done:
         return done.answer
     except admin.Answer as done:

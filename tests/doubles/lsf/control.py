@@ -191,11 +191,9 @@ def resume(engine, user, job):
         _reachable(engine, job)
         engine.enter(job, "SSUSP")
         engine.event(job, "Suspended:  Waiting for re-scheduling after being resumed by user;")
-        engine.at(engine.sbd_tick(engine.now + engine.timing["SBD_SLEEP_TIME"]), _running_again, engine, job, job.run_number)
-    elif job.state in STARTED and job.state != "RUN":
+        engine.at(engine.now + 2 * engine.timing["SBD_SLEEP_TIME"], _running_again, engine, job, job.run_number)
+    elif job.state in ("UNKWN", "ZOMBI"):
         _reachable(engine, job)
-    elif job.state == "RUN":
-        engine.poke(engine.first_host(job))
 
 
 def unfinished_or_requeued(job):

@@ -56,7 +56,7 @@ def poke(engine, host):
         return
     host.poked_at = engine.now
     patience = engine.timing["MAX_SBD_FAIL"] * engine.timing["LSB_MBD_CONNTIMEOUT"]
-    engine.at(engine.mbd_tick(engine.now + patience), _unreach, engine, host, host.outage)
+    engine.at(engine.now + patience, _unreach, engine, host, host.outage)
 
 
 def first_jobs(engine, host):
@@ -91,9 +91,12 @@ def _given_up(engine, host, outage):
     early = host.poked_at < host.lost_at + UNASKED * 2   # noticed before the lim did: ZOMBI was seen on the way
     for job in first_jobs(engine, host):
         if job.state == "UNKWN" and (is_rerunnable(engine, job) or job.requeue):
-            if early:
+            zombie = early and job.requeue
+            if zombie:
                 engine.enter(job, "ZOMBI")
-            engine.at(engine.now + engine.timing["MBD_SLEEP_TIME"] * (0.5 if early else 0.25), _rerun, engine, job, job.run_number)
+            engine.at(engine.now + engine.timing["MBD_SLEEP_TIME"] * (0.5 if zombie else 0.25), _rerun, engine, job, job.run_number)
+        elif job.state == "UNKWN":
+            engine.started[job.key] = engine.started.pop(job.key)   # seen: it goes to the end of the list
     engine.wake()
 
 

@@ -136,6 +136,7 @@ class Job:
     run_number: int = 0                # a timer of an earlier run does nothing
     ending: bool = False               # its process has ended, sbatchd has not said so
     killed: bool = False
+    asked: float = 0.0                 # when its sbatchd was asked to end it
     copies: dict = dataclasses.field(default_factory=dict)       # run number -> host, alive behind a cut cable
     lost_copy: str = ""                # the host of a run that mbatchd gave up
     pid: int = 0

@@ -187,28 +187,21 @@ class Server:
             return {"retry": 1.0 / self.scale}
         if command == "submit":
             request["spec"].update(uid=uid, gid=gid, home=home, cwd=request["cwd"], env=request["environment"])
-        if command in ("bpeek", "ended"):
-            return self._look(request, user)
+        if command == "ended":
+            return self._look(request)
         answer = commands.serve(self.engine, {**request, "user": user})
         if "seconds" in answer:
             answer["seconds"] /= self.scale
         return answer
 
-    def _look(self, request, user):
-        """bpeek, and what bsub -K and -I wait for."""
-        text = request["argv"][-1] if request["argv"] else ""
-        jobs = control.find(self.engine, text) or []
+    def _look(self, request):
+        """What bsub -K and -I wait for."""
+        jobs = control.find(self.engine, request["argv"][0]) or []
         if not jobs:
-            return {"exit": 255, "out": "", "err": f"Job <{text}> is not found\n"}
+            return {"exit": 255, "out": "", "err": ""}
         job = jobs[0]
-        if request["command"] == "ended":
-            return {"state": job.state, "host": job.exec_hosts[0][0] if job.exec_hosts else "", "status": job.status,
-                    "output": self.processes.output(job)}
-        if user != job.user and not self.engine.cluster.is_administrator(user):
-            return {"exit": 255, "out": "", "err": f"Job <{text}>: User permission denied\n"}
-        if job.state in ("PEND", "PSUSP"):
-            return {"exit": 255, "out": "", "err": f"Job <{text}> : Not yet started.\n"}
-        return {"exit": 0, "out": "<< output from stdout >>\n" + (self.processes.output(job) or ""), "err": ""}
+        return {"state": job.state, "host": job.exec_hosts[0][0] if job.exec_hosts else "", "status": job.status,
+                "output": self.engine.runner.output(job)}
 
     def control(self, verb, words):
         """host NAME on|off|cut, advance SECONDS, index HOST NAME VALUE, mbatchd on|off, now."""

@@ -1,12 +1,12 @@
 """The texts of bhist and of badmin's hist, hhist and qhist."""
 import show_jobs
 
-WIDTH, INDENT = 80, 21
+WIDTH, INDENT = 79, 21
 COLUMNS = ("PEND", "PSUSP", "RUN", "USUSP", "SSUSP", "UNKWN")
 
 
 def line(when, text, wrapped=True):
-    """One event; the engine breaks most of them at 80 columns wherever that falls."""
+    """One event; the engine breaks most of them after 79 columns wherever that falls."""
     text = f"{show_jobs.day(when)}: {text}"
     if not wrapped:
         return text + "\n"

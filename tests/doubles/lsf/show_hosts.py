@@ -50,13 +50,13 @@ def bhosts_long(engine, name):
             for index, one in engine.cluster.indices.items():
                 value = host.indices.get(index, 0.0)
                 low = one.get("loadSched") is not None and value < one["loadSched"]
-                cells += ("*" if low else "") + f"{value:.1f}" if False else f"{('*' if low else '') + format(value, '.1f'):>8}"
+                cells += f"{('*' if low else '') + format(value, '.1f'):>8}"
             text += ("            " + "".join(f"{index:>7} " for index in engine.cluster.indices)[:-1] + "\n"
                      f" Total      {cells[1:]}\n Reserved   " + "".join(f"{'0.0':>8}" for _ in engine.cluster.indices)[1:] + "\n\n\n")
         numeric = [key for key, value in host.resources.items() if not isinstance(value, str)]
         if numeric:
             text += ("            " + " ".join(f"{key:>7}" for key in numeric) + "\n"
-                     " Total      " + " ".join(f"{host.resources[key]:>6}" for key in numeric) + "\n"
+                     " Total     " + " ".join(f"{host.resources[key]:>8}" for key in numeric) + "\n"
                      " Reserved   " + " ".join(f"{'0.0':>7}" for _ in numeric) + "\n\n\n")
     text += " LOAD THRESHOLD USED FOR SCHEDULING:\n" + LOADS + "\n" + thresholds(engine, True)
     if host.note:
@@ -69,7 +69,7 @@ def bhosts_resources(engine, wanted):
     for host in engine.cluster.hosts.values():
         for key, value in host.resources.items():
             if not isinstance(value, str) and (not wanted or key in wanted):
-                lines.append(f"{key:<20}{value:>12}            0.0       {host.name} \n")
+                lines.append(f"{key:<20}{value:>10}            0.0       {host.name} \n")
     return "".join(lines)
 
 
@@ -141,7 +141,7 @@ def bqueues(engine, queues, wide):
     lines = ["QUEUE_NAME      PRIO STATUS          MAX JL/U JL/P JL/H NJOBS  PEND   RUN  SUSP \n"]
     for queue in queues:
         total, count = _queue_counts(engine, queue)
-        status = f"  {_queue_status(queue, False):<14}" if wide else f"   {_queue_status(queue, False):<13}"
+        status = f"{_queue_status(queue, False):>12}    " if wide else f"{_queue_status(queue, False):>13}   "
         lines.append(f"{queue.name:<15} {queue.priority:>3} {status}   -    -    -    - {total:>5} {count['PEND']:>5} {count['RUN']:>5} "
                      f"{count['SSUSP'] + count['USUSP']:>5}\n")
     return "".join(lines)

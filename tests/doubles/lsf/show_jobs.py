@@ -199,7 +199,6 @@ def select(engine, user, option, ids=()):
         chosen += list(engine.finished.values())
     if states & {"suspended"} and not states & {"started", "all"}:
         chosen += [job for job in engine.started.values() if job.state in ("USUSP", "SSUSP")]
-        chosen += [job for job in waiting if job.state == "PSUSP" and "pending" not in states]
     if ids:
         wanted = {job.key for text in ids for job in control.find(engine, text) or []}
         chosen = [job for job in chosen if job.key in wanted]

@@ -36,7 +36,7 @@ class Engine:
         self.note_start()
 
     def note_start(self):
-        servers = len(self.cluster.hosts)
+        servers = len(self.cluster.compute)
         self.history.append((self.now, "mbatchd", f"mbatchd started on host <{self.cluster.keys['master']}>; cluster name "
                              f"<{self.cluster.keys['cluster']}>, {servers} server hosts, {len(self.cluster.queues)} queues."))
 
@@ -62,10 +62,10 @@ class Engine:
     def mbd_tick(self, when):
         return self._grid(when, self.timing["MBD_SLEEP_TIME"], 0.0)
 
-    def sbd_tick(self, when):
-        # Between two looks of mbatchd: an end is told by the one and then acted on by the other, as was measured.
+    def sbd_tick(self, when, asked):
+        """An sbatchd looks at its jobs every SBD_SLEEP_TIME, counted from the last request that woke it."""
         period = self.timing["SBD_SLEEP_TIME"]
-        return self._grid(when, period, period * 0.65)
+        return asked + max(1, math.ceil((when - asked) / period - 1e-9)) * period
 
     def wake(self, when=None):
         """Let mbatchd look for jobs to start at its next look that is at or after when."""
@@ -189,7 +189,7 @@ class Engine:
             return
         if job.requeue:
             job.ending = True
-            self.at(self.sbd_tick(self.now + GRACE / 5), self._shown_exit, job, run_number)
+            self.at(self.sbd_tick(self.now + GRACE / 5, job.asked), self._shown_exit, job, run_number)
             return
         self.at_end(job)
 
@@ -240,7 +240,7 @@ class Engine:
         """INT, then TERM, then KILL, each a look of sbatchd after JOB_TERMINATE_INTERVAL."""
         if job.killed or job.ending:
             return
-        job.killed = True
+        job.killed, job.asked = True, self.now
         self._signal_again(job, job.run_number, ("INT", "TERM", "KILL"))
 
     def _signal_again(self, job, run_number, names):
@@ -249,7 +249,7 @@ class Engine:
         if self.first_host(job).power == "on":
             self.runner.signal(job, names[0])
         if len(names) > 1:
-            when = self.sbd_tick(self.now + self.timing["JOB_TERMINATE_INTERVAL"])
+            when = self.sbd_tick(self.now + self.timing["JOB_TERMINATE_INTERVAL"], job.asked)
             self.at(when, self._signal_again, job, run_number, names[1:])
 
     # ---- mbatchd itself

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""The double of the LSF engine against recordings of the engine: every recorded command whose state the double can reach
+is typed again, and its exit status, output and errors must be the same byte for byte; so must the order of states in the
+recorded time lines, their moments within a tolerance. What is left out stands with its reason in lsf/recorded/left_out.json.
+
+lsf_double_test.py [-v] [RECORDING]
+"""
+import difflib
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE / "lsf"))
+import replay        # pylint: disable=wrong-import-position
+import scenarios     # pylint: disable=wrong-import-position
+
+AT_LEAST = {"commands": 525, "time lines": 55, "files": 15}   # they may only grow
+TOLERANCE = 3.5         # seconds: one and a half looks of mbatchd, which come when they come
+TOLERANCE_OF_LOSS = 8.0   # and an exchange of the lims more
+
+
+def job_of(item, player):
+    """The job of a time line: named in its title, else that of the last command."""
+    for word in item.title.replace("[", " ").split():
+        if word.isdigit() and not item.number:
+            return int(word)
+    return player.last_job
+
+
+def number_in(texts):
+    for text in texts:
+        digits = "".join(letter if letter.isdigit() else " " for letter in text).split()
+        if digits and ("<" in text or text.isdigit()):
+            return int(digits[0])
+    return None
+
+
+def played(player, item):
+    """The difference of a command, "" for none."""
+    if item.argv[0] == "bsub" and "Job <" in item.out:
+        player.engine.next_id = number_in([item.out])
+    before = player.engine.now
+    status, out, err = player.type(item.user, item.argv, item.env, item.stdin)
+    player.engine.advance(max(player.engine.now, before + item.seconds))
+    found = number_in([item.out] if item.argv[0] == "bsub" else item.argv[-1:] + [item.out.split("\n")[0]])
+    if found:
+        player.last_job = found
+    recorded, errors = item.out, item.err
+    if item.argv[0] == "bjobs" and {"-a", "-d"} & set(item.argv):
+        recorded = replay.without_older(recorded, player.engine.elements)
+    recorded, errors, out, err = (replay.mask(text) for text in (recorded, errors, out, err))
+    if item.argv[0] == "badmin" and "hist" in item.argv[1]:
+        recorded, out = replay.unwrapped(recorded), replay.unwrapped(out)
+    if (status, out, err) == (item.exit, recorded, errors):
+        return ""
+    lines = [f"exit status {status}, recorded {item.exit}"] if status != item.exit else []
+    for stream, mine, other in (("standard output", out, recorded), ("standard error", err, errors)):
+        lines += list(difflib.unified_diff(other.split("\n"), mine.split("\n"), f"recorded {stream}", "double", lineterm="", n=1))
+    return "\n".join(lines)
+
+
+def beside(player, item):
+    """What stands beside commands of esubs: their parameter file, the job's environment. None: nothing that can be compared."""
+    if item.title.startswith("LSB_SUB_PARM_FILE"):
+        mine = (player.probe / "parm").read_text().split("\n")[:-1]
+    elif item.title == "RAIL_*, HOME and PATH in the job":
+        environment = player.engine.elements[player.last_job][0].env
+        mine = [f"{name}={value}" for name, value in environment.items() if name.startswith("RAIL_") or name in ("HOME", "PATH")]
+        mine, item.lines = sorted(mine), sorted(item.lines)
+    else:
+        return None
+    mask = lambda lines: ["LSB_SUB_BEGIN_TIME" if line.startswith("LSB_SUB_BEGIN_TIME=") else line for line in lines]
+    return "" if mask(mine) == mask(item.lines) else "\n".join(difflib.unified_diff(item.lines, mine, "recorded", "double", lineterm=""))
+
+
+def noted(player, item, runs):
+    """The recorder's note of how often the esub ran and what became of the job."""
+    for note in item.notes:
+        found = re.match(r"esub runs: (\d+)(?:; state \('(\w+)', '-'\))?$", note)
+        if found and int(found[1]) != runs:
+            return f"the esub ran {runs} times, recorded {found[1]}"
+        if found and found[2] and player.state(player.last_job)[0] != found[2]:
+            return f"{player.state(player.last_job)}, recorded {found[2]}"
+    return ""
+
+
+def check(scenario, names, more, out, count, verbose):
+    """Plays the recordings; returns the failures."""
+    player, failures = replay.Player(**more), []
+    steps = scenario(player)
+    for name in names:
+        seen = {}
+        for item in replay.read(replay.FOLDER / f"{name}.txt"):
+            seen[item.name] = seen.get(item.name, 0) + 1
+            key = item.name if seen[item.name] == 1 else f"{item.name} #{seen[item.name]}"
+            step = steps.get((name, key))
+            if step:
+                step()
+            if item.argv is None and item.states is None:
+                difference = beside(player, item)
+                if difference:
+                    failures.append(f"{name} {key}:\n{difference}")
+                elif difference is not None:
+                    count["files"] += 1
+                continue
+            kind = "commands" if item.argv else "time lines"
+            if key in out.get(name, {}):
+                count[f"{kind} left out"].append(f"{name} {key}: {out[name][key]}")
+                if item.argv and item.argv[0] in ("bkill",):
+                    player.type(item.user, item.argv)
+                continue
+            loss = name.startswith(("host_loss", "cable")) or "power-off" in item.title
+            tolerance = TOLERANCE_OF_LOSS if loss else TOLERANCE
+            if item.argv:
+                before = player.esub_runs()
+                difference = played(player, item)
+                difference = difference or noted(player, item, player.esub_runs() - before)
+            elif item.title in player.passed:   # recorded beside commands
+                job_id, host = player.passed[item.title]
+                difference = player.history(job_id, player.engine.cluster.hosts[host].lost_at, item.states, tolerance)
+            else:
+                difference = player.time_line(job_of(item, player), item.states, tolerance)
+            if difference:
+                failures.append(f"{name} {key}: {item.argv or item.title}\n{difference}")
+            else:
+                count[kind] += 1
+                if verbose:
+                    print(f"{name} {key}: the same")
+    return failures
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "-v"]
+    out = scenarios.left_out(replay.FOLDER)
+    count = {"commands": 0, "files": 0, "time lines": 0, "commands left out": [], "time lines left out": []}
+    failures = []
+    for scenario, names, more in scenarios.SCENARIOS:
+        if not words or set(words) & set(names):
+            failures += check(scenario, names, more, out, count, "-v" in sys.argv)
+    never = sorted(path.stem for path in replay.FOLDER.glob("*.txt") if not any(path.stem in names for _, names, _ in scenarios.SCENARIOS))
+    for name in never:
+        items = [item for item in replay.read(replay.FOLDER / f"{name}.txt") if item.argv or item.states]
+        if "*" not in out.get(name, {}):
+            failures.append(f"{name}.txt is played by no scenario and left_out.json gives no reason (\"*\")")
+        elif not words:
+            count["commands left out"] += [f"{name} {item.name}: {out[name]['*']}" for item in items if item.argv]
+            count["time lines left out"] += [f"{name} {item.name}: {out[name]['*']}" for item in items if item.states]
+    for failure in failures:
+        print(f"FAIL {failure}\n")
+    print(f"{count['commands']} recorded commands replayed, {len(count['commands left out'])} left out; "
+          f"{count['time lines']} time lines, {len(count['time lines left out'])} left out; {count['files']} files of esubs and jobs")
+    if not failures:
+        print("\n".join(f"left out: {line}" for line in count["commands left out"] + count["time lines left out"]))
+    fewer = [] if words else [f"{count[kind]} {kind}, {least} before" for kind, least in AT_LEAST.items() if count[kind] < least]
+    if fewer:
+        print(f"fewer were replayed than before: {'; '.join(fewer)}")
+    sys.exit(1 if failures or fewer else 0)
+
+
+main()
