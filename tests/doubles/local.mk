@@ -6,13 +6,13 @@ CLEANFILES += %D%/libnvidia-ml.so.1
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) -I$(top_srcdir)/src $(CFLAGS) -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 \
 		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread
 
-TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_double_test.py
+TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_double_test.py %D%/lsf_serve_test.py
 EXTRA_DIST += %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
 
 # The double of an LSF-compatible engine, standard library only, run where it stands.
 EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/commands.py %D%/lsf/control.py \
 	%D%/lsf/dispatch.py %D%/lsf/esub.py %D%/lsf/loss.py %D%/lsf/model.py %D%/lsf/pretend.py %D%/lsf/processes.py \
-	%D%/lsf/replay.py %D%/lsf/resreq.py %D%/lsf/scenarios.py %D%/lsf_double_test.py \
+	%D%/lsf/replay.py %D%/lsf/resreq.py %D%/lsf/scenarios.py %D%/lsf_double_test.py %D%/lsf_serve_test.py \
 	%D%/lsf/server.py %D%/lsf/show_hist.py %D%/lsf/show_hosts.py %D%/lsf/show_jobs.py \
 	%D%/lsf/state.py %D%/lsf/submission.py %D%/lsf/usage.py
 # Measured transcripts of the engine, of which the double is held to some 500 commands.

@@ -105,6 +105,8 @@ def submit(server, command, argv, environment, cwd, read_stdin, start=None):
         warnings = esub.run(job, other, settings, environment, cwd, command == "bmod", *([start] if start else []))
     except esub.Aborted:
         return no("Request aborted by esub")
+    if other.get("wait", "K") != "K":
+        job["interactive"] = True
     request = {"command": "submit" if command == "bsub" else "modify", "spec": job, "id": job_id, "cwd": cwd,
                "environment": environment, "argv": [], "env": {}}
     answer = server.ask(request)

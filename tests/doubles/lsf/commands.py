@@ -16,9 +16,9 @@ from usage import USAGE
 
 FIELDS_OF_SUBMISSION = ("command", "uid", "gid", "script", "name", "description", "project", "cwd", "home", "env", "slots",
                         "max_slots", "res_req", "hosts", "rerun", "hold", "out_file", "err_file", "in_file", "pre_exec", "depend",
-                        "run_limit", "begin", "queue", "exclusive", "array")
+                        "run_limit", "begin", "queue", "exclusive", "array", "interactive")
 
-MODIFIABLE = set(FIELDS_OF_SUBMISSION) - {"uid", "gid", "cwd", "home", "env", "exclusive", "array", "script", "hold"}
+MODIFIABLE = set(FIELDS_OF_SUBMISSION) - {"uid", "gid", "cwd", "home", "env", "exclusive", "array", "script", "hold", "interactive"}
 
 
 class Exit(Exception):

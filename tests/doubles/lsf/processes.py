@@ -131,6 +131,8 @@ class Processes:
             started, queue = (job.started, job.queue) if job else (0.0, "")
             current = job is not None and run_number == job.run_number
             lost = self.engine.cluster.hosts[name].power != "on"
+            if current and job.interactive:
+                job.output = self._text(paths["out"])
             self.engine.process_ended(key, run_number, status)
             again = current and status >> 8 and str(status >> 8) in self.engine.cluster.queues[queue].requeue_exit_values
             if current and not lost and not again:
@@ -191,8 +193,12 @@ class Processes:
         run = self.runs.get((job.key, job.run_number))
         if not run:
             return None
-        with open(run[2]["out"], "rb") as stream:
-            return stream.read().decode("utf-8", "surrogateescape")
+        return self._text(run[2]["out"])
+
+    @staticmethod
+    def _text(path):
+        with open(path, "rb") as stream:
+            return stream.read(1 << 20).decode("utf-8", "surrogateescape")
 
     def stop(self):
         for process, _, _ in self.runs.values():

@@ -54,7 +54,8 @@ class Server:
         os.chmod(os.path.join(self.folder, "spool"), 0o711)
         self.processes = Processes(self.engine, self.folder, {
             "LSF_BINDIR": self.settings["bindir"], "LSF_ENVDIR": self.folder, "LSF_SERVERDIR": self.settings["serverdir"],
-            "LSF_LIBDIR": os.path.join(self.folder, "lib")})
+            "LSF_LIBDIR": os.path.join(self.folder, "lib"), "LSF_EAUTH_CLIENT": "user",
+            "LSF_EAUTH_SERVER": f"mbatchd@{cluster.keys['cluster']}"})
         self.engine.runner = self.processes if cluster.keys["run"] else Pretend(self.engine, cluster.keys["duration"])
         self.selector = selectors.DefaultSelector()
         self.running = True
@@ -101,6 +102,7 @@ class Server:
                 self.processes.reap()
                 self._tasks_ended()
         finally:
+            signal.set_wakeup_fd(-1)
             self.processes.stop()
             os.unlink(path)
 
@@ -201,7 +203,7 @@ class Server:
             return {"exit": 255, "out": "", "err": ""}
         job = jobs[0]
         return {"state": job.state, "host": job.exec_hosts[0][0] if job.exec_hosts else "", "status": job.status,
-                "output": self.engine.runner.output(job)}
+                "output": job.output or self.engine.runner.output(job)}
 
     def control(self, verb, words):
         """host NAME on|off|cut, advance SECONDS, index HOST NAME VALUE, mbatchd on|off, now."""

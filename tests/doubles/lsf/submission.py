@@ -95,6 +95,8 @@ def array(name):
         first, _, last = piece.partition("-")
         if not first.isdigit() or (last and not last.isdigit()) or int(last or first) - int(first) > 1000:
             raise Bad("Bad argument for option -J")
+        if int(last or first) < int(first):
+            raise Bad("Bad argument for option -J")
         indices += range(int(first), int(last or first) + 1)
     return indices
 

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""The double of the LSF engine as a server: its commands as programs, jobs that really run, hosts that are lost under them,
+callers that may not do what they ask. Ten of its seconds pass in one of ours; nothing here measures time.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import pwd
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE / "lsf"))
+import replay        # pylint: disable=wrong-import-position
+
+DEADLINE = 120   # seconds; all of this takes some ten
+ROOT = os.geteuid() == 0
+
+
+class Yard:
+    """A served folder. Each test has its own."""
+
+    def __init__(self, folder, **keys):
+        self.folder = pathlib.Path(folder)
+        self.folder.chmod(0o755)
+        (self.folder / "lsf.json").write_text(json.dumps({"time_scale": 10.0, "first_request_is_administrators": False, **keys}))
+        self.server = subprocess.Popen([sys.executable, "-B", HERE / "lsf/lsf_double", "serve", folder], stdout=subprocess.PIPE,
+                                       text=True)
+        if self.server.stdout.readline() != "ready\n":
+            raise AssertionError("the server did not start")
+
+    def type(self, *words, user="alice", stdin="", env=None, **more):
+        environment = {"PATH": f"{self.folder}/bin:/usr/bin:/bin", "HOME": str(self.folder), "LSF_DOUBLE_USER": user, **(env or {})}
+        return subprocess.run([str(word) for word in words], capture_output=True, text=True, input=stdin, timeout=DEADLINE, check=False,
+                              env=environment, cwd=self.folder, **more)
+
+    def ok(self, *words, **more):
+        done = self.type(*words, **more)
+        if done.returncode != 0:
+            raise AssertionError(f"{words}: exit status {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def double(self, verb, *words):
+        return subprocess.run([sys.executable, "-B", HERE / "lsf/lsf_double", verb, self.folder, *words], check=True, capture_output=True,
+                              text=True, timeout=DEADLINE).stdout
+
+    def submit(self, *words, **more):
+        return re.search(r"Job <(\d+)>", self.ok("bsub", *words, **more))[1]
+
+    def state(self, job):
+        words = self.ok("bjobs", "-w", "-a", job, env={"LSB_SHORT_HOSTLIST": "1"}).split("\n")[1].split()
+        return f"{words[2]} {words[5]}"
+
+    def wait(self, job, wanted):
+        return wait_for(lambda: self.state(job).startswith(wanted), f"job {job} to be {wanted}", lambda: self.state(job))
+
+    def start(self, *words, where="n4+2 n2+1", queue="gang", **more):
+        job = self.submit("-r", "-q", queue, "-n", "16", "-R", "span[ptile=8]", *words, **more)
+        self.ok("bmod", "-m", where, job, user="lsfadmin")
+        self.ok("bswitch", "gangrun", job, user="lsfadmin")
+        self.wait(job, "RUN")
+        return job
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait(DEADLINE)
+        self.server.stdout.close()
+
+
+def wait_for(condition, what, seen=lambda: ""):
+    until = time.monotonic() + DEADLINE
+    while time.monotonic() < until:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"waited {DEADLINE} s for {what}; {seen()}")
+
+
+def same(mine, wanted):
+    if mine != wanted:
+        raise AssertionError(f"{mine!r}, not {wanted!r}")
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def pid_in(path):
+    return int(wait_for(lambda: path.exists() and path.read_text().endswith("\n") and path.read_text(), f"{path}"))
+
+
+def a_gang_is_placed_requeued_and_placed_again(yard):
+    job = yard.submit("-r", "-q", "gang", "-n", "16", "-R", "span[ptile=8]", "-o", "out.%J", "echo on $LSB_MCPU_HOSTS; exec sleep 1000")
+    yard.double("now")
+    same(yard.state(job), "PEND -")
+    yard.ok("bmod", "-m", "n4+2 n2+1", job, user="lsfadmin")
+    refused = yard.type("bswitch", "gangrun", job)
+    same((refused.returncode, refused.stderr), (255, "gangrun: User cannot use the queue\n"))
+    yard.ok("bswitch", "gangrun", job, user="lsfadmin")
+    yard.wait(job, "RUN 8*n4:8*n2")
+    wait_for(lambda: yard.ok("bpeek", job) == "<< output from stdout >>\non n4 8 n2 8\n", "its first line")
+    yard.ok("bswitch", "gang", job, user="lsfadmin")
+    yard.ok("brequeue", "-H", job, user="lsfadmin")
+    yard.wait(job, "PSUSP")
+    out = (yard.folder / f"out.{job}").read_text()
+    same("re-queued with the same jobid.." in out and out.endswith("\n\non n4 8 n2 8\n"), True)
+    yard.ok("bmod", "-m", "n3+1 n1+2", job, user="lsfadmin")
+    yard.ok("bswitch", "gangrun", job, user="lsfadmin")
+    yard.ok("bresume", job, user="lsfadmin")
+    yard.wait(job, "RUN 8*n1:8*n3")
+    yard.ok("bkill", job)
+    yard.wait(job, "EXIT")
+    same(yard.type("bkill", job).stderr, f"Job <{job}>: Job has already finished\n")
+
+
+def a_job_sees_what_was_recorded(yard):
+    items = replay.read(replay.FOLDER / "multihost_start.txt")
+    wanted = sorted({line.split("=")[0] for line in next(item for item in items if item.title == "output").lines if "=" in line})
+    job = yard.start("-o", "out", "-e", "err", "env -0 >env.txt; exec sleep 1000")
+    text = wait_for(lambda: (yard.folder / "env.txt").exists() and (yard.folder / "env.txt").read_text(), "its environment")
+    found = dict(line.split("=", 1) for line in text.split("\0") if "=" in line)
+    names = sorted(name for name in found if name.startswith(("LSB_", "LSF_", "LS_")) and name != "LSF_DOUBLE_USER")
+    same(names, wanted)
+    same((found["LSB_JOBID"], found["LSB_MCPU_HOSTS"], found["LSB_HOSTS"]), (job, "n4 8 n2 8 ", " ".join(["n4"] * 8 + ["n2"] * 8)))
+
+
+def a_job_that_ignores_int_and_term_is_killed(yard):
+    pid = yard.folder / "pid"
+    job = yard.start('trap "" INT TERM; echo $$ >pid; while :; do sleep 0.05; done')
+    process = pid_in(pid)
+    yard.ok("brequeue", "-H", job)
+    yard.wait(job, "PSUSP")
+    wait_for(lambda: not alive(process), "its process to be gone")
+    history = yard.ok("bhist", "-l", job)
+    same("Exited by signal 9." in history or history, True)
+
+
+def bsub_waits_with_k_and_i(yard):
+    for number, argv in (("19", ["bsub", "-K", "-q", "rail", "true"]), ("20", ["bsub", "-I", "-q", "normal", "echo", "hello"])):
+        item = next(one for one in replay.read(replay.FOLDER / "bsub.txt") if one.number == number)
+        same(item.argv, argv)
+        done = yard.type(*argv)
+        out = re.sub(r"Job <\d+>", "Job <N>", done.stdout)
+        same((done.returncode, out, done.stderr), (item.exit, re.sub(r"Job <\d+>", "Job <N>", item.out), item.err))
+    same(yard.type("bsub", "-K", "exit 7").returncode, 7)
+
+
+def lsrun_runs_and_ends_with_its_caller(yard):
+    done = yard.type("lsrun", "-m", "n3", "--", "/bin/sh", "-c", "cat; pwd; exit 3", stdin="a line\n")
+    same((done.returncode, done.stdout), (3, f"a line\n{yard.folder}\n"))
+    same(yard.type("lsrun", "-m", "n3", "sh", "-c", "true").returncode, 255)
+    same(yard.type("lsrun", "-m", "nosuch", "--", "true").returncode, 255)
+    environment = {"PATH": f"{yard.folder}/bin:/usr/bin:/bin"}
+    caller = subprocess.Popen(["lsrun", "-m", "n3", "--", "/bin/sh", "-c", "echo $$ >task; exec sleep 1000"], env=environment,
+                              executable=f"{yard.folder}/bin/lsrun", cwd=yard.folder)
+    task = pid_in(yard.folder / "task")
+    caller.kill()
+    caller.wait(DEADLINE)
+    wait_for(lambda: not alive(task), "the task to end with its caller")
+
+
+def an_esub_refuses_and_rewrites(yard):
+    esub = yard.folder / "sbin/esub"
+    esub.write_text("#!/bin/sh\ngrep -q 'COMMAND_LINE=\"bad' \"$LSB_SUB_PARM_FILE\" && { echo no >&2; exit 97; }\n"
+                    "echo 'LSB_SUB_COMMAND_LINE=\"echo rewritten $MARK >said\"' >\"$LSB_SUB_MODIFY_FILE\"\n"
+                    "echo MARK=set >\"$LSB_SUB_MODIFY_ENVFILE\"\n")
+    esub.chmod(0o755)
+    refused = yard.type("bsub", "bad", "job")
+    same((refused.returncode, refused.stderr), (255, "no\nRequest aborted by esub. Job not submitted.\n"))
+    job = yard.submit("-q", "normal", "sleep", "1000")
+    yard.wait(job, "DONE")
+    same((yard.folder / "said").read_text(), "rewritten set\n")
+
+
+def a_script_of_standard_input_runs_whole(yard):
+    job = yard.submit(stdin="#!/bin/sh\n#BSUB -q normal\n#BSUB -o out.%J\nif true\nthen\n  echo first; echo second\nfi\n")
+    yard.wait(job, "DONE")
+    same((yard.folder / f"out.{job}").read_text().endswith("\nfirst\nsecond\n"), True)
+    same("Command <#!/bin/sh;#BSUB -q normal;#BSUB -o out.%J;if true;then;  echo first; echo second;fi>" in yard.ok("bjobs", "-l", job), True)
+
+
+def power_is_lost_under_a_job(yard):
+    job = yard.start("lsrun -m n2 -- /bin/sh -c 'echo $$ >task; exec sleep 1000' & echo $$ >pid; exec sleep 1000")
+    process, task = pid_in(yard.folder / "pid"), pid_in(yard.folder / "task")
+    yard.ok("bswitch", "gang", job, user="lsfadmin")
+    yard.double("host", "n4", "off")
+    wait_for(lambda: not alive(process), "the processes on n4 to be gone")
+    same(yard.state(job), "RUN 8*n4:8*n2")
+    yard.wait(job, "UNKWN")
+    yard.wait(job, "PEND")
+    same(alive(task), True)     # the trap: what it started elsewhere runs on
+    os.kill(task, signal.SIGKILL)
+    yard.ok("badmin", "hclose", "-C", "railyard: lost", "n4", user="lsfadmin")
+    same(yard.ok("bhosts", "-w", "n4").split("\n")[1].split()[1], "unavail")
+    yard.double("host", "n4", "on")
+    wait_for(lambda: yard.ok("bhosts", "-w", "n4").split("\n")[1].split()[1] == "closed_Adm", "n4 to be back, and closed")
+    same(yard.state(job), "PEND -")
+
+
+def a_cable_is_cut_and_two_copies_run(yard):
+    job = yard.start("echo $$ >pid.$LSB_QUEUE.${LSB_MCPU_HOSTS%% *}; exec sleep 1000")
+    old = pid_in(yard.folder / "pid.gangrun.n4")
+    yard.ok("bswitch", "gang", job, user="lsfadmin")
+    yard.double("host", "n4", "cut")
+    yard.wait(job, "PEND")
+    yard.ok("bmod", "-m", "n3+2 n1+1", job, user="lsfadmin")
+    yard.ok("bswitch", "gangrun", job, user="lsfadmin")
+    yard.wait(job, "RUN 8*n3:8*n1")
+    new = pid_in(yard.folder / "pid.gangrun.n3")
+    same((alive(old), alive(new)), (True, True))
+    yard.double("host", "n4", "on")
+    wait_for(lambda: yard.ok("bhosts", "-w", "n4").split("\n")[1].split()[1] == "ok", "n4 to be back")
+    same(alive(old), True)
+    yard.ok("badmin", "hrestart", "-f", "n4", user="lsfadmin")
+    wait_for(lambda: not alive(old), "the old copy to be killed")
+    same((alive(new), yard.state(job)), (True, "RUN 8*n3:8*n1"))
+
+
+def commands_wait_for_mbatchd_and_jobs_do_not(yard):
+    job = yard.start("echo $$ >pid; exec sleep 1000")
+    process = pid_in(yard.folder / "pid")
+    yard.double("mbatchd", "off")
+    same(yard.ok("lsid").split("\n")[0], "volclava project 2.2, Nov 22 2026")
+    caller = subprocess.Popen([f"{yard.folder}/bin/bjobs", "-w", job], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    same(caller.stderr.readline(), "batch system daemon not responding ... still trying\n")
+    same((caller.poll(), alive(process)), (None, True))
+    yard.double("mbatchd", "on")
+    out, _ = caller.communicate(timeout=DEADLINE)
+    same(out.split("\n")[1].split()[2], "RUN")
+
+
+def bad_requests_harm_nobody(yard):
+    for data in (b"\n", b"{}\n", b"[1]\n", b'{"command": "bjobs"}\n', b'{"command": "nosuch", "argv": [], "env": {}}\n', b"\xff\xfe\n",
+                 b'{"command": "submit", "spec": {"slots": "x"}, "cwd": 1, "environment": 2}\n', b"half", b"x" * 100000 + b"\n",
+                 b'{"command": "lsrun", "host": "", "argv": ["true"], "environment": {}, "cwd": "/"}\n'):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+            sock.settimeout(DEADLINE)
+            sock.connect(str(yard.folder / "socket"))
+            sock.sendall(data)
+            sock.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(ConnectionError):
+                while sock.recv(65536):
+                    pass
+    for words in (["bjobs", "-"], ["bkill"], ["bmod"], ["bswitch"], ["badmin", "nosuch"], ["badmin", "hclose", "-C"], ["bjobs", "-o"],
+                  ["bsub", "-n"], ["bsub", "-R", "span[", "x"], ["bsub", "-J", "a[9-1]", "x"], ["bsub", "-w", "done(", "x"], ["brun"], ["bpeek"]):
+        if yard.type(*words).returncode == 0:
+            raise AssertionError(f"{words} was accepted")
+    same(yard.server.poll(), None)
+    yard.ok("lsid")
+
+
+def users_are_who_they_are(yard):
+    """As root only: a job runs as its user, and a user cannot say that he is another."""
+    nobody = pwd.getpwnam("nobody")
+    yard.folder.chmod(0o777)
+    job = yard.submit("-q", "normal", "-o", "whose.%J", "id -u; umask", user="nobody")
+    yard.wait(job, "DONE")
+    path = yard.folder / f"whose.{job}"
+    same((path.stat().st_uid, f"\n{nobody.pw_uid}\n" in path.read_text()), (nobody.pw_uid, True))
+    for words in (["badmin", "hclose", "n3"], ["bkill", yard.submit("-q", "normal", "sleep", "1000")]):
+        done = yard.type("setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups", *words, user="lsfadmin")
+        same((done.returncode, "User permission denied" in done.stderr), (255, True))
+
+
+TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded, a_job_that_ignores_int_and_term_is_killed,
+         bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
+         a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
+         commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody]
+
+
+def main():
+    failed, only = 0, sys.argv[1:]
+    tests = TESTS + [users_are_who_they_are] if ROOT else TESTS
+    if not ROOT:
+        print("users_are_who_they_are: skipped, it takes root")
+    for test in tests:
+        if only and test.__name__ not in only:
+            continue
+        with tempfile.TemporaryDirectory(prefix="lsf_serve.") as folder:
+            yard = Yard(folder)
+            try:
+                test(yard)
+                print(f"ok    {test.__name__}", flush=True)
+            except (AssertionError, subprocess.SubprocessError, OSError) as fault:
+                failed += 1
+                print(f"FAIL  {test.__name__}: {fault}", flush=True)
+            finally:
+                yard.close()
+    sys.exit(1 if failed else 0)
+
+
+main()
