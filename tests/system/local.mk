@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	%D%/railcluster/fresh.py \
 	%D%/railcluster/hosts.py \
 	%D%/railcluster/jobs.py \
+	%D%/railcluster/lsf.py \
 	%D%/railcluster/plain.py \
 	%D%/railcluster/process.py \
 	%D%/railcluster/prolog \
@@ -49,6 +50,7 @@ EXTRA_DIST += \
 	%D%/test_kinds_of_jobs.py \
 	%D%/test_lease.py \
 	%D%/test_life.py \
+	%D%/test_lsf.py \
 	%D%/test_manual.py \
 	%D%/test_notices.py \
 	%D%/test_operator.py \

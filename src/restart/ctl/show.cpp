@@ -155,7 +155,7 @@ Expected<std::string> placement_details(const base::Reader& placement, Time now)
     if (placement.has("expected_start")) {
         const auto start = placement.number("expected_start");
         if (!start) return start.error();
-        *out += fmt::format("Slurm expects to start it at {}\n", when(base::time_from_seconds(*start), now));
+        *out += fmt::format("it is expected to start at {}\n", when(base::time_from_seconds(*start), now));
     }
     if (!placement.has("notes")) return out;
     const auto list = placement.at("notes");
@@ -370,7 +370,7 @@ Expected<std::string> show(const JobExplanation& explanation) {
         out = *std::move(text);
         if (explanation.links) out += show(*explanation.links, explanation.time, "links it uses");
         if (explanation.job->restart.value_or("never") == "never")
-            empty += " If one is seen the job is left to Slurm: it was submitted without --restart=auto.";
+            empty += " If one is seen the job is left to the resource manager: it was submitted without --restart=auto.";
     }
     return out + incidents_text(explanation.incidents, explanation.time) +
            (explanation.job ? costs_text(explanation.incidents, explanation.job->id) : std::string()) + "\n" +

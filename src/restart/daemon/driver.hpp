@@ -167,6 +167,7 @@ private:
     bool read_due() const;
     void run_rm(const std::stop_token& stop);
     bool may_act() const { return !options_.may_act || options_.may_act(); } // with mutex_ held
+    void take_due(); // of later_; with mutex_ held
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
     void dispatch(std::unique_lock<std::mutex>& lock);
@@ -210,6 +211,7 @@ private:
     std::map<std::string, Steady, std::less<>> asked_; // silent hosts, and when each was asked last
 
     std::deque<Action> queue_;    // committed, to be performed
+    std::deque<std::pair<Steady, Action>> later_; // committed, and not ready yet: asked again then
     std::deque<Action> programs_; // likewise, by programs of the site
     std::deque<std::shared_ptr<Errand>> errands_;
     std::condition_variable_any progress_; // of the resource manager's thread: an errand done, a reading

@@ -18,7 +18,8 @@ namespace {
 
 namespace log = base::log;
 
-constexpr base::Duration rest{200};        // at least, between two readings that people ask for
+constexpr base::Duration idle_pause{200}; // of one that may not act
+constexpr base::Duration not_ready_pause{1'000};
 constexpr base::Duration after_action{50}; // look soon what an action has changed
 constexpr base::Duration slowest_read{5'000};
 
@@ -30,7 +31,7 @@ double since(Stopwatch::time_point begin) {
 
 // When the resource manager may be read again for people's sake, after a reading that began then: for at
 // least twice as long it is left to others.
-Stopwatch::time_point after_rest(Stopwatch::time_point begin) {
+Stopwatch::time_point after_rest(Stopwatch::time_point begin, base::Duration rest) {
     const auto now = Stopwatch::now();
     return now + std::max<Stopwatch::duration>(rest, 2 * (now - begin));
 }
@@ -42,6 +43,13 @@ Driver::Steady Driver::read_at() const {
     return reads_met_ < reads_wanted_ ? std::min(next_read_, rested_) : next_read_;
 }
 
+// The first that were put off are the first to be asked again.
+void Driver::take_due() {
+    const auto now = Stopwatch::now();
+    for (; !later_.empty() && later_.front().first <= now; later_.pop_front())
+        queue_.push_back(std::move(later_.front().second));
+}
+
 bool Driver::read_due() const {
     return Stopwatch::now() >= read_at();
 }
@@ -49,13 +57,14 @@ bool Driver::read_due() const {
 void Driver::run_rm(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
-        const auto until = read_at();
+        const auto until = later_.empty() ? read_at() : std::min(read_at(), later_.front().first);
         wake_.wait_until(lock, stop, until, [&] {
             return !queue_.empty() || !errands_.empty() || read_due() || read_at() < until;
         });
         if (stop.stop_requested()) break;
+        take_due();
         if (!may_act()) { // another may do what waits here: nothing more is begun
-            wake_.wait_for(lock, stop, rest, [] { return false; });
+            wake_.wait_for(lock, stop, idle_pause, [] { return false; });
         } else if (!queue_.empty()) {
             perform_one(lock);
         } else if (!errands_.empty()) {
@@ -85,6 +94,11 @@ void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
     }
     lock.unlock();
     const auto begin = Stopwatch::now();
+    if (!rm_.is_ready(action)) {
+        lock.lock();
+        later_.emplace_back(Stopwatch::now() + not_ready_pause, action);
+        return;
+    }
     auto done = rm_.perform(action);
     const auto took = since(begin);
     lock.lock();
@@ -97,7 +111,7 @@ void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
         event.error = std::move(done).error();
     }
     apply(event);
-    next_read_ = std::min(next_read_, Steady(Stopwatch::now() + after_action));
+    next_read_ = std::min(next_read_, std::max(Steady(Stopwatch::now() + after_action), rested_));
 }
 
 void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
@@ -109,7 +123,7 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     const auto user = snapshot && ask_user ? rm_.owner() : std::optional<std::uint32_t>();
     lock.lock();
     reads_met_ = met;
-    rested_ = after_rest(begin);
+    rested_ = after_rest(begin, rm_.between_reads());
     if (user) {
         rm_owner_ = user;
         if (::geteuid() != 0 && ::geteuid() != *user)
@@ -222,9 +236,10 @@ base::Expected<std::shared_ptr<const RmQueue>> Driver::queue(base::Duration pati
     if (rm_queue_ && queue_began_ >= asked) return rm_queue_;
     std::this_thread::sleep_until(std::min(queue_rested_, Steady(asked + patience)));
     queue_began_ = Stopwatch::now();
+    if (rm_.places_gangs() && !refresh(patience)) return away;
     const auto read = std::make_shared<base::Expected<RmQueue>>(base::Error{});
     const bool answered = run_errand([read](ResourceManager& rm) { *read = rm.queue(); }, patience);
-    queue_rested_ = after_rest(queue_began_);
+    queue_rested_ = after_rest(queue_began_, rm_.between_reads());
     if (!answered) return away;
     if (!*read) return std::move(*read).error();
     auto queue = *std::move(*read);

@@ -54,7 +54,7 @@ private:
                 step.why = fmt::format("failed {} times, and is tried again", intent.tries);
                 step.by = intent.next_try;
             } else if (intent.progress == Progress::unconfirmed) {
-                step.why = "begun before restartd was restarted: the next reading of Slurm shows whether it "
+                step.why = "begun before restartd was restarted: the next reading of the queue shows whether it "
                            "was done";
             }
             out_.steps.push_back(std::move(step));
@@ -143,7 +143,7 @@ private:
         case IncidentKind::exclusion:
         case IncidentKind::job_failure:
         case IncidentKind::departure:
-            out_.steps.push_back(step_of(awaited, "Slurm shows what was done"));
+            out_.steps.push_back(step_of(awaited, "the resource manager shows what was done"));
             break;
         }
     }

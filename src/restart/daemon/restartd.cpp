@@ -79,7 +79,11 @@ base::Expected<std::unique_ptr<ResourceManager>> make_rm(const base::Conf& conf)
 }
 
 // Agents and railctl obey the answers of this user alone.
-base::Expected<void> runs_as(const std::string& configured) {
+base::Expected<void> runs_as(const std::string& configured, bool lsf) {
+    if (configured.empty() && lsf)
+        return base::Error{base::Code::input,
+                           "[restartd] user is empty: under LSF it names LSF's administrator on all hosts, as "
+                           "whom restartd runs and whom alone agents and railctl obey"};
     const auto user = configured.empty() ? slurm_user() : configured;
     auto uid = base::find_uid(user);
     if (!uid) return std::move(uid).error().within(configured.empty() ? "SlurmUser" : "[restartd] user");
@@ -216,7 +220,7 @@ private:
 
 int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
     if (auto begun = daemon.begin(); !begun) return cli.fail(begun.error());
-    if (const auto right = runs_as(conf.restartd.user); !right) return cli.fail(right.error());
+    if (const auto right = runs_as(conf.restartd.user, is_lsf(conf)); !right) return cli.fail(right.error());
 
     auto rm = make_rm(conf);
     if (!rm) return cli.fail(rm.error());

@@ -38,15 +38,20 @@ using base::Error;
 using base::Expected;
 using namespace std::chrono_literals;
 
-constexpr auto list_age = 1s;                 // lists are not read more often, whoever asks
+constexpr base::Duration list_age{1'000};     // lists are not read more often, whoever asks
 constexpr base::Duration details_age{60'000}; // the owner of a waiting job may change it
 constexpr base::Duration settles{8'000};      // a requeued job shows as EXIT for up to 3 s at LSF's defaults
 constexpr base::Duration notes_age{30'000};
 constexpr auto queues_age = 30s;
+// Unavail after 100 to 115 s at LSF's defaults, which its commands do not show.
+constexpr base::Duration declares_down_after{115'000};
 constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
 
 bool closed_by_hand(const LsfHostRow& row) {
     return row.status == "closed_Adm";
+}
+bool is_over(const LsfJobRow& row) {
+    return row.state == "EXIT" || row.state == "DONE";
 }
 bool unreached(const LsfHostRow& row) {
     return row.status == "unreach" || row.status == "unavail";
@@ -72,7 +77,8 @@ public:
     }
 
     Expected<RmQueue> queue() override {
-        if (auto read = read_lists(); !read) return std::move(read).error();
+        if (!read_ || std::chrono::steady_clock::now() - *read_ > list_age)
+            if (auto read = read_lists(); !read) return std::move(read).error();
         RmQueue queue;
         queue.read = base::now();
         for (const auto& row : hosts_) {
@@ -104,6 +110,20 @@ public:
 
     // LSF's administrator, as whom this must run.
     std::optional<std::uint32_t> owner() override { return ::geteuid(); }
+
+    base::Duration between_reads() const override { return list_age; }
+
+    // A job whose first host is lost must not be requeued before LSF knows that (see above), and one that
+    // shows as EXIT may be on its way back.
+    bool is_ready(const Action& action) override {
+        const auto* requeue = as<RequeueJob>(action);
+        if (requeue == nullptr || requeue->ended) return true;
+        const auto row = load_job(requeue->job.id);
+        if (!row) return true; // which perform() finds, too
+        const auto* known = jobs_.find(requeue->job.id);
+        if (is_over(*row)) return known == nullptr || known->phase != JobPhase::completing;
+        return row->state != "RUN" || row->hosts.names.empty() || !is_lost(row->hosts.names.front());
+    }
 
     Expected<void> perform(const Action& action) override {
         read_ = {}; // what was read before is not what is now
@@ -213,23 +233,12 @@ private:
         if (!row) return row.error();
         const auto* known = jobs_.find(id);
         const bool later = known != nullptr && known->restarts > action.job.epoch;
-        if (!later && !action.ended && (row->state == "EXIT" || row->state == "DONE")) {
-            if (known == nullptr || known->phase != JobPhase::completing)
-                return Error{Code::not_found, fmt::format("job {} has ended", to_string(id))};
-            return Error{
-                Code::unavailable,
-                fmt::format("job {}: bjobs does not say yet whether it has ended or is being requeued",
-                            to_string(id))};
-        }
+        if (!later && !action.ended && is_over(*row))
+            return Error{Code::not_found, fmt::format("job {} has ended", to_string(id))};
         jobs_.exclude(id, action.exclude, {});
         if (later) return {};
         if (row->state == "PEND") return action.hold ? hold(id) : Expected<void>();
         if (row->state == "PSUSP") return {};
-        if (row->state == "RUN" && !row->hosts.names.empty() && is_lost(row->hosts.names.front()))
-            return Error{Code::unavailable,
-                         fmt::format("job {}: LSF does not know yet that {}, its first host, is lost, and "
-                                     "would end the job instead of requeueing it",
-                                     to_string(id), row->hosts.names.front())};
         if (auto parked = park(id, row->queue); !parked) return parked;
         std::vector<std::string> words{"brequeue"};
         if (action.ended) words.emplace_back("-e");
@@ -309,7 +318,6 @@ private:
 
     Expected<void> read_lists() {
         const auto now = std::chrono::steady_clock::now();
-        if (read_ && now - *read_ < list_age) return {};
         auto hosts = commands_.run({"bhosts", "-w"});
         if (!hosts) return std::move(hosts).error();
         auto rows = read_host_rows(*hosts);
@@ -433,6 +441,7 @@ private:
     RmConfig config() const {
         RmConfig config;
         config.takes_flags = config.chooses_nodes = true;
+        config.declares_down_after = declares_down_after;
         config.hides = RmPrivacy();
         const auto lacks = [&](const std::string& queue, std::string_view key) {
             if (!priorities_.contains(queue))

@@ -30,11 +30,14 @@ public:
     // Whether gangs start only on hosts that restartd chooses for them (PlaceJob): RmJob::home.
     virtual bool places_gangs() const { return false; }
 
+    // What two readings for people's sake are apart at least.
+    virtual base::Duration between_reads() const { return base::Duration(200); }
+
     // All nodes and jobs at one moment; cheap when nothing has changed since the last call. Error:
     // Code::unavailable when it does not answer.
     virtual base::Expected<RmSnapshot> read() = 0;
 
-    // What placement depends on, fresh. Errors as read().
+    // What placement depends on, fresh; where gangs are placed, as of the last read(). Errors as read().
     virtual base::Expected<RmQueue> queue() = 0;
 
     // Puts the text where all who can see the job read it (QueueJob::shown), as sched::as_phrase has it with
@@ -42,6 +45,9 @@ public:
     // already, is left alone. What another writes there in the same moment may be lost. Errors:
     // Code::unavailable, Code::denied.
     virtual base::Expected<void> write_why(base::JobId job, const std::string& text) = 0;
+
+    // Whether the action can be done yet. One that cannot is kept, and this is asked again once a second.
+    virtual bool is_ready(const Action&) { return true; }
 
     // Does the action, or finds that it has been done before: a host that is drained by our tag is not
     // drained again, a job that is past the action's epoch is only updated. What a job's user excluded stays

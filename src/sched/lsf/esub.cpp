@@ -18,8 +18,10 @@
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -33,6 +35,14 @@ using sched::lsf::Parameters;
 
 constexpr int refused = 97; // LSB_SUB_ABORT_VALUE
 constexpr std::size_t largest_file = 1 << 20;
+
+// Beside this program where it was built and not installed.
+std::string job_program() {
+    std::error_code error;
+    const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
+    const auto built = own.parent_path() / "rail-lsf-run";
+    return !error && ::access(built.c_str(), X_OK) == 0 ? built.string() : BINDIR "/rail-lsf-run";
+}
 
 const char* variable(const char* name) {
     return std::getenv(name);
@@ -106,7 +116,7 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
     }
     sched::lsf::Site site;
     site.parking_queues = conf->lsf.parking_queues;
-    site.program = BINDIR "/rail-lsf-run";
+    site.program = job_program();
     if (!hints->empty()) site.capacity = capacity_by(*conf);
     const auto rewritten = rewrite(**job, *hints, site, variable);
     if (!rewritten) return rewritten.error();

@@ -78,6 +78,7 @@ class Agents:
             **({"restartd.user": '"root"'} if options.slurm_user == "root" else {}),
             "restartd.journal": f'"{cluster.root}/state/journal.db"',
             "munge.socket": f'"{cluster.root}/munge/munge.sock"',
+            **(cluster.lsf.railyard() if cluster.lsf else {}),
             **SETTINGS, **options.railyard,
         }
         lines, table = [], ""

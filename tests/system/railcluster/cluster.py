@@ -15,6 +15,7 @@ from .accounting import Accounting
 from .agents import SOURCE, Agents
 from .fabric import Fabric
 from .hosts import NETWORK, Yard, permitted
+from .lsf import Lsf
 from .plain import PlainYard, free_port
 from .process import Pid, become_subreaper, wait_for
 from .slurm import Slurm
@@ -53,6 +54,7 @@ class Options:
     backup: bool = False             # a second controller, on a host of its own
     slurm_user: str = "root"         # SlurmUser, and restartd's
     accounting: bool = False         # slurmdbd, and its database (accounting.py)
+    lsf: bool = False                # the double of an LSF engine in place of Slurm's daemons (lsf.py)
 
     def shared(self) -> list[Path]:
         """The folders all hosts read, as if from a shared file system."""
@@ -99,6 +101,7 @@ class Cluster:
         self.fabric = Fabric(root)
         self.agents = Agents(self) if options.build else None
         self.accounting = Accounting(self) if options.accounting else None
+        self.lsf = Lsf(self) if options.lsf else None
 
     # --- life ---
 
@@ -113,13 +116,16 @@ class Cluster:
         reason = "asked for" if options.plain else permitted()
         if reason and options.userland:
             skip(f"another Debian's programs need hosts that are namespaces: {reason}")
+        if reason and options.lsf:
+            skip(f"LSF's double needs hosts that are namespaces: {reason}")
         if reason and options.backup:
             skip(f"a second controller needs a host of its own: {reason}")
         if reason:
             say(f"hosts are plain processes: {reason}")
         cluster = Cluster(root, options, PlainYard(root) if reason else _yard(root, options))
         try:
-            for part, step in (("hosts", cluster._start_hosts), ("munge and Slurm", cluster._start_slurm),
+            manager = "LSF's double" if options.lsf else "Slurm"
+            for part, step in (("hosts", cluster._start_hosts), (f"munge and {manager}", cluster._start_slurm),
                                ("fabric", cluster._start_fabric), ("agents", cluster._start_agents),
                                ("all nodes idle", cluster._wait_idle)):
                 begin = time.monotonic()
@@ -206,6 +212,9 @@ class Cluster:
         self.spawn(CONTROLLER, "munged", self.slurm.munged())
         socket = self.root / "munge" / "munge.sock"
         wait_for(socket.exists, 10, "munged to listen", [self.root / "log" / "munged.log", self.log(CONTROLLER, "munged")])
+        if self.lsf:
+            self.lsf.start()
+            return
         if self.accounting:
             self.accounting.start(self.options.slurm_user)
         self.start_slurmctld()
@@ -215,6 +224,9 @@ class Cluster:
             self.start_slurmd(node)
 
     def start_slurmd(self, node: str) -> None:
+        if self.lsf:
+            self.lsf.set_host(node, "on")
+            return
         self.spawn(node, "slurmd", self.slurm.slurmd(node), own_log=True)
 
     def start_slurmctld(self) -> None:
@@ -239,6 +251,9 @@ class Cluster:
         return self.agents.start() if self.agents else False
 
     def _wait_idle(self) -> None:
+        if self.lsf:
+            self.lsf.wait_idle()
+            return
         def idle() -> bool:
             return all(state.rstrip("~") == "idle" for state in self.node_states().values())
         wait_for(idle, 60, "all nodes to be idle", [self.log(CONTROLLER, "slurmctld"), self.log(self.nodes[0], "slurmd")],
@@ -255,6 +270,8 @@ class Cluster:
         path = [str(build), str(build / "tests" / "apps")] if build else []
         values = {"PATH": ":".join([*path, PATH]), "HOME": "/root", "LANG": "C.UTF-8",
                   "SLURM_CONF": str(self.slurm.conf(host)), **MPI}
+        if self.lsf:
+            values["PATH"] = f"{self.lsf.bindir}:{values['PATH']}"
         if self.agents:
             values["RAILYARD_CONF"] = str(self.agents.conf)
         return values
@@ -331,6 +348,8 @@ class Cluster:
 
     def power_off(self, host: str) -> None:
         """Cuts a host's power: every process of it dies, its links to both networks go away."""
+        if self.lsf:  # first: what it sees of a job's end there is no end
+            self.lsf.set_host(host, "off")
         self.yard.power_off(host)
         for key in [key for key in self.daemons if key[0] == host]:
             del self.daemons[key]
@@ -355,6 +374,8 @@ class Cluster:
     def cable(self, host: str, up: bool) -> None:
         """Pulls or plugs the host's Ethernet cable and its InfiniBand cables."""
         self.yard.cable(host, up)
+        if self.lsf:
+            self.lsf.set_host(host, "on" if up else "cut")
         (self.cut_cables.discard if up else self.cut_cables.add)(host)
         if self.fabric.hcas:
             self.fabric.set_links(host, up)

@@ -9,6 +9,9 @@ def restore(cluster) -> None:
     """No jobs, every host on, plugged in and idle, sound hardware, daemons running, and no memory of incidents."""
     for daemon in cluster.daemons.values():
         daemon.kill(signal.SIGCONT)
+    if cluster.lsf:
+        cluster.lsf.restore()
+        return
     if not cluster.alive("ctl", "slurmctld"):
         cluster.start_slurmctld()
     cluster.run("scancel", "--user=root", "--quiet")

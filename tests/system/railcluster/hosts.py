@@ -141,7 +141,7 @@ class Yard:
         return pids[-2]
 
     def _yard(self, *command: str) -> None:
-        subprocess.run(["nsenter", "-t", str(self.init.pid), "-n", "-m", "-p", "--", *command], check=True)
+        subprocess.run([*self.yard_prefix(), *command], check=True)
 
     # --- using ---
 
@@ -149,6 +149,14 @@ class Yard:
         """The words to put before a command so that it runs in a host."""
         enter = ["nsenter", "-t", str(self.inits[name].pid), "-n", "-u", "-p", "-m", "-i"]
         return [*enter, f"--wd={folder}", "--"] if folder else [*enter, "--"]
+
+    def inner(self, name: str) -> str:
+        """A host's init as a process of the yard that is in none of its hosts sees it."""
+        return self._inner(self.inits[name])
+
+    def yard_prefix(self) -> list[str]:
+        """The words to put before a command so that it runs in the yard, beside all hosts, and ends with it."""
+        return ["nsenter", "-t", str(self.init.pid), "-n", "-m", "-p", "--"]
 
     def outside(self, path: Path) -> Path:
         """A path that only the yard sees, such as its memory file system, as this process reaches it."""

@@ -1,0 +1,103 @@
+"""Gangs under LSF: placed by restartd, recovered without the culprit, and never started past it. LSF is a double of an engine with
+its commands (tests/doubles/lsf), held to what that engine wrote; agents, restartd and the jobs' processes are real."""
+
+import json
+
+from railcluster.cluster import Options
+from railcluster.lsf import bsub
+from railcluster.process import wait_for
+from railcluster.testing import check, equal, holds
+
+NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run"]
+SLEEP = ("sleep", "600")
+
+
+def options(build):
+    return Options(build=build, hosts_per_unit=4, lsf=True)
+
+
+def logs(cluster):
+    return [cluster.log("ctl", "restartd"), cluster.log("ctl", "lsf")]
+
+
+def notes(cluster, what):
+    return " | ".join(note["text"] for note in json.loads(cluster.out("railctl", "explain", what, "--json"))["timeline"])
+
+
+def test_a_gang_runs_in_one_unit_and_is_parked(cluster):
+    cluster.agents.wait_heard()
+    first = bsub(cluster, 3, *SLEEP, env={"RAIL_SPAN": "unit"})
+    second = bsub(cluster, 4, *SLEEP, env={"RAIL_SPAN": "unit"})
+    for job, size in ((first, 3), (second, 4)):
+        hosts = job.wait("RUN", queue="gang")
+        equal(len(hosts), size, "hosts")
+        check(any(set(hosts) <= set(unit) for unit in cluster.units), f"{hosts} are in one unit")
+    third = bsub(cluster, 2, *SLEEP)  # one host is free
+    status = json.loads(cluster.out("railctl", "explain", str(third.number), "--json"))
+    holds(json.dumps(status), "the fabric has 1 free", "why it waits")
+    equal(third.seen()[:2], ("PEND", "gang"), "it waits")
+    cluster.out("bkill", str(first.number))
+    third.wait("RUN", queue="gang")
+
+
+def test_a_gang_leaves_a_host_that_loses_power(cluster):
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 3, *SLEEP, env={"RAIL_RESTART": "auto"})
+    hosts = job.wait("RUN", queue="gang")
+    lost = hosts[1]  # not the first: LSF itself would never notice
+    cluster.power_off(lost)
+    again = job.wait("RUN", 90, queue="gang", without=lost)
+    check(lost not in again, f"{lost} is not among {again}")
+    holds(notes(cluster, str(job.number)), "RUNNING on", "what is told of the job")
+
+
+def test_the_loss_of_the_first_host(cluster):
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 3, *SLEEP, env={"RAIL_RESTART": "auto"})
+    lost = job.wait("RUN", queue="gang")[0]
+    cluster.power_off(lost)
+    again = job.wait("RUN", 120, queue="gang", without=lost)
+    check(lost not in again, f"{lost} is not among {again}")
+
+
+def test_drain_and_resume(cluster):
+    cluster.agents.wait_heard()
+    host = cluster.nodes[0]
+    cluster.out("railctl", "drain", host, "fan")
+    wait_for(lambda: cluster.lsf.hosts()[host] == "closed_Adm", 20, f"{host} to be closed", logs(cluster))
+    holds(cluster.out("bhosts", "-l", host), "railyard[user:root]: fan", "its note")
+    job = bsub(cluster, 4, *SLEEP)
+    check(host not in job.wait("RUN", queue="gang"), "no gang is placed on it")
+    cluster.out("railctl", "resume", host)
+    wait_for(lambda: cluster.lsf.hosts()[host] == "ok", 20, f"{host} to be open", logs(cluster))
+
+
+def test_a_host_that_a_person_closed_stays_closed(cluster):
+    cluster.agents.wait_heard()
+    host = cluster.nodes[1]
+    cluster.out("badmin", "hclose", "-C", "disk", host)
+    wait_for(lambda: "disk" in cluster.out("railctl", "status", "--json"), 20, "restartd to see it", logs(cluster))
+    refused = cluster.run("railctl", "resume", host)
+    check(refused.returncode != 0, "a person's drain is not undone")
+    holds(refused.stderr, "disk", "the refusal")
+
+
+def test_restartd_goes_on_after_it_was_killed(cluster):
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 3, *SLEEP, env={"RAIL_RESTART": "auto"})
+    hosts = job.wait("RUN", queue="gang")
+    cluster.daemons["ctl", "restartd"].kill(9)
+    late = bsub(cluster, 2, *SLEEP)
+    cluster.agents.start_restartd()
+    late.wait("RUN", queue="gang")
+    equal(job.seen()[2], hosts, "it was left alone")
+
+
+def test_what_is_requeued_by_hand_is_placed_again(cluster):
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 3, *SLEEP)
+    job.wait("RUN", queue="gang")
+    cluster.out("brequeue", str(job.number))
+    wait_for(lambda: job.seen()[0] == "PEND", 20, "the job to wait", logs(cluster))
+    job.wait("RUN", queue="gang")
+    holds(cluster.out("bhist", "-l", str(job.number)), "Pending: Job has been requeued", "its history")
