@@ -2,12 +2,15 @@
 
 #include "base/unique_fd.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <optional>
 #include <poll.h>
+#include <string_view>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -41,11 +44,55 @@ void take_signals(int signals, pid_t child) {
     }
 }
 
+// A script's interpreter, as execve(2) reads it: a program, and all that follows as one word.
+struct Interpreter {
+    std::string program, word;
+};
+
+std::optional<Interpreter> interpreter_of(std::string_view line) {
+    constexpr std::string_view blanks = " \t\r";
+    if (!line.starts_with("#!")) return {};
+    line = line.substr(2, line.find('\n') - 2);
+    const auto trim = [&](std::string_view text) {
+        const auto first = text.find_first_not_of(blanks);
+        if (first == std::string_view::npos) return std::string();
+        return std::string(text.substr(first, text.find_last_not_of(blanks) - first + 1));
+    };
+    const auto text = trim(line);
+    const auto end = std::min(text.find_first_of(blanks), text.size());
+    if (end == 0) return {};
+    return Interpreter{text.substr(0, end), trim(text.substr(end))};
+}
+
+// The script as a file without a name, which lives as long as what reads it; -1 when there is none.
+int in_memory(const std::string& text) {
+    const int file = ::memfd_create("job-script", 0);
+    for (std::size_t done = 0; file >= 0 && done < text.size();) {
+        const auto n = ::write(file, text.data() + done, text.size() - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        done += static_cast<std::size_t>(n);
+    }
+    return file;
+}
+
 } // namespace
 
 base::Error become(const std::string& line) {
-    ::execl(shell, "sh", "-c", line.c_str(), static_cast<char*>(nullptr));
-    return base::system_error(shell, errno);
+    const auto by = interpreter_of(line);
+    if (!by) {
+        ::execl(shell, "sh", "-c", line.c_str(), static_cast<char*>(nullptr));
+        return base::system_error(shell, errno);
+    }
+    const auto file = in_memory(line);
+    if (file < 0) return base::system_error("memfd_create", errno);
+    const auto path = "/proc/self/fd/" + std::to_string(file);
+    const char* program = by->program.c_str();
+    if (by->word.empty())
+        ::execl(program, program, path.c_str(), static_cast<char*>(nullptr));
+    else
+        ::execl(program, program, by->word.c_str(), path.c_str(), static_cast<char*>(nullptr));
+    return base::system_error(by->program, errno);
 }
 
 base::Expected<int> run(const std::string& line, base::Duration every, const std::function<void()>& look) {
@@ -64,9 +111,8 @@ base::Expected<int> run(const std::string& line, base::Duration every, const std
         ::sigprocmask(SIG_SETMASK, &before, nullptr);
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent) ::_exit(1); // it died before
-        ::execl(shell, "sh", "-c", line.c_str(), static_cast<char*>(nullptr));
-        constexpr char text[] = "rail-lsf-run: /bin/sh cannot be started\n";
-        [[maybe_unused]] const auto n = ::write(STDERR_FILENO, text, sizeof text - 1);
+        const auto text = "rail-lsf-run: " + become(line).text + "\n";
+        [[maybe_unused]] const auto n = ::write(STDERR_FILENO, text.data(), text.size());
         ::_exit(127);
     }
     for (auto due = Clock::now();;) {

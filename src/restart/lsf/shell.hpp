@@ -1,4 +1,5 @@
-// The job's own line, run by /bin/sh as LSF would have run it, and watched to its end.
+// The job's own line, run by /bin/sh as LSF would have run it, or, where it is a script whose first line
+// names its interpreter (#!), by that; and watched to its end.
 #pragma once
 
 #include "base/clock.hpp"
@@ -9,7 +10,7 @@
 
 namespace restart::lsf {
 
-// Becomes the line: returns only where /bin/sh cannot be started (Code::io).
+// Becomes the line: returns only where that cannot be started (Code::io).
 base::Error become(const std::string& line);
 
 // Runs the line in this process group and returns its exit status, or 128 and the signal that ended it. Calls

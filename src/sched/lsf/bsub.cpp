@@ -74,8 +74,22 @@ bool was_script(std::string_view line) {
     return line.starts_with('#') || line.ends_with(' ') || line.find(";#") != std::string_view::npos;
 }
 
+// The text with each run of what LSF joins lines by, and of what stands between words, as one blank.
+std::string without_joints(std::string_view text) {
+    std::string out;
+    for (const char c : text)
+        if (std::string_view("; \t\r\n").find(c) == std::string_view::npos)
+            out += c;
+        else if (!out.empty() && out.back() != ' ')
+            out += ' ';
+    while (out.ends_with(' '))
+        out.pop_back();
+    return out;
+}
+
 // What bjobs is to show as the job's name: the program's. LSF itself would take the whole rewritten line.
 std::string name_for(std::string_view line) {
+    if (line.starts_with('#')) return {}; // a script's first line
     auto program = line.substr(0, line.find_first_of(" \t\n"));
     program.remove_prefix(program.rfind('/') + 1);
     // Not what LSF would take for an array, and nothing that its file cannot hold.
@@ -182,9 +196,26 @@ Ptile ptile_of(std::string_view requirement) {
     return found.value_or(Ptile());
 }
 
-Expected<Rewritten> rewrite(const Parameters& job, const Hints& hints, const Site& site, const Getenv& get) {
+bool was_joined_from(std::string_view line, std::string_view script) {
+    return without_joints(line) == without_joints(script);
+}
+
+Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Site& site, const Getenv& get) {
     const auto queues = queues_of(job, site, get);
-    if (hints.empty() && !queues.parking) return Rewritten{};
+    auto hints = given;
+    // A job that submits another passes its own variables on to it, meant or not.
+    std::string note;
+    if (get("RAIL_JOB_ID") != nullptr && asks_for_place(hints) && !queues.parking && !queues.named.empty()) {
+        hints.span.reset();
+        hints.span_wait.reset();
+        hints.segment.reset();
+        hints.spares.reset();
+        note = fmt::format(
+            "--rail-span, --rail-segment and --rail-spares of the job that submits this one have no "
+            "effect in queue {}",
+            base::printable(queues.named, 100));
+    }
+    if (hints.empty() && !queues.parking) return Rewritten{{}, note};
     if (queues.parking && queues.other)
         return Error{Code::usage, fmt::format("-q \"{}\": only some of these queues are placed by Railyard: "
                                               "name one",
@@ -208,12 +239,25 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& hints, const Sit
     if (!line)
         return Error{Code::unfit, "LSF does not say what the job's command is: lsf.conf needs "
                                   "LSB_SUB_COMMANDNAME=Y"};
-    if (was_script(*line))
-        return Error{Code::unfit,
-                     "a script on bsub's standard input reaches no esub whole: put it into a file "
-                     "and name that, bsub ... ./job.sh, with what its #BSUB lines say as options"};
     // Another esub, or this one by another name, has run before: what both say counts.
-    auto known = parse_job_line(*line).value_or(JobLine{{}, *line});
+    const auto former = parse_job_line(*line);
+    auto known = former.value_or(JobLine{{}, *line});
+    auto name = name_for(known.line);
+    if (!former && was_script(*line)) {
+        auto input = site.input ? site.input() : std::nullopt;
+        if (!input || !was_joined_from(*line, input->text) || input->text.find('\0') != std::string::npos) {
+            constexpr std::string_view lost =
+                "a script on bsub's standard input that is no file reaches no esub whole";
+            if (hints.empty())
+                return Rewritten{{},
+                                 fmt::format("{}: it is submitted as it is, and gets no host file and no "
+                                             "variables of Railyard's",
+                                             lost)};
+            return Error{Code::unfit, fmt::format("{}: put it into a file, bsub ... <job.sh", lost)};
+        }
+        known.line = std::move(input->text);
+        name = name_for(input->name);
+    }
     const auto nodes = hosts_of(job, gang);
     if (!nodes) return nodes.error();
 
@@ -233,14 +277,16 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& hints, const Sit
     if (command.size() > longest_command)
         return Error{Code::unfit,
                      fmt::format("the job's command is too long: with its flags it has {} bytes, "
-                                 "of which LSF takes {}: put it into a script",
-                                 command.size(), longest_command)};
+                                 "of which LSF takes {}: {}",
+                                 command.size(), longest_command,
+                                 known.line.starts_with("#!")
+                                     ? "name the script's file in place of its text, bsub ... ./job.sh"
+                                     : "put it into a script")};
     Rewritten rewritten;
-    rewritten.note = judged->note;
+    rewritten.note = judged->note.empty() ? note : judged->note;
     if (gang && !queues.parking) rewritten.changes.set_text("LSB_SUB_QUEUE", site.parking_queues.front());
     if (judged->set_requeue) rewritten.changes.set_yes("LSB_SUB_RERUNNABLE");
-    if (const auto name = name_for(known.line); !name.empty() && !job.has("LSB_SUB_JOB_NAME"))
-        rewritten.changes.set_text("LSB_SUB_JOB_NAME", name);
+    if (!name.empty() && !job.has("LSB_SUB_JOB_NAME")) rewritten.changes.set_text("LSB_SUB_JOB_NAME", name);
     rewritten.changes.set_text("LSB_SUB_COMMAND_LINE", command);
     return rewritten;
 }

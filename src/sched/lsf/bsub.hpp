@@ -18,10 +18,19 @@ namespace sched::lsf {
 // What bsub's programs overwrite a buffer with beyond it: 4096 bytes, on the engine.
 inline constexpr std::size_t longest_command = 4000;
 
+// A script that bsub reads from its standard input.
+struct Script {
+    std::string name; // of its file, without folders; empty: it has none
+    std::string text;
+};
+
 struct Site {
     std::vector<std::string> parking_queues; // in which jobs wait for restartd to place them
     std::string program;                     // rail-lsf-run, its path on the job's hosts
     std::optional<Capacity> capacity;        // of the fabric; nothing: not known, and nothing is too large
+    // What bsub's standard input holds, called where LSF has joined the lines of a script; nothing: that
+    // cannot be read again. Empty: it never can.
+    std::function<std::optional<Script>()> input{};
 };
 
 // The value of a variable of the submission's environment; null: not set.
@@ -41,13 +50,17 @@ struct Ptile {
 };
 Ptile ptile_of(std::string_view requirement);
 
+// Whether this is the script whose lines LSF has joined, by ; and blanks, to this line.
+bool was_joined_from(std::string_view line, std::string_view script);
+
 struct Rewritten {
     Parameters changes; // for LSB_SUB_MODIFY_FILE; empty: the submission stays as it is
     std::string note;   // for the user; empty: none
 };
 
 // `job`: what is submitted, what other esubs have changed included. Left as it is: a job without flags that
-// goes to no parking queue. Errors are for the user: what the flags contradict, what can never be placed
+// goes to no parking queue. Within a job of Railyard's a wish for hosts that is inherited has
+// no effect in another queue. Errors are for the user: what the flags contradict, what can never be placed
 // (judge_flags.hpp), a command that cannot be carried, hosts or a queue that Railyard cannot place.
 base::Expected<Rewritten> rewrite(const Parameters& job, const Hints& hints, const Site& site,
                                   const Getenv& get);

@@ -19,9 +19,9 @@
 #include <exception>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -36,20 +36,26 @@ using sched::lsf::Parameters;
 constexpr int refused = 97; // LSB_SUB_ABORT_VALUE
 constexpr std::size_t largest_file = 1 << 20;
 
-// Beside this program where it was built and not installed.
-std::string job_program() {
-    std::error_code error;
-    const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
-    const auto built = own.parent_path() / "rail-lsf-run";
-    return !error && ::access(built.c_str(), X_OK) == 0 ? built.string() : BINDIR "/rail-lsf-run";
-}
-
 const char* variable(const char* name) {
     return std::getenv(name);
 }
 
 void say(std::string_view text) {
     fmt::print(stderr, "esub.rail: {}\n", text);
+}
+
+// What is left of a file: its bytes up to the end. Errors: Code::input when there are more than `most`.
+Expected<std::string> rest_of(int fd, std::size_t most, const std::string& path) {
+    std::string text;
+    for (std::string part(std::size_t{64} << 10, '\0');;) {
+        const auto n = ::read(fd, part.data(), part.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return base::system_error(path, errno);
+        if (n == 0) return text;
+        text.append(part, 0, static_cast<std::size_t>(n));
+        if (text.size() > most)
+            return Error{Code::input, fmt::format("{}: has more than {} bytes", path, most)};
+    }
 }
 
 // LSF's files lie in /tmp under names that anybody can foresee. Nothing: there is none. Errors: it is no
@@ -61,19 +67,24 @@ Expected<std::optional<Parameters>> parameters_in(const std::string& path) {
     if (!fd || ::fstat(fd.get(), &info) != 0) return base::system_error(path, errno);
     if (!S_ISREG(info.st_mode) || (info.st_uid != ::getuid() && info.st_uid != 0))
         return Error{Code::denied, path + ": is no file of the user who submits"};
-    std::string text;
-    for (std::string part(std::size_t{64} << 10, '\0');;) {
-        const auto n = ::read(fd.get(), part.data(), part.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return base::system_error(path, errno);
-        if (n == 0) break;
-        text.append(part, 0, static_cast<std::size_t>(n));
-        if (text.size() > largest_file)
-            return Error{Code::input, fmt::format("{}: has more than {} bytes", path, largest_file)};
-    }
-    auto parameters = Parameters::parse(text, path);
+    const auto text = rest_of(fd.get(), largest_file, path);
+    if (!text) return text.error();
+    auto parameters = Parameters::parse(*text, path);
     if (!parameters) return std::move(parameters).error();
     return std::optional<Parameters>(*std::move(parameters));
+}
+
+// bsub's standard input, where it is a file: opened anew, as bsub has read its own to the end.
+std::optional<sched::lsf::Script> input_of_bsub() {
+    const auto path = fmt::format("/proc/{}/fd/0", ::getppid());
+    const base::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    struct stat info {};
+    if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+    auto text = rest_of(fd.get(), largest_file, path);
+    if (!text) return {};
+    std::error_code failed;
+    const auto name = std::filesystem::read_symlink(path, failed).filename().string();
+    return sched::lsf::Script{name, *std::move(text)};
 }
 
 // The largest gang that there can be. Without a fabric that can be read nothing is too large: restartd says
@@ -116,7 +127,8 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
     }
     sched::lsf::Site site;
     site.parking_queues = conf->lsf.parking_queues;
-    site.program = job_program();
+    site.program = BINDIR "/rail-lsf-run";
+    site.input = input_of_bsub;
     if (!hints->empty()) site.capacity = capacity_by(*conf);
     const auto rewritten = rewrite(**job, *hints, site, variable);
     if (!rewritten) return rewritten.error();

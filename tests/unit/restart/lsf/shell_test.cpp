@@ -45,6 +45,14 @@ TEST_CASE("the line ends with its status, or 128 and its signal") {
     CHECK(ended("no-such-program-of-ours 2>/dev/null", nobody) == 127);
 }
 
+TEST_CASE("a script is run by what its first line names") {
+    const auto nobody = [](pid_t) {};
+    CHECK(ended("#!/bin/bash\n# one\nx=(a b)\nexit ${#x[@]}\n", nobody) == 2);
+    CHECK(ended("#! /usr/bin/env -S bash -e \nfalse\nexit 9\n", nobody) == 1);
+    CHECK(ended("#!\nexit 4\n", nobody) == 4);
+    CHECK(ended("#!/nonexistent/sh\nexit 0\n 2>/dev/null", nobody) == 127);
+}
+
 TEST_CASE("a signal that was sent to us alone reaches the line") {
     const test::Folder folder;
     const auto ready = folder.path / "ready";

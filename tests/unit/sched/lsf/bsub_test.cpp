@@ -232,10 +232,51 @@ TEST_CASE("what cannot be placed is refused with a sentence") {
           "--restart=auto: needs a job that may be requeued; leave out -rn or say --restart=never");
 }
 
-TEST_CASE("a script that LSF has joined into one line is not run as one") {
+TEST_CASE("a script that LSF has joined into one line is carried as it was, or not at all") {
+    const std::string joined = "#!/bin/bash;#BSUB -n 8;echo one   # two;sleep 1  ",
+                      script = "#!/bin/bash\n#BSUB -n 8\n\necho one   # two\nsleep 1\n";
+    CHECK(was_joined_from(joined, script));
+    CHECK_FALSE(was_joined_from(joined, "#!/bin/bash\necho two\n"));
+    auto known = site;
+    known.input = [&] { return Script{"job.sh", script}; };
+    const auto done = rewrite(parameters(job(gang, joined)), flags({"span=unit"}), known, in(nothing));
+    REQUIRE(done);
+    CHECK(parse_job_line(*done->changes.text("LSB_SUB_COMMAND_LINE"))->line == script);
+    CHECK(done->changes.text("LSB_SUB_JOB_NAME") == "job.sh");
+    // Run again, nothing is asked any more.
+    auto twice = parameters(job(gang, joined));
+    twice.put(done->changes);
+    const auto again = rewrite(twice, flags({"span=unit"}), site, in(nothing));
+    REQUIRE(again);
+    CHECK(again->changes.text("LSB_SUB_COMMAND_LINE") == done->changes.text("LSB_SUB_COMMAND_LINE"));
+
+    known.input = [] { return Script{"job.sh", "another\n"}; };
+    CHECK_FALSE(rewrite(parameters(job(gang, joined)), flags({"span=unit"}), known, in(nothing)));
+    known.input = [&] { return Script{"job.sh", script + '\0'}; };
+    CHECK_FALSE(rewrite(parameters(job(gang, joined)), flags({"span=unit"}), known, in(nothing)));
+    known.input = [] { return std::optional<Script>(); };
     for (const char* line :
-         {"#!/bin/bash;#BSUB -n 8;echo one  ", "sleep 1;#BSUB -q x;echo", "echo one;sleep 1  "})
-        CHECK(refusal(job(gang, line), {}).find("a script on bsub's standard input") != std::string::npos);
+         {"#!/bin/bash;#BSUB -n 8;echo one  ", "sleep 1;#BSUB -q x;echo", "echo one;sleep 1  "}) {
+        CHECK_FALSE(rewrite(parameters(job(gang, line)), flags({"span=unit"}), known, in(nothing)));
+        CHECK(refusal(job(gang, line), flags({"span=unit"})) ==
+              "a script on bsub's standard input that is no file reaches no esub whole: put it into a file, "
+              "bsub ... <job.sh");
+        const auto plain = rewrite(parameters(job(gang, line)), {}, known, in(nothing));
+        REQUIRE(plain);
+        CHECK(plain->changes.empty());
+        CHECK(plain->note.find("is submitted as it is") != std::string::npos);
+    }
+}
+
+TEST_CASE("a job that submits another asks for no hosts in its name") {
+    const Variables within{{"RAIL_JOB_ID", "12"}};
+    const auto normal = job("LSB_SUB_QUEUE=\"normal\"\n");
+    const auto done = rewrite(parameters(normal), flags({"span=unit"}), site, in(within));
+    REQUIRE(done);
+    CHECK(done->changes.empty());
+    CHECK(done->note.find("have no effect in queue normal") != std::string::npos);
+    CHECK_FALSE(rewrite(parameters(normal), flags({"span=unit"}), site, in(nothing)));
+    CHECK(rewrite(parameters(job(gang)), flags({"span=unit"}), site, in(within))->note.empty());
 }
 
 TEST_CASE("a command is carried up to what LSF takes") {

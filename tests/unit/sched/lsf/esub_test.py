@@ -46,6 +46,7 @@ LSB_SUB_BEGIN_TIME=1795391940
 LSB_SUB_ADDITIONAL="rail"
 '''
 SCRIPT = '''LSB_SUB_QUEUE="gang"
+LSB_SUB_RES_REQ="span[ptile=8]"
 LSB_SUB_COMMANDNAME="echo"
 LSB_SUB_COMMAND_LINE="#!/bin/bash;#BSUB -n 8;#BSUB -q rail;echo one;sleep 1  "
 LSB_SUB_NUM_PROCESSORS=8
@@ -114,6 +115,21 @@ class Esub(unittest.TestCase):
         self.assertIn("--rail-span=unit --restart=auto --ckpt-dir=/scratch/r7 ",
                       self.rewritten(GANG, "span=unit", "ckpt=/scratch/r7", "restart=auto", RAIL_SPAN="pod"))
 
+    def test_a_script_on_standard_input_is_taken_from_bsubs_file(self):
+        """bsub has read it to the end, and hands over its lines joined; it is the esub's parent."""
+        script = self.home / "job.sh"
+        script.write_text("#!/bin/bash\n#BSUB -n 8\n#BSUB -q rail\necho one\nsleep 1\n")
+        self.parm.write_text(SCRIPT)
+        bsub = f'while read -r line; do :; done; {BUILD}/esub.rail -r </dev/null; exit $?'
+        environment = {**os.environ, "RAILYARD_CONF": str(self.conf), "LSB_SUB_PARM_FILE": str(self.parm),
+                       "LSB_SUB_MODIFY_FILE": str(self.modify)}
+        with script.open() as text:
+            done = subprocess.run(["/bin/bash", "-c", bsub], stdin=text, env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        text = self.modify.read_text()
+        self.assertIn("--line=%23%21/bin/bash%0A%23BSUB%20-n%208%0A%23BSUB%20-q%20rail%0Aecho%20one%0Asleep%201%0A\"", text)
+        self.assertIn('LSB_SUB_JOB_NAME="job.sh"', text)
+
     def test_what_other_esubs_have_changed_stays(self):
         self.modify.write_text('LSB_SUB_PROJECT_NAME="p"\nLSB_SUB_COMMAND_LINE="nice ./train.sh"\n')
         text = self.rewritten(GANG)
@@ -142,7 +158,7 @@ class Esub(unittest.TestCase):
     def test_refusals(self):
         self.assertIn("--rail-span=bogus: must be unit, pod or fabric", self.refused(GANG, RAIL_SPAN="bogus"))
         self.assertIn("no such word; there are span=", self.refused(GANG, "spam=unit"))
-        self.assertIn("a script on bsub's standard input", self.refused(SCRIPT))
+        self.assertIn("a script on bsub's standard input", self.refused(SCRIPT, RAIL_SPAN="unit"))
         self.assertIn("lsf.conf needs LSB_SUB_COMMANDNAME=Y", self.refused('LSB_SUB_QUEUE="gang"\n'))
         self.assertIn("-m \"n1 n2\": Railyard chooses the hosts", self.refused(MANY.replace('"rail"', '"gang"', 1)))
         self.modify.write_text('LSB_SUB_PROJECT_NAME="p"\n')
