@@ -4,8 +4,8 @@
 // As with rsh and ssh the words are joined and are one line of a shell there; they travel encoded, so that
 // neither blaunch nor lsrun can take them apart.
 #include "base/cli.hpp"
-#include "railyard_paths.h"
 #include "sched/lsf/job_line.hpp"
+#include "sched/lsf/program_path.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
     else
         return cli.fail(
             {base::Code::not_found, "neither blaunch nor lsrun of LSF is in LSF_BINDIR or on PATH"});
-    words.insert(words.end(),
-                 {BINDIR "/rail-lsf-run", "--on-host", "--line=" + sched::lsf::encode_value(line)});
+    words.insert(words.end(), {sched::lsf::program_path("rail-lsf-run"), "--on-host",
+                               "--line=" + sched::lsf::encode_value(line)});
     std::vector<char*> pointers;
     for (auto& word : words)
         pointers.push_back(word.data());

@@ -17,6 +17,7 @@
 #include "restart/lsf/shell.hpp"
 #include "restart/lsf/starts.hpp"
 #include "sched/lsf/job_line.hpp"
+#include "sched/lsf/program_path.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -120,8 +121,8 @@ private:
         std::string why;
         const auto lists = restart::lsf::lists_of(*hosts, line_.hints, conf_.placement.fabric, why);
         if (!why.empty()) say(fmt::format("hosts are in LSF's order: {}", why));
-        apply(restart::lsf::order_variables(lists, write_hostfile(lists, *hosts), BINDIR "/rail-lsf-rsh",
-                                            variable));
+        apply(restart::lsf::order_variables(lists, write_hostfile(lists, *hosts),
+                                            sched::lsf::program_path("rail-lsf-rsh"), variable));
     }
 
     std::string write_hostfile(const spank::RankLists& lists, const Allocation& hosts) {

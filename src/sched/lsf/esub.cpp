@@ -7,8 +7,8 @@
 #include "base/conf.hpp"
 #include "base/file.hpp"
 #include "base/unique_fd.hpp"
-#include "railyard_paths.h"
 #include "sched/lsf/bsub.hpp"
+#include "sched/lsf/program_path.hpp"
 #include "sched/spare_floor.hpp"
 #include "topo/fabric_json.hpp"
 
@@ -127,7 +127,7 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
     }
     sched::lsf::Site site;
     site.parking_queues = conf->lsf.parking_queues;
-    site.program = BINDIR "/rail-lsf-run";
+    site.program = sched::lsf::program_path("rail-lsf-run");
     site.input = input_of_bsub;
     if (!hints->empty()) site.capacity = capacity_by(*conf);
     const auto rewritten = rewrite(**job, *hints, site, variable);

@@ -5,7 +5,8 @@ libry_lsf_la_SOURCES = \
 	%D%/elim_line.cpp %D%/elim_line.hpp \
 	%D%/job_line.cpp %D%/job_line.hpp \
 	%D%/metrics_socket.cpp %D%/metrics_socket.hpp \
-	%D%/parameters.cpp %D%/parameters.hpp
+	%D%/parameters.cpp %D%/parameters.hpp \
+	%D%/program_path.cpp %D%/program_path.hpp
 libry_lsf_la_LIBADD = libry_sched.la
 
 pkglibexec_PROGRAMS += elim.rail esub.rail

@@ -154,9 +154,8 @@ class LsfRun(unittest.TestCase):
         """rail-lsf-rsh over a double of LSF's program that runs the words where it stands, as that host would."""
         folder = self.home / "bin"
         folder.mkdir(exist_ok=True)
-        # The installed rail-lsf-run is the one that was built.
         (folder / program).write_text('#!/bin/sh\nprintf "%s\\n" "$@" >"$SEEN"\nwhile [ "${1##*/}" != rail-lsf-run ]; do shift; done\n'
-                                      f'shift\nexec {BUILD}/rail-lsf-run "$@"\n')
+                                      'exec "$@"\n')
         (folder / program).chmod(0o755)
         return subprocess.run([f"{BUILD}/rail-lsf-rsh", *words], capture_output=True, text=True, timeout=SECONDS, check=False,
                               env=self.environment(LSF_BINDIR=str(folder), PATH="/usr/bin:/bin", SEEN=str(self.home / "seen")))
