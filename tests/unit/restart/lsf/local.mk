@@ -4,5 +4,5 @@ tests_unit_unit_run_SOURCES += \
 	%D%/shell_test.cpp \
 	%D%/starts_test.cpp
 tests_unit_unit_run_LDADD += libry_lsf_job.la
-TESTS += %D%/rail_lsf_run_test.py
-EXTRA_DIST += %D%/rail_lsf_run_test.py
+TESTS += %D%/bsub_test.py %D%/rail_lsf_run_test.py
+EXTRA_DIST += %D%/bsub_test.py %D%/rail_lsf_run_test.py
