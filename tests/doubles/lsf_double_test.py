@@ -131,6 +131,18 @@ def check(scenario, names, more, out, count, verbose):
     return failures
 
 
+def timings():
+    """The configurations of the daemons whose times were measured; the failures."""
+    failures = []
+    for name, (timing, *measured, tolerance) in scenarios.TIMINGS.items():
+        for phase in (0.3, 2.2, 4.6):
+            seen = scenarios.lose_and_requeue(replay.Player({"timing": timing}), phase)
+            for what, mine, (first, last) in zip(("lsload unavail", "UNKWN", "PEND", "PSUSP", "RUN"), seen, measured):
+                if not first - tolerance <= mine <= last + tolerance:
+                    failures.append(f"timing {name}, phase {phase}: {what} after {mine:.1f} s, measured {first} to {last}")
+    return failures
+
+
 def main():
     words = [word for word in sys.argv[1:] if word != "-v"]
     out = scenarios.left_out(replay.FOLDER)
@@ -139,6 +151,8 @@ def main():
     for scenario, names, more in scenarios.SCENARIOS:
         if not words or set(words) & set(names):
             failures += check(scenario, names, more, out, count, "-v" in sys.argv)
+    if not words:
+        failures += timings()
     never = sorted(path.stem for path in replay.FOLDER.glob("*.txt") if not any(path.stem in names for _, names, _ in scenarios.SCENARIOS))
     for name in never:
         items = [item for item in replay.read(replay.FOLDER / f"{name}.txt") if item.argv or item.states]

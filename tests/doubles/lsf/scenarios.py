@@ -284,6 +284,43 @@ SCENARIOS = (
 )
 
 
+# "Loss of a host" as measured on five configurations: the timing that differs from the recommended one (the engine's
+# own defaults for what the recorder did not set), then seconds after the power-off of the first host of a rerunnable
+# job: lsload unavail, UNKWN, PEND; and after brequeue -H of a job: PSUSP, RUN. At last how far the double may be off.
+TIMINGS = {
+    "stock": ({"EXINTERVAL": 15, "HOST_INACTIVITY_LIMIT": 5, "RETRY_LIMIT": 2, "MBD_SLEEP_TIME": 10, "SBD_SLEEP_TIME": 7,
+               "LSB_MBD_CONNTIMEOUT": 3}, (100, 115), (121, 136), (143, 147), (7, 13), (26, 30), 10),
+    "ELIM_POLL_INTERVAL 2.5": ({"ELIM_POLL_INTERVAL": 2.5, "LSB_MBD_CONNTIMEOUT": 3}, (37, 37), (53, 54), (58, 58), (2.8, 2.8), (6.7, 6.7), 4),
+    "recommended": ({}, (15, 18), (27, 33), (32, 38), (1.9, 3.4), (6.9, 8.4), 4),
+    "HOST_INACTIVITY_LIMIT 3": ({"HOST_INACTIVITY_LIMIT": 3}, (20, 21), (30, 33), (37, 37), (3.2, 3.6), (8.4, 8.4), 6),
+    "RETRY_LIMIT 0": ({"RETRY_LIMIT": 0, "MBD_SLEEP_TIME": 1, "SBD_SLEEP_TIME": 1, "MAX_SBD_FAIL": 2, "JOB_TERMINATE_INTERVAL": 1,
+                       "LSB_MBD_CONNTIMEOUT": 1}, (10, 13), (18, 28), (32, 33), (1.4, 1.9), (4.4, 4.7), 10),
+}
+
+
+def lose_and_requeue(player, phase):
+    """The five moments of TIMINGS, the power lost at this phase of an exchange of the lims."""
+    gangs(player, 1, "n4+2 n2+1")
+    player.pass_time(60 + phase)
+    began, host, seen = player.engine.now, player.engine.cluster.hosts["n4"], []
+    power(player, "n4", "off")
+    for reached in (lambda: host.load == "unavail", lambda: player.state(1)[0] == "UNKWN", lambda: player.state(1)[0] == "PEND"):
+        while not reached() and player.engine.now < began + 600:
+            player.pass_time(0.1)
+        seen.append(player.engine.now - began)
+    player.expect("lsfadmin", ["bmod", "-m", "n3+2 n2+1", "1"])
+    player.pass_time(60)
+    began = player.engine.now
+    player.expect("lsfadmin", ["brequeue", "-H", "1"])
+    for state in ("PSUSP", "RUN"):
+        while player.state(1)[0] != state and player.engine.now < began + 600:
+            player.pass_time(0.1)
+        seen.append(player.engine.now - began)
+        if state == "PSUSP":
+            player.expect("lsfadmin", ["bresume", "1"])
+    return seen
+
+
 def left_out(folder):
     """{recording: {section: reason}}"""
     return json.loads((folder / "left_out.json").read_text())
