@@ -365,3 +365,17 @@ TEST_CASE("with several reservations none is made later by what is behind it") {
     CHECK(plan.reservations[1].at == now + 2h);
     CHECK(kinds(plan) == std::vector{Kind::reserved, Kind::reserved, Kind::would_delay, Kind::starts});
 }
+
+TEST_CASE("a later reservation may follow an earlier one on its hosts") {
+    Yard yard(grid(1, 1, 2));
+    yard.queue.holding = {holding(1, {0}, 1h)};
+    yard.queue.waiting = {gang(10, 2, 30min), gang(11, 2, 30min), gang(12, 2, 30min), gang(13, 1, 1h)};
+    Options options;
+    options.reservations = 3;
+    const auto plan = yard.plan(options);
+    REQUIRE(plan.reservations.size() == 3);
+    CHECK(plan.reservations[0].at == now + 60min);
+    CHECK(plan.reservations[1].at == now + 90min);
+    CHECK(plan.reservations[2].at == now + 120min);
+    CHECK(started(plan) == std::vector<base::JobId>{13});
+}

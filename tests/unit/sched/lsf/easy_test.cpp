@@ -76,6 +76,25 @@ Queue random_queue(Worlds& worlds, const topo::Fabric& fabric) {
     return queue;
 }
 
+bool meet(const Hosts& a, const Hosts& b) {
+    return std::any_of(a.begin(), a.end(), [&](auto h) { return std::count(b.begin(), b.end(), h) != 0; });
+}
+
+// Whether two reservations leave each other alone: other hosts, or one after the other.
+bool apart(const Queue& queue, const Reservation& a, const Reservation& b) {
+    if (!a.at || !b.at) return true; // moments that nobody knows
+    const auto limit = [&](const Reservation& reservation) {
+        return std::find_if(queue.waiting.begin(), queue.waiting.end(),
+                            [&](const WaitingGang& gang) { return gang.job == reservation.job; })
+            ->limit;
+    };
+    const auto before = [&](const Reservation& first, const Reservation& second) {
+        const auto runs = limit(first);
+        return runs && *first.at + *runs <= *second.at;
+    };
+    return before(a, b) || before(b, a) || !meet(a.placement.hosts, b.placement.hosts);
+}
+
 } // namespace
 
 TEST_CASE("the dispatcher starts what EASY starts, where EASY starts it") {
@@ -189,6 +208,13 @@ TEST_CASE("no gang is started after its promise, every gang starts, and nobody s
                     if (taken[h] != 0) snapshot.states[h] = HostState::busy;
                 REQUIRE_FALSE(placer.fits(snapshot, request));
             }
+            for (const auto& one : plan->reservations)
+                for (const auto& other : plan->reservations)
+                    REQUIRE((&one == &other || apart(queue, one, other)));
+            for (const auto& reserved : plan->reservations)
+                for (const auto& job : queue.holding)
+                    REQUIRE((!reserved.at || !job.holder.ends || *job.holder.ends <= *reserved.at ||
+                             !meet(job.holder.hosts, reserved.placement.hosts)));
             // The promise to the first in the queue only comes nearer.
             if (!plan->reservations.empty() && plan->reservations[0].at) {
                 const auto& first = plan->reservations[0];
