@@ -1,6 +1,6 @@
 """Watch a gang job take three faults, each the way it deserves, and finish without a human.
 
-Usage: ./quickstart [--keep] [--build DIR]
+Usage: ./quickstart [--lsf] [--keep] [--build DIR]
        ./quickstart --down
 
 As root on Debian 12: installs packages, builds what a cluster runs in build/ (all with --keep), starts a cluster of 16 hosts on this machine (real
@@ -8,7 +8,13 @@ slurmctld, slurmds, munged and opensm; hosts are namespaces, their InfiniBand an
 heat2d under railrun on 5 hosts and a spare. The agent of one host dies: nothing is done. One host loses power: the step starts again on the
 spare, inside the allocation. A GPU of another brakes: the job saves, and is moved through the queue, for no spare is left.
 railctl explain gives the reasons of each. Exit status 0 only if all of that came about, the job stayed in one unit and ended with the
-checksum of an undisturbed run. --keep leaves the cluster up and prints a line to source; --down ends it.
+checksum of an undisturbed run.
+
+--lsf takes the job through LSF instead: bsub, esub.rail, restartd's choice of hosts by bmod and bswitch, mpirun. LSF is not real there:
+a double of an engine with LSF's commands stands for it (tests/doubles/lsf), held to what that engine wrote. All else is real, and a
+host that loses power is survived by a requeue.
+
+--keep leaves the cluster up and prints a line to source; --down ends it.
 """
 
 import argparse
@@ -20,7 +26,7 @@ sys.dont_write_bytecode = True
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from railcluster import build, shell  # noqa: E402
+from railcluster import build, lsf, shell  # noqa: E402
 from railcluster.cluster import Cluster, Options  # noqa: E402
 from railcluster.jobs import heat2d  # noqa: E402
 from railcluster.process import Timeout, leave_on_sigterm, tail  # noqa: E402
@@ -36,6 +42,7 @@ OPTIONS = ("--rail-span=unit", "--no-kill", "--rail-spares=1")
 def arguments():
     parser = argparse.ArgumentParser(prog="quickstart", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lsf", action="store_true", help="under a double of LSF instead of Slurm")
     parser.add_argument("--keep", action="store_true", help="leave the cluster up and print a line to source")
     parser.add_argument("--down", action="store_true", help="end the cluster that --keep left up")
     parser.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR", help="build folder")
@@ -98,6 +105,45 @@ def tell(cluster, say):
     return all(held.values())
 
 
+def tell_lsf(cluster, say):
+    """The same under LSF's double, where a lost host is left by a requeue; returns whether everything held."""
+    say("LSF here is a double of an engine with LSF's commands; agents, restartd, esub.rail, mpirun and the job are real")
+    say("an undisturbed run first, for its checksum")
+    undisturbed = lsf.heat2d(cluster, 2, 2 * STEPS, n=512)
+    undisturbed.wait_state("COMPLETED", 120)
+    say(f"undisturbed checksum {undisturbed.checksum()}")
+
+    checkpoints = cluster.root / "scratch" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    job = lsf.heat2d(cluster, NODES - 1, 2 * STEPS, pace_us=PACE_US, ckpt=checkpoints)
+    say(f'job {job.number}: bsub -a rail -q gang -n {(NODES - 1) * lsf.SLOTS} -R "span[ptile={lsf.SLOTS}]", RAIL_SPAN=unit RAIL_CKPT_DIR={checkpoints} '
+        "RAIL_RESTART=auto, in it mpirun")
+    story = Story(cluster, job, say)
+    story.until_running(0, 60)
+    story.until_checkpoints(1, 60)
+
+    say("--- 1. a fault that passes: nothing is done ---")
+    missed = story.lose_agent()
+
+    say("--- 2. a hard fault: the job starts again on other hosts, from its last checkpoint ---")
+    story.linger(BETWEEN)
+    off = story.power_off()
+    story.until_running(1, 90)
+    story.until_checkpoints(1, 60)
+
+    say("--- 3. a soft fault: the job saves, then moves ---")
+    story.linger(BETWEEN)
+    slow = story.power_brake()
+    story.until_running(2, 90)
+    story.until_completed(240)
+
+    story.show(str(job.number))
+    held = story.verdict(undisturbed.checksum(), missed, off, slow, inside=False)
+    for what, good in held.items():
+        print(f"    {'held  ' if good else 'FAILED'}  {what}", flush=True)
+    return all(held.values())
+
+
 def main():
     args = arguments()
     record = args.build / "quickstart.cluster"
@@ -114,8 +160,8 @@ def main():
     cluster = None
     try:
         build_it(args.build, args.keep, say)
-        cluster = Cluster.start(Options(build=args.build.resolve(), tied=not args.keep), say)
-        good = tell(cluster, say)
+        cluster = Cluster.start(Options(build=args.build.resolve(), tied=not args.keep, lsf=args.lsf), say)
+        good = (tell_lsf if args.lsf else tell)(cluster, say)
         say("all of it held" if good else "not all of it held")
         if args.keep:
             record.write_text(f"{cluster.root}\n")

@@ -35,7 +35,7 @@ def test_a_gang_runs_in_one_unit_and_is_parked(cluster):
     third = bsub(cluster, 2, *SLEEP)  # one host is free
     status = json.loads(cluster.out("railctl", "explain", str(third.number), "--json"))
     holds(json.dumps(status), "the fabric has 1 free", "why it waits")
-    equal(third.seen()[:2], ("PEND", "gang"), "it waits")
+    equal(third.bjobs()[:2], ("PEND", "gang"), "it waits")
     cluster.out("bkill", str(first.number))
     third.wait("RUN", queue="gang")
 
@@ -90,7 +90,7 @@ def test_restartd_goes_on_after_it_was_killed(cluster):
     late = bsub(cluster, 2, *SLEEP)
     cluster.agents.start_restartd()
     late.wait("RUN", queue="gang")
-    equal(job.seen()[2], hosts, "it was left alone")
+    equal(job.bjobs()[2], hosts, "it was left alone")
 
 
 def test_what_is_requeued_by_hand_is_placed_again(cluster):
@@ -98,6 +98,6 @@ def test_what_is_requeued_by_hand_is_placed_again(cluster):
     job = bsub(cluster, 3, *SLEEP)
     job.wait("RUN", queue="gang")
     cluster.out("brequeue", str(job.number))
-    wait_for(lambda: job.seen()[0] == "PEND", 20, "the job to wait", logs(cluster))
+    wait_for(lambda: job.bjobs()[0] == "PEND", 20, "the job to wait", logs(cluster))
     job.wait("RUN", queue="gang")
     holds(cluster.out("bhist", "-l", str(job.number)), "Pending: Job has been requeued", "its history")

@@ -152,16 +152,16 @@ Reply reply_to(const State& state, const Report& report) {
     Reply reply;
     for (const auto& reported : report.jobs) {
         const auto* job = state.find_job(reported.id);
-        if (job == nullptr || job->rm.uid != reported.uid || reported.epoch < job->rm.restarts ||
-            job->interval <= base::Duration{})
-            continue;
+        if (job == nullptr || job->rm.uid != reported.uid || job->interval <= base::Duration{}) continue;
+        const auto epoch = start_of(job->rm, reported.epoch);
+        if (epoch < job->rm.restarts) continue;
         auto& answer = reply.jobs.emplace_back();
         answer.id = reported.id;
         answer.epoch = reported.epoch;
         answer.interval_s = base::to_seconds(job->interval);
         for (const auto& [number, incident] : state.incidents)
             for (const auto& affected : incident.jobs)
-                if (affected.id == job->rm.id && affected.epoch == reported.epoch && affected.save_by &&
+                if (affected.id == job->rm.id && affected.epoch == epoch && affected.save_by &&
                     affected.to_move()) {
                     answer.save_by = affected.save_by;
                     answer.incident = incident.id();

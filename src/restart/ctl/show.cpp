@@ -370,7 +370,8 @@ Expected<std::string> show(const JobExplanation& explanation) {
         out = *std::move(text);
         if (explanation.links) out += show(*explanation.links, explanation.time, "links it uses");
         if (explanation.job->restart.value_or("never") == "never")
-            empty += " If one is seen the job is left to the resource manager: it was submitted without --restart=auto.";
+            empty += " If one is seen the job is left to the resource manager: it was submitted without "
+                     "--restart=auto.";
     }
     return out + incidents_text(explanation.incidents, explanation.time) +
            (explanation.job ? costs_text(explanation.incidents, explanation.job->id) : std::string()) + "\n" +

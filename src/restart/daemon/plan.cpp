@@ -54,8 +54,8 @@ private:
                 step.why = fmt::format("failed {} times, and is tried again", intent.tries);
                 step.by = intent.next_try;
             } else if (intent.progress == Progress::unconfirmed) {
-                step.why = "begun before restartd was restarted: the next reading of the queue shows whether it "
-                           "was done";
+                step.why = "begun before restartd was restarted: the next reading of the queue shows whether "
+                           "it was done";
             }
             out_.steps.push_back(std::move(step));
         }

@@ -82,8 +82,8 @@ base::Expected<std::unique_ptr<ResourceManager>> make_rm(const base::Conf& conf)
 base::Expected<void> runs_as(const std::string& configured, bool lsf) {
     if (configured.empty() && lsf)
         return base::Error{base::Code::input,
-                           "[restartd] user is empty: under LSF it names LSF's administrator on all hosts, as "
-                           "whom restartd runs and whom alone agents and railctl obey"};
+                           "[restartd] user is empty: under LSF it names LSF's administrator on all hosts, "
+                           "as whom restartd runs and whom alone agents and railctl obey"};
     const auto user = configured.empty() ? slurm_user() : configured;
     auto uid = base::find_uid(user);
     if (!uid) return std::move(uid).error().within(configured.empty() ? "SlurmUser" : "[restartd] user");

@@ -7,6 +7,7 @@
 #include "sched/lsf/job_line.hpp"
 #include "sched/lsf/program_path.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fmt/format.h>

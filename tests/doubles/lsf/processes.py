@@ -69,10 +69,11 @@ class Processes:
 
     def _of_job(self, job, script):
         names = [name for name, slots in job.exec_hosts for _ in range(slots)]
+        job_file = os.path.join(self.spool, f"{int(job.submitted)}.{job.id_text}")  # the same at each start
         found = {**self.environment,
                  "LSB_JOBID": str(job.id), "LSB_JOBINDEX": str(job.index), "LSB_JOBNAME": job.shown_name, "LSB_QUEUE": job.queue,
                  "LSB_HOSTS": " ".join(names), "LSB_MCPU_HOSTS": "".join(f"{name} {slots} " for name, slots in job.exec_hosts),
-                 "LSB_SUB_HOST": self.engine.cluster.keys["master"], "LSB_JOBFILENAME": script, "LSB_CHKFILENAME": script,
+                 "LSB_SUB_HOST": self.engine.cluster.keys["master"], "LSB_JOBFILENAME": job_file, "LSB_CHKFILENAME": job_file,
                  "LSB_ACCT_FILE": f"/tmp/.{int(job.submitted)}.{job.id}.acct", "LSB_EXIT_PRE_ABORT": "99", "LSB_JOBEXIT_STAT": "0",
                  "LSB_TRAPSIGS": "trap # 15 10 12 2 1", "LSB_UNIXGROUP": job.env.get("LSB_UNIXGROUP", job.user), "LS_EXEC_T": "START",
                  "LS_JOBPID": str(os.getpid()), "LS_SUBCWD": job.cwd.rstrip("/") + "/", "HOME": job.home, "USER": job.user,

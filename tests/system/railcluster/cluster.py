@@ -329,8 +329,15 @@ class Cluster:
 
     # --- what Slurm says ---
 
+    @property
+    def manager(self) -> str:
+        return "LSF" if self.lsf else "Slurm"
+
     def node_states(self) -> dict[str, str]:
-        """Slurm's word for each node, such as idle, alloc, drained, down*."""
+        """Slurm's word for each node, such as idle, alloc, drained, down*; LSF's in the same words."""
+        if self.lsf:
+            words = {"ok": "idle", "closed_Full": "allocated", "closed_Adm": "drained", "unreach": "down*", "unavail": "down*"}
+            return {node: words.get(word, word) for node, word in self.lsf.hosts().items()}
         lines = self.out("sinfo", "-h", "-N", "-o", "%N %T").splitlines()
         states = dict(line.split() for line in lines)
         if set(states) != set(self.nodes):

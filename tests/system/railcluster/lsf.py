@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Optional
 
+from .jobs import Job, Seen
 from .process import wait_for
 
 SOURCE = Path(__file__).resolve().parents[3]
@@ -28,6 +30,10 @@ QUEUES = [
     {"name": "gang", "priority": 40, "rerunnable": True, "res_req": "select[planned>0]"},
     {"name": "normal", "priority": 30},
 ]
+
+
+# mpirun refuses root, as whom all runs here, unless it is told twice.
+MPIRUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 class Lsf:
@@ -77,7 +83,7 @@ class Lsf:
     def restore(self) -> None:
         """No jobs, every host on, plugged in and open."""
         cluster = self.cluster
-        cluster.run("bkill", "-r", "-u", "all", "0")
+        wait_for(self._all_killed, 60, "the last test's jobs to be gone", [cluster.log("ctl", "lsf")], every=0.5)
         for name in cluster.cut_cables.copy():
             cluster.cable(name, True)
         for node in cluster.nodes:
@@ -87,6 +93,13 @@ class Lsf:
         for node in cluster.nodes:
             cluster.run("badmin", "hopen", node)
         self.wait_idle()
+
+    def _all_killed(self) -> bool:
+        """An engine forgets what was asked of a job that is being moved, and a job on a lost host is only removed."""
+        jobs = self.cluster.run("bjobs", "-w", "-u", "all").stdout.splitlines()[1:]
+        for number, _, state in (line.split()[:3] for line in jobs):
+            self.cluster.run("bkill", *(["-r"] if state == "UNKWN" else []), number)
+        return not jobs
 
     def hosts(self) -> dict[str, str]:
         """bhosts' word for each host."""
@@ -98,13 +111,12 @@ class Lsf:
                  [self.cluster.log("ctl", "lsf")])
 
 
-class LsfJob:
-    """A job on it, as bjobs shows it."""
+class LsfJob(Job):
+    """A job on it, as bjobs shows it, in the words of those who follow jobs of Slurm."""
 
-    def __init__(self, cluster, number: int, output: Path):
-        self.cluster, self.number, self.output = cluster, number, output
+    WORDS = {"PEND": "PENDING", "PSUSP": "PENDING", "RUN": "RUNNING", "UNKWN": "RUNNING", "DONE": "COMPLETED"}
 
-    def seen(self) -> tuple[str, str, list[str]]:
+    def bjobs(self) -> tuple[str, str, list[str]]:
         """Its state, its queue and its hosts in the order of its tasks."""
         line = self.cluster.out("bjobs", "-w", "-a", str(self.number), env={"LSB_SHORT_HOSTLIST": "1"}).splitlines()[1]
         words = line.split()
@@ -114,13 +126,44 @@ class LsfJob:
     def wait(self, state: str, seconds: float = 60, queue: str = "", without: str = "") -> list[str]:
         """Until it is in the state, and where one is named in the queue, and not on the host; its hosts."""
         def there():
-            now, there, hosts = self.seen()
+            now, there, hosts = self.bjobs()
             return (hosts or [""]) if now == state and queue in ("", there) and without not in hosts else None
-        logs = [self.cluster.log("ctl", "restartd"), self.cluster.log("ctl", "lsf")]
-        return wait_for(there, seconds, f"job {self.number} to be {state} {queue} {without and 'without ' + without}".strip(), logs)
+        return wait_for(there, seconds, f"job {self.number} to be {state} {queue} {without and 'without ' + without}".strip(), self.logs())
+
+    def seen(self) -> Seen:
+        state, _, hosts = self.bjobs()
+        jobs = json.loads(self.cluster.out("railctl", "status", "--json"))["jobs"]
+        restarts = next((job["epoch"] for job in jobs if job["id"] == self.number), self.restarts)
+        self.restarts = restarts
+        return Seen(self.WORDS.get(state, "COMPLETING"), hosts if state in ("RUN", "UNKWN") else [], restarts, state, "")
+
+    restarts = 0  # as last told: restartd forgets a job that has ended
+
+    def ranks(self) -> list[str]:
+        return self.bjobs()[2]
+
+    def logs(self) -> list[Path]:
+        return [self.output, self.cluster.log("ctl", "restartd"), self.cluster.log("ctl", "lsf")]
 
 
-def bsub(cluster, hosts: int, *words: str, env: dict[str, str] | None = None, options: tuple[str, ...] = (), queue: str = "gang") -> LsfJob:
+def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, ckpt: Optional[Path] = None, span: str = "unit") -> LsfJob:
+    """Submits the solver, one rank a host; with a checkpoint folder it may be restarted. It writes its output itself: LSF would
+    bring it at the end only."""
+    folder = cluster.root / "scratch"
+    folder.mkdir(exist_ok=True)
+    number = len(list(folder.glob("heat2d-*.sh")))
+    output, script = folder / f"heat2d-{number}.out", folder / f"heat2d-{number}.sh"
+    output.touch()
+    program = cluster.options.build / "tests" / "apps" / "heat2d"
+    script.write_text(f"#!/bin/sh\nexec mpirun -np {nodes} --map-by ppr:1:node {program} --n {n} --steps {steps} --pace-us {pace_us} "
+                      f">>{output} 2>&1\n")
+    script.chmod(0o755)
+    flags = {"RAIL_SPAN": span, **({"RAIL_CKPT_DIR": str(ckpt), "RAIL_RESTART": "auto"} if ckpt else {})}
+    job = bsub(cluster, nodes, str(script), env={**flags, **MPIRUN})
+    return LsfJob(cluster, job.number, output)
+
+
+def bsub(cluster, hosts: int, *words: str, env: Optional[dict[str, str]] = None, options: tuple[str, ...] = (), queue: str = "gang") -> LsfJob:
     """A gang on so many hosts, with its output beside the cluster's other files."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)

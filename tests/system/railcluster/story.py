@@ -52,10 +52,10 @@ class Story:
         for node, state in states.items():
             word = state.rstrip("*~#$@+")
             if word != self._nodes[node].rstrip("*~#$@+") and word not in ("idle", "allocated", "mixed", "completing"):
-                self.say(f"Slurm: {node} is {state}")
+                self.say(f"{self.cluster.manager}: {node} is {state}")
         self._nodes = states
         if (seen.state, seen.nodes) != (self.seen.state, self.seen.nodes):
-            self.say(f"Slurm: job {self.job.number} is {seen.state}" + (f" ({seen.reason})" if not seen.nodes else ""))
+            self.say(f"{self.cluster.manager}: job {self.job.number} is {seen.state}" + (f" ({seen.reason})" if not seen.nodes else ""))
             if seen.state == "RUNNING":
                 self.placements.append(seen.nodes)
                 self.draw()
@@ -208,8 +208,8 @@ class Story:
         self.say(f"railctl explain {what}")
         print(self.cluster.out("railctl", "explain", what), flush=True)
 
-    def verdict(self, checksum: str, missed: str, off: str, slow: str) -> dict[str, bool]:
-        """Each promise and whether it held."""
+    def verdict(self, checksum: str, missed: str, off: str, slow: str, inside: bool = True) -> dict[str, bool]:
+        """Each promise and whether it held. `inside`: the loss of a host is survived inside the allocation."""
         placements, lives = self.placements, self.incarnations
         told = self.timeline(str(self.job.number))
         acted = json.loads(self.cluster.out("railctl", "history", "--json"))["actions"]
@@ -217,13 +217,15 @@ class Story:
         def in_one_unit(nodes: list[str]) -> bool:
             return any(set(nodes) <= set(unit) for unit in self.cluster.units)
 
+        where = "runs again inside its allocation" if inside else "is RUNNING on"
         return {
             f"{missed}'s missed heartbeats led to nothing": not any(missed in action["text"] for action in acted
                                                                     if action["kind"].endswith("_host")),
-            f"{off}'s loss was survived inside the allocation": len(lives) > 1 and "runs again inside its allocation" in told,
+            f"{off}'s loss was survived {'inside the allocation' if inside else 'on other hosts'}": len(lives) > 1 and where in told,
             f"before {slow} was left the job saved, and began there": len(lives) > 2 and f"saved step {lives[2].first} " in told,
             "what staying and moving costs was shown": "waiting" in self.costs and "moving" in self.costs,
-            "three launches and one requeue, without a human": self.seen.restarts == 1 and len(lives) == 3,
+            f"three launches and {'one requeue' if inside else 'two requeues'}, without a human":
+                self.seen.restarts == (1 if inside else 2) and len(lives) == 3,
             "each placement within one unit": all(in_one_unit(nodes) for nodes in placements),
             f"{off} and {slow} were avoided": {off, slow}.isdisjoint(placements[-1]),
             "the checksum is that of the undisturbed run": self.job.checksum() == checksum,

@@ -156,7 +156,7 @@ void take_job(StepContext& ctx, const std::string& host, const JobReport& report
     const auto& nodes = job.rm.nodes;
     // Ignored: another user's report, one about another start, or from a host the job is not on. The agent
     // repeats what it knows with each report, so one that is ahead of the snapshot is not lost.
-    if (report.uid != job.rm.uid || report.epoch != job.rm.restarts ||
+    if (report.uid != job.rm.uid || start_of(job.rm, report.epoch) != job.rm.restarts ||
         std::find(nodes.begin(), nodes.end(), host) == nodes.end())
         return;
     job.connected = true;

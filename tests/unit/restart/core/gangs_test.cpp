@@ -189,3 +189,22 @@ TEST_CASE("a gang that loses a host is requeued without it and placed anew") {
     CHECK(world.job(job).nodes == std::vector<std::string>{"n001", "n003"});
     CHECK(world.noted("is RUNNING on n[001,003]"));
 }
+
+TEST_CASE("a gang is heard whatever its host counts its starts") {
+    World world(8);
+    const auto job = world.submit_gang(2);
+    world.run(2);
+    world.plan(job, first_two);
+    world.run(5);
+    REQUIRE(world.job(job).phase == JobPhase::running);
+    restart::Report report;
+    report.host = "n001";
+    report.boot_id = "b-n001";
+    report.jobs.push_back({});
+    report.jobs.back().id = job;
+    report.jobs.back().uid = 1000;
+    report.jobs.back().epoch = 7;
+    const auto reply = restart::reply_to(world.state(), report);
+    REQUIRE(reply.jobs.size() == 1);
+    CHECK(reply.jobs.front().epoch == 7); // its own word for it comes back
+}
