@@ -133,7 +133,7 @@ def tell_lsf(cluster, say):
 
     say("--- 3. a soft fault: the job saves, then moves ---")
     story.linger(BETWEEN)
-    slow = story.power_brake()
+    slow = story.power_brake(other_than=missed)
     story.until_running(2, 90)
     story.until_completed(240)
 
