@@ -135,6 +135,11 @@ def a_job_sees_what_was_recorded(yard):
     same((found["LSB_JOBID"], found["LSB_MCPU_HOSTS"], found["LSB_HOSTS"]), (job, "n4 8 n2 8 ", " ".join(["n4"] * 8 + ["n2"] * 8)))
 
 
+def commands_go_through_the_prefix_of_their_host(yard):
+    job = yard.start('echo "job on $PLACE"; lsrun -m n2 -- /bin/sh -c \'echo "task on $PLACE"\'; exec sleep 1000')
+    wait_for(lambda: yard.ok("bpeek", job).endswith("\njob on n4\ntask on n2\n"), "two lines", lambda: yard.ok("bpeek", job))
+
+
 def a_job_that_ignores_int_and_term_is_killed(yard):
     pid = yard.folder / "pid"
     job = yard.start('trap "" INT TERM; echo $$ >pid; while :; do sleep 0.05; done')
@@ -273,7 +278,10 @@ def users_are_who_they_are(yard):
         same((done.returncode, "User permission denied" in done.stderr), (255, True))
 
 
-TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded, a_job_that_ignores_int_and_term_is_killed,
+commands_go_through_the_prefix_of_their_host.keys = {"hosts": [{"name": "n[1-8]", "prefix": ["env", "PLACE=%h"]}]}
+
+TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded,
+         commands_go_through_the_prefix_of_their_host, a_job_that_ignores_int_and_term_is_killed,
          bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
          a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
          commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody]
@@ -288,7 +296,7 @@ def main():
         if only and test.__name__ not in only:
             continue
         with tempfile.TemporaryDirectory(prefix="lsf_serve.") as folder:
-            yard = Yard(folder)
+            yard = Yard(folder, **getattr(test, "keys", {}))
             try:
                 test(yard)
                 print(f"ok    {test.__name__}", flush=True)

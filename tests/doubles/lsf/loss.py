@@ -191,12 +191,12 @@ def set_index(engine, host, name, value):
     """A new value of the elim's: the lim shows it within 8 s, mbatchd acts on it within 20."""
     if name not in host.indices:
         raise KeyError(name)
-    engine.at(engine.now + exchange(engine.timing), _shown_index, engine, host, name, value)
+    engine.at(engine.now + 1.2 * exchange(engine.timing), _shown_index, engine, host, name, value)
 
 
 def _shown_index(engine, host, name, value):
     host.indices[name] = value
-    engine.at(engine.now + 2.4 * exchange(engine.timing), _judge_index, engine, host)
+    engine.at(engine.now + 2.1 * exchange(engine.timing), _judge_index, engine, host)
 
 
 def _judge_index(engine, host):

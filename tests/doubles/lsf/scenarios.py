@@ -242,6 +242,12 @@ def cut(player, job_id, hosts, times=1):
     player.engine.enter = enter
 
 
+def health(player):
+    submit(player, 16, "-r", "-q", "rail", "-n", "4", "-R", "span[ptile=2]", "-m", "n7+2 n8+1", "sleep", "900")
+    player.pass_time(4.0)
+    return {}
+
+
 def cable(player):
     gangs(player, 29, "n5+2 n6+1", "4", "2", "E", words=("bash", "-c", "while :; do date >>/home/alice/E.$(hostname); sleep 1; done"))
     player.pass_time(3.0)
@@ -279,6 +285,7 @@ SCENARIOS = (
     (holds, ("hold_designs",), {}),
     (lost_host, ("host_loss",), {}),
     (early_requeue, ("host_loss_brequeue_early",), {}),
+    (health, ("elim_health",), {}),
     (poked, ("host_loss_poke",), {}),
     (cable, ("cable_cut_duplicate",), {}),
 )

@@ -58,7 +58,7 @@ def bhosts_long(engine, name):
             text += ("            " + " ".join(f"{key:>7}" for key in numeric) + "\n"
                      " Total     " + " ".join(f"{host.resources[key]:>8}" for key in numeric) + "\n"
                      " Reserved   " + " ".join(f"{'0.0':>7}" for _ in numeric) + "\n\n\n")
-    text += " LOAD THRESHOLD USED FOR SCHEDULING:\n" + LOADS + "\n" + thresholds(engine, True)
+    text += " LOAD THRESHOLD USED FOR SCHEDULING:\n" + LOADS + "\n" + thresholds(engine, True, host)
     if host.note:
         text += f"\nADMIN ACTION COMMENT:  {host.note}\n"
     return text + "\n\n"
@@ -106,7 +106,11 @@ def lsload(engine, names, wide, long, select="", columns=None):
     width = 23 if wide or long else 15
     shown = columns or [name for name, _ in LOAD_NAMES if long or name != "io"] + (list(engine.cluster.indices) if long else [])
     sizes = dict(LOAD_NAMES)
-    cell = lambda name, text: f"{text:>{max(sizes.get(name, 0), len(name)) + 1}}" if columns or name not in sizes else f"{text:>{sizes[name] + 1}}"
+
+    def cell(name, text):
+        if columns and wide:
+            return f"{text:>14}"
+        return f"{text:>{sizes[name] + 1}}" if name in sizes else f"{text:>{len(name) + 1}}"
     lines = [f"{'HOST_NAME':<{width}} {'status':>6}" + "".join(cell(name, name) for name in shown) + "\n"]
     for host in hosts:
         if host.load != "ok":

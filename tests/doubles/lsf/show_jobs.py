@@ -126,15 +126,16 @@ def _started(job, short, tasks):
     return f"{day(job.started)}: {text}, Execution Home <{job.home}>, Execution CWD <{job.cwd}>;\n"
 
 
-def thresholds(engine, of_hosts):
-    """The table of the elim's indices; the hosts have some, the queues none."""
+def thresholds(engine, of_hosts, host=None):
+    """The table of the elim's indices; the hosts have some, the queues none. What a host violates has a star."""
     columns = "".join(f"{name:>7} " for name in engine.cluster.indices)
     rows = [f"          {columns}\n"]
     for row in ("loadSched", "loadStop"):
         cells = ""
-        for one in engine.cluster.indices.values():
+        for name, one in engine.cluster.indices.items():
             value = one.get(row) if of_hosts else None
-            cells += f"{value:>7.1f} " if value is not None else "     -  "
+            star = "*" if host and value is not None and host.indices[name] < value else ""
+            cells += f"{star + format(value, '.1f'):>7} " if value is not None else "     -  "
         rows.append(f" {row:<9}{cells}\n")
     return "".join(rows)
 
