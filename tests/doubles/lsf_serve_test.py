@@ -151,6 +151,19 @@ def a_job_that_ignores_int_and_term_is_killed(yard):
     same("Exited by signal 9." in history or history, True)
 
 
+def exit_values_requeue_and_exclude(yard):
+    gang = ("-q", "again", "-n", "16", "-R", "span[ptile=8]", "-m", "n4+2 n2+1", "-o", "out.%J")
+    job = yard.submit(*gang, "[ -e twice ] && { echo second; exit 0; }; touch twice; echo first; exit 75")
+    yard.wait(job, "DONE 8*n4:8*n2")
+    text = (yard.folder / f"out.{job}").read_text()
+    same(text.endswith("\n\nsecond\n") and "first\n" not in text.partition("follows:")[2], True)
+    job = yard.submit(*gang, "exit 76")
+    wait_for(lambda: "(exit code 76)" in yard.ok("bhist", "-l", job), "its first run")
+    other = yard.submit(*gang, "exit 0")
+    yard.wait(other, "DONE")
+    same(yard.state(job), "PEND -")   # n4 is excluded, and its list has no third host
+
+
 def bsub_waits_with_k_and_i(yard):
     for number, argv in (("19", ["bsub", "-K", "-q", "rail", "true"]), ("20", ["bsub", "-I", "-q", "normal", "echo", "hello"])):
         item = next(one for one in replay.read(replay.FOLDER / "bsub.txt") if one.number == number)
@@ -192,6 +205,7 @@ def a_script_of_standard_input_runs_whole(yard):
     job = yard.submit(stdin="#!/bin/sh\n#BSUB -q normal\n#BSUB -o out.%J\nif true\nthen\n  echo first; echo second\nfi\n")
     yard.wait(job, "DONE")
     same((yard.folder / f"out.{job}").read_text().endswith("\nfirst\nsecond\n"), True)
+    same(yard.ok("bjobs", "-l", job, job).count("\nJob <"), 1)
     same("Command <#!/bin/sh;#BSUB -q normal;#BSUB -o out.%J;if true;then;  echo first; echo second;fi>" in yard.ok("bjobs", "-l", job), True)
 
 
@@ -279,10 +293,11 @@ def users_are_who_they_are(yard):
 
 
 commands_go_through_the_prefix_of_their_host.keys = {"hosts": [{"name": "n[1-8]", "prefix": ["env", "PLACE=%h"]}]}
+exit_values_requeue_and_exclude.keys = {"queues": [{"name": "again", "requeue_exit_values": ["99", "75", "EXCLUDE( 76 )"]}]}
 
 TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded,
          commands_go_through_the_prefix_of_their_host, a_job_that_ignores_int_and_term_is_killed,
-         bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
+         exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
          a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
          commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody]
 

@@ -92,7 +92,7 @@ def bjobs(engine, request):
     if not jobs:
         out = ""
     elif flags & {"l", "UF"}:
-        out = show_jobs.RULE.join(show_jobs.long(engine, job, short, "UF" in flags) for job in jobs)
+        out = show_jobs.RULE.join(show_jobs.long(engine, job, short, "UF" in flags) for job in jobs) + "\n"
     elif "p" in flags and not ids:
         out = show_jobs.pending_listing(engine, jobs)
     else:

@@ -76,6 +76,8 @@ def choose(engine, job, look):
     if not fit:
         count = len(engine.cluster.queue_hosts(queue))
         return f"Job's resource requirements not satisfied: {count} hosts;"
+    if job.excluded:
+        fit = [host for host in fit if host.name not in job.excluded]
     wanted = wishes(engine, job)
     if wanted is not None:
         fit = sorted((host for host in fit if host.name in wanted), key=lambda host: -wanted[host.name])
@@ -132,7 +134,7 @@ def cycle(engine):
         if job.depend and not depends(engine, job.depend):
             job.reason = "Job dependency condition not satisfied: 1 host;"
             continue
-        same = (job.queue, job.res_req, job.slots, job.max_slots, tuple(job.hosts))
+        same = (job.queue, job.res_req, job.slots, job.max_slots, tuple(job.hosts), tuple(job.excluded))
         if same in look.failed:
             job.reason = look.failed[same]
             continue

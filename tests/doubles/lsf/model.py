@@ -129,6 +129,7 @@ class Job:
     finished: float = 0.0
     status: int = 0                    # wait status
     exit_text: str = ""
+    excluded: list = dataclasses.field(default_factory=list)     # hosts, by EXCLUDE(n) of REQUEUE_EXIT_VALUES
     not_before: float = 0.0
     position: int = 0                  # btop and bbot
     requeue: str = ""                  # PEND or PSUSP: where it goes when its process has ended

@@ -135,7 +135,7 @@ class Processes:
             if current and job.interactive:
                 job.output = self._text(paths["out"])
             self.engine.process_ended(key, run_number, status)
-            again = current and status >> 8 and str(status >> 8) in self.engine.cluster.queues[queue].requeue_exit_values
+            again = current and job.state == "PEND"   # by REQUEUE_EXIT_VALUES, the output is lost
             if current and not lost and not again:
                 self._deliver(job, queue, status, started, name, paths)
             for path in paths.values():

@@ -141,7 +141,7 @@ def thresholds(engine, of_hosts, host=None):
 
 
 def long(engine, job, short=False, tasks=False):
-    """bjobs -l, and -UF with tasks."""
+    """bjobs -l, and -UF with tasks; a blank line follows the last job."""
     placed = has_hosts(job)
     text = f"\n{head(job)}\n{day(job.submitted)}: {submitted(engine, job, tasks=tasks)}\n"
     if job.run_limit:
@@ -157,7 +157,7 @@ def long(engine, job, short=False, tasks=False):
     text += "\n SCHEDULING PARAMETERS:\n" + LOADS + "\n" + thresholds(engine, placed)
     queue = engine.cluster.queues[job.queue]
     combined = resreq.combined(queue.res_req, job.res_req, bool(job.hosts), engine.known)
-    return text + f"\n RESOURCE REQUIREMENT DETAILS:\n Combined: {combined}\n Effective: {job.effective if placed else '-'}\n\n"
+    return text + f"\n RESOURCE REQUIREMENT DETAILS:\n Combined: {combined}\n Effective: {job.effective if placed else '-'}\n"
 
 
 def field(engine, job, name, short):

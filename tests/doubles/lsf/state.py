@@ -197,7 +197,10 @@ class Engine:
         code = os.waitstatus_to_exitcode(job.status)
         used = "The CPU time used is 0.0 seconds"
         queue = self.cluster.queues[job.queue]
-        if code > 0 and str(code) in queue.requeue_exit_values and not job.killed:
+        exclude = any(value.replace(" ", "") == f"EXCLUDE({code})" for value in queue.requeue_exit_values)
+        if code > 0 and (exclude or str(code) in queue.requeue_exit_values) and not job.killed:
+            if exclude:   # the trap: a gang that is planned on this host pends for ever
+                job.excluded.append(job.exec_hosts[0][0])
             self.event(job, "Pending: Requeued job is waiting for rescheduling: 1 host;(exit code %d)" % code)
             self.to_pending(job, "PEND", "Requeued job is waiting for rescheduling: 1 host;")
         elif code == 0:
