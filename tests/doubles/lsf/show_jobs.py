@@ -123,6 +123,8 @@ def _started(job, short, tasks):
         text = f"Started {count} Task(s) on Host(s) {where}, Allocated {count} Slot(s) on Host(s) {where}"
     else:
         text = f"Started on {where}" if count == 1 else f"Started on {count} Hosts/Processors {where}"
+    if job.index:
+        text = f"[{job.index}] s{text[1:]}"
     return f"{day(job.started)}: {text}, Execution Home <{job.home}>, Execution CWD <{job.cwd}>;\n"
 
 
@@ -144,8 +146,9 @@ def long(engine, job, short=False, tasks=False):
     """bjobs -l, and -UF with tasks; a blank line follows the last job."""
     placed = has_hosts(job)
     text = f"\n{head(job)}\n{day(job.submitted)}: {submitted(engine, job, tasks=tasks)}\n"
-    if job.run_limit:
-        text += f"\n RUNLIMIT                \n {job.run_limit / 60:.1f} min                \n"
+    limit = f"\n RUNLIMIT                \n {job.run_limit / 60:.1f} min                \n" if job.run_limit else ""
+    if not tasks:
+        text += limit
     if placed:
         text += _started(job, short, tasks)
     if job.state in ("PEND", "PSUSP"):
@@ -154,6 +157,8 @@ def long(engine, job, short=False, tasks=False):
         text += " SUSPENDING REASONS:\n The job was suspended by user;\n"
     if job.state in ("DONE", "EXIT") and job.exit_text:
         text += f"{day(job.finished)}: {job.exit_text}" + ("" if job.exit_text == "Exited" else ".") + "\n"
+    if tasks:   # -UF has the limits in another place
+        text += limit
     text += "\n SCHEDULING PARAMETERS:\n" + LOADS + "\n" + thresholds(engine, placed)
     queue = engine.cluster.queues[job.queue]
     combined = resreq.combined(queue.res_req, job.res_req, bool(job.hosts), engine.known)
