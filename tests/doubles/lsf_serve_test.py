@@ -261,7 +261,10 @@ def commands_wait_for_mbatchd_and_jobs_do_not(yard):
 
 def bad_requests_harm_nobody(yard):
     for data in (b"\n", b"{}\n", b"[1]\n", b'{"command": "bjobs"}\n', b'{"command": "nosuch", "argv": [], "env": {}}\n', b"\xff\xfe\n",
-                 b'{"command": "submit", "spec": {"slots": "x"}, "cwd": 1, "environment": 2}\n', b"half", b"x" * 100000 + b"\n",
+                 b'{"command": "submit", "spec": {"queue": "normal", "command": "x", "begin": "soon"}, "cwd": "/", "environment": {}}\n',
+                 b'{"command": "submit", "spec": {"queue": "normal", "command": "x"}, "cwd": "/", "environment": {"A": 1}}\n',
+                 b'{"command": "modify", "id": "1", "spec": {"begin": []}, "cwd": "/", "environment": {}}\n',
+                 b'{"command": "submit", "spec": {"slots": "x"}, "cwd": 1, "environment": 2}\n', b"[" * 100000 + b"\n", b"half", b"x" * 100000 + b"\n",
                  b'{"command": "lsrun", "host": "", "argv": ["true"], "environment": {}, "cwd": "/"}\n'):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
             sock.settimeout(DEADLINE)
@@ -271,12 +274,44 @@ def bad_requests_harm_nobody(yard):
             with contextlib.suppress(ConnectionError):
                 while sock.recv(65536):
                     pass
+    job = yard.submit("-q", "normal", "-i", "nosuch", "-o", "out.%J", "cat")
+    yard.wait(job, "EXIT")
+    same("nosuch" in (yard.folder / f"out.{job}").read_text(), True)
+    (yard.folder / "in").write_text("of the file\n")
+    job = yard.submit("-q", "normal", "-i", "in", "-o", "out.%J", "cat")
+    yard.wait(job, "DONE")
+    same((yard.folder / f"out.{job}").read_text().endswith("\nof the file\n"), True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:   # asks and never reads
+        sock.connect(str(yard.folder / "socket"))
+        sock.sendall(b'{"command": "bhosts", "argv": ["-l"] , "env": {}}\n')
+        yard.ok("lsid")
     for words in (["bjobs", "-"], ["bkill"], ["bmod"], ["bswitch"], ["badmin", "nosuch"], ["badmin", "hclose", "-C"], ["bjobs", "-o"],
                   ["bsub", "-n"], ["bsub", "-R", "span[", "x"], ["bsub", "-J", "a[9-1]", "x"], ["bsub", "-w", "done(", "x"], ["brun"], ["bpeek"]):
         if yard.type(*words).returncode == 0:
             raise AssertionError(f"{words} was accepted")
     same(yard.server.poll(), None)
     yard.ok("lsid")
+
+
+def a_virtual_clock_moves_when_it_is_told(yard):
+    job = yard.submit("-q", "normal", "sleep", "60")
+    time.sleep(0.2)     # nothing may come of it
+    same(yard.state(job), "PEND -")
+    began = float(yard.double("now"))
+    same(float(yard.double("advance", "3s")), began + 3)
+    same(yard.state(job), "RUN n8")
+    yard.double("advance", "1m")
+    same(yard.state(job), "DONE n8")
+    yard.double("index", "n7", "health", "30")
+    yard.double("advance", "20")
+    same(yard.ok("bhosts", "-w", "n7").split("\n")[1].split()[1], "closed_Busy")
+    with tempfile.TemporaryDirectory(prefix="lsf_serve.") as folder:
+        subprocess.run([sys.executable, "-B", HERE / "lsf/lsf_double", "init", folder], check=True, timeout=DEADLINE)
+        keys = json.loads((pathlib.Path(folder) / "lsf.json").read_text())
+        (pathlib.Path(folder) / "lsf.json").write_text(json.dumps({**keys, "no_such_key": 1}))
+        done = subprocess.run([sys.executable, "-B", HERE / "lsf/lsf_double", "serve", folder], check=False, timeout=DEADLINE,
+                              capture_output=True, text=True)
+        same((done.returncode, "no_such_key" in done.stderr), (1, True))
 
 
 def users_are_who_they_are(yard):
@@ -293,13 +328,14 @@ def users_are_who_they_are(yard):
 
 
 commands_go_through_the_prefix_of_their_host.keys = {"hosts": [{"name": "n[1-8]", "prefix": ["env", "PLACE=%h"]}]}
+a_virtual_clock_moves_when_it_is_told.keys = {"clock": "virtual", "run": False}
 exit_values_requeue_and_exclude.keys = {"queues": [{"name": "again", "requeue_exit_values": ["99", "75", "EXCLUDE( 76 )"]}]}
 
 TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded,
          commands_go_through_the_prefix_of_their_host, a_job_that_ignores_int_and_term_is_killed,
          exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
          a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
-         commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody]
+         commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody, a_virtual_clock_moves_when_it_is_told]
 
 
 def main():

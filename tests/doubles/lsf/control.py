@@ -60,12 +60,26 @@ def check_requirement(engine, text):
         raise Refused("Bad resource requirement syntax") from None
 
 
+def check_types(changes):
+    """What comes over a socket may be anything."""
+    for name, value in changes.items():
+        wanted = Job.__dataclass_fields__[name].type
+        if not isinstance(value, wanted):
+            raise TypeError(f"{name}: {value!r} is no {wanted.__name__}")
+        words = value if isinstance(value, list) else [*value, *value.values()] if isinstance(value, dict) else []
+        if not all(isinstance(word, str) and "\0" not in word for word in words):
+            raise TypeError(f"{name}: not all of it is text")
+
+
 def submit(engine, user, spec):
     """spec: fields of Job, "queue" or "" for the default one, "array": [indices]. Returns the job's id and queue."""
     job_id, engine.next_id = engine.next_id, engine.next_id + 1   # a refused submission consumes its id
     spec = dict(spec)
     name = spec.pop("queue") or engine.cluster.keys["default_queue"]
     exclusive, indices = spec.pop("exclusive", False), spec.pop("array", None) or [0]
+    check_types(spec)
+    if not all(isinstance(index, int) for index in indices):
+        raise TypeError(f"array: {indices!r}")
     queue = _queue(engine, user, name)
     if not queue.open:
         raise Refused(f"{name}: Queue has been closed")
@@ -115,6 +129,7 @@ def modify(engine, user, job, changes):
         return
     if job.state in STARTED:
         raise Refused("Job parameters cannot be changed now; non-repetitive job is running")
+    check_types(changes)
     if "queue" in changes:
         _queue(engine, user, changes["queue"])
     check_requirement(engine, changes.get("res_req", ""))

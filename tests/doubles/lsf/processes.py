@@ -4,6 +4,7 @@ One session and process group a run. Output is gathered in DIR/spool and appende
 under the engine's report, as the engine does it; a run that REQUEUE_EXIT_VALUES send back loses it. Post-exec, pre-exec
 and JOB_STARTER are not run.
 """
+import contextlib
 import os
 import pwd
 import signal
@@ -15,7 +16,7 @@ import show_jobs
 SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "KILL": signal.SIGKILL, "STOP": signal.SIGSTOP, "CONT": signal.SIGCONT,
            "HUP": signal.SIGHUP, "USR1": signal.SIGUSR1, "USR2": signal.SIGUSR2, "TSTP": signal.SIGTSTP, "QUIT": signal.SIGQUIT,
            "ABRT": signal.SIGABRT}
-PATIENCE = 30   # seconds for what takes milliseconds: appending a file
+PATIENCE = 5   # seconds for what takes milliseconds: appending a file
 
 
 def become(uid, gid):
@@ -58,12 +59,19 @@ class Processes:
             if os.geteuid() == 0 and job.uid >= 0:
                 os.chown(paths[name], job.uid, job.gid)
         shell = [stem] if text.startswith("#!") else ["/bin/sh", stem]
+        if job.in_file:   # opened by the user, not by the server, which is root
+            shell = ["/bin/sh", "-c", 'exec "$@" <"$0"', self.path(job, job.in_file), *shell]
         words = [*host.prefix, *become(job.uid, job.gid), *shell]
         environment = {**job.env, **self._of_job(job, paths["script"])}
         cwd = job.cwd if os.path.isdir(job.cwd) else "/tmp"
-        with open(paths["out"], "ab") as out, open(paths["err"], "ab") as err, open(job.in_file or os.devnull, "rb") as stdin:
-            process = subprocess.Popen(words, cwd=cwd, env=environment, stdin=stdin, stdout=out,
-                                       stderr=err if job.err_file else out, start_new_session=True)
+        with open(paths["out"], "ab") as out, open(paths["err"], "ab") as err:
+            try:
+                process = subprocess.Popen(words, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out,
+                                           stderr=err if job.err_file else out, start_new_session=True)
+            except (OSError, ValueError) as fault:   # a prefix that is not there, a folder that is gone
+                out.write(f"{fault}\n".encode("utf-8", "surrogateescape"))
+                self.engine.at(self.engine.now, self.engine.process_ended, job.key, job.run_number, 127 << 8)
+                return 0
         self.runs[(job.key, job.run_number)] = (process, host.name, paths)
         return process.pid
 
@@ -114,7 +122,8 @@ class Processes:
                 for task in self.tasks.values():
                     task.orphan = task.orphan or task.job_id == str(key[0])
                 self._signal(process, signal.SIGKILL)
-                process.wait(PATIENCE)
+                with contextlib.suppress(subprocess.TimeoutExpired):   # reaped later, then
+                    process.wait(PATIENCE)
         for task in self.tasks.values():
             if task.host == host.name:
                 self._signal(task.process, signal.SIGKILL)

@@ -29,6 +29,7 @@ class Connection:
     def __init__(self, sock):
         self.sock = sock
         self.data = b""
+        self.answer = b""
         self.descriptors = []
 
     def close(self):
@@ -141,19 +142,26 @@ class Server:
         try:
             request = json.loads(line)
             answer = self.answer(connection, request)
-        except (ValueError, KeyError, TypeError, AttributeError) as fault:
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as fault:
             answer = {"exit": 255, "out": "", "err": f"lsf_double: request not understood: {fault!r}\n"}
         if answer is not None:
             self._send(connection, answer)
 
     def _send(self, connection, answer):
-        data = json.dumps(answer).encode() + b"\n"
-        connection.sock.settimeout(LONGEST_WAIT)   # the caller reads at once or is gone
+        connection.answer = json.dumps(answer).encode() + b"\n"
+        self.selector.modify(connection.sock, selectors.EVENT_WRITE, lambda _: self._write(connection))
+        self._write(connection)
+
+    def _write(self, connection):
+        """As much as the caller reads; whoever does not read waits for himself alone."""
         try:
-            connection.sock.sendall(data)
+            connection.answer = connection.answer[connection.sock.send(connection.answer):]
+        except BlockingIOError:
+            return
         except OSError:
-            pass
-        self._drop(connection)
+            connection.answer = b""
+        if not connection.answer:
+            self._drop(connection)
 
     # ---- requests
 
@@ -245,7 +253,7 @@ class Server:
 
     def _tasks_ended(self):
         for connection, task in list(self.processes.tasks.items()):
-            if task.process.poll() is None:
+            if task.process.poll() is None or connection.answer:
                 continue
             code = task.process.returncode
             self._send(connection, {"exit": code if code >= 0 else 128 - code, "out": "", "err": ""})

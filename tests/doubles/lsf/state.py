@@ -11,6 +11,7 @@ import os
 import dispatch
 from model import STARTED
 
+KEPT = 20000  # finished jobs; the oldest are forgotten, as after CLEAN_PERIOD
 GRACE = 0.5   # what comes less than this before a look of a daemon is seen by the next one
 
 
@@ -153,6 +154,8 @@ class Engine:
         if self.started.pop(job.key, None):
             self.release(job)
         self.finished[job.key] = job
+        while len(self.finished) > KEPT:
+            self.forget(next(iter(self.finished.values())))
         job.finished, job.exit_text = self.now, text
         self.enter(job, "DONE" if text.startswith("Done") else "EXIT")
         self.event(job, text + ("" if text == "Exited" else ";"))
