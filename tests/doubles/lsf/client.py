@@ -1,4 +1,4 @@
-"""Every command of the double (bsub, bjobs, …): asks the server of the folder it stands in.
+"""Every command of the double (bsub, bjobs, …): asks the server of LSF_ENVDIR, or else of the folder it stands in.
 
 bsub and bmod read their lines and run the esubs here, as the caller; lsrun hands its standard streams over.
 LSF_DOUBLE_USER names another user where the server lets the caller do so.
@@ -67,12 +67,6 @@ def tell(answer):
         stream.buffer.write(text.encode("utf-8", "surrogateescape"))
         stream.flush()
     return answer["exit"]
-
-
-def refused(text, command):
-    what = "submitted" if command == "bsub" else "modified"
-    sys.stderr.write(f"{text}. Job not {what}.\n")
-    return 255
 
 
 def submit(server, command, argv, environment, cwd, read_stdin, start=None):
@@ -162,7 +156,8 @@ def lsrun(server, argv):
 
 
 def main(command, folder):
-    server, argv = Server(folder), sys.argv[1:]
+    named = os.environ.get("LSF_ENVDIR", "")   # as for the engine's own commands; the folder of this one otherwise
+    server, argv = Server(named if os.path.exists(os.path.join(named, "socket")) else folder), sys.argv[1:]
     if command == "lsrun":
         return lsrun(server, argv)
     if command in ("bsub", "bmod"):

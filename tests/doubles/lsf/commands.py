@@ -6,10 +6,10 @@ serve(engine, request) answers {"exit", "out", "err"} and, where the engine lets
 """
 import admin
 import control
-import dispatch
 import resreq
 import show_hist
 import show_hosts
+import show_info
 import show_jobs
 from model import UNFINISHED
 from usage import USAGE
@@ -302,6 +302,8 @@ def lshosts(engine, request):
     if "R" in values:
         _selection(engine, values["R"], "ls_gethostinfo(): Not enough host(s) currently eligible\n")
     names = _host_names(engine, rest, "main: gethostbyname() failed for host {}.\n", groups=False)
+    if "l" in flags:
+        raise Exit(0, "".join(show_info.lshosts_long(engine, name) for name in names))
     raise Exit(0, show_hosts.lshosts(engine, names, "w" in flags))
 
 
@@ -347,9 +349,23 @@ def bugroup(engine, request):
 
 
 def bparams(engine, request):
-    flags, _, _ = parse("bparams", request["argv"], ("h", "V"), ())
+    flags, _, _ = parse("bparams", request["argv"], ("h", "V", "l"), ())
     _answer(engine, "bparams", flags)
+    if "l" in flags:
+        raise Exit(0, show_info.bparams(engine))
     raise Exit(0, show_hosts.bparams(engine))
+
+
+def lsinfo(engine, request):
+    flags, _, _ = parse("lsinfo", request["argv"], ("h", "V", "r"), ())
+    _answer(engine, "lsinfo", flags)
+    raise Exit(0, show_info.lsinfo(engine, "r" in flags))
+
+
+def busers(engine, request):
+    flags, _, rest = parse("busers", request["argv"], ("h", "V"), ())
+    _answer(engine, "busers", flags)
+    raise Exit(0, show_info.busers(engine, rest or [request["user"]]))
 
 
 def lsid(engine, request):
@@ -396,10 +412,10 @@ COMMANDS = {"bjobs": bjobs, "bswitch": bswitch, "bstop": bstop, "bresume": bresu
             "btop": lambda engine, request: _position(engine, request, True),
             "bbot": lambda engine, request: _position(engine, request, False),
             "brun": brun, "bpeek": bpeek, "bhist": bhist, "bhosts": bhosts, "lshosts": lshosts, "lsload": lsload, "bqueues": bqueues,
-            "bmgroup": bmgroup, "bugroup": bugroup, "bparams": bparams, "lsid": lsid, "badmin": admin.badmin,
+            "bmgroup": bmgroup, "bugroup": bugroup, "bparams": bparams, "lsid": lsid, "lsinfo": lsinfo, "busers": busers, "badmin": admin.badmin,
             "submit": submit, "modify": modify}
 # These ask the lim and are answered while mbatchd is down.
-OF_THE_LIM = ("lsid", "lshosts", "lsload", "lsrun")
+OF_THE_LIM = ("lsid", "lsinfo", "lshosts", "lsload", "lsrun")
 
 
 def serve(engine, request):

@@ -30,7 +30,9 @@ YARD = {
     "hosts": [{"name": f"n{i}", "resources": {"leaf": "lfA" if i < 5 else "lfB", "podpos": i}} for i in range(1, 9)],
     "groups": {"lfA": ["n1", "n2", "n3", "n4"], "lfB": ["n5", "n6", "n7", "n8"], "compute": ["lfA/", "lfB/"]},
     "user_groups": {"mlteam": ["alice", "bob"]},
-    "indices": {"health": {"value": 100.0, "loadSched": 50.0, "loadStop": 10.0}, "planned": {"value": 0.0}},
+    "indices": {"health": {"value": 100.0, "loadSched": 50.0, "loadStop": 10.0, "description": "Health score from the elim"},
+                "planned": {"value": 0.0, "description": "always zero: no host satisfies planned>0"}},
+    "descriptions": {"leaf": "Leaf group", "podpos": "Position in the pod"},   # of the resources of hosts
     "default_queue": "normal",
     "queues": [
         {"name": "gangrun", "priority": 45, "users": ["lsfadmin"], "rerunnable": True,

@@ -128,7 +128,8 @@ def queues_and_hosts(player):
     submit(player, 90, "-q", "rail", "-n", "8", "-R", "span[ptile=8]", "-m", "n7", "sleep", "9000")
     submit(player, 91, "-q", "rail", "-n", "8", "-H", "-R", "span[ptile=8]", "sleep", "9000")
     player.pass_time(3.0)
-    return {("hosts_and_load", "45"): lambda: player.expect("alice", ["bkill", "91"])}
+    return {("hosts_and_load", "45"): lambda: player.expect("alice", ["bkill", "91"]),
+            ("hosts_and_load", "55"): lambda: submit(player, 92, "-q", "rail", "-n", "8", "-H", "-R", "span[ptile=8]", "sleep", "9000")}
 
 
 def gangs(player, job_id, where, count="16", tile="8", name=None, queue="rail", words=("sleep", "600"), rerun=True):
@@ -165,7 +166,6 @@ def lost_host(player):
     player.pass_time(2.6)
     gangs(player, 57, "n7+2 n4+1", "4", "2", "C", words=("sleep", "900"))
     player.pass_time(31.0)
-    back = {"n4 powered on: [seconds, bhosts, lsload]": lambda: power(player, "n4", "on")}
 
     def until(seconds):
         def step():
@@ -181,8 +181,7 @@ def lost_host(player):
     steps = {"4": lambda: (power(player, "n4", "off"), player.pass_time(0.3)), "10": until(18.0), "16": until_state(55, "UNKWN"),
              "31": until_state(55, "PEND"),
              "47": lambda: player.engine.elements[58][0].events.__delitem__(slice(3, 4)), "44": lambda: player.pass_time(2.0),
-             "54": lambda: player.pass_time(2.0), "69": lambda: (power(player, "n4", "on"), player.pass_time(7.0)), **back}
-    steps.pop("n4 powered on: [seconds, bhosts, lsload]")
+             "54": lambda: player.pass_time(2.0), "69": lambda: (power(player, "n4", "on"), player.pass_time(7.0))}
     title = "states (bstop, bmod -m without n5, bresume as soon as PEND)"
 
     def lose_cable():
