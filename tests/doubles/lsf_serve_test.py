@@ -151,6 +151,14 @@ def a_job_that_ignores_int_and_term_is_killed(yard):
     same("Exited by signal 9." in history or history, True)
 
 
+def a_job_behind_a_prefix_may_catch_int_and_save(yard):
+    job = yard.start("""sh -c 'trap "sleep 1; echo saved >saved; exit 0" INT; echo $$ >pid; while :; do sleep 0.05; done'""")
+    process = pid_in(yard.folder / "pid")
+    yard.ok("brequeue", "-H", job)
+    yard.wait(job, "PSUSP")      # what stands before it died of the INT at once
+    same(((yard.folder / "saved").read_text(), alive(process)), ("saved\n", False))
+
+
 def exit_values_requeue_and_exclude(yard):
     gang = ("-q", "again", "-n", "16", "-R", "span[ptile=8]", "-m", "n4+2 n2+1", "-o", "out.%J")
     job = yard.submit(*gang, "[ -e twice ] && { echo second; exit 0; }; touch twice; echo first; exit 75")
@@ -328,12 +336,15 @@ def users_are_who_they_are(yard):
 
 
 commands_go_through_the_prefix_of_their_host.keys = {"hosts": [{"name": "n[1-8]", "prefix": ["env", "PLACE=%h"]}]}
+FORKS = "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); sys.exit(subprocess.call(sys.argv[1:]))"
+a_job_behind_a_prefix_may_catch_int_and_save.keys = {   # as behind nsenter, which stays in front of a job in a PID namespace
+    "timing": {"JOB_TERMINATE_INTERVAL": 10 * DEADLINE}, "hosts": [{"name": "n[1-8]", "prefix": [sys.executable, "-IS", "-c", FORKS]}]}
 a_virtual_clock_moves_when_it_is_told.keys = {"clock": "virtual", "run": False}
 exit_values_requeue_and_exclude.keys = {"queues": [{"name": "again", "requeue_exit_values": ["99", "75", "EXCLUDE( 76 )"]}]}
 
 TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded,
          commands_go_through_the_prefix_of_their_host, a_job_that_ignores_int_and_term_is_killed,
-         exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
+         a_job_behind_a_prefix_may_catch_int_and_save, exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
          a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
          commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody, a_virtual_clock_moves_when_it_is_told]
 

@@ -31,6 +31,28 @@ def become(uid, gid):
     return ["setpriv", f"--reuid={uid}", f"--regid={gid}", *groups, "--"]
 
 
+class Run:
+    """The processes of one run of a job."""
+
+    def __init__(self, process, host, paths):
+        self.process, self.host, self.paths = process, host, paths
+        self.signals = set()   # those it was sent
+        self.killed = False
+
+    def ended(self):
+        """Its first process has ended; where a signal of ours did that, all others must have too. An nsenter in front
+        of the job dies of the INT that the job itself catches in order to save.
+        """
+        code = self.process.poll()
+        if code is None or code >= 0 or self.killed or -code not in self.signals:
+            return code is not None
+        try:
+            os.killpg(self.process.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return True
+        return False
+
+
 class Task:
     """A command of lsrun on a host; the connection of its caller ends with it."""
 
@@ -44,7 +66,8 @@ class Processes:
         self.engine = engine
         self.spool = os.path.join(folder, "spool")
         self.environment = environment   # LSF_* of every job
-        self.runs = {}                   # (job key, run number) -> (Popen, host name, paths)
+        self.runs = {}                   # (job key, run number) -> Run
+        self.lingers = False             # a run whose end must be looked for, since nothing tells of it
         self.tasks = {}                  # connection -> Task
 
     def start(self, job, host):
@@ -72,7 +95,7 @@ class Processes:
                 out.write(f"{fault}\n".encode("utf-8", "surrogateescape"))
                 self.engine.at(self.engine.now, self.engine.process_ended, job.key, job.run_number, 127 << 8)
                 return 0
-        self.runs[(job.key, job.run_number)] = (process, host.name, paths)
+        self.runs[(job.key, job.run_number)] = Run(process, host.name, paths)
         return process.pid
 
     def _of_job(self, job, script):
@@ -108,22 +131,26 @@ class Processes:
     def signal(self, job, name):
         run = self.runs.get((job.key, job.run_number))
         if run:
-            self._signal(run[0], SIGNALS[name])
+            run.signals.add(SIGNALS[name])
+            run.killed = run.killed or name == "KILL"
+            self._signal(run.process, SIGNALS[name])
 
     def kill_copy(self, job, run_number):
         run = self.runs.get((job.key, run_number))
         if run:
-            self._signal(run[0], signal.SIGKILL)
+            run.killed = True
+            self._signal(run.process, signal.SIGKILL)
 
     def host_off(self, host):
         """All that runs there is gone at once; tasks that its jobs started on other hosts with lsrun live on."""
-        for (key, _), (process, name, _) in list(self.runs.items()):
-            if name == host.name:
+        for (key, _), run in list(self.runs.items()):
+            if run.host == host.name:
                 for task in self.tasks.values():
                     task.orphan = task.orphan or task.job_id == str(key[0])
-                self._signal(process, signal.SIGKILL)
+                run.killed = True
+                self._signal(run.process, signal.SIGKILL)
                 with contextlib.suppress(subprocess.TimeoutExpired):   # reaped later, then
-                    process.wait(PATIENCE)
+                    run.process.wait(PATIENCE)
         for task in self.tasks.values():
             if task.host == host.name:
                 self._signal(task.process, signal.SIGKILL)
@@ -131,8 +158,11 @@ class Processes:
 
     def reap(self):
         """Tells the engine of each run that has ended."""
-        for (key, run_number), (process, name, paths) in list(self.runs.items()):
-            if process.poll() is None:
+        self.lingers = False
+        for (key, run_number), run in list(self.runs.items()):
+            process, name, paths = run.process, run.host, run.paths
+            if not run.ended():
+                self.lingers = self.lingers or process.returncode is not None
                 continue
             del self.runs[(key, run_number)]
             self._signal(process, signal.SIGKILL)   # what the job left in its group
@@ -203,7 +233,7 @@ class Processes:
         run = self.runs.get((job.key, job.run_number))
         if not run:
             return None
-        return self._text(run[2]["out"])
+        return self._text(run.paths["out"])
 
     @staticmethod
     def _text(path):
@@ -211,7 +241,7 @@ class Processes:
             return stream.read(1 << 20).decode("utf-8", "surrogateescape")
 
     def stop(self):
-        for process, _, _ in self.runs.values():
-            self._signal(process, signal.SIGKILL)
+        for run in self.runs.values():
+            self._signal(run.process, signal.SIGKILL)
         for task in self.tasks.values():
             self._signal(task.process, signal.SIGKILL)

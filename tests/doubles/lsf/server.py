@@ -23,6 +23,7 @@ from state import Engine
 
 LIMIT = 4 << 20      # bytes of a request: an environment and a script
 LONGEST_WAIT = 60.0
+LOOK = 0.05          # seconds, where the kernel tells nothing: processes that are not our children
 
 
 class Connection:
@@ -69,10 +70,11 @@ class Server:
             self.engine.advance(self.offset + (time.time() - self.began) * self.scale)
 
     def _timeout(self):
+        longest = LOOK if self.processes.lingers else LONGEST_WAIT
         due = None if self.virtual else self.engine.next_event()
         if due is None:
-            return LONGEST_WAIT
-        return max(0.0, min(LONGEST_WAIT, (due - self.offset) / self.scale - (time.time() - self.began)))
+            return longest
+        return max(0.0, min(longest, (due - self.offset) / self.scale - (time.time() - self.began)))
 
     # ---- the loop
 
