@@ -136,8 +136,8 @@ def a_job_sees_what_was_recorded(yard):
 
 
 def commands_go_through_the_prefix_of_their_host(yard):
-    job = yard.start('echo "job on $PLACE"; lsrun -m n2 -- /bin/sh -c \'echo "task on $PLACE"\'; exec sleep 1000')
-    wait_for(lambda: yard.ok("bpeek", job).endswith("\njob on n4\ntask on n2\n"), "two lines", lambda: yard.ok("bpeek", job))
+    job = yard.start('echo "job on $PLACE in $(pwd)"; lsrun -m n2 -- /bin/sh -c \'echo "task on $PLACE in $(pwd)"\'; exec sleep 1000')
+    wait_for(lambda: yard.ok("bpeek", job).endswith(f"\njob on n4 in {yard.folder}\ntask on n2 in {yard.folder}\n"), "two lines", lambda: yard.ok("bpeek", job))
 
 
 def a_job_that_ignores_int_and_term_is_killed(yard):
@@ -335,7 +335,7 @@ def users_are_who_they_are(yard):
         same((done.returncode, "User permission denied" in done.stderr), (255, True))
 
 
-commands_go_through_the_prefix_of_their_host.keys = {"hosts": [{"name": "n[1-8]", "prefix": ["env", "PLACE=%h"]}]}
+commands_go_through_the_prefix_of_their_host.keys = {"hosts": [{"name": "n[1-8]", "prefix": ["env", "-C", "/", "PLACE=%h"]}]}
 FORKS = "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); sys.exit(subprocess.call(sys.argv[1:]))"
 a_job_behind_a_prefix_may_catch_int_and_save.keys = {   # as behind nsenter, which stays in front of a job in a PID namespace
     "timing": {"JOB_TERMINATE_INTERVAL": 10 * DEADLINE}, "hosts": [{"name": "n[1-8]", "prefix": [sys.executable, "-IS", "-c", FORKS]}]}

@@ -31,6 +31,13 @@ def become(uid, gid):
     return ["setpriv", f"--reuid={uid}", f"--regid={gid}", *groups, "--"]
 
 
+def on_host(host, uid, gid, cwd, words):
+    """The words that run a command on a host as a user: a prefix that enters a mount namespace leaves the caller's folder."""
+    if host.prefix:
+        words = ["/bin/sh", "-c", 'cd "$0" || cd /tmp; exec "$@"', cwd, *words]
+    return [*host.prefix, *become(uid, gid), *words]
+
+
 class Run:
     """The processes of one run of a job."""
 
@@ -84,9 +91,9 @@ class Processes:
         shell = [stem] if text.startswith("#!") else ["/bin/sh", stem]
         if job.in_file:   # opened by the user, not by the server, which is root
             shell = ["/bin/sh", "-c", 'exec "$@" <"$0"', self.path(job, job.in_file), *shell]
-        words = [*host.prefix, *become(job.uid, job.gid), *shell]
         environment = {**job.env, **self._of_job(job, paths["script"])}
         cwd = job.cwd if os.path.isdir(job.cwd) else "/tmp"
+        words = on_host(host, job.uid, job.gid, cwd, shell)
         with open(paths["out"], "ab") as out, open(paths["err"], "ab") as err:
             try:
                 process = subprocess.Popen(words, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out,

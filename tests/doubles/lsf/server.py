@@ -18,7 +18,7 @@ import control
 import loss
 from model import Cluster
 from pretend import Pretend
-from processes import Processes, Task, become
+from processes import Processes, Task, on_host
 from state import Engine
 
 LIMIT = 4 << 20      # bytes of a request: an environment and a script
@@ -243,7 +243,7 @@ class Server:
             return {"exit": 255, "out": "", "err": f"lsrun: {host.name}: Host is down or its RES is down\n", "seconds": 2.0 / self.scale}
         stdin, stdout, stderr = connection.descriptors
         try:
-            process = subprocess.Popen([*host.prefix, *become(uid, gid), *request["argv"]], env=request["environment"], stdin=stdin,
+            process = subprocess.Popen(on_host(host, uid, gid, request["cwd"], request["argv"]), env=request["environment"], stdin=stdin,
                                        stdout=stdout, stderr=stderr, cwd=request["cwd"], start_new_session=True)
         except OSError as fault:
             return {"exit": 255, "out": "", "err": f"lsrun: {request['argv'][0]}: {fault.strerror}\n"}
