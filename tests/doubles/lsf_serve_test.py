@@ -151,6 +151,18 @@ def a_job_that_ignores_int_and_term_is_killed(yard):
     same("Exited by signal 9." in history or history, True)
 
 
+def a_pre_exec_is_tried_until_it_works(yard):
+    job = yard.submit("-q", "normal", "-o", "out.%J", "-E", f"echo in $PWD >>{yard.folder}/pre; test -e {yard.folder}/go", "echo ran in $PWD")
+    path = yard.folder / "pre"
+    wait_for(lambda: path.exists() and path.read_text().count("in /tmp\n") > 1, "the second try")
+    (yard.folder / "go").write_text("")
+    yard.wait(job, "DONE")
+    same((yard.folder / f"out.{job}").read_text().endswith(f"\nran in {yard.folder}\n"), True)
+    same("pre-exec command exited with non-zero" in yard.ok("bhist", "-l", job).replace("\n" + " " * 21, " "), True)
+    job = yard.submit("-q", "normal", "-E", "exit 99", "true")
+    yard.wait(job, "EXIT")
+
+
 def a_job_behind_a_prefix_may_catch_int_and_save(yard):
     job = yard.start("""sh -c 'trap "sleep 1; echo saved >saved; exit 0" INT; echo $$ >pid; while :; do sleep 0.05; done'""")
     process = pid_in(yard.folder / "pid")
@@ -344,7 +356,7 @@ exit_values_requeue_and_exclude.keys = {"queues": [{"name": "again", "requeue_ex
 
 TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded,
          commands_go_through_the_prefix_of_their_host, a_job_that_ignores_int_and_term_is_killed,
-         a_job_behind_a_prefix_may_catch_int_and_save, exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
+         a_pre_exec_is_tried_until_it_works, a_job_behind_a_prefix_may_catch_int_and_save, exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
          a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
          commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody, a_virtual_clock_moves_when_it_is_told]
 

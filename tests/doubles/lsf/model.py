@@ -143,6 +143,7 @@ class Job:
     copies: dict = dataclasses.field(default_factory=dict)       # run number -> host, alive behind a cut cable
     lost_copy: str = ""                # the host of a run that mbatchd gave up
     pid: int = 0
+    home_told: bool = False            # sbatchd has told the execution home: pre-exec is over
     interactive: bool = False          # bsub -I: its output is kept until the caller has it
     output: str = ""
     states: list = dataclasses.field(default_factory=list)       # [(time, state)]

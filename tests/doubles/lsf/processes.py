@@ -1,8 +1,8 @@
 """Jobs that really run: the command of a job as its user, on its first host through the host's prefix.
 
 One session and process group a run. Output is gathered in DIR/spool and appended to the file of -o when the run is over,
-under the engine's report, as the engine does it; a run that REQUEUE_EXIT_VALUES send back loses it. Post-exec, pre-exec
-and JOB_STARTER are not run.
+under the engine's report, as the engine does it; a run that REQUEUE_EXIT_VALUES send back loses it. Pre-exec commands run
+in front of it in the same group. POST_EXEC and JOB_STARTER are not run.
 """
 import contextlib
 import os
@@ -16,6 +16,9 @@ import show_jobs
 SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "KILL": signal.SIGKILL, "STOP": signal.SIGSTOP, "CONT": signal.SIGCONT,
            "HUP": signal.SIGHUP, "USR1": signal.SIGUSR1, "USR2": signal.SIGUSR2, "TSTP": signal.SIGTSTP, "QUIT": signal.SIGQUIT,
            "ABRT": signal.SIGABRT}
+# $0 is told what came of them: an exit status, or 0 when the job itself starts.
+PRE_EXEC = ('for pre in "$1" "$2"; do [ -z "$pre" ] || (cd /tmp && unset HOME && exec /bin/sh -c "$pre"); code=$?; '
+            '[ $code -eq 0 ] || { echo $code >"$0"; exit 0; }; done; echo 0 >"$0"; shift 2; exec "$@"')
 PATIENCE = 5   # seconds for what takes milliseconds: appending a file
 
 
@@ -41,8 +44,9 @@ def on_host(host, uid, gid, cwd, words):
 class Run:
     """The processes of one run of a job."""
 
-    def __init__(self, process, host, paths):
+    def __init__(self, process, host, paths, before):
         self.process, self.host, self.paths = process, host, paths
+        self.before = before   # its pre-exec commands have not ended
         self.signals = set()   # those it was sent
         self.killed = False
 
@@ -79,9 +83,9 @@ class Processes:
 
     def start(self, job, host):
         stem = os.path.join(self.spool, f"{int(job.submitted)}.{job.id_text}.{job.run_number}")
-        paths = {"script": stem, "out": stem + ".out", "err": stem + ".err"}
+        paths = {"script": stem, "out": stem + ".out", "err": stem + ".err", "pre": stem + ".pre"}
         text = job.script or f"#!/bin/sh\n# LSBATCH: User input\n{job.command}\n"
-        for name, mode in (("script", 0o700), ("out", 0o600), ("err", 0o600)):
+        for name, mode in (("script", 0o700), ("out", 0o600), ("err", 0o600), ("pre", 0o600)):
             with open(os.open(paths[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8",
                       errors="surrogateescape") as stream:
                 if name == "script":
@@ -91,6 +95,9 @@ class Processes:
         shell = [stem] if text.startswith("#!") else ["/bin/sh", stem]
         if job.in_file:   # opened by the user, not by the server, which is root
             shell = ["/bin/sh", "-c", 'exec "$@" <"$0"', self.path(job, job.in_file), *shell]
+        if self.engine.has_pre_exec(job):
+            queue = self.engine.cluster.queues[job.queue]
+            shell = ["/bin/sh", "-c", PRE_EXEC, paths["pre"], queue.pre_exec, job.pre_exec, *shell]
         environment = {**job.env, **self._of_job(job, paths["script"])}
         cwd = job.cwd if os.path.isdir(job.cwd) else "/tmp"
         words = on_host(host, job.uid, job.gid, cwd, shell)
@@ -102,7 +109,7 @@ class Processes:
                 out.write(f"{fault}\n".encode("utf-8", "surrogateescape"))
                 self.engine.at(self.engine.now, self.engine.process_ended, job.key, job.run_number, 127 << 8)
                 return 0
-        self.runs[(job.key, job.run_number)] = Run(process, host.name, paths)
+        self.runs[(job.key, job.run_number)] = Run(process, host.name, paths, self.engine.has_pre_exec(job))
         return process.pid
 
     def _of_job(self, job, script):
@@ -163,13 +170,24 @@ class Processes:
                 self._signal(task.process, signal.SIGKILL)
         self.reap()
 
+    def _pre_exec(self, key, run_number, run):
+        """The exit status of those that failed, 0 while they run and when all is well."""
+        text = self._text(run.paths["pre"])
+        run.before = not text.endswith("\n")
+        code = int(text) if text.strip().isdigit() else 0
+        if not run.before and code == 0:
+            self.engine.pre_exec_ended(key, run_number, 0)
+        return code
+
     def reap(self):
         """Tells the engine of each run that has ended."""
         self.lingers = False
         for (key, run_number), run in list(self.runs.items()):
             process, name, paths = run.process, run.host, run.paths
-            if not run.ended():
-                self.lingers = self.lingers or process.returncode is not None
+            ended = run.ended()
+            failure = self._pre_exec(key, run_number, run) if run.before else 0
+            if not ended:
+                self.lingers = self.lingers or run.before or process.returncode is not None
                 continue
             del self.runs[(key, run_number)]
             self._signal(process, signal.SIGKILL)   # what the job left in its group
@@ -180,7 +198,10 @@ class Processes:
             lost = self.engine.cluster.hosts[name].power != "on"
             if current and job.interactive:
                 job.output = self._text(paths["out"])
-            self.engine.process_ended(key, run_number, status)
+            if failure:
+                self.engine.pre_exec_ended(key, run_number, failure)
+            else:
+                self.engine.process_ended(key, run_number, status)
             again = current and job.state == "PEND"   # by REQUEUE_EXIT_VALUES, the output is lost
             if current and not lost and not again:
                 self._deliver(job, queue, status, started, name, paths)

@@ -241,6 +241,16 @@ def cut(player, job_id, hosts, times=1):
     player.engine.enter = enter
 
 
+def hooks(player):
+    """The queue's pre-exec command fails with 1, then works, then fails with 99."""
+    pre_exec, hosts = player.engine.runner.pre_exec, player.engine.cluster.hosts
+    player.engine.runner.outcomes = {7: [2], 8: [75, 0], 9: [99, 0], 10: [76]}
+    return {("queue_hooks", "7"): lambda: player.pass_time(0.7), ("queue_hooks", "9"): lambda: pre_exec.update(starter=1),
+            ("queue_hooks", "10"): lambda: (setattr(hosts["n8"], "closed", True), player.pass_time(2.0)),   # then it took n7
+            ("queue_hooks", "after PRE_EXEC succeeds"): lambda: (pre_exec.clear(), player.pass_time(6.0)),
+            ("queue_hooks", "12"): lambda: pre_exec.update(starter=99)}
+
+
 def health(player):
     submit(player, 16, "-r", "-q", "rail", "-n", "4", "-R", "span[ptile=2]", "-m", "n7+2 n8+1", "sleep", "900")
     player.pass_time(4.0)
@@ -284,6 +294,7 @@ SCENARIOS = (
     (holds, ("hold_designs",), {}),
     (lost_host, ("host_loss",), {}),
     (early_requeue, ("host_loss_brequeue_early",), {}),
+    (hooks, ("queue_hooks",), {}),
     (health, ("elim_health",), {}),
     (poked, ("host_loss_poke",), {}),
     (cable, ("cable_cut_duplicate",), {}),

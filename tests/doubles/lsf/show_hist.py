@@ -11,7 +11,8 @@ def line(when, text, wrapped=True):
     if not wrapped:
         return text + "\n"
     lines, rest = [text[:WIDTH]], text[WIDTH:]
-    while rest:
+    while rest:   # a blank at a break is lost
+        rest = rest[1:] if rest[0] == " " else rest
         lines.append(" " * INDENT + rest[:WIDTH - INDENT])
         rest = rest[WIDTH - INDENT:]
     return "\n".join(lines) + "\n"

@@ -125,7 +125,8 @@ def _started(job, short, tasks):
         text = f"Started on {where}" if count == 1 else f"Started on {count} Hosts/Processors {where}"
     if job.index:
         text = f"[{job.index}] s{text[1:]}"
-    return f"{day(job.started)}: {text}, Execution Home <{job.home}>, Execution CWD <{job.cwd}>;\n"
+    home = f", Execution Home <{job.home}>, Execution CWD <{job.cwd}>" if job.home_told else ""
+    return f"{day(job.started)}: {text}{home};\n"
 
 
 def thresholds(engine, of_hosts, host=None):

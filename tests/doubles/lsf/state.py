@@ -117,6 +117,7 @@ class Engine:
         job.exec_hosts, job.effective, job.started = chosen, effective, self.now
         job.run_number += 1
         job.requeue, job.ending, job.killed, job.pid, job.requeued_held = "", False, False, 0, False
+        job.home_told = False
         for name, slots in chosen:
             host = self.cluster.hosts[name]
             host.used += slots
@@ -132,9 +133,37 @@ class Engine:
             return
         job.pid = self.runner.start(job, host)
         self.event(job, f"Starting (Pid {job.pid});")
-        self.event(job, f"Running with execution home <{job.home}>, Execution CWD <{job.cwd}>, Execution Pid <{job.pid}>;")
+        if not self.has_pre_exec(job):
+            self._running(job)
         if job.run_limit:
             self.at(self.now + job.run_limit, self._run_limit, job, job.run_number)
+
+    def has_pre_exec(self, job):
+        return bool(job.pre_exec or self.cluster.queues[job.queue].pre_exec)
+
+    def _running(self, job):
+        job.home_told = True
+        self.event(job, f"Running with execution home <{job.home}>, Execution CWD <{job.cwd}>, Execution Pid <{job.pid}>;")
+
+    def pre_exec_ended(self, key, run_number, code):
+        """The runner: the pre-exec commands of this run have ended. The job was RUN for their length; it goes on, or waits for
+        the next look, or with 99 has ended.
+        """
+        job = self.jobs.get(key)
+        if job is None or run_number != job.run_number or job.state not in STARTED or self.first_host(job).power != "on":
+            return
+        if code == 0:
+            self._running(job)
+        elif job.requeue or job.killed:
+            self.process_ended(key, run_number, code << 8)
+        elif code == 99:   # whatever REQUEUE_EXIT_VALUES say
+            job.status = code << 8
+            self.finish(job, f"Exited with exit code {code}. The CPU time used is 0.0 seconds")
+        else:
+            whose = "queue" if self.cluster.queues[job.queue].pre_exec else "job"   # the second is not recorded
+            reason = f"The {whose}'s pre-exec command exited with non-zero status: 1 host;"
+            self.event(job, f"Pending: {reason}(exit code {code})")
+            self.to_pending(job, "PEND", reason)
 
     def _run_limit(self, job, run_number):
         if job.run_number == run_number and job.state in STARTED and not job.killed:
