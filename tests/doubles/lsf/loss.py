@@ -1,6 +1,6 @@
 """Hosts that lose their power or their cable, and come back: what the daemons learn of it, and when.
 
-Measured (facts about LSF, "Loss of a host"; N = HOST_INACTIVITY_LIMIT + RETRY_LIMIT + 1):
+Measured (TIMINGS in scenarios.py; N = HOST_INACTIVITY_LIMIT + RETRY_LIMIT + 1):
   the master's lim says unavail at the N-th exchange after the loss, 15 to 20 s with the recommended timing;
   mbatchd gives up the sbatchd MAX_SBD_FAIL connections after it first wanted something of it: a request about a job
   there, or by itself 6 s after the lim's unavail: the host is unreach, its jobs UNKWN;

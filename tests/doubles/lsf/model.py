@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 
-# The configuration of which most transcripts were taken ("recommended" in the facts about LSF). Seconds, except
+# The configuration of which most transcripts were taken, the recommended one. Seconds, except
 # the counts RETRY_LIMIT, HOST_INACTIVITY_LIMIT and MAX_SBD_FAIL.
 TIMING = {
     "MBD_SLEEP_TIME": 2.0, "SBD_SLEEP_TIME": 2.0, "JOB_TERMINATE_INTERVAL": 2.0,
