@@ -1,6 +1,8 @@
 #include "restart/lsf/shell.hpp"
 
+#include "base/file.hpp"
 #include "base/unique_fd.hpp"
+#include "base/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,12 +25,33 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* shell = "/bin/sh";
 
+// The parent of a process; 0: it has none, or is gone.
+pid_t parent_of(pid_t pid) {
+    const auto stat = base::read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+    if (!stat) return 0;
+    const auto name = stat->rfind(')'); // "12 (any text) S 11 …"
+    const auto state = name == std::string::npos ? name : stat->find_first_not_of(' ', name + 1);
+    const auto begin = state == std::string::npos ? state : stat->find_first_not_of(' ', state + 1);
+    if (begin == std::string::npos) return 0;
+    const auto end = stat->find(' ', begin);
+    return static_cast<pid_t>(
+        base::parse_count(std::string_view(*stat).substr(begin, end - begin)).value_or(0));
+}
+
+// LSF's daemons, where they run as this user themselves, started this process.
+bool started_us(pid_t pid) {
+    auto above = ::getppid();
+    for (int steps = 0; above > 1 && steps < 64; ++steps, above = parent_of(above))
+        if (above == pid) return true;
+    return false;
+}
+
 // Was it meant for this process alone?
 bool sent_to_us(const signalfd_siginfo& what) {
     if (what.ssi_code != SI_USER && what.ssi_code != SI_QUEUE && what.ssi_code != SI_TKILL) return false;
-    if (what.ssi_uid != ::getuid()) return false;
-    const auto group = ::getpgid(static_cast<pid_t>(what.ssi_pid));
-    return group != ::getpgrp();
+    const auto sender = static_cast<pid_t>(what.ssi_pid); // 0: of another container
+    if (what.ssi_uid != ::getuid() || sender == 0 || started_us(sender)) return false;
+    return ::getpgid(sender) != ::getpgrp();
 }
 
 // What waits there; those that are the child's go to it.

@@ -17,8 +17,9 @@ base::Error become(const std::string& line);
 // `look` at once and then each `every`.
 //
 // LSF signals all process groups of a job, so that the line gets each signal from LSF itself: what ends
-// programs is blocked here, and passed on only where somebody else of this user, outside of the group, sent
-// it to this process. Dies this process, the line is sent SIGTERM. Errors (Code::io): it cannot be started.
+// programs is blocked here, and passed on only where another process of this user sent it to this one: none
+// of the group, and none that started it, as LSF's daemons did where they are the user's own. Dies this
+// process, the line is sent SIGTERM. Errors (Code::io): it cannot be started.
 base::Expected<int> run(const std::string& line, base::Duration every, const std::function<void()>& look);
 
 } // namespace restart::lsf

@@ -33,7 +33,8 @@ class Bsub(unittest.TestCase):
         (self.home / "railyard.conf").write_text(f'[agent]\njob_socket = "{self.home}/job.sock"\n[placement]\nfabric = ""\n')
         cluster = self.home / "lsf"
         cluster.mkdir()
-        (cluster / "lsf.json").write_text('{"time_scale": 20}\n')
+        # No TERM behind an INT before the job has had its time.
+        (cluster / "lsf.json").write_text('{"time_scale": 20, "timing": {"JOB_TERMINATE_INTERVAL": 20000}}\n')
         server = subprocess.Popen([sys.executable, DOUBLE, "serve", cluster], stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.end, server)
         self.assertEqual(server.stdout.readline(), "ready\n")
@@ -101,7 +102,7 @@ class Bsub(unittest.TestCase):
         self.assertEqual(self.output(job), 'a  b c"d\n')
 
     def test_a_requeued_job_is_told_once_and_runs_again(self):
-        line = f"trap 'echo INT >>{self.home}/got' INT; echo start >>{self.home}/got; while :; do sleep 0.05; done"
+        line = f"trap 'echo INT >>{self.home}/got; exit 9' INT; echo start >>{self.home}/got; while :; do sleep 0.05; done"
         job = self.bsub("-n", "2", "-R", "span[ptile=2]", line, RAIL_SPAN="unit", RAIL_RESTART="auto")
         self.start(job, "n1")
         self.seen("start\n")
@@ -117,7 +118,8 @@ class Bsub(unittest.TestCase):
     def seen(self, text):
         end = time.monotonic() + SECONDS
         while not (self.home / "got").exists() or (self.home / "got").read_text() != text:
-            self.assertLess(time.monotonic(), end)
+            self.assertLess(time.monotonic(), end, [text, (self.home / "got").exists() and (self.home / "got").read_text(),
+                                                    self.lsf("bhist", "-l", "-u", "all").stdout])
             time.sleep(0.02)
 
     def test_what_cannot_be_is_refused_and_never_submitted(self):

@@ -98,9 +98,10 @@ class LsfRun(unittest.TestCase):
         self.addCleanup(job.wait)
         self.addCleanup(job.kill)
         self.until((self.home / "ready").exists)
-        os.kill(job.pid, signal.SIGINT)
+        # By a process that did not start it, as LSF's daemons did.
+        subprocess.run(["kill", "-INT", str(job.pid)], check=True)
         self.until((self.home / "got").exists)
-        os.kill(job.pid, signal.SIGTERM)
+        subprocess.run(["kill", "-TERM", str(job.pid)], check=True)
         self.assertEqual(job.wait(SECONDS), 3)
         self.assertEqual((self.home / "got").read_text(), "INT\nTERM\n")
 

@@ -29,6 +29,18 @@ int ended(const std::string& line, const std::function<void(pid_t)>& meanwhile) 
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+// By a process that is neither of the group nor started it.
+void send(pid_t to, int number) {
+    const auto sender = ::fork();
+    if (sender == 0) {
+        ::setpgid(0, 0);
+        ::_exit(::kill(to, number) == 0 ? 0 : 1);
+    }
+    int status = 0;
+    while (::waitpid(sender, &status, 0) < 0 && errno == EINTR) {}
+    CHECK(status == 0);
+}
+
 void until_there(const std::filesystem::path& file) {
     for (int i = 0; i < 12000 && !std::filesystem::exists(file); ++i)
         ::usleep(5000);
@@ -56,11 +68,32 @@ TEST_CASE("a script is run by what its first line names") {
 TEST_CASE("a signal that was sent to us alone reaches the line") {
     const test::Folder folder;
     const auto ready = folder.path / "ready";
-    const auto line = "trap 'exit 42' TERM; : > " + ready.string() + "; while :; do sleep 0.05; done";
+    const auto line =
+        "trap 'exit 42' TERM; : > " + ready.string() + "; for i in $(seq 2400); do sleep 0.05; done";
     CHECK(ended(line, [&](pid_t pid) {
               until_there(ready);
-              ::kill(pid, SIGTERM);
+              send(pid, SIGTERM);
           }) == 42);
+}
+
+TEST_CASE("what LSF sends to the group reaches the line once") {
+    const test::Folder folder;
+    const auto ready = folder.path / "ready", got = folder.path / "got";
+    const auto line = "exec 2>/dev/null; trap 'echo got >>" + got.string() +
+                      "' USR1; trap 'exit 0' TERM; : > " + ready.string() +
+                      "; for i in $(seq 12000); do sleep 0.01; done";
+    CHECK(ended(line, [&](pid_t pid) { // its parent, as LSF's daemon is
+              until_there(ready);
+              for (std::size_t i = 1; i <= 5; ++i) { // one after the other, as equal ones that wait are one
+                  ::kill(-pid, SIGUSR1);
+                  for (int waited = 0; waited < 12000; ++waited) {
+                      if (std::filesystem::exists(got) && std::filesystem::file_size(got) >= 4 * i) break;
+                      ::usleep(5000);
+                  }
+              }
+              ::kill(-pid, SIGTERM);
+          }) == 0);
+    CHECK(std::filesystem::file_size(got) == 20);
 }
 
 TEST_CASE("a signal to the group reaches the line from its sender, and ends us with it") {
