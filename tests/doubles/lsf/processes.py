@@ -98,7 +98,7 @@ class Processes:
         if self.engine.has_pre_exec(job):
             queue = self.engine.cluster.queues[job.queue]
             shell = ["/bin/sh", "-c", PRE_EXEC, paths["pre"], queue.pre_exec, job.pre_exec, *shell]
-        environment = {**job.env, **self._of_job(job, paths["script"])}
+        environment = {**job.env, **self._of_job(job, self._job_file(job))}
         cwd = job.cwd if os.path.isdir(job.cwd) else "/tmp"
         words = on_host(host, job.uid, job.gid, cwd, shell)
         with open(paths["out"], "ab") as out, open(paths["err"], "ab") as err:
@@ -112,9 +112,20 @@ class Processes:
         self.runs[(job.key, job.run_number)] = Run(process, host.name, paths, self.engine.has_pre_exec(job))
         return process.pid
 
-    def _of_job(self, job, script):
+    def _job_file(self, job):
+        """The same at each start of the job, in a folder of the user's, as that in his home is: what is kept there lasts."""
+        folder = os.path.join(os.path.dirname(self.spool), "lsbatch")
+        for path, mode, owner in ((folder, 0o755, (-1, -1)), (os.path.join(folder, str(job.uid)), 0o700, (job.uid, job.gid))):
+            if not os.path.isdir(path):
+                os.mkdir(path)
+                os.chmod(path, mode)
+                if os.geteuid() == 0:
+                    os.chown(path, *owner)
+        index = f".{job.index}" if job.index else ""
+        return os.path.join(folder, str(job.uid), f"{int(job.submitted)}.{job.id}{index}")
+
+    def _of_job(self, job, job_file):
         names = [name for name, slots in job.exec_hosts for _ in range(slots)]
-        job_file = os.path.join(self.spool, f"{int(job.submitted)}.{job.id_text}")  # the same at each start
         found = {**self.environment,
                  "LSB_JOBID": str(job.id), "LSB_JOBINDEX": str(job.index), "LSB_JOBNAME": job.shown_name, "LSB_QUEUE": job.queue,
                  "LSB_HOSTS": " ".join(names), "LSB_MCPU_HOSTS": "".join(f"{name} {slots} " for name, slots in job.exec_hosts),

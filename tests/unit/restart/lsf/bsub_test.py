@@ -102,16 +102,16 @@ class Bsub(unittest.TestCase):
         self.assertEqual(self.output(job), 'a  b c"d\n')
 
     def test_a_requeued_job_is_told_once_and_runs_again(self):
-        line = f"trap 'echo INT >>{self.home}/got; exit 9' INT; echo start >>{self.home}/got; while :; do sleep 0.05; done"
+        line = f"trap 'echo INT >>{self.home}/got; exit 9' INT; echo start $RAIL_RESTART_COUNT >>{self.home}/got; while :; do sleep 0.05; done"
         job = self.bsub("-n", "2", "-R", "span[ptile=2]", line, RAIL_SPAN="unit", RAIL_RESTART="auto")
         self.start(job, "n1")
-        self.seen("start\n")
+        self.seen("start 0\n")
         self.as_administrator("brequeue", "-H", job)
-        self.seen("start\nINT\n")
+        self.seen("start 0\nINT\n")
         self.until(job, "PSUSP")
         self.as_administrator("bmod", "-m", "n2", job)
         self.as_administrator("bresume", job)
-        self.seen("start\nINT\nstart\n")
+        self.seen("start 0\nINT\nstart 1\n")
         self.as_administrator("bkill", job)
         self.until(job, "EXIT")
 
