@@ -46,6 +46,7 @@ libry_topo_la_SOURCES = \
 	%D%/export/compute_units.cpp \
 	%D%/export/export.cpp %D%/export/export.hpp %D%/export/formats.hpp \
 	%D%/export/graphviz.cpp \
+	%D%/export/lsf_files.cpp \
 	%D%/export/nccl.cpp %D%/export/nccl.hpp \
 	%D%/export/open_mpi.cpp \
 	%D%/export/topology_conf.cpp \

@@ -1,4 +1,5 @@
-// LSF: host groups and compute units for lsb.hosts, and the types of compute units for lsb.params.
+// LSF: host groups and compute units for lsb.hosts, and the types of compute units and the daemons' timing
+// for lsb.params.
 //
 // IBM's rules (LSF 10.1, "Configuring compute units"): hosts and host groups stand in the finest type only,
 // all units of a type have members of one type, and the types are listed finest first; '!' marks the default.
@@ -14,16 +15,23 @@ using base::Expected;
 Expected<std::string> lsf(Chosen& chosen) {
     if (auto sound = check_names(chosen, "LSF"); !sound) return std::move(sound).error();
     const auto tree = logical_tree(chosen.fabric, chosen.selection);
+    std::vector<std::string> names;
+    for (const Branch& branch : tree.branches) {
+        names.push_back(branch.name);
+        names.push_back(branch.name + "_hosts");
+    }
+    if (auto sound = check_lsf_names(chosen, names); !sound) return std::move(sound).error();
     std::string out = "# Made by railtopo export for lsb.hosts; changes made here are lost.\n"
                       "# lsb.params needs the types: railtopo export --format lsf-params.\n"
                       "Begin HostGroup\n"
                       "GROUP_NAME GROUP_MEMBER\n";
     auto put = std::back_inserter(out);
     for (const Branch& branch : tree.branches) {
-        if (branch.level != 0) continue;
         fmt::format_to(put, "{}_hosts (", branch.name);
         for (std::size_t i = 0; i < branch.hosts.size(); ++i)
             fmt::format_to(put, "{}{}", i == 0 ? "" : " ", chosen.fabric.hosts[branch.hosts[i]].name);
+        for (std::size_t i = 0; i < branch.below.size(); ++i)
+            fmt::format_to(put, "{}{}_hosts", i == 0 ? "" : " ", tree.branches[branch.below[i]].name);
         out += ")\n";
     }
     out += "End HostGroup\n"
@@ -48,7 +56,13 @@ Expected<std::string> lsf_params(Chosen& chosen) {
                       "COMPUTE_UNIT_TYPES =";
     for (std::size_t level = 0; level < tree.levels.size(); ++level)
         fmt::format_to(std::back_inserter(out), " {}{}", tree.levels[level], level == 0 ? "!" : "");
-    out += "\nEnd Parameters\n";
+    // The measurements behind the numbers: railyard-lsf(7), TIMING.
+    out += "\nMBD_SLEEP_TIME = 2\n"
+           "SBD_SLEEP_TIME = 2\n"
+           "RETRY_INTERVAL = 1\n"
+           "MAX_SBD_FAIL = 3\n"
+           "JOB_TERMINATE_INTERVAL = 2\n"
+           "End Parameters\n";
     return out;
 }
 

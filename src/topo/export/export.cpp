@@ -21,7 +21,7 @@ struct Taken {
     std::string_view name;
     Expected<std::string> (*of_units)(exports::Chosen&);
     Expected<std::string> (*of_host)(const Fabric&, const Host&);
-    bool block_size = false, slots = false, cores = false, most = false;
+    bool block_size = false, slots = false, cores = false, most = false, queues = false;
 };
 
 constexpr std::array<Taken, format_count> formats{{
@@ -30,6 +30,10 @@ constexpr std::array<Taken, format_count> formats{{
     {Format::slurm_yaml, "slurm-yaml", exports::slurm_yaml, nullptr, true},
     {Format::lsf, "lsf", exports::lsf, nullptr},
     {Format::lsf_params, "lsf-params", exports::lsf_params, nullptr},
+    {Format::lsf_shared, "lsf-shared", exports::lsf_shared, nullptr},
+    {Format::lsf_cluster, "lsf-cluster", exports::lsf_cluster, nullptr},
+    {Format::lsf_queues, "lsf-queues", exports::lsf_queues, nullptr, false, false, false, false, true},
+    {Format::lsf_conf, "lsf-conf", exports::lsf_conf, nullptr},
     {Format::nccl_topo, "nccl-topo", nullptr, exports::nccl_topo},
     {Format::nccl_env, "nccl-env", nullptr, exports::nccl_env},
     {Format::hostfile, "hostfile", exports::hostfile, nullptr, false, true},
@@ -48,13 +52,16 @@ Expected<void> check_options(const Taken& format, const ExportOptions& options) 
         bool given;
         bool (*fits)(const Taken&);
     };
-    const std::array<Given, 6> all{
+    const std::array<Given, 9> all{
         {{"--host", !options.host.empty(), [](const Taken& f) { return f.of_host != nullptr; }},
          {"--nodes", !options.nodes.empty(), [](const Taken& f) { return f.of_units != nullptr; }},
          {"--block-size", options.block_size != 0, [](const Taken& f) { return f.block_size; }},
          {"--slots", options.slots != 0, [](const Taken& f) { return f.slots; }},
          {"--cores", options.cores != 0, [](const Taken& f) { return f.cores; }},
-         {"--max", options.most != 0, [](const Taken& f) { return f.most; }}}};
+         {"--max", options.most != 0, [](const Taken& f) { return f.most; }},
+         {"--parking-queue", !options.parking_queue.empty(), [](const Taken& f) { return f.queues; }},
+         {"--run-queue", !options.run_queue.empty(), [](const Taken& f) { return f.queues; }},
+         {"--admin", !options.admin.empty(), [](const Taken& f) { return f.queues; }}}};
     for (const Given& option : all) {
         if (!option.given || option.fits(format)) continue;
         std::vector<std::string_view> fitting;

@@ -21,7 +21,11 @@ enum class Format : std::uint8_t {
     slurm_block, // topology.conf of topology/block
     slurm_yaml,  // topology.yaml, Slurm 25.05 and later
     lsf,         // HostGroup and ComputeUnit sections of lsb.hosts
-    lsf_params,  // COMPUTE_UNIT_TYPES of lsb.params
+    lsf_params,  // COMPUTE_UNIT_TYPES and timing of lsb.params
+    lsf_shared,  // Resource section of lsf.shared
+    lsf_cluster, // timing and ResourceMap section of lsf.cluster.NAME
+    lsf_queues,  // parking and run queue of lsb.queues
+    lsf_conf,    // lines of lsf.conf
     nccl_topo,   // NCCL_TOPO_FILE of one host
     nccl_env,    // NCCL and UCX variables of one host
     hostfile,    // Open MPI
@@ -29,7 +33,7 @@ enum class Format : std::uint8_t {
     dot          // Graphviz
 };
 
-inline constexpr std::size_t format_count = 10;
+inline constexpr std::size_t format_count = 14;
 std::string_view to_string(Format format);             // "slurm-tree"
 base::Expected<Format> parse_format(std::string_view); // Code::usage names the word and what is allowed
 std::string format_names();                            // "slurm-tree, slurm-block, …"
@@ -42,6 +46,8 @@ struct ExportOptions {
     int slots = 0;                  // ranks a host (hostfile, rankfile); 0: its GPUs, else the fabric's rails
     int cores = 0;                  // cores a rank (rankfile); 0: the socket of the rank's GPU or HCA
     int most = 0;                   // things drawn (dot); 0: 400
+    // Of lsf_queues: where gangs wait and where they run (gang, gangrun), and restartd's user (lsfadmin).
+    std::string parking_queue, run_queue, admin;
 };
 
 struct Exported {

@@ -19,6 +19,10 @@ base::Expected<std::string> slurm_block(Chosen& chosen);
 base::Expected<std::string> slurm_yaml(Chosen& chosen);
 base::Expected<std::string> lsf(Chosen& chosen);
 base::Expected<std::string> lsf_params(Chosen& chosen);
+base::Expected<std::string> lsf_shared(Chosen& chosen);
+base::Expected<std::string> lsf_cluster(Chosen& chosen);
+base::Expected<std::string> lsf_queues(Chosen& chosen);
+base::Expected<std::string> lsf_conf(Chosen& chosen);
 base::Expected<std::string> hostfile(Chosen& chosen);
 base::Expected<std::string> rankfile(Chosen& chosen);
 base::Expected<std::string> dot(Chosen& chosen);
@@ -40,5 +44,11 @@ base::Expected<Blocks> blocks(Chosen& chosen);
 // An error when a host's name is none that Slurm, LSF and Open MPI can all take in their lists.
 base::Expected<void> check_name(const Host& host, std::string_view reader);
 base::Expected<void> check_names(const Chosen& chosen, std::string_view reader); // of hosts in units
+
+// Of queues, groups and compute units (LSF 10.1: lsb.queues(5), lsb.hosts(5)).
+inline constexpr std::size_t longest_lsf_name = 59;
+bool reserved_in_lsf(std::string_view name); // "all", "default", …
+// An error (Code::unfit) when one of these names of groups is too long, reserved, a host's, or given twice.
+base::Expected<void> check_lsf_names(const Chosen& chosen, const std::vector<std::string>& names);
 
 } // namespace topo::exports

@@ -96,6 +96,9 @@ Command add_export(base::Words& parent) {
         ->range(1, 65535);
     words->add_option("--max", of_format.most, "Things that dot draws before it folds them (400)")
         ->range(1, 1000000);
+    words->add_option("--parking-queue", of_format.parking_queue, "Where gangs wait, for lsf-queues (gang)");
+    words->add_option("--run-queue", of_format.run_queue, "Where gangs run, for lsf-queues (gangrun)");
+    words->add_option("--admin", of_format.admin, "restartd's user, for lsf-queues (lsfadmin)");
     words->add_flag("--check", options->check, "Write nothing; exit 1 if the file would change");
     words->add_flag("--json", options->json, "Print JSON");
     return {words, [options] { return run(*options); }};

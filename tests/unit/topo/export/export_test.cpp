@@ -1,9 +1,9 @@
 #include "topo/export/export.hpp"
 
 #include "base/hostlist.hpp"
-#include "unit/topo/shuffle.hpp"
 #include "topo/derive.hpp"
 #include "topo/synth/synth.hpp"
+#include "unit/topo/shuffle.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -196,14 +196,94 @@ TEST_CASE("LSF gets host groups, compute units and their types, the finest first
     const auto fabric = make("pods=2 units=2 hosts=2 rails=2");
     CHECK(body(text(fabric, Format::lsf)) == "Begin HostGroup\nGROUP_NAME GROUP_MEMBER\n"
                                              "su1_hosts (n001 n002)\nsu2_hosts (n003 n004)\n"
-                                             "su3_hosts (n005 n006)\nsu4_hosts (n007 n008)\nEnd HostGroup\n\n"
+                                             "su3_hosts (n005 n006)\nsu4_hosts (n007 n008)\n"
+                                             "pod1_hosts (su1_hosts su2_hosts)\n"
+                                             "pod2_hosts (su3_hosts su4_hosts)\n"
+                                             "core_hosts (pod1_hosts pod2_hosts)\nEnd HostGroup\n\n"
                                              "Begin ComputeUnit\nNAME MEMBER TYPE\n"
                                              "su1 (su1_hosts) unit\nsu2 (su2_hosts) unit\n"
                                              "su3 (su3_hosts) unit\nsu4 (su4_hosts) unit\n"
                                              "pod1 (su1 su2) pod\npod2 (su3 su4) pod\n"
                                              "core (pod1 pod2) core\nEnd ComputeUnit\n");
     CHECK(body(text(fabric, Format::lsf_params)) ==
-          "Begin Parameters\nCOMPUTE_UNIT_TYPES = unit! pod core\nEnd Parameters\n");
+          "Begin Parameters\nCOMPUTE_UNIT_TYPES = unit! pod core\nMBD_SLEEP_TIME = 2\nSBD_SLEEP_TIME = 2\n"
+          "RETRY_INTERVAL = 1\nMAX_SBD_FAIL = 3\nJOB_TERMINATE_INTERVAL = 2\nEnd Parameters\n");
+}
+
+TEST_CASE("LSF gets each host's unit, leaf and place, and where the indices are") {
+    auto fabric = make("units=2 hosts=5 rails=2");
+    std::swap(fabric.hosts[1].name, fabric.hosts[5].name); // su1 has n006, su2 n002
+    topo::derive(fabric);
+    CHECK(body(text(fabric, Format::lsf_cluster)) ==
+          "Begin Parameters\nEXINTERVAL = 5\nELIM_POLL_INTERVAL = 5\nHOST_INACTIVITY_LIMIT = 2\n"
+          "RETRY_LIMIT = 1\nEnd Parameters\n\nBegin ResourceMap\nRESOURCENAME LOCATION\n"
+          "unit (su1@[n001] su1@[n003] su1@[n004] su1@[n005] su1@[n006] su2@[n002] su2@[n007] su2@[n008] \\\n"
+          "  su2@[n009] su2@[n010])\n"
+          "leaf (leaf-su1-r0@[n001] leaf-su1-r0@[n003] leaf-su1-r0@[n004] leaf-su1-r0@[n005] "
+          "leaf-su1-r0@[n006] leaf-su2-r0@[n002] leaf-su2-r0@[n007] leaf-su2-r0@[n008] \\\n"
+          "  leaf-su2-r0@[n009] leaf-su2-r0@[n010])\n"
+          "podpos (1@[n001] 2@[n003] 3@[n004] 4@[n005] 5@[n006] 6@[n002] 7@[n007] 8@[n008] \\\n"
+          "  9@[n009] 10@[n010])\n"
+          "health [default]\nplanned [default]\nEnd ResourceMap\n");
+    const auto shared = text(fabric, Format::lsf_shared);
+    for (const auto* resource : {"\nunit ", "\nleaf ", "\npodpos ", "\nhealth ", "\nplanned "})
+        CHECK(shared.find(resource) != std::string::npos);
+    topo::ExportOptions two;
+    two.nodes = {"n002", "n001"};
+    CHECK(text(fabric, Format::lsf_cluster, two).find("podpos (1@[n001] 2@[n002])") != std::string::npos);
+}
+
+TEST_CASE("LSF gets a queue in which gangs wait and one from which they start") {
+    const auto fabric = make("units=1 hosts=2 rails=2");
+    const auto queues = text(fabric, Format::lsf_queues);
+    CHECK(queues.find("QUEUE_NAME = gang\nPRIORITY = 40\nRES_REQ = select[planned>0]\n") !=
+          std::string::npos);
+    CHECK(queues.find("QUEUE_NAME = gangrun\nPRIORITY = 45\nUSERS = lsfadmin\n") != std::string::npos);
+    topo::ExportOptions options;
+    options.parking_queue = "big";
+    options.run_queue = "bigrun";
+    options.admin = "rail";
+    const auto named = text(fabric, Format::lsf_queues, options);
+    CHECK(named.find("QUEUE_NAME = big\n") != std::string::npos);
+    CHECK(named.find("QUEUE_NAME = bigrun\nPRIORITY = 45\nUSERS = rail\n") != std::string::npos);
+    const auto refused = [&](std::string topo::ExportOptions::*which, std::string word) {
+        auto bad = options;
+        bad.*which = std::move(word);
+        return refusal(fabric, Format::lsf_queues, bad);
+    };
+    CHECK(refused(&topo::ExportOptions::run_queue, "big") ==
+          "--parking-queue and --run-queue are both big: gangs wait in the one and run from the other");
+    CHECK(refused(&topo::ExportOptions::parking_queue, "default") ==
+          "--parking-queue default: is a word of LSF's own: choose another name");
+    CHECK(refused(&topo::ExportOptions::admin, "a b") ==
+          "--admin a b: LSF takes names of 1 to 59 letters, digits, '.', '-' and '_'");
+    CHECK(refused(&topo::ExportOptions::run_queue, std::string(60, 'q')).find("names of 1 to 59") !=
+          std::string::npos);
+    CHECK(text(fabric, Format::lsf_conf).find("\nLSB_MBD_CONNTIMEOUT=2\n") != std::string::npos);
+}
+
+TEST_CASE("a group that LSF would not take is refused with the way out") {
+    auto fabric = make("units=2 hosts=2 rails=2");
+    const auto renamed = [&](std::string unit) {
+        auto other = fabric;
+        other.units[0].name = std::move(unit);
+        return refusal(other, Format::lsf);
+    };
+    CHECK(renamed("n003") ==
+          "n003: would be a group and a host at once, of which LSF takes the host. Rename the "
+          "units or pods in the fabric file");
+    CHECK(renamed("all") == "all: is a word of LSF's own. Rename the units or pods in the fabric file");
+    CHECK(renamed("su2_hosts") ==
+          "su2_hosts: would be two groups of LSF. Rename the units or pods in the fabric file");
+    const std::string longest(54, 'u');
+    CHECK(renamed(longest) ==
+          longest + "_hosts: has 60 characters, and LSF takes 59. Rename the units or pods in the "
+                    "fabric file");
+    fabric.hosts[0].name = "others";
+    topo::derive(fabric);
+    CHECK(refusal(fabric, Format::lsf) ==
+          "host \"others\": is a word of LSF's own, which its lists do not take as a "
+          "host; leave the host out with --nodes");
 }
 
 TEST_CASE("the hosts of a rankfile follow units and pods, not names") {
@@ -368,7 +448,7 @@ TEST_CASE("an option that does not go with the format is refused with those it i
     CHECK(
         topo::parse_format("slurm").error().text ==
         "--format: \"slurm\" is no format; allowed are slurm-tree, slurm-block, slurm-yaml, lsf, lsf-params, "
-        "nccl-topo, nccl-env, hostfile, rankfile, dot");
+        "lsf-shared, lsf-cluster, lsf-queues, lsf-conf, nccl-topo, nccl-env, hostfile, rankfile, dot");
 }
 
 TEST_CASE("formats have the names they are parsed by") {
