@@ -46,10 +46,12 @@ railplan_SOURCES = \
 	%D%/tool/command.hpp \
 	%D%/tool/compare.cpp \
 	%D%/tool/explain.cpp %D%/tool/explain.hpp \
+	%D%/tool/job_lines.cpp %D%/tool/job_lines.hpp \
 	%D%/tool/job_options.cpp %D%/tool/job_options.hpp \
 	%D%/tool/oracle.cpp \
 	%D%/tool/place.cpp \
 	%D%/tool/railplan.cpp \
 	%D%/tool/sbatch.cpp %D%/tool/sbatch.hpp \
-	%D%/tool/scene.cpp %D%/tool/scene.hpp
-railplan_LDADD = libry_explain.la libry_plan.la libry_slurm.la libry_cli.la
+	%D%/tool/scene.cpp %D%/tool/scene.hpp \
+	%D%/tool/simulate.cpp
+railplan_LDADD = libry_explain.la libry_plan.la libry_dispatch.la libry_slurm.la libry_cli.la

@@ -1,10 +1,10 @@
 // railplan batch: where several jobs go together.
 #include "sched/plan/batch.hpp"
 
-#include "base/file.hpp"
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
 #include "sched/tool/command.hpp"
+#include "sched/tool/job_lines.hpp"
 #include "sched/tool/job_options.hpp"
 #include "sched/tool/scene.hpp"
 
@@ -33,28 +33,12 @@ struct Named {
     Job job;
 };
 
-// Lines "NAME OPTIONS"; '#' at a line's start is a comment.
 Expected<std::vector<Named>> read_jobs(const std::string& path, const topo::Fabric& fabric) {
-    const auto text = base::read_file(path);
-    if (!text) return text.error();
+    const auto lines = read_job_lines(path, "NAME OPTIONS");
+    if (!lines) return lines.error();
     std::vector<Named> jobs;
-    std::string_view rest = *text;
-    for (std::size_t number = 1; !rest.empty(); ++number) {
-        const auto end = rest.find('\n');
-        auto line = rest.substr(0, end);
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-        const auto start = line.find_first_not_of(" \t\r");
-        if (start == std::string_view::npos || line[start] == '#') continue;
-        line.remove_prefix(start);
-        const auto stop = std::min(line.find_first_of(" \t\r"), line.size());
-        const auto where = fmt::format("{}:{}", path == "-" ? "standard input" : path, number);
-        std::string name(line.substr(0, stop));
-        if (name.front() == '-')
-            return Error{Code::usage,
-                         fmt::format("{}: {}: a job's name comes before its options", where, name)};
-        if (std::any_of(jobs.begin(), jobs.end(), [&](const Named& other) { return other.name == name; }))
-            return Error{Code::usage, fmt::format("{}: {}: a job of this name stands above", where, name)};
-        const auto options = JobOptions::parse(line.substr(stop), where);
+    for (const auto& [name, rest, where] : *lines) {
+        const auto options = JobOptions::parse(rest, where);
         if (!options) return options.error();
         auto job = options->resolve(fabric);
         if (!job) return std::move(job).error().within(where);
@@ -62,10 +46,8 @@ Expected<std::vector<Named>> read_jobs(const std::string& path, const topo::Fabr
             remark = fmt::format("{}: {}", where, remark);
         if (job->switches) job->remarks.push_back(fmt::format("{}: passed over: --switches", where));
         print_remarks(*job);
-        jobs.push_back({std::move(name), *std::move(job)});
+        jobs.push_back({name, *std::move(job)});
     }
-    if (jobs.empty())
-        return Error{Code::input, fmt::format("{}: names no job: lines are NAME OPTIONS", path)};
     return jobs;
 }
 

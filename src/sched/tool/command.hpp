@@ -19,5 +19,6 @@ Command add_bench(base::Words& parent);
 Command add_compare(base::Words& parent);
 Command add_oracle(base::Words& parent);
 Command add_place(base::Words& parent);
+Command add_simulate(base::Words& parent);
 
 } // namespace sched::tool

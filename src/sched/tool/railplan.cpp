@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
         sched::tool::add_place(cli.words()),
         sched::tool::add_compare(cli.words()),
         sched::tool::add_batch(cli.words()),
+        sched::tool::add_simulate(cli.words()),
         sched::tool::add_oracle(cli.words()),
         sched::tool::add_bench(cli.words()),
     };
