@@ -67,8 +67,9 @@ void Timeline::read_holders() {
         const auto state = queue_.snapshot.states[h];
         if (until_[h] == Time{}) {
             if (in_use(state)) hold(h, {beyond, 0});
-        } else if (share_ && state == HostState::busy) {
-            hold(h, {until_[h], 0}); // LSF says that it is full, whatever the slots add up to
+        } else if (share_ && state == HostState::busy &&
+                   shared_state(h, queue_.now, 1, 0) == HostState::mixed) {
+            hold(h, {until_[h], 0}); // LSF says that it is full, though the slots do not add up to that
         }
     }
 }

@@ -234,3 +234,79 @@ TEST_CASE("no gang is started after its promise, every gang starts, and nobody s
     CHECK(promises > 1000);
     CHECK(ahead > 300);
 }
+
+TEST_CASE("where hosts are shared no host is overfull, and promises are kept") {
+    std::uint32_t promises = 0, together = 0;
+    for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+        Worlds worlds(seed);
+        const auto fabric = worlds.fabric();
+        const auto hosts = static_cast<std::uint32_t>(fabric.hosts.size());
+        const Placer placer(fabric);
+        Options options;
+        options.share_hosts = true;
+        Queue queue;
+        queue.now = noon;
+        queue.slots.assign(hosts, 8);
+        std::map<base::JobId, base::Time> promised, ends;
+        std::uint32_t next = 1, to_come = 40, passes = 0;
+        INFO("seed " << seed);
+        while (to_come > 0 || !queue.waiting.empty() || !queue.holding.empty()) {
+            REQUIRE(++passes < 5000);
+            std::erase_if(queue.holding,
+                          [&](const HoldingJob& job) { return ends.at(job.holder.job) <= queue.now; });
+            for (; to_come > 0 && !worlds.one_in(3); --to_come) {
+                WaitingGang gang;
+                gang.job = base::JobId(next++);
+                gang.request.nodes = 1 + worlds.below(hosts);
+                gang.slots = worlds.below(9); // 0: the whole host
+                gang.eligible = queue.now;
+                gang.limit = std::chrono::minutes(10 * (1 + worlds.below(12)));
+                queue.waiting.push_back(gang);
+            }
+            std::vector<std::uint32_t> used(hosts, 0);
+            queue.snapshot = Snapshot::all_free(fabric);
+            for (const auto& job : queue.holding)
+                for (const auto h : job.holder.hosts) {
+                    used[h] += job.slots.empty() ? 8 : job.slots.front();
+                    queue.snapshot.states[h] = used[h] < 8 ? HostState::mixed : HostState::busy;
+                }
+            const auto plan = dispatch(fabric, placer, queue, options);
+            REQUIRE(plan);
+            queue.resume = plan->resume;
+            for (const auto& start : plan->starts) {
+                if (promised.contains(start.job)) REQUIRE(queue.now <= promised.at(start.job));
+                const auto gang =
+                    std::find_if(queue.waiting.begin(), queue.waiting.end(),
+                                 [&](const WaitingGang& waits) { return waits.job == start.job; });
+                HoldingJob job;
+                job.holder = {start.job, start.ends, start.placement.hosts};
+                job.since = queue.now;
+                if (gang->slots != 0) job.slots.assign(start.placement.hosts.size(), gang->slots);
+                for (const auto h : start.placement.hosts) {
+                    together += used[h] > 0 ? 1 : 0;
+                    used[h] += gang->slots == 0 ? 8 : gang->slots;
+                    REQUIRE(used[h] <= 8);
+                }
+                ends[start.job] =
+                    queue.now +
+                    std::min<base::Duration>(*gang->limit, std::chrono::minutes(5 * (1 + worlds.below(24))));
+                queue.holding.push_back(job);
+                queue.waiting.erase(gang);
+            }
+            if (!plan->reservations.empty()) {
+                const auto& first = plan->reservations[0];
+                REQUIRE(first.at);
+                const auto [at, fresh] = promised.emplace(first.job, *first.at);
+                promises += fresh ? 1 : 0;
+                REQUIRE(*first.at <= at->second);
+                at->second = *first.at;
+            }
+            auto step = queue.now + 10min;
+            for (const auto& job : queue.holding)
+                step = std::min(step, ends.at(job.holder.job));
+            queue.now = std::max(step, queue.now + 1min);
+        }
+    }
+    CHECK(promises > 1000);
+    CHECK(together > 500);
+}
