@@ -68,8 +68,8 @@ TEST_CASE("a script is run by what its first line names") {
 TEST_CASE("a signal that was sent to us alone reaches the line") {
     const test::Folder folder;
     const auto ready = folder.path / "ready";
-    const auto line =
-        "trap 'exit 42' TERM; : > " + ready.string() + "; for i in $(seq 2400); do sleep 0.05; done";
+    const auto line = "trap 'exit 42' TERM; : > " + ready.string() +
+                      "; i=0; while [ $i -lt 2400 ]; do i=$((i+1)); sleep 0.05; done";
     CHECK(ended(line, [&](pid_t pid) {
               until_there(ready);
               send(pid, SIGTERM);
@@ -81,7 +81,7 @@ TEST_CASE("what LSF sends to the group reaches the line once") {
     const auto ready = folder.path / "ready", got = folder.path / "got";
     const auto line = "exec 2>/dev/null; trap 'echo got >>" + got.string() +
                       "' USR1; trap 'exit 0' TERM; : > " + ready.string() +
-                      "; for i in $(seq 12000); do sleep 0.01; done";
+                      "; i=0; while [ $i -lt 12000 ]; do i=$((i+1)); sleep 0.01; done";
     CHECK(ended(line, [&](pid_t pid) { // its parent, as LSF's daemon is
               until_there(ready);
               for (std::size_t i = 1; i <= 5; ++i) { // one after the other, as equal ones that wait are one
