@@ -49,9 +49,9 @@ struct QueueJob {
     std::uint32_t restarts = 0;          // how often it was requeued
     bool exclusive = false;
     std::vector<std::string> required, excluded;
-    base::Time eligible{};          // since when it may start
-    base::Time start{};             // of its start; of a waiting job when it is expected, or 0
-    std::optional<base::Time> ends; // by its limit; none: it has no limit
+    base::Time eligible{};               // since when it may start
+    base::Time start{};                  // of its start; of a waiting job when it is expected, or 0
+    std::optional<base::Time> ends;      // by its limit; none: it has no limit
     std::optional<base::Duration> limit; // of a waiting job, where the resource manager shows it (LSF)
     WaitsFor waits_for = WaitsFor::unknown;
     std::string why;        // the same in the resource manager's words

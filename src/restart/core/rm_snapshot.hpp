@@ -107,8 +107,8 @@ struct RmJob {
 inline bool is_gang(const RmJob& job) {
     return !job.home.empty();
 }
-// The start that a report is about, by its own count: LSF counts starts for nobody, so that the job's count on
-// its host and restartd's, of what it saw, are two. Reports of a gang are about what runs there now.
+// The start that a report is about, by its own count: LSF counts starts for nobody, so that the job's count
+// on its host and restartd's, of what it saw, are two. Reports of a gang are about what runs there now.
 inline std::uint32_t start_of(const RmJob& job, std::uint32_t reported) {
     return is_gang(job) ? job.restarts : reported;
 }
