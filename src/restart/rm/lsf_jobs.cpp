@@ -46,8 +46,11 @@ bool LsfQueues::parks(const std::string& queue) const {
 }
 
 void LsfJobs::recall(const std::vector<RmJob>& known) {
-    for (const auto& job : known)
-        jobs_[job.id].job = job;
+    for (const auto& job : known) {
+        auto& one = jobs_[job.id];
+        one.job = job;
+        one.recalled = true;
+    }
 }
 
 // It has left the hosts it ran on: its present start is over.
@@ -127,14 +130,23 @@ void LsfJobs::end_of(Known& known, base::Time now) const {
     if (known.asked && *known.asked < *known.gone + settles_) known.asked.reset();
 }
 
-std::vector<base::JobId> LsfJobs::unknown(base::Time now, base::Duration age) const {
-    std::vector<base::JobId> ids;
+std::vector<base::JobId> LsfJobs::unknown(base::Time now, base::Duration age, std::size_t most) const {
+    std::vector<std::pair<std::tuple<bool, bool, std::size_t>, base::JobId>> found;
     for (const auto& [id, known] : jobs_) {
         if (!managed(known) || known.over) continue;
+        const bool waits = known.job.phase == JobPhase::pending;
         const bool settling = known.gone && now - *known.gone < settles_;
-        const bool old = known.job.phase == JobPhase::pending && known.asked && now - *known.asked > age;
-        if (!settling && (!known.asked || old)) ids.push_back(id);
+        const bool old = waits && known.asked && now - *known.asked > age;
+        if (!settling && (!known.asked || old))
+            found.emplace_back(std::tuple(waits, known.details.has_value(), known.place), id);
     }
+    if (found.size() > most) {
+        std::nth_element(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end());
+        found.resize(most);
+    }
+    std::vector<base::JobId> ids;
+    for (const auto& [rank, id] : found)
+        ids.push_back(id);
     return ids;
 }
 
@@ -207,7 +219,7 @@ std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::st
     std::vector<RmJob> jobs;
     for (const auto& [id, known] : jobs_) {
         if (known.user.empty() && !known.gone) continue; // recalled, and not listed yet
-        if (managed(known) && !known.details && !known.gone) continue;
+        if (managed(known) && !known.details && !known.recalled && !known.gone) continue;
         if (known.over && !known.job.failure) continue;
         auto& job = jobs.emplace_back(known.job);
         if (!known.user.empty()) job.uid = uid(known.details ? known.details->user : known.user);

@@ -41,8 +41,9 @@ public:
     const std::vector<base::JobId>& odd() const { return odd_; }
 
     // Jobs in managed queues whose details are not known, are older than `age`, or may have changed; among
-    // them those that are gone and whose end is not known yet.
-    std::vector<base::JobId> unknown(base::Time now, base::Duration age) const;
+    // them those that are gone and whose end is not known yet. At most `most`: those that do not wait first,
+    // then those of which nothing is known, as LSF lists them.
+    std::vector<base::JobId> unknown(base::Time now, base::Duration age, std::size_t most) const;
     // The details of these; without them, they are not there any more.
     void take(const std::vector<base::JobId>& asked, const std::map<base::JobId, LsfJobDetails>& details,
               base::Time now);
@@ -72,7 +73,8 @@ private:
         std::optional<base::Time> asked; // its details
         std::optional<LsfJobDetails> details;
         sched::Hints hints;
-        bool over = false; // its end is known
+        bool over = false;     // its end is known
+        bool recalled = false; // what an earlier life knew of it stands until its details are asked for
     };
 
     static void begin(Known& known, const LsfJobRow& row, base::Time now);

@@ -45,6 +45,8 @@ constexpr base::Duration notes_age{30'000};
 constexpr auto queues_age = 30s;
 // Unavail after 100 to 115 s at LSF's defaults, which its commands do not show.
 constexpr base::Duration declares_down_after{115'000};
+constexpr std::size_t most_details =
+    2'000; // a reading, whoever submits how many; the others come with the next
 constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
 
 bool closed_by_hand(const LsfHostRow& row) {
@@ -329,7 +331,8 @@ private:
         if (auto read = read_changed_notes(*rows); !read) return read;
         hosts_ = *std::move(rows);
         jobs_.take(*jobs, base::now());
-        if (auto read = read_details(jobs_.unknown(base::now(), details_age)); !read) return read;
+        if (auto read = read_details(jobs_.unknown(base::now(), details_age, most_details)); !read)
+            return read;
         if (auto read = read_queues(now); !read) return read;
         read_ = now;
         return {};

@@ -7,6 +7,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/crash_test.cpp \
 	%D%/driver_programs_test.cpp \
 	%D%/driver_test.cpp \
+	%D%/dispatcher_test.cpp \
 	%D%/explain_test.cpp \
 	%D%/journal_lock_test.cpp \
 	%D%/journal_test.cpp \

@@ -44,7 +44,7 @@ public:
         for (const auto id : order)
             if (const auto row = rows.find(id); row != rows.end()) list.push_back(row->second);
         jobs.take(list, now);
-        const auto ids = jobs.unknown(now, base::Duration(60'000));
+        const auto ids = jobs.unknown(now, base::Duration(60'000), most);
         asked += ids.size();
         std::map<JobId, LsfJobDetails> details;
         for (const auto id : ids)
@@ -63,7 +63,7 @@ public:
 
     std::map<JobId, LsfJobRow> rows;
     std::vector<JobId> order;
-    std::size_t asked = 0;
+    std::size_t asked = 0, most = 1'000;
 };
 
 } // namespace
@@ -241,4 +241,35 @@ TEST_CASE("details that name another user than the list are not believed") {
     lists.known[44].user = "root";
     lists.read();
     CHECK_FALSE(lists.job(44)); // nothing is known of what it asks for
+}
+
+TEST_CASE("many jobs that wait do not keep those that run from being asked about") {
+    Lists lists;
+    lists.most = 10;
+    for (std::uint64_t id = 1; id <= 100; ++id)
+        lists.add(JobId(id));
+    lists.read();
+    CHECK(lists.queue().size() == 10); // as listed
+    CHECK(lists.queue().front().id == JobId(1));
+    lists.show(99, "RUN", "gang", "8*n1:8*n2");
+    lists.read();
+    CHECK(lists.job(99));
+    for (int second = 0; second < 12; ++second)
+        lists.read();
+    CHECK(lists.queue().size() == 100);
+}
+
+TEST_CASE("what an earlier life knew stands until it was asked for again") {
+    Lists lists;
+    restart::RmJob before;
+    before.id = JobId(44);
+    before.title = "train";
+    before.queue = before.home = "gang";
+    lists.jobs.recall({before});
+    lists.most = 0;
+    lists.add(44);
+    lists.read();
+    REQUIRE(lists.job(44)); // or it would count as ended
+    CHECK(lists.job(44)->title == "train");
+    CHECK(lists.queue().empty()); // but its place waits for what it asks for now
 }
