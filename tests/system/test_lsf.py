@@ -4,11 +4,11 @@ its commands (tests/doubles/lsf), held to what that engine wrote; agents, restar
 import json
 
 from railcluster.cluster import Options
-from railcluster.lsf import bsub
+from railcluster.lsf import bsub, heat2d
 from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
 
-NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run"]
+NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run", "tests/apps/heat2d"]
 SLEEP = ("sleep", "600")
 
 
@@ -101,3 +101,19 @@ def test_what_is_requeued_by_hand_is_placed_again(cluster):
     wait_for(lambda: job.bjobs()[0] == "PEND", 20, "the job to wait", logs(cluster))
     job.wait("RUN", queue="gang")
     holds(cluster.out("bhist", "-l", str(job.number)), "Pending: Job has been requeued", "its history")
+
+
+def test_mpirun_goes_on_from_its_checkpoint(cluster):
+    cluster.agents.wait_heard()
+    undisturbed = heat2d(cluster, 2, 600)
+    undisturbed.wait_state("COMPLETED", 120)
+    checkpoints = cluster.root / "scratch" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    job = heat2d(cluster, 3, 600, pace_us=20000, ckpt=checkpoints)
+    job.wait_checkpoint(60)
+    lost = job.wait("RUN", queue="gang")[1]
+    cluster.power_off(lost)
+    job.wait("RUN", 90, queue="gang", without=lost)
+    job.wait_state("COMPLETED", 120)
+    equal(job.checksum(), undisturbed.checksum(), "the checksum, that of the undisturbed run")
+    check("from scratch" not in job.output.read_text().split("heat2d: start")[-1], "its last start went on from a checkpoint")
