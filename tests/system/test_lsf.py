@@ -51,6 +51,14 @@ def test_a_gang_leaves_a_host_that_loses_power(cluster):
     holds(notes(cluster, str(job.number)), "RUNNING on", "what is told of the job")
 
 
+def test_a_rerunnable_gang_leaves_a_lost_host_too(cluster):
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 3, *SLEEP)  # bsub -r, and no word on --restart
+    lost = job.wait("RUN", queue="gang")[2]
+    cluster.power_off(lost)
+    job.wait("RUN", 90, queue="gang", without=lost)
+
+
 def test_the_loss_of_the_first_host(cluster):
     cluster.agents.wait_heard()
     job = bsub(cluster, 3, *SLEEP, env={"RAIL_RESTART": "auto"})

@@ -20,6 +20,7 @@
 #include "restart/core/kept_out.hpp"
 #include "restart/rm/lsf_commands.hpp"
 #include "restart/rm/lsf_jobs.hpp"
+#include "restart/rm/lsf_nodes.hpp"
 #include "restart/rm/lsf_text.hpp"
 #include "restart/rm/lsf_words.hpp"
 
@@ -27,7 +28,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <unistd.h>
 
 namespace restart {
@@ -45,18 +45,12 @@ constexpr base::Duration notes_age{30'000};
 constexpr auto queues_age = 30s;
 // Unavail after 100 to 115 s at LSF's defaults, which its commands do not show.
 constexpr base::Duration declares_down_after{115'000};
-constexpr std::size_t most_details =
-    2'000; // a reading, whoever submits how many; the others come with the next
+// A reading, whoever submits how many; the others come with the next.
+constexpr std::size_t most_details = 2'000;
 constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
 
-bool closed_by_hand(const LsfHostRow& row) {
-    return row.status == "closed_Adm";
-}
 bool is_over(const LsfJobRow& row) {
     return row.state == "EXIT" || row.state == "DONE";
-}
-bool unreached(const LsfHostRow& row) {
-    return row.status == "unreach" || row.status == "unavail";
 }
 
 class LsfRm final : public ResourceManager {
@@ -72,8 +66,8 @@ public:
         if (auto read = read_lists(); !read) return std::move(read).error();
         RmSnapshot snapshot;
         snapshot.jobs = jobs_.jobs([this](const std::string& user) { return uid_of(user); });
-        for (const auto& row : hosts_)
-            snapshot.nodes.push_back(node_of(row));
+        for (const auto& row : nodes_.rows())
+            snapshot.nodes.push_back(nodes_.node_of(row));
         snapshot.config = config();
         return snapshot;
     }
@@ -83,9 +77,9 @@ public:
             if (auto read = read_lists(); !read) return std::move(read).error();
         RmQueue queue;
         queue.read = base::now();
-        for (const auto& row : hosts_) {
+        for (const auto& row : nodes_.rows()) {
             QueueNode node;
-            const auto read = node_of(row);
+            const auto read = nodes_.node_of(row);
             node.name = row.name;
             node.state = *read.use;
             node.reason = read.reason;
@@ -94,7 +88,7 @@ public:
         }
         queue.jobs = jobs_.queue(priorities_, [this](const std::string& user) { return uid_of(user); });
         std::vector<std::string> all;
-        for (const auto& row : hosts_)
+        for (const auto& row : nodes_.rows())
             all.push_back(row.name);
         for (const auto& name : queues_.parking)
             queue.partitions[name] = all;
@@ -124,7 +118,7 @@ public:
         if (!row) return true; // which perform() finds, too
         const auto* known = jobs_.find(requeue->job.id);
         if (is_over(*row)) return known == nullptr || known->phase != JobPhase::completing;
-        return row->state != "RUN" || row->hosts.names.empty() || !is_lost(row->hosts.names.front());
+        return row->state != "RUN" || row->hosts.names.empty() || !nodes_.is_lost(row->hosts.names.front());
     }
 
     Expected<void> perform(const Action& action) override {
@@ -150,7 +144,7 @@ private:
         const auto row = load_host(host);
         if (!row) return row.error();
         if (auto read = read_notes({host}); !read) return std::move(read).error();
-        return node_of(*row);
+        return nodes_.node_of(*row);
     }
 
     Expected<void> done(const DrainHost& action) {
@@ -174,7 +168,24 @@ private:
         if (!node) return node.error();
         if (!node->drain && !action.reason.empty())
             if (auto closed = close(action.host, action.reason); !closed) return closed;
-        downed_.insert(action.host);
+        nodes_.set_down(action.host);
+        return end_jobs_on(action.host);
+    }
+
+    // A job that its user lets LSF rerun (bsub -r) when a host is lost, without a word on --restart: LSF does
+    // so for its first host only. The others are requeued by actions of their own.
+    Expected<void> end_jobs_on(const std::string& host) {
+        for (const auto& job : jobs_.jobs([this](const std::string& user) { return uid_of(user); })) {
+            const auto& nodes = job.nodes;
+            const auto* details = jobs_.details(job.id);
+            if (!is_gang(job) || job.phase != JobPhase::running || job.restart || details == nullptr ||
+                !details->rerunnable || nodes.empty() || nodes.front() == host ||
+                std::find(nodes.begin(), nodes.end(), host) == nodes.end())
+                continue;
+            if (auto parked = park(job.id, job.queue); !parked) return parked;
+            auto requeued = said({"brequeue", to_string(job.id)});
+            if (!requeued && requeued.error().code != Code::not_found) return requeued;
+        }
         return {};
     }
 
@@ -189,7 +200,7 @@ private:
         const auto node = load_node(action.host);
         if (!node) return node.error();
         if (!node->drain) {
-            downed_.erase(action.host);
+            nodes_.set_up(action.host);
             return {};
         }
         if (keeper_of(*node) == Keeper::others)
@@ -200,8 +211,7 @@ private:
             return std::move(said).error();
         if (auto said = commands_.run({"badmin", "hopen", "-C", "railyard: resumed", action.host}); !said)
             return std::move(said).error();
-        downed_.erase(action.host);
-        notes_.erase(action.host);
+        nodes_.set_up(action.host);
         return {};
     }
 
@@ -310,12 +320,6 @@ private:
         return {};
     }
 
-    bool is_lost(const std::string& host) const {
-        const auto row = std::find_if(hosts_.begin(), hosts_.end(),
-                                      [&](const LsfHostRow& one) { return one.name == host; });
-        return downed_.contains(host) || (row != hosts_.end() && unreached(*row));
-    }
-
     // Lists.
 
     Expected<void> read_lists() {
@@ -328,8 +332,8 @@ private:
         if (!listed) return std::move(listed).error();
         auto jobs = read_job_rows(*listed);
         if (!jobs) return std::move(jobs).error();
-        if (auto read = read_changed_notes(*rows); !read) return read;
-        hosts_ = *std::move(rows);
+        if (auto read = read_notes(nodes_.unread(*rows, base::now(), notes_age)); !read) return read;
+        nodes_.take(*std::move(rows));
         jobs_.take(*jobs, base::now());
         if (auto read = read_details(jobs_.unknown(base::now(), details_age, most_details)); !read)
             return read;
@@ -370,25 +374,6 @@ private:
             details.insert_or_assign(id, found->second);
     }
 
-    Expected<void> read_changed_notes(const std::vector<LsfHostRow>& rows) {
-        const auto now = base::now();
-        std::vector<std::string> wanted;
-        for (const auto& row : rows) {
-            const auto note = notes_.find(row.name);
-            if (!closed_by_hand(row) && !unreached(row)) {
-                if (note != notes_.end()) notes_.erase(note);
-            } else if (note == notes_.end() || note->second.status != row.status ||
-                       now - note->second.read > notes_age) {
-                wanted.push_back(row.name);
-            }
-        }
-        if (auto read = read_notes(wanted); !read) return read;
-        for (const auto& row : rows)
-            if (const auto note = notes_.find(row.name); note != notes_.end())
-                note->second.status = row.status;
-        return {};
-    }
-
     Expected<void> read_notes(const std::vector<std::string>& hosts) {
         for (std::size_t from = 0; from < hosts.size(); from += most_at_once) {
             const auto end = std::min(from + most_at_once, hosts.size());
@@ -397,11 +382,7 @@ private:
                          hosts.begin() + static_cast<std::ptrdiff_t>(end));
             auto text = commands_.run(std::move(words));
             if (!text) return std::move(text).error();
-            for (auto& [host, note] : read_host_notes(*text)) {
-                auto& kept = notes_[host];
-                kept.text = std::move(note);
-                kept.read = base::now();
-            }
+            nodes_.take_notes(read_host_notes(*text), base::now());
         }
         return {};
     }
@@ -415,30 +396,6 @@ private:
         priorities_ = *std::move(read);
         queues_read_ = now;
         return {};
-    }
-
-    // A drain is a closed host; one that is closed and out of reach shows only the latter, and has its note.
-    RmNode node_of(const LsfHostRow& row) const {
-        const auto note = notes_.find(row.name);
-        const bool noted = note != notes_.end() && !note->second.text.empty();
-        RmNode node;
-        node.name = row.name;
-        node.state = row.status;
-        node.drain = closed_by_hand(row) || (unreached(row) && noted);
-        node.not_responding = unreached(row);
-        node.down = row.status == "unavail" || downed_.contains(row.name);
-        node.automatic = node.down && !downed_.contains(row.name);
-        node.occupied = row.used > 0;
-        if (noted) node.reason = note->second.text;
-        if (node.drain && node.reason.empty()) node.reason = "closed without a note";
-        const bool full = row.slots != 0 && row.used >= row.slots;
-        node.use = node.down || node.not_responding ? base::HostState::down
-                   : node.drain                     ? base::HostState::drained
-                   : full                           ? base::HostState::busy
-                   : row.used > 0                   ? base::HostState::mixed
-                   : row.status == "ok"             ? base::HostState::free
-                                                    : base::HostState::drained;
-        return node;
     }
 
     RmConfig config() const {
@@ -467,17 +424,10 @@ private:
         return at->second;
     }
 
-    struct HostNote {
-        std::string text, status;
-        base::Time read{};
-    };
-
     LsfCommands commands_;
     LsfQueues queues_;
     LsfJobs jobs_;
-    std::vector<LsfHostRow> hosts_;
-    std::map<std::string, HostNote> notes_;
-    std::set<std::string, std::less<>> downed_; // by us, and not resumed yet
+    LsfNodes nodes_;
     std::map<std::string, std::int64_t> priorities_;
     std::map<std::string, std::uint32_t> uids_;
     std::optional<std::chrono::steady_clock::time_point> read_, queues_read_;

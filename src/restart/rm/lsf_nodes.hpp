@@ -1,0 +1,48 @@
+// What is known of LSF's hosts: what the list says, the administrators' notes, which it does not have, and
+// which hosts this life has set down. Pure; times are the caller's.
+#pragma once
+
+#include "base/clock.hpp"
+#include "restart/core/rm_snapshot.hpp"
+#include "restart/rm/lsf_text.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+class LsfNodes {
+public:
+    // A new list. Of a host that is in use again the note is forgotten.
+    void take(std::vector<LsfHostRow> rows);
+    const std::vector<LsfHostRow>& rows() const { return rows_; }
+
+    // Hosts of the list that are closed or out of reach, and whose note is not known, is older than `age`, or
+    // may have changed.
+    std::vector<std::string> unread(const std::vector<LsfHostRow>& rows, base::Time now,
+                                    base::Duration age) const;
+    void take_notes(const std::map<std::string, std::string>& notes, base::Time now);
+
+    void set_down(const std::string& host) { downed_.insert(host); }
+    void set_up(const std::string& host); // it is open again
+
+    // Whether nothing that runs there is to be counted on.
+    bool is_lost(const std::string& host) const;
+
+    // A drain is a closed host; one that is closed and out of reach shows only the latter, and has its note.
+    RmNode node_of(const LsfHostRow& row) const;
+
+private:
+    struct HostNote {
+        std::string text, status;
+        base::Time read{};
+    };
+
+    std::vector<LsfHostRow> rows_;
+    std::map<std::string, HostNote, std::less<>> notes_;
+    std::set<std::string, std::less<>> downed_; // by us, and not resumed yet
+};
+
+} // namespace restart
