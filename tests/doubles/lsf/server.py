@@ -3,6 +3,7 @@
 The caller's identity is what the kernel says (SO_PEERCRED). Only the user who runs the server, and root, may name another
 in "as", so that a test without accounts can play alice, bob and the administrator.
 """
+import collections
 import json
 import os
 import pwd
@@ -60,6 +61,7 @@ class Server:
             "LSF_EAUTH_SERVER": f"mbatchd@{cluster.keys['cluster']}"})
         self.engine.runner = self.processes if cluster.keys["run"] else Pretend(self.engine, cluster.keys["duration"])
         self.selector = selectors.DefaultSelector()
+        self.requests = collections.Counter()   # by command and its options, such as "bjobs -w -u"
         self.running = True
         self.listener = None
 
@@ -201,6 +203,7 @@ class Server:
             request["spec"].update(uid=uid, gid=gid, home=home, cwd=request["cwd"], env=request["environment"])
         if command == "ended":
             return self._look(request)
+        self.requests[" ".join([command, *(word for word in request.get("argv", ()) if word.startswith("-"))])[:80]] += 1
         answer = commands.serve(self.engine, {**request, "user": user})
         if "seconds" in answer:
             answer["seconds"] /= self.scale
@@ -216,7 +219,9 @@ class Server:
                 "output": job.output or self.engine.runner.output(job)}
 
     def control(self, verb, words):
-        """host NAME on|off|cut, advance SECONDS, index HOST NAME VALUE, mbatchd on|off, now."""
+        """host NAME on|off|cut, advance SECONDS, index HOST NAME VALUE, mbatchd on|off, requests, now."""
+        if verb == "requests":
+            return {"exit": 0, "out": json.dumps(self.requests) + "\n", "err": ""}
         try:
             if verb == "host":
                 host = self.engine.cluster.hosts[words[0]]

@@ -6,6 +6,7 @@ as is restartd; gangs go through the queues "gang" and "gangrun" (railyard-lsf(7
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -53,11 +54,14 @@ class Lsf:
         enter.chmod(0o755)
         hosts = [{"name": node, "slots": SLOTS, "prefix": [str(enter), node]} for node in self.cluster.nodes]
         esub = self.cluster.options.build.resolve() / "esub.rail"
-        for node in self.cluster.nodes:
+        pretended = self.cluster.options.cloud  # no hosts: jobs are only states, and last
+        if pretended:
+            hosts = [{"name": node, "slots": SLOTS} for node in self.cluster.nodes]
+        for node in [] if pretended else self.cluster.nodes:
             self._note_init(node)
         (self.folder / "lsf.json").write_text(json.dumps({
             "master": "ctl", "administrators": ["root"], "hosts": hosts, "groups": {}, "queues": QUEUES,
-            "first_request_is_administrators": False}, indent=1))
+            "first_request_is_administrators": False, "run": not pretended, "duration": 86400.0}, indent=1))
         log = self.cluster.log("ctl", "lsf")
         with open(log, "ab") as out:
             process = subprocess.Popen([*self.cluster.yard.yard_prefix(), sys.executable, "-B", str(PROGRAM), "serve", str(self.folder)],
@@ -79,6 +83,26 @@ class Lsf:
         if state == "on":
             self._note_init(node)
         subprocess.run([sys.executable, "-B", str(PROGRAM), "host", str(self.folder), node, state], check=True, stdout=subprocess.DEVNULL)
+
+    def mbatchd(self, state: str) -> None:
+        """on, or off: its commands wait, jobs live on."""
+        subprocess.run([sys.executable, "-B", str(PROGRAM), "mbatchd", str(self.folder), state], check=True, stdout=subprocess.DEVNULL)
+
+    def requests(self) -> dict[str, int]:
+        """What mbatchd was asked so far, by command and options."""
+        return json.loads(subprocess.run([sys.executable, "-B", str(PROGRAM), "requests", str(self.folder)], check=True,
+                                         stdout=subprocess.PIPE, text=True).stdout)
+
+    def submit(self, specs: list[dict]) -> None:
+        """Jobs as the last step of bsub hands them over, after the esubs: a bsub each would take minutes for thousands."""
+        for spec in specs:
+            request = {"command": "submit", "spec": spec, "id": None, "cwd": "/", "environment": {}, "argv": [], "env": {}}
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+                asking.connect(str(self.folder / "socket"))
+                asking.sendall(json.dumps(request).encode() + b"\n")
+                answer = json.loads(asking.makefile("rb").readline())
+            if answer.get("exit") != 0:
+                raise RuntimeError(f"{spec}: {answer}")
 
     def restore(self) -> None:
         """No jobs, every host on, plugged in and open."""
