@@ -51,6 +51,7 @@ EXTRA_DIST += \
 	%D%/test_lease.py \
 	%D%/test_life.py \
 	%D%/test_lsf.py \
+	%D%/test_lsf_chaos.py \
 	%D%/test_manual.py \
 	%D%/test_notices.py \
 	%D%/test_operator.py \
