@@ -67,6 +67,8 @@ Expected<pid_t> start(std::vector<std::string>& words, Around& around, int out) 
         ::posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
     else
         ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // What this process has open is not the child's: a listener that lives on in one keeps its port.
+    ::posix_spawn_file_actions_addclosefrom_np(&files, 3);
     sigset_t none, all;
     ::sigemptyset(&none);
     ::sigfillset(&all);

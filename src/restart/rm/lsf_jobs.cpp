@@ -77,10 +77,11 @@ void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) 
     known.user = row.user;
     const auto before = std::tie(known.state, known.job.queue, known.job.nodes);
     if (before != std::tie(row.state, row.queue, row.hosts.names)) known.asked.reset();
-    if (is_over(row.state)) {
-        if (!known.gone) known.gone = now;
-    } else {
+    if (!is_over(row.state)) {
         known.gone.reset();
+    } else if (!known.gone) {
+        known.gone = now;
+        known.asked.reset();
     }
     begin(known, row, now);
     auto& job = known.job;
@@ -111,7 +112,10 @@ void LsfJobs::take(const std::vector<LsfJobRow>& rows, base::Time now) {
             ++at;
             continue;
         }
-        if (!known.gone) known.gone = now;
+        if (!known.gone) {
+            known.gone = now;
+            known.asked.reset(); // whether it is done is asked at once
+        }
         end_of(known, now);
         // What never ran, or was never managed, has just ended.
         const bool ended = known.job.phase == JobPhase::pending || !managed(known) ||
@@ -135,7 +139,7 @@ std::vector<base::JobId> LsfJobs::unknown(base::Time now, base::Duration age, st
     for (const auto& [id, known] : jobs_) {
         if (!managed(known) || known.over) continue;
         const bool waits = known.job.phase == JobPhase::pending;
-        const bool settling = known.gone && now - *known.gone < settles_;
+        const bool settling = known.gone && known.asked && now - *known.gone < settles_;
         const bool old = waits && known.asked && now - *known.asked > age;
         if (!settling && (!known.asked || old))
             found.emplace_back(std::tuple(waits, known.details.has_value(), known.place), id);
@@ -159,7 +163,7 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
         const auto read = details.find(id);
         known.asked = now;
         if (read == details.end() || read->second.user.rfind(known.user, 0) != 0) {
-            if (known.gone) known.over = true; // LSF has forgotten it
+            if (known.gone && now - *known.gone >= settles_) known.over = true; // LSF has forgotten it
             continue;
         }
         known.details = read->second;
@@ -182,7 +186,9 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
             job.restart_on = line->hints.restart_on.value_or(sched::RestartOn());
             job.ckpt_dir = line->hints.ckpt_dir.value_or(std::string());
         }
-        if (known.gone && is_over(read->second.state)) {
+        // Done is done; what shows as EXIT may only be requeued.
+        if (known.gone && (read->second.state == "DONE" ||
+                           (is_over(read->second.state) && now - *known.gone >= settles_))) {
             known.over = true;
             job.phase = JobPhase::ended;
             const auto code = read->second.exit_code;

@@ -24,8 +24,9 @@ from .process import Pid, children, kill_tree, wait_for
 NETWORK = "10.77.0"
 # Reaps what is orphaned in its process namespace; `sleep` alone would leave zombies.
 INIT = "while :; do sleep 86400; done"
-# A yard that is tied to its maker ends when the pipe on its standard input closes.
-TIED_INIT = "read -r _"
+# A yard that is tied to its maker ends when the pipe on its standard input closes. As the other it reaps meanwhile: a host
+# whose power is cut is not gone as long as somebody is to reap what entered it.
+TIED_INIT = "exec 3<&0; cat <&3 >/dev/null & wait $!"
 
 
 class NotPermitted(Exception):

@@ -3,6 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
 
 using namespace std::chrono_literals;
 
@@ -49,4 +52,13 @@ TEST_CASE("a program's environment is ours with what is added") {
     CHECK(base::run_to_end({"printenv", "RAILTEST_FORMAT"}, 10s, {"RAILTEST_FORMAT=%y"})->output == "%y\n");
     CHECK(base::run_to_end({"printenv", "RAILTEST_FORMAT"}, 10s)->output == "%x\n");
     ::unsetenv("RAILTEST_FORMAT");
+}
+
+TEST_CASE("a program is given nothing of what this process has open") {
+    const int open = ::open("/dev/null", O_RDONLY); // as a library that does not think of it leaves it
+    REQUIRE(open > 2);
+    const auto gone = base::run_to_end({"test", "-e", "/proc/self/fd/" + std::to_string(open)}, 10s);
+    ::close(open);
+    REQUIRE(gone);
+    CHECK(gone->status == 1);
 }

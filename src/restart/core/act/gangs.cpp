@@ -86,7 +86,13 @@ void tend_waiting(StepContext& ctx, JobState& job) {
     }
     if (!plan) return park(ctx, job); // who put it there, and for which hosts, is not known
     if (plan->stage == GangStage::failed && ctx.now >= plan->next_try) return park(ctx, job);
-    if (plan->stage != GangStage::released || ctx.now - plan->made < ctx.policy.start_within) return;
+    if (plan->stage != GangStage::released) return;
+    // A host that was drained, or lost, since: it cannot start there.
+    if (const auto why = why_not_on(ctx.state, plan->hosts); !why.empty()) {
+        ctx.note_job(NoteKind::outcome, job.rm, why + " before it was started there: it is placed anew");
+        return park(ctx, job);
+    }
+    if (ctx.now - plan->made < ctx.policy.start_within) return;
     if (plan->tries == 0)
         ctx.note_job(NoteKind::outcome, job.rm,
                      fmt::format("was not started on {} in {} s{}: it is placed anew",

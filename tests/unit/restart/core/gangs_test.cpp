@@ -208,3 +208,20 @@ TEST_CASE("a gang is heard whatever its host counts its starts") {
     REQUIRE(reply.jobs.size() == 1);
     CHECK(reply.jobs.front().epoch == 7); // its own word for it comes back
 }
+
+TEST_CASE("a gang whose host is drained before it starts is placed anew at once") {
+    World world(8);
+    world.gang_start_delay = 10;
+    const auto job = world.submit_gang(2);
+    world.run(2);
+    world.plan(job, first_two);
+    world.run(2);
+    world.person_drains("n002");
+    world.run(3);
+    CHECK(world.noted("n002 is drained before it was started there"));
+    CHECK(world.job(job).queue == "gang");
+    world.run(3);
+    world.plan(job, next_two);
+    world.run(12);
+    CHECK(world.job(job).nodes == next_two);
+}
