@@ -15,6 +15,7 @@ from railcluster.site import Site
 from railcluster.testing import check, equal, holds
 
 NEEDS = ["railtopo", "railplan", "railckpt", "railrun", "railctl", "restartd", "nodewatchd", "fabricwatchd", "railcheck", "elim.rail",
+         "esub.rail", "rail-lsf-run", "rail-lsf-rsh",
          ".libs/spank_rail.so", ".libs/librailucx.so"]
 MAN = SOURCE / "man"
 
@@ -264,6 +265,36 @@ def health_index(cluster, text):
     wait_for(lambda: stage.run(text, host=node) == "2 health 100 planned 0\n", 30, "a sound host's index")
 
 
+LSF_JOB = {"LSB_JOBID": "7", "LSB_JOBINDEX": "0", "LSB_MCPU_HOSTS": "n001 8 ", "LSB_QUEUE": "gang"}
+
+
+def refusal_of_bsub(cluster, text):
+    stage = Stage(cluster, "esub")
+    parameters, changes = stage.folder / "parameters", stage.folder / "changes"
+    parameters.write_text('LSB_SUB_QUEUE="gang"\nLSB_SUB_RES_REQ="span[ptile=8]"\nLSB_SUB_COMMANDNAME="sleep"\n'
+                          'LSB_SUB_COMMAND_LINE="sleep 1"\nLSB_SUB_NUM_PROCESSORS=96\nLSB_SUB_MAX_NUM_PROCESSORS=96\n')
+    env = {"LSB_SUB_PARM_FILE": str(parameters), "LSB_SUB_MODIFY_FILE": str(changes), "RAIL_SPAN": "unit"}
+    done = cluster.run("esub.rail", env=env, cwd=str(stage.folder))
+    equal(done.returncode, 97, "esub.rail's exit status")
+    sentence = " ".join(text.splitlines()[:2])  # the third line is bsub's own
+    equal(done.stderr.strip(), sentence.replace("64", "12").replace("32", "8"), "the refusal, in a unit of 8 hosts")
+
+
+def line_of_lsf(cluster, text):
+    stage = Stage(cluster, "lsf-run")
+    script = stage.folder / "train.sh"
+    script.write_text('#!/bin/sh\necho "$@" in one $RAIL_SPAN\n')
+    script.chmod(0o755)
+    env = {**LSF_JOB, "LSB_JOBFILENAME": str(stage.folder / "job")}
+    equal(stage.run(text, env=env, host="n001"), "--lr 3 in one unit\n", "what the line prints")
+
+
+def other_host_of_lsf(cluster, text):
+    stage = Stage(cluster, "lsf-rsh")
+    stage.program("lsrun", '#!/bin/sh\n[ "$1 $2 $3" = "-m n2 --" ] || exit 1\nshift 3\nexec "$@"\n')
+    holds(stage.run(text, env={**LSF_JOB, "LSB_JOBFILENAME": str(stage.folder / "job")}, host="n002"), "n002\n", "what the host says")
+
+
 def selftest(cluster, text):
     holds(Stage(cluster, "selftest").run(text), "each fires at its fault", "railcheck selftest")
 
@@ -333,12 +364,15 @@ def preloaded_by_mpirun(cluster, text):
 
 TESTS = {
     "elim.rail.8": [health_index],
+    "esub.rail.8": [refusal_of_bsub],
     "fabric-rules.5": [rules],
     "fabric.json.5": [fabric_file],
     "fabricwatchd.8": [sweep],
     "librailckpt.3": [c_program],
     "librailucx.7": [preloaded_by_mpirun],
     "nodewatchd.8": [look_at_host, scrape, restart_agent],
+    "rail-lsf-rsh.1": [other_host_of_lsf],
+    "rail-lsf-run.1": [line_of_lsf],
     "railcheck.8": [selftest],
     "railckpt.1": [job_script, save_when_due],
     "railckpt.py.3": [python_group],
@@ -379,5 +413,5 @@ def test_examples_of_placement(cluster):
 
 
 def test_examples_of_operation(cluster):
-    for page in ("railctl.1", "nodewatchd.8", "railcheck.8", "elim.rail.8", "librailucx.7"):
+    for page in ("railctl.1", "nodewatchd.8", "railcheck.8", "elim.rail.8", "librailucx.7", "esub.rail.8", "rail-lsf-run.1", "rail-lsf-rsh.1"):
         run_page(cluster, page)

@@ -163,7 +163,7 @@ enum Tag : char {
     pause_tag = 'M',
     go_tag = 'G',
     windows_tag = 'N',
-    planned_tag = 'P'
+    planned_tag = 'H'
 };
 
 std::uint64_t folded(std::int64_t number) {
@@ -403,6 +403,8 @@ base::Expected<Event> EventReader::event_of(char tag) {
         if (change->config_changed) snapshot_.config = change->config;
         return Event(RmRead{snapshot_});
     }
+    case policy_tag: // read where they stand; named here so that no two tags are the same letter
+    case outcome_tag:
     default: return damaged;
     }
 }

@@ -1,5 +1,5 @@
 // rail-lsf-rsh: the rsh of a launcher, within a job of LSF: HOST COMMAND … on another of its hosts. Manual:
-// rail-lsf-run(1).
+// rail-lsf-rsh(1).
 //
 // As with rsh and ssh the words are joined and are one line of a shell there; they travel encoded, so that
 // neither blaunch nor lsrun can take them apart.
@@ -40,7 +40,7 @@ std::string find(std::string_view name) {
 } // namespace
 
 int main(int argc, char** argv) {
-    base::Cli cli("rail-lsf-rsh", "Runs a command on another host of this job of LSF.", "rail-lsf-run(1)");
+    base::Cli cli("rail-lsf-rsh", "Runs a command on another host of this job of LSF.", "rail-lsf-rsh(1)");
     const std::vector<std::string> given(argv + 1, argv + argc);
     if (given.size() == 1 && (given[0] == "--help" || given[0] == "--version")) {
         int status = 0;

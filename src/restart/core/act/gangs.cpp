@@ -149,6 +149,10 @@ bool take_gang_outcome(StepContext& ctx, const ActionDone& done) {
             pause(ctx, plan); // the next snapshot shows it where it was moved to
         return true;
     }
+    if (done.error->code == base::Code::not_found) { // it has ended
+        job.plan.reset();
+        return true;
+    }
     if (done.error->code == base::Code::unavailable) ctx.state.rm_answers = false;
     if (plan.tries == 0 && !done.obsolete)
         ctx.note_job(NoteKind::action, job.rm,

@@ -225,3 +225,16 @@ TEST_CASE("a gang whose host is drained before it starts is placed anew at once"
     world.run(12);
     CHECK(world.job(job).nodes == next_two);
 }
+
+TEST_CASE("a gang that has ended when its action comes is nothing to tell of") {
+    World world(8);
+    const auto job = world.submit_gang(2);
+    world.run(2);
+    const auto told = world.notes.size();
+    world.perform = false;
+    world.plan(job, first_two);
+    const auto action = world.actions.back().id;
+    world.send(restart::ActionDone{action, base::Error{base::Code::not_found, "job 1 has ended"}, false, {}});
+    CHECK_FALSE(state_of(world, job).plan);
+    CHECK(world.notes.size() == told);
+}

@@ -68,6 +68,7 @@ public:
     void check_replay() {
         begin(); // with the last state
         const auto done = replay(journal_.path(), [](const auto&) {});
+        INFO((done ? std::string() : done.error().text));
         REQUIRE(done);
         INFO(done->difference.value_or(""));
         CHECK_FALSE(done->difference);
@@ -230,6 +231,17 @@ TEST_CASE("every kind of event and of action is kept, and comes out of a replay 
     world.run(10);
     world.person_resumes("n024");
 
+    // A gang whose hosts are chosen, which is taken back once.
+    world.gang_start_delay = 90;
+    const auto gang = world.submit_gang(2);
+    world.run(2);
+    world.plan(gang, {"n001", "n002"});
+    world.run(70);
+    world.gang_start_delay = 1;
+    world.plan(gang, {"n003", "n004"});
+    world.run(10);
+    world.end_job(gang);
+
     // The resource manager away, an action that is overtaken meanwhile; another policy; a clock set back.
     world.rm_answers = false;
     world.send(OperatorDrain{"n009", "smoke", "alice"});
@@ -255,7 +267,7 @@ TEST_CASE("every kind of event and of action is kept, and comes out of a replay 
     CHECK(recorder.kinds.size() == std::variant_size_v<Event>);
     for (const auto* kind :
          {"drain_host", "down_host", "resume_host", "requeue_job", "update_job", "keep_off", "tell_job",
-          "repair_host", "free_host", "gpu_reset", "reboot", "power_cycle"}) {
+          "repair_host", "free_host", "place_job", "park_job", "gpu_reset", "reboot", "power_cycle"}) {
         INFO(kind);
         CHECK(recorder.actions.contains(kind));
     }
