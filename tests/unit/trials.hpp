@@ -3,11 +3,11 @@
 
 namespace test {
 
-// All of them; under the sanitizers, where each takes ten times as long, an eighth. The plain build tries the
-// same ones first.
+// All of them; under the sanitizers, where each takes ten times as long, a sixteenth. The plain build tries
+// the same ones first.
 constexpr int trials(int all) {
 #ifdef __SANITIZE_ADDRESS__
-    return (all + 7) / 8;
+    return (all + 15) / 16;
 #else
     return all;
 #endif
