@@ -1,6 +1,8 @@
 // How often a random test tries.
 #pragma once
 
+#include <algorithm>
+
 namespace test {
 
 // All of them; under the sanitizers, where each takes ten times as long, a sixteenth. The plain build tries
@@ -11,6 +13,11 @@ constexpr int trials(int all) {
 #else
     return all;
 #endif
+}
+
+// The same where a share of them must succeed: never so few that one of them decides.
+constexpr int cases_of_a_share(int all) {
+    return trials(all) < 10 ? std::min(all, 10) : trials(all);
 }
 
 } // namespace test

@@ -41,7 +41,7 @@ Count judged(const JobShape& shape, Culprit culprit, int jobs, std::uint32_t see
 } // namespace
 
 TEST_CASE("a straggler of each kind is found in jobs with step marks") {
-    const int jobs = test::trials(40);
+    const int jobs = test::cases_of_a_share(40);
     for (const auto& [hosts, stages, uneven] : {std::tuple{16, 1, false}, {32, 4, false}, {64, 4, true}}) {
         JobShape shape;
         shape.hosts = hosts;
@@ -63,7 +63,7 @@ TEST_CASE("a straggler of each kind is found in jobs with step marks") {
 TEST_CASE("without step marks a straggler is named for what is wrong with it, and less surely") {
     JobShape shape;
     shape.marks = false;
-    const int jobs = test::trials(40);
+    const int jobs = 40; // these are quick
     for (const auto culprit : {Culprit::host_cpu, Culprit::half_rail, Culprit::slow_leaf}) {
         INFO(to_string(culprit));
         CHECK(judged(shape, culprit, jobs, 1).right * 10 >= jobs * 8);
@@ -173,7 +173,7 @@ TEST_CASE("numbers of all sizes are judged without harm") {
 }
 
 TEST_CASE("NCCL's RAS alone accuses who does not answer, never who is behind") {
-    const int jobs = test::trials(40);
+    const int jobs = test::cases_of_a_share(40);
     JobShape shape;
     shape.ras = true;
     for (const bool marks : {true, false}) {
