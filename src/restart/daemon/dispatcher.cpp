@@ -67,7 +67,7 @@ DispatchFacts dispatch_facts(const State& state, base::Time now) {
                         (!job.plan || now >= job.plan->next_try);
     }
     for (const auto& [name, host] : state.hosts)
-        if (!why_not_on(state, {name}).empty()) facts.unfit.insert(name);
+        if (!why_not_on(state, name).empty()) facts.unfit.insert(name);
     return facts;
 }
 

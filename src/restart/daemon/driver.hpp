@@ -171,6 +171,7 @@ private:
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
     void dispatch(std::unique_lock<std::mutex>& lock);
+    base::Expected<RmQueue> read_queue(ResourceManager& rm); // without mutex_
     void run_asker(const std::stop_token& stop);    // driver_ask.cpp
     void run_programs(const std::stop_token& stop); // driver_programs.cpp
     void warn_of_missing_parts();
@@ -218,6 +219,7 @@ private:
     std::uint64_t reads_wanted_ = 0;       // by refresh(); a reading meets those that came before it began
     std::uint64_t reads_met_ = 0;
     Steady next_read_{};
+    Steady read_began_{}; // the last
     Steady rested_{}; // when readers may have it read again
     std::uint32_t failed_reads_ = 0;
     std::optional<std::uint32_t> rm_owner_;

@@ -4,7 +4,6 @@
 
 #include "base/log.hpp"
 #include "base/units.hpp"
-#include "restart/core/detect/health.hpp"
 #include "restart/core/detect/witnesses.hpp"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace {
 
 namespace log = base::log;
 
-constexpr base::Duration idle_pause{200}; // of one that may not act
+constexpr base::Duration rest{200}; // at least, between two readings that people ask for
 constexpr base::Duration not_ready_pause{1'000};
 constexpr base::Duration after_action{50}; // look soon what an action has changed
 constexpr base::Duration slowest_read{5'000};
@@ -31,9 +30,9 @@ double since(Stopwatch::time_point begin) {
 
 // When the resource manager may be read again for people's sake, after a reading that began then: for at
 // least twice as long it is left to others.
-Stopwatch::time_point after_rest(Stopwatch::time_point begin, base::Duration rest) {
+Stopwatch::time_point after_rest(Stopwatch::time_point begin, base::Duration apart) {
     const auto now = Stopwatch::now();
-    return now + std::max<Stopwatch::duration>(rest, 2 * (now - begin));
+    return now + std::max<Stopwatch::duration>(std::max(rest, apart), 2 * (now - begin));
 }
 
 } // namespace
@@ -64,7 +63,7 @@ void Driver::run_rm(const std::stop_token& stop) {
         if (stop.stop_requested()) break;
         take_due();
         if (!may_act()) { // another may do what waits here: nothing more is begun
-            wake_.wait_for(lock, stop, idle_pause, [] { return false; });
+            wake_.wait_for(lock, stop, rest, [] { return false; });
         } else if (!queue_.empty()) {
             perform_one(lock);
         } else if (!errands_.empty()) {
@@ -111,7 +110,8 @@ void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
         event.error = std::move(done).error();
     }
     apply(event);
-    next_read_ = std::min(next_read_, std::max(Steady(Stopwatch::now() + after_action), rested_));
+    next_read_ = std::min(next_read_, std::max(Steady(Stopwatch::now() + after_action),
+                                               Steady(read_began_ + rm_.between_reads())));
 }
 
 void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
@@ -123,6 +123,7 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     const auto user = snapshot && ask_user ? rm_.owner() : std::optional<std::uint32_t>();
     lock.lock();
     reads_met_ = met;
+    read_began_ = begin;
     rested_ = after_rest(begin, rm_.between_reads());
     if (user) {
         rm_owner_ = user;
@@ -150,6 +151,16 @@ void Driver::read_rm(std::unique_lock<std::mutex>& lock) {
     ++failed_reads_;
 }
 
+// With what placement is to think of the hosts.
+base::Expected<RmQueue> Driver::read_queue(ResourceManager& rm) {
+    auto queue = rm.queue();
+    if (!queue) return queue;
+    const auto weak = weak_hosts();
+    for (auto& node : queue->nodes)
+        if (const auto found = weak.find(node.name); found != weak.end()) node.health = found->second.health;
+    return queue;
+}
+
 // Right after a reading, by which it places.
 void Driver::dispatch(std::unique_lock<std::mutex>& lock) {
     if (!rm_.places_gangs() || !placing_) return;
@@ -158,20 +169,10 @@ void Driver::dispatch(std::unique_lock<std::mutex>& lock) {
                      [](const auto& gang) { return gang.second.may_plan; }))
         return;
     const auto placing = placing_;
-    const auto weak = options_.policy.observe_only
-                          ? base::HealthMap()
-                          : health_of(state_, base::now(), options_.policy.lemon_half_life);
     lock.unlock();
-    auto queue = rm_.queue();
-    base::Expected<GangsPlanned> planned = GangsPlanned();
-    if (queue) {
-        for (auto& node : queue->nodes)
-            if (const auto found = weak.find(node.name); found != weak.end())
-                node.health = found->second.health;
-        planned = dispatcher_.pass(*queue, facts, *placing);
-    } else {
-        planned = std::move(queue).error();
-    }
+    const auto queue = read_queue(rm_);
+    auto planned =
+        queue ? dispatcher_.pass(*queue, facts, *placing) : base::Expected<GangsPlanned>(queue.error());
     lock.lock();
     const auto error = planned ? std::string() : planned.error().text;
     if (error != dispatch_error_ && !error.empty()) log::warning("no gang is placed: {}", error);
@@ -238,15 +239,11 @@ base::Expected<std::shared_ptr<const RmQueue>> Driver::queue(base::Duration pati
     queue_began_ = Stopwatch::now();
     if (rm_.places_gangs() && !refresh(patience)) return away;
     const auto read = std::make_shared<base::Expected<RmQueue>>(base::Error{});
-    const bool answered = run_errand([read](ResourceManager& rm) { *read = rm.queue(); }, patience);
+    const bool answered = run_errand([this, read](ResourceManager& rm) { *read = read_queue(rm); }, patience);
     queue_rested_ = after_rest(queue_began_, rm_.between_reads());
     if (!answered) return away;
     if (!*read) return std::move(*read).error();
-    auto queue = *std::move(*read);
-    const auto weak = weak_hosts();
-    for (auto& node : queue.nodes)
-        if (const auto found = weak.find(node.name); found != weak.end()) node.health = found->second.health;
-    rm_queue_ = std::make_shared<const RmQueue>(std::move(queue));
+    rm_queue_ = std::make_shared<const RmQueue>(*std::move(*read));
     return rm_queue_;
 }
 

@@ -55,7 +55,6 @@ Code meaning_of(std::string_view said) {
 base::Expected<std::string> LsfCommands::run(std::vector<std::string> words) const {
     const auto name = words.at(0);
     if (!folder_.empty()) words[0] = (folder_ / name).string();
-    ++runs_;
     // A host with the number of its slots, instead of its name for each; words in English.
     auto ended = base::run_to_end(std::move(words), patience, {"LSB_SHORT_HOSTLIST=1", "LC_ALL=C"});
     if (!ended && ended.error().code == Code::not_found)

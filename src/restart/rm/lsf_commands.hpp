@@ -22,12 +22,8 @@ public:
     // again, else Code::unfit. A list of what is not there ("No unfinished job found") is no error, but "".
     base::Expected<std::string> run(std::vector<std::string> words) const;
 
-    // How often a command was run.
-    std::uint64_t runs() const { return runs_; }
-
 private:
     std::filesystem::path folder_;
-    mutable std::uint64_t runs_ = 0;
 };
 
 } // namespace restart

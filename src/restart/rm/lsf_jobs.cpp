@@ -35,10 +35,6 @@ bool is_over(const std::string& state) {
     return is_any(state, {"EXIT", "DONE"});
 }
 
-std::string name_of(base::JobId id) {
-    return to_string(id);
-}
-
 } // namespace
 
 bool LsfQueues::parks(const std::string& queue) const {
@@ -86,7 +82,7 @@ void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) 
     begin(known, row, now);
     auto& job = known.job;
     job.id = row.id;
-    job.name = name_of(row.id);
+    job.name = to_string(row.id);
     known.state = row.state;
     job.queue = row.queue;
     if (queues_.parks(row.queue)) job.home = row.queue;
@@ -219,6 +215,17 @@ const RmJob* LsfJobs::find(base::JobId id) const {
 const LsfJobDetails* LsfJobs::details(base::JobId id) const {
     const auto found = jobs_.find(id);
     return found == jobs_.end() || !found->second.details ? nullptr : &*found->second.details;
+}
+
+std::vector<const RmJob*> LsfJobs::gangs_on(const std::string& host) const {
+    std::vector<const RmJob*> gangs;
+    for (const auto& [id, known] : jobs_) {
+        const auto& nodes = known.job.nodes;
+        if (managed(known) && known.job.phase == JobPhase::running &&
+            std::find(nodes.begin(), nodes.end(), host) != nodes.end())
+            gangs.push_back(&known.job);
+    }
+    return gangs;
 }
 
 std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::string&)>& uid) const {

@@ -55,6 +55,7 @@ public:
     // Null: not known.
     const RmJob* find(base::JobId id) const;
     const LsfJobDetails* details(base::JobId id) const;
+    std::vector<const RmJob*> gangs_on(const std::string& host) const; // that run there
 
     // All whose details are known as far as they are needed, by id.
     std::vector<RmJob> jobs(const std::function<std::uint32_t(const std::string&)>& uid) const;

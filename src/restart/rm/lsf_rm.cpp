@@ -5,9 +5,8 @@
 //    its first host, lets it wait there again and not start by the old list.
 //  * LSF notices the loss of a job's first host only; of another it never does, and the job stays RUN: the
 //    host is closed and the job requeued.
-//  * brequeue of a job whose first host is dead loses the job as long as bjobs says RUN. It is safe as soon
-//  as
-//    bjobs says UNKWN.
+//  * brequeue of a job whose first host is dead loses the job as long as bjobs says RUN. It is safe once it
+//    says UNKWN.
 //  * hclose of a host that is closed keeps the note that it has, so what a note says is read before, and a
 //    note is never renewed: opening the host for that would let jobs in.
 //  * A host that was cut off and comes back still runs its old copies: `badmin hrestart` ends them before the
@@ -15,7 +14,6 @@
 
 #include "restart/rm/lsf_rm.hpp"
 
-#include "base/hostlist.hpp"
 #include "base/user.hpp"
 #include "restart/core/kept_out.hpp"
 #include "restart/rm/lsf_commands.hpp"
@@ -28,6 +26,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <unistd.h>
 
 namespace restart {
@@ -65,7 +64,7 @@ public:
     Expected<RmSnapshot> read() override {
         if (auto read = read_lists(); !read) return std::move(read).error();
         RmSnapshot snapshot;
-        snapshot.jobs = jobs_.jobs([this](const std::string& user) { return uid_of(user); });
+        snapshot.jobs = jobs_.jobs(uid_of_);
         for (const auto& row : nodes_.rows())
             snapshot.nodes.push_back(nodes_.node_of(row));
         snapshot.config = config();
@@ -86,7 +85,7 @@ public:
             node.cpus_idle = row.slots > row.used ? row.slots - row.used : 0;
             queue.nodes.push_back(std::move(node));
         }
-        queue.jobs = jobs_.queue(priorities_, [this](const std::string& user) { return uid_of(user); });
+        queue.jobs = jobs_.queue(priorities_, uid_of_);
         std::vector<std::string> all;
         for (const auto& row : nodes_.rows())
             all.push_back(row.name);
@@ -175,15 +174,12 @@ private:
     // A job that its user lets LSF rerun (bsub -r) when a host is lost, without a word on --restart: LSF does
     // so for its first host only. The others are requeued by actions of their own.
     Expected<void> end_jobs_on(const std::string& host) {
-        for (const auto& job : jobs_.jobs([this](const std::string& user) { return uid_of(user); })) {
-            const auto& nodes = job.nodes;
-            const auto* details = jobs_.details(job.id);
-            if (!is_gang(job) || job.phase != JobPhase::running || job.restart || details == nullptr ||
-                !details->rerunnable || nodes.empty() || nodes.front() == host ||
-                std::find(nodes.begin(), nodes.end(), host) == nodes.end())
+        for (const auto* job : jobs_.gangs_on(host)) {
+            const auto* details = jobs_.details(job->id);
+            if (job->restart || details == nullptr || !details->rerunnable || job->nodes.front() == host)
                 continue;
-            if (auto parked = park(job.id, job.queue); !parked) return parked;
-            auto requeued = said({"brequeue", to_string(job.id)});
+            if (auto parked = park(job->id, job->queue); !parked) return parked;
+            auto requeued = said({"brequeue", to_string(job->id)});
             if (!requeued && requeued.error().code != Code::not_found) return requeued;
         }
         return {};
@@ -430,6 +426,9 @@ private:
     LsfNodes nodes_;
     std::map<std::string, std::int64_t> priorities_;
     std::map<std::string, std::uint32_t> uids_;
+    const std::function<std::uint32_t(const std::string&)> uid_of_ = [this](const std::string& user) {
+        return uid_of(user);
+    };
     std::optional<std::chrono::steady_clock::time_point> read_, queues_read_;
 };
 

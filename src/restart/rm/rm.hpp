@@ -30,8 +30,8 @@ public:
     // Whether gangs start only on hosts that restartd chooses for them (PlaceJob): RmJob::home.
     virtual bool places_gangs() const { return false; }
 
-    // What two readings for people's sake are apart at least.
-    virtual base::Duration between_reads() const { return base::Duration(200); }
+    // What two readings are apart at least, whoever wants them; 0: they may follow each other.
+    virtual base::Duration between_reads() const { return {}; }
 
     // All nodes and jobs at one moment; cheap when nothing has changed since the last call. Error:
     // Code::unavailable when it does not answer.

@@ -190,7 +190,7 @@ class Story:
         self.cluster.power_off(node)
         return node
 
-    def power_brake(self, other_than: str = "") -> str:
+    def power_brake(self, other_than: str) -> str:
         node = [rank for rank in self.job.ranks() if rank != other_than][-1]
         self._fault(f"power brake: GPU 3 of {node}")
         self.cluster.power_brake(node, 3, True)
@@ -208,7 +208,7 @@ class Story:
         self.say(f"railctl explain {what}")
         print(self.cluster.out("railctl", "explain", what), flush=True)
 
-    def verdict(self, checksum: str, missed: str, off: str, slow: str, inside: bool = True) -> dict[str, bool]:
+    def verdict(self, checksum: str, missed: str, off: str, slow: str, inside: bool) -> dict[str, bool]:
         """Each promise and whether it held. `inside`: the loss of a host is survived inside the allocation."""
         placements, lives = self.placements, self.incarnations
         told = self.timeline(str(self.job.number))

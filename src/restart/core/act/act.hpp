@@ -22,7 +22,8 @@ bool take_gang_outcome(StepContext& ctx, const ActionDone& done); // false: it w
 void tend_gangs(StepContext& ctx);                                // by the new snapshot
 // After a restart of the daemon: the next snapshot shows what was done.
 void forget_gang_orders(StepContext& ctx);
-// Why a gang may not start on one of these hosts now; empty: it may.
+// Why a gang may not start on the host, or on one of these, now; empty: it may.
+std::string why_not_on(const State& state, const std::string& host);
 std::string why_not_on(const State& state, const std::vector<std::string>& hosts);
 
 // requeues.cpp: how often a job was requeued. Two culprits of one start both cause its requeue, each with its

@@ -107,15 +107,19 @@ std::string plan_action(base::JobId job, const GangPlan& plan) {
     return fmt::format("p-{}/{}", to_string(job), plan.number);
 }
 
+std::string why_not_on(const State& state, const std::string& name) {
+    const auto host = state.hosts.find(name);
+    if (host == state.hosts.end() || !host->second.node) return name + " is not known";
+    const auto& node = *host->second.node;
+    if (node.down || node.not_responding) return name + " does not answer";
+    if (node.drain || has_drain(state, name)) return name + " is drained";
+    if (host->second.lost) return name + " is lost";
+    return {};
+}
+
 std::string why_not_on(const State& state, const std::vector<std::string>& hosts) {
-    for (const auto& name : hosts) {
-        const auto host = state.hosts.find(name);
-        if (host == state.hosts.end() || !host->second.node) return name + " is not known";
-        const auto& node = *host->second.node;
-        if (node.down || node.not_responding) return name + " does not answer";
-        if (node.drain || has_drain(state, name)) return name + " is drained";
-        if (host->second.lost) return name + " is lost";
-    }
+    for (const auto& name : hosts)
+        if (auto why = why_not_on(state, name); !why.empty()) return why;
     return {};
 }
 

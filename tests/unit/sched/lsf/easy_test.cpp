@@ -95,6 +95,24 @@ bool apart(const Queue& queue, const Reservation& a, const Reservation& b) {
     return before(a, b) || before(b, a) || !meet(a.placement.hosts, b.placement.hosts);
 }
 
+using Moments = std::map<base::JobId, base::Time>;
+
+// The promise to a gang only comes nearer. Whether it is the first to it.
+bool keeps(Moments& promised, const Reservation& first) {
+    const auto [at, fresh] = promised.emplace(first.job, *first.at);
+    REQUIRE(*first.at <= at->second);
+    at->second = *first.at;
+    return fresh;
+}
+
+// On to what happens next, or a little while.
+void move_on(Queue& queue, const Moments& ends) {
+    auto step = queue.now + 10min;
+    for (const auto& job : queue.holding)
+        step = std::min(step, ends.at(job.holder.job));
+    queue.now = std::max(step, queue.now + 1min);
+}
+
 } // namespace
 
 TEST_CASE("the dispatcher starts what EASY starts, where EASY starts it") {
@@ -153,7 +171,7 @@ TEST_CASE("no gang is started after its promise, every gang starts, and nobody s
         const bool endless = worlds.one_in(3);
         Queue queue;
         queue.now = noon;
-        std::map<base::JobId, base::Time> promised, ends;
+        Moments promised, ends;
         std::uint32_t next = 1, to_come = 40, passes = 0;
         INFO("seed " << seed);
         while (to_come > 0 || !queue.waiting.empty() || !queue.holding.empty()) {
@@ -215,20 +233,12 @@ TEST_CASE("no gang is started after its promise, every gang starts, and nobody s
                 for (const auto& job : queue.holding)
                     REQUIRE((!reserved.at || !job.holder.ends || *job.holder.ends <= *reserved.at ||
                              !meet(job.holder.hosts, reserved.placement.hosts)));
-            // The promise to the first in the queue only comes nearer.
             if (!plan->reservations.empty() && plan->reservations[0].at) {
                 const auto& first = plan->reservations[0];
                 REQUIRE(first.job == queue.waiting.front().job);
-                const auto [at, fresh] = promised.emplace(first.job, *first.at);
-                promises += fresh ? 1 : 0;
-                REQUIRE(*first.at <= at->second);
-                at->second = *first.at;
+                promises += keeps(promised, first) ? 1 : 0;
             }
-            // On to what happens next, or a little while.
-            auto step = queue.now + 10min;
-            for (const auto& job : queue.holding)
-                step = std::min(step, ends.at(job.holder.job));
-            queue.now = std::max(step, queue.now + 1min);
+            move_on(queue, ends);
         }
     }
     CHECK(promises > 1000);
@@ -247,7 +257,7 @@ TEST_CASE("where hosts are shared no host is overfull, and promises are kept") {
         Queue queue;
         queue.now = noon;
         queue.slots.assign(hosts, 8);
-        std::map<base::JobId, base::Time> promised, ends;
+        Moments promised, ends;
         std::uint32_t next = 1, to_come = 40, passes = 0;
         INFO("seed " << seed);
         while (to_come > 0 || !queue.waiting.empty() || !queue.holding.empty()) {
@@ -296,15 +306,9 @@ TEST_CASE("where hosts are shared no host is overfull, and promises are kept") {
             if (!plan->reservations.empty()) {
                 const auto& first = plan->reservations[0];
                 REQUIRE(first.at);
-                const auto [at, fresh] = promised.emplace(first.job, *first.at);
-                promises += fresh ? 1 : 0;
-                REQUIRE(*first.at <= at->second);
-                at->second = *first.at;
+                promises += keeps(promised, first) ? 1 : 0;
             }
-            auto step = queue.now + 10min;
-            for (const auto& job : queue.holding)
-                step = std::min(step, ends.at(job.holder.job));
-            queue.now = std::max(step, queue.now + 1min);
+            move_on(queue, ends);
         }
     }
     CHECK(promises > 1000);
