@@ -54,6 +54,7 @@ struct AgentConf {
     std::string metrics_socket, metrics_listen;
     Duration pace{};
     bool nccl_ras{};
+    Duration cut_off_after{};
 };
 
 struct FabricwatchdConf {

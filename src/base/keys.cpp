@@ -158,6 +158,10 @@ constexpr auto table = std::to_array<Key>({
      "While processes of a job that speaks to nodewatchd answer at NCCL's RAS port, localhost:28028, they "
      "are "
      "asked each half minute for ranks that are missing or stuck."},
+    {KEY(agent, cut_off_after), "", at_most("1h"), "\"20s\"",
+     "Under LSF nodewatchd has the processes of jobs ended that may be started elsewhere when restartd has "
+     "been silent for this long and neither its hosts nor half of some others can be reached; it must be "
+     "shorter than LSF takes to give up a host, and 0 means never."},
 
     {KEY(fabricwatchd, interval), "", from("100ms", "1h"), "\"5s\"",
      "fabricwatchd sweeps the fabric this often."},

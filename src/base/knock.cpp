@@ -2,6 +2,7 @@
 
 #include "base/unique_fd.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <fmt/format.h>
@@ -59,6 +60,23 @@ Knocked knock(const std::string& host, std::uint16_t port, Duration patience) {
     }
     ::shutdown(fd.get(), SHUT_WR);
     return await(fd.get(), POLLIN, patience) != 0 ? Knocked::answers : Knocked::mute;
+}
+
+std::vector<std::string> addresses_of(const std::string& host) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return {};
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, ::freeaddrinfo);
+    std::vector<std::string> addresses;
+    for (const auto* one = found; one != nullptr; one = one->ai_next) {
+        char text[NI_MAXHOST] = "";
+        if (::getnameinfo(one->ai_addr, one->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) ==
+                0 &&
+            std::find(addresses.begin(), addresses.end(), text) == addresses.end())
+            addresses.emplace_back(text);
+    }
+    return addresses;
 }
 
 } // namespace base

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace base {
 
@@ -20,5 +21,8 @@ enum class Knocked {
 // Connects to the port, says nothing and ends its half: a program that lives reads that and closes its own.
 // `host` is a name or an address. Blocks for looking the name up, and twice as long as `patience` at most.
 Knocked knock(const std::string& host, std::uint16_t port, Duration patience);
+
+// The addresses of a host, in figures, for knock(); none: the name has none. Blocks for looking it up.
+std::vector<std::string> addresses_of(const std::string& host);
 
 } // namespace base

@@ -52,6 +52,8 @@ EXTRA_DIST += \
 	%D%/test_life.py \
 	%D%/test_lsf.py \
 	%D%/test_lsf_chaos.py \
+	%D%/test_lsf_cut.py \
+	%D%/test_lsf_short_cut.py \
 	%D%/test_manual.py \
 	%D%/test_notices.py \
 	%D%/test_operator.py \

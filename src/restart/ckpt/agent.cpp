@@ -69,6 +69,14 @@ Expected<void> Agent::over() {
     return {};
 }
 
+Expected<KeepAdvice> Agent::keep(const JobKeep& keep) {
+    const auto line = ask(to_line(keep), Clock::now() + patience_);
+    if (!line) return line.error();
+    auto advice = read_keep_advice(*line);
+    if (!advice) return give_up(std::move(advice).error());
+    return advice;
+}
+
 Expected<std::string> Agent::ask(const std::string& line, Clock::time_point deadline) {
     asked_ = Clock::now();
     if (asked_ < not_before_) return Error{Code::unavailable, last_trouble_};

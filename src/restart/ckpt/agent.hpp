@@ -52,6 +52,10 @@ public:
     base::Expected<RunAdvice> run(const JobRun& run);
     base::Expected<void> over();
 
+    // That this process watches over the job's processes on this host, and what is to become of them. Errors:
+    // as due.
+    base::Expected<KeepAdvice> keep(const JobKeep& keep);
+
 private:
     using Clock = std::chrono::steady_clock;
 

@@ -15,7 +15,8 @@ enum class GangStage {
     ordered,  // its action is under way
     released, // the resource manager may start it
     parking,  // it is being moved back
-    failed    // not before next_try
+    failed,   // not before next_try
+    requeuing // it runs no longer, and the resource manager does not know
 };
 
 struct GangPlan {
@@ -30,7 +31,7 @@ struct GangPlan {
 
     // Whether it keeps its hosts for the gang, and an action may be under way.
     bool holds() const { return stage != GangStage::failed; }
-    bool acts() const { return stage == GangStage::ordered || stage == GangStage::parking; }
+    bool acts() const { return holds() && stage != GangStage::released; }
 };
 
 } // namespace restart

@@ -25,12 +25,14 @@ libry_restart_core_la_SOURCES = \
 	%D%/rm_user.hpp \
 	%D%/rm_words.hpp \
 	%D%/state.cpp %D%/state.hpp \
+	%D%/spread.hpp \
 	%D%/state_1.cpp %D%/state_1.hpp \
 	%D%/state_fields.hpp \
 	%D%/state_rows.cpp %D%/state_rows.hpp \
 	%D%/step.cpp %D%/step.hpp \
 	%D%/step_context.cpp %D%/step_context.hpp \
 	%D%/act/act.hpp \
+	%D%/kept_jobs.cpp %D%/kept_jobs.hpp \
 	%D%/act/gangs.cpp \
 	%D%/act/gate.cpp %D%/act/gate.hpp \
 	%D%/act/intents.cpp \

@@ -15,16 +15,16 @@
 namespace restart::codec {
 
 template <> struct Names<ActionKind> {
-    static constexpr std::array<std::string_view, 11> names{"drain_host",  "down_host",   "resume_host",
-                                                            "requeue_job", "update_job",  "keep_off",
-                                                            "tell_job",    "repair_host", "free_host",
-                                                            "place_job",   "park_job"};
+    static constexpr std::array<std::string_view, 11> names{
+        "drain_host", "down_host",   "resume_host", "requeue_job", "update_job", "keep_off",
+        "tell_job",   "repair_host", "free_host",   "place_job",   "park_job"};
 };
 template <> struct Names<NoteKind> {
     static constexpr std::array<std::string_view, 4> names{"signal", "decision", "action", "outcome"};
 };
 template <> struct Names<GangStage> {
-    static constexpr std::array<std::string_view, 4> names{"ordered", "released", "parking", "failed"};
+    static constexpr std::array<std::string_view, 5> names{"ordered", "released", "parking", "failed",
+                                                           "requeuing"};
 };
 template <> struct Names<JobPhase> {
     static constexpr std::array<std::string_view, 5> names{"pending", "running", "suspended", "completing",

@@ -43,6 +43,14 @@ struct Departure {
     bool operator==(const Departure&) const = default;
 };
 
+// A job whose processes its own starter keeps on the host (rail-lsf-run(1)), by its agent.
+struct KeptJob {
+    std::uint32_t epoch = 0, uid = 0; // JobReport's
+    Kept kept = Kept::no;
+    base::Time since{}; // reported so
+    bool operator==(const KeptJob&) const = default;
+};
+
 struct HostState {
     std::string unit;                      // from the fabric file; empty when it is not there
     std::string pod;                       // likewise
@@ -92,6 +100,7 @@ struct HostState {
     std::optional<Repair> repair;           // under way, or given up
     std::vector<base::Time> rungs_tried;    // that did something, when they began
     std::optional<Returned> returned;       // by the last repair that helped
+    std::map<base::JobId, KeptJob> kept;    // as last reported
     std::vector<StoredPace> paces;          // of its last windows, oldest first, at most most_pace_windows
     bool operator==(const HostState&) const = default;
 };

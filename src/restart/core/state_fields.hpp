@@ -291,6 +291,13 @@ template <class Codec> void fields(Codec& codec, codec::Of<Returned> auto& retur
     codec("when", returned.when);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<KeptJob> auto& job) {
+    codec("epoch", job.epoch);
+    codec("uid", job.uid);
+    codec("kept", job.kept);
+    codec("since", job.since);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host) {
     codec.maybe("unit", host.unit);
     codec.maybe("pod", host.pod);
@@ -329,6 +336,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
             host.faults.push_back({at, {}});
     }
     codec.maybe("past_faults", host.faults);
+    codec.maybe("kept", host.kept);
     codec.maybe("fault_at", host.fault_at);
     codec.maybe("broken_since", host.broken_since);
     codec.maybe("was_out", host.was_out);

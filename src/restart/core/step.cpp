@@ -6,6 +6,7 @@
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/detect/peers.hpp"
+#include "restart/core/kept_jobs.hpp"
 #include "restart/core/learn/learn.hpp"
 
 #include <algorithm>
@@ -171,6 +172,8 @@ Reply reply_to(const State& state, const Report& report) {
         answer.suspected = suspects(state, *job->run);
     }
     if (report.looks) reply.looks = looks_for(state, report.host);
+    reply.ends = ends_for(state, report);
+    if (report.wants_witnesses) reply.witnesses = witnesses_for(state, report.host);
     return reply;
 }
 

@@ -1,6 +1,7 @@
 #include "restart/daemon/dispatcher.hpp"
 
 #include "restart/core/act/act.hpp"
+#include "restart/core/kept_jobs.hpp"
 
 #include <algorithm>
 
@@ -68,6 +69,7 @@ DispatchFacts dispatch_facts(const State& state, base::Time now) {
     }
     for (const auto& [name, host] : state.hosts)
         if (!why_not_on(state, name).empty()) facts.unfit.insert(name);
+    facts.unfit.merge(hosts_with_left_overs(state));
     return facts;
 }
 

@@ -3,6 +3,9 @@ noinst_LTLIBRARIES += libry_lsf_job.la
 libry_lsf_job_la_SOURCES = \
 	%D%/allocation.cpp %D%/allocation.hpp \
 	%D%/job_environment.cpp %D%/job_environment.hpp \
+	%D%/job_processes.cpp %D%/job_processes.hpp \
+	%D%/keeper.cpp %D%/keeper.hpp \
+	%D%/parents.hpp \
 	%D%/shell.cpp %D%/shell.hpp \
 	%D%/starts.cpp %D%/starts.hpp
 libry_lsf_job_la_LIBADD = libry_lsf.la libry_ckpt.la libry_spank.la

@@ -10,10 +10,11 @@
 #include "base/conf.hpp"
 #include "base/file.hpp"
 #include "base/job_folder.hpp"
+#include "base/units.hpp"
 #include "railyard_paths.h"
-#include "restart/ckpt/agent.hpp"
 #include "restart/lsf/allocation.hpp"
 #include "restart/lsf/job_environment.hpp"
+#include "restart/lsf/keeper.hpp"
 #include "restart/lsf/shell.hpp"
 #include "restart/lsf/starts.hpp"
 #include "sched/lsf/job_line.hpp"
@@ -42,9 +43,8 @@ using base::Expected;
 using restart::lsf::Allocation;
 using restart::lsf::Changes;
 
-// A job that has no client of its own is known on its host all the same, again after nodewatchd was updated.
-constexpr base::Duration asks_every = 5s;
 constexpr int cannot_run = 126;
+constexpr auto reruns_variable = "RAIL_LSF_RERUNS"; // for the parts of the job on its other hosts
 
 void say(std::string_view text) {
     fmt::print(stderr, "rail-lsf-run: {}\n", text);
@@ -88,6 +88,11 @@ std::string run_folder() {
     return fmt::format("{}/railyard-{}", among.starts_with('/') ? among : "/tmp", ::getuid());
 }
 
+// Whether it may be started elsewhere while it still runs here, out of sight.
+bool reruns(const sched::lsf::JobLine& line) {
+    return line.reruns || line.hints.restart == true;
+}
+
 class Job {
 public:
     Job(sched::lsf::JobLine line, base::JobId id, base::Conf conf)
@@ -98,18 +103,20 @@ public:
         const auto starts = restart::lsf::count_start(variable("LSB_JOBFILENAME").value_or(""));
         if (!starts) say(fmt::format("this start counts as the first: {}", starts.error().text));
         apply(restart::lsf::job_variables(line_.hints, id_, starts.value_or(0), socket));
+        apply({{reruns_variable, reruns(line_) ? std::optional<std::string>("yes") : std::nullopt}});
         put_order();
         const bool alone = hosts_ == 1;
         std::string why;
         apply(restart::lsf::host_variables(this_host(), run_folder(), alone, variable, why));
         if (!why.empty() && variable("RAIL_BIND")) say(fmt::format("rail-bind: {}", why));
         apply(restart::lsf::ucx_variables(LIBDIR "/railyard/librailucx.so", variable));
-        restart::ckpt::Agent agent(socket, id_, starts.value_or(0));
-        auto ended = restart::lsf::run(line_.line, asks_every, [&] {
-            // An agent that is not there costs the job nothing; its own clients say so where it matters.
-            static_cast<void>(agent.due().has_value());
-        });
+        // A job that has no client of its own is known on its host all the same.
+        restart::lsf::Keeper keeper({socket, id_, starts.value_or(0), reruns(line_)}, say);
+        bool over = false;
+        auto ended =
+            restart::lsf::run(line_.line, restart::lsf::Keeper::every, [&] { over = keeper.look() || over; });
         if (folder_) folder_->remove();
+        if (over) keeper.stand_in();
         return ended;
     }
 
@@ -152,6 +159,12 @@ private:
 Error on_host(const std::string& line) {
     std::string why;
     apply(restart::lsf::host_variables(this_host(), run_folder(), true, variable, why));
+    const auto id = base::JobId::parse(variable("RAIL_JOB_ID").value_or(""));
+    const auto start = base::parse_count(variable("RAIL_RESTART_COUNT").value_or(""));
+    const auto socket = variable("RAIL_CKPT_SOCKET");
+    if (id && start && socket)
+        restart::lsf::keep_apart(
+            {*socket, *id, static_cast<std::uint32_t>(*start), variable(reruns_variable).has_value()});
     return restart::lsf::become(line);
 }
 
@@ -198,7 +211,8 @@ int main(int argc, char** argv) {
     std::map<std::string, std::string> flags;
     for (const auto flag : sched::hint_flags())
         cli->add_option(fmt::format("--{}", flag), flags[std::string(flag)], "As sbatch's, for esub.rail");
-    std::string line;
+    std::string line, again;
+    cli->add_option("--reruns", again, "yes: LSF starts the job again by itself");
     bool part = false;
     cli->add_flag("--on-host", part, "The line is a part of a job, on another of its hosts");
     cli->add_option("--line", line, "What /bin/sh is to execute, encoded")->required();

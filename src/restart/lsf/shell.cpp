@@ -3,6 +3,7 @@
 #include "base/file.hpp"
 #include "base/unique_fd.hpp"
 #include "base/units.hpp"
+#include "restart/lsf/parents.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,19 +25,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* shell = "/bin/sh";
-
-// The parent of a process; 0: it has none, or is gone.
-pid_t parent_of(pid_t pid) {
-    const auto stat = base::read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
-    if (!stat) return 0;
-    const auto name = stat->rfind(')'); // "12 (any text) S 11 …"
-    const auto state = name == std::string::npos ? name : stat->find_first_not_of(' ', name + 1);
-    const auto begin = state == std::string::npos ? state : stat->find_first_not_of(' ', state + 1);
-    if (begin == std::string::npos) return 0;
-    const auto end = stat->find(' ', begin);
-    return static_cast<pid_t>(
-        base::parse_count(std::string_view(*stat).substr(begin, end - begin)).value_or(0));
-}
 
 // LSF's daemons, where they run as this user themselves, started this process.
 bool started_us(pid_t pid) {
@@ -100,6 +88,18 @@ int in_memory(const std::string& text) {
 }
 
 } // namespace
+
+pid_t parent_of(pid_t pid) {
+    const auto stat = base::read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+    if (!stat) return 0;
+    const auto name = stat->rfind(')'); // "12 (any text) S 11 …"
+    const auto state = name == std::string::npos ? name : stat->find_first_not_of(' ', name + 1);
+    const auto begin = state == std::string::npos ? state : stat->find_first_not_of(' ', state + 1);
+    if (begin == std::string::npos) return 0;
+    const auto end = stat->find(' ', begin);
+    return static_cast<pid_t>(
+        base::parse_count(std::string_view(*stat).substr(begin, end - begin)).value_or(0));
+}
 
 base::Error become(const std::string& line) {
     const auto by = interpreter_of(line);

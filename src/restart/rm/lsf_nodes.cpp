@@ -5,6 +5,9 @@
 namespace restart {
 namespace {
 
+// LSB_SBD_PORT as LSF has it unless a site changes that. Any other answer of a host's kernel says as much.
+constexpr std::uint16_t sbatchd_port = 6882;
+
 bool closed_by_hand(const LsfHostRow& row) {
     return row.status == "closed_Adm";
 }
@@ -63,6 +66,8 @@ RmNode LsfNodes::node_of(const LsfHostRow& row) const {
     const bool downed = downed_.contains(row.name);
     RmNode node;
     node.name = row.name;
+    node.address = row.name;
+    node.port = sbatchd_port;
     node.state = row.status;
     node.drain = closed_by_hand(row) || (unreached(row) && noted);
     node.not_responding = unreached(row);

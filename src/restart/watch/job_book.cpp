@@ -143,6 +143,37 @@ RunAdvice JobBook::run_advice(const JobKey& job) const {
     return {entry.run && entry.run == entry.run_told, entry.suspected, entry.order};
 }
 
+void JobBook::keep(const JobKey& job, Kept before, Kept now) {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    if (known == entries_.end()) return;
+    auto& entry = known->second;
+    const auto count = [&](Kept kept, int by) {
+        if (kept != Kept::no) entry.keepers += static_cast<std::size_t>(by);
+        if (kept == Kept::ended) entry.ended += static_cast<std::size_t>(by);
+    };
+    count(before, -1);
+    count(now, 1);
+    if (entry.keepers == 0) entry.end.reset();
+}
+
+KeepAdvice JobBook::keep_advice(const JobKey& job) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    return {known == entries_.end() ? std::nullopt : known->second.end, cut_off_};
+}
+
+bool JobBook::keeps_any() const {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [](const auto& entry) { return entry.second.keepers > 0; });
+}
+
+void JobBook::set_cut_off(std::optional<std::string> why) {
+    const std::lock_guard lock(mutex_);
+    cut_off_ = std::move(why);
+}
+
 JobBook::Awaited JobBook::awaited() const {
     const std::lock_guard lock(mutex_);
     auto awaited = Awaited::nothing;
@@ -162,6 +193,7 @@ std::vector<JobReport> JobBook::entries(Clock::time_point now) const {
             JobReport{key.id, key.epoch, key.uid, std::nullopt, std::nullopt, entry.nccl, entry.ranks});
         if (entry.stepped)
             job.stepped_s = rounded(std::chrono::duration<double>(now - *entry.stepped).count());
+        if (entry.keepers > 0) job.kept = entry.ended == entry.keepers ? Kept::ended : Kept::here;
     }
     std::size_t bytes = 0, i = 0;
     for (const auto& [key, entry] : entries_) {
@@ -211,6 +243,10 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
             entry.advice = {entry.advice.interval_s, std::nullopt, std::nullopt};
         entry.order = said != reply.jobs.end() ? said->order : std::nullopt;
         entry.suspected = said != reply.jobs.end() && said->suspected;
+        const auto over =
+            std::find_if(reply.ends.begin(), reply.ends.end(),
+                         [&, &k = key](const JobEnd& end) { return end.id == k.id && end.epoch == k.epoch; });
+        entry.end = over == reply.ends.end() || entry.keepers == 0 ? std::nullopt : std::optional(over->why);
     }
 }
 

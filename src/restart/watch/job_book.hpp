@@ -71,6 +71,15 @@ public:
     std::uint64_t new_holder();
     RunAdvice run_advice(const JobKey& job) const;
 
+    // A client that watches over the job's processes here says how they are, in place of what it said
+    // `before`; Kept::no: it does so no longer. The job must have joined.
+    void keep(const JobKey& job, Kept before, Kept now);
+    KeepAdvice keep_advice(const JobKey& job) const;
+    // Whether processes that can be ended are here.
+    bool keeps_any() const;
+    // This host is cut off, in a phrase, or not any more: told to all that keep processes of jobs.
+    void set_cut_off(std::optional<std::string> why);
+
     // Whether railruns wait for restartd's word, which comes with the answer to a report. now: the step of
     // one has ended, or its job is saving so as to be moved.
     enum class Awaited { nothing, later, now };
@@ -105,6 +114,8 @@ private:
         std::optional<JobRun> run_told; // that restartd knows
         std::optional<RunOrder> order;
         bool suspected = false;
+        std::size_t keepers = 0, ended = 0; // clients that keep processes, and those that have ended theirs
+        std::optional<std::string> end;     // why they are to be
         std::optional<NcclWord> nccl;
         std::map<std::uint32_t, Marked> marked;   // by rank
         std::vector<RankPace> ranks;              // of the last window
@@ -115,6 +126,7 @@ private:
     mutable std::mutex mutex_;
     std::map<JobKey, Entry> entries_;
     std::uint64_t holders_ = 0;
+    std::optional<std::string> cut_off_;
 };
 
 } // namespace restart

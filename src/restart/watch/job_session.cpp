@@ -6,8 +6,9 @@ namespace restart {
 
 JobSession::JobSession(JobSession&& other) noexcept
     : book_(other.book_), ucx_(other.ucx_), uid_(other.uid_), job_(std::exchange(other.job_, std::nullopt)),
-      holder_(std::exchange(other.holder_, 0)), speaker_(std::exchange(other.speaker_, 0)),
-      port_(std::move(other.port_)), errors_(other.errors_), news_(other.news_) {}
+      holder_(std::exchange(other.holder_, 0)), kept_(std::exchange(other.kept_, Kept::no)),
+      speaker_(std::exchange(other.speaker_, 0)), port_(std::move(other.port_)), errors_(other.errors_),
+      news_(other.news_) {}
 
 JobSession::~JobSession() {
     leave();
@@ -17,6 +18,11 @@ JobSession::~JobSession() {
 void JobSession::leave() {
     if (!job_) return;
     if (holder_ != 0) static_cast<void>(book_->run(*job_, holder_, std::nullopt).has_value());
+    if (kept_ != Kept::no) {
+        book_->keep(*job_, kept_, Kept::no);
+        kept_ = Kept::no;
+        news_ = true;
+    }
     book_->leave(*job_);
     job_.reset();
 }
@@ -39,6 +45,16 @@ base::Expected<std::string> JobSession::run(std::optional<JobRun> run) {
     if (!changed) return changed.error();
     news_ = news_ || *changed;
     return over ? commit_answer() : run_answer(book_->run_advice(*job_));
+}
+
+std::string JobSession::keep(const JobKeep& keep) {
+    const auto now = keep.ended ? Kept::ended : Kept::here;
+    if (now != kept_) {
+        book_->keep(*job_, kept_, now);
+        kept_ = now;
+        news_ = true;
+    }
+    return keep_answer(book_->keep_advice(*job_));
 }
 
 base::Expected<std::string> JobSession::stats(const JobStats& stats) {
@@ -69,6 +85,7 @@ base::Expected<std::string> JobSession::perform(std::string_view line, base::Tim
     if (std::holds_alternative<JobDue>(*request)) return due_answer(book_->advice(*job_));
     if (auto* said = std::get_if<JobRun>(&*request)) return run(std::move(*said));
     if (std::holds_alternative<JobOver>(*request)) return run(std::nullopt);
+    if (const auto* kept = std::get_if<JobKeep>(&*request)) return keep(*kept);
     if (const auto* mark = std::get_if<JobMark>(&*request)) {
         book_->mark(*job_, *mark);
         return commit_answer();

@@ -37,6 +37,7 @@ public:
 private:
     base::Expected<std::string> hello(const JobHello& hello);
     base::Expected<std::string> run(std::optional<JobRun> run);
+    std::string keep(const JobKeep& keep);
     void leave();
     base::Expected<std::string> stats(const JobStats& stats);
     base::Expected<std::string> perform(std::string_view line, base::Time now);
@@ -46,6 +47,7 @@ private:
     std::uint32_t uid_;
     std::optional<JobKey> job_;
     std::uint64_t holder_ = 0;  // of what the job's railrun runs; 0: this client is none
+    Kept kept_ = Kept::no;      // the job's processes, by this client
     std::uint64_t speaker_ = 0; // in the book of UCX; 0: this client says nothing of it
     std::unique_ptr<UcxPort> port_;
     int errors_ = 0;

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libry_watch.la
 libry_watch_la_SOURCES = \
 	%D%/background.hpp \
+	%D%/cut_off.cpp %D%/cut_off.hpp \
 	%D%/fabric/counter_sweep.cpp %D%/fabric/counter_sweep.hpp \
 	%D%/fabric/link_judge.cpp %D%/fabric/link_judge.hpp \
 	%D%/fabric/link_map.cpp %D%/fabric/link_map.hpp \

@@ -1,16 +1,18 @@
 // nodewatchd: watches one host and speaks for it and its jobs. main is the table of contents; the parts are
-// sources (readings), watcher (findings), job_socket (the jobs), peer_looker (other hosts), reporter (to
-// restartd), metrics_socket (scrapes).
+// sources (readings), watcher (findings), job_socket (the jobs), peer_looker (other hosts), cut_off (whether
+// this one is), reporter (to restartd), metrics_socket (scrapes).
 #include "base/agent_paths.hpp"
 #include "base/child.hpp"
 #include "base/cli.hpp"
 #include "base/daemon.hpp"
 #include "base/file.hpp"
+#include "base/host_port.hpp"
 #include "base/job_folder.hpp"
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
+#include "restart/watch/cut_off.hpp"
 #include "restart/watch/job_socket.hpp"
 #include "restart/watch/metrics_board.hpp"
 #include "restart/watch/metrics_socket.hpp"
@@ -109,6 +111,14 @@ Limits limits_of(const base::Conf& conf) {
 
 Delivery::Target target_of(const base::Conf& conf) {
     return {conf.restartd.url, conf.munge.socket, conf.restartd.user};
+}
+
+// Where restartd may be.
+std::vector<Witness> restartd_at(const base::Conf& conf) {
+    std::vector<Witness> places;
+    for (const auto& url : conf.restartd.url)
+        if (const auto at = base::parse_url(url)) places.push_back({at->host, at->host, at->port});
+    return places;
 }
 
 MetricsSocket::At metrics_at(const base::Conf& conf) {
@@ -217,10 +227,14 @@ public:
         if (!socket) return std::move(socket).error();
         socket_ = *std::move(socket);
         looker_ = std::make_shared<PeerLooker>(has_news);
-        auto reporter = Reporter::start(target_of(conf), book_, looker_, [asked = asked_, has_news] {
-            *asked = true;
-            has_news();
-        });
+        cut_off_ = std::make_shared<CutOffWatch>(book_, restartd_at(conf), conf.agent.cut_off_after);
+        auto reporter = Reporter::start(
+            target_of(conf), book_, looker_,
+            [asked = asked_, has_news] {
+                *asked = true;
+                has_news();
+            },
+            [cut_off = cut_off_](const Reply& reply) { cut_off->answered(reply); });
         if (!reporter) return std::move(reporter).error().within("[restartd] url");
         reporter_ = *std::move(reporter);
         settings_ = source_settings(conf, options_, host_, rules);
@@ -267,6 +281,7 @@ public:
         if (auto sound = check_mounts(conf); !sound) return sound;
         if (auto done = reporter_->retarget(target_of(conf)); !done)
             return std::move(done).error().within("[restartd] url");
+        cut_off_->retarget(restartd_at(conf), conf.agent.cut_off_after);
         interval_ = conf.agent.interval;
         watcher_->set_rules(limits_of(conf), *rules);
         watcher_->set_pace(conf.agent.pace);
@@ -311,6 +326,7 @@ private:
         report.leaving = leaving;
         report.looks = true;
         report.tells = true;
+        report.wants_witnesses = cut_off_->wants_witnesses();
         if (asked_->exchange(false)) reporter_->tell(watcher_->signals());
         report.sights = looker_->sights();
         log_transitions(changes);
@@ -348,6 +364,7 @@ private:
     UcxBook ucx_;
     std::unique_ptr<JobSocket> socket_;
     std::shared_ptr<PeerLooker> looker_;
+    std::shared_ptr<CutOffWatch> cut_off_;
     std::unique_ptr<Reporter> reporter_;
     std::optional<Sources> sources_;
     std::optional<Watcher> watcher_;

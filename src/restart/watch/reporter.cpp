@@ -24,8 +24,9 @@ struct Reporter::Work {
     std::optional<Delivery> next_delivery;   // after a change of the target
     Delivery::Target target;
     std::shared_ptr<JobBook> book;
-    std::shared_ptr<PeerLooker> looker; // or none
-    std::function<void()> asked;        // or none
+    std::shared_ptr<PeerLooker> looker;         // or none
+    std::function<void()> asked;                // or none
+    std::function<void(const Reply&)> answered; // or none
 
     // The thread's own.
     std::optional<Delivery> delivery;
@@ -54,6 +55,7 @@ bool Reporter::Work::deliver(const Report& report) {
     if (looker) looker->wanted(reply->looks);
     delivered = report;
     if (reply->tell && asked) asked();
+    if (answered) answered(*reply);
     return true;
 }
 
@@ -103,10 +105,9 @@ void Reporter::Work::run(std::stop_token stop) {
 Reporter::Reporter(std::shared_ptr<Work> work)
     : work_(std::move(work)), thread_([shared = work_](std::stop_token stop) { shared->run(stop); }) {}
 
-base::Expected<std::unique_ptr<Reporter>> Reporter::start(Delivery::Target target,
-                                                          std::shared_ptr<JobBook> book,
-                                                          std::shared_ptr<PeerLooker> looker,
-                                                          std::function<void()> asked) {
+base::Expected<std::unique_ptr<Reporter>>
+Reporter::start(Delivery::Target target, std::shared_ptr<JobBook> book, std::shared_ptr<PeerLooker> looker,
+                std::function<void()> asked, std::function<void(const Reply&)> answered) {
     auto delivery = Delivery::make(target);
     if (!delivery) return std::move(delivery).error();
     auto work = std::make_shared<Work>();
@@ -115,6 +116,7 @@ base::Expected<std::unique_ptr<Reporter>> Reporter::start(Delivery::Target targe
     work->book = std::move(book);
     work->looker = std::move(looker);
     work->asked = std::move(asked);
+    work->answered = std::move(answered);
     return std::unique_ptr<Reporter>(new Reporter(std::move(work)));
 }
 

@@ -30,10 +30,10 @@ public:
     // What restartd answers goes to `book` and, where there is one, to `looker`; when it asks for this host's
     // signals `asked` is called, by a thread of this. Errors: Code::input for a
     // URL of another form.
-    static base::Expected<std::unique_ptr<Reporter>> start(Delivery::Target target,
-                                                           std::shared_ptr<JobBook> book,
-                                                           std::shared_ptr<PeerLooker> looker = {},
-                                                           std::function<void()> asked = {});
+    // `answered` is called with each of its answers, likewise.
+    static base::Expected<std::unique_ptr<Reporter>>
+    start(Delivery::Target target, std::shared_ptr<JobBook> book, std::shared_ptr<PeerLooker> looker = {},
+          std::function<void()> asked = {}, std::function<void(const Reply&)> answered = {});
 
     // The newest report. Never waits.
     void offer(Report report);

@@ -68,6 +68,15 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobMark> auto& mark) 
     codec.maybe("first", mark.first);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<JobKeep> auto& keep) {
+    codec.maybe("ended", keep.ended);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<KeepAdvice> auto& advice) {
+    codec.added("end", advice.end, 200);
+    codec.added("cut_off", advice.cut_off, 200);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<RunAdvice> auto& advice) {
     codec.added("heard", advice.heard);
     codec.added("suspected", advice.suspected);
@@ -117,6 +126,12 @@ Expected<JobRequest> read_stats(const Reader& body) {
     return JobRequest(*stats);
 }
 
+Expected<JobRequest> read_keep(const Reader& body) {
+    auto keep = take<JobKeep>(body);
+    if (!keep) return std::move(keep).error();
+    return JobRequest(*keep);
+}
+
 Expected<JobRequest> read_ucx(const Reader& body) {
     auto ucx = take<JobUcx>(body);
     if (!ucx) return std::move(ucx).error();
@@ -146,8 +161,8 @@ Expected<void> judge(const Reader& answer) {
 } // namespace
 
 std::string to_line(const JobRequest& request) {
-    static constexpr boost::json::string_view ops[] = {"hello", "due", "commit", "run",
-                                                       "over",  "ucx", "stats",  "mark"};
+    static constexpr boost::json::string_view ops[] = {"hello", "due",   "commit", "run", "over",
+                                                       "ucx",   "stats", "mark",   "keep"};
     boost::json::object line{{"op", ops[request.index()]}};
     const auto body =
         std::visit([](const auto& held) { return codec::Writer::value(held).as_object(); }, request);
@@ -169,7 +184,9 @@ Expected<JobRequest> read_job_request(std::string_view line) {
     if (*op == "ucx") return read_ucx(body);
     if (*op == "stats") return read_stats(body);
     if (*op == "mark") return read_mark(body);
-    if (*op != "hello") return body.error("op: must be hello, due, commit, run, over, ucx, stats or mark");
+    if (*op == "keep") return read_keep(body);
+    if (*op != "hello")
+        return body.error("op: must be hello, due, commit, run, over, ucx, stats, mark or keep");
     auto hello = take<JobHello>(body);
     if (!hello) return std::move(hello).error();
     return JobRequest(*hello);
@@ -190,6 +207,11 @@ std::string stats_answer(std::uint16_t port) {
     return line_of({{"ok", true}, {"port", port}});
 }
 std::string run_answer(const RunAdvice& advice) {
+    auto body = codec::Writer::value(advice).as_object();
+    body["ok"] = true;
+    return line_of(body);
+}
+std::string keep_answer(const KeepAdvice& advice) {
     auto body = codec::Writer::value(advice).as_object();
     body["ok"] = true;
     return line_of(body);
@@ -218,6 +240,14 @@ Expected<RunAdvice> read_run_advice(std::string_view line) {
     if (advice && advice->order)
         if (auto sound = check(*advice->order); !sound) return std::move(sound).error().within("order");
     return advice;
+}
+
+Expected<KeepAdvice> read_keep_advice(std::string_view line) {
+    const auto document = base::parse_json(line);
+    if (!document) return document.error();
+    const Reader answer(*document);
+    if (auto sound = judge(answer); !sound) return std::move(sound).error();
+    return take<KeepAdvice>(answer);
 }
 
 Expected<void> read_done(std::string_view line) {

@@ -8,6 +8,7 @@
 //                                {"ok":true,"heard":true,"suspected":false,"order":null}
 //   {"op":"mark","rank":3,"steps":120,"seconds":5.1,"waited_s":1.7,"first":true}     {"ok":true}
 //   {"op":"over"}                                                       {"ok":true}
+//   {"op":"keep","ended":false}                          {"ok":true,"end":null,"cut_off":null}
 //   {"op":"ucx","job":12,"epoch":1,"rank":3,"paths":[{"over":"rc_mlx5/mlx5_3:1","endpoints":31}]} {"ok":true}
 //   {"op":"stats","job":12,"epoch":1,"uid":1000}                        {"ok":true,"port":40321}
 //
@@ -97,8 +98,14 @@ struct JobMark {
     bool first = false; // the process has told none before: its first step was over `seconds` ago
 };
 
+// This client watches over the job's processes on this host, and ends them when it is told to.
+struct JobKeep {
+    bool ended = false; // they were ended, as the host was cut off
+};
+
 // JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do.
-using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats, JobMark>;
+using JobRequest =
+    std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats, JobMark, JobKeep>;
 
 // What a job is to know. Without an answer from restartd yet there is no interval.
 struct Advice {
@@ -116,6 +123,13 @@ struct RunAdvice {
     bool operator==(const RunAdvice&) const = default;
 };
 
+// What who keeps a job's processes is to know: why they are to be ended, in a phrase; none: they may run.
+struct KeepAdvice {
+    std::optional<std::string> end;     // the job has left this host
+    std::optional<std::string> cut_off; // this host is cut off: the job may start elsewhere any moment
+    bool operator==(const KeepAdvice&) const = default;
+};
+
 // Lines with their newline, and what they say. Errors (Code::input) name the field.
 std::string to_line(const JobRequest& request);
 base::Expected<JobRequest> read_job_request(std::string_view line);
@@ -125,11 +139,13 @@ std::string due_answer(const Advice& advice);
 std::string commit_answer(); // also of over, ucx and mark
 std::string stats_answer(std::uint16_t port);
 std::string run_answer(const RunAdvice& advice);
+std::string keep_answer(const KeepAdvice& advice);
 std::string job_refusal(std::string_view why);
 
 // Errors: also Code::denied, the agent's refusal.
 base::Expected<Advice> read_advice(std::string_view line); // of hello and due
 base::Expected<void> read_done(std::string_view line);     // of commit, over, ucx and mark
 base::Expected<RunAdvice> read_run_advice(std::string_view line);
+base::Expected<KeepAdvice> read_keep_advice(std::string_view line);
 
 } // namespace restart

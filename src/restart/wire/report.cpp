@@ -136,11 +136,15 @@ Expected<void> check(const RunOrder& order) {
     return {};
 }
 
-Expected<void> check(const LookRequest& look) {
-    if (!is_host(look.host)) return wrong("host", "must be a host's name");
-    if (!is_address(look.address)) return wrong("address", "must be a name or an address");
-    if (look.port == 0 || look.port > 65'535) return wrong("port", "is not between 1 and 65535");
+Expected<void> check(const Witness& witness) {
+    if (!is_host(witness.host)) return wrong("host", "must be a host's name");
+    if (!is_address(witness.address)) return wrong("address", "must be a name or an address");
+    if (witness.port == 0 || witness.port > 65'535) return wrong("port", "is not between 1 and 65535");
     return {};
+}
+
+Expected<void> check(const LookRequest& look) {
+    return check(Witness{look.host, look.address, look.port});
 }
 
 std::string_view to_string(Severity severity) {
@@ -160,6 +164,9 @@ std::string Report::to_json() const {
 Expected<Reply> Reply::from_json(std::string_view body) {
     auto reply = codec::read_versioned<Reply>(body, "this reply");
     if (!reply) return reply;
+    for (std::size_t i = 0; i < reply->witnesses.size(); ++i)
+        if (auto sound = check(reply->witnesses[i]); !sound)
+            return std::move(sound).error().within(fmt::format("witnesses[{}]", i));
     for (std::size_t i = 0; i < reply->looks.size(); ++i) {
         if (auto sound = check(reply->looks[i]); !sound)
             return std::move(sound).error().within(fmt::format("looks[{}]", i));

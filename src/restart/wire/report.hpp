@@ -79,6 +79,13 @@ struct NcclWord {
 
 inline constexpr std::size_t most_nccl_troubles = 8, longest_nccl_trouble = 256;
 
+// Whether somebody on the host can end a job's processes there (rail-lsf-run(1)), and has.
+enum class Kept {
+    no,   // nobody can
+    here, // and they run
+    ended // they were ended, as the host was cut off
+};
+
 // A job that speaks to the host's agent. `uid` is the peer of the job's socket: the daemon believes the
 // entry only when that user owns the job.
 struct JobReport {
@@ -92,6 +99,7 @@ struct JobReport {
     // How long before this report a process here had made its first step. Said until restartd has answered
     // about the job; later again when another process of this start makes its first one.
     std::optional<double> stepped_s{};
+    Kept kept = Kept::no;
     bool operator==(const JobReport&) const = default;
 };
 
@@ -118,6 +126,19 @@ struct Sight {
 // In one answer or report.
 inline constexpr std::size_t most_looks = 16;
 
+// Where a host looks by itself when restartd does not answer, to learn whether it is the host that is cut
+// off.
+struct Witness {
+    std::string host;
+    std::string address; // LookRequest's
+    std::uint32_t port = 0;
+    bool operator==(const Witness&) const = default;
+};
+
+base::Expected<void> check(const Witness& witness); // errors as for a look
+
+inline constexpr std::size_t most_witnesses = 8;
+
 // POST /v1/report: one heartbeat of nodewatchd.
 struct Report {
     std::string host;                      // NodeName in the resource manager
@@ -133,6 +154,7 @@ struct Report {
     bool tells = false;          // it tells its signals when it is asked to (signals.hpp); likewise
     // How it got on in its last window, while jobs work there; said until there is another one.
     std::optional<HostPace> pace{};
+    bool wants_witnesses = false; // it has none, or has had them for long
 
     // Errors (Code::input) name the field: "findings[0].severity: …".
     static base::Expected<Report> from_json(std::string_view body);
@@ -166,10 +188,20 @@ struct JobReply {
     bool operator==(const JobReply&) const = default;
 };
 
+// A job's processes on the reporting host are left over from a start that is over: they are to be ended.
+struct JobEnd {
+    base::JobId id{};
+    std::uint32_t epoch = 0; // JobReport's
+    std::string why;         // a phrase for people
+    bool operator==(const JobEnd&) const = default;
+};
+
 struct Reply {
     std::vector<JobReply> jobs;
     std::vector<LookRequest> looks{}; // only for an agent that does so
     bool tell = false;                // its signals, once; likewise
+    std::vector<JobEnd> ends{};
+    std::vector<Witness> witnesses{}; // only when they are wanted
 
     static base::Expected<Reply> from_json(std::string_view body);
     std::string to_json() const;

@@ -18,6 +18,9 @@ template <> struct codec::Names<base::Knocked> {
     static constexpr std::array<std::string_view, 5> names{"unknown", "unreached", "refused", "mute",
                                                            "answers"};
 };
+template <> struct codec::Names<Kept> {
+    static constexpr std::array<std::string_view, 3> names{"no", "here", "ended"};
+};
 template <> struct codec::Names<Severity> {
     static constexpr std::array<std::string_view, 4> names{"info", "warn", "evict", "fatal"};
 };
@@ -78,6 +81,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job)
     codec.maybe("nccl", job.nccl);
     codec.maybe("ranks", job.ranks, most_paced_ranks);
     codec.maybe("stepped_s", job.stepped_s);
+    codec.maybe("kept", job.kept);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<LookRequest> auto& look) {
@@ -93,6 +97,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<Sight> auto& sight) {
     codec("saw", sight.saw);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<Witness> auto& witness) {
+    codec("host", witness.host, 64);
+    codec("address", witness.address, 255);
+    codec("port", witness.port);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<Report> auto& report) {
     codec("host", report.host, 64);
     codec("boot_id", report.boot_id, 64);
@@ -106,6 +116,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Report> auto& report)
     codec.maybe("sights", report.sights, most_looks);
     codec.maybe("tells", report.tells);
     codec.maybe("pace", report.pace);
+    codec.maybe("wants_witnesses", report.wants_witnesses);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobReply> auto& job) {
@@ -118,10 +129,18 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReply> auto& job) 
     codec.maybe("suspected", job.suspected);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<JobEnd> auto& end) {
+    codec("id", end.id);
+    codec("epoch", end.epoch);
+    codec("why", end.why, 200);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<Reply> auto& reply) {
     codec("jobs", reply.jobs, 1024);
     codec.maybe("looks", reply.looks, most_looks);
     codec.maybe("tell", reply.tell);
+    codec.maybe("ends", reply.ends, 1024);
+    codec.maybe("witnesses", reply.witnesses, most_witnesses);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<HostLinks> auto& links) {

@@ -272,6 +272,8 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
     auto judged = judge_flags(renewed(std::move(known.hints), hints), flagged);
     if (!judged) return std::move(judged).error();
     known.hints = std::move(judged->hints);
+    // Of a job with --restart=auto that goes without saying.
+    known.reruns = job.yes("LSB_SUB_RERUNNABLE") && !known.hints.restart.value_or(false);
 
     const auto command = job_line(known, site.program);
     if (command.size() > longest_command)

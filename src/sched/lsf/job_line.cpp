@@ -11,7 +11,7 @@
 namespace sched::lsf {
 namespace {
 
-constexpr std::string_view runner = "rail-lsf-run", line_flag = "line";
+constexpr std::string_view runner = "rail-lsf-run", line_flag = "line", reruns_flag = "reruns";
 
 bool plain(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -118,6 +118,7 @@ std::string job_line(const JobLine& job, std::string_view program) {
     std::string out(program);
     for (const auto& [flag, value] : flags_in(job.hints))
         out += fmt::format(" --{}={}", flag, encode_value(value));
+    if (job.reruns) out += fmt::format(" --{}=yes", reruns_flag);
     return out += fmt::format(" --{}={}", line_flag, encode_value(job.line));
 }
 
@@ -137,6 +138,7 @@ std::optional<JobLine> parse_job_line(std::string_view text) {
             found.line = *std::move(value);
             return found;
         }
+        found.reruns = found.reruns || (flag == reruns_flag && *value == "yes");
         const auto flags = hint_flags();
         if (std::find(flags.begin(), flags.end(), flag) == flags.end()) continue;
         if (!set_hint(found.hints, flag, *value)) return {};

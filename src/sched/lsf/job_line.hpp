@@ -22,8 +22,9 @@
 namespace sched::lsf {
 
 struct JobLine {
-    Hints hints;      // all but no_kill, which LSF does not have
-    std::string line; // what /bin/sh is to execute, as LSF would have; any bytes but NUL
+    Hints hints;         // all but no_kill, which LSF does not have
+    std::string line;    // what /bin/sh is to execute, as LSF would have; any bytes but NUL
+    bool reruns = false; // LSF starts it again by itself when its first host is lost (bsub -r)
     bool operator==(const JobLine&) const = default;
 };
 

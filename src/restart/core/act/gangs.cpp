@@ -8,6 +8,7 @@
 #include "restart/core/act/act.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/host_use.hpp"
+#include "restart/core/kept_jobs.hpp"
 
 #include <fmt/format.h>
 
@@ -32,6 +33,8 @@ void order(StepContext& ctx, JobState& job, GangStage stage) {
     action.id = plan_action(job.rm.id, plan);
     if (stage == GangStage::ordered)
         action.what = PlaceJob{target_of_plan(job), plan.hosts};
+    else if (stage == GangStage::requeuing)
+        action.what = RequeueJob{target_of_plan(job), {}};
     else
         action.what = ParkJob{target_of_plan(job), job.rm.home};
     ctx.emit(action);
@@ -44,9 +47,26 @@ void pause(StepContext& ctx, GangPlan& plan) {
     ctx.changed();
 }
 
-void park(StepContext& ctx, JobState& job) {
+void park(StepContext& ctx, JobState& job, GangStage stage = GangStage::parking) {
     if (!job.plan) job.plan = GangPlan{0, job.rm.restarts, {}, ctx.now, GangStage::failed, {}, 0};
-    order(ctx, job, GangStage::parking);
+    order(ctx, job, stage);
+}
+
+bool is_under_way(const StepContext& ctx, const JobState& job) {
+    return job.plan && (job.plan->acts() || (job.plan->tries > 0 && ctx.now < job.plan->next_try));
+}
+
+// Its host was cut off so long that its processes were ended there, and came back before the resource manager
+// gave it up. True: it is so.
+bool begin_again(StepContext& ctx, JobState& job) {
+    const auto host = ended_on(ctx.state, job);
+    if (host.empty()) return false;
+    if (is_under_way(ctx, job)) return true;
+    if (!job.plan || job.plan->tries == 0)
+        ctx.note_job(NoteKind::decision, job.rm,
+                     fmt::format("{} was cut off, and its processes there were ended: it is requeued", host));
+    park(ctx, job, GangStage::requeuing);
+    return true;
 }
 
 // Once for each start.
@@ -68,12 +88,13 @@ void check_start(StepContext& ctx, JobState& job) {
 
 void tend_running(StepContext& ctx, JobState& job) {
     check_start(ctx, job);
+    if (begin_again(ctx, job)) return;
     if (!is_released(job.rm)) {
         if (job.plan) ctx.changed();
         job.plan.reset();
         return;
     }
-    if (job.plan && (job.plan->acts() || (job.plan->tries > 0 && ctx.now < job.plan->next_try))) return;
+    if (is_under_way(ctx, job)) return;
     park(ctx, job);
 }
 
@@ -159,12 +180,13 @@ bool take_gang_outcome(StepContext& ctx, const ActionDone& done) {
     }
     if (done.error->code == base::Code::unavailable) ctx.state.rm_answers = false;
     if (plan.tries == 0 && !done.obsolete)
-        ctx.note_job(NoteKind::action, job.rm,
-                     fmt::format("{}: {}; tried again",
-                                 plan.stage == GangStage::ordered
-                                     ? "not placed on " + base::fold_hostlist(plan.hosts)
-                                     : "not moved back to queue " + job.rm.home,
-                                 state_text(done.error->text, 300)));
+        ctx.note_job(
+            NoteKind::action, job.rm,
+            fmt::format("{}: {}; tried again",
+                        plan.stage == GangStage::ordered ? "not placed on " + base::fold_hostlist(plan.hosts)
+                        : plan.stage == GangStage::requeuing ? "not requeued"
+                                                             : "not moved back to queue " + job.rm.home,
+                        state_text(done.error->text, 300)));
     pause(ctx, plan);
     return true;
 }

@@ -6,6 +6,7 @@
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/detect/file_trust.hpp"
 #include "restart/core/host_use.hpp"
+#include "restart/core/kept_jobs.hpp"
 #include "restart/core/learn/learn.hpp"
 
 #include <fmt/format.h>
@@ -273,6 +274,7 @@ void take_report(StepContext& ctx, const Report& report) {
     note_arrivals(ctx, report.host, host);
     for (const auto& job : report.jobs)
         take_job(ctx, report.host, job);
+    take_kept(host, report, ctx.now);
     take_pace(ctx, host, report);
 }
 

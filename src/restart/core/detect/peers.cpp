@@ -2,9 +2,9 @@
 
 #include "restart/core/detect/peers.hpp"
 
-#include "base/fnv.hpp"
 #include "restart/core/detect/silence.hpp"
 #include "restart/core/host_use.hpp"
+#include "restart/core/spread.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -17,19 +17,6 @@ using base::Knocked;
 
 // Of an agent: twice its limit for a look, as one that is taken and not answered needs, and a moment.
 constexpr base::Duration look_takes{2'500};
-
-// Spreads who looks at whom over all hosts, the same way in every life and build. Mixed once more, as names
-// differ in their last letters.
-std::uint64_t spread(std::string_view host, std::string_view peer) {
-    base::Fnv1a both;
-    both.add(host);
-    both.add(0);
-    both.add(peer);
-    std::uint64_t hash = both.value();
-    hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9U;
-    hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebU;
-    return hash ^ (hash >> 31);
-}
 
 base::Duration late_after(const Policy& policy) {
     return std::max(policy.silent / 2, policy.report_interval * 3 / 2);

@@ -26,6 +26,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/links_test.cpp \
 	%D%/rates_test.cpp \
 	%D%/job_kinds_test.cpp \
+	%D%/kept_jobs_test.cpp \
 	%D%/modes_test.cpp \
 	%D%/node_loss_test.cpp \
 	%D%/ownership_test.cpp \

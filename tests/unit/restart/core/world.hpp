@@ -70,6 +70,12 @@ public:
     base::JobId submit_gang(std::uint32_t hosts);
     void plan(base::JobId job, const std::vector<std::string>& hosts); // by the dispatcher
     double gang_start_delay = 1;
+    // A starter keeps the job's processes on the host until it is told to end them; why it was.
+    void keep(const std::string& host, base::JobId job, restart::Kept how) {
+        hosts_.at(host).kept[job] = how;
+    }
+    void release(const std::string& host, base::JobId job) { hosts_.at(host).kept.erase(job); }
+    std::map<std::string, std::vector<std::string>> told_to_end;
 
     // What to do with actions.
     bool rm_answers = true; // false: every action and snapshot fails with unavailable
@@ -137,6 +143,7 @@ public:
 
 private:
     struct Host {
+        std::map<base::JobId, restart::Kept> kept;
         restart::RmNode node;
         bool agent = true;
         unsigned boots = 0;

@@ -24,6 +24,13 @@ void World::heartbeat(const std::string& name, Host& host) {
         if (!mute_jobs && job.rm.phase == JobPhase::running && !job.rm.nodes.empty() &&
             job.rm.nodes.front() == name)
             report.jobs.push_back({id, job.rm.restarts, job.rm.uid, job.commit, job.run});
+    for (const auto& [id, how] : host.kept) {
+        auto reported = std::find_if(report.jobs.begin(), report.jobs.end(),
+                                     [&, job = id](const auto& one) { return one.id == job; });
+        if (reported == report.jobs.end())
+            reported = report.jobs.insert(reported, {id, 0, jobs_.at(id).rm.uid, std::nullopt});
+        reported->kept = how;
+    }
     if (carrier) return carrier(report);
     deliver(report);
 }
@@ -32,6 +39,10 @@ void World::deliver(const restart::Report& report) {
     send(restart::AgentReported{report});
     const auto reply = restart::reply_to(state_, report);
     look(report.host, hosts_.at(report.host), reply.looks);
+    for (const auto& end : reply.ends) {
+        told_to_end[report.host].push_back(end.why);
+        hosts_.at(report.host).kept.erase(end.id);
+    }
     for (const auto& answer : reply.jobs) {
         auto& job = jobs_.at(answer.id);
         if (answer.save_by && autosave && !job.saves_at) job.saves_at = now_ + base::Duration(500);

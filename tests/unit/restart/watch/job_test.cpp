@@ -161,7 +161,7 @@ TEST_CASE("lines that are refused name the field and change nothing") {
         {"[]", "op"},
         {"{}", "op"},
         {R"({"op":1})", "op"},
-        {R"({"op":"dance"})", "must be hello, due, commit, run, over, ucx, stats or mark"},
+        {R"({"op":"dance"})", "must be hello, due, commit, run, over, ucx, stats, mark or keep"},
         {R"({"op":"hello"})", "job"},
         {R"({"op":"hello","job":0,"epoch":0})", "job"},
         {R"({"op":"hello","job":-1,"epoch":0})", "job"},
@@ -332,4 +332,35 @@ TEST_CASE("the first step of a start is reported by its age until restartd has a
     for (int i = 0; i < JobBook::most_stepped_said; ++i) // of a job that restartd does not have
         book.delivered(book.entries(clock), {});
     CHECK_FALSE(age());
+}
+
+TEST_CASE("who keeps a job's processes says so as long as it is connected, and hears why they are to end") {
+    JobBook book;
+    {
+        JobSession starter(book, ucx, 1000), process(book, ucx, 1000);
+        REQUIRE(ok(starter.answer(hello(12, 1), now)));
+        REQUIRE(ok(process.answer(hello(12, 1), now)));
+        CHECK(book.entries()[0].kept == Kept::no);
+        CHECK(starter.answer(R"({"op":"keep"})", now) == "{\"end\":null,\"cut_off\":null,\"ok\":true}\n");
+        CHECK(book.entries()[0].kept == Kept::here);
+        CHECK(book.keeps_any());
+        Reply reply;
+        reply.ends = {{12, 1, "job 12 runs without n003"}, {12, 2, "another start"}};
+        book.delivered(book.entries(), reply);
+        CHECK(*book.keep_advice({12, 1, 1000}).end == "job 12 runs without n003");
+        book.set_cut_off("this host is cut off");
+        CHECK(ok(starter.answer(R"({"op":"keep","ended":true})", now)));
+        CHECK(book.entries()[0].kept == Kept::ended);
+        // Another that has not ended its own: not all are.
+        JobSession other(book, ucx, 1000);
+        REQUIRE(ok(other.answer(hello(12, 1), now)));
+        REQUIRE(ok(other.answer(R"({"op":"keep"})", now)));
+        CHECK(book.entries()[0].kept == Kept::here);
+        book.delivered(book.entries(), {}); // restartd no longer says so
+        CHECK_FALSE(book.keep_advice({12, 1, 1000}).end);
+    }
+    CHECK(book.entries()[0].kept == Kept::no);
+    CHECK_FALSE(book.keeps_any());
+    JobSession stranger(book, ucx, 1000);
+    CHECK_FALSE(ok(stranger.answer(R"({"op":"keep"})", now))); // whose?
 }

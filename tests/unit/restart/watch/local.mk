@@ -6,6 +6,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/fabric/link_waits_test.cpp \
 	%D%/fabric/port_counters_test.cpp \
 	%D%/fabric/wait_graph_test.cpp \
+	%D%/cut_off_test.cpp \
 	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
 	%D%/gpu_rules_test.cpp \

@@ -102,7 +102,7 @@ TEST_CASE("what an agent is asked to look at, and what it saw, travel beside the
     auto report = *Report::from_json(heartbeat);
     CHECK_FALSE(report.looks); // of an older release
     CHECK_FALSE(report.tells);
-    report.looks = report.tells = true;
+    report.looks = report.tells = report.wants_witnesses = true;
     report.sights = {{7, "n002", base::Knocked::unreached}, {8, "n003", base::Knocked::answers}};
     CHECK(*Report::from_json(report.to_json()) == report);
     CHECK(report.to_json().find(R"("sights":[{"number":7,"host":"n002","saw":"unreached"})") !=
@@ -307,6 +307,7 @@ TEST_CASE("a host's pace is reported whole, and numbers that none can be are ref
     job.nccl = NcclWord{9, {"communicator aa misses 1 ranks: rank 3"}, {{5, true, 0}, {-1, false, 7}}};
     job.ranks = {{24, 0.125, 0.43}};
     job.stepped_s = 5.25;
+    job.kept = Kept::ended;
     report.jobs.push_back(job);
     const auto read = Report::from_json(report.to_json());
     INFO((read ? "" : read.error().text));
