@@ -1,6 +1,7 @@
 #include "base/child.hpp"
 
 #include "base/unique_fd.hpp"
+#include "base/utf8.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t longest_answer = std::size_t{64} << 20;
+constexpr std::size_t longest_line = 200; // of what is told in an error
 
 Error failed(std::string_view why, Code code = Code::unavailable) {
     return {code, std::string(why)};
@@ -85,8 +87,8 @@ Expected<pid_t> start(std::vector<std::string>& words, Around& around, int out) 
     return child;
 }
 
-Expected<std::string> read_all(int fd, Clock::time_point deadline) {
-    std::string text;
+// What was read before an error stays in `text`.
+Expected<void> read_all(int fd, Clock::time_point deadline, std::string& text) {
     char block[65536];
     for (;;) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
@@ -96,11 +98,17 @@ Expected<std::string> read_all(int fd, Clock::time_point deadline) {
         if (ready < 0 && errno != EINTR) return failed(std::generic_category().message(errno));
         if (ready < 0) continue;
         const auto n = ::read(fd, block, sizeof block);
-        if (n == 0) return text;
+        if (n == 0) return {};
         if (n < 0 && errno != EINTR) return failed(std::generic_category().message(errno));
         if (n > 0) text.append(block, static_cast<std::size_t>(n));
         if (text.size() > longest_answer) return failed("its answer does not end");
     }
+}
+
+// What a program that is waited for in vain says of it.
+std::string last_line(std::string_view text) {
+    text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+    return printable(text.substr(text.rfind('\n') + 1), longest_line);
 }
 
 Expected<Ended> run(std::vector<std::string>& words, Duration patience, Around around) {
@@ -111,16 +119,21 @@ Expected<Ended> run(std::vector<std::string>& words, Duration patience, Around a
     const auto child = start(words, around, to.get());
     if (!child) return child.error();
     to = {};
-    auto text = read_all(from.get(), Clock::now() + patience);
-    if (!text) ::kill(*child, SIGKILL);
+    std::string text;
+    auto done = read_all(from.get(), Clock::now() + patience, text);
+    if (!done) ::kill(*child, SIGKILL);
     int status = 0;
     pid_t reaped;
     do
         reaped = ::waitpid(*child, &status, 0);
     while (reaped < 0 && errno == EINTR);
-    if (!text) return std::move(text).error();
+    if (!done) {
+        auto error = std::move(done).error();
+        if (const auto last = last_line(text); around.errors && !last.empty()) error.text += ": " + last;
+        return error;
+    }
     if (reaped < 0) return failed("how it ended cannot be known");
-    return Ended{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), *std::move(text)};
+    return Ended{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), std::move(text)};
 }
 
 } // namespace

@@ -24,7 +24,8 @@ struct Ended {
 };
 
 // As output_of, for a program whose errors are to be shown and whose status says something. `with`: variables
-// of its environment, "NAME=VALUE", in place of those of the name.
+// of its environment, "NAME=VALUE", in place of those of the name. The error of one that has not ended within
+// `patience` ends with the last line that it printed.
 Expected<Ended> run_to_end(std::vector<std::string> words, Duration patience,
                            const std::vector<std::string>& with = {});
 

@@ -106,7 +106,9 @@ void Driver::perform_one(std::unique_lock<std::mutex>& lock) {
                                    done ? "done" : std::string(base::to_string(done.error().code))});
     ActionDone event{action.id, {}, false, {}};
     if (!done) {
-        log::warning("{}: {}: {}", action.id, describe(action), done.error().text);
+        // That nobody answers is told once, by the first that finds it.
+        if (done.error().code != base::Code::unavailable || state_.rm_answers)
+            log::warning("{}: {}: {}", action.id, describe(action), done.error().text);
         event.error = std::move(done).error();
     }
     apply(event);

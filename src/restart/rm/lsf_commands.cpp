@@ -30,7 +30,6 @@ constexpr std::array meanings{
     Meaning{"Bad host name", Code::not_found},
     Meaning{"permission denied", Code::denied},
     Meaning{"User cannot use the queue", Code::denied},
-    Meaning{"Operation is in progress", Code::unavailable},
     Meaning{"still trying", Code::unavailable},
     Meaning{"not responding", Code::unavailable},
     Meaning{"is down", Code::unavailable},
@@ -55,6 +54,7 @@ Code meaning_of(std::string_view said) {
 base::Expected<std::string> LsfCommands::run(std::vector<std::string> words) const {
     const auto name = words.at(0);
     if (!folder_.empty()) words[0] = (folder_ / name).string();
+    const auto program = words[0];
     // A host with the number of its slots, instead of its name for each; words in English.
     auto ended = base::run_to_end(std::move(words), patience, {"LSB_SHORT_HOSTLIST=1", "LC_ALL=C"});
     if (!ended && ended.error().code == Code::not_found)
@@ -62,7 +62,11 @@ base::Expected<std::string> LsfCommands::run(std::vector<std::string> words) con
             Code::unavailable,
             fmt::format("{}: there is no such program {}: [lsf] bindir says where LSF's commands are", name,
                         folder_.empty() ? "on PATH" : "in " + folder_.string())};
-    if (!ended) return std::move(ended).error();
+    if (!ended) { // which command it was says more than where it is
+        auto error = std::move(ended).error();
+        if (error.text.starts_with(program)) error.text.replace(0, program.size(), name);
+        return error;
+    }
     if (ended->status == 0) return std::move(ended->output);
     const std::string_view said = ended->output;
     if (std::any_of(empty_lists.begin(), empty_lists.end(),

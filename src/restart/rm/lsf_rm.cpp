@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <string_view>
 #include <unistd.h>
 
 namespace restart {
@@ -47,6 +48,7 @@ constexpr base::Duration declares_down_after{115'000};
 // A reading, whoever submits how many; the others come with the next.
 constexpr std::size_t most_details = 2'000;
 constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
+constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
 
 bool is_over(const LsfJobRow& row) {
     return row.state == "EXIT" || row.state == "DONE";
@@ -179,7 +181,7 @@ private:
             if (job->restart || details == nullptr || !details->rerunnable || job->nodes.front() == host)
                 continue;
             if (auto parked = park(job->id, job->queue); !parked) return parked;
-            auto requeued = said({"brequeue", to_string(job->id)});
+            auto requeued = requeue({"brequeue", to_string(job->id)});
             if (!requeued && requeued.error().code != Code::not_found) return requeued;
         }
         return {};
@@ -252,7 +254,14 @@ private:
         if (action.ended) words.emplace_back("-e");
         if (action.hold) words.emplace_back("-H");
         words.push_back(to_string(id));
-        return said(std::move(words));
+        return requeue(std::move(words));
+    }
+
+    // One that was asked for already, for another host that the job lost or by a person, is as good.
+    Expected<void> requeue(std::vector<std::string> words) {
+        auto requeued = said(std::move(words));
+        if (!requeued && requeued.error().text.find(under_way) != std::string::npos) return {};
+        return requeued;
     }
 
     Expected<void> done(const UpdateJob& action) {

@@ -47,6 +47,21 @@ TEST_CASE("a program that fails is told with its status and its errors") {
     CHECK(base::run_to_end({"no-such-program"}, 10s).error().code == base::Code::not_found);
 }
 
+TEST_CASE("a program that takes too long is told with what it said last") {
+    const std::vector<std::string> words{"sh", "-c",
+                                         "echo first; printf 'still\\ttrying\\n' >&2; exec sleep 600"};
+    std::string text;
+    for (base::Duration patience = 250ms; patience < 60s && text.find("still") == std::string::npos;
+         patience *= 2) { // a busy machine is slow to start it
+        const auto ended = base::run_to_end(words, patience);
+        REQUIRE_FALSE(ended);
+        CHECK(ended.error().code == base::Code::unavailable);
+        text = ended.error().text;
+    }
+    CHECK(text == "sh: no answer in time: still?trying");
+    CHECK(base::output_of(words, 250ms).error().text == "sh: no answer in time");
+}
+
 TEST_CASE("a program's environment is ours with what is added") {
     ::setenv("RAILTEST_FORMAT", "%x", 1);
     CHECK(base::run_to_end({"printenv", "RAILTEST_FORMAT"}, 10s, {"RAILTEST_FORMAT=%y"})->output == "%y\n");

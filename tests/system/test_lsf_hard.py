@@ -1,0 +1,165 @@
+"""Gangs under LSF's double where a network, a clock, a disk or a daemon fails that LSF and Railyard share, and what a user does with
+LSF's own commands. LSF's history (bhist -l) says what became of a job, and how often: restartd would be its own witness."""
+
+import json
+import signal
+
+from railcluster.cluster import Options
+from railcluster.lsf import LsfJob, bsub
+from railcluster.process import wait_for
+from railcluster.testing import check, equal, holds
+
+NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run"]
+AUTO = {"RAIL_RESTART": "auto"}
+SLEEP = ("sleep", "600")
+
+
+def options(build):
+    return Options(build=build, hosts_per_unit=4, lsf=True)
+
+
+def logs(cluster):
+    return [cluster.log("ctl", "restartd"), cluster.log("ctl", "lsf")]
+
+
+def told(cluster, what):
+    """Of a job or a host: why, and all that happened."""
+    return cluster.out("railctl", "explain", str(what), "--json")
+
+
+def status(cluster):
+    return json.loads(cluster.out("railctl", "status", "--json"))
+
+
+def history(cluster, job):
+    return cluster.out("bhist", "-l", str(job.number))
+
+
+def starts(cluster, job):
+    return history(cluster, job).count("Dispatched to")
+
+
+def element(job, index):
+    return LsfJob(job.cluster, f"{job.number}[{index}]", job.output)
+
+
+# --- arrays ---
+
+
+def test_an_element_of_an_array_is_placed_and_requeued_alone(cluster):
+    cluster.agents.wait_heard()
+    array = bsub(cluster, 2, *SLEEP, env=AUTO, options=("-J", "sweep[1-3]"))
+    elements = [element(array, index) for index in (1, 2, 3)]
+    hosts = [one.wait("RUN", queue="gang") for one in elements]
+    equal(len({host for some in hosts for host in some}), 6, "hosts of three gangs of two")
+    for some in hosts:
+        check(any(set(some) <= set(unit) for unit in cluster.units), f"{some} are in one unit")
+    lost = hosts[1][1]
+    cluster.power_off(lost)
+    again = elements[1].wait("RUN", 90, queue="gang", without=lost)
+    equal(len(again), 2, "hosts of the element that lost one")
+    equal([starts(cluster, one) for one in elements], [1, 2, 1], "starts")
+    # By a person, one more.
+    cluster.out("brequeue", elements[2].number)
+    wait_for(lambda: starts(cluster, elements[2]) == 2, 60, "the third to start again", logs(cluster))
+    elements[2].wait("RUN", queue="gang")
+    equal([one.wait("RUN", queue="gang") for one in elements[:2]], [hosts[0], again], "the others' hosts")
+    holds(told(cluster, elements[1].number), lost, "what is told of the element")
+
+
+# --- what fails for many hosts at once ---
+
+
+def test_all_agents_silent_at_once_are_no_losses(cluster):
+    """restartd's own network: LSF, which has another way to the hosts or is just slower, still sees them."""
+    cluster.agents.wait_heard()
+    jobs = [bsub(cluster, 3, *SLEEP, env=AUTO) for _ in range(2)]
+    hosts = [job.wait("RUN", queue="gang") for job in jobs]
+    agents = [cluster.daemons[node, "nodewatchd"] for node in cluster.nodes]
+    for agent in agents:
+        agent.kill(signal.SIGSTOP)
+    wait_for(lambda: status(cluster)["witnesses"]["agents"] == 0, 30, "restartd to hear nobody", logs(cluster))
+    # Scheduling goes on: it needs LSF alone.
+    late = bsub(cluster, 1, *SLEEP)
+    late.wait("RUN", queue="gang")
+    wait_for(lambda: "not the hosts: none of them is taken for lost" in cluster.out("railctl", "history", "--json"), 60,
+             "restartd to say so", logs(cluster))
+    for agent in agents:
+        agent.kill(signal.SIGCONT)
+    cluster.agents.wait_heard()
+    equal([job.wait("RUN", queue="gang") for job in jobs], hosts, "hosts")
+    equal([starts(cluster, job) for job in jobs], [1, 1], "starts")
+    equal(set(cluster.lsf.hosts().values()) - {"ok", "closed_Full"}, set(), "no host is closed")
+
+
+def test_half_of_all_hosts_lose_power_at_once(cluster):
+    """The fabric sees each of them go dark, so each is lost; a gang is requeued once, whichever of its hosts are."""
+    cluster.agents.wait_heard()
+    jobs = [bsub(cluster, 3, *SLEEP, env=AUTO) for _ in range(2)]
+    hosts = [job.wait("RUN", queue="gang") for job in jobs]
+    gone = next(unit for unit in cluster.units if hosts[0][0] in unit)
+    rest = next(unit for unit in cluster.units if unit is not gone)
+    for node in gone:
+        cluster.power_off(node)
+    wait_for(lambda: jobs[0].bjobs()[0] == "PEND", 90, "the gang on them to wait", logs(cluster))
+    equal(jobs[1].bjobs()[2], hosts[1], "hosts of the gang on others")
+    wait_for(lambda: "it fits when job" in told(cluster, jobs[0].number), 30, "why it waits", logs(cluster))
+    cluster.out("bkill", str(jobs[1].number))
+    again = jobs[0].wait("RUN", 90, queue="gang", without=gone[0])
+    check(set(again) <= set(rest), f"{again} is on {rest}")
+    equal([starts(cluster, job) for job in jobs], [2, 1], "starts")
+    equal(history(cluster, jobs[0]).count("Job has been requeued"), 1, "requeues")
+    # LSF said of the second lost host's requeue that the first's was under way: that is an answer.
+    happened = cluster.out("railctl", "history", "--json")
+    check("answers again" not in happened, f"LSF answered all the time: {happened}")
+
+
+# --- mbatchd ---
+
+
+def lines_of(cluster, text, begin=0):
+    """Of restartd's log from there on."""
+    return [line for line in cluster.log("ctl", "restartd").read_text()[begin:].splitlines() if text in line]
+
+
+def test_mbatchd_away_for_a_minute(cluster):
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 3, *SLEEP, env=AUTO)
+    lost = job.wait("RUN", queue="gang")[2]
+    begin = len(cluster.log("ctl", "restartd").read_text())
+    cluster.lsf.mbatchd("off")
+    cluster.power_off(lost)
+    # Three of its commands in a row are given up after ten seconds each.
+    wait_for(lambda: len(lines_of(cluster, "tried again", begin)) == 2, 120, "both actions to be tried", logs(cluster))
+    holds(cluster.out("railctl", "status"), "does not answer", "what status says")
+    cluster.lsf.mbatchd("on")
+    job.wait("RUN", 90, queue="gang", without=lost)
+    wait_for(lambda: lines_of(cluster, "answers again", begin), 60, "restartd to say so", logs(cluster))
+    equal(len(lines_of(cluster, "answers again", begin)), 1, "lines that LSF answers again")
+    warned = lines_of(cluster, "warning:", begin)
+    equal(len(warned), 1, f"warnings: {warned}")
+    holds(warned[0], "no answer in time: batch system daemon not responding ... still trying", "the warning")
+    past = history(cluster, job)
+    equal((past.count("Signal <REQUEUE"), past.count("Dispatched to")), (1, 2), f"requeues and starts: {past}")
+
+
+def test_restartd_dies_while_mbatchd_is_away(cluster):
+    """Both come back, in either order."""
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 2, *SLEEP, env=AUTO)
+    for first in ("restartd", "mbatchd"):
+        hosts = job.wait("RUN", 90, queue="gang")
+        before = starts(cluster, job)
+        cluster.lsf.mbatchd("off")
+        cluster.daemons["ctl", "restartd"].kill(signal.SIGKILL)
+        cluster.power_off(hosts[1])
+        if first == "mbatchd":
+            cluster.lsf.mbatchd("on")
+            wait_for(lambda: cluster.lsf.hosts(), 20, "LSF to answer", logs(cluster))
+        cluster.agents.start_restartd()
+        if first == "restartd":
+            wait_for(lambda: "has not answered yet" in cluster.out("railctl", "status"), 60, "restartd to miss LSF", logs(cluster))
+            cluster.lsf.mbatchd("on")
+        job.wait("RUN", 90, queue="gang", without=hosts[1])
+        equal(starts(cluster, job), before + 1, f"starts, {first} first: {history(cluster, job)}")
+    equal(history(cluster, job).count("Signal <REQUEUE"), 2, "requeues")
