@@ -6,8 +6,15 @@ CLEANFILES += %D%/libnvidia-ml.so.1
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) -I$(top_srcdir)/src $(CFLAGS) -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 \
 		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread
 
+# A clock that steps under a daemon.
+noinst_DATA += %D%/libclock_step.so
+CLEANFILES += %D%/libclock_step.so
+%D%/libclock_step.so: $(srcdir)/%D%/clock_step.c
+	$(AM_V_at)$(MKDIR_P) %D%
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -o $@ $(srcdir)/%D%/clock_step.c
+
 TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_double_test.py %D%/lsf_serve_test.py
-EXTRA_DIST += %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
+EXTRA_DIST += %D%/clock_step.c %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
 
 # The double of an LSF-compatible engine, standard library only, run where it stands.
 EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/commands.py %D%/lsf/control.py \

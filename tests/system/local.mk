@@ -87,7 +87,7 @@ EXTRA_DIST += \
 # What one cluster runs, and the job that quickstart takes through its faults: less than half of all.
 .PHONY: cluster
 cluster: $(slurmplugin_LTLIBRARIES) librailucx.la restartd railctl railrun nodewatchd fabricwatchd railtopo tests/apps/heat2d \
-	tests/doubles/libnvidia-ml.so.1
+	tests/doubles/libnvidia-ml.so.1 tests/doubles/libclock_step.so
 
 # Thousands of jobs through the plugins in slurmctld, under ASan and UBSan: a quarter of an hour for each release.
 .PHONY: soak

@@ -3,6 +3,7 @@ LSF's own commands. LSF's history (bhist -l) says what became of a job, and how 
 
 import json
 import signal
+import sys
 
 from railcluster.cluster import Options
 from railcluster.lsf import LsfJob, bsub
@@ -163,3 +164,61 @@ def test_restartd_dies_while_mbatchd_is_away(cluster):
         job.wait("RUN", 90, queue="gang", without=hosts[1])
         equal(starts(cluster, job), before + 1, f"starts, {first} first: {history(cluster, job)}")
     equal(history(cluster, job).count("Signal <REQUEUE"), 2, "requeues")
+
+
+# --- the clock of restartd's host ---
+
+
+class SteppedClock:
+    """restartd, started anew, whose time of day a test sets; the hosts' and LSF's go on."""
+
+    def __init__(self, cluster):
+        self.path = cluster.root / "clock_step"
+        self.set(0)
+        cluster.agents.stop("ctl", "restartd")
+        library = cluster.options.build / "tests" / "doubles" / "libclock_step.so"
+        cluster.agents.start_restartd({"LD_PRELOAD": str(library), "RAIL_CLOCK_STEP": str(self.path)})
+
+    def set(self, seconds):
+        with open(self.path, "r+b" if self.path.exists() else "wb") as out:  # in place: it is mapped
+            out.write(seconds.to_bytes(8, sys.byteorder, signed=True))
+
+
+def known(cluster, job):
+    """What restartd knows of it."""
+    return next((one for one in status(cluster)["jobs"] if str(one["id"]) == str(job.number)), {"state": "", "epoch": -1})
+
+
+def wait_leaving(cluster, job):
+    """Until restartd has seen that it has left its hosts, and nothing of what becomes of it."""
+    wait_for(lambda: known(cluster, job)["state"] == "completing", 60, f"restartd to see job {job.number} leave", logs(cluster), every=0.02)
+
+
+def test_the_clock_is_set_an_hour_ahead(cluster):
+    clock = SteppedClock(cluster)
+    cluster.agents.wait_heard()
+    job, other = bsub(cluster, 2, *SLEEP, env=AUTO), bsub(cluster, 2, *SLEEP, env=AUTO)
+    lost, kept = job.wait("RUN", queue="gang")[1], other.wait("RUN", queue="gang")
+    cluster.power_off(lost)
+    wait_leaving(cluster, job)  # it is requeued: no end of it, whatever the clock says
+    clock.set(3600)
+    job.wait("RUN", 90, queue="gang", without=lost)
+    wait_for(lambda: known(cluster, job)["epoch"] == 1, 30, "restartd to count its second start", logs(cluster))
+    equal(other.bjobs()[2], kept, "the other's hosts")
+    equal([starts(cluster, job), starts(cluster, other)], [2, 1], "starts")
+
+
+def test_the_clock_is_set_back_an_hour(cluster):
+    clock = SteppedClock(cluster)
+    cluster.agents.wait_heard()
+    job, other = bsub(cluster, 4, "sh", "-c", "sleep 1; exit 7"), bsub(cluster, 4, *SLEEP, env=AUTO)
+    late = bsub(cluster, 2, *SLEEP, env=AUTO)
+    kept = other.wait("RUN", queue="gang")
+    wait_leaving(cluster, job)
+    clock.set(-3600)
+    hosts = late.wait("RUN", 60, queue="gang")  # on hosts of what has failed
+    wait_for(lambda: known(cluster, job)["state"] != "completing", 60, "restartd to see that it has ended", logs(cluster))
+    cluster.power_off(hosts[1])
+    late.wait("RUN", 90, queue="gang", without=hosts[1])
+    equal(other.bjobs()[2], kept, "the other's hosts")
+    equal([starts(cluster, late), starts(cluster, other)], [2, 1], "starts")

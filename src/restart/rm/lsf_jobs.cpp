@@ -94,6 +94,13 @@ void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) 
     if (!job.nodes.empty()) job.node_count = static_cast<std::uint32_t>(job.nodes.size());
 }
 
+void LsfJobs::clock_set(base::Duration by) {
+    for (auto& [id, known] : jobs_) {
+        if (known.gone) *known.gone += by;
+        if (known.asked) *known.asked += by;
+    }
+}
+
 void LsfJobs::take(const std::vector<LsfJobRow>& rows, base::Time now) {
     std::set<base::JobId> seen;
     odd_.clear();
@@ -171,7 +178,10 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
         job.why = read->second.why;
         const auto per_host = std::max(1U, read->second.ptile);
         if (job.phase == JobPhase::pending) job.node_count = (read->second.least + per_host - 1) / per_host;
-        if (read->second.started && job.phase != JobPhase::pending) job.start = *read->second.started;
+        // LSF's clock may be ahead: what runs has begun, at the latest when it was seen to.
+        if (const auto started = read->second.started;
+            started && *started <= now && job.phase != JobPhase::pending)
+            job.start = *started;
         job.ends.reset();
         if (read->second.run_limit && job.phase == JobPhase::running)
             job.ends = job.start + *read->second.run_limit;

@@ -36,6 +36,9 @@ public:
     // Before the first list: what an earlier life knew.
     void recall(const std::vector<RmJob>& known);
 
+    // The time of day was set, by so much: what `settles` and ages are counted from moves with it.
+    void clock_set(base::Duration by);
+
     // A new list. Rows that are there twice are left as they were; `odd()` names them.
     void take(const std::vector<LsfJobRow>& rows, base::Time now);
     const std::vector<base::JobId>& odd() const { return odd_; }

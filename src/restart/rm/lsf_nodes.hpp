@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace restart {
@@ -23,6 +24,7 @@ public:
     // may have changed.
     std::vector<std::string> unread(const std::vector<LsfHostRow>& rows, base::Time now,
                                     base::Duration age) const;
+    void clock_set(base::Duration by); // the time of day: ages of notes stay as they are
     void take_notes(const std::map<std::string, std::string>& notes, base::Time now);
 
     void set_down(const std::string& host) { downed_.insert(host); }

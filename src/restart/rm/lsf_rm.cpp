@@ -29,6 +29,7 @@
 #include <functional>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 
 namespace restart {
 namespace {
@@ -43,11 +44,12 @@ constexpr base::Duration details_age{60'000}; // the owner of a waiting job may 
 constexpr base::Duration settles{8'000};      // a requeued job shows as EXIT for up to 3 s at LSF's defaults
 constexpr base::Duration notes_age{30'000};
 constexpr auto queues_age = 30s;
+constexpr base::Duration least_step{500}; // of the time of day; NTP moves it by less between two lists
 // Unavail after 100 to 115 s at LSF's defaults, which its commands do not show.
 constexpr base::Duration declares_down_after{115'000};
 // A reading, whoever submits how many; the others come with the next.
 constexpr std::size_t most_details = 2'000;
-constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
+constexpr std::size_t most_at_once = 200;                          // jobs or hosts of one command
 constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
 
 bool is_over(const LsfJobRow& row) {
@@ -327,8 +329,20 @@ private:
 
     // Lists.
 
+    // A time of day that is set must not end a job that is only on its way back, nor keep hosts for one that
+    // has ended.
+    void follow_clock(std::chrono::steady_clock::time_point steady) {
+        const auto ahead = base::now().time_since_epoch() -
+                           std::chrono::duration_cast<base::Duration>(steady.time_since_epoch());
+        const auto by = ahead - std::exchange(clock_ahead_, ahead).value_or(ahead);
+        if (std::chrono::abs(by) < least_step) return;
+        jobs_.clock_set(by);
+        nodes_.clock_set(by);
+    }
+
     Expected<void> read_lists() {
         const auto now = std::chrono::steady_clock::now();
+        follow_clock(now);
         auto hosts = commands_.run({"bhosts", "-w"});
         if (!hosts) return std::move(hosts).error();
         auto rows = read_host_rows(*hosts);
@@ -439,6 +453,7 @@ private:
         return uid_of(user);
     };
     std::optional<std::chrono::steady_clock::time_point> read_, queues_read_;
+    std::optional<base::Duration> clock_ahead_; // the time of day, of a clock that never steps
 };
 
 } // namespace

@@ -137,11 +137,11 @@ class Agents:
         self._start("ctl", "fabricwatchd", [str(self.build / "fabricwatchd")],
                     {**self.cluster.fabric.environment(), **self.cluster.fabric.notices()})
 
-    def start_restartd(self) -> None:
+    def start_restartd(self, env: Optional[dict[str, str]] = None) -> None:
         """Returns when it answers."""
         user = self.cluster.options.slurm_user
         own = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-        daemon = self._start("ctl", "restartd", [*own, str(self.build / "restartd")], {})
+        daemon = self._start("ctl", "restartd", [*own, str(self.build / "restartd")], env or {})
         wait_for(lambda: self.cluster.run("railctl", "status", timeout=5).returncode == 0, 20, "restartd to answer",
                  [daemon.log], needs=daemon.pid)
 

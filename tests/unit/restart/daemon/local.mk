@@ -26,6 +26,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/situation_test.cpp \
 	%D%/store_test.cpp \
 	tests/unit/restart/rm/lsf_jobs_test.cpp \
+	tests/unit/restart/rm/lsf_nodes_test.cpp \
 	tests/unit/restart/rm/lsf_text_test.cpp \
 	tests/unit/restart/rm/slurm_free_test.cpp \
 	tests/unit/restart/rm/slurm_reading_test.cpp \

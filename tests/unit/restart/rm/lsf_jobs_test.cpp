@@ -157,6 +157,53 @@ TEST_CASE("an end counts once it has lasted, and a failure is told with its stat
     }
 }
 
+TEST_CASE("a clock that is set makes no end of a requeue, and none last longer") {
+    for (const base::Duration by : {base::Duration(3'600'000), base::Duration(-3'600'000)}) {
+        Lists lists;
+        lists.add(44);
+        lists.show(44, "RUN", "gang", "8*n1:8*n3");
+        lists.read();
+        lists.jobs.exclude(44, {"n3"}, {});
+        lists.hide(44);
+        lists.known[44].state = "EXIT";
+        lists.known[44].exit_code = 7;
+        lists.read();
+        lists.now += by;
+        lists.jobs.clock_set(by);
+        for (int second = 1; second < 7; ++second) {
+            lists.read();
+            REQUIRE(lists.job(44));
+            CHECK(lists.job(44)->phase == JobPhase::completing);
+        }
+        SECTION(by.count() > 0 ? "requeued" : "requeued, set back") {
+            lists.show(44, "PEND", "gang");
+            lists.read();
+            CHECK(lists.job(44)->restarts == 1);
+            CHECK(lists.job(44)->excluded == std::vector<std::string>{"n3"});
+        }
+        SECTION(by.count() > 0 ? "ended" : "ended, set back") {
+            lists.read();
+            lists.read();
+            REQUIRE(lists.job(44));
+            CHECK(lists.job(44)->phase == JobPhase::ended);
+            CHECK(lists.job(44)->failure->code == 7);
+        }
+    }
+}
+
+TEST_CASE("what runs has begun, also where LSF's clock is ahead") {
+    Lists lists;
+    lists.add(44);
+    lists.known[44].started = lists.now + base::Duration(3'600'000);
+    lists.show(44, "RUN", "gang", "8*n1:8*n3");
+    lists.read();
+    CHECK(lists.job(44)->start == lists.now);
+    lists.known[44].started = lists.now - base::Duration(500);
+    lists.show(44, "RUN", "gangrun", "8*n1:8*n3"); // changed: asked again
+    lists.read();
+    CHECK(lists.job(44)->start == *lists.known[44].started);
+}
+
 TEST_CASE("a waiting job that is gone has ended at once") {
     Lists lists;
     lists.add(44);
