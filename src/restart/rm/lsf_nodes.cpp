@@ -65,6 +65,12 @@ bool LsfNodes::is_lost(const std::string& host) const {
     return downed_.contains(host) || (row != rows_.end() && unreached(*row));
 }
 
+bool LsfNodes::in_use(std::string_view host) const {
+    const auto row =
+        std::find_if(rows_.begin(), rows_.end(), [&](const LsfHostRow& one) { return one.name == host; });
+    return row == rows_.end() || row->used > 0;
+}
+
 RmNode LsfNodes::node_of(const LsfHostRow& row) const {
     const auto note = notes_.find(row.name);
     const bool noted = note != notes_.end() && !note->second.text.empty();

@@ -33,6 +33,9 @@ public:
     // Whether nothing that runs there is to be counted on.
     bool is_lost(const std::string& host) const;
 
+    // Whether a job holds slots of it, by LSF's count; where LSF names no such host, too.
+    bool in_use(std::string_view host) const;
+
     // A drain is a closed host; one that is closed and out of reach shows only the latter, and has its note.
     RmNode node_of(const LsfHostRow& row) const;
 

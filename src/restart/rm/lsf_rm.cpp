@@ -90,6 +90,11 @@ public:
             queue.nodes.push_back(std::move(node));
         }
         queue.jobs = jobs_.queue(priorities_, uid_of_);
+        // Whether an EXIT is an end shows only once it has lasted, but that LSF has given its slots back
+        // shows at once (hosts are read before jobs): what it turns out to be, it needs a place anew.
+        for (auto& job : queue.jobs)
+            if (job.phase == QueuePhase::leaving)
+                std::erase_if(job.nodes, [&](const std::string& host) { return !nodes_.in_use(host); });
         std::vector<std::string> all;
         for (const auto& row : nodes_.rows())
             all.push_back(row.name);

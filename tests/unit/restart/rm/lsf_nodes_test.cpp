@@ -7,6 +7,17 @@
 using restart::LsfHostRow;
 using restart::LsfNodes;
 
+TEST_CASE("a host is in use as long as LSF counts slots of it") {
+    LsfNodes nodes;
+    nodes.take(
+        {{"n1", "ok", 8, 0}, {"n2", "closed_Full", 8, 8}, {"n3", "ok", 8, 1}, {"n4", "closed_Adm", 8, 0}});
+    CHECK_FALSE(nodes.in_use("n1"));
+    CHECK(nodes.in_use("n2"));
+    CHECK(nodes.in_use("n3"));
+    CHECK_FALSE(nodes.in_use("n4"));
+    CHECK(nodes.in_use("n9")); // LSF does not name it
+}
+
 TEST_CASE("a note is read again at its age, whatever the clock is set to") {
     const base::Time now(base::Duration(1'790'000'000'000));
     constexpr base::Duration age(30'000), hour(3'600'000);
