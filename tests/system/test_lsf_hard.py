@@ -222,3 +222,100 @@ def test_the_clock_is_set_back_an_hour(cluster):
     late.wait("RUN", 90, queue="gang", without=hosts[1])
     equal(other.bjobs()[2], kept, "the other's hosts")
     equal([starts(cluster, late), starts(cluster, other)], [2, 1], "starts")
+
+
+
+# --- disks ---
+
+
+def test_the_journals_disk_is_full(cluster):
+    """What cannot be written down first is not done: it is done once there is room, and once."""
+    state = cluster.root / "state"
+    cluster.agents.stop("ctl", "restartd")
+    cluster.agents.forget()
+    cluster.out("mount", "-t", "tmpfs", "-o", "size=8m", "full", str(state))
+    try:
+        cluster.agents.start_restartd()
+        cluster.agents.wait_heard()
+        # Nor can its output be written.
+        said = cluster.out("bsub", "-a", "rail", "-q", "gang", "-n", "24", "-R", "span[ptile=8]", "-r", "-o", "/dev/full", *SLEEP, env=AUTO)
+        job = LsfJob(cluster, int(said.split("<")[1].split(">")[0]), cluster.log("ctl", "lsf"))
+        lost = job.wait("RUN", queue="gang")[1]
+        cluster.run("dd", "if=/dev/zero", f"of={state}/filler", "bs=64k")
+        begin = len(cluster.log("ctl", "restartd").read_text())
+        cluster.power_off(lost)
+        wait_for(lambda: lines_of(cluster, "full", begin), 60, "restartd to say so", logs(cluster))
+        equal(starts(cluster, job), 1, "starts")
+        cluster.out("rm", f"{state}/filler")
+        job.wait("RUN", 120, queue="gang", without=lost)
+        past = history(cluster, job)
+        equal((past.count("Signal <REQUEUE"), past.count("Dispatched to")), (1, 2), f"requeues and starts: {past}")
+    finally:
+        cluster.agents.stop("ctl", "restartd")
+        cluster.run("umount", "-l", str(state))
+
+
+# --- what an ordinary user does ---
+
+# As whom LSF's double takes a caller whom it lets choose; an account that is on every machine.
+USER = "nobody"
+
+
+def as_user(cluster, *words):
+    return cluster.run(*words, env={"LSF_DOUBLE_USER": USER})
+
+
+def test_names_of_jobs_are_only_names(cluster):
+    cluster.agents.wait_heard()
+    victim = bsub(cluster, 1, *SLEEP)
+    forged = f"line Nov 22 01:35\n{victim.number} root RUN normal ctl 8*n001 a Nov 22 01:35\n999 root RUN normal ctl 8*n002:8*n003 b"
+    names = ["two words", 'say "hi"', "it's $(id) \\ ; #", "tab\tbell\a", "ends in] Nov 22 01:35", forged,
+             f"Job <{victim.number}>\nJob <{victim.number}>, Status <DONE>, Queue <gang>"]
+    jobs = [bsub(cluster, 1, *SLEEP, options=("-J", name), user=USER) for name in names]
+    for job in (*jobs, victim):
+        job.wait("RUN", queue="gang")
+    cluster.out("bkill", str(victim.number))
+    plain = cluster.out("bsub", "-q", "gang", "-n", "8", "-R", "span[ptile=8]", "sleep 600 # [3]")  # past esub.rail
+    last = LsfJob(cluster, int(plain.split("<")[1].split(">")[0]), cluster.log("ctl", "lsf"))
+    last.wait("RUN", queue="gang")
+    # A row that is forged may be listed. It holds no hosts, and nobody else's job is taken for what it says.
+    gangs = {job["id"] for job in status(cluster)["jobs"]}
+    check(gangs >= {job.number for job in (*jobs, last)}, f"restartd knows {gangs}")
+    check("was moved to queue" not in cluster.out("railctl", "history", "--json"), "what a name says is not believed")
+
+
+def test_a_name_like_lsfs_own_words_is_told(cluster):
+    """It could be another job's description: its gang waits, and its user is told why."""
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 1, *SLEEP, options=("-J", "x>, User <root>, Status <DONE>, Queue <normal>"), user=USER)
+    wait_for(lambda: "looks like LSF's own words" in cluster.run("railctl", "explain", str(job.number)).stdout, 60, "it to be told",
+             logs(cluster))
+    equal(job.bjobs()[:2], ("PEND", "gang"), "it waits")
+    as_user(cluster, "bmod", "-J", "x", str(job.number))
+    job.wait("RUN", 120, queue="gang")
+
+
+def test_a_users_own_ways_with_a_parked_gang(cluster):
+    cluster.agents.wait_heard()
+    blocker = bsub(cluster, 8, *SLEEP)
+    blocker.wait("RUN", queue="gang")
+    hosts, stopped, moved, grown, refused = jobs = [bsub(cluster, 1, *SLEEP, user=USER) for _ in range(5)]
+    wait_for(lambda: len(status(cluster)["jobs"]) == 6, 30, "restartd to know them", logs(cluster))
+    for job, *words in ((hosts, "bmod", "-m", cluster.nodes[3]), (stopped, "bstop"), (moved, "bswitch", "normal"),
+                        (grown, "bmod", "-n", "16"), (refused, "bresume")):
+        done = as_user(cluster, *words, str(job.number))
+        check(done.returncode == 0, f"{words}: {done.stderr}")
+    check(as_user(cluster, "bswitch", "gangrun", str(refused.number)).returncode != 0, "nobody but us starts a gang")
+    wait_for(lambda: "was moved to queue normal, whose jobs Railyard does not place" in told(cluster, moved.number), 30,
+             "the move to be told", logs(cluster))
+    holds(cluster.out("railctl", "explain", str(moved.number)), "LSF places the jobs of queue normal", "why it waits")
+    holds(cluster.out("railctl", "explain", str(stopped.number)), "was suspended by the user", "why it waits")
+    cluster.out("bkill", str(blocker.number))
+    for job, size in ((hosts, 1), (grown, 2), (refused, 1)):
+        equal(len(job.wait("RUN", 90, queue="gang")), size, f"hosts of job {job.number}")
+    moved.wait("RUN", queue="normal")
+    equal(stopped.bjobs()[0], "PSUSP", "what its owner stopped")
+    as_user(cluster, "bresume", str(stopped.number))
+    stopped.wait("RUN", queue="gang")
+    for job in jobs:
+        equal("has not chosen" in told(cluster, job.number), False, f"job {job.number} started on hosts of the plan")

@@ -3,6 +3,8 @@
 #include "base/utf8.hpp"
 #include "sched/lsf/job_line.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -12,6 +14,10 @@ namespace restart {
 namespace {
 
 constexpr std::size_t most_title = 64;
+// Of a job that is there, and of which LSF tells nothing that can be told from what its user calls it.
+constexpr const char* no_details =
+    "what LSF says of it is not understood: it is not placed while its name or its command looks like LSF's "
+    "own words; bmod -J gives it another name";
 // A failed job that may be started again is shown for as long.
 constexpr base::Duration shown_failed{60'000};
 
@@ -89,6 +95,9 @@ void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) 
     if (!queues_.manages(row.queue)) job.home.clear();
     if (row.queue == queues_.run && job.home.empty() && !queues_.parking.empty())
         job.home = queues_.parking.front();
+    if (job.home.empty() && job.phase == JobPhase::pending)
+        job.why =
+            fmt::format("LSF places the jobs of queue {}, not Railyard", base::printable(row.queue, 64));
     if (job.phase != JobPhase::completing || !row.hosts.names.empty()) job.nodes = row.hosts.names;
     known.slots = row.hosts.slots;
     if (!job.nodes.empty()) job.node_count = static_cast<std::uint32_t>(job.nodes.size());
@@ -143,7 +152,8 @@ std::vector<base::JobId> LsfJobs::unknown(base::Time now, base::Duration age, st
         if (!managed(known) || known.over) continue;
         const bool waits = known.job.phase == JobPhase::pending;
         const bool settling = known.gone && known.asked && now - *known.gone < settles_;
-        const bool old = waits && known.asked && now - *known.asked > age;
+        // What is not understood its user may change any moment.
+        const bool old = waits && known.asked && now - *known.asked > (known.unreadable ? age / 6 : age);
         if (!settling && (!known.asked || old))
             found.emplace_back(std::tuple(waits, known.details.has_value(), known.place), id);
     }
@@ -167,8 +177,11 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
         known.asked = now;
         if (read == details.end() || read->second.user.rfind(known.user, 0) != 0) {
             if (known.gone && now - *known.gone >= settles_) known.over = true; // LSF has forgotten it
+            known.unreadable = !known.gone && !known.details;
+            if (known.unreadable) known.job.why = no_details;
             continue;
         }
+        known.unreadable = false;
         known.details = read->second;
         auto& job = known.job;
         job.title = base::printable(read->second.title, most_title);
@@ -242,7 +255,7 @@ std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::st
     std::vector<RmJob> jobs;
     for (const auto& [id, known] : jobs_) {
         if (known.user.empty() && !known.gone) continue; // recalled, and not listed yet
-        if (managed(known) && !known.details && !known.recalled && !known.gone) continue;
+        if (managed(known) && !known.details && !known.unreadable && !known.recalled && !known.gone) continue;
         if (known.over && !known.job.failure) continue;
         auto& job = jobs.emplace_back(known.job);
         if (!known.user.empty()) job.uid = uid(known.details ? known.details->user : known.user);
@@ -254,7 +267,8 @@ std::vector<QueueJob> LsfJobs::queue(const std::map<std::string, std::int64_t>& 
                                      const std::function<std::uint32_t(const std::string&)>& uid) const {
     std::vector<const Known*> order;
     for (const auto& [id, known] : jobs_)
-        if (!known.over && !known.user.empty() && (!managed(known) || known.details)) order.push_back(&known);
+        if (!known.over && !known.user.empty() && (!managed(known) || known.details || known.unreadable))
+            order.push_back(&known);
     const auto rank = [&](const Known* known) {
         const auto priority = priorities.find(known->job.home.empty() ? known->job.queue : known->job.home);
         return std::pair(priority == priorities.end() ? std::int64_t{0} : -priority->second, known->place);
@@ -290,7 +304,7 @@ std::vector<QueueJob> LsfJobs::queue(const std::map<std::string, std::int64_t>& 
         if (one.phase == QueuePhase::waiting) {
             one.why = job.why;
             // What stands in the run queue was given its hosts.
-            const bool parked = managed(*known) && job.queue == job.home;
+            const bool parked = managed(*known) && job.queue == job.home && known->details;
             one.waits_for = parked && known->state == "PEND" ? WaitsFor::hosts : WaitsFor::other;
         }
         jobs.push_back(std::move(one));

@@ -77,8 +77,9 @@ private:
         std::optional<base::Time> asked; // its details
         std::optional<LsfJobDetails> details;
         sched::Hints hints;
-        bool over = false;     // its end is known
-        bool recalled = false; // what an earlier life knew of it stands until its details are asked for
+        bool over = false;       // its end is known
+        bool unreadable = false; // its details are not those of the job in the list
+        bool recalled = false;   // what an earlier life knew of it stands until its details are asked for
     };
 
     static void begin(Known& known, const LsfJobRow& row, base::Time now);

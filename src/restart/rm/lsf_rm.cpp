@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -49,7 +50,8 @@ constexpr base::Duration least_step{500}; // of the time of day; NTP moves it by
 constexpr base::Duration declares_down_after{115'000};
 // A reading, whoever submits how many; the others come with the next.
 constexpr std::size_t most_details = 2'000;
-constexpr std::size_t most_at_once = 200;                          // jobs or hosts of one command
+constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
+constexpr std::size_t most_odd = 16;      // jobs that are asked for alone at a reading
 constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
 
 bool is_over(const LsfJobRow& row) {
@@ -92,8 +94,9 @@ public:
         queue.jobs = jobs_.queue(priorities_, uid_of_);
         // Whether an EXIT is an end shows only once it has lasted, but that LSF has given its slots back
         // shows at once (hosts are read before jobs): what it turns out to be, it needs a place anew.
+        // And what is not placed by us holds the hosts that LSF counts: its row may be a job's name.
         for (auto& job : queue.jobs)
-            if (job.phase == QueuePhase::leaving)
+            if (job.phase == QueuePhase::leaving || !job.exclusive || jobs_.details(job.id) == nullptr)
                 std::erase_if(job.nodes, [&](const std::string& host) { return !nodes_.in_use(host); });
         std::vector<std::string> all;
         for (const auto& row : nodes_.rows())
@@ -302,8 +305,8 @@ private:
         const auto hosts = static_cast<std::uint32_t>(action.hosts.size());
         const auto per_host = details == nullptr ? 1U : std::max(1U, details->ptile);
         if (details == nullptr || hosts * per_host < details->least)
-            return Error{Code::unfit, fmt::format("job {} was changed: it no longer asks for {} hosts",
-                                                  to_string(id), hosts)};
+            return Error{Code::unfit, fmt::format("job {} was changed: it no longer asks for {} host{}",
+                                                  to_string(id), hosts, hosts == 1 ? "" : "s")};
         std::string list;
         for (std::uint32_t i = 0; i < hosts; ++i)
             list += fmt::format("{}{}+{}", i == 0 ? "" : " ", action.hosts[i], hosts - i);
@@ -358,6 +361,7 @@ private:
         if (!jobs) return std::move(jobs).error();
         if (auto read = read_notes(nodes_.unread(*rows, base::now(), notes_age)); !read) return read;
         nodes_.take(*std::move(rows));
+        tell_apart(*jobs);
         jobs_.take(*jobs, base::now());
         if (auto read = read_details(jobs_.unknown(base::now(), details_age, most_details)); !read)
             return read;
@@ -388,14 +392,35 @@ private:
     // One of several is not there any more, which makes the command fail, or its name holds what looks like
     // another job: of one that is asked for alone the first answer is LSF's.
     void read_alone(base::JobId id, std::map<base::JobId, LsfJobDetails>& details) {
-        const auto text = commands_.run({"bjobs", "-UF", to_string(id)});
+        auto text = commands_.run({"bjobs", "-UF", to_string(id)});
+        if (!text && id.index() != 0) { // a command, or a name, that only ends like that of an element
+            text = commands_.run({"bjobs", "-UF", to_string(base::JobId(id.number()))});
+            if (text && read_job_details(*text, base::now(), true).contains(base::JobId(id.number())))
+                plain_.insert(id.number());
+            return;
+        }
         if (!text) return;
-        const auto second = text->find("\nJob <", text->find("Job <") + 1);
-        auto read = read_job_details(std::string_view(*text).substr(0, second), base::now());
+        auto read = read_job_details(*text, base::now(), true);
         // Where LSF shows no element, an index in its name is only a name.
         if (auto found = read.find(id); found != read.end()) details.insert_or_assign(id, found->second);
         if (auto found = read.find(base::JobId(id.number())); found != read.end() && id.index() != 0)
             details.insert_or_assign(id, found->second);
+    }
+
+    void tell_apart(std::vector<LsfJobRow>& rows) {
+        std::set<std::uint64_t> plain;
+        for (auto& row : rows)
+            if (plain_.contains(row.id.number())) {
+                row.id = base::JobId(row.id.number());
+                plain.insert(row.id.number());
+            }
+        plain_ = std::move(plain);
+        const auto odd =
+            [&](const LsfJobRow& row) { // a gang of ours that its user moved away, or so it looks
+                const auto* known = jobs_.find(row.id);
+                return known != nullptr && is_gang(*known) && !queues_.manages(row.queue);
+            };
+        tell_rows_apart(rows, most_odd, odd, [&](base::JobId id) { return load_job(id); });
     }
 
     Expected<void> read_notes(const std::vector<std::string>& hosts) {
@@ -454,6 +479,7 @@ private:
     LsfNodes nodes_;
     std::map<std::string, std::int64_t> priorities_;
     std::map<std::string, std::uint32_t> uids_;
+    std::set<std::uint64_t> plain_; // jobs of the list that are no elements, whatever their names end in
     const std::function<std::uint32_t(const std::string&)> uid_of_ = [this](const std::string& user) {
         return uid_of(user);
     };

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <ctime>
 #include <set>
+#include <utility>
 
 namespace restart {
 namespace {
@@ -194,6 +195,9 @@ std::optional<LsfJobDetails> read_head(std::string_view line) {
     return job;
 }
 
+// Of a job whose name never ends.
+constexpr std::size_t longest_head = 65'536;
+
 // One job's lines behind its head.
 class DetailsReader {
 public:
@@ -265,15 +269,40 @@ base::Expected<std::vector<LsfJobRow>> read_job_rows(std::string_view text) {
     return rows;
 }
 
-std::map<base::JobId, LsfJobDetails> read_job_details(std::string_view text, base::Time now) {
+void tell_rows_apart(std::vector<LsfJobRow>& rows, std::size_t most,
+                     const std::function<bool(const LsfJobRow&)>& odd,
+                     const std::function<base::Expected<LsfJobRow>(base::JobId)>& ask) {
+    std::map<base::JobId, std::size_t> count;
+    for (const auto& row : rows)
+        count[row.id] += odd(row) ? 2 : 1;
+    std::size_t asked = 0;
+    for (const auto& [id, times] : count) {
+        if (times < 2) continue;
+        if (++asked > most) return;
+        const auto row = ask(id);
+        if (!row && row.error().code != Code::not_found) continue;
+        const auto is_it = [&](const LsfJobRow& one) { return one.id == id; };
+        auto from = std::find_if(rows.begin(), rows.end(), is_it);
+        if (row) *from++ = *row;
+        rows.erase(std::remove_if(from, rows.end(), is_it), rows.end());
+    }
+}
+
+std::map<base::JobId, LsfJobDetails> read_job_details(std::string_view text, base::Time now, bool alone) {
     std::map<base::JobId, LsfJobDetails> jobs;
     std::set<base::JobId> twice;
     LsfJobDetails* open = nullptr;
     std::optional<DetailsReader> reader;
+    std::string name; // a head whose name goes on in the next line
     each_line(text, [&](std::string_view line) {
-        if (line.starts_with("Job <")) {
+        if (!name.empty() || (line.starts_with("Job <") && !(alone && !jobs.empty()))) {
             open = nullptr;
-            auto head = read_head(line);
+            name += line;
+            if (name.find(", User <") == std::string::npos && name.size() < longest_head) {
+                name += '\n';
+                return;
+            }
+            auto head = read_head(std::exchange(name, {}));
             if (!head) return;
             const auto [at, fresh] = jobs.try_emplace(head->id, *head);
             if (!fresh) twice.insert(head->id);

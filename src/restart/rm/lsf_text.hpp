@@ -6,7 +6,9 @@
 #include "base/expected.hpp"
 #include "base/job_id.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,6 +38,13 @@ struct LsfJobRow {
 // with a line break leaves. Errors (Code::unfit): the text is no list of jobs at all.
 base::Expected<std::vector<LsfJobRow>> read_job_rows(std::string_view text);
 
+// A name with a line break may look like the row of another job. Of each job that stands there twice, or that
+// is `odd`, one row is left, in the place of its first: what `ask` returns, who asked LSF for it alone, and
+// none where that is Code::not_found. `most` jobs are asked for; the rest stays as it is.
+void tell_rows_apart(std::vector<LsfJobRow>& rows, std::size_t most,
+                     const std::function<bool(const LsfJobRow&)>& odd,
+                     const std::function<base::Expected<LsfJobRow>(base::JobId)>& ask);
+
 // One job of `bjobs -UF`, or of -l where lines are as long as they must be.
 struct LsfJobDetails {
     base::JobId id{};
@@ -51,8 +60,10 @@ struct LsfJobDetails {
     bool operator==(const LsfJobDetails&) const = default;
 };
 
-// `now` dates moments, which LSF writes without a year. Of a job that is described twice neither is returned.
-std::map<base::JobId, LsfJobDetails> read_job_details(std::string_view text, base::Time now);
+// `now` dates moments, which LSF writes without a year. Of a job that is described twice neither is returned;
+// `alone`: one job was asked for, so that what looks like another is what its user calls it.
+std::map<base::JobId, LsfJobDetails> read_job_details(std::string_view text, base::Time now,
+                                                      bool alone = false);
 
 // A row of `bhosts -w`.
 struct LsfHostRow {

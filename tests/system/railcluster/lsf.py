@@ -192,12 +192,13 @@ def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, c
     return LsfJob(cluster, job.number, output)
 
 
-def bsub(cluster, hosts: int, *words: str, env: Optional[dict[str, str]] = None, options: tuple[str, ...] = (), queue: str = "gang") -> LsfJob:
+def bsub(cluster, hosts: int, *words: str, env: Optional[dict[str, str]] = None, options: tuple[str, ...] = (), queue: str = "gang",
+         user: str = "") -> LsfJob:
     """A gang on so many hosts, with its output beside the cluster's other files."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)
     os.chmod(folder, 0o1777)
     output = folder / f"lsf-{len(list(folder.glob('lsf-*')))}.out"
     said = cluster.out("bsub", "-a", "rail", "-q", queue, "-n", str(hosts * SLOTS), "-R", f"span[ptile={SLOTS}]", "-r", "-o", str(output),
-                       *options, *words, env=env)
+                       *options, *words, env={**(env or {}), **({"LSF_DOUBLE_USER": user} if user else {})})
     return LsfJob(cluster, int(said.split("<")[1].split(">")[0]), output)

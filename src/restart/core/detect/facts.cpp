@@ -214,6 +214,14 @@ void take_rm_job(StepContext& ctx, JobState& job, const RmJob& read) {
     const bool new_start = job.rm.restarts != read.restarts;
     const bool other_size = job.rm.node_count != read.node_count;
     take_exclusion(ctx, job, read.excluded);
+    if (is_gang(job.rm) && !is_gang(read) &&
+        (read.phase == JobPhase::pending || read.phase == JobPhase::running))
+        ctx.note_job(NoteKind::signal, read,
+                     fmt::format("was moved to queue {}, whose jobs Railyard does not place: {}",
+                                 state_text(read.queue, 64),
+                                 read.phase == JobPhase::pending
+                                     ? "it may start on any hosts"
+                                     : "when it is requeued it may start on any hosts"));
     job.rm = read;
     job.rm.ckpt_dir = state_text(read.ckpt_dir, 4095);
     job.rm.why = state_text(read.why);

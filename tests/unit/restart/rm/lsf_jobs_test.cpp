@@ -204,6 +204,36 @@ TEST_CASE("what runs has begun, also where LSF's clock is ahead") {
     CHECK(lists.job(44)->start == *lists.known[44].started);
 }
 
+TEST_CASE("a job that cannot be told from what its user calls it waits, says so, and is asked for again") {
+    Lists lists;
+    lists.add(44);
+    lists.known[44].user = "root"; // forged: the list says alice
+    lists.known[44].project = "forged";
+    lists.read();
+    REQUIRE(lists.job(44));
+    CHECK(lists.job(44)->account.empty());
+    CHECK(lists.job(44)->why.find("bmod -J") != std::string::npos);
+    REQUIRE(lists.queue().size() == 1);
+    CHECK(lists.queue()[0].waits_for == restart::WaitsFor::other);
+    CHECK(lists.queue()[0].why.find("bmod -J") != std::string::npos);
+    lists.known[44].user = "alice";
+    for (int second = 0; second < 11; ++second)
+        lists.read();
+    CHECK(lists.job(44)->why.empty());
+    CHECK(lists.queue()[0].waits_for == restart::WaitsFor::hosts);
+}
+
+TEST_CASE("a job that its user moved to another queue is LSF's to place, and it says so") {
+    Lists lists;
+    lists.add(44);
+    lists.read();
+    lists.show(44, "PEND", "normal");
+    lists.read();
+    REQUIRE(lists.job(44));
+    CHECK(lists.job(44)->home.empty());
+    CHECK(lists.job(44)->why == "LSF places the jobs of queue normal, not Railyard");
+}
+
 TEST_CASE("a waiting job that is gone has ended at once") {
     Lists lists;
     lists.add(44);
@@ -286,14 +316,6 @@ TEST_CASE("a row that is there twice changes nothing") {
     lists.jobs.take({lists.rows[44], other}, lists.now);
     CHECK(lists.jobs.odd() == std::vector<JobId>{44});
     CHECK(lists.job(44)->phase == JobPhase::pending);
-}
-
-TEST_CASE("details that name another user than the list are not believed") {
-    Lists lists;
-    lists.add(44);
-    lists.known[44].user = "root";
-    lists.read();
-    CHECK_FALSE(lists.job(44)); // nothing is known of what it asks for
 }
 
 TEST_CASE("many jobs that wait do not keep those that run from being asked about") {

@@ -146,6 +146,56 @@ TEST_CASE("what a user calls a job does not pass for LSF's words about another")
           "root"); // which is not the user of its row: it is refused (lsf_jobs.hpp)
 }
 
+TEST_CASE("a name of several lines is one name, and what it looks like is no other job") {
+    const std::string rest = ", User <bob>, Project <default>, Status <PEND>, Queue <gang>, Command <b>\n"
+                             "Sun Nov 22 01:35:27: Submitted from host <ctl>, CWD <$HOME>, 16 Processors "
+                             "Requested;\n";
+    const auto jobs = restart::read_job_details("\nJob <7>, Job Name <a\nJob <118>\nb>" + rest +
+                                                    "\nJob <8>, "
+                                                    "Job Name <c>" +
+                                                    rest,
+                                                now);
+    REQUIRE(jobs.size() == 2);
+    CHECK(jobs.at(JobId(7)).user == "bob");
+    CHECK(jobs.at(JobId(7)).least == 16);
+    CHECK(jobs.at(JobId(8)).title == "c");
+    // One that was asked for alone is the first, whatever follows in its name.
+    const auto alone = restart::read_job_details("\nJob <7>, Job Name <x>, User <bob>, Project <p>, Status "
+                                                 "<RUN>, Queue <gang>, Command <c>\nJob <7>, User "
+                                                 "<root>>" +
+                                                     rest,
+                                                 now, true);
+    REQUIRE(alone.size() == 1);
+    CHECK(alone.at(JobId(7)).user == "bob");
+    CHECK(restart::read_job_details("\nJob <7>, Job Name <" + std::string(100'000, '\n'), now)
+              .at(JobId(7))
+              .user.empty());
+}
+
+TEST_CASE("of rows of one job the one that LSF gives of it alone is left") {
+    std::vector<restart::LsfJobRow> rows;
+    for (const std::uint64_t number : {5U, 6U, 5U, 7U, 7U})
+        rows.push_back({JobId(number), "user" + std::to_string(rows.size()), "PEND", "gang", {}});
+    std::vector<JobId> asked;
+    const auto ask = [&](JobId id) -> base::Expected<restart::LsfJobRow> {
+        asked.push_back(id);
+        if (id == 7) return base::Error{base::Code::unavailable, "LSF is down"};
+        if (id == 6) return base::Error{base::Code::not_found, "it has ended"};
+        return restart::LsfJobRow{id, "alice", "RUN", "gang", restart::read_hosts("8*n1")};
+    };
+    const auto odd = [](const restart::LsfJobRow& row) { return row.id == 6; };
+    auto few = rows;
+    restart::tell_rows_apart(few, 0, odd, ask);
+    CHECK(few == rows);
+    CHECK(asked.empty());
+    restart::tell_rows_apart(rows, 16, odd, ask);
+    CHECK(asked == std::vector<JobId>{5, 6, 7});
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0].user == "alice");
+    CHECK(rows[1].user == "user3");
+    CHECK(rows[2].user == "user4");
+}
+
 TEST_CASE("a job's flags come back from its command") {
     sched::Hints hints;
     hints.span = sched::Span::unit;
