@@ -2,8 +2,10 @@
 LSF's own commands. LSF's history (bhist -l) says what became of a job, and how often: restartd would be its own witness."""
 
 import json
+import re
 import signal
 import sys
+import time
 
 from railcluster.cluster import Options
 from railcluster.lsf import LsfJob, bsub
@@ -319,3 +321,57 @@ def test_a_users_own_ways_with_a_parked_gang(cluster):
     stopped.wait("RUN", queue="gang")
     for job in jobs:
         equal("has not chosen" in told(cluster, job.number), False, f"job {job.number} started on hosts of the plan")
+
+
+def test_a_thousand_held_jobs_are_in_nobodys_way(cluster):
+    cluster.agents.wait_heard()
+    spec = {"command": f"{cluster.options.build.resolve() / 'rail-lsf-run'} --line='sleep 600'", "queue": "gang", "slots": 8, "max_slots": 8, "res_req": "span[ptile=8]", "rerun": True, "hold": True}
+    cluster.lsf.submit([spec] * 999)
+    held = bsub(cluster, 1, *SLEEP, options=("-H",))
+    job = bsub(cluster, 3, *SLEEP, env=AUTO)
+    lost = job.wait("RUN", queue="gang")[1]
+    waiting = [line.split() for line in cluster.out("bjobs", "-w", "-p", "-u", "all").splitlines()[1:] if line[:1].isdigit()]
+    equal(len(waiting), 1000, "jobs that wait")
+    equal({(words[2], words[3]) for words in waiting}, {("PSUSP", "gang")}, "their states and queues")
+    wait_for(lambda: len(status(cluster)["jobs"]) == 1001, 60, "restartd to know them all", logs(cluster))
+    cluster.power_off(lost)
+    job.wait("RUN", 90, queue="gang", without=lost)
+    holds(cluster.out("railctl", "explain", str(held.number)), "suspended by the user", "why it waits")
+    cluster.out("bresume", str(held.number))
+    held.wait("RUN", queue="gang")
+    cluster.out("bkill", "0")
+
+
+# --- drains ---
+
+
+def moments(cluster, number):
+    """(when, what) of a job's history: the hosts it was given, and those it started on, in seconds of LSF's clock."""
+    found, when = [], 0.0
+    for line in cluster.out("bhist", "-l", str(number)).splitlines():
+        if stamp := re.match(r"[A-Z][a-z]{2} ([A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d): ", line):
+            when = time.mktime(time.strptime(f"{time.localtime().tm_year} {stamp[1]}", "%Y %b %d %H:%M:%S"))
+        if given := re.search(r"Hosts change to : (.+);", line):
+            found.append((when, "given", re.findall(r"([a-z]+\d+)\+", given[1])))
+        elif "Dispatched to" in line:
+            found.append((when, "started", re.findall(r"<([^>]+)>", line.split("Dispatched to")[1])))
+    return found
+
+
+def test_nothing_starts_on_a_host_once_it_is_drained(cluster):
+    cluster.agents.wait_heard()
+    drained, jobs = {}, []
+    for node in (None, *cluster.nodes[:4]):
+        if node:
+            cluster.out("railctl", "drain", node, "fan")  # returns when LSF has answered
+            drained[node] = time.time()
+        jobs += [bsub(cluster, 1, "sleep", "1") for _ in range(5)]
+    for job in jobs:
+        wait_for(lambda job=job: job.bjobs()[0] == "DONE", 120, f"job {job.number} to end", logs(cluster), every=0.2)
+    seen = [(job.number, *one) for job in jobs for one in moments(cluster, job.number)]
+    equal(sum(what == "started" for _, _, what, _ in seen), len(jobs), "starts")
+    used = {host for _, _, _, hosts in seen for host in hosts}
+    check(used & set(drained), f"some ran where nothing was drained yet: {sorted(used)}")
+    for number, when, what, hosts in seen:
+        for host in hosts:  # moments of a history are whole seconds, cut off
+            check(when <= drained.get(host, float("inf")), f"job {number}: {host} {what} {when}, drained {drained.get(host)}")
