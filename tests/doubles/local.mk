@@ -22,7 +22,7 @@ EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/comm
 	%D%/lsf/replay.py %D%/lsf/resreq.py %D%/lsf/scenarios.py %D%/lsf_double_test.py %D%/lsf_serve_test.py \
 	%D%/lsf/server.py %D%/lsf/show_hist.py %D%/lsf/show_hosts.py %D%/lsf/show_info.py %D%/lsf/show_jobs.py \
 	%D%/lsf/state.py %D%/lsf/submission.py %D%/lsf/usage.py
-# Measured transcripts of the engine, of which the double is held to some 500 commands.
+# Measured transcripts of the engine, of which the double is held to almost 600 commands.
 EXTRA_DIST += %D%/lsf/recorded/README %D%/lsf/recorded/badmin.txt %D%/lsf/recorded/bjobs.txt \
 	%D%/lsf/recorded/bmod_bstop_bresume_bswitch.txt %D%/lsf/recorded/brequeue.txt \
 	%D%/lsf/recorded/brequeue_more.txt %D%/lsf/recorded/bsub.txt %D%/lsf/recorded/bsub_esub.txt \

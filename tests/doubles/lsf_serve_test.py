@@ -163,6 +163,41 @@ def a_pre_exec_is_tried_until_it_works(yard):
     yard.wait(job, "EXIT")
 
 
+def a_job_starter_gets_what_the_recording_says(yard):
+    """Each line typed again: what the starter was given, and what only the shell behind it saw."""
+    starter = yard.folder / "starter"
+    starter.write_text('#!/bin/sh\necho "args:$#"\nexec /bin/sh -c "$*"\n')
+    starter.chmod(0o755)
+    marker, job, compared = "The output (if any) follows:", None, 0
+    for item in replay.read(replay.FOLDER / "job_starter_more.txt"):
+        if item.argv and item.argv[:3] == ["bsub", "-q", "starter"]:
+            job = yard.submit("-q", "starter", "-o", "out.%J", *item.argv[5:], stdin=item.stdin, env={"HOME": str(yard.folder)})
+        elif item.title == "output":
+            wanted = [line.replace("/home/alice", str(yard.folder)) for line in item.lines[item.lines.index(marker):]]
+            yard.wait(job, "DONE")
+            report = wait_for(lambda: (yard.folder / f"out.{job}").exists() and (yard.folder / f"out.{job}").read_text().split("\n"), "its output")
+            # Moments, CPU times and the environment of the test do not matter here.
+            same([line for line in report[report.index(marker):] if line], [line for line in wanted if line])
+            compared += 1
+    same(compared, 5)
+
+
+a_job_starter_gets_what_the_recording_says.keys = {"queues": [{"name": "starter", "job_starter": "./starter"}]}
+
+
+def a_post_exec_sees_how_the_job_ended(yard):
+    job = yard.submit("-q", "after", "exit 2")
+    yard.wait(job, "EXIT")
+    path = yard.folder / "post"
+    text = wait_for(lambda: path.exists() and path.read_text().endswith("\n") and path.read_text(), "what it saw")
+    same(text, f"{job} 512 END {yard.folder} in /tmp\n")
+    wait_for(lambda: "Post job process failed;" in yard.ok("bhist", "-l", job), "its failure to be told")
+
+
+a_post_exec_sees_how_the_job_ended.keys = {"queues": [
+    {"name": "after", "post_exec": 'echo "$LSB_JOBID $LSB_JOBEXIT_STAT $LS_EXEC_T $HOME in $PWD" >$LS_SUBCWD/post; exit 1'}]}
+
+
 def a_job_behind_a_prefix_may_catch_int_and_save(yard):
     job = yard.start("""sh -c 'trap "sleep 1; echo saved >saved; exit 0" INT; echo $$ >pid; while :; do sleep 0.05; done'""")
     process = pid_in(yard.folder / "pid")
@@ -356,7 +391,8 @@ exit_values_requeue_and_exclude.keys = {"queues": [{"name": "again", "requeue_ex
 
 TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded,
          commands_go_through_the_prefix_of_their_host, a_job_that_ignores_int_and_term_is_killed,
-         a_pre_exec_is_tried_until_it_works, a_job_behind_a_prefix_may_catch_int_and_save, exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
+         a_pre_exec_is_tried_until_it_works, a_job_starter_gets_what_the_recording_says, a_post_exec_sees_how_the_job_ended,
+         a_job_behind_a_prefix_may_catch_int_and_save, exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
          a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
          commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody, a_virtual_clock_moves_when_it_is_told]
 

@@ -85,6 +85,7 @@ class Queue:
     requeue_exit_values: list = dataclasses.field(default_factory=list)
     pre_exec: str = ""
     post_exec: str = ""
+    job_starter: str = ""
     open: bool = True
     active: bool = True
     closed_by: str = ""

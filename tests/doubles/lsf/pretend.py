@@ -18,6 +18,7 @@ class Pretend:
         self.stopped = {}   # job key -> seconds left
         self.outcomes = {}  # job id -> exit statuses of its runs, where a test knows better
         self.pre_exec = {}  # queue -> exit status of its pre-exec
+        self.failing_post_exec = set()   # ids of jobs whose post-exec fails
 
     def start(self, job, host):
         del host
@@ -36,6 +37,10 @@ class Pretend:
         seconds = sum(float(one) for one in SLEEP.findall(traps)) or self.duration
         self._ends_at(job, self.engine.now + (1e9 if "while :" in traps else seconds), status)
         return self.pids
+
+    def post_exec(self, job, host):
+        del host
+        self.engine.at(self.engine.now, self.engine.post_exec_ended, job.key, job.run_number, int(job.id in self.failing_post_exec))
 
     def _ends_at(self, job, when, status):
         self.ends[job.key] = (job.run_number, when, status)

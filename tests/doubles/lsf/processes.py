@@ -2,7 +2,8 @@
 
 One session and process group a run. Output is gathered in DIR/spool and appended to the file of -o when the run is over,
 under the engine's report, as the engine does it; a run that REQUEUE_EXIT_VALUES send back loses it. Pre-exec commands run
-in front of it in the same group. POST_EXEC and JOB_STARTER are not run.
+in front of it in the same group, a POST_EXEC behind it in one of its own. The text of a JOB_STARTER stands in front of
+the command line, of which a shell then makes what it will: only the first of several commands is the starter's.
 """
 import contextlib
 import os
@@ -80,11 +81,13 @@ class Processes:
         self.runs = {}                   # (job key, run number) -> Run
         self.lingers = False             # a run whose end must be looked for, since nothing tells of it
         self.tasks = {}                  # connection -> Task
+        self.posts = []                  # (process, job key, run number) of post-exec commands
 
     def start(self, job, host):
         stem = os.path.join(self.spool, f"{int(job.submitted)}.{job.id_text}.{job.run_number}")
         paths = {"script": stem, "out": stem + ".out", "err": stem + ".err", "pre": stem + ".pre"}
-        text = job.script or f"#!/bin/sh\n# LSBATCH: User input\n{job.command}\n"
+        starter = self.engine.cluster.queues[job.queue].job_starter
+        text = job.script or f"#!/bin/sh\n# LSBATCH: User input\n{starter + ' ' if starter else ''}{job.command}\n"
         for name, mode in (("script", 0o700), ("out", 0o600), ("err", 0o600), ("pre", 0o600)):
             with open(os.open(paths[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8",
                       errors="surrogateescape") as stream:
@@ -93,6 +96,8 @@ class Processes:
             if os.geteuid() == 0 and job.uid >= 0:
                 os.chown(paths[name], job.uid, job.gid)
         shell = [stem] if text.startswith("#!") else ["/bin/sh", stem]
+        if starter and job.script:   # a script on standard input is one word to it
+            shell = ["/bin/sh", "-c", f'{starter} "$0"', stem]
         if job.in_file:   # opened by the user, not by the server, which is root
             shell = ["/bin/sh", "-c", 'exec "$@" <"$0"', self.path(job, job.in_file), *shell]
         if self.engine.has_pre_exec(job):
@@ -134,7 +139,10 @@ class Processes:
                  "LSB_TRAPSIGS": "trap # 15 10 12 2 1", "LSB_UNIXGROUP": job.env.get("LSB_UNIXGROUP", job.user), "LS_EXEC_T": "START",
                  "LS_JOBPID": str(os.getpid()), "LS_SUBCWD": job.cwd.rstrip("/") + "/", "HOME": job.home, "USER": job.user,
                  "PWD": job.cwd}
-        values = self.engine.cluster.queues[job.queue].requeue_exit_values
+        queue = self.engine.cluster.queues[job.queue]
+        if queue.job_starter:
+            found["LSB_JOB_STARTER"] = queue.job_starter
+        values = queue.requeue_exit_values
         if values:
             found["LSB_EXIT_REQUEUE"] = "".join(f"{value} " for value in values)
         for name, path in (("LSB_OUTPUTFILE", job.out_file), ("LSB_ERRORFILE", job.err_file)):
@@ -193,6 +201,7 @@ class Processes:
     def reap(self):
         """Tells the engine of each run that has ended."""
         self.lingers = False
+        self._reap_posts()
         for (key, run_number), run in list(self.runs.items()):
             process, name, paths = run.process, run.host, run.paths
             ended = run.ended()
@@ -219,6 +228,26 @@ class Processes:
             for path in paths.values():
                 if os.path.exists(path):
                     os.unlink(path)
+
+    def post_exec(self, job, host):
+        """As the user, in /tmp of its first host; what it prints nobody sees."""
+        words = on_host(host, job.uid, job.gid, "/tmp", ["/bin/sh", "-c", self.engine.cluster.queues[job.queue].post_exec])
+        environment = {**job.env, **self._of_job(job, self._job_file(job)), "LSB_JOBEXIT_STAT": str(job.status), "LS_EXEC_T": "END",
+                       "PWD": "/tmp"}
+        try:
+            process = subprocess.Popen(words, cwd="/tmp", env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, start_new_session=True)
+        except (OSError, ValueError):
+            self.engine.at(self.engine.now, self.engine.post_exec_ended, job.key, job.run_number, 127)
+            return
+        self.posts.append((process, job.key, job.run_number))
+
+    def _reap_posts(self):
+        for one in list(self.posts):
+            process, key, run_number = one
+            if process.poll() is not None:
+                self.posts.remove(one)
+                self.engine.post_exec_ended(key, run_number, process.returncode)
 
     def _deliver(self, job, queue, status, started, host, paths):
         if job.out_file:
@@ -282,5 +311,7 @@ class Processes:
     def stop(self):
         for run in self.runs.values():
             self._signal(run.process, signal.SIGKILL)
+        for process, _, _ in self.posts:
+            self._signal(process, signal.SIGKILL)
         for task in self.tasks.values():
             self._signal(task.process, signal.SIGKILL)

@@ -243,7 +243,7 @@ QUEUES = [
     {"name": "rail", "priority": 40, "rerunnable": True, "description": "managed gang jobs"},
     {"name": "railx", "priority": 40, "rerunnable": True, "res_req": "select[planned>0]", "description": "jobs that cannot start by themselves"},
     {"name": "starter", "priority": 35, "rerunnable": True, "description": "starter, pre, requeue", "pre_exec": "/home/lsfadmin/qpre",
-     "post_exec": "/home/lsfadmin/qpost", "requeue_exit_values": ["99", "75", "EXCLUDE( 76 )"]},
+     "post_exec": "/home/lsfadmin/qpost", "job_starter": "/home/lsfadmin/starter", "requeue_exit_values": ["99", "75", "EXCLUDE( 76 )"]},
     {"name": "normal", "priority": 30, "description": "any job"},
     {"name": "closed", "priority": 20, "description": "for tests of an inactive queue"},
 ]

@@ -245,6 +245,7 @@ def hooks(player):
     """The queue's pre-exec command fails with 1, then works, then fails with 99."""
     pre_exec, hosts = player.engine.runner.pre_exec, player.engine.cluster.hosts
     player.engine.runner.outcomes = {7: [2], 8: [75, 0], 9: [99, 0], 10: [76]}
+    player.engine.runner.failing_post_exec = {8, 9}   # as it did
     return {("queue_hooks", "7"): lambda: player.pass_time(0.7), ("queue_hooks", "9"): lambda: pre_exec.update(starter=1),
             ("queue_hooks", "10"): lambda: (setattr(hosts["n8"], "closed", True), player.pass_time(2.0)),   # then it took n7
             ("queue_hooks", "after PRE_EXEC succeeds"): lambda: (pre_exec.clear(), player.pass_time(6.0)),
@@ -295,6 +296,7 @@ SCENARIOS = (
     (lost_host, ("host_loss",), {}),
     (early_requeue, ("host_loss_brequeue_early",), {}),
     (hooks, ("queue_hooks",), {}),
+    (lambda player: {}, ("job_starter_more",), {}),
     (health, ("elim_health",), {}),
     (poked, ("host_loss_poke",), {}),
     (cable, ("cable_cut_duplicate",), {}),

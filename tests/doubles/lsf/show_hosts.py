@@ -167,6 +167,8 @@ def bqueues_long(engine, queue):
             text += f"{word}:  {value}\n"
     if queue.requeue_exit_values:
         text += "REQUEUE_EXIT_VALUES:  " + "".join(f"{value} " for value in queue.requeue_exit_values) + "\n"
+    if queue.job_starter:
+        text += f"JOB_STARTER:  {queue.job_starter}\n"
     if queue.rerunnable:
         text += "RERUNNABLE :  yes\n"
     if queue.note:

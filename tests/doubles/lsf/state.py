@@ -180,7 +180,8 @@ class Engine:
     def finish(self, job, text):
         """DONE or EXIT for good."""
         self.pending.pop(job.key, None)
-        if self.started.pop(job.key, None):
+        ran = self.started.pop(job.key, None) is not None
+        if ran:
             self.release(job)
         self.finished[job.key] = job
         while len(self.finished) > KEPT:
@@ -188,7 +189,15 @@ class Engine:
         job.finished, job.exit_text = self.now, text
         self.enter(job, "DONE" if text.startswith("Done") else "EXIT")
         self.event(job, text + ("" if text == "Exited" else ";"))
+        if ran and self.cluster.queues[job.queue].post_exec and self.first_host(job).power == "on":
+            self.runner.post_exec(job, self.first_host(job))
         self.wake()   # others may depend on it
+
+    def post_exec_ended(self, key, run_number, code):
+        """The runner: the post-exec command of the last run has ended. Of one that was requeued nothing is told."""
+        job = self.jobs.get(key)
+        if job is not None and code != 0 and run_number == job.run_number:
+            self.event(job, "Post job process failed;")
 
     def to_pending(self, job, state, reason):
         """Out of its hosts and back into its queue."""
