@@ -17,7 +17,8 @@ TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_doub
 EXTRA_DIST += %D%/clock_step.c %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
 
 # The double of an LSF-compatible engine, standard library only, run where it stands.
-EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/commands.py %D%/lsf/control.py \
+EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/commands.py \
+	%D%/lsf/configuration.py %D%/lsf/control.py \
 	%D%/lsf/dispatch.py %D%/lsf/esub.py %D%/lsf/loss.py %D%/lsf/model.py %D%/lsf/pretend.py %D%/lsf/processes.py \
 	%D%/lsf/replay.py %D%/lsf/resreq.py %D%/lsf/scenarios.py %D%/lsf_double_test.py %D%/lsf_serve_test.py \
 	%D%/lsf/server.py %D%/lsf/show_hist.py %D%/lsf/show_hosts.py %D%/lsf/show_info.py %D%/lsf/show_jobs.py \

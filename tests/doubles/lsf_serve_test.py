@@ -18,6 +18,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE / "lsf"))
+import configuration   # pylint: disable=wrong-import-position
 import replay        # pylint: disable=wrong-import-position
 
 DEADLINE = 120   # seconds; all of this takes some ten
@@ -161,6 +162,47 @@ def a_pre_exec_is_tried_until_it_works(yard):
     same("pre-exec command exited with non-zero" in yard.ok("bhist", "-l", job).replace("\n" + " " * 21, " "), True)
     job = yard.submit("-q", "normal", "-E", "exit 99", "true")
     yard.wait(job, "EXIT")
+
+
+def files_of_the_engine_are_read_strictly(yard):
+    """Each fault is told with its file and line."""
+    sound = {
+        "lsf.shared": "Begin Cluster\nClusterName\nyard\nEnd Cluster\nBegin Resource\nRESOURCENAME TYPE INTERVAL INCREASING DESCRIPTION\n"
+                      "leaf String () () (a leaf)\nplanned Numeric 5 Y (always 0)\nEnd Resource\n",
+        "lsf.cluster.yard": "Begin Parameters\nEXINTERVAL = 5\nEnd Parameters\nBegin Host\nHOSTNAME model\nctl !\nn1 !\nn2 !\nEnd Host\n"
+                            "Begin ResourceMap\nRESOURCENAME LOCATION\nleaf (a@[n1] b@[n2])\nplanned [default]\nEnd ResourceMap\n",
+        "lsf.conf": "LSB_SUB_COMMANDNAME=Y\n",
+        "lsb.params": "Begin Parameters\nCOMPUTE_UNIT_TYPES = unit!\nMBD_SLEEP_TIME = 2\nEnd Parameters\n",
+        "lsb.hosts": "Begin Host\nHOST_NAME MXJ\ndefault 4\nEnd Host\nBegin HostGroup\nGROUP_NAME GROUP_MEMBER\ng (n1 n2)\nEnd HostGroup\n"
+                     "Begin ComputeUnit\nNAME MEMBER TYPE\nu (g) unit\nEnd ComputeUnit\n",
+        "lsb.queues": "Begin Queue\nQUEUE_NAME = gang\nRES_REQ = select[planned>0]\nUSERS = alice\nRERUNNABLE = yes\nEnd Queue\n"}
+    keys = configuration.read(_written(yard, sound))
+    same((keys["hosts"][1], keys["groups"], keys["commandname"]),
+         ({"name": "n1", "resources": {"leaf": "a"}, "slots": 4}, {"g": ["n1", "n2"]}, True))
+    same((keys["queues"][0]["res_req"], keys["queues"][0]["users"], keys["queues"][0]["rerunnable"]), ("select[planned>0]", ["alice"], True))
+    for name, before, after, said in (
+            ("lsf.shared", "leaf String", "leaf Text", "lsf.shared:7: its type"), ("lsf.shared", "End Resource", "End", "lsf.shared:9: End Resource"),
+            ("lsf.cluster.yard", "b@[n2]", "b@[n9]", "lsf.cluster.yard:12: n9: no such host"),
+            ("lsf.cluster.yard", "b@[n2]", "b@[n1]", "lsf.cluster.yard:12: n1 has two values"),
+            ("lsf.cluster.yard", "EXINTERVAL = 5", "EXINTERVAL = often", "lsf.cluster.yard:2: often is no number"),
+            ("lsf.cluster.yard", "leaf (", "spine (", "lsf.cluster.yard:12: lsf.shared has no such resource"),
+            ("lsf.conf", "LSB_SUB", "SUB", "lsf.conf:1: no such parameter"),
+            ("lsb.params", "MBD_SLEEP_TIME = 2", "COMPUTE_UNIT_TYPES = pod", "lsb.params:3: stands there twice"),
+            ("lsb.params", "unit!", "pod!", "lsb.hosts:11: COMPUTE_UNIT_TYPES"), ("lsb.hosts", "(n1 n2)", "(n1 n7)", "lsb.hosts:7: n7: no such host"),
+            ("lsb.queues", "RERUNNABLE", "RERUN", "lsb.queues:5: no such parameter"), ("lsb.queues", "QUEUE_NAME = gang\n", "", "lsb.queues:2: the section")):
+        try:
+            configuration.read(_written(yard, {**sound, name: sound[name].replace(before, after)}))
+            raise AssertionError(f"{name} with {after!r} was taken")
+        except configuration.Bad as bad:
+            same(str(bad)[:len(said)], said)
+
+
+def _written(yard, files):
+    folder = yard.folder / "conf"
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return str(folder)
 
 
 def a_job_starter_gets_what_the_recording_says(yard):
@@ -392,7 +434,8 @@ exit_values_requeue_and_exclude.keys = {"queues": [{"name": "again", "requeue_ex
 TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded,
          commands_go_through_the_prefix_of_their_host, a_job_that_ignores_int_and_term_is_killed,
          a_pre_exec_is_tried_until_it_works, a_job_starter_gets_what_the_recording_says, a_post_exec_sees_how_the_job_ended,
-         a_job_behind_a_prefix_may_catch_int_and_save, exit_values_requeue_and_exclude, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
+         a_job_behind_a_prefix_may_catch_int_and_save, exit_values_requeue_and_exclude,
+         files_of_the_engine_are_read_strictly, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
          a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
          commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody, a_virtual_clock_moves_when_it_is_told]
 

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from railcluster.cluster import Options
+from railcluster.cluster import Cluster, Options
 from railcluster.lsf import LsfJob, bsub
 from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
@@ -375,3 +375,26 @@ def test_nothing_starts_on_a_host_once_it_is_drained(cluster):
     for number, when, what, hosts in seen:
         for host in hosts:  # moments of a history are whole seconds, cut off
             check(when <= drained.get(host, float("inf")), f"job {number}: {host} {what} {when}, drained {drained.get(host)}")
+
+
+# --- exported files ---
+
+
+def test_a_cluster_of_what_railtopo_exports(build):
+    """Hosts, groups, resources, queues and timing of the double are what an administrator would install by railyard-lsf(7)."""
+    with Cluster.start(Options(build=build, hosts_per_unit=4, lsf=True, lsf_files=True)) as cluster:
+        cluster.agents.wait_heard()
+        groups = dict(line.split(maxsplit=1) for line in cluster.out("bmgroup", "-r").splitlines()[1:])
+        equal([groups[name].split() for name in ("su1_hosts", "su2_hosts")], cluster.units, "the host groups of units")
+        equal(set(groups["pod1_hosts"].split()), set(cluster.nodes), "the host group of the pod")
+        holds(cluster.out("lsload", "-l"), "health planned", "the indices")
+        here = bsub(cluster, 1, *SLEEP, queue="normal", options=("-R", f"select[unit==su2 && podpos=={len(cluster.nodes)}] span[ptile=8]"))
+        equal(here.wait("RUN", queue="normal"), [cluster.nodes[-1]], "the host of that place")
+        cluster.out("bkill", str(here.number))
+        gang = bsub(cluster, 3, *SLEEP, env={**AUTO, "RAIL_SPAN": "unit"})
+        refused = as_user(cluster, "bswitch", "gangrun", str(bsub(cluster, 8, *SLEEP, user=USER).number))
+        holds(refused.stderr, "gangrun: User cannot use the queue", "who is no administrator")
+        lost = gang.wait("RUN", queue="gang")[1]
+        cluster.power_off(lost)
+        again = gang.wait("RUN", 90, queue="gang", without=lost)
+        check(any(set(again) <= set(unit) for unit in cluster.units), f"{again} are in one unit")

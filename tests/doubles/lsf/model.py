@@ -6,6 +6,8 @@ import dataclasses
 import json
 import re
 
+import configuration
+
 # The configuration of which most transcripts were taken, the recommended one. Seconds, except
 # the counts RETRY_LIMIT, HOST_INACTIVITY_LIMIT and MAX_SBD_FAIL.
 TIMING = {
@@ -18,6 +20,8 @@ YARD = {
     "master": "ctl",
     "administrators": ["lsfadmin"],
     "version": "volclava project 2.2, Nov 22 2026",
+    "conf": "",                 # a folder of the engine's own files, read first (configuration.py)
+    "prefix": [],               # of hosts that have none of their own, such as those of "conf"
     "clock": "real",            # or "virtual": only `lsf_double advance` moves it
     "time_scale": 1.0,          # seconds of the engine in one of the machine, with the real clock
     "run": True,                # False: jobs are only states; their length is read off "sleep N"
@@ -193,7 +197,7 @@ class Cluster:
             for name in expand(row["name"]):
                 self.hosts[name] = Host(**{**row, "name": name, "order": len(self.hosts) + 1,
                                            "resources": dict(row.get("resources", {})),
-                                           "prefix": [word.replace("%h", name) for word in row.get("prefix", [])],
+                                           "prefix": [word.replace("%h", name) for word in row.get("prefix", self.keys["prefix"])],
                                            "indices": {key: one["value"] for key, one in self.indices.items()}})
         master = self.keys["master"]
         self.compute = [name for name in self.hosts if name != master]
@@ -207,7 +211,11 @@ class Cluster:
     @staticmethod
     def read(path):
         with open(path, encoding="utf-8") as stream:
-            return Cluster(json.load(stream))
+            keys = json.load(stream)
+        if keys.get("conf"):
+            given = configuration.read(keys["conf"])
+            keys = {**given, **keys, "timing": {**given["timing"], **keys.get("timing", {})}}
+        return Cluster(keys)
 
     def is_administrator(self, user):
         return user == "root" or user in self.keys["administrators"]

@@ -55,6 +55,7 @@ class Options:
     slurm_user: str = "root"         # SlurmUser, and restartd's
     accounting: bool = False         # slurmdbd, and its database (accounting.py)
     lsf: bool = False                # the double of an LSF engine in place of Slurm's daemons (lsf.py)
+    lsf_files: bool = False          # which reads its engine's own files, as railtopo exports them
 
     def shared(self) -> list[Path]:
         """The folders all hosts read, as if from a shared file system."""

@@ -6,6 +6,7 @@ as is restartd; gangs go through the queues "gang" and "gangrun" (railyard-lsf(7
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -59,9 +60,10 @@ class Lsf:
             hosts = [{"name": node, "slots": SLOTS} for node in self.cluster.nodes]
         for node in [] if pretended else self.cluster.nodes:
             self._note_init(node)
+        what = {"conf": str(self._write_conf()), "prefix": [str(enter), "%h"]} if self.cluster.options.lsf_files else \
+            {"master": "ctl", "administrators": ["root"], "hosts": hosts, "groups": {}, "queues": QUEUES}
         (self.folder / "lsf.json").write_text(json.dumps({
-            "master": "ctl", "administrators": ["root"], "hosts": hosts, "groups": {}, "queues": QUEUES,
-            "first_request_is_administrators": False, "run": not pretended, "duration": 86400.0}, indent=1))
+            **what, "first_request_is_administrators": False, "run": not pretended, "duration": 86400.0}, indent=1))
         log = self.cluster.log("ctl", "lsf")
         with open(log, "ab") as out:
             process = subprocess.Popen([*self.cluster.yard.yard_prefix(), sys.executable, "-B", str(PROGRAM), "serve", str(self.folder)],
@@ -72,6 +74,27 @@ class Lsf:
             raise RuntimeError(f"LSF's double: {log.read_text()}")
         if esub.exists():
             (self.folder / "sbin" / "esub.rail").symlink_to(esub)
+
+    def _write_conf(self) -> Path:
+        """The engine's own files: what an installation has at least, and behind it what railtopo exports, where railyard-lsf(7) says."""
+        folder, names = self.folder / "conf", ["ctl", *self.cluster.nodes]
+        folder.mkdir(exist_ok=True)
+        own = {
+            "lsf.shared": "Begin Cluster\nClusterName\nyard\nEnd Cluster\n",
+            "lsf.cluster.yard": "Begin ClusterAdmins\nAdministrators = root\nEnd ClusterAdmins\n"
+                                "Begin Host\nHOSTNAME model type server\n" + "".join(f"{name} ! ! 1\n" for name in names) + "End Host\n",
+            "lsb.hosts": f"Begin Host\nHOST_NAME MXJ\ndefault {SLOTS}\nEnd Host\n",
+            "lsb.queues": "Begin Queue\nQUEUE_NAME = normal\nPRIORITY = 30\nEnd Queue\n"}
+        placed = re.findall(r"^\.It Pa rail\.(\w+) Ta Pa (\S+)", (SOURCE / "man" / "railyard-lsf.7").read_text(), re.M)
+        for part, target in placed:
+            target = target + "yard" if target.endswith(".") else target
+            words = ["--format", "lsf" if part == "hosts" else f"lsf-{part}", *(["--admin", "root"] if part == "queues" else [])]
+            exported = subprocess.run([self.cluster.options.build / "railtopo", "export", self.cluster.agents.fabric, *words], check=True,
+                                      stdout=subprocess.PIPE, text=True)
+            (folder / target).write_text(own.pop(target, "") + exported.stdout)
+        if own:
+            raise RuntimeError(f"railyard-lsf(7) says nothing of {' '.join(own)}")
+        return folder
 
     def _note_init(self, node: str) -> None:
         scratch = self.folder / f"init.{node}.new"
