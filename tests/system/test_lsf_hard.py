@@ -121,6 +121,31 @@ def test_half_of_all_hosts_lose_power_at_once(cluster):
     check("answers again" not in happened, f"LSF answered all the time: {happened}")
 
 
+def test_the_network_of_half_of_all_hosts_fails(cluster):
+    """Agents are silent and LSF gives the hosts up, for the same cause; the fabric sees that they live. A gang runs on there."""
+    cluster.agents.wait_heard()
+    first, second = cluster.units
+    gang = bsub(cluster, 6, *SLEEP, env=AUTO)
+    hosts = gang.wait("RUN", queue="gang")
+    cut = first if hosts[0] in second else second  # not with its first host, which LSF would rerun elsewhere
+    try:
+        for node in cut:
+            cluster.yard.cable(node, False)
+            cluster.lsf.set_host(node, "cut")
+        wait_for(lambda: {cluster.lsf.hosts()[node] for node in cut} <= {"unreach", "unavail"}, 90, "LSF to give them up", logs(cluster))
+        wait_for(lambda: "none of them is taken for lost" in cluster.out("railctl", "history", "--json"), 60, "restartd to say so", logs(cluster))
+        equal((gang.bjobs()[0], starts(cluster, gang)), ("RUN", 1), "the gang")
+    finally:
+        for node in cut:
+            cluster.yard.cable(node, True)
+            cluster.lsf.set_host(node, "on")
+    cluster.agents.wait_heard()
+    wait_for(lambda: not {"unreach", "unavail"} & set(cluster.lsf.hosts().values()), 60, "LSF to reach them", logs(cluster))
+    equal((gang.wait("RUN", queue="gang"), starts(cluster, gang)), (hosts, 1), "the gang, its hosts and starts")
+    check("REQUEUE" not in history(cluster, gang), "nobody asked for a requeue")
+    check("closed_Adm" not in cluster.lsf.hosts().values(), f"no host is closed: {cluster.lsf.hosts()}")
+
+
 # --- mbatchd ---
 
 
