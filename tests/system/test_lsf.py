@@ -4,11 +4,12 @@ its commands (tests/doubles/lsf), held to what that engine wrote; agents, restar
 import json
 
 from railcluster.cluster import Options
+from railcluster.jobs import AGAIN, START
 from railcluster.lsf import bsub, heat2d
 from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
 
-NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run", "tests/apps/heat2d"]
+NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run", "railrun", "tests/apps/heat2d"]
 SLEEP = ("sleep", "600")
 
 
@@ -125,3 +126,53 @@ def test_mpirun_goes_on_from_its_checkpoint(cluster):
     job.wait_state("COMPLETED", 120)
     equal(job.checksum(), undisturbed.checksum(), "the checksum, that of the undisturbed run")
     check("from scratch" not in job.output.read_text().split("heat2d: start")[-1], "its last start went on from a checkpoint")
+
+
+def test_railrun_takes_a_spare(cluster):
+    """A host that is not the first loses power: the same start of the job goes on from its checkpoint on its spare, without the queue."""
+    cluster.agents.wait_heard()
+    undisturbed = heat2d(cluster, 2, 600)
+    undisturbed.wait_state("COMPLETED", 120)
+    checkpoints = cluster.root / "scratch" / "railrun-checkpoints"
+    checkpoints.mkdir(parents=True)
+    job = heat2d(cluster, 4, 600, pace_us=20000, ckpt=checkpoints, spares=1, launcher="railrun mpirun")
+    job.wait_checkpoint(60)
+    hosts = job.wait("RUN", queue="gang")
+    spare = job.output.read_text().split("spares ")[1].split()[0]
+    lost = next(host for host in hosts[1:] if host != spare)
+    cluster.power_off(lost)
+    seen = job.wait_state("COMPLETED", 120)
+    equal((job.bjobs()[2], seen.restarts), (hosts, 0), "the job kept its hosts, and was started once")
+    again = job.lines(AGAIN)
+    equal(len(again), 1, "launches after the first")
+    told = notes(cluster, str(job.number))
+    holds(told, "is to start its step again inside its allocation, without " + lost, "what is told of the job")
+    holds(told, "runs again inside its allocation on", "what is told of the job")
+    check(again[0]["why"].startswith("i-"), f"restartd chose the hosts: {again[0]['why']}")
+    check(int(job.lines(START)[-1]["step"]) > 0, "the launch went on from a checkpoint")
+    equal(job.checksum(), undisturbed.checksum(), "the checksum, that of the undisturbed run")
+
+
+def test_railrun_leaves_the_first_host_to_a_requeue(cluster):
+    """railrun is gone with it, and no other can start the step again."""
+    cluster.agents.wait_heard()
+    checkpoints = cluster.root / "scratch" / "railrun-first"
+    checkpoints.mkdir(parents=True)
+    job = heat2d(cluster, 3, 4000, pace_us=20000, ckpt=checkpoints, spares=1, launcher="railrun mpirun")
+    job.wait_checkpoint(60)
+    lost = job.wait("RUN", queue="gang")[0]
+    cluster.power_off(lost)
+    job.wait("RUN", 120, queue="gang", without=lost)
+    wait_for(lambda: len(job.lines(START)) == 2, 60, "the second start", job.logs())
+    check(int(job.lines(START)[-1]["step"]) > 0, "it went on from its checkpoint")
+    equal(job.lines(AGAIN), [], "launches of railrun")
+
+
+def test_railrun_ends_as_its_command_does(cluster):
+    cluster.agents.wait_heard()
+    job = bsub(cluster, 2, "railrun --settle 1s sh -c 'exit 3'")
+    wait_for(lambda: job.bjobs()[0] == "EXIT", 60, "the job to end", job.logs())
+    holds(cluster.out("bhist", "-l", str(job.number)), "Exited with exit code 3", "its history")
+    job = bsub(cluster, 2, "railrun srun true")
+    wait_for(lambda: job.bjobs()[0] == "EXIT", 60, "the job to end", job.logs())
+    holds(job.output.read_text(), "srun is Slurm's and starts nothing under LSF", "what it wrote")

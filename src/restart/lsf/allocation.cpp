@@ -1,5 +1,6 @@
 #include "restart/lsf/allocation.hpp"
 
+#include "base/file.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
 
@@ -87,6 +88,16 @@ Expected<Allocation> read_slots(std::string_view text) {
         if (!adder.add(host, 1))
             return Error{Code::input, fmt::format("a job of more than {} slots", most_slots)};
     return adder.take();
+}
+
+Expected<Allocation> allocation_of(const Lookup& get) {
+    if (const auto hosts = get("LSB_MCPU_HOSTS"); hosts && !hosts->empty()) return read_mcpu_hosts(*hosts);
+    if (const auto file = get("LSB_DJOB_HOSTFILE"); file && !file->empty()) {
+        const auto text = base::read_file(*file, std::size_t{64} << 20);
+        if (!text) return text.error();
+        return read_slots(*text);
+    }
+    return read_slots(get("LSB_HOSTS").value_or(""));
 }
 
 } // namespace restart::lsf

@@ -1,5 +1,6 @@
 // What LSF says of a job in its environment: its number, and its hosts in their order with the slots on each,
-// which for a job that restartd has placed is the order of the plan. Pure.
+// which for a job that restartd has placed is the order of the plan. Pure but for allocation_of(), which may
+// read a file.
 #pragma once
 
 #include "base/expected.hpp"
@@ -32,5 +33,9 @@ base::Expected<Allocation> read_mcpu_hosts(std::string_view text);
 // LSB_DJOB_HOSTFILE's text, a line a slot, and LSB_HOSTS, a word a slot. Errors (Code::input): no host, or
 // too many.
 base::Expected<Allocation> read_slots(std::string_view text);
+
+// From the first of LSB_MCPU_HOSTS, LSB_DJOB_HOSTFILE and LSB_HOSTS that is set, as different engines have
+// them. Errors: theirs, and those of reading the file.
+base::Expected<Allocation> allocation_of(const Lookup& get);
 
 } // namespace restart::lsf

@@ -70,18 +70,6 @@ std::string this_host() {
     return whole.substr(0, whole.find('.'));
 }
 
-// As LSF says it, in the order of its plan.
-Expected<Allocation> allocation() {
-    if (const auto hosts = variable("LSB_MCPU_HOSTS"); hosts && !hosts->empty())
-        return restart::lsf::read_mcpu_hosts(*hosts);
-    if (const auto file = variable("LSB_DJOB_HOSTFILE"); file && !file->empty()) {
-        const auto text = base::read_file(*file, std::size_t{64} << 20);
-        if (!text) return text.error();
-        return restart::lsf::read_slots(*text);
-    }
-    return restart::lsf::read_slots(variable("LSB_HOSTS").value_or(""));
-}
-
 // Files of this user's jobs on this host: nobody else's, as nobody may exchange what a job reads there.
 std::string run_folder() {
     const auto among = variable("TMPDIR").value_or("");
@@ -122,7 +110,7 @@ public:
 
 private:
     void put_order() {
-        auto hosts = allocation();
+        auto hosts = restart::lsf::allocation_of(variable);
         if (!hosts) return say(fmt::format("no order of hosts: {}", hosts.error().text));
         hosts_ = hosts->hosts.size();
         std::string why;

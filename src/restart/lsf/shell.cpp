@@ -34,12 +34,18 @@ bool started_us(pid_t pid) {
     return false;
 }
 
+bool sent_by_a_process(const signalfd_siginfo& what) {
+    return what.ssi_code == SI_USER || what.ssi_code == SI_QUEUE || what.ssi_code == SI_TKILL;
+}
+
+// One of the job's own: rail-lsf-run itself, its line, and what that started.
+bool of_our_group(const signalfd_siginfo& what) {
+    return ::getpgid(static_cast<pid_t>(what.ssi_pid)) == ::getpgrp();
+}
+
 // Was it meant for this process alone?
 bool sent_to_us(const signalfd_siginfo& what) {
-    if (what.ssi_code != SI_USER && what.ssi_code != SI_QUEUE && what.ssi_code != SI_TKILL) return false;
-    const auto sender = static_cast<pid_t>(what.ssi_pid); // 0: of another container
-    if (what.ssi_uid != ::getuid() || sender == 0 || started_us(sender)) return false;
-    return ::getpgid(sender) != ::getpgrp();
+    return sent_by_a_process(what) && !sent_by_lsf(what) && !of_our_group(what);
 }
 
 // What waits there; those that are the child's go to it.
@@ -99,6 +105,13 @@ pid_t parent_of(pid_t pid) {
     const auto end = stat->find(' ', begin);
     return static_cast<pid_t>(
         base::parse_count(std::string_view(*stat).substr(begin, end - begin)).value_or(0));
+}
+
+bool sent_by_lsf(const signalfd_siginfo& what) {
+    if (!sent_by_a_process(what)) return false;
+    const auto sender = static_cast<pid_t>(what.ssi_pid); // 0: of another container
+    if (what.ssi_uid != ::getuid() || sender == 0) return true;
+    return !of_our_group(what) && started_us(sender);
 }
 
 base::Error become(const std::string& line) {

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <sys/signalfd.h>
 
 namespace restart::lsf {
 
@@ -21,5 +22,10 @@ base::Error become(const std::string& line);
 // of the group, and none that started it, as LSF's daemons did where they are the user's own. Dies this
 // process, the line is sent SIGTERM. Errors (Code::io): it cannot be started.
 base::Expected<int> run(const std::string& line, base::Duration every, const std::function<void()>& look);
+
+// Whether a signal came from LSF, which sends it to all processes of the job: what they have started needs it
+// from nobody else. Its daemons are another user's, on the other side of a container, or, where they are the
+// user's own, those that started this process.
+bool sent_by_lsf(const signalfd_siginfo& what);
 
 } // namespace restart::lsf

@@ -4,12 +4,15 @@ libry_run_la_SOURCES = \
 	%D%/checkpoints.cpp %D%/checkpoints.hpp \
 	%D%/command.cpp %D%/command.hpp \
 	%D%/course.cpp %D%/course.hpp \
+	%D%/left_over.cpp %D%/left_over.hpp \
+	%D%/lsf_job.cpp %D%/lsf_job.hpp \
 	%D%/options.cpp %D%/options.hpp \
+	%D%/own_job.cpp %D%/own_job.hpp \
 	%D%/process.cpp %D%/process.hpp \
 	%D%/seats.cpp %D%/seats.hpp \
 	%D%/slurm_job.cpp %D%/slurm_job.hpp \
 	%D%/warm.cpp %D%/warm.hpp
-libry_run_la_LIBADD = libry_ckpt.la libry_spank.la
+libry_run_la_LIBADD = libry_lsf_job.la libry_ckpt.la libry_spank.la
 bin_PROGRAMS += railrun
 railrun_SOURCES = %D%/railrun.cpp
 railrun_LDADD = libry_run.la libry_cli.la

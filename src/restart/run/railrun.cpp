@@ -8,8 +8,8 @@
 #include "restart/run/command.hpp"
 #include "restart/run/course.hpp"
 #include "restart/run/options.hpp"
+#include "restart/run/own_job.hpp"
 #include "restart/run/process.hpp"
-#include "restart/run/slurm_job.hpp"
 #include "restart/run/warm.hpp"
 
 #include <array>
@@ -80,14 +80,13 @@ base::UniqueFd signals_taken() {
 
 class Runner {
 public:
-    Runner(const RunOptions& options, std::string job, Given given, base::UniqueFd signals)
-        : options_(options), job_(std::move(job)), given_(std::move(given)), signals_(std::move(signals)),
+    Runner(const RunOptions& options, OwnJob& job, Given given, base::UniqueFd signals)
+        : options_(options), job_(job), given_(std::move(given)), signals_(std::move(signals)),
           checkpoints_(given_.get) {
-        const auto id = variable("SLURM_JOB_ID");
-        const auto restarts = base::parse_count(variable("SLURM_RESTART_COUNT").value_or("0"));
-        const auto number = base::JobId::parse(id.value_or(""));
-        if (const auto socket = variable("RAIL_CKPT_SOCKET"); socket && number && restarts)
-            agent_.emplace(*socket, *number, static_cast<std::uint32_t>(*restarts), agent_patience);
+        const auto id = job_.id();
+        const auto starts = job_.starts_before();
+        if (const auto socket = variable("RAIL_CKPT_SOCKET"); socket && id && starts)
+            agent_.emplace(*socket, *id, *starts, agent_patience);
         if (options_.warm) {
             std::error_code failed;
             const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
@@ -100,8 +99,7 @@ public:
         Rules rules;
         rules.max_restarts = options_.max_restarts;
         rules.settle = options_.settle;
-        rules.may_requeue = variable("RAIL_RESTART") == "auto";
-        steps_before_ = steps_of(job_);
+        rules.may_requeue = job_.may_requeue() && variable("RAIL_RESTART") == "auto";
         course_.emplace(rules, seats, allocation, checkpoints_.newest());
         allocation_ = std::move(allocation);
         if (auto begun = launch(seats); !begun) return begun.error();
@@ -130,7 +128,8 @@ private:
             if (n <= 0) return;
             for (std::size_t i = 0; i < static_cast<std::size_t>(n) / sizeof taken[0]; ++i)
                 if (taken[i].ssi_signo != SIGCHLD)
-                    feed(Signalled{static_cast<int>(taken[i].ssi_signo), taken[i].ssi_code == SI_KERNEL});
+                    feed(Signalled{static_cast<int>(taken[i].ssi_signo),
+                                   taken[i].ssi_code == SI_KERNEL || job_.reached_launcher(taken[i])});
         }
     }
 
@@ -166,14 +165,11 @@ private:
     }
     std::optional<Event> perform(const End& what) {
         child_.send(what.kill ? SIGKILL : SIGTERM);
-        if (!what.kill) return {};
-        auto steps = steps_of(job_);
-        std::erase_if(steps, [&](const std::string& step) { return steps_before_.contains(step); });
-        kill_steps(steps);
+        if (what.kill) job_.kill_launches();
         return {};
     }
     std::optional<Event> perform(const Look&) {
-        auto hosts = allocation_now(job_);
+        auto hosts = job_.hosts();
         if (hosts) allocation_ = *hosts;
         return Looked{hosts ? std::optional(*std::move(hosts)) : std::nullopt, checkpoints_.newest()};
     }
@@ -183,7 +179,7 @@ private:
         return {};
     }
     std::optional<Event> perform(const Requeue&) {
-        if (auto done = requeue(job_); !done) say("scontrol requeue: " + done.error().text);
+        if (auto done = job_.requeue(); !done) say("the job is not requeued: " + done.error().text);
         return {};
     }
     std::optional<Event> perform(const Exit& what) {
@@ -192,6 +188,7 @@ private:
     }
     std::optional<Event> perform(const Launch& what) {
         if (warmer_) warmer_->stop();
+        job_.clear_before_launch();
         const auto begun = launch(what.seats);
         if (begun) return {};
         say(begun.error().text);
@@ -199,7 +196,7 @@ private:
     }
 
     Expected<void> launch(const Seats& seats) {
-        auto started = command_on(given_, seats, allocation_, hostfile_.path());
+        auto started = job_.command_on(given_, seats, allocation_, hostfile_.path());
         hostfile_.write(started.hostfile);
         started.environment["RAIL_LAUNCH"] = fmt::format("{}", course_->launch());
         const auto claimed = checkpoints_.claim();
@@ -217,7 +214,7 @@ private:
     }
 
     RunOptions options_;
-    std::string job_;
+    OwnJob& job_;
     Given given_;
     base::UniqueFd signals_;
     Checkpoints checkpoints_;
@@ -227,7 +224,6 @@ private:
     std::optional<Course> course_;
     Process child_;
     Hosts allocation_;
-    std::set<std::string> steps_before_;
     std::optional<int> status_;
     bool over_ = false;
     std::string trouble_;
@@ -245,29 +241,31 @@ Expected<Seats> seats_given() {
 
 Expected<int> run(const RunOptions& options, Words words) {
     Given given{std::move(words), variable, variable("RAIL_NODELIST").has_value()};
-    auto job = job_name(given.get);
+    auto job = own_job(given.get);
     if (!job) return std::move(job).error();
+    if (options.warm && !(*job)->can_warm())
+        return base::Error{Code::usage,
+                           "--warm: spares read ahead in steps of Slurm: leave it out under LSF"};
     auto signals = signals_taken();
     if (!signals) return base::system_error("signalfd", errno);
-    auto allocation = allocation_now(*job);
+    auto allocation = (*job)->hosts();
     if (!allocation) return std::move(allocation).error();
     const auto lists = seats_given();
     if (!lists) return lists.error();
     const auto spares = base::parse_count(variable("RAIL_SPARES").value_or("0"));
     auto seats = first_seats(*allocation, *lists, spares ? *spares : 0);
     if (!seats) return std::move(seats).error();
-    if (auto sound = check_command(given, *seats); !sound) return std::move(sound).error();
-    return Runner(options, *std::move(job), std::move(given), std::move(signals))
+    if (auto sound = (*job)->check(given, *seats); !sound) return std::move(sound).error();
+    return Runner(options, **job, std::move(given), std::move(signals))
         .run(*std::move(seats), *std::move(allocation));
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    base::Cli cli(
-        "railrun",
-        "Runs a step of a Slurm job, and starts it again inside the allocation when it loses a host.",
-        "railrun(1)");
+    base::Cli cli("railrun",
+                  "Runs a step of a job, and starts it again inside the allocation when it loses a host.",
+                  "railrun(1)");
     auto split = split_words(argc, argv);
     Arguments arguments;
     declare(cli, arguments);

@@ -3,10 +3,12 @@
 #include "base/child.hpp"
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
+#include "restart/run/own_job.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace restart::run {
 namespace {
@@ -84,6 +86,53 @@ Expected<void> requeue(const std::string& job) {
     if (!done) return Error{Code::unfit, done.error().text};
     if (done->status != 0) return Error{Code::unfit, done->output.substr(0, done->output.find('\n'))};
     return {};
+}
+
+namespace {
+
+class SlurmJob final : public OwnJob {
+public:
+    SlurmJob(std::string name, Lookup get)
+        : name_(std::move(name)), get_(std::move(get)), steps_before_(steps_of(name_)) {}
+
+    std::optional<base::JobId> id() const override {
+        const auto id = base::JobId::parse(get_("SLURM_JOB_ID").value_or(""));
+        return id ? std::optional(*id) : std::nullopt;
+    }
+    std::optional<std::uint32_t> starts_before() const override {
+        const auto count = base::parse_count(get_("SLURM_RESTART_COUNT").value_or("0"));
+        if (!count || *count > std::numeric_limits<std::uint32_t>::max()) return {};
+        return static_cast<std::uint32_t>(*count);
+    }
+    Expected<Hosts> hosts() override { return allocation_now(name_); }
+    Expected<void> check(const Given& given, const Seats& seats) const override {
+        return check_command(given, seats);
+    }
+    Started command_on(const Given& given, const Seats& seats, const Hosts& allocation,
+                       const std::string& hostfile) const override {
+        return run::command_on(given, seats, allocation, hostfile);
+    }
+    void kill_launches() override {
+        auto steps = steps_of(name_);
+        std::erase_if(steps, [&](const std::string& step) { return steps_before_.contains(step); });
+        kill_steps(steps);
+    }
+    bool may_requeue() const override { return true; }
+    Expected<void> requeue() override { return run::requeue(name_); }
+    bool can_warm() const override { return true; }
+
+private:
+    std::string name_;
+    Lookup get_;
+    std::set<std::string> steps_before_;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<OwnJob>> own_slurm_job(const Lookup& get) {
+    auto name = job_name(get);
+    if (!name) return std::move(name).error();
+    return std::unique_ptr<OwnJob>(std::make_unique<SlurmJob>(*std::move(name), get));
 }
 
 } // namespace restart::run

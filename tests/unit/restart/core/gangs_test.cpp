@@ -238,3 +238,20 @@ TEST_CASE("a gang that has ended when its action comes is nothing to tell of") {
     CHECK_FALSE(state_of(world, job).plan);
     CHECK(world.notes.size() == told);
 }
+
+TEST_CASE("a gang under railrun starts again on its spare, without a requeue") {
+    World world(16, 4);
+    const auto gang = world.submit_gang(4);
+    world.run(2);
+    world.plan(gang, {"n001", "n002", "n003", "n004"});
+    world.run(6);
+    REQUIRE(world.job(gang).phase == JobPhase::running);
+    world.run_inside(gang, 1);
+    world.run(2);
+    world.power_off("n002");
+    world.run(20);
+    INFO(world.story());
+    CHECK(world.count(ActionKind::requeue_job) == 0);
+    CHECK(world.run_of(gang) == restart::JobRun{1, "n[001,004,003]", "", false});
+    CHECK(world.noted("runs again inside its allocation on n[001,004,003] (launch 1)"));
+}

@@ -1,6 +1,8 @@
 tests_unit_unit_run_SOURCES = \
 	%D%/command_test.cpp \
 	%D%/course_test.cpp \
+	%D%/left_over_test.cpp \
+	%D%/lsf_job_test.cpp \
 	%D%/options_test.cpp \
 	%D%/process_test.cpp \
 	%D%/seats_test.cpp \
