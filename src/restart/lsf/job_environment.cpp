@@ -43,6 +43,32 @@ std::set<std::string> in_nccl_conf(const Lookup& get) {
     return names;
 }
 
+// What one launcher is told of hosts, or of the way to them.
+struct Choice {
+    std::vector<const char*> unless; // the user has chosen, as one of these is set
+    std::vector<std::pair<const char*, std::string>> sets;
+};
+
+// Open MPI 4 finds its hosts by spank::rank_environment(). Hydra gives the rsh of its launcher "rsh" the host
+// first, as rail-lsf-rsh wants it, that of "ssh" an option.
+std::vector<Choice> choices_for(const std::string& agent, const std::string& hostfile) {
+    std::vector<Choice> choices = {
+        {{"OMPI_MCA_plm_rsh_agent"},
+         {{"OMPI_MCA_plm_rsh_agent", agent}, {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"}}},
+        {{"PRTE_MCA_plm_ssh_agent"},
+         {{"PRTE_MCA_plm_ssh_agent", agent}, {"PRTE_MCA_plm_ssh_no_tree_spawn", "1"}}},
+        {{"HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC", "HYDRA_BOOTSTRAP", "HYDRA_BOOTSTRAP_EXEC"},
+         {{"HYDRA_LAUNCHER", "rsh"}, {"HYDRA_LAUNCHER_EXEC", agent}}},
+        {{"I_MPI_HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP_EXEC"},
+         {{"I_MPI_HYDRA_BOOTSTRAP", "rsh"}, {"I_MPI_HYDRA_BOOTSTRAP_EXEC", agent}}},
+    };
+    if (hostfile.empty()) return choices;
+    choices.push_back({{}, {{"PRTE_MCA_prte_default_hostfile", hostfile}}});
+    choices.push_back({{}, {{"HYDRA_HOST_FILE", hostfile}}});
+    choices.push_back({{"I_MPI_HYDRA_HOSTS_GROUP"}, {{"I_MPI_HYDRA_HOST_FILE", hostfile}}});
+    return choices;
+}
+
 } // namespace
 
 Changes job_variables(const sched::Hints& hints, base::JobId job, std::uint32_t starts_before,
@@ -65,16 +91,16 @@ Changes order_variables(const spank::RankLists& lists, const std::string& hostfi
     const auto now = behind(changes, get);
     const auto variables = spank::rank_environment(lists, {}, hostfile, now);
     std::string claims;
-    const std::pair<const char*, std::string> starting[] = {{"OMPI_MCA_plm_rsh_agent", agent},
-                                                            {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"}};
-    // A user's own agent has its own way to hosts.
-    if (!now(starting[0].first))
-        for (const auto& [name, value] : starting) {
+    for (const auto& choice : choices_for(agent, hostfile)) {
+        if (std::any_of(choice.unless.begin(), choice.unless.end(),
+                        [&](const char* name) { return now(name).has_value(); }))
+            continue;
+        for (const auto& [name, value] : choice.sets) {
             if (now(name)) continue;
+            changes[name] = value;
             claims += fmt::format("{}{}={}", claims.empty() ? "" : " ", name, value);
         }
-    for (const auto& [name, value] : starting)
-        if (claims.find(fmt::format("{}=", name)) != std::string::npos) changes[name] = value;
+    }
     for (const auto& [name, value] : variables)
         if (name == "RAIL_LAUNCHERS")
             claims = claims.empty() ? value : fmt::format("{} {}", value, claims);

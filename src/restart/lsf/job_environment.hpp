@@ -23,9 +23,10 @@ Changes job_variables(const sched::Hints& hints, base::JobId job, std::uint32_t 
                       const std::string& socket);
 
 // RAIL_NODELIST, RAIL_SPARE_NODELIST, RAIL_NUM_NODES, RAIL_HOSTFILE (`hostfile`; empty: there is none), and
-// for mpirun of Open MPI, which may know nothing of LSF, the hosts in their order and `agent`, by which it
-// starts its daemon on the others. Whatever of the latter the user has set stays, and RAIL_LAUNCHERS names
-// what was set, as under Slurm: an outer job's is unset.
+// for launchers, which may know nothing of LSF or of what its engine lacks, the hosts in their order and
+// `agent`, by which they start their daemons on the others: Open MPI 4 and 5 (PRRTE), MPICH and Intel MPI
+// (Hydra). Whatever of the latter the user has set stays, and RAIL_LAUNCHERS names what was set, as under
+// Slurm: an outer job's is unset.
 Changes order_variables(const spank::RankLists& lists, const std::string& hostfile, const std::string& agent,
                         const Lookup& get);
 

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -66,19 +67,31 @@ TEST_CASE("without a fabric hosts are in LSF's order, the last of them spares") 
 
 TEST_CASE("launchers are told the hosts and the way to them") {
     const spank::RankLists lists{{"n4", "n2"}, {"n6"}};
+    const Variables told = {{"OMPI_MCA_orte_default_hostfile", "/tmp/hosts"},
+                            {"OMPI_MCA_rmaps_base_mapping_policy", "seq"},
+                            {"OMPI_MCA_plm_rsh_agent", "/bin/rsh"},
+                            {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
+                            {"PRTE_MCA_plm_ssh_agent", "/bin/rsh"},
+                            {"PRTE_MCA_plm_ssh_no_tree_spawn", "1"},
+                            {"PRTE_MCA_prte_default_hostfile", "/tmp/hosts"},
+                            {"HYDRA_LAUNCHER", "rsh"},
+                            {"HYDRA_LAUNCHER_EXEC", "/bin/rsh"},
+                            {"HYDRA_HOST_FILE", "/tmp/hosts"},
+                            {"I_MPI_HYDRA_BOOTSTRAP", "rsh"},
+                            {"I_MPI_HYDRA_BOOTSTRAP_EXEC", "/bin/rsh"},
+                            {"I_MPI_HYDRA_HOST_FILE", "/tmp/hosts"}};
     const auto now = after({}, order_variables(lists, "/tmp/hosts", "/bin/rsh", in({})));
-    CHECK(now ==
-          Variables{{"RAIL_NODELIST", "n[4,2]"},
-                    {"RAIL_SPARE_NODELIST", "n6"},
-                    {"RAIL_NUM_NODES", "2"},
-                    {"RAIL_HOSTFILE", "/tmp/hosts"},
-                    {"OMPI_MCA_orte_default_hostfile", "/tmp/hosts"},
-                    {"OMPI_MCA_rmaps_base_mapping_policy", "seq"},
-                    {"OMPI_MCA_plm_rsh_agent", "/bin/rsh"},
-                    {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
-                    {"RAIL_LAUNCHERS", "OMPI_MCA_orte_default_hostfile=/tmp/hosts "
-                                       "OMPI_MCA_rmaps_base_mapping_policy=seq "
-                                       "OMPI_MCA_plm_rsh_agent=/bin/rsh OMPI_MCA_plm_rsh_no_tree_spawn=1"}});
+    auto wanted = told;
+    wanted.insert({{"RAIL_NODELIST", "n[4,2]"},
+                   {"RAIL_SPARE_NODELIST", "n6"},
+                   {"RAIL_NUM_NODES", "2"},
+                   {"RAIL_HOSTFILE", "/tmp/hosts"},
+                   {"RAIL_LAUNCHERS", now.at("RAIL_LAUNCHERS")}});
+    CHECK(now == wanted);
+    const auto claimed = spank::claimed("RAIL_LAUNCHERS", in(now));
+    for (const auto& [name, value] : told)
+        CHECK(std::count(claimed.begin(), claimed.end(), name) == 1);
+    CHECK(claimed.size() == told.size() + 1); // and itself
     // An outer job's are replaced, its spares forgotten; the user's stay.
     const auto inner = after(now, order_variables({{"n9"}, {}}, "/tmp/9", "/bin/rsh", in(now)));
     CHECK(inner.at("OMPI_MCA_orte_default_hostfile") == "/tmp/9");
@@ -88,7 +101,32 @@ TEST_CASE("launchers are told the hosts and the way to them") {
     CHECK(kept.at("OMPI_MCA_plm_rsh_agent") == "ssh");
     CHECK_FALSE(kept.contains("OMPI_MCA_orte_default_hostfile"));
     CHECK_FALSE(kept.contains("OMPI_MCA_plm_rsh_no_tree_spawn"));
-    CHECK_FALSE(kept.contains("RAIL_LAUNCHERS"));
+    CHECK(kept.at("RAIL_LAUNCHERS").find("OMPI_") == std::string::npos);
+}
+
+TEST_CASE("a way or hosts that the user chose for a launcher stay, whatever the names") {
+    const spank::RankLists lists{{"n4", "n2"}, {}};
+    const auto beside = [&](const Variables& users) {
+        return after(users, order_variables(lists, "/tmp/hosts", "/bin/rsh", in(users)));
+    };
+    for (const char* name : {"HYDRA_LAUNCHER", "HYDRA_LAUNCHER_EXEC", "HYDRA_BOOTSTRAP"}) {
+        const auto now = beside({{name, "ssh"}});
+        CHECK(now.at(name) == "ssh");
+        CHECK(now.contains("HYDRA_LAUNCHER") + now.contains("HYDRA_LAUNCHER_EXEC") <= 1);
+        CHECK(now.at("HYDRA_HOST_FILE") == "/tmp/hosts");
+    }
+    const auto intel = beside({{"I_MPI_HYDRA_BOOTSTRAP", "lsf"}, {"I_MPI_HYDRA_HOSTS_GROUP", "n[1-2]"}});
+    CHECK(intel.at("I_MPI_HYDRA_BOOTSTRAP") == "lsf");
+    CHECK_FALSE(intel.contains("I_MPI_HYDRA_BOOTSTRAP_EXEC"));
+    CHECK_FALSE(intel.contains("I_MPI_HYDRA_HOST_FILE"));
+    const auto five = beside({{"PRTE_MCA_prte_default_hostfile", "/mine"}});
+    CHECK(five.at("PRTE_MCA_prte_default_hostfile") == "/mine");
+    CHECK(five.at("PRTE_MCA_plm_ssh_agent") == "/bin/rsh");
+    // Without a host file of ours launchers are told the way alone.
+    const auto without = after({}, order_variables(lists, "", "/bin/rsh", in({})));
+    CHECK(without.at("HYDRA_LAUNCHER_EXEC") == "/bin/rsh");
+    CHECK_FALSE(without.contains("HYDRA_HOST_FILE"));
+    CHECK_FALSE(without.contains("PRTE_MCA_prte_default_hostfile"));
 }
 
 TEST_CASE("another host's HCAs are not this one's") {
