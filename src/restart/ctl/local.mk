@@ -14,6 +14,7 @@ libry_doctor_la_SOURCES = \
 	%D%/doctor/checks.cpp %D%/doctor/checks.hpp \
 	%D%/doctor/facts.hpp \
 	%D%/doctor/gather.cpp %D%/doctor/gather.hpp \
+	%D%/doctor/lsf.hpp %D%/doctor/lsf_checks.cpp %D%/doctor/lsf_gather.cpp \
 	%D%/doctor/plugins.cpp %D%/doctor/plugins.hpp \
 	%D%/doctor/show.cpp %D%/doctor/show.hpp
 libry_doctor_la_LIBADD = libry_topo.la

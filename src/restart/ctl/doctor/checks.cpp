@@ -3,6 +3,7 @@
 #include "base/host_port.hpp"
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
+#include "restart/ctl/doctor/lsf.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -37,8 +38,13 @@ public:
     std::vector<Complaint> all() {
         configuration();
         munge();
-        plugstack();
-        if (slurm()) {
+        if (facts_.is_lsf()) {
+            for (auto& complaint : lsf_complaints(facts_, this_host_))
+                found_.push_back(std::move(complaint));
+        } else {
+            plugstack();
+        }
+        if (!facts_.is_lsf() && slurm()) {
             plugins();
             slurm_configuration();
             failover();
@@ -71,6 +77,7 @@ private:
                                         [&](const PluginFile& file) { return file.name == name; });
         return found == facts_.plugins.end() ? nullptr : &*found;
     }
+    const char* manager() const { return facts_.is_lsf() ? "LSF" : "Slurm"; }
     bool several_hosts() const { return facts_.nodes.size() > 1; }
 
     void configuration() {
@@ -245,13 +252,14 @@ private:
         if (this_host_ || facts_.nodes.empty()) return;
         if (const auto unknown = missing_from(facts_.nodes, facts_.fabric.hosts); !unknown.empty())
             add("fabric.lacks_nodes", Weight::warning,
-                fmt::format("nodes of Slurm that {} does not have: {}; gangs are not placed on them by rail",
-                            path, named(unknown)),
-                "discover the fabric again with all hosts up; names must be those of slurm.conf (railtopo "
-                "discover)");
+                fmt::format("{} that {} does not have: {}; gangs are not placed on them by rail",
+                            facts_.is_lsf() ? "hosts of LSF" : "nodes of Slurm", path, named(unknown)),
+                fmt::format("discover the fabric again with all hosts up; names must be those of {} "
+                            "(railtopo discover)",
+                            facts_.is_lsf() ? "bhosts" : "slurm.conf"));
         if (const auto extra = missing_from(facts_.fabric.hosts, facts_.nodes); !extra.empty())
             add("fabric.extra_hosts", Weight::note,
-                fmt::format("hosts of {} that Slurm does not have: {}", path, named(extra)),
+                fmt::format("hosts of {} that {} does not have: {}", path, manager(), named(extra)),
                 "storage and management hosts are no matter; renamed nodes are");
     }
 
@@ -261,9 +269,9 @@ private:
                 "make [restartd] user the same on all hosts, and the user that restartd runs as");
         else if (!facts_.restartd_error.empty())
             add("restartd.away", Weight::error, facts_.restartd_error,
-                "systemctl enable --now restartd where slurmctld runs (journalctl -u restartd); on that "
-                "host, is the "
-                "port open to this one? (ss -ltn, nft list ruleset)");
+                fmt::format("systemctl enable --now restartd {} (journalctl -u restartd); on that host, is "
+                            "the port open to this one? (ss -ltn, nft list ruleset)",
+                            facts_.is_lsf() ? "on the management host" : "where slurmctld runs"));
         if (!facts_.status) return;
         const auto& status = *facts_.status;
         for (const auto& other : facts_.other_restartds)
@@ -302,19 +310,21 @@ private:
                             status.journal.file),
                 "make room there, or a shorter [restartd] keep_history");
         if (!status.resource_manager.answers)
-            add("restartd.no_slurm", Weight::error, "restartd cannot read slurmctld",
+            add(facts_.is_lsf() ? "restartd.no_lsf" : "restartd.no_slurm", Weight::error,
+                fmt::format("restartd cannot read {}", facts_.is_lsf() ? "LSF" : "slurmctld"),
                 "journalctl -u restartd");
         if (!status.fabric.error.empty())
             add("restartd.fabric", Weight::warning,
                 fmt::format("restartd has no fabric file: {}", status.fabric.error),
                 "copy it to restartd's host");
         agents(status);
-        if (facts_.slurm_error.empty()) slurmds(status);
+        if (!facts_.is_lsf() && facts_.slurm_error.empty()) slurmds(status);
         if (status.witnesses.slow)
             add("witness.slow", Weight::warning,
                 fmt::format("the loss of a host is confirmed late: {}",
                             fmt::join(status.witnesses.sentences, "; ")),
-                "run fabricwatchd on a host with an HCA, or lower SlurmdTimeout");
+                facts_.is_lsf() ? "run fabricwatchd on a host with an HCA"
+                                : "run fabricwatchd on a host with an HCA, or lower SlurmdTimeout");
         if (status.observe_only)
             add("restartd.observes", Weight::note, "observe_only is set: nothing is drained or requeued",
                 "after a week of railctl history: observe_only = false, systemctl reload restartd");
@@ -325,6 +335,8 @@ private:
         std::map<std::string, std::vector<std::string>> blind; // hosts by what they do not watch
         for (const auto& host : status.hosts) {
             if (!host.state) continue; // a name of the fabric file alone
+            if (facts_.is_lsf() && !std::binary_search(facts_.nodes.begin(), facts_.nodes.end(), host.name))
+                continue; // LSF's master, which need run no jobs
             if (!host.agent.last_report)
                 never.push_back(host.name);
             else if (host.agent.silent)
@@ -336,10 +348,11 @@ private:
             if (!host.state && host.agent.last_report && !host.agent.silent) misnamed.push_back(host.name);
         if (!misnamed.empty())
             add("agent.name", Weight::error,
-                fmt::format("nodewatchd reports by a name that slurm.conf does not have: {}",
-                            named(misnamed)),
-                "nodewatchd --host NODENAME there (systemctl edit nodewatchd), or NodeHostname in "
-                "slurm.conf");
+                fmt::format("nodewatchd reports by a name that {} does not have: {}",
+                            facts_.is_lsf() ? "LSF" : "slurm.conf", named(misnamed)),
+                facts_.is_lsf() ? "nodewatchd --host NAME there, as bhosts has it (systemctl edit nodewatchd)"
+                                : "nodewatchd --host NODENAME there (systemctl edit nodewatchd), or "
+                                  "NodeHostname in slurm.conf");
         if (!never.empty())
             add("agent.never", Weight::error,
                 fmt::format("nodewatchd has never reported from {}", named(never)),

@@ -48,6 +48,30 @@ struct OtherRestartd {
     std::string text;                               // what it says, or why it did not answer
 };
 
+// A queue as bqueues -l shows it.
+struct LsfQueue {
+    std::string error; // why it could not be read; empty: it was
+    std::string res_req, users;
+    bool rerunnable = false;
+    bool operator==(const LsfQueue&) const = default;
+};
+
+// Under LSF, in place of what is asked of Slurm.
+struct LsfFacts {
+    std::string error;                      // why LSF did not answer; empty: it did
+    std::map<std::string, LsfQueue> queues; // those that [lsf] names
+    std::map<std::string, std::string>
+        timing; // by key, of lsb.params, lsf.conf and lsf.cluster.NAME, as found
+    std::map<std::string, std::string> planned; // lsload's value, by host
+    bool has_planned = true;                    // lsload has this index, or could not be asked
+    std::string conf_error;                     // of lsf.conf; empty: it was read
+    std::string conf_path;
+    std::map<std::string, std::string> conf; // its parameters
+    std::string cluster_error;               // of lsf.cluster.NAME, as conf_error
+    std::string esub;                        // where esub.rail must be; empty: LSF_SERVERDIR is not known
+    bool esub_runs = false;                  // it is there, and may be executed
+};
+
 struct Facts {
     std::string config_error;  // of railyard.conf; empty: none
     std::string config_source; // base::source_of
@@ -57,13 +81,16 @@ struct Facts {
 
     std::string slurm_error;                  // why slurmctld did not answer; empty: it did
     std::map<std::string, std::string> slurm; // `scontrol show config`, by key
-    std::vector<std::string> nodes;           // its node names, sorted
+    std::vector<std::string> nodes;           // its node names, sorted; under LSF bhosts' names
     std::map<std::string, std::vector<std::string>>
         slurmd_releases;       // nodes, sorted, by their slurmd's release
     std::string local_release; // of the Slurm installed here; empty: it is not known
     std::vector<PluginFile> plugins;
     std::string plugstack; // the file; empty: there is none
     std::vector<PlugstackLine> spank;
+
+    LsfFacts lsf;
+    bool is_lsf() const { return conf.restartd.resource_manager == "lsf"; }
 
     std::string fabric_error; // of the fabric file; empty: none
     FabricFacts fabric;

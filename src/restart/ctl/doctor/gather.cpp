@@ -1,6 +1,7 @@
 #include "restart/ctl/doctor/gather.hpp"
 
 #include "base/child.hpp"
+#include "restart/ctl/doctor/lsf.hpp"
 #include "restart/ctl/doctor/plugins.hpp"
 #include "restart/wire/http_client.hpp"
 #include "restart/wire/munge_auth.hpp"
@@ -37,7 +38,7 @@ void read_config(const Ask& ask, Facts& into) {
         into.config_error = conf.error().text;
     into.config_source = base::source_of(into.conf);
     if (!ask.url.empty()) into.conf.restartd.url = {ask.url};
-    if (into.conf.restartd.user.empty()) into.conf.restartd.user = slurm_user();
+    if (into.conf.restartd.user.empty() && !into.is_lsf()) into.conf.restartd.user = slurm_user();
 }
 
 void try_munge(Facts& into) {
@@ -198,7 +199,10 @@ Facts gather(const Ask& ask) {
     Facts facts;
     read_config(ask, facts);
     try_munge(facts);
-    ask_slurm(facts);
+    if (facts.is_lsf())
+        ask_lsf(facts);
+    else
+        ask_slurm(facts);
     read_fabric(facts);
     ask_restartd(facts);
     return facts;

@@ -1,5 +1,5 @@
-// Asks this host, munged, slurmctld and restartd what the doctor judges. Each is asked once and has its time;
-// one that does not answer is a fact like any other. Changes nothing.
+// Asks this host, munged, slurmctld or LSF, and restartd what the doctor judges. Each is asked once and has
+// its time; one that does not answer is a fact like any other. Changes nothing.
 #pragma once
 
 #include "restart/ctl/doctor/facts.hpp"

@@ -1,5 +1,6 @@
 #include "restart/ctl/enable/command.hpp"
 
+#include "base/conf.hpp"
 #include "base/units.hpp"
 #include "restart/ctl/enable/apply.hpp"
 #include "restart/ctl/enable/gather.hpp"
@@ -90,6 +91,13 @@ bool Command::given() const {
 
 Expected<int> Command::run(const std::string& config, const std::string& url, bool json) const {
     const auto& t = *typed_;
+    if (const auto conf = base::load_conf(config, {base::ConfTable::restartd});
+        conf && conf->restartd.resource_manager == "lsf")
+        return Error{
+            Code::usage,
+            "[restartd] resource_manager is \"lsf\", and this is about Slurm: under LSF placement is "
+            "switched on by files that railtopo export writes, and restartd acts when observe_only "
+            "is false in railyard.conf and it has read that: see railyard-lsf(7)"};
     Limits limits;
     if (!t.wait.empty()) {
         const auto wait = base::parse_duration(t.wait);
