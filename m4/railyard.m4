@@ -114,6 +114,14 @@ AC_DEFUN([RY_SLURM_LIBRARY], [
     tail -n 1 | sed -n 's/^0x//p')
   ry_slurm_version=$(printf '%d.%02d.%d' $((0x${ry_hex:-0} >> 16)) $((0x${ry_hex:-0} >> 8 & 255)) $((0x${ry_hex:-0} & 255)))])
 
+# RY_LIBSLURM: LIBSLURM is the name of the client library (libslurm.so.38) that belongs to the headers. restartd loads it.
+AC_DEFUN([RY_LIBSLURM], [
+  AC_MSG_CHECKING([the name of Slurm's client library])
+  LIBSLURM=$(objdump -p "$($CC -print-file-name=libslurm.so)" 2>/dev/null | sed -n 's/^ *SONAME  *//p')
+  AS_IF([test -z "$LIBSLURM"], [AC_MSG_ERROR([libslurm.so is not there, or objdump cannot read it: install libslurm-dev and binutils])])
+  AC_MSG_RESULT([$LIBSLURM])
+  AC_SUBST([LIBSLURM])])
+
 # RY_SLURM_SOURCE(DIR|no, NAME, OPTION): a configured Slurm source for plugins inside its slurmctld, given by OPTION.
 # A build beside the source is found by its config.h: DIR itself or DIR/build.
 # NAME_CPPFLAGS, NAME_PUBLIC_CPPFLAGS (its public headers only, for SPANK), NAME_API (N of its libslurm.so.N) and the conditionals

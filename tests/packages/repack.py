@@ -37,7 +37,7 @@ def as_version(packages: list[Path], version: str, folder: Path) -> list[Path]:
 def for_second_release(packages: list[Path], build: Path, release: str, folder: Path) -> list[Path]:
     """With the plugins and the restartd of the build's second release of Slurm."""
     ours = build / "second/.libs"
-    client = re.search(r"\[libslurm\.so\.(\d+)\]", run("readelf", "-d", build / "second/restartd"))[1]
+    client = re.search(r"libslurm\.so\.(\d+)", run("strings", build / "second/restartd"))[1]
 
     def change(root: Path, control: str) -> str:
         for folder_of_plugins in root.glob("usr/lib/*/slurm-wlm"):

@@ -41,17 +41,10 @@ sbin_PROGRAMS += restartd
 restartd_SOURCES = %D%/restartd.cpp
 restartd_LDADD = $(restartd_libs) libry_cli.la
 
-# For another release of Slurm. Its client library is not on this machine: one of its name stands for it, in which the
-# functions do nothing. Where this runs there is the true one.
+# For another release of Slurm.
 if SECOND_SLURM_SRC
 check_PROGRAMS += second/restartd
 second_restartd_SOURCES = $(restartd_SOURCES)
-# libtool names it before what needs it.
-second_restartd_LDFLAGS = -Wl,--no-as-needed
 second_restartd_LDADD = libry_daemon.la libry_rm_second.la libry_http.la libry_restart_core.la libry_explain.la \
-	libry_dispatch.la libry_lsf.la libry_slurm.la libry_cli.la second/libslurm.so
-second/libslurm.so: libry_rm_second.la
-	$(AM_V_GEN)$(MKDIR_P) second && $(NM) -u .libs/libry_rm_second.a | sed -n 's/.* U \(slurm_.*\)/void \1(void) {}/p' | sort -u | \
-		$(CC) -shared -nostdlib -Wl,-soname,libslurm.so.$(SECOND_SLURM_SRC_API) -x c - -o $@
-CLEANFILES += second/libslurm.so
+	libry_dispatch.la libry_lsf.la libry_slurm.la libry_cli.la
 endif

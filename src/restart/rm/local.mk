@@ -8,6 +8,7 @@ libry_rm_la_SOURCES = \
 	%D%/lsf_text.cpp %D%/lsf_text.hpp \
 	%D%/lsf_words.hpp \
 	%D%/rm.hpp \
+	%D%/slurm_calls.cpp %D%/slurm_calls.hpp \
 	%D%/slurm_doors.cpp %D%/slurm_doors.hpp \
 	%D%/slurm_free.cpp %D%/slurm_free.hpp \
 	%D%/slurm_owned.hpp \
@@ -17,11 +18,12 @@ libry_rm_la_SOURCES = \
 	%D%/slurm_record.hpp \
 	%D%/slurm_rm.cpp %D%/slurm_rm.hpp \
 	%D%/slurm_words.hpp
-libry_rm_la_LIBADD = $(SLURM_LIBS)
+# libslurm is loaded when Slurm is the resource manager (slurm_calls.hpp).
+libry_rm_la_CPPFLAGS = $(AM_CPPFLAGS) -DLIBSLURM='"$(LIBSLURM)"'
 
 # The same for another release of Slurm, for the tests of its packages; not installed.
 if SECOND_SLURM_SRC
 check_LTLIBRARIES += libry_rm_second.la
 libry_rm_second_la_SOURCES = $(libry_rm_la_SOURCES)
-libry_rm_second_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_PUBLIC_CPPFLAGS)
+libry_rm_second_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_PUBLIC_CPPFLAGS) -DLIBSLURM='"libslurm.so.$(SECOND_SLURM_SRC_API)"'
 endif

@@ -3,8 +3,7 @@
 
 #include "base/clock.hpp"
 #include "restart/core/rm_snapshot.hpp"
-
-#include <slurm/slurm.h>
+#include "restart/rm/slurm_calls.hpp"
 
 #include <cstdint>
 #include <ctime>

@@ -5,8 +5,7 @@
 #include "base/expected.hpp"
 #include "restart/core/action.hpp"
 #include "restart/core/rm_snapshot.hpp"
-
-#include <slurm/slurm.h>
+#include "restart/rm/slurm_calls.hpp"
 
 #include <span>
 

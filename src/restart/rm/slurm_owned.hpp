@@ -1,8 +1,7 @@
 // What libslurm allocates, owned. Only slurm_*.cpp files include this.
 #pragma once
 
-#include <slurm/slurm.h>
-#include <slurm/slurmdb.h>
+#include "restart/rm/slurm_calls.hpp"
 
 #include <memory>
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "restart/core/rm_queue.hpp"
-
-#include <slurm/slurm.h>
+#include "restart/rm/slurm_calls.hpp"
 
 #include <optional>
 

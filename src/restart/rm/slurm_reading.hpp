@@ -9,10 +9,9 @@
 #include "restart/core/rm_config.hpp"
 #include "restart/core/rm_snapshot.hpp"
 #include "restart/core/rm_user.hpp"
+#include "restart/rm/slurm_calls.hpp"
 
-#include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
-#include <slurm/slurmdb.h>
 
 #include <ctime>
 #include <functional>

@@ -1,10 +1,9 @@
 // What slurmctld answers about one job. Only slurm_*.cpp files include this.
 #pragma once
 
+#include "restart/rm/slurm_calls.hpp"
 #include "restart/rm/slurm_owned.hpp"
 #include "restart/rm/slurm_reading.hpp"
-
-#include <slurm/slurm.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -307,7 +307,7 @@ private:
 
     // Slurm chooses the hosts itself (select_rail).
     template <class Move>
-        requires std::same_as<Move, PlaceJob> || std::same_as<Move, ParkJob>
+    requires std::same_as<Move, PlaceJob> || std::same_as<Move, ParkJob>
     static Expected<void> done(const Move&) {
         return Error{Code::unfit, "slurmctld chooses the hosts of jobs itself"};
     }
@@ -492,6 +492,7 @@ private:
 Expected<std::unique_ptr<ResourceManager>> make_slurm_rm(const std::filesystem::path& conf) {
     const char* named = conf.empty() ? std::getenv("SLURM_CONF") : conf.c_str();
     if (named != nullptr && access(named, R_OK) != 0) return base::system_error(named, errno);
+    if (auto loaded = load_slurm_calls(slurm_library()); !loaded) return std::move(loaded).error();
     slurm_init(named);
     return std::unique_ptr<ResourceManager>(std::make_unique<SlurmRm>());
 }

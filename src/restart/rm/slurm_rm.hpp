@@ -1,4 +1,5 @@
-// Slurm through libslurm (22.05 and later). The library keeps its configuration process-wide: make one.
+// Slurm through libslurm (22.05 and later), which is loaded here and not with the program: under LSF there is
+// none. The library keeps its configuration process-wide: make one.
 #pragma once
 
 #include "restart/rm/rm.hpp"
@@ -9,7 +10,8 @@
 namespace restart {
 
 // `conf` is slurm.conf; empty: $SLURM_CONF or Slurm's own default. Must run as root or SlurmUser to change
-// anything. Errors (Code::input) when the file cannot be read: libslurm would end the process over it.
+// anything. Errors: those of load_slurm_calls(); Code::input when the file cannot be read: libslurm would end
+// the process over it.
 base::Expected<std::unique_ptr<ResourceManager>> make_slurm_rm(const std::filesystem::path& conf = {});
 
 } // namespace restart

@@ -8,6 +8,10 @@ using restart::JobPhase;
 
 namespace {
 
+// What is read is partly in lists of the library's own.
+[[maybe_unused]] const bool library_is_there =
+    restart::load_slurm_calls(restart::slurm_library()).has_value();
+
 restart::RmNode node(std::uint32_t state, const char* reason = nullptr) {
     node_info_t raw;
     std::memset(&raw, 0, sizeof raw);
@@ -388,21 +392,21 @@ TEST_CASE("what slurmctld knows of a user") {
     users[0].admin_level = SLURMDB_ADMIN_OPERATOR;
     users[1].name = bob.data();
     users[1].admin_level = SLURMDB_ADMIN_NONE;
-    users[1].coord_accts = slurm_list_create(nullptr);
-    slurm_list_append(users[1].coord_accts, &first);
-    slurm_list_append(users[1].coord_accts, &second);
+    users[1].coord_accts = restart::slurm_list_create(nullptr);
+    restart::slurm_list_append(users[1].coord_accts, &first);
+    restart::slurm_list_append(users[1].coord_accts, &second);
     assoc_mgr_info_msg_t known{};
     CHECK(restart::read_user(known, "alice") == restart::RmUser{}); // without accounting
-    known.user_list = slurm_list_create(nullptr);
-    slurm_list_append(known.user_list, &users[0]);
-    slurm_list_append(known.user_list, &users[1]);
+    known.user_list = restart::slurm_list_create(nullptr);
+    restart::slurm_list_append(known.user_list, &users[0]);
+    restart::slurm_list_append(known.user_list, &users[1]);
     CHECK(restart::read_user(known, "alice") == restart::RmUser{restart::RmLevel::reads, {}});
     CHECK(restart::read_user(known, "bob") == restart::RmUser{restart::RmLevel::none, {"physics", "optics"}});
     CHECK(restart::read_user(known, "carol") == restart::RmUser{});
     users[0].admin_level = SLURMDB_ADMIN_SUPER_USER;
     CHECK(restart::read_user(known, "Alice").level == restart::RmLevel::acts); // as slurmctld compares them
-    slurm_list_destroy(users[1].coord_accts);
-    slurm_list_destroy(known.user_list);
+    restart::slurm_list_destroy(users[1].coord_accts);
+    restart::slurm_list_destroy(known.user_list);
 }
 
 TEST_CASE("Slurm's errors say whether to try again") {
