@@ -56,6 +56,7 @@ EXTRA_DIST += \
 	%D%/test_lsf_short_cut.py \
 	%D%/test_lsf_hard.py \
 	%D%/test_lsf_tools.py \
+	%D%/test_lsf_tour.py \
 	%D%/test_manual.py \
 	%D%/test_notices.py \
 	%D%/test_operator.py \

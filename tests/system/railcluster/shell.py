@@ -7,6 +7,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from . import lsf
+
 SLURM = ("sbatch", "srun", "salloc", "squeue", "sinfo", "scontrol", "scancel")
 HERE = Path(__file__).resolve().parent
 
@@ -21,7 +23,10 @@ def write(cluster) -> Path:
     enter = " ".join(cluster.yard.prefix("ctl"))
     here = '--wd="$PWD" --' if cluster.yard.namespaces else ""
     enter = enter.removesuffix("--") + here
-    for name in (*SLURM, "railctl"):
+    if cluster.lsf:
+        settings += "".join(f" {key}={value}" for key, value in lsf.MPIRUN.items())
+    commands = sorted(path.name for path in cluster.lsf.bindir.iterdir()) if cluster.lsf else SLURM
+    for name in (*commands, "railctl"):
         _script(folder / name, f'exec {enter} env {settings} {name} "$@"')
     preload = " ".join(f"{key}='{value}'" for key, value in cluster.fabric.environment().items())
     program = cluster.options.build / "railtopo"
@@ -31,7 +36,8 @@ def write(cluster) -> Path:
     for name in ("power-off", "power-on", "cable", "power-brake", "on"):
         _script(folder / name, f'{control} {name} "$@"')
     lines = [f'export PATH="{folder}:{cluster.options.build}:{cluster.options.build}/tests/apps:$PATH"',
-             f"export SLURM_CONF={cluster.slurm.conf('ctl')}", f"export RAILYARD_CONF={cluster.agents.conf}",
+             f"export LSF_ENVDIR={cluster.lsf.folder}" if cluster.lsf else f"export SLURM_CONF={cluster.slurm.conf('ctl')}",
+             f"export RAILYARD_CONF={cluster.agents.conf}",
              f"export RAIL_FABRIC={cluster.agents.fabric}", f"export RAIL_CLUSTER={root}"]
     (root / "env.sh").write_text("\n".join(lines) + "\n")
     return root / "env.sh"
