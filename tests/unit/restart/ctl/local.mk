@@ -3,3 +3,5 @@ tests_unit_unit_ctl_SOURCES = %D%/doctor_lsf_test.cpp %D%/doctor_test.cpp %D%/en
 tests_unit_unit_ctl_CPPFLAGS = $(unit_cppflags) -DTEST_SLURM_PLUGINS='"$(slurmplugindir)"'
 tests_unit_unit_ctl_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_ctl_LDADD = libry_unit.la libry_enable.la libry_doctor.la libry_http.la
+TESTS += %D%/completion_test.py
+EXTRA_DIST += %D%/completion_test.py
