@@ -1,12 +1,13 @@
-"""What people use under LSF: railctl doctor and enable. LSF is a double of an engine with its commands (tests/doubles/lsf)."""
+"""What people and jobs use under LSF: railctl doctor and enable, saving when LSF ends a job. LSF is a double of an engine with its commands (tests/doubles/lsf)."""
 
 import json
 
 from railcluster.cluster import Options
+from railcluster.lsf import bsub
 from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
 
-NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run"]
+NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run", "railckpt"]
 
 
 def options(build):
@@ -80,3 +81,19 @@ def test_enable_says_what_to_use_instead(cluster):
         equal(done.returncode, 2, " ".join(words))
         holds(done.stderr, "railyard-lsf(7)", "what it says")
         holds(done.stderr, "railtopo export", "what it says")
+
+
+def test_a_job_that_lsf_ends_is_asked_to_save(cluster):
+    """By bkill, of which restartd knows nothing."""
+    cluster.agents.wait_heard()
+    folder = cluster.root / "scratch" / "ended"
+    folder.mkdir(parents=True)
+    script = folder / "job.sh"
+    script.write_text(f"#!/bin/sh\ntrap '' INT TERM\n: >{folder}/up\nuntil railckpt due; do sleep 0.1; done\n"
+                      f"echo state >{folder}/state\nrailckpt commit --step 7 {folder}/state\n")
+    script.chmod(0o755)
+    job = bsub(cluster, 1, str(script), env={"RAIL_CKPT_DIR": str(folder), "RAIL_CKPT_INTERVAL": "1h"})
+    wait_for((folder / "up").exists, 60, "the job to run", job.logs())
+    cluster.out("bkill", str(job.number))
+    wait_for(lambda: list(folder.glob("ckpt-*-S*7")), 60, "its checkpoint", [*job.logs(), cluster.log(cluster.nodes[0], "nodewatchd")])
+    wait_for(lambda: job.bjobs()[0] in ("EXIT", "DONE"), 60, "the job to end", job.logs())

@@ -77,6 +77,13 @@ Expected<KeepAdvice> Agent::keep(const JobKeep& keep) {
     return advice;
 }
 
+Expected<void> Agent::save(base::Duration within) {
+    const auto line = ask(to_line(JobSave{base::to_seconds(within)}), Clock::now() + patience_);
+    if (!line) return line.error();
+    if (auto done = read_done(*line); !done) return give_up(std::move(done).error());
+    return {};
+}
+
 Expected<std::string> Agent::ask(const std::string& line, Clock::time_point deadline) {
     asked_ = Clock::now();
     if (asked_ < not_before_) return Error{Code::unavailable, last_trouble_};

@@ -56,6 +56,10 @@ public:
     // as due.
     base::Expected<KeepAdvice> keep(const JobKeep& keep);
 
+    // This start of the job ends soon: its processes on this host are to save within this time. Errors: as
+    // due.
+    base::Expected<void> save(base::Duration within);
+
 private:
     using Clock = std::chrono::steady_clock;
 

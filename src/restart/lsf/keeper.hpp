@@ -28,6 +28,8 @@ public:
 
     // Asks the agent, which may be away, and ends what is to be ended, which takes seconds. True: it did.
     bool look();
+    // Lets the agent ask the job's processes here to save, since this start ends soon. Errors: the agent's.
+    base::Expected<void> ask_to_save(base::Duration within) { return agent_.save(within); }
     // Whether any process of the job is there.
     bool keeps_any() const { return !processes_.found().empty(); }
 

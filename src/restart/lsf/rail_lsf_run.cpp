@@ -43,6 +43,8 @@ using base::Expected;
 using restart::lsf::Allocation;
 using restart::lsf::Changes;
 
+// LSF's JOB_TERMINATE_INTERVAL where none is set: from INT to TERM, and from that to KILL.
+constexpr base::Duration until_term = 10s;
 constexpr int cannot_run = 126;
 constexpr auto reruns_variable = "RAIL_LSF_RERUNS"; // for the parts of the job on its other hosts
 
@@ -101,8 +103,13 @@ public:
         // A job that has no client of its own is known on its host all the same.
         restart::lsf::Keeper keeper({socket, id_, starts.value_or(0), reruns(line_)}, say);
         bool over = false;
-        auto ended =
-            restart::lsf::run(line_.line, restart::lsf::Keeper::every, [&] { over = keeper.look() || over; });
+        restart::lsf::Watching watching{
+            restart::lsf::Keeper::every, [&] { over = keeper.look() || over; },
+            [&](int) {
+                if (keeper.ask_to_save(until_term) || !variable("RAIL_CKPT_DIR")) return;
+                say("nodewatchd cannot be told that LSF ends the job: it is not asked to save");
+            }};
+        auto ended = restart::lsf::run(line_.line, watching);
         if (folder_) folder_->remove();
         if (over) keeper.stand_in();
         return ended;

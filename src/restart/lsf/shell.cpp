@@ -48,16 +48,25 @@ bool sent_to_us(const signalfd_siginfo& what) {
     return sent_by_a_process(what) && !sent_by_lsf(what) && !of_our_group(what);
 }
 
+// INT, TERM and KILL end a job; before, USR2 or XCPU tell of a limit, as the queue has it.
+bool ends_jobs(std::uint32_t number) {
+    return number == SIGINT || number == SIGTERM || number == SIGUSR2 || number == SIGXCPU;
+}
+
 // What waits there; those that are the child's go to it.
-void take_signals(int signals, pid_t child) {
+void take_signals(int signals, pid_t child, const Watching& watching) {
     std::array<signalfd_siginfo, 8> taken{};
     for (;;) {
         const auto n = ::read(signals, taken.data(), sizeof taken);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return;
         for (std::size_t i = 0; i < static_cast<std::size_t>(n) / sizeof taken[0]; ++i)
-            if (taken[i].ssi_signo != SIGCHLD && sent_to_us(taken[i]))
+            if (taken[i].ssi_signo == SIGCHLD)
+                continue;
+            else if (sent_to_us(taken[i]))
                 ::kill(child, static_cast<int>(taken[i].ssi_signo));
+            else if (ends_jobs(taken[i].ssi_signo) && sent_by_lsf(taken[i]))
+                watching.ending(static_cast<int>(taken[i].ssi_signo));
     }
 }
 
@@ -131,7 +140,7 @@ base::Error become(const std::string& line) {
     return base::system_error(by->program, errno);
 }
 
-base::Expected<int> run(const std::string& line, base::Duration every, const std::function<void()>& look) {
+base::Expected<int> run(const std::string& line, const Watching& watching) {
     sigset_t taken, before;
     ::sigemptyset(&taken);
     for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU,
@@ -153,8 +162,8 @@ base::Expected<int> run(const std::string& line, base::Duration every, const std
     }
     for (auto due = Clock::now();;) {
         if (Clock::now() >= due) {
-            look();
-            due = Clock::now() + every;
+            watching.look();
+            due = Clock::now() + watching.every;
         }
         int status = 0;
         const auto ended = ::waitpid(child, &status, WNOHANG);
@@ -163,7 +172,7 @@ base::Expected<int> run(const std::string& line, base::Duration every, const std
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now());
         pollfd watched{signals.get(), POLLIN, 0};
         ::poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-        take_signals(signals.get(), child);
+        take_signals(signals.get(), child, watching);
     }
 }
 

@@ -43,6 +43,13 @@ void JobBook::commit(const JobKey& job, Commit commit) {
     if (known == entries_.end()) return;
     known->second.commit = std::move(commit);
     known->second.reported = false;
+    known->second.own_save_by.reset();
+}
+
+void JobBook::save(const JobKey& job, base::Time by) {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    if (known != entries_.end()) known->second.own_save_by = by;
 }
 
 void JobBook::mark(const JobKey& job, const JobMark& mark, Clock::time_point now) {
@@ -111,7 +118,11 @@ bool JobBook::has_clients() const {
 Advice JobBook::advice(const JobKey& job) const {
     const std::lock_guard lock(mutex_);
     const auto known = entries_.find(job);
-    return known == entries_.end() ? Advice{} : known->second.advice;
+    if (known == entries_.end()) return {};
+    auto advice = known->second.advice;
+    const auto& own = known->second.own_save_by;
+    if (own && (!advice.save_by || *own < *advice.save_by)) advice.save_by = own;
+    return advice;
 }
 
 base::Expected<bool> JobBook::run(const JobKey& job, std::uint64_t holder, std::optional<JobRun> run) {

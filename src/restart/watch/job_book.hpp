@@ -48,6 +48,10 @@ public:
     // The job has published a checkpoint; it replaces an earlier one. The job must have joined.
     void commit(const JobKey& job, Commit commit);
 
+    // The job is to save before then, by its own launcher's word: advice() says so, beside what restartd
+    // asks, until the next commit. The job must have joined.
+    void save(const JobKey& job, base::Time by);
+
     // A process of the job has made steps. The job must have joined; of more than most_paced_ranks those that
     // come first count. `now`: when it said so.
     void mark(const JobKey& job, const JobMark& mark, Clock::time_point now = Clock::now());
@@ -109,6 +113,7 @@ private:
         std::optional<Commit> commit;
         bool reported = true; // restartd knows the commit
         Advice advice;
+        std::optional<base::Time> own_save_by; // as its launcher said
         std::optional<JobRun> run;
         std::uint64_t holder = 0;       // of `run`
         std::optional<JobRun> run_told; // that restartd knows

@@ -90,6 +90,10 @@ base::Expected<std::string> JobSession::perform(std::string_view line, base::Tim
         book_->mark(*job_, *mark);
         return commit_answer();
     }
+    if (const auto* save = std::get_if<JobSave>(&*request)) {
+        book_->save(*job_, now + base::duration_from_seconds(save->within_s));
+        return commit_answer();
+    }
     auto& commit = std::get<JobCommit>(*request);
     book_->commit(*job_,
                   {commit.step, std::move(commit.path), now, commit.cost_s, commit.bytes, commit.safe_s});

@@ -77,6 +77,10 @@ template <class Codec> void fields(Codec& codec, codec::Of<KeepAdvice> auto& adv
     codec.added("cut_off", advice.cut_off, 200);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<JobSave> auto& save) {
+    codec("within_s", save.within_s);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<RunAdvice> auto& advice) {
     codec.added("heard", advice.heard);
     codec.added("suspected", advice.suspected);
@@ -138,6 +142,14 @@ Expected<JobRequest> read_ucx(const Reader& body) {
     return JobRequest(*std::move(ucx));
 }
 
+Expected<JobRequest> read_save(const Reader& body) {
+    auto save = take<JobSave>(body);
+    if (!save) return std::move(save).error();
+    if (!(save->within_s > 0 && save->within_s <= 86'400))
+        return body.error("within_s: must be above 0, and a day at most");
+    return JobRequest(*save);
+}
+
 Expected<JobRequest> read_mark(const Reader& body) {
     auto mark = take<JobMark>(body);
     if (!mark) return std::move(mark).error();
@@ -162,7 +174,7 @@ Expected<void> judge(const Reader& answer) {
 
 std::string to_line(const JobRequest& request) {
     static constexpr boost::json::string_view ops[] = {"hello", "due",   "commit", "run", "over",
-                                                       "ucx",   "stats", "mark",   "keep"};
+                                                       "ucx",   "stats", "mark",   "keep", "save"};
     boost::json::object line{{"op", ops[request.index()]}};
     const auto body =
         std::visit([](const auto& held) { return codec::Writer::value(held).as_object(); }, request);
@@ -185,8 +197,9 @@ Expected<JobRequest> read_job_request(std::string_view line) {
     if (*op == "stats") return read_stats(body);
     if (*op == "mark") return read_mark(body);
     if (*op == "keep") return read_keep(body);
+    if (*op == "save") return read_save(body);
     if (*op != "hello")
-        return body.error("op: must be hello, due, commit, run, over, ucx, stats, mark or keep");
+        return body.error("op: must be hello, due, commit, run, over, ucx, stats, mark, keep or save");
     auto hello = take<JobHello>(body);
     if (!hello) return std::move(hello).error();
     return JobRequest(*hello);

@@ -11,6 +11,7 @@
 //   {"op":"keep","ended":false}                          {"ok":true,"end":null,"cut_off":null}
 //   {"op":"ucx","job":12,"epoch":1,"rank":3,"paths":[{"over":"rc_mlx5/mlx5_3:1","endpoints":31}]} {"ok":true}
 //   {"op":"stats","job":12,"epoch":1,"uid":1000}                        {"ok":true,"port":40321}
+//   {"op":"save","within_s":10}                                         {"ok":true}
 //
 // Anything else is answered {"ok":false,"error":"…"} and changes nothing. Lines carry no version: librailckpt
 // lives in a job's container and may be years older or newer than the agent, so members are only ever added.
@@ -103,9 +104,15 @@ struct JobKeep {
     bool ended = false; // they were ended, as the host was cut off
 };
 
+// The job's own launcher knows that its start is about to end (rail-lsf-run, by LSF's signals): whoever of
+// its processes on this host asks is told to save within this time, until one has.
+struct JobSave {
+    double within_s = 0;
+};
+
 // JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do.
 using JobRequest =
-    std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats, JobMark, JobKeep>;
+    std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats, JobMark, JobKeep, JobSave>;
 
 // What a job is to know. Without an answer from restartd yet there is no interval.
 struct Advice {
@@ -136,7 +143,7 @@ base::Expected<JobRequest> read_job_request(std::string_view line);
 
 std::string hello_answer(const Advice& advice);
 std::string due_answer(const Advice& advice);
-std::string commit_answer(); // also of over, ucx and mark
+std::string commit_answer(); // also of over, ucx, mark and save
 std::string stats_answer(std::uint16_t port);
 std::string run_answer(const RunAdvice& advice);
 std::string keep_answer(const KeepAdvice& advice);
@@ -144,7 +151,7 @@ std::string job_refusal(std::string_view why);
 
 // Errors: also Code::denied, the agent's refusal.
 base::Expected<Advice> read_advice(std::string_view line); // of hello and due
-base::Expected<void> read_done(std::string_view line);     // of commit, over, ucx and mark
+base::Expected<void> read_done(std::string_view line);     // of commit, over, ucx, mark and save
 base::Expected<RunAdvice> read_run_advice(std::string_view line);
 base::Expected<KeepAdvice> read_keep_advice(std::string_view line);
 

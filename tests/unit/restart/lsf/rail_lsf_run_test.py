@@ -125,6 +125,24 @@ class LsfRun(unittest.TestCase):
         epoch = (self.home / "ckpt" / "epoch").read_text().splitlines()
         self.assertEqual(epoch[1].split()[0], self.number)
 
+    def test_what_outlives_lsfs_signal_is_asked_to_save(self):
+        subprocess.run([sys.executable, GEN_SYSFS, self.home / "sys", "--hcas", "1", "--host", "n4"], check=True)
+        agent = subprocess.Popen([f"{BUILD}/nodewatchd", "--config", self.conf, "--host", "n4"], stderr=subprocess.DEVNULL)
+        self.addCleanup(agent.wait)
+        self.addCleanup(agent.kill)
+        self.until((self.home / "job.sock").exists)
+        (self.home / "ckpt").mkdir()
+        line = f"trap : INT; {BUILD}/railckpt due && exit 9; : >{self.home}/ready; until {BUILD}/railckpt due; do sleep 0.05; done; echo saves"
+        job = subprocess.Popen([f"{BUILD}/rail-lsf-run", f"--ckpt-dir={self.home}/ckpt", encoded(line)], start_new_session=True,
+                               env=self.environment(LSB_MCPU_HOSTS="n4 2 ", RAIL_CKPT_INTERVAL="1h"), stdout=subprocess.PIPE, text=True)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        self.until((self.home / "ready").exists)
+        os.killpg(job.pid, signal.SIGINT)  # as LSF's daemons do, which started the job
+        said = job.communicate(timeout=SECONDS)[0].splitlines()
+        self.assertIn("due: Railyard asks to save by", said[-2])
+        self.assertEqual(said[-1], "saves")
+
     def test_the_agent_is_told_while_the_line_runs_and_no_longer(self):
         said, over = [], threading.Event()
         with socket.socket(socket.AF_UNIX) as listener:

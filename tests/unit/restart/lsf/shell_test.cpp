@@ -20,7 +20,7 @@ int ended(const std::string& line, const std::function<void(pid_t)>& meanwhile) 
     const auto child = ::fork();
     if (child == 0) {
         ::setpgid(0, 0);
-        const auto status = restart::lsf::run(line, 1h, [] {});
+        const auto status = restart::lsf::run(line, {1h, [] {}, [](int) {}});
         ::_exit(status ? *status : 255);
     }
     meanwhile(child);
@@ -113,7 +113,7 @@ TEST_CASE("signals that were ours to wait for are the line's to have") {
 
 TEST_CASE("a look is taken at once") {
     int looks = 0;
-    const auto status = restart::lsf::run("exit 3", 1h, [&] { ++looks; });
+    const auto status = restart::lsf::run("exit 3", {1h, [&] { ++looks; }, [](int) {}});
     REQUIRE(status);
     CHECK(*status == 3);
     CHECK(looks == 1);

@@ -105,6 +105,33 @@ TEST_CASE("a job that asks anew each minute is told what came between") {
     CHECK_FALSE(book.join({8, 0, 1000})); // all have clients now
 }
 
+TEST_CASE("a job whose launcher knows that it ends is to save, until it has") {
+    JobBook book;
+    JobSession launcher(book, ucx, 1000), rank(book, ucx, 1000), other(book, ucx, 1001);
+    CHECK(launcher.answer(R"({"op":"save","within_s":10})", now).find("say hello first") !=
+          std::string::npos);
+    for (auto* session : {&launcher, &rank, &other})
+        session->answer(hello(12, 1), now);
+    CHECK(launcher.answer(R"({"op":"save","within_s":10})", now).find("\"ok\":true") != std::string::npos);
+    const auto asked = [&](JobSession& session) {
+        return session.answer(R"({"op":"due"})", now).find("\"save_by\":1.70000001E9") != std::string::npos;
+    };
+    CHECK(asked(rank));
+    CHECK_FALSE(asked(other));                        // another user's job of this number
+    book.delivered(book.entries(), reply_for(12, 1)); // restartd asks for nothing
+    CHECK(asked(rank));
+    book.delivered(book.entries(), reply_for(12, 1, now + 5s)); // what comes first counts
+    CHECK(book.advice({12, 1, 1000}).save_by == now + 5s);
+    book.delivered(book.entries(), reply_for(12, 1, now + 50s));
+    CHECK(asked(rank));
+    rank.answer(commit(3), now);
+    CHECK(book.advice({12, 1, 1000}).save_by == now + 50s);
+    for (const char* wrong : {"0", "-1", "1e9", "\"x\"", "null"})
+        CHECK(launcher.answer(std::string(R"({"op":"save","within_s":)") + wrong + "}", now)
+                  .find("\"ok\":false") != std::string::npos);
+    CHECK_FALSE(asked(rank));
+}
+
 TEST_CASE("a commit that came after the report was made stays to be told") {
     JobBook book;
     JobSession session(book, ucx, 1000);
@@ -161,7 +188,7 @@ TEST_CASE("lines that are refused name the field and change nothing") {
         {"[]", "op"},
         {"{}", "op"},
         {R"({"op":1})", "op"},
-        {R"({"op":"dance"})", "must be hello, due, commit, run, over, ucx, stats, mark or keep"},
+        {R"({"op":"dance"})", "must be hello, due, commit, run, over, ucx, stats, mark, keep or save"},
         {R"({"op":"hello"})", "job"},
         {R"({"op":"hello","job":0,"epoch":0})", "job"},
         {R"({"op":"hello","job":-1,"epoch":0})", "job"},
