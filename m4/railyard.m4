@@ -117,8 +117,12 @@ AC_DEFUN([RY_SLURM_LIBRARY], [
 # RY_LIBSLURM: LIBSLURM is the name of the client library (libslurm.so.38) that belongs to the headers. restartd loads it.
 AC_DEFUN([RY_LIBSLURM], [
   AC_MSG_CHECKING([the name of Slurm's client library])
-  LIBSLURM=$(objdump -p "$($CC -print-file-name=libslurm.so)" 2>/dev/null | sed -n 's/^ *SONAME  *//p')
-  AS_IF([test -z "$LIBSLURM"], [AC_MSG_ERROR([libslurm.so is not there, or objdump cannot read it: install libslurm-dev and binutils])])
+  ry_saved_LIBS=$LIBS LIBSLURM=
+  LIBS="-Wl,--no-as-needed -lslurm $LIBS"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+    [LIBSLURM=$(objdump -p conftest$EXEEXT | sed -n 's/^ *NEEDED  *\(libslurm\.so.*\)/\1/p')])
+  LIBS=$ry_saved_LIBS
+  AS_IF([test -z "$LIBSLURM"], [AC_MSG_ERROR([nothing links to -lslurm, or objdump is missing: install libslurm-dev and binutils, or say with LDFLAGS where libslurm is])])
   AC_MSG_RESULT([$LIBSLURM])
   AC_SUBST([LIBSLURM])])
 
