@@ -217,12 +217,17 @@ class Story:
         def in_one_unit(nodes: list[str]) -> bool:
             return any(set(nodes) <= set(unit) for unit in self.cluster.units)
 
+        def saved_before(step: int) -> bool:
+            """Under LSF its ranks may save once more when LSF's signal has come, after restartd has heard of one."""
+            heard = [int(found) for found in re.findall(r"saved step (\d+) ", told)]
+            return step in heard if inside else bool(heard) and step >= max(heard)
+
         where = "runs again inside its allocation" if inside else "is RUNNING on"
         return {
             f"{missed}'s missed heartbeats led to nothing": not any(missed in action["text"] for action in acted
                                                                     if action["kind"].endswith("_host")),
             f"{off}'s loss was survived {'inside the allocation' if inside else 'on other hosts'}": len(lives) > 1 and where in told,
-            f"before {slow} was left the job saved, and began there": len(lives) > 2 and f"saved step {lives[2].first} " in told,
+            f"before {slow} was left the job saved, and began there": len(lives) > 2 and saved_before(lives[2].first),
             # A question waits for LSF's next list, a second: longer than it is weighed.
             **({"what staying and moving costs was shown": "waiting" in self.costs and "moving" in self.costs} if inside else {}),
             f"three launches and {'one requeue' if inside else 'two requeues'}, without a human":
