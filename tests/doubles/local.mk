@@ -22,6 +22,7 @@ EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/comm
 	%D%/lsf/dispatch.py %D%/lsf/esub.py %D%/lsf/loss.py %D%/lsf/model.py %D%/lsf/pretend.py %D%/lsf/processes.py \
 	%D%/lsf/replay.py %D%/lsf/resreq.py %D%/lsf/scenarios.py %D%/lsf_double_test.py %D%/lsf_serve_test.py \
 	%D%/lsf/server.py %D%/lsf/show_hist.py %D%/lsf/show_hosts.py %D%/lsf/show_info.py %D%/lsf/show_jobs.py \
+	%D%/lsf/show_shares.py \
 	%D%/lsf/state.py %D%/lsf/submission.py %D%/lsf/usage.py
 # Measured transcripts of the engine, of which the double is held to almost 600 commands.
 EXTRA_DIST += %D%/lsf/recorded/README %D%/lsf/recorded/badmin.txt %D%/lsf/recorded/bjobs.txt \

@@ -411,6 +411,18 @@ def a_virtual_clock_moves_when_it_is_told(yard):
         same((done.returncode, "no_such_key" in done.stderr), (1, True))
 
 
+def bqueues_shows_shares(yard):
+    same("SHARE_INFO_FOR" in yard.ok("bqueues", "-r", "normal"), False)
+    job = yard.submit("-q", "shared", "-n", "8", "-R", "span[ptile=8]", "sleep", "1000", user="alice")
+    yard.wait(job, "RUN")
+    yard.submit("-q", "shared", "-n", "64", "sleep", "1000", user="bob")
+    rows = [line.split() for line in yard.ok("bqueues", "-r", "shared").split("SHARE_INFO_FOR: shared/\n")[1].splitlines()]
+    same(rows[0], ["USER/GROUP", "SHARES", "PRIORITY", "STARTED", "CPU_TIME", "RUN_TIME"])
+    alice, bob = rows[1], rows[2]
+    same((alice[0], alice[1], alice[3], bob[0], bob[1], bob[2], bob[3]), ("alice", "4", "8", "bob", "1", "0.333", "0"))
+    same(0 < float(alice[2]) <= 0.148, True)   # 4 / (9 * 3), and less for its run time
+
+
 def users_are_who_they_are(yard):
     """As root only: a job runs as its user, and a user cannot say that he is another."""
     nobody = pwd.getpwnam("nobody")
@@ -431,13 +443,16 @@ a_job_behind_a_prefix_may_catch_int_and_save.keys = {   # as behind nsenter, whi
 a_virtual_clock_moves_when_it_is_told.keys = {"clock": "virtual", "run": False}
 exit_values_requeue_and_exclude.keys = {"queues": [{"name": "again", "requeue_exit_values": ["99", "75", "EXCLUDE( 76 )"]}]}
 
+bqueues_shows_shares.keys = {"queues": [{"name": "normal"}, {"name": "shared", "fairshare": {"alice": 4, "default": 1}}]}
+
 TESTS = [a_gang_is_placed_requeued_and_placed_again, a_job_sees_what_was_recorded,
          commands_go_through_the_prefix_of_their_host, a_job_that_ignores_int_and_term_is_killed,
          a_pre_exec_is_tried_until_it_works, a_job_starter_gets_what_the_recording_says, a_post_exec_sees_how_the_job_ended,
          a_job_behind_a_prefix_may_catch_int_and_save, exit_values_requeue_and_exclude,
          files_of_the_engine_are_read_strictly, bsub_waits_with_k_and_i, lsrun_runs_and_ends_with_its_caller, an_esub_refuses_and_rewrites,
          a_script_of_standard_input_runs_whole, power_is_lost_under_a_job, a_cable_is_cut_and_two_copies_run,
-         commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody, a_virtual_clock_moves_when_it_is_told]
+         commands_wait_for_mbatchd_and_jobs_do_not, bad_requests_harm_nobody, a_virtual_clock_moves_when_it_is_told,
+         bqueues_shows_shares]
 
 
 def main():

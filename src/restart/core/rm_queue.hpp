@@ -8,6 +8,7 @@
 #include "restart/core/job_owner.hpp"
 #include "sched/hints.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,6 +39,13 @@ enum class WaitsFor {
     other    // something that no host can help with
 };
 
+// What decides a gang's place in the order in which LSF takes gangs (RmQueue::jobs).
+struct QueueStanding {
+    std::int64_t priority = 0;     // of its queue; the higher comes first
+    std::size_t listed = 0;        // its place as the resource manager lists jobs
+    std::optional<double> share{}; // its user's priority, where users share the queue; the larger comes first
+};
+
 struct QueueJob {
     base::JobId id{};
     JobOwner owner{};
@@ -58,13 +66,16 @@ struct QueueJob {
     std::string constraint; // node features it asks for
     std::string reservation;
     sched::Hints hints;
+    std::optional<QueueStanding> standing{}; // of one that waits for hosts (LSF)
     std::string shown; // why it waits, as its record shows it (ResourceManager::write_why)
 };
 
 struct RmQueue {
     base::Time read{};
     std::vector<QueueNode> nodes;
-    std::vector<QueueJob> jobs;                                              // that wait, run or are leaving
+    // That wait, run or are leaving. Under LSF those that wait for hosts come first, in the order in which
+    // they are to have them.
+    std::vector<QueueJob> jobs;
     std::map<std::string, std::vector<std::string>, std::less<>> partitions; // nodes of each
 };
 

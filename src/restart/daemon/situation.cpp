@@ -14,6 +14,39 @@ namespace {
 
 using sched::HostState;
 
+// How many stand before a gang that waits, and why, where the resource manager's order says so; "" for the
+// first. Whose they are is not told.
+std::string order_of(const RmQueue& queue, const QueueJob& job) {
+    if (!job.standing) return {};
+    std::size_t higher = 0, by_share = 0, earlier = 0;
+    for (const auto& other : queue.jobs) {
+        if (other.id == job.id) break;
+        if (!other.standing) continue;
+        if (other.standing->priority > job.standing->priority)
+            ++higher;
+        else if (other.standing->listed > job.standing->listed)
+            ++by_share;
+        else
+            ++earlier;
+    }
+    if (higher + by_share + earlier == 0) return {};
+    std::vector<std::string> parts;
+    if (higher > 0) parts.push_back(fmt::format("{} in queues of a higher priority", higher));
+    if (by_share > 0)
+        parts.push_back(
+            fmt::format("{} submitted later by users who have had less of their shares (PRIORITY of "
+                        "bqueues -r)",
+                        by_share));
+    if (earlier > 0) parts.push_back(fmt::format("{} that LSF lists earlier", earlier));
+    auto text =
+        fmt::format("{} {} before it in LSF's order: {}", higher + by_share + earlier,
+                    higher + by_share + earlier == 1 ? "gang waits" : "gangs wait", fmt::join(parts, ", "));
+    if (job.standing->share)
+        text += fmt::format("; its user's priority in queue {} is {:.3f}", job.partitions.front(),
+                            *job.standing->share);
+    return text;
+}
+
 class Maker {
 public:
     Maker(const RmQueue& queue, const sched::Placing& placing, const QueueJob& job, const View& view)
@@ -30,6 +63,7 @@ public:
             out_.notes.push_back(fmt::format("which hosts have the features it asks for ({}) is not "
                                              "considered here",
                                              job_.constraint));
+        if (auto order = order_of(queue_, job_); !order.empty()) out_.notes.push_back(std::move(order));
         return std::move(out_);
     }
 

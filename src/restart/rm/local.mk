@@ -5,6 +5,7 @@ libry_rm_la_SOURCES = \
 	%D%/lsf_jobs.cpp %D%/lsf_jobs.hpp \
 	%D%/lsf_nodes.cpp %D%/lsf_nodes.hpp \
 	%D%/lsf_rm.cpp %D%/lsf_rm.hpp \
+	%D%/lsf_shares.cpp %D%/lsf_shares.hpp \
 	%D%/lsf_text.cpp %D%/lsf_text.hpp \
 	%D%/lsf_words.hpp \
 	%D%/rm.hpp \

@@ -263,51 +263,118 @@ std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::st
     return jobs;
 }
 
-std::vector<QueueJob> LsfJobs::queue(const std::map<std::string, std::int64_t>& priorities,
-                                     const std::function<std::uint32_t(const std::string&)>& uid) const {
-    std::vector<const Known*> order;
+bool LsfJobs::waits_for_hosts(const Known& known) {
+    // What stands in the run queue was given its hosts.
+    return managed(known) && known.details && known.job.queue == known.job.home && known.state == "PEND";
+}
+
+std::set<std::string> LsfJobs::users(const LsfShares& shares) const {
+    std::set<std::string> users;
     for (const auto& [id, known] : jobs_)
-        if (!known.over && !known.user.empty() && (!managed(known) || known.details || known.unreadable))
-            order.push_back(&known);
-    const auto rank = [&](const Known* known) {
-        const auto priority = priorities.find(known->job.home.empty() ? known->job.queue : known->job.home);
-        return std::pair(priority == priorities.end() ? std::int64_t{0} : -priority->second, known->place);
-    };
-    std::sort(order.begin(), order.end(), [&](const Known* a, const Known* b) { return rank(a) < rank(b); });
+        if (!known.over && waits_for_hosts(known) && shares.contains(known.job.home))
+            users.insert(known.details->user);
+    return users;
+}
+
+// With the priority of its user, where that decides.
+std::vector<std::pair<const LsfJobs::Known*, std::optional<double>>>
+LsfJobs::in_order(const std::map<std::string, std::int64_t>& priorities, const LsfShares& shares) const {
+    std::vector<std::pair<const Known*, std::optional<double>>> order;
+    std::vector<const Known*> rest;
+    // A queue with shares is taken whole, where its first gang stands; others of one priority are as one.
+    using Rank = std::tuple<std::int64_t, std::size_t, std::string_view>;
+    std::map<std::string_view, std::vector<const Known*>> sharing; // by queue: all that wait or hold hosts
+    std::map<Rank, std::vector<const Known*>> waiting;
+    for (const auto& [id, known] : jobs_) {
+        if (known.over || known.user.empty() ||
+            (managed(known) && !known.details && !known.unreadable))
+            continue;
+        if (managed(known) && known.details && shares.contains(known.job.home))
+            sharing[known.job.home].push_back(&known);
+        if (!waits_for_hosts(known)) {
+            rest.push_back(&known);
+            continue;
+        }
+        if (shares.contains(known.job.home)) continue;
+        const auto priority = priorities.find(known.job.home);
+        waiting[Rank(priority == priorities.end() ? 0 : -priority->second, known.place, "")].push_back(
+            &known);
+    }
+    for (auto& [queue, jobs] : sharing) {
+        std::sort(jobs.begin(), jobs.end(), [](auto* a, auto* b) { return a->place < b->place; });
+        const auto first =
+            std::find_if(jobs.begin(), jobs.end(), [](auto* job) { return waits_for_hosts(*job); });
+        if (first == jobs.end()) continue;
+        const auto priority = priorities.find(std::string(queue));
+        waiting[Rank(priority == priorities.end() ? 0 : -priority->second, (*first)->place, queue)] = jobs;
+    }
+    for (const auto& [rank, jobs] : waiting) {
+        const auto queue = std::get<2>(rank);
+        if (queue.empty()) {
+            order.emplace_back(jobs.front(), std::nullopt);
+            continue;
+        }
+        std::vector<sched::lsf::ShareGang> gangs;
+        std::vector<const Known*> sharers;
+        for (const auto* job : jobs) {
+            const bool waits = waits_for_hosts(*job);
+            if (!waits && job->job.phase == JobPhase::pending && job->job.queue == job->job.home) continue;
+            gangs.push_back({job->details->user, waits ? job->details->least : job->slots, !waits});
+            if (!waits && job->slots == 0) gangs.back().slots = job->details->least; // about to start
+            sharers.push_back(job);
+        }
+        for (const auto& turn : sched::lsf::fair_order(shares.find(queue)->second, gangs))
+            order.emplace_back(sharers[turn.gang], turn.priority);
+    }
+    std::sort(rest.begin(), rest.end(), [](auto* a, auto* b) { return a->place < b->place; });
+    for (const auto* known : rest)
+        order.emplace_back(known, std::nullopt);
+    return order;
+}
+
+QueueJob LsfJobs::queue_job(const Known& known) {
+    const auto& job = known.job;
+    QueueJob one;
+    one.id = job.id;
+    one.phase = job.phase == JobPhase::pending      ? QueuePhase::waiting
+                : job.phase == JobPhase::completing ? QueuePhase::leaving
+                                                    : QueuePhase::placed;
+    one.partitions = {job.home.empty() ? job.queue : job.home};
+    one.restarts = job.restarts;
+    one.start = job.start;
+    one.ends = job.ends;
+    one.excluded = job.excluded;
+    one.exclusive = managed(known);
+    if (one.phase != QueuePhase::waiting) one.nodes = job.nodes;
+    if (known.details) {
+        const auto& details = *known.details;
+        const auto per_host = std::max(1U, details.ptile);
+        one.cpus_per_node = per_host;
+        one.least = (details.least + per_host - 1) / per_host;
+        const auto most = details.most / per_host;
+        one.most = most > one.least ? most : 0;
+        one.eligible = details.submitted.value_or(base::Time{});
+        one.limit = details.run_limit;
+    }
+    one.hints = known.hints;
+    if (one.phase == QueuePhase::waiting) {
+        one.why = job.why;
+        one.waits_for = waits_for_hosts(known) ? WaitsFor::hosts : WaitsFor::other;
+    }
+    return one;
+}
+
+std::vector<QueueJob> LsfJobs::queue(const std::map<std::string, std::int64_t>& priorities,
+                                     const LsfShares& shares,
+                                     const std::function<std::uint32_t(const std::string&)>& uid) const {
     std::vector<QueueJob> jobs;
-    for (const auto* known : order) {
-        const auto& job = known->job;
-        QueueJob one;
-        one.id = job.id;
-        one.owner = {uid(known->details ? known->details->user : known->user), job.account};
-        one.phase = job.phase == JobPhase::pending      ? QueuePhase::waiting
-                    : job.phase == JobPhase::completing ? QueuePhase::leaving
-                                                        : QueuePhase::placed;
-        one.partitions = {job.home.empty() ? job.queue : job.home};
-        one.restarts = job.restarts;
-        one.start = job.start;
-        one.ends = job.ends;
-        one.excluded = job.excluded;
-        one.exclusive = managed(*known);
-        if (one.phase != QueuePhase::waiting) one.nodes = job.nodes;
-        if (known->details) {
-            const auto& details = *known->details;
-            const auto per_host = std::max(1U, details.ptile);
-            one.cpus_per_node = per_host;
-            one.least = (details.least + per_host - 1) / per_host;
-            const auto most = details.most / per_host;
-            one.most = most > one.least ? most : 0;
-            one.eligible = details.submitted.value_or(base::Time{});
-            one.limit = details.run_limit;
-        }
-        one.hints = known->hints;
-        if (one.phase == QueuePhase::waiting) {
-            one.why = job.why;
-            // What stands in the run queue was given its hosts.
-            const bool parked = managed(*known) && job.queue == job.home && known->details;
-            one.waits_for = parked && known->state == "PEND" ? WaitsFor::hosts : WaitsFor::other;
-        }
-        jobs.push_back(std::move(one));
+    for (const auto& [known, share] : in_order(priorities, shares)) {
+        auto& one = jobs.emplace_back(queue_job(*known));
+        one.owner = {uid(known->details ? known->details->user : known->user), known->job.account};
+        if (one.waits_for != WaitsFor::hosts || one.phase != QueuePhase::waiting) continue;
+        const auto priority = priorities.find(known->job.home);
+        one.standing =
+            QueueStanding{priority == priorities.end() ? 0 : priority->second, known->place, share};
     }
     return jobs;
 }

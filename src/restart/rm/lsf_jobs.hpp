@@ -10,13 +10,16 @@
 #include "base/job_id.hpp"
 #include "restart/core/rm_queue.hpp"
 #include "restart/core/rm_snapshot.hpp"
+#include "restart/rm/lsf_shares.hpp"
 #include "restart/rm/lsf_text.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace restart {
@@ -62,10 +65,14 @@ public:
 
     // All whose details are known as far as they are needed, by id.
     std::vector<RmJob> jobs(const std::function<std::uint32_t(const std::string&)>& uid) const;
-    // Those that wait in parking queues, or run, in LSF's order: queues of a higher priority first, then as
-    // listed.
+    // Those that wait in parking queues, or run. Those that wait for hosts come first, in LSF's order: queues
+    // of a higher priority before others, in one with shares by fair_order(), else as listed.
     std::vector<QueueJob> queue(const std::map<std::string, std::int64_t>& priorities,
+                                const LsfShares& shares,
                                 const std::function<std::uint32_t(const std::string&)>& uid) const;
+
+    // Of the gangs that wait in queues of these.
+    std::set<std::string> users(const LsfShares& shares) const;
 
 private:
     struct Known {
@@ -85,7 +92,11 @@ private:
     static void begin(Known& known, const LsfJobRow& row, base::Time now);
     void take_row(const LsfJobRow& row, std::size_t place, base::Time now);
     void end_of(Known& known, base::Time now) const;
-    bool managed(const Known& known) const { return !known.job.home.empty(); }
+    static bool managed(const Known& known) { return !known.job.home.empty(); }
+    static bool waits_for_hosts(const Known& known);
+    static QueueJob queue_job(const Known& known);
+    std::vector<std::pair<const Known*, std::optional<double>>>
+    in_order(const std::map<std::string, std::int64_t>& priorities, const LsfShares& shares) const;
 
     LsfQueues queues_;
     base::Duration settles_;

@@ -91,7 +91,7 @@ public:
             node.cpus_idle = row.slots > row.used ? row.slots - row.used : 0;
             queue.nodes.push_back(std::move(node));
         }
-        queue.jobs = jobs_.queue(priorities_, uid_of_);
+        queue.jobs = jobs_.queue(priorities_, shares_, uid_of_);
         // Whether an EXIT is an end shows only once it has lasted, but that LSF has given its slots back
         // shows at once (hosts are read before jobs): what it turns out to be, it needs a place anew.
         // And what is not placed by us holds the hosts that LSF counts: its row may be a job's name.
@@ -443,7 +443,30 @@ private:
         auto read = read_queue_priorities(*text);
         if (!read) return std::move(read).error();
         priorities_ = *std::move(read);
+        if (auto known = read_fairshare(); !known) return known;
         queues_read_ = now;
+        return {};
+    }
+
+    // One command more, and a second where a queue has shares that may be groups'. An engine that does not
+    // take it has no fairshare that could be followed: first come, first served.
+    Expected<void> read_fairshare() {
+        std::vector<std::string> words{"bqueues", "-r"};
+        for (const auto& name : queues_.parking)
+            if (priorities_.contains(name)) words.push_back(name);
+        shares_said_.clear();
+        if (words.size() == 2) return {};
+        auto text = commands_.run(std::move(words));
+        if (!text && text.error().code == Code::unavailable) return std::move(text).error();
+        if (!text) shares_said_ = text.error().text;
+        shares_ = text ? read_shares(*text) : LsfShares();
+        if (shares_.empty() || !may_have_groups(shares_, jobs_.users(shares_))) return {};
+        auto groups = commands_.run({"bugroup", "-r"});
+        if (!groups && groups.error().code == Code::unavailable) return std::move(groups).error();
+        if (!groups) return {}; // "No user groups found", or none may be asked for: users have accounts
+        const auto read = read_user_groups(*groups);
+        for (auto& [queue, shares] : shares_)
+            shares.groups = read;
         return {};
     }
 
@@ -462,6 +485,10 @@ private:
         for (const auto& queue : queues_.parking)
             lacks(queue, "parking_queues");
         lacks(queues_.run, "run_queue");
+        if (!shares_said_.empty())
+            config.missing.push_back(fmt::format("{}: whether users share the queues of gangs is not known, "
+                                                 "and gangs are taken in the order in which LSF lists them",
+                                                 shares_said_));
         return config;
     }
 
@@ -478,6 +505,8 @@ private:
     LsfJobs jobs_;
     LsfNodes nodes_;
     std::map<std::string, std::int64_t> priorities_;
+    LsfShares shares_;
+    std::string shares_said_; // in place of shares; empty: it was understood
     std::map<std::string, std::uint32_t> uids_;
     std::set<std::uint64_t> plain_; // jobs of the list that are no elements, whatever their names end in
     const std::function<std::uint32_t(const std::string&)> uid_of_ = [this](const std::string& user) {

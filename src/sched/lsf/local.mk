@@ -20,6 +20,7 @@ noinst_LTLIBRARIES += libry_dispatch.la
 libry_dispatch_la_SOURCES = \
 	%D%/asked.hpp \
 	%D%/dispatch.cpp %D%/dispatch.hpp \
+	%D%/fairshare.cpp %D%/fairshare.hpp \
 	%D%/timeline.cpp %D%/timeline.hpp \
 	%D%/why.cpp
 libry_dispatch_la_LIBADD = libry_sched.la

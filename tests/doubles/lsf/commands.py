@@ -11,6 +11,7 @@ import show_hist
 import show_hosts
 import show_info
 import show_jobs
+import show_shares
 from model import UNFINISHED
 from usage import USAGE
 
@@ -330,6 +331,8 @@ def bqueues(engine, request):
     queues = [queue for queue in show_hosts.queues_in_order(engine) if not rest or queue.name in rest]
     if "l" in flags:
         raise Exit(0, show_jobs.RULE.join(show_hosts.bqueues_long(engine, queue) for queue in queues))
+    if "r" in flags:   # not recorded
+        raise Exit(0, show_jobs.RULE.join(show_hosts.bqueues_long(engine, queue, show_shares.tree(engine, queue)) for queue in queues))
     raise Exit(0, show_hosts.bqueues(engine, queues, "w" in flags))
 
 

@@ -90,6 +90,7 @@ class Queue:
     pre_exec: str = ""
     post_exec: str = ""
     job_starter: str = ""
+    fairshare: dict = dataclasses.field(default_factory=dict)   # user, or "default", -> shares; empty: none
     open: bool = True
     active: bool = True
     closed_by: str = ""

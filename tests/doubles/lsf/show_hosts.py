@@ -151,14 +151,14 @@ def bqueues(engine, queues, wide):
     return "".join(lines)
 
 
-def bqueues_long(engine, queue):
+def bqueues_long(engine, queue, policies=""):
     total, count = _queue_counts(engine, queue)
     text = (f"\nQUEUE: {queue.name}\n  -- {queue.description}\n\nPARAMETERS/STATISTICS\n"
             "PRIO NICE STATUS          MAX JL/U JL/P JL/H NJOBS  PEND   RUN SSUSP USUSP  RSV \n"
             f"{queue.priority:>3}    0  {_queue_status(queue, True)[:14]:<15}   -    -    -    - {total:>5} {count['PEND']:>5} {count['RUN']:>5} "
             f"{count['SSUSP']:>5} {count['USUSP']:>5} {0:>4}\n"
             "Interval for a host to accept two jobs is 0 seconds\n\n"
-            "SCHEDULING PARAMETERS\n" + LOADS + "\n" + thresholds(engine, False) + "\n")
+            "SCHEDULING PARAMETERS\n" + LOADS + "\n" + thresholds(engine, False) + "\n" + policies)
     users = "all" if queue.users is None else " ".join(queue.users) + " "
     text += f"USERS: {' ' if queue.users is None else ''}{users}\n"
     text += "HOSTS:  " + "".join(f"{name} " for name in engine.cluster.queue_hosts(queue)) + "\n"

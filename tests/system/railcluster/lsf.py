@@ -29,7 +29,7 @@ SLOTS = 8
 # The recommended timing (railyard-lsf(7)), as far as the double knows it; its commands are real, so is its clock.
 QUEUES = [
     {"name": "gangrun", "priority": 45, "users": ["root"], "rerunnable": True},
-    {"name": "gang", "priority": 40, "rerunnable": True, "res_req": "select[planned>0]"},
+    {"name": "gang", "priority": 40, "rerunnable": True, "res_req": "select[planned>0]", "fairshare": {"default": 1}},
     {"name": "normal", "priority": 30},
 ]
 

@@ -97,6 +97,26 @@ TEST_CASE("a waiting job is set among its partition's hosts and the jobs that ho
     CHECK_FALSE(situation_of(scene.queue, scene.placing, 8, scene.view));
 }
 
+TEST_CASE("how many gangs stand before one, and why, where restartd keeps the queue") {
+    Scene scene;
+    scene.wait(1, 8).standing = restart::QueueStanding{50, 3, {}};
+    CHECK(scene.of(1).notes.empty()); // the first
+    scene.wait(2, 8).standing = restart::QueueStanding{40, 4, 0.333};
+    CHECK(scene.of(2).notes ==
+          std::vector<std::string>{
+              "1 gang waits before it in LSF's order: 1 in queues of a higher priority; its "
+              "user's priority in queue batch is 0.333"});
+    scene.wait(3, 8).standing = restart::QueueStanding{40, 1, 0.02};
+    scene.wait(4, 8).standing = restart::QueueStanding{40, 2, 0.01};
+    CHECK(scene.of(4).notes == std::vector<std::string>{"3 gangs wait before it in LSF's order: 1 in queues "
+                                                        "of a higher priority, 1 submitted later by users "
+                                                        "who have had less of their shares (PRIORITY of "
+                                                        "bqueues -r), 1 that LSF lists earlier; its user's "
+                                                        "priority in queue batch is 0.010"});
+    scene.wait(5, 1); // which nothing that restartd decides keeps waiting
+    CHECK(scene.of(5).notes.empty());
+}
+
 TEST_CASE("what is private stands in no explanation of another's job") {
     Scene scene;
     constexpr RmPrivacy jobs{.jobs = true}, nodes{.nodes = true};

@@ -57,10 +57,11 @@ public:
         return {};
     }
     std::vector<restart::QueueJob> queue() {
-        return jobs.queue({{"gang", 40}, {"gang2", 50}, {"normal", 30}},
+        return jobs.queue({{"gang", 40}, {"gang2", 50}, {"normal", 30}}, shares,
                           [](const std::string&) { return 1000U; });
     }
 
+    restart::LsfShares shares;
     std::map<JobId, LsfJobRow> rows;
     std::vector<JobId> order;
     std::size_t asked = 0, most = 1'000;
@@ -288,6 +289,46 @@ TEST_CASE("the queue is in LSF's order: by priority, then as listed") {
     CHECK(queue[0].waits_for == restart::WaitsFor::hosts);
     CHECK(queue[0].exclusive);
     CHECK(queue[3].waits_for == restart::WaitsFor::other); // not ours
+}
+
+TEST_CASE("in a queue that users share the order is by their shares, within the queue's priority") {
+    Lists lists;
+    lists.add(9);  // alice's, and runs
+    lists.add(10); // alice's
+    lists.add(11); // alice's
+    lists.add(12); // bob's
+    lists.add(13, "gang2");
+    lists.known[12].user = lists.rows[12].user = "bob";
+    lists.show(9, "RUN", "gang", "8*n1:8*n2");
+    lists.shares["gang"].accounts = {{{"alice"}, 1, 0.02, 16}, {{"bob"}, 1, 0.333, 0}};
+    lists.read();
+    const auto ids = [&] {
+        std::vector<std::uint64_t> numbers;
+        for (const auto& job : lists.queue())
+            numbers.push_back(job.id.number());
+        return numbers;
+    };
+    CHECK(ids() == std::vector<std::uint64_t>{13, 12, 10, 11, 9});
+    const auto queue = lists.queue();
+    REQUIRE(queue[1].standing);
+    CHECK(queue[1].standing->share == 0.333);
+    CHECK(queue[1].standing->priority == 40);
+    CHECK(queue[1].standing->listed == 3);
+    CHECK_FALSE(queue[0].standing->share);
+    CHECK_FALSE(queue[4].standing); // it runs
+    CHECK(lists.jobs.users(lists.shares) == std::set<std::string>{"alice", "bob"});
+    CHECK(lists.jobs.users({}).empty());
+
+    // What has its plan and is about to start counts, before LSF has counted it: bob has had his.
+    lists.add(14);
+    lists.known[14].user = lists.rows[14].user = "bob";
+    lists.show(12, "PEND", "gangrun");
+    lists.rows[12].user = "bob";
+    lists.read();
+    CHECK(ids() == std::vector<std::uint64_t>{13, 10, 14, 11, 9, 12});
+    // Without shares they are as listed again.
+    lists.shares.clear();
+    CHECK(ids() == std::vector<std::uint64_t>{13, 10, 11, 14, 9, 12});
 }
 
 TEST_CASE("details are asked once, and again when the job may have changed") {

@@ -3,6 +3,7 @@ tests_unit_unit_sched_SOURCES += \
 	%D%/dispatch_test.cpp \
 	%D%/easy.hpp %D%/easy_test.cpp \
 	%D%/elim_line_test.cpp \
+	%D%/fairshare_test.cpp \
 	%D%/job_line_test.cpp
 tests_unit_unit_sched_LDADD += libry_lsf.la libry_dispatch.la
 TESTS += %D%/elim_test.py %D%/esub_test.py
