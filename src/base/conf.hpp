@@ -112,7 +112,7 @@ struct StragglerConf {
 // How restartd places gangs under LSF (restart/rm/lsf_rm.hpp).
 struct LsfConf {
     std::vector<std::string> parking_queues;
-    std::string run_queue, bindir;
+    std::string gangs_wait, run_queue, bindir;
     Duration start_within{};
 };
 

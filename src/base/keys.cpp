@@ -302,11 +302,13 @@ constexpr auto table = std::to_array<Key>({
      "restartd notes only what is at least this sure, from 0 to 1; railctl explain shows the rest."},
 
     {KEY(lsf, parking_queues), "", any, "[\"gang\"]",
-     "In these queues gangs wait until restartd has chosen their hosts; nothing can start from them "
-     "(railyard-lsf(7))."},
+     "In these queues gangs wait until restartd has chosen their hosts (railyard-lsf(7))."},
+    {KEY(lsf, gangs_wait), "", one_of("parked, held"), "\"parked\"",
+     "A gang waits in a queue from which nothing starts (parked), or held, as by bsub -H, in the queue from "
+     "which it starts (held)."},
     {KEY(lsf, run_queue), "", of(Form::filled), "\"gangrun\"",
      "From this queue, which only LSF's administrator may use, a gang is started on the hosts that were "
-     "chosen."},
+     "chosen; not used where gangs wait held."},
     {KEY(lsf, bindir), "", any, "\"\"",
      "LSF's commands are in this folder; empty: they are looked for on PATH."},
     {KEY(lsf, start_within), "", at_least("5s"), "\"1m\"",

@@ -53,6 +53,7 @@ EXTRA_DIST += \
 	%D%/test_lsf.py \
 	%D%/test_lsf_chaos.py \
 	%D%/test_lsf_cut.py \
+	%D%/test_lsf_held.py \
 	%D%/test_lsf_order.py \
 	%D%/test_lsf_short_cut.py \
 	%D%/test_lsf_hard.py \

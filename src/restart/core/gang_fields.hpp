@@ -14,6 +14,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<GangPlan> auto& plan)
     codec("stage", plan.stage);
     codec.maybe("next_try", plan.next_try);
     codec.maybe("tries", plan.tries);
+    codec.maybe("unsure", plan.unsure);
 }
 
 } // namespace restart

@@ -27,6 +27,7 @@ struct GangPlan {
     GangStage stage = GangStage::ordered;
     base::Time next_try{};
     std::uint32_t tries = 0; // that failed, in a row
+    bool unsure = false;     // restartd ended while its action was under way, whose outcome is not known
     bool operator==(const GangPlan&) const = default;
 
     // Whether it keeps its hosts for the gang, and an action may be under way.

@@ -96,10 +96,13 @@ struct RmJob {
     // Where restartd chooses the hosts of gangs (LSF): the queue that it stands in, and the one in which it
     // waits until they are chosen and to which it returns as soon as it runs. Empty: not so.
     std::string queue, home;
-    std::vector<std::string> excluded;        // hosts it must not use
-    std::string why;                          // why it is pending, in the resource manager's words
-    std::vector<RmComponent> components;      // of a heterogeneous job; else empty
-    std::optional<RmFailure> failure;         // only when it has ended, and may be started again
+    // Where gangs wait held (LSF, [lsf] gangs_wait): nothing holds it, so that LSF may start it where it can;
+    // and of one that is held, that this is its user's doing.
+    bool resumed = false, held = false;
+    std::vector<std::string> excluded;   // hosts it must not use
+    std::string why;                     // why it is pending, in the resource manager's words
+    std::vector<RmComponent> components; // of a heterogeneous job; else empty
+    std::optional<RmFailure> failure;    // only when it has ended, and may be started again
     bool operator==(const RmJob&) const = default;
 };
 
@@ -114,7 +117,7 @@ inline std::uint32_t start_of(const RmJob& job, std::uint32_t reported) {
 }
 // It stands where the resource manager may start it.
 inline bool is_released(const RmJob& job) {
-    return is_gang(job) && job.queue != job.home;
+    return is_gang(job) && (job.queue != job.home || job.resumed);
 }
 
 // The name, or the number where no name was read (a state of an older release).

@@ -83,6 +83,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec.maybe("ckpt_dir", job.ckpt_dir);
     codec.maybe("queue", job.queue);
     codec.maybe("home", job.home);
+    codec.maybe("resumed", job.resumed);
+    codec.maybe("held", job.held);
     codec.maybe("excluded", job.excluded);
     codec.maybe("why", job.why);
     codec.maybe("components", job.components);

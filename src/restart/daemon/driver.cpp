@@ -89,8 +89,13 @@ void Driver::start() {
         metrics_.set(Metric::journal_up, {}, 1);
         started_ = Stopwatch::now();
         std::vector<RmJob> known;
-        for (const auto& [id, job] : state_.jobs)
+        for (const auto& [id, job] : state_.jobs) {
             known.push_back(job.rm);
+            // What it was given its hosts for may have come and gone since the last reading.
+            const bool given =
+                job.plan && (job.plan->stage == GangStage::ordered || job.plan->stage == GangStage::released);
+            if (is_gang(job.rm) && given) known.back().resumed = true;
+        }
         rm_.recall(known);
         begin_events(true);
         apply(Started{});

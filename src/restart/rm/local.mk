@@ -4,6 +4,7 @@ libry_rm_la_SOURCES = \
 	%D%/lsf_commands.cpp %D%/lsf_commands.hpp \
 	%D%/lsf_jobs.cpp %D%/lsf_jobs.hpp \
 	%D%/lsf_nodes.cpp %D%/lsf_nodes.hpp \
+	%D%/lsf_queues.cpp %D%/lsf_queues.hpp \
 	%D%/lsf_rm.cpp %D%/lsf_rm.hpp \
 	%D%/lsf_shares.cpp %D%/lsf_shares.hpp \
 	%D%/lsf_text.cpp %D%/lsf_text.hpp \

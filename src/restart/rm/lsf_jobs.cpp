@@ -20,6 +20,8 @@ constexpr const char* no_details =
     "own words; bmod -J gives it another name";
 // A failed job that may be started again is shown for as long.
 constexpr base::Duration shown_failed{60'000};
+// A job may save for long before it ends (JOB_TERMINATE_INTERVAL); what holds it later was not ordered here.
+constexpr base::Duration longest_requeue{3'600'000};
 
 // Ended by bkill, or at its limit: no failure of its own.
 constexpr std::array<std::uint32_t, 4> ended_by_others{130, 137, 140, 143};
@@ -51,6 +53,8 @@ void LsfJobs::recall(const std::vector<RmJob>& known) {
     for (const auto& job : known) {
         auto& one = jobs_[job.id];
         one.job = job;
+        one.fresh = false;
+        one.held_before = job.phase == JobPhase::pending && !job.resumed;
         one.recalled = true;
     }
 }
@@ -73,8 +77,13 @@ void LsfJobs::begin(Known& known, const LsfJobRow& row, base::Time now) {
 void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) {
     if (!phase_of(row.state)) return;
     auto& known = jobs_[row.id];
-    if (known.over && !is_over(row.state))
-        known = {}; // its number has come again, or it was requeued from its end
+    const auto state_before = known.state;
+    if (known.over && !is_over(row.state)) { // its number has come again, or it was requeued from its end
+        const auto ordered = known.ordered_hold;
+        known = {};
+        known.ordered_hold = ordered;
+        known.fresh = false;
+    }
     known.place = place;
     known.user = row.user;
     const auto before = std::tie(known.state, known.job.queue, known.job.nodes);
@@ -93,11 +102,15 @@ void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) 
     job.queue = row.queue;
     if (queues_.parks(row.queue)) job.home = row.queue;
     if (!queues_.manages(row.queue)) job.home.clear();
-    if (row.queue == queues_.run && job.home.empty() && !queues_.parking.empty())
+    if (!queues_.held && row.queue == queues_.run && job.home.empty() && !queues_.parking.empty())
         job.home = queues_.parking.front();
     if (job.home.empty() && job.phase == JobPhase::pending)
         job.why =
             fmt::format("LSF places the jobs of queue {}, not Railyard", base::printable(row.queue, 64));
+    if (queues_.held && managed(known))
+        take_hold(known, state_before, now);
+    else
+        job.resumed = job.held = false;
     if (job.phase != JobPhase::completing || !row.hosts.names.empty()) job.nodes = row.hosts.names;
     known.slots = row.hosts.slots;
     if (!job.nodes.empty()) job.node_count = static_cast<std::uint32_t>(job.nodes.size());
@@ -107,7 +120,49 @@ void LsfJobs::clock_set(base::Duration by) {
     for (auto& [id, known] : jobs_) {
         if (known.gone) *known.gone += by;
         if (known.asked) *known.asked += by;
+        if (known.ordered_hold) *known.ordered_hold += by;
     }
+}
+
+// Who holds it, where gangs wait held. `before`: its state in the last list; empty: there was none.
+void LsfJobs::take_hold(Known& known, const std::string& before, base::Time now) {
+    auto& job = known.job;
+    const bool was_held = before.empty() ? known.held_before : before == "PSUSP";
+    job.resumed = job.phase == JobPhase::pending && known.state != "PSUSP";
+    if (known.state != "PSUSP") {
+        job.held = known.unseen_hold = known.fresh = false;
+        return;
+    }
+    if (!was_held && !known.fresh) {
+        job.held = !known.ordered_hold || now - *known.ordered_hold > longest_requeue;
+        known.unseen_hold = before.empty();
+    }
+    known.ordered_hold.reset();
+}
+
+void LsfJobs::expect_hold(base::JobId id, bool waits, base::Time now) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end()) return;
+    auto& known = found->second;
+    if (known.state != "PSUSP") {
+        known.ordered_hold = now;
+        known.ordered_waiting = waits;
+    } else if (known.unseen_hold) {
+        known.unseen_hold = known.job.held = false;
+    }
+}
+
+void LsfJobs::expect_no_hold(base::JobId id) {
+    if (const auto found = jobs_.find(id); found != jobs_.end()) found->second.ordered_hold.reset();
+}
+
+std::vector<base::JobId> LsfJobs::stopped(base::Time now) const {
+    std::vector<base::JobId> ids;
+    for (const auto& [id, known] : jobs_)
+        if (known.state == "USUSP" && known.ordered_waiting && known.ordered_hold &&
+            now - *known.ordered_hold <= longest_requeue)
+            ids.push_back(id);
+    return ids;
 }
 
 void LsfJobs::take(const std::vector<LsfJobRow>& rows, base::Time now) {
@@ -200,6 +255,7 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
             job.ends = job.start + *read->second.run_limit;
         if (const auto line = sched::lsf::parse_job_line(read->second.command)) {
             known.hints = line->hints;
+            if (known.fresh && known.state == "PSUSP") job.held = line->held;
             job.restart = line->hints.restart;
             job.restart_max = line->hints.restart_max;
             job.restart_on = line->hints.restart_on.value_or(sched::RestartOn());
@@ -263,9 +319,11 @@ std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::st
     return jobs;
 }
 
-bool LsfJobs::waits_for_hosts(const Known& known) {
+bool LsfJobs::waits_for_hosts(const Known& known) const {
+    if (!managed(known) || !known.details) return false;
+    if (queues_.held) return known.state == "PSUSP" && !known.job.held;
     // What stands in the run queue was given its hosts.
-    return managed(known) && known.details && known.job.queue == known.job.home && known.state == "PEND";
+    return known.job.queue == known.job.home && known.state == "PEND";
 }
 
 std::set<std::string> LsfJobs::users(const LsfShares& shares) const {
@@ -303,7 +361,7 @@ LsfJobs::in_order(const std::map<std::string, std::int64_t>& priorities, const L
     for (auto& [queue, jobs] : sharing) {
         std::sort(jobs.begin(), jobs.end(), [](auto* a, auto* b) { return a->place < b->place; });
         const auto first =
-            std::find_if(jobs.begin(), jobs.end(), [](auto* job) { return waits_for_hosts(*job); });
+            std::find_if(jobs.begin(), jobs.end(), [&](auto* job) { return waits_for_hosts(*job); });
         if (first == jobs.end()) continue;
         const auto priority = priorities.find(std::string(queue));
         waiting[Rank(priority == priorities.end() ? 0 : -priority->second, (*first)->place, queue)] = jobs;
@@ -318,7 +376,7 @@ LsfJobs::in_order(const std::map<std::string, std::int64_t>& priorities, const L
         std::vector<const Known*> sharers;
         for (const auto* job : jobs) {
             const bool waits = waits_for_hosts(*job);
-            if (!waits && job->job.phase == JobPhase::pending && job->job.queue == job->job.home) continue;
+            if (!waits && job->job.phase == JobPhase::pending && !is_released(job->job)) continue;
             gangs.push_back({job->details->user, waits ? job->details->least : job->slots, !waits});
             if (!waits && job->slots == 0) gangs.back().slots = job->details->least; // about to start
             sharers.push_back(job);
@@ -332,7 +390,7 @@ LsfJobs::in_order(const std::map<std::string, std::int64_t>& priorities, const L
     return order;
 }
 
-QueueJob LsfJobs::queue_job(const Known& known) {
+QueueJob LsfJobs::queue_job(const Known& known) const {
     const auto& job = known.job;
     QueueJob one;
     one.id = job.id;
@@ -358,8 +416,9 @@ QueueJob LsfJobs::queue_job(const Known& known) {
     }
     one.hints = known.hints;
     if (one.phase == QueuePhase::waiting) {
-        one.why = job.why;
         one.waits_for = waits_for_hosts(known) ? WaitsFor::hosts : WaitsFor::other;
+        // Of what is held LSF says that its user does it.
+        if (!queues_.held || one.waits_for == WaitsFor::other) one.why = job.why;
     }
     return one;
 }

@@ -27,9 +27,10 @@ namespace restart {
 // The queues that gangs go through (railyard.conf(5), table [lsf]).
 struct LsfQueues {
     std::vector<std::string> parking; // they wait in one of these,
-    std::string run;                  // and are started from this one
+    std::string run;                  // and are started from this one; empty where they
+    bool held = false;                // wait held (PSUSP), and start from the queue they wait in
     bool parks(const std::string& queue) const;
-    bool manages(const std::string& queue) const { return queue == run || parks(queue); }
+    bool manages(const std::string& queue) const { return (!held && queue == run) || parks(queue); }
 };
 
 class LsfJobs {
@@ -58,6 +59,14 @@ public:
     bool exclude(base::JobId id, const std::vector<std::string>& add,
                  const std::vector<std::string>& readmit);
 
+    // The job is about to be held by us, as one that `waits` or from where it runs: that hold is not its
+    // user's. One that is held already is ours only if it became so while nobody saw it, between two lives of
+    // this daemon.
+    void expect_hold(base::JobId id, bool waits, base::Time now);
+    void expect_no_hold(base::JobId id); // it was refused, or undone
+    // Started while they were being held, and stopped by that: to be resumed.
+    std::vector<base::JobId> stopped(base::Time now) const;
+
     // Null: not known.
     const RmJob* find(base::JobId id) const;
     const LsfJobDetails* details(base::JobId id) const;
@@ -84,17 +93,23 @@ private:
         std::optional<base::Time> asked; // its details
         std::optional<LsfJobDetails> details;
         sched::Hints hints;
-        bool over = false;       // its end is known
+        std::optional<base::Time> ordered_hold; // ours is under way since then,
+        bool ordered_waiting = false;           // ordered while it waited
+        bool held_before = false;               // as an earlier life knew it
+        bool unseen_hold = false;               // it became held between two lives of this daemon
+        bool fresh = true;                      // whose hold it has is read off its line
+        bool over = false;                      // its end is known
         bool unreadable = false; // its details are not those of the job in the list
-        bool recalled = false;   // what an earlier life knew of it stands until its details are asked for
+        bool recalled = false; // what an earlier life knew of it stands until its details are asked for
     };
 
     static void begin(Known& known, const LsfJobRow& row, base::Time now);
     void take_row(const LsfJobRow& row, std::size_t place, base::Time now);
+    static void take_hold(Known& known, const std::string& before, base::Time now);
     void end_of(Known& known, base::Time now) const;
     static bool managed(const Known& known) { return !known.job.home.empty(); }
-    static bool waits_for_hosts(const Known& known);
-    static QueueJob queue_job(const Known& known);
+    bool waits_for_hosts(const Known& known) const;
+    QueueJob queue_job(const Known& known) const;
     std::vector<std::pair<const Known*, std::optional<double>>>
     in_order(const std::map<std::string, std::int64_t>& priorities, const LsfShares& shares) const;
 

@@ -3,6 +3,10 @@
 //    by weights) and moved to the run queue (bswitch), where LSF starts it on exactly these hosts or not at
 //    all. Once it runs it is moved back: then whatever requeues it, a person or LSF itself after the loss of
 //    its first host, lets it wait there again and not start by the old list.
+//  * Where gangs wait held instead ([lsf] gangs_wait), bresume takes the place of bswitch, and a requeue is
+//  one
+//    that holds (brequeue -H). What is PEND without a plan, as after the rerun of a job whose first host was
+//    lost, is held (bstop) before it is planned; what its user holds is left alone (LsfJobs).
 //  * LSF notices the loss of a job's first host only; of another it never does, and the job stays RUN: the
 //    host is closed and the job requeued.
 //  * brequeue of a job whose first host is dead loses the job as long as bjobs says RUN. It is safe once it
@@ -19,6 +23,7 @@
 #include "restart/rm/lsf_commands.hpp"
 #include "restart/rm/lsf_jobs.hpp"
 #include "restart/rm/lsf_nodes.hpp"
+#include "restart/rm/lsf_queues.hpp"
 #include "restart/rm/lsf_text.hpp"
 #include "restart/rm/lsf_words.hpp"
 
@@ -38,13 +43,11 @@ namespace {
 using base::Code;
 using base::Error;
 using base::Expected;
-using namespace std::chrono_literals;
 
 constexpr base::Duration list_age{1'000};     // lists are not read more often, whoever asks
 constexpr base::Duration details_age{60'000}; // the owner of a waiting job may change it
 constexpr base::Duration settles{8'000};      // a requeued job shows as EXIT for up to 3 s at LSF's defaults
 constexpr base::Duration notes_age{30'000};
-constexpr auto queues_age = 30s;
 constexpr base::Duration least_step{500}; // of the time of day; NTP moves it by less between two lists
 // Unavail after 100 to 115 s at LSF's defaults, which its commands do not show.
 constexpr base::Duration declares_down_after{115'000};
@@ -61,7 +64,8 @@ bool is_over(const LsfJobRow& row) {
 class LsfRm final : public ResourceManager {
 public:
     explicit LsfRm(const base::LsfConf& conf)
-        : commands_(conf.bindir), queues_{conf.parking_queues, conf.run_queue}, jobs_(queues_, settles) {}
+        : commands_(conf.bindir), queues_{conf.parking_queues, conf.run_queue, conf.gangs_wait == "held"},
+          jobs_(queues_, settles) {}
 
     void recall(const std::vector<RmJob>& known) override { jobs_.recall(known); }
 
@@ -91,7 +95,7 @@ public:
             node.cpus_idle = row.slots > row.used ? row.slots - row.used : 0;
             queue.nodes.push_back(std::move(node));
         }
-        queue.jobs = jobs_.queue(priorities_, shares_, uid_of_);
+        queue.jobs = jobs_.queue(book_.priorities(), book_.shares(), uid_of_);
         // Whether an EXIT is an end shows only once it has lasted, but that LSF has given its slots back
         // shows at once (hosts are read before jobs): what it turns out to be, it needs a place anew.
         // And what is not placed by us holds the hosts that LSF counts: its row may be a job's name.
@@ -191,7 +195,7 @@ private:
             if (job->restart || details == nullptr || !details->rerunnable || job->nodes.front() == host)
                 continue;
             if (auto parked = park(job->id, job->queue); !parked) return parked;
-            auto requeued = requeue({"brequeue", to_string(job->id)});
+            auto requeued = requeue(job->id, {});
             if (!requeued && requeued.error().code != Code::not_found) return requeued;
         }
         return {};
@@ -256,22 +260,36 @@ private:
         if (!later && !action.ended && is_over(*row))
             return Error{Code::not_found, fmt::format("job {} has ended", to_string(id))};
         jobs_.exclude(id, action.exclude, {});
+        if (row->state == "PSUSP" && !action.hold) jobs_.expect_hold(id, false, base::now());
         if (later) return {};
-        if (row->state == "PEND") return action.hold ? hold(id) : Expected<void>();
+        if (row->state == "PEND") return action.hold ? said({"bstop", to_string(id)}) : Expected<void>();
         if (row->state == "PSUSP") return {};
         if (auto parked = park(id, row->queue); !parked) return parked;
-        std::vector<std::string> words{"brequeue"};
+        std::vector<std::string> words;
         if (action.ended) words.emplace_back("-e");
-        if (action.hold) words.emplace_back("-H");
-        words.push_back(to_string(id));
-        return requeue(std::move(words));
+        if (!action.hold) return requeue(id, std::move(words));
+        words.insert(words.begin(), "brequeue");
+        words.insert(words.end(), {"-H", to_string(id)});
+        return order_requeue(std::move(words));
     }
 
     // One that was asked for already, for another host that the job lost or by a person, is as good.
-    Expected<void> requeue(std::vector<std::string> words) {
+    Expected<void> order_requeue(std::vector<std::string> words) {
         auto requeued = said(std::move(words));
         if (!requeued && requeued.error().text.find(under_way) != std::string::npos) return {};
         return requeued;
+    }
+
+    // Back to where it waits for a place.
+    Expected<void> requeue(base::JobId id, std::vector<std::string> options) {
+        options.insert(options.begin(), "brequeue");
+        if (queues_.held) options.emplace_back("-H");
+        options.push_back(to_string(id));
+        if (!queues_.held) return order_requeue(std::move(options));
+        jobs_.expect_hold(id, false, base::now());
+        auto done = order_requeue(std::move(options));
+        if (!done) jobs_.expect_no_hold(id);
+        return done;
     }
 
     Expected<void> done(const UpdateJob& action) {
@@ -295,8 +313,11 @@ private:
         const auto id = action.job.id;
         const auto row = load_job(id);
         if (!row) return row.error();
-        if (row->state != "PEND")
-            return Error{Code::unfit, fmt::format("job {} is {}, not PEND", to_string(id), row->state)};
+        if (row->state != "PEND" && !(queues_.held && row->state == "PSUSP"))
+            return Error{Code::unfit, fmt::format("job {} is {}, not {}", to_string(id), row->state,
+                                                  queues_.held ? "PSUSP" : "PEND")};
+        if (const auto* known = jobs_.find(id); known != nullptr && known->held)
+            return Error{Code::unfit, fmt::format("job {} is held by its user", to_string(id))};
         if (!queues_.manages(row->queue))
             return Error{Code::unfit, fmt::format("job {} was moved to queue {}", to_string(id), row->queue)};
         // Its owner may have changed it a moment ago.
@@ -311,23 +332,43 @@ private:
         for (std::uint32_t i = 0; i < hosts; ++i)
             list += fmt::format("{}{}+{}", i == 0 ? "" : " ", action.hosts[i], hosts - i);
         if (auto changed = said({"bmod", "-m", list, to_string(id)}); !changed) return changed;
+        if (queues_.held) return row->state == "PEND" ? Expected<void>() : said({"bresume", to_string(id)});
         return row->queue == queues_.run ? Expected<void>() : said({"bswitch", queues_.run, to_string(id)});
     }
 
     Expected<void> done(const ParkJob& action) {
         const auto row = load_job(action.job.id);
         if (!row) return row.error();
-        return park(action.job.id, row->queue, action.queue);
+        return queues_.held ? hold(action.job.id, row->state) : park(action.job.id, row->queue, action.queue);
     }
 
     Expected<void> park(base::JobId id, const std::string& queue, std::string home = {}) {
-        if (queue != queues_.run || queues_.parking.empty()) return {};
+        if (queues_.held || queue != queues_.run || queues_.parking.empty()) return {};
         if (const auto* known = jobs_.find(id); home.empty() && known != nullptr) home = known->home;
         if (home.empty()) home = queues_.parking.front();
         return said({"bswitch", home, to_string(id)});
     }
 
-    Expected<void> hold(base::JobId id) { return said({"bstop", to_string(id)}); }
+    // A job may start while it is being held, and bstop then stops it where it runs: it is resumed
+    // (resume_stopped), and what it runs on is judged as that of any start.
+    Expected<void> hold(base::JobId id, const std::string& state) {
+        if (state == "USUSP") return said({"bresume", to_string(id)});
+        if (state != "PEND" && state != "PSUSP") return {};
+        jobs_.expect_hold(id, true, base::now());
+        if (state == "PSUSP") return {};
+        auto done = said({"bstop", to_string(id)});
+        if (!done) jobs_.expect_no_hold(id);
+        return done;
+    }
+
+    Expected<void> resume_stopped() {
+        for (const auto id : jobs_.stopped(base::now())) {
+            auto done = said({"bresume", to_string(id)});
+            if (!done && done.error().code == Code::unavailable) return done;
+            jobs_.expect_no_hold(id);
+        }
+        return {};
+    }
 
     Expected<void> said(std::vector<std::string> words) {
         auto text = commands_.run(std::move(words));
@@ -363,9 +404,10 @@ private:
         nodes_.take(*std::move(rows));
         tell_apart(*jobs);
         jobs_.take(*jobs, base::now());
+        if (auto resumed = resume_stopped(); !resumed) return resumed;
         if (auto read = read_details(jobs_.unknown(base::now(), details_age, most_details)); !read)
             return read;
-        if (auto read = read_queues(now); !read) return read;
+        if (auto read = book_.read(commands_, queues_, jobs_, now); !read) return read;
         read_ = now;
         return {};
     }
@@ -436,59 +478,12 @@ private:
         return {};
     }
 
-    Expected<void> read_queues(std::chrono::steady_clock::time_point now) {
-        if (queues_read_ && now - *queues_read_ < queues_age) return {};
-        auto text = commands_.run({"bqueues", "-w"});
-        if (!text) return std::move(text).error();
-        auto read = read_queue_priorities(*text);
-        if (!read) return std::move(read).error();
-        priorities_ = *std::move(read);
-        if (auto known = read_fairshare(); !known) return known;
-        queues_read_ = now;
-        return {};
-    }
-
-    // One command more, and a second where a queue has shares that may be groups'. An engine that does not
-    // take it has no fairshare that could be followed: first come, first served.
-    Expected<void> read_fairshare() {
-        std::vector<std::string> words{"bqueues", "-r"};
-        for (const auto& name : queues_.parking)
-            if (priorities_.contains(name)) words.push_back(name);
-        shares_said_.clear();
-        if (words.size() == 2) return {};
-        auto text = commands_.run(std::move(words));
-        if (!text && text.error().code == Code::unavailable) return std::move(text).error();
-        if (!text) shares_said_ = text.error().text;
-        shares_ = text ? read_shares(*text) : LsfShares();
-        if (shares_.empty() || !may_have_groups(shares_, jobs_.users(shares_))) return {};
-        auto groups = commands_.run({"bugroup", "-r"});
-        if (!groups && groups.error().code == Code::unavailable) return std::move(groups).error();
-        if (!groups) return {}; // "No user groups found", or none may be asked for: users have accounts
-        const auto read = read_user_groups(*groups);
-        for (auto& [queue, shares] : shares_)
-            shares.groups = read;
-        return {};
-    }
-
     RmConfig config() const {
         RmConfig config;
         config.takes_flags = config.chooses_nodes = true;
         config.declares_down_after = declares_down_after;
         config.hides = RmPrivacy();
-        const auto lacks = [&](const std::string& queue, std::string_view key) {
-            if (!priorities_.contains(queue))
-                config.missing.push_back(fmt::format("LSF has no queue {} ([lsf] {}): no gang is placed "
-                                                     "through it; railtopo export --format lsf-queues writes "
-                                                     "one",
-                                                     queue, key));
-        };
-        for (const auto& queue : queues_.parking)
-            lacks(queue, "parking_queues");
-        lacks(queues_.run, "run_queue");
-        if (!shares_said_.empty())
-            config.missing.push_back(fmt::format("{}: whether users share the queues of gangs is not known, "
-                                                 "and gangs are taken in the order in which LSF lists them",
-                                                 shares_said_));
+        config.missing = book_.missing(queues_);
         return config;
     }
 
@@ -504,15 +499,13 @@ private:
     LsfQueues queues_;
     LsfJobs jobs_;
     LsfNodes nodes_;
-    std::map<std::string, std::int64_t> priorities_;
-    LsfShares shares_;
-    std::string shares_said_; // in place of shares; empty: it was understood
+    LsfQueueBook book_;
     std::map<std::string, std::uint32_t> uids_;
     std::set<std::uint64_t> plain_; // jobs of the list that are no elements, whatever their names end in
     const std::function<std::uint32_t(const std::string&)> uid_of_ = [this](const std::string& user) {
         return uid_of(user);
     };
-    std::optional<std::chrono::steady_clock::time_point> read_, queues_read_;
+    std::optional<std::chrono::steady_clock::time_point> read_;
     std::optional<base::Duration> clock_ahead_; // the time of day, of a clock that never steps
 };
 

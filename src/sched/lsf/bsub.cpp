@@ -241,7 +241,7 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
                                   "LSB_SUB_COMMANDNAME=Y"};
     // Another esub, or this one by another name, has run before: what both say counts.
     const auto former = parse_job_line(*line);
-    auto known = former.value_or(JobLine{{}, *line});
+    auto known = former.value_or(JobLine{{}, *line, false});
     auto name = name_for(known.line);
     if (!former && was_script(*line)) {
         auto input = site.input ? site.input() : std::nullopt;
@@ -275,6 +275,9 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
     // Of a job with --restart=auto that goes without saying.
     known.reruns = job.yes("LSB_SUB_RERUNNABLE") && !known.hints.restart.value_or(false);
 
+    // Which hold is his is not seen later. One that was rewritten before has esub.rail's.
+    if (gang && site.held && !former) known.held = job.yes("LSB_SUB_HOLD");
+
     const auto command = job_line(known, site.program);
     if (command.size() > longest_command)
         return Error{Code::unfit,
@@ -287,6 +290,7 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
     Rewritten rewritten;
     rewritten.note = judged->note.empty() ? note : judged->note;
     if (gang && !queues.parking) rewritten.changes.set_text("LSB_SUB_QUEUE", site.parking_queues.front());
+    if (gang && site.held) rewritten.changes.set_yes("LSB_SUB_HOLD");
     if (judged->set_requeue) rewritten.changes.set_yes("LSB_SUB_RERUNNABLE");
     if (!name.empty() && !job.has("LSB_SUB_JOB_NAME")) rewritten.changes.set_text("LSB_SUB_JOB_NAME", name);
     rewritten.changes.set_text("LSB_SUB_COMMAND_LINE", command);

@@ -31,6 +31,7 @@ struct Site {
     // What bsub's standard input holds, called where LSF has joined the lines of a script; nothing: that
     // cannot be read again. Empty: it never can.
     std::function<std::optional<Script>()> input{};
+    bool held = false; // gangs wait held in the parking queues (bsub -H)
 };
 
 // The value of a variable of the submission's environment; null: not set.

@@ -127,6 +127,7 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
     }
     sched::lsf::Site site;
     site.parking_queues = conf->lsf.parking_queues;
+    site.held = conf->lsf.gangs_wait == "held";
     site.program = sched::lsf::program_path("rail-lsf-run");
     site.input = input_of_bsub;
     if (!hints->empty()) site.capacity = capacity_by(*conf);

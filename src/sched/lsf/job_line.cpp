@@ -11,7 +11,8 @@
 namespace sched::lsf {
 namespace {
 
-constexpr std::string_view runner = "rail-lsf-run", line_flag = "line", reruns_flag = "reruns";
+constexpr std::string_view runner = "rail-lsf-run", line_flag = "line", reruns_flag = "reruns",
+                           hold_flag = "hold", by_user = "user";
 
 bool plain(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -92,7 +93,7 @@ Hints renewed(Hints hints, const Hints& newer) {
 
 std::string job_line(const Hints& hints, std::string_view original, std::string_view program) {
     auto former = parse_job_line(original);
-    if (!former) return job_line({hints, std::string(original)}, program);
+    if (!former) return job_line({hints, std::string(original), false}, program);
     former->hints = renewed(std::move(former->hints), hints);
     return job_line(*former, program);
 }
@@ -119,6 +120,7 @@ std::string job_line(const JobLine& job, std::string_view program) {
     for (const auto& [flag, value] : flags_in(job.hints))
         out += fmt::format(" --{}={}", flag, encode_value(value));
     if (job.reruns) out += fmt::format(" --{}=yes", reruns_flag);
+    if (job.held) out += fmt::format(" --{}={}", hold_flag, by_user);
     return out += fmt::format(" --{}={}", line_flag, encode_value(job.line));
 }
 
@@ -139,6 +141,7 @@ std::optional<JobLine> parse_job_line(std::string_view text) {
             return found;
         }
         found.reruns = found.reruns || (flag == reruns_flag && *value == "yes");
+        if (flag == hold_flag) found.held = *value == by_user;
         const auto flags = hint_flags();
         if (std::find(flags.begin(), flags.end(), flag) == flags.end()) continue;
         if (!set_hint(found.hints, flag, *value)) return {};

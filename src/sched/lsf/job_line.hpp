@@ -25,6 +25,9 @@ struct JobLine {
     Hints hints;         // all but no_kill, which LSF does not have
     std::string line;    // what /bin/sh is to execute, as LSF would have; any bytes but NUL
     bool reruns = false; // LSF starts it again by itself when its first host is lost (bsub -r)
+    // Its user submitted it held (bsub -H): --hold=user, before the line. Said where esub.rail holds all
+    // gangs, whose holds could not be told from his otherwise.
+    bool held = false;
     bool operator==(const JobLine&) const = default;
 };
 

@@ -44,6 +44,12 @@ class Lsf:
         self.folder: Path = cluster.root / "lsf"
         self.bindir = self.folder / "bin"
 
+    def _queues(self) -> list[dict]:
+        """Where gangs wait held nothing else keeps them from starting, and no other queue starts them."""
+        if self.cluster.options.railyard.get("lsf.gangs_wait") != '"held"':
+            return QUEUES
+        return [{key: value for key, value in queue.items() if key != "res_req"} for queue in QUEUES if queue["name"] != "gangrun"]
+
     def railyard(self) -> dict[str, str]:
         """What railyard.conf says of it."""
         return {"restartd.resource_manager": '"lsf"', "lsf.bindir": f'"{self.bindir}"'}
@@ -61,7 +67,7 @@ class Lsf:
         for node in [] if pretended else self.cluster.nodes:
             self._note_init(node)
         what = {"conf": str(self._write_conf()), "prefix": [str(enter), "%h"]} if self.cluster.options.lsf_files else \
-            {"master": "ctl", "administrators": ["root"], "hosts": hosts, "groups": {}, "queues": QUEUES}
+            {"master": "ctl", "administrators": ["root"], "hosts": hosts, "groups": {}, "queues": self._queues()}
         (self.folder / "lsf.json").write_text(json.dumps({
             **what, "first_request_is_administrators": False, "run": not pretended, "duration": 86400.0}, indent=1))
         log = self.cluster.log("ctl", "lsf")

@@ -28,6 +28,7 @@ JobTarget target_of_plan(const JobState& job) {
 void order(StepContext& ctx, JobState& job, GangStage stage) {
     auto& plan = *job.plan;
     plan.stage = stage;
+    plan.unsure = false;
     plan.number = ++job.plans;
     Action action;
     action.id = plan_action(job.rm.id, plan);
@@ -48,7 +49,7 @@ void pause(StepContext& ctx, GangPlan& plan) {
 }
 
 void park(StepContext& ctx, JobState& job, GangStage stage = GangStage::parking) {
-    if (!job.plan) job.plan = GangPlan{0, job.rm.restarts, {}, ctx.now, GangStage::failed, {}, 0};
+    if (!job.plan) job.plan = GangPlan{0, job.rm.restarts, {}, ctx.now, GangStage::failed, {}, 0, false};
     order(ctx, job, stage);
 }
 
@@ -89,6 +90,10 @@ void check_start(StepContext& ctx, JobState& job) {
 void tend_running(StepContext& ctx, JobState& job) {
     check_start(ctx, job);
     if (begin_again(ctx, job)) return;
+    // It may have started while it was being held, which stops it.
+    const bool stopped = job.rm.phase == JobPhase::suspended;
+    if (job.plan && job.plan->unsure && job.plan->stage == GangStage::failed && stopped)
+        return park(ctx, job);
     if (!is_released(job.rm)) {
         if (job.plan) ctx.changed();
         job.plan.reset();
@@ -101,6 +106,9 @@ void tend_running(StepContext& ctx, JobState& job) {
 void tend_waiting(StepContext& ctx, JobState& job) {
     auto& plan = job.plan;
     if (!is_released(job.rm)) {
+        // Whether the order before the restart was carried out is not known: a hold is taken to be ours, or
+        // to have stood, which only another order says.
+        if (plan && plan->unsure && job.rm.held) return park(ctx, job);
         // Moved back by another, or never moved.
         if (plan && plan->stage == GangStage::released) plan.reset();
         return;
@@ -154,7 +162,7 @@ void plan_gang(StepContext& ctx, const PlannedGang& gang) {
     if (job.plan && (job.plan->holds() || ctx.now < job.plan->next_try)) return;
     if (!why_not_on(ctx.state, gang.hosts).empty()) return; // found since it was chosen
     const auto tries = job.plan ? job.plan->tries : 0;
-    job.plan = GangPlan{0, gang.epoch, gang.hosts, ctx.now, GangStage::ordered, {}, tries};
+    job.plan = GangPlan{0, gang.epoch, gang.hosts, ctx.now, GangStage::ordered, {}, tries, false};
     order(ctx, job, GangStage::ordered);
 }
 
@@ -180,13 +188,14 @@ bool take_gang_outcome(StepContext& ctx, const ActionDone& done) {
     }
     if (done.error->code == base::Code::unavailable) ctx.state.rm_answers = false;
     if (plan.tries == 0 && !done.obsolete)
-        ctx.note_job(
-            NoteKind::action, job.rm,
-            fmt::format("{}: {}; tried again",
-                        plan.stage == GangStage::ordered ? "not placed on " + base::fold_hostlist(plan.hosts)
-                        : plan.stage == GangStage::requeuing ? "not requeued"
-                                                             : "not moved back to queue " + job.rm.home,
-                        state_text(done.error->text, 300)));
+        ctx.note_job(NoteKind::action, job.rm,
+                     fmt::format("{}: {}; tried again",
+                                 plan.stage == GangStage::ordered
+                                     ? "not placed on " + base::fold_hostlist(plan.hosts)
+                                 : plan.stage == GangStage::requeuing ? "not requeued"
+                                 : job.rm.resumed                     ? "not held again"
+                                                  : "not moved back to queue " + job.rm.home,
+                                 state_text(done.error->text, 300)));
     pause(ctx, plan);
     return true;
 }
@@ -212,9 +221,12 @@ void forget_gang_orders(StepContext& ctx) {
         if (job.plan->stage == GangStage::ordered) {
             job.plan->stage = GangStage::released;
         } else {
+            // A requeue that was carried out shows as the start after it.
+            if (job.plan->stage == GangStage::requeuing) ++job.plan->epoch;
             job.plan->stage = GangStage::failed;
             job.plan->next_try = ctx.now;
         }
+        job.plan->unsure = true;
         ctx.changed();
     }
 }

@@ -93,7 +93,9 @@ bool excludes(const JobState& job, const std::vector<std::string>& hosts) {
                        [&](const std::string& name) { return has_name(job.rm.excluded, name); });
 }
 bool happened(const RequeueJob& action, const HostState*, const JobState* job) {
-    return job != nullptr && job->rm.restarts > action.job.epoch && excludes(*job, action.exclude);
+    // A hold that the action did not ask for is its user's, or what came of the action: rm knows which.
+    return job != nullptr && job->rm.restarts > action.job.epoch && excludes(*job, action.exclude) &&
+           (action.hold || !job->rm.held);
 }
 bool happened(const UpdateJob& action, const HostState*, const JobState* job) {
     return job != nullptr && !(action.release && job->rm.unlaunched) &&

@@ -117,7 +117,8 @@ std::string why(const State& state, const HostState*, const PlaceJob& action) {
 std::string why(const State& state, const HostState*, const ParkJob& action) {
     const auto* job = find(state, action.job);
     if (job == nullptr) return "the job has ended";
-    return is_released(job->rm) ? "" : "it is there";
+    const bool stopped = job->rm.held || job->rm.phase == JobPhase::suspended;
+    return is_released(job->rm) || stopped ? "" : "it is there";
 }
 
 // A gang is placed and moved whatever restartd may do by itself.

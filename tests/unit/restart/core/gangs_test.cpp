@@ -171,6 +171,58 @@ TEST_CASE("a gang that somebody moved to the run queue is moved back") {
     CHECK(world.job(job).queue == "gang");
 }
 
+TEST_CASE("a gang that waits held and may start without a plan is held again") {
+    World world(8);
+    const auto job = world.submit_gang(2);
+    world.run(2);
+    CHECK(world.count(ActionKind::park_job) == 0);
+    world.job(job).resumed = true; // by its user, or by LSF after the loss of its first host
+    world.run(2);
+    CHECK(world.count(ActionKind::park_job) == 1);
+    CHECK_FALSE(world.job(job).resumed);
+    world.run(5);
+    CHECK(world.count(ActionKind::park_job) == 1);
+}
+
+TEST_CASE(
+    "a hold that was ordered before a restart of the daemon is ordered again, one of the user's is not") {
+    for (const bool ordered : {true, false}) {
+        World world(8);
+        const auto job = world.submit_gang(2);
+        world.run(2);
+        world.report_outcomes = false;
+        world.job(job).resumed = ordered;
+        world.run(2);
+        CHECK(world.count(ActionKind::park_job) == (ordered ? 1 : 0));
+        world.restart_daemon();
+        world.report_outcomes = true;
+        world.job(job).held = true; // as rm has it of a hold that it has not seen come
+        world.run(5);
+        INFO(world.story());
+        CHECK(world.count(ActionKind::park_job) == (ordered ? 2 : 0));
+        CHECK(world.job(job).held == !ordered);
+    }
+}
+
+TEST_CASE("a hold found after a restart is the user's where the gang had been started, else it stood") {
+    for (const bool known : {true, false}) {
+        World world(8);
+        world.gang_start_delay = 1e6;
+        const auto job = world.submit_gang(2);
+        world.run(2);
+        world.report_outcomes = known;
+        world.plan(job, first_two);
+        world.job(job).queue = "gang"; // it waits held, and is held again
+        world.restart_daemon();
+        world.report_outcomes = true;
+        world.job(job).held = true;
+        world.run(5);
+        INFO(world.story());
+        CHECK(world.count(ActionKind::park_job) == (known ? 0 : 1));
+        CHECK(world.job(job).held == known);
+    }
+}
+
 TEST_CASE("a gang that loses a host is requeued without it and placed anew") {
     World world(8);
     world.policy.observe_only = false;

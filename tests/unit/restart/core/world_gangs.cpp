@@ -37,6 +37,7 @@ std::optional<base::Error> World::carry_out(const restart::ParkJob& action) {
     auto* job = find_job(action.job.id);
     if (job == nullptr) return base::Error{base::Code::not_found, "no such job"};
     job->rm.queue = action.queue;
+    job->rm.resumed = job->rm.held = false;
     return {};
 }
 

@@ -27,6 +27,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/store_test.cpp \
 	tests/unit/restart/rm/lsf_jobs_test.cpp \
 	tests/unit/restart/rm/lsf_nodes_test.cpp \
+	tests/unit/restart/rm/lsf_rm_test.cpp \
 	tests/unit/restart/rm/lsf_shares_test.cpp \
 	tests/unit/restart/rm/lsf_text_test.cpp \
 	tests/unit/restart/rm/slurm_calls_test.cpp \

@@ -300,6 +300,35 @@ TEST_CASE("what has no effect is said, and not carried") {
     CHECK(max->note == "--restart-max: has no effect without --restart=auto");
 }
 
+TEST_CASE("where gangs wait held, each is, and what its user held says so") {
+    auto holding = site;
+    holding.held = true;
+    const auto print = [&](const std::string& before, const std::string& line) {
+        const auto done = rewrite(parameters(job(before, line)), flags({"span=unit"}), holding, in(nothing));
+        REQUIRE(done);
+        return done->changes.print();
+    };
+    const auto once = print(gang, "./train.sh");
+    CHECK(once.find("LSB_SUB_HOLD=Y\n") != std::string::npos);
+    CHECK(once.find("--hold") == std::string::npos);
+    const auto his = print(gang + "LSB_SUB_HOLD=Y\n", "./train.sh");
+    CHECK(his.find("LSB_SUB_HOLD=Y\n") != std::string::npos);
+    CHECK(his.find(" --hold=user --line=./train.sh") != std::string::npos);
+    // Run twice it finds its own hold, which does not become his.
+    CHECK(print(gang + "LSB_SUB_HOLD=Y\n", "/bin/rail-lsf-run --rail-span=unit --line=./train.sh")
+              .find("--hold") == std::string::npos);
+    CHECK(print(gang + "LSB_SUB_HOLD=Y\n", "/bin/rail-lsf-run --rail-span=unit --hold=user --line=./train.sh")
+              .find("--hold=user") != std::string::npos);
+    // Elsewhere holds are left to their users.
+    const auto parked =
+        rewrite(parameters(job(gang + "LSB_SUB_HOLD=Y\n")), flags({"span=unit"}), site, in(nothing));
+    REQUIRE(parked);
+    CHECK(parked->changes.print().find("hold") == std::string::npos);
+    const auto other = rewrite(parameters(job("")), flags({"restart=auto"}), holding, in(nothing));
+    REQUIRE(other);
+    CHECK(other->changes.print().find("HOLD") == std::string::npos);
+}
+
 TEST_CASE("a site without a parking queue places nothing") {
     const Site none{{}, "/bin/rail-lsf-run", {}};
     CHECK_FALSE(rewrite(parameters(job("")), flags({"span=unit"}), none, in(nothing)));

@@ -1,0 +1,196 @@
+// Which of LSF's commands are given, and which are not. The commands are scripts that answer with files and
+// write down what they were asked; their texts are as recorded.
+
+#include "restart/rm/lsf_rm.hpp"
+
+#include "base/file.hpp"
+#include "unit/folder.hpp"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using base::JobId;
+using restart::Action;
+
+namespace {
+
+class Engine {
+public:
+    explicit Engine(const std::string& gangs_wait) {
+        for (const auto* name :
+             {"bjobs", "bhosts", "bqueues", "bmod", "bresume", "bswitch", "bstop", "brequeue"})
+            add(name);
+        put("bhosts.-w",
+            "HOST_NAME          STATUS          JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV \n"
+            "n1                 ok              -      8      0      0      0      0      0\n"
+            "n2                 ok              -      8      0      0      0      0      0\n");
+        put("bqueues.-w",
+            "QUEUE_NAME      PRIO STATUS          MAX JL/U JL/P JL/H NJOBS  PEND   RUN  SUSP \n"
+            "gang             40  Open:Active       -    -    -    -     0     0     0     0\n");
+        conf_.parking_queues = {"gang"};
+        conf_.run_queue = "gangrun";
+        conf_.gangs_wait = gangs_wait;
+        conf_.bindir = folder_.path.string();
+        rm = restart::make_lsf_rm(conf_);
+    }
+
+    void add(const std::string& name) {
+        put(name, fmt::format("#!/bin/sh\n"
+                              "line=\"{0}\"\nfor word; do line=\"$line|$word\"; done\n"
+                              "echo \"$line\" >>{1}/log\n"
+                              "[ ! -f {1}/{0}.fails ] || {{ cat {1}/{0}.fails >&2; exit 255; }}\n"
+                              "[ ! -f \"{1}/{0}.$1\" ] || cat \"{1}/{0}.$1\"\n",
+                              name, folder_.path.string()));
+        std::filesystem::permissions(folder_.path / name, std::filesystem::perms::owner_all);
+    }
+    void put(const std::string& name, const std::string& text) {
+        REQUIRE(base::write_file(folder_.path / name, text, 0600));
+    }
+    // The job 44 of two hosts, as bjobs has it now.
+    void job(const std::string& state, const std::string& hosts = "-", const std::string& line = "sleep 60") {
+        put("bjobs.-w",
+            fmt::format("JOBID   USER    STAT  QUEUE      FROM_HOST   EXEC_HOST   JOB_NAME   SUBMIT_TIME\n"
+                        "44      alice   {}   gang       ctl         {}          train      Nov 22 01:35\n",
+                        state, hosts));
+        put("bjobs.-UF",
+            fmt::format(
+                "\nJob <44>, Job Name <train>, User <alice>, Project <default>, Status <{}>, Queue <gang>, "
+                "Command <{}>\nSun Nov 22 01:35:40: Submitted from host <ctl>, CWD </>, 16 Processors "
+                "Requested, Requested Resources <span[ptile=8]>;\n",
+                state, line));
+    }
+    // What was asked since the last time, but for lists.
+    std::vector<std::string> asked() {
+        std::ifstream log(folder_.path / "log");
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(log, line);)
+            if (line.rfind("bjobs|", 0) != 0 && line.rfind("bhosts|", 0) != 0 &&
+                line.rfind("bqueues|", 0) != 0)
+                lines.push_back(line);
+        log.close();
+        std::filesystem::remove(folder_.path / "log");
+        return lines;
+    }
+    bool placeable() {
+        const auto queue = rm->queue();
+        REQUIRE(queue);
+        const auto found = std::find_if(queue->jobs.begin(), queue->jobs.end(),
+                                        [](const restart::QueueJob& one) { return one.id == 44; });
+        return found != queue->jobs.end() && found->waits_for == restart::WaitsFor::hosts;
+    }
+    void read() { REQUIRE(rm->read()); }
+    base::Expected<void> place() { return perform(restart::PlaceJob{target(), {"n2", "n1"}}); }
+    base::Expected<void> park() { return perform(restart::ParkJob{target(), "gang"}); }
+    base::Expected<void> requeue(bool hold = false) {
+        restart::RequeueJob action;
+        action.job = target();
+        action.hold = hold;
+        return perform(action);
+    }
+
+    std::unique_ptr<restart::ResourceManager> rm;
+
+private:
+    static restart::JobTarget target() { return restart::target(44, "44", 0, ""); }
+    base::Expected<void> perform(decltype(Action::what) what) {
+        Action action;
+        action.id = "p-44/1";
+        action.what = std::move(what);
+        return rm->perform(action);
+    }
+
+    test::Folder folder_;
+    base::LsfConf conf_;
+};
+
+using Lines = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("a parked gang is given its hosts and moved to the run queue") {
+    Engine engine("parked");
+    engine.job("PEND");
+    engine.read();
+    CHECK(engine.placeable());
+    engine.asked();
+    REQUIRE(engine.place());
+    CHECK(engine.asked() == Lines{"bmod|-m|n2+2 n1+1|44", "bswitch|gangrun|44"});
+    engine.job("RUN", "8*n2:8*n1");
+    engine.read();
+    REQUIRE(engine.requeue());
+    CHECK(engine.asked() == Lines{"brequeue|44"});
+    engine.job("PSUSP"); // in a parking queue that is its user's hold
+    engine.read();
+    CHECK_FALSE(engine.placeable());
+}
+
+TEST_CASE("a held gang is given its hosts and resumed, and requeued held") {
+    Engine engine("held");
+    engine.job("PSUSP");
+    engine.read();
+    CHECK(engine.placeable());
+    engine.asked();
+    REQUIRE(engine.place());
+    CHECK(engine.asked() == Lines{"bmod|-m|n2+2 n1+1|44", "bresume|44"});
+    engine.job("PEND");
+    engine.read();
+    REQUIRE(engine.park()); // it did not start in time
+    CHECK(engine.asked() == Lines{"bstop|44"});
+    engine.job("PSUSP");
+    engine.read();
+    CHECK(engine.placeable());
+    engine.job("RUN", "8*n2:8*n1");
+    engine.read();
+    CHECK_FALSE(engine.placeable());
+    REQUIRE(engine.requeue());
+    CHECK(engine.asked() == Lines{"brequeue|-H|44"});
+    engine.job("PSUSP");
+    engine.read();
+    CHECK(engine.placeable());
+}
+
+TEST_CASE("what its user holds is not resumed") {
+    Engine engine("held");
+    SECTION("as it was submitted") {
+        engine.job("PSUSP", "-", "/usr/bin/rail-lsf-run --hold=user --line=train");
+    }
+    SECTION("by a requeue of his, or one that holds") {
+        engine.job("RUN", "8*n2:8*n1");
+        engine.read();
+        REQUIRE(engine.requeue(true));
+        CHECK(engine.asked() == Lines{"brequeue|-H|44"});
+        engine.job("PSUSP");
+    }
+    SECTION("by a requeue after ours was refused") {
+        engine.job("RUN", "8*n2:8*n1");
+        engine.read();
+        engine.put("brequeue.fails", "Job <44>: User permission denied\n");
+        CHECK_FALSE(engine.requeue());
+        engine.asked();
+        engine.job("PSUSP");
+    }
+    engine.read();
+    CHECK_FALSE(engine.placeable());
+    const auto placed = engine.place();
+    REQUIRE_FALSE(placed);
+    CHECK(placed.error().text == "job 44 is held by its user");
+    CHECK(engine.asked().empty());
+}
+
+TEST_CASE("a gang that starts while it is being held is let run") {
+    Engine engine("held");
+    engine.job("PEND");
+    engine.read();
+    REQUIRE(engine.park());
+    CHECK(engine.asked() == Lines{"bstop|44"});
+    engine.job("USUSP", "8*n2:8*n1");
+    engine.read();
+    CHECK(engine.asked() == Lines{"bresume|44"});
+    engine.read(); // once
+    CHECK(engine.asked().empty());
+}
