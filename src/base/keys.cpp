@@ -63,7 +63,8 @@ constexpr auto table = std::to_array<Key>({
      "The repair of a host takes this long on average."},
     {KEY(placement, explain_pending), "", any, "true",
      "restartd writes into the comment of a waiting job with a --rail flag, or of more nodes than a unit "
-     "has, why it waits (railyard-why, in admin_comment)."},
+     "has, why it waits (railyard-why, in admin_comment); under LSF into a message of each of the first 100 "
+     "gangs (bpost)."},
 
     {KEY(topology, groups), "", of(Form::group), "[]",
      "Each of these groups is a rack, whose hosts share power and cooling, such as r7=n[001-032]: what slows "

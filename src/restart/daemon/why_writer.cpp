@@ -18,6 +18,9 @@ constexpr base::Duration between_changes = 1min;
 constexpr base::Duration patience = 5s;
 constexpr std::size_t most_changes = 16;
 constexpr std::size_t most_explained = 200;
+// Of gangs that restartd places (LSF), the first so many in the order; those behind them wait for these, and
+// each text is an event that LSF keeps.
+constexpr std::size_t most_gangs = 100;
 
 bool concerns_us(const QueueJob& job, std::uint32_t largest_unit) {
     const auto& hints = job.hints;
@@ -38,8 +41,10 @@ std::vector<WhyPlan::Change> WhyPlan::due(const RmQueue& queue, const sched::Pla
     std::vector<Change> changes;
     std::vector<const QueueJob*> waiting;
     const auto unit = largest_unit(placing.placer.index());
+    std::size_t gangs = 0;
     for (const auto& job : queue.jobs) {
-        const bool wanted = explain && job.phase == QueuePhase::waiting && concerns_us(job, unit);
+        const bool ours = job.standing ? gangs++ < most_gangs : concerns_us(job, unit);
+        const bool wanted = explain && job.phase == QueuePhase::waiting && ours;
         if (wanted)
             waiting.push_back(&job);
         else if (job.phase != QueuePhase::leaving && !job.shown.empty() && changes.size() < most_changes)

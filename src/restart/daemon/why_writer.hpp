@@ -1,5 +1,5 @@
 // Has the resource manager show in the records of waiting jobs why they wait, until they start: for jobs with
-// a flag of placement and for those that no single unit holds.
+// a flag of placement and for those that no single unit holds; under LSF for the first hundred gangs.
 //
 // Bounded: a pass every 5 s, in a pass at most 16 changes and 200 explanations, a job at most once a minute
 // and only when its sentence changed. Nothing is remembered that a restart could lose: what was written

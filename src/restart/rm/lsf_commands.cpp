@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
+#include <unistd.h>
 
 namespace restart {
 namespace {
@@ -75,6 +77,21 @@ base::Expected<std::string> LsfCommands::run(std::vector<std::string> words) con
     auto text = base::printable(said.substr(0, said.find_last_not_of(" \n") + 1), longest_words);
     if (text.empty()) text = fmt::format("ended with status {}", ended->status);
     return Error{meaning_of(said), fmt::format("{}: {}", name, text)};
+}
+
+bool LsfCommands::has(const std::string& name) const {
+    const auto runs = [&](const std::filesystem::path& folder) {
+        return ::access((folder / name).c_str(), X_OK) == 0;
+    };
+    if (!folder_.empty()) return runs(folder_);
+    const char* path = std::getenv("PATH");
+    std::string_view rest = path == nullptr ? "" : path;
+    while (!rest.empty()) {
+        const auto end = std::min(rest.find(':'), rest.size());
+        if (end > 0 && runs(rest.substr(0, end))) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
 }
 
 } // namespace restart

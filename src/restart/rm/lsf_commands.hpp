@@ -22,6 +22,9 @@ public:
     // again, else Code::unfit. A list of what is not there ("No unfinished job found") is no error, but "".
     base::Expected<std::string> run(std::vector<std::string> words) const;
 
+    // Whether this LSF has such a command, now.
+    bool has(const std::string& name) const;
+
 private:
     std::filesystem::path folder_;
 };

@@ -26,6 +26,7 @@
 #include "restart/rm/lsf_queues.hpp"
 #include "restart/rm/lsf_text.hpp"
 #include "restart/rm/lsf_words.hpp"
+#include "sched/words.hpp"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,9 @@ constexpr std::size_t most_details = 2'000;
 constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
 constexpr std::size_t most_odd = 16;      // jobs that are asked for alone at a reading
 constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
+// Of bpost, by which LSF shows it and another text takes its place; low ones are for users. At most 128 by
+// default (MAX_JOB_MSG_NUM).
+constexpr const char* message_index = "100";
 
 bool is_over(const LsfJobRow& row) {
     return row.state == "EXIT" || row.state == "DONE";
@@ -102,6 +106,9 @@ public:
         for (auto& job : queue.jobs)
             if (job.phase == QueuePhase::leaving || !job.exclusive || jobs_.details(job.id) == nullptr)
                 std::erase_if(job.nodes, [&](const std::string& host) { return !nodes_.in_use(host); });
+        std::erase_if(shown_, [&](const auto& one) { return jobs_.find(one.first) == nullptr; });
+        for (auto& job : queue.jobs)
+            if (const auto shown = shown_.find(job.id); shown != shown_.end()) job.shown = shown->second;
         std::vector<std::string> all;
         for (const auto& row : nodes_.rows())
             all.push_back(row.name);
@@ -110,8 +117,22 @@ public:
         return queue;
     }
 
-    // LSF has no place for it that all can see and that is not the user's own.
-    Expected<void> write_why(base::JobId, const std::string&) override { return {}; }
+    // As a message of the job, where LSF has bpost (the engine has not): what stood there before this life is
+    // not asked for, so a text may be posted once more after a restart.
+    Expected<void> write_why(base::JobId id, const std::string& text) override {
+        const auto* job = jobs_.find(id);
+        if (job == nullptr || !is_gang(*job) || !commands_.has("bpost")) return {};
+        const auto phrase = sched::as_phrase(text, sched::longest_shown);
+        const auto at = shown_.find(id);
+        if (at == shown_.end() ? phrase.empty() : at->second == phrase) return {};
+        auto done = said({"bpost", "-i", message_index, "-d", phrase.empty() ? "-" : phrase, to_string(id)});
+        if (!done && done.error().code != Code::not_found) return done;
+        if (phrase.empty() || !done)
+            shown_.erase(id);
+        else
+            shown_[id] = phrase;
+        return {};
+    }
 
     Expected<RmUser> user(const std::string&) override { return RmUser(); }
 
@@ -500,6 +521,7 @@ private:
     LsfJobs jobs_;
     LsfNodes nodes_;
     LsfQueueBook book_;
+    std::map<base::JobId, std::string> shown_; // why a gang waits, as this life has posted it
     std::map<std::string, std::uint32_t> uids_;
     std::set<std::uint64_t> plain_; // jobs of the list that are no elements, whatever their names end in
     const std::function<std::uint32_t(const std::string&)> uid_of_ = [this](const std::string& user) {

@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <optional>
+#include <set>
 
 using namespace restart;
 using namespace std::chrono_literals;
@@ -115,6 +116,27 @@ TEST_CASE("how many gangs stand before one, and why, where restartd keeps the qu
                                                         "priority in queue batch is 0.010"});
     scene.wait(5, 1); // which nothing that restartd decides keeps waiting
     CHECK(scene.of(5).notes.empty());
+}
+
+TEST_CASE("of gangs that restartd places the first hundred are told why they wait, whatever they ask for") {
+    Scene scene;
+    scene.run(1, {"n1", "n2", "n5", "n6"}, now + 1h);
+    std::set<base::JobId> told;
+    WhyPlan plan;
+    for (std::uint32_t place = 0; place < 110; ++place) { // listed by place, numbered backwards
+        auto& job = scene.wait(base::JobId(500 - place), 3);
+        job.hints = {};
+        job.standing = restart::QueueStanding{40, place, {}};
+    }
+    for (int pass = 0; pass < 20; ++pass)
+        for (const auto& change : plan.due(scene.queue, scene.placing, true, restart::RmPrivacy{})) {
+            told.insert(change.job);
+            for (auto& job : scene.queue.jobs)
+                if (job.id == change.job) job.shown = sched::as_phrase(change.text, sched::longest_shown);
+        }
+    CHECK(told.size() == 100);
+    CHECK(told.contains(500));
+    CHECK_FALSE(told.contains(400));
 }
 
 TEST_CASE("what is private stands in no explanation of another's job") {

@@ -194,3 +194,34 @@ TEST_CASE("a gang that starts while it is being held is let run") {
     engine.read(); // once
     CHECK(engine.asked().empty());
 }
+
+TEST_CASE("why a gang waits is posted where LSF has bpost, when it is another text") {
+    Engine engine("parked");
+    engine.job("PEND");
+    engine.read();
+    engine.asked();
+    const auto shown = [&] { return engine.rm->queue()->jobs.at(0).shown; };
+    const std::string why = "needs 2 nodes; `touch /tmp/x` $(id)\nno shell";
+    REQUIRE(engine.rm->write_why(44, why));
+    CHECK(engine.asked().empty()); // the engine has none
+    CHECK(shown().empty());
+    engine.add("bpost");
+    REQUIRE(engine.rm->write_why(44, why));
+    CHECK(engine.asked() == Lines{"bpost|-i|100|-d|needs 2 nodes, `touch /tmp/x` $(id) no shell|44"});
+    CHECK(shown() == "needs 2 nodes, `touch /tmp/x` $(id) no shell");
+    REQUIRE(engine.rm->write_why(44, why));
+    REQUIRE(engine.rm->write_why(45, why)); // none of ours
+    CHECK(engine.asked().empty());
+    REQUIRE(engine.rm->write_why(44, ""));
+    CHECK(engine.asked() == Lines{"bpost|-i|100|-d|-|44"});
+    CHECK(shown().empty());
+    REQUIRE(engine.rm->write_why(44, ""));
+    CHECK(engine.asked().empty());
+    engine.put("bpost.fails", "Job <44>: User permission denied\n");
+    const auto refused = engine.rm->write_why(44, why);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == base::Code::denied);
+    engine.put("bpost.fails", "Job <44>: No matching job found\n");
+    CHECK(engine.rm->write_why(44, why)); // it has ended
+    CHECK(shown().empty());
+}
