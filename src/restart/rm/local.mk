@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libry_rm.la
 libry_rm_la_SOURCES = \
 	%D%/lsf_commands.cpp %D%/lsf_commands.hpp \
 	%D%/lsf_jobs.cpp %D%/lsf_jobs.hpp \
+	%D%/lsf_list.cpp %D%/lsf_list.hpp \
 	%D%/lsf_nodes.cpp %D%/lsf_nodes.hpp \
 	%D%/lsf_queues.cpp %D%/lsf_queues.hpp \
 	%D%/lsf_rm.cpp %D%/lsf_rm.hpp \

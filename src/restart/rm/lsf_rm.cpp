@@ -22,6 +22,7 @@
 #include "restart/core/kept_out.hpp"
 #include "restart/rm/lsf_commands.hpp"
 #include "restart/rm/lsf_jobs.hpp"
+#include "restart/rm/lsf_list.hpp"
 #include "restart/rm/lsf_nodes.hpp"
 #include "restart/rm/lsf_queues.hpp"
 #include "restart/rm/lsf_text.hpp"
@@ -261,9 +262,7 @@ private:
     // Jobs.
 
     Expected<LsfJobRow> load_job(base::JobId id) {
-        auto text = commands_.run({"bjobs", "-w", "-a", to_string(id)});
-        if (!text) return std::move(text).error();
-        auto rows = read_job_rows(*text);
+        auto rows = list_.read(commands_, {"-a", to_string(id)});
         if (!rows) return std::move(rows).error();
         const auto row = std::find_if(rows->begin(), rows->end(), [&](const LsfJobRow& one) {
             return one.id.number() == id.number() && (id.index() == 0 || one.id == id);
@@ -417,9 +416,7 @@ private:
         if (!hosts) return std::move(hosts).error();
         auto rows = read_host_rows(*hosts);
         if (!rows) return std::move(rows).error();
-        auto listed = commands_.run({"bjobs", "-w", "-u", "all"});
-        if (!listed) return std::move(listed).error();
-        auto jobs = read_job_rows(*listed);
+        auto jobs = list_.read(commands_, {"-u", "all"});
         if (!jobs) return std::move(jobs).error();
         if (auto read = read_notes(nodes_.unread(*rows, base::now(), notes_age)); !read) return read;
         nodes_.take(*std::move(rows));
@@ -505,6 +502,7 @@ private:
         config.declares_down_after = declares_down_after;
         config.hides = RmPrivacy();
         config.missing = book_.missing(queues_);
+        if (!list_.missing().empty()) config.missing.push_back(list_.missing());
         return config;
     }
 
@@ -521,6 +519,7 @@ private:
     LsfJobs jobs_;
     LsfNodes nodes_;
     LsfQueueBook book_;
+    LsfJobList list_;
     std::map<base::JobId, std::string> shown_; // why a gang waits, as this life has posted it
     std::map<std::string, std::uint32_t> uids_;
     std::set<std::uint64_t> plain_; // jobs of the list that are no elements, whatever their names end in

@@ -172,6 +172,10 @@ std::vector<std::string> asked_in(std::string_view line) {
     return hosts;
 }
 
+// What LSF may write behind a command; one of Railyard's holds no such sign (job_line.hpp).
+constexpr std::array<std::string_view, 4> behind_command{">, Job Description <", ">, Share group charged <",
+                                                         ">, Esub <", ">, Job Priority <"};
+
 // "Job <118>, Job Name <x>, User <alice>, Project <p>, Status <RUN>, Queue <q>, Command <…>".
 std::optional<LsfJobDetails> read_head(std::string_view line) {
     const auto id = bracketed(line, "Job ");
@@ -189,7 +193,10 @@ std::optional<LsfJobDetails> read_head(std::string_view line) {
     constexpr std::string_view command = ", Command <";
     if (const auto at = line.find(command); at != std::string_view::npos) {
         auto text = line.substr(at + command.size());
-        text = text.substr(0, text.find(">, Job Description <"));
+        auto end = text.size();
+        for (const auto label : behind_command)
+            end = std::min(end, text.find(label));
+        text = text.substr(0, end);
         job.command = text.substr(0, text.ends_with('>') ? text.size() - 1 : text.size());
     }
     return job;
@@ -286,6 +293,50 @@ void tell_rows_apart(std::vector<LsfJobRow>& rows, std::size_t most,
         if (row) *from++ = *row;
         rows.erase(std::remove_if(from, rows.end(), is_it), rows.end());
     }
+}
+
+base::Expected<std::vector<LsfJobRow>> read_job_fields(std::string_view text) {
+    constexpr std::size_t fields = 6;
+    std::vector<LsfJobRow> rows;
+    std::optional<Error> odd;
+    each_line(text, [&](std::string_view line) {
+        if (trimmed(line).empty() || odd) return;
+        std::array<std::string_view, fields> parts;
+        auto rest = line;
+        for (auto& part : parts)
+            part = trimmed(next_part(rest, '^'));
+        const auto id = base::JobId::parse(parts[0]); // an element's index may stand behind it
+        const auto index =
+            parts[1] == "-" ? std::optional<std::uint32_t>(0) : number<std::uint32_t>(parts[1]);
+        const bool whole = std::count(line.begin(), line.end(), '^') == fields - 1 &&
+                           std::none_of(parts.begin(), parts.end(), [](auto part) { return part.empty(); });
+        if (!whole || !id || id->number() == 0 || !index) {
+            odd = no_list("bjobs -o", line);
+            return;
+        }
+        LsfJobRow row;
+        row.id = id->index() != 0 ? *id : base::JobId(id->number(), *index);
+        row.state = parts[2];
+        row.user = parts[3];
+        row.queue = parts[4];
+        row.hosts = read_hosts(parts[5]);
+        rows.push_back(std::move(row));
+    });
+    if (odd) return *std::move(odd);
+    return rows;
+}
+
+bool has_job_fields(std::string_view lsid) {
+    constexpr std::string_view product = "IBM Spectrum LSF";
+    auto line = next_part(lsid, '\n');
+    if (!line.starts_with(product)) return false;
+    line.remove_prefix(product.size());
+    const auto digit = line.find_first_of("0123456789");
+    if (digit == std::string_view::npos) return false;
+    line.remove_prefix(digit);
+    const auto major = number<std::uint32_t>(next_part(line, '.'));
+    const auto minor = number<std::uint32_t>(line.substr(0, line.find_first_not_of("0123456789")));
+    return major && minor && (*major > 10 || (*major == 10 && *minor >= 1));
 }
 
 std::map<base::JobId, LsfJobDetails> read_job_details(std::string_view text, base::Time now, bool alone) {

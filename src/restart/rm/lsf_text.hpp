@@ -45,6 +45,16 @@ void tell_rows_apart(std::vector<LsfJobRow>& rows, std::size_t most,
                      const std::function<bool(const LsfJobRow&)>& odd,
                      const std::function<base::Expected<LsfJobRow>(base::JobId)>& ask);
 
+// Rows of fields that LSF 10.1 puts as told, none of which a user chooses freely:
+//
+//   bjobs -noheader -o "jobid jobindex stat user queue exec_host delimiter='^'"
+//
+// (IBM Spectrum LSF 10.1, Command reference: bjobs -o). Errors (Code::unfit): a line that is none.
+base::Expected<std::vector<LsfJobRow>> read_job_fields(std::string_view text);
+
+// Whether `lsid` names an LSF of IBM's that has these: 10.1 and newer.
+bool has_job_fields(std::string_view lsid);
+
 // One job of `bjobs -UF`, or of -l where lines are as long as they must be.
 struct LsfJobDetails {
     base::JobId id{};

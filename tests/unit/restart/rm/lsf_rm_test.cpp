@@ -51,6 +51,7 @@ public:
     void put(const std::string& name, const std::string& text) {
         REQUIRE(base::write_file(folder_.path / name, text, 0600));
     }
+    void remove(const std::string& name) { std::filesystem::remove(folder_.path / name); }
     // The job 44 of two hosts, as bjobs has it now.
     void job(const std::string& state, const std::string& hosts = "-", const std::string& line = "sleep 60") {
         put("bjobs.-w",
@@ -64,13 +65,22 @@ public:
                 "Requested, Requested Resources <span[ptile=8]>;\n",
                 state, line));
     }
+    // The lists of jobs that were asked for since the last time.
+    std::vector<std::string> lists() {
+        auto lines = asked(true);
+        std::erase_if(lines, [](const std::string& line) {
+            return line.rfind("lsid", 0) != 0 &&
+                   (line.rfind("bjobs|", 0) != 0 || line.rfind("bjobs|-UF", 0) == 0);
+        });
+        return lines;
+    }
     // What was asked since the last time, but for lists.
-    std::vector<std::string> asked() {
+    std::vector<std::string> asked(bool all = false) {
         std::ifstream log(folder_.path / "log");
         std::vector<std::string> lines;
         for (std::string line; std::getline(log, line);)
-            if (line.rfind("bjobs|", 0) != 0 && line.rfind("bhosts|", 0) != 0 &&
-                line.rfind("bqueues|", 0) != 0)
+            if (all || (line.rfind("bjobs|", 0) != 0 && line.rfind("bhosts|", 0) != 0 &&
+                        line.rfind("bqueues|", 0) != 0))
                 lines.push_back(line);
         log.close();
         std::filesystem::remove(folder_.path / "log");
@@ -224,4 +234,45 @@ TEST_CASE("why a gang waits is posted where LSF has bpost, when it is another te
     engine.put("bpost.fails", "Job <44>: No matching job found\n");
     CHECK(engine.rm->write_why(44, why)); // it has ended
     CHECK(shown().empty());
+}
+
+TEST_CASE("IBM's LSF is asked for fields, and for columns where they cannot be read") {
+    const std::string fields =
+        "bjobs|-noheader|-o|jobid jobindex stat user queue exec_host delimiter='^'|-u|all";
+    Engine engine("parked");
+    engine.add("lsid");
+    engine.put("lsid.", "IBM Spectrum LSF Standard 10.1.0.13, Apr 30 2023\n");
+    engine.job("PEND");
+    SECTION("fields") {
+        engine.put("bjobs.-noheader", "44^0^PEND^alice^gang^-\n");
+        engine.read();
+        CHECK(engine.placeable());
+        CHECK(engine.lists() == Lines{"lsid", fields});
+        REQUIRE(engine.place()); // by what the job is now
+        CHECK(engine.lists().at(0) ==
+              "bjobs|-noheader|-o|jobid jobindex stat user queue exec_host delimiter='^'|-a|44");
+    }
+    SECTION("not as they are documented") {
+        engine.put("bjobs.-noheader", "JOBID USER\n");
+        const auto read = engine.rm->read();
+        REQUIRE(read);
+        CHECK(
+            std::any_of(read->config->missing.begin(), read->config->missing.end(), [](const auto& sentence) {
+                return sentence.find(
+                           "bjobs -o: its answer is not understood: \"JOBID USER\" (IBM Spectrum LSF") == 0;
+            }));
+        CHECK(engine.placeable());
+        CHECK(engine.lists() == Lines{"lsid", fields, "bjobs|-w|-u|all"});
+        engine.read();
+        CHECK(engine.lists() == Lines{"bjobs|-w|-u|all"}); // not again
+    }
+    SECTION("an LSF that does not answer may be another when it does") {
+        engine.put("bjobs.fails", "LSF is down. Please wait ...\n");
+        CHECK_FALSE(engine.rm->read());
+        engine.lists();
+        engine.put("lsid.", "volclava project 2.2, Nov 22 2026\n");
+        engine.remove("bjobs.fails");
+        engine.read();
+        CHECK(engine.lists() == Lines{"lsid", "bjobs|-w|-u|all"});
+    }
 }

@@ -238,3 +238,53 @@ TEST_CASE("hosts, their notes and queues are read") {
     REQUIRE(queues);
     CHECK(queues->at("rail") == 40);
 }
+
+// By IBM's pages of LSF 10.1 (bjobs -o); made by hand, such an LSF was never seen.
+TEST_CASE("the list of LSF 10.1, in fields") {
+    const auto rows = restart::read_job_fields("101^0^RUN^alice^gang^8*n4:8*n2\n"
+                                               "9007199254740993^-^PEND^bob^normal^-\n"
+                                               "102^7^PSUSP^DOMAIN\\carol^gang^-\n\n"
+                                               "103[8]^8^RUN^alice^gang^n1:n1:n3\n");
+    REQUIRE(rows);
+    CHECK(*rows ==
+          std::vector<restart::LsfJobRow>{{base::JobId(101), "alice", "RUN", "gang", {{"n4", "n2"}, 16}},
+                                          {base::JobId(9'007'199'254'740'993U), "bob", "PEND", "normal", {}},
+                                          {base::JobId(102U, 7), "DOMAIN\\carol", "PSUSP", "gang", {}},
+                                          {base::JobId(103U, 8), "alice", "RUN", "gang", {{"n1", "n3"}, 3}}});
+    CHECK(restart::read_job_fields("")->empty());
+    for (const auto* bad : {"JOBID USER", "101^0^RUN^alice^gang", "101^0^RUN^alice^gang^-^x", "x^0^RUN^a^g^-",
+                            "0^0^RUN^a^g^-", "101^-1^RUN^a^g^-", "101^0^^a^g^-"}) {
+        INFO(bad);
+        const auto read = restart::read_job_fields(std::string("101^0^RUN^alice^gang^n1\n") + bad + "\n");
+        REQUIRE_FALSE(read);
+        CHECK(read.error().code == base::Code::unfit);
+    }
+}
+
+TEST_CASE("which LSF has fields") {
+    CHECK(restart::has_job_fields("IBM Spectrum LSF Standard 10.1.0.13, Apr 30 2023\nCopyright\n"));
+    CHECK(restart::has_job_fields("IBM Spectrum LSF 11.0"));
+    CHECK_FALSE(restart::has_job_fields("IBM Platform LSF Standard 9.1.3.0, Jul 04 2014"));
+    CHECK_FALSE(restart::has_job_fields("IBM Spectrum LSF 10"));
+    CHECK_FALSE(restart::has_job_fields("IBM Spectrum LSF"));
+    CHECK_FALSE(restart::has_job_fields("volclava project 2.2, Nov 22 2026\n"));
+    CHECK_FALSE(restart::has_job_fields(""));
+}
+
+// The head as IBM's page of bjobs -UF has it.
+TEST_CASE("what LSF 10.1 writes behind a command is none of it") {
+    for (const std::string behind :
+         {"", ", Share group charged </alice>", ", Job Description <x>, Esub <rail>"}) {
+        const auto jobs = restart::read_job_details(
+            "Job <7>, User <alice>, Project <default>, Status <PEND>, Queue <gang>, Command "
+            "</usr/bin/rail-lsf-run --rail-span=unit --line=train>" +
+                behind +
+                "\nTue May  6 15:45:10: Submitted from host <hostA>, CWD </home>, 16 Task(s), Requested "
+                "Resources "
+                "<span[ptile=8]>;\n",
+            base::time_from_seconds(1'790'000'000));
+        REQUIRE(jobs.contains(base::JobId(7)));
+        CHECK(jobs.at(7).command == "/usr/bin/rail-lsf-run --rail-span=unit --line=train");
+        CHECK(jobs.at(7).least == 16);
+    }
+}
