@@ -4,7 +4,7 @@ fuzz_programs = %D%/fuzz_ibnetdiscover %D%/fuzz_fabric_json %D%/fuzz_synth \
 	%D%/fuzz_state %D%/fuzz_comment %D%/fuzz_place \
 	%D%/fuzz_facts %D%/fuzz_rules %D%/fuzz_source %D%/fuzz_overlay \
 	%D%/fuzz_slurm_conf %D%/fuzz_health \
-	%D%/fuzz_ucx_statistics %D%/fuzz_nccl_ras
+	%D%/fuzz_ucx_statistics %D%/fuzz_nccl_ras %D%/fuzz_lsf_text
 check_PROGRAMS += $(fuzz_programs)
 TESTS += %D%/run
 EXTRA_DIST += %D%/run %D%/corpus
@@ -60,3 +60,6 @@ endif
 %C%_fuzz_nccl_ras_SOURCES = %D%/nccl_ras_fuzz.cpp $(fuzz_main)
 %C%_fuzz_nccl_ras_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
 %C%_fuzz_nccl_ras_LDADD = libry_probe.la libry_topo.la libry_base.la
+%C%_fuzz_lsf_text_SOURCES = %D%/lsf_text_fuzz.cpp src/restart/rm/lsf_shares.cpp src/restart/rm/lsf_text.cpp $(fuzz_main)
+%C%_fuzz_lsf_text_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_lsf_text_LDADD = libry_dispatch.la libry_sched.la libry_base.la

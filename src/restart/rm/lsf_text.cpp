@@ -204,6 +204,7 @@ std::optional<LsfJobDetails> read_head(std::string_view line) {
 
 // Of a job whose name never ends.
 constexpr std::size_t longest_head = 65'536;
+constexpr double longest_limit = 1e9; // minutes; beyond it is none
 
 // One job's lines behind its head.
 class DetailsReader {
@@ -213,7 +214,8 @@ public:
     void line(std::string_view line) {
         if (limit_follows_) {
             auto words = line;
-            if (const auto minutes = number<double>(next_word(words)); minutes && next_word(words) == "min")
+            const auto minutes = number<double>(next_word(words));
+            if (minutes && *minutes >= 0 && *minutes <= longest_limit && next_word(words) == "min")
                 job_.run_limit = base::Duration(static_cast<std::int64_t>(*minutes * 60'000));
         }
         limit_follows_ = trimmed(line) == "RUNLIMIT";
