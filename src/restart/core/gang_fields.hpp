@@ -3,8 +3,17 @@
 
 #include "restart/core/gang_plan.hpp"
 #include "restart/core/names.hpp"
+#include "restart/core/rm_snapshot.hpp"
 
 namespace restart {
+
+// Where a gang stands (RmJob).
+template <class Codec> void gang_fields(Codec& codec, codec::Of<RmJob> auto& job) {
+    codec.maybe("queue", job.queue);
+    codec.maybe("home", job.home);
+    codec.maybe("resumed", job.resumed);
+    codec.maybe("held", job.held);
+}
 
 template <class Codec> void fields(Codec& codec, codec::Of<GangPlan> auto& plan) {
     codec("number", plan.number);

@@ -81,10 +81,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec.maybe("restart_on", job.restart_on.codes);
     codec.maybe("no_kill", job.no_kill);
     codec.maybe("ckpt_dir", job.ckpt_dir);
-    codec.maybe("queue", job.queue);
-    codec.maybe("home", job.home);
-    codec.maybe("resumed", job.resumed);
-    codec.maybe("held", job.held);
+    gang_fields(codec, job);
     codec.maybe("excluded", job.excluded);
     codec.maybe("why", job.why);
     codec.maybe("components", job.components);
