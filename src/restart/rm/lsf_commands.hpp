@@ -13,6 +13,8 @@ namespace restart {
 
 class LsfCommands {
 public:
+    static constexpr std::size_t most_at_once = 200; // jobs or hosts that one of them names
+
     // `folder` holds the commands; empty: they are looked for on PATH.
     explicit LsfCommands(std::filesystem::path folder) : folder_(std::move(folder)) {}
 

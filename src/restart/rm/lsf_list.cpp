@@ -2,11 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace restart {
 
 using base::Code;
+
+namespace {
+
+constexpr std::size_t most_odd = 16; // jobs that are asked for alone at a reading
+
+} // namespace
 
 base::Expected<void> LsfJobList::probe(const LsfCommands& commands) {
     if (!commands.has("lsid")) {
@@ -52,6 +59,61 @@ base::Expected<std::vector<LsfJobRow>> LsfJobList::read(const LsfCommands& comma
         return std::move(text).error();
     }
     return read_job_rows(*text);
+}
+
+base::Expected<void> LsfJobList::read_details(const LsfCommands& commands,
+                                              const std::vector<base::JobId>& ids, LsfJobs& jobs) {
+    constexpr auto most = LsfCommands::most_at_once;
+    for (std::size_t from = 0; from < ids.size(); from += most) {
+        const std::vector<base::JobId> some(
+            ids.begin() + static_cast<std::ptrdiff_t>(from),
+            ids.begin() + static_cast<std::ptrdiff_t>(std::min(from + most, ids.size())));
+        std::vector<std::string> words{"bjobs", "-UF"};
+        for (const auto id : some)
+            words.push_back(to_string(id));
+        auto text = commands.run(std::move(words));
+        if (!text && text.error().code != Code::not_found) return std::move(text).error();
+        auto details = text ? read_job_details(*text, base::now()) : std::map<base::JobId, LsfJobDetails>();
+        for (const auto id : some)
+            if (!details.contains(id)) read_alone(commands, id, details);
+        jobs.take(some, details, base::now());
+    }
+    return {};
+}
+
+// One of several is not there any more, which makes the command fail, or its name holds what looks like
+// another job: of one that is asked for alone the first answer is LSF's.
+void LsfJobList::read_alone(const LsfCommands& commands, base::JobId id,
+                            std::map<base::JobId, LsfJobDetails>& details) {
+    auto text = commands.run({"bjobs", "-UF", to_string(id)});
+    if (!text && id.index() != 0) { // a command, or a name, that only ends like that of an element
+        text = commands.run({"bjobs", "-UF", to_string(base::JobId(id.number()))});
+        if (text && read_job_details(*text, base::now(), true).contains(base::JobId(id.number())))
+            plain_.insert(id.number());
+        return;
+    }
+    if (!text) return;
+    auto read = read_job_details(*text, base::now(), true);
+    // Where LSF shows no element, an index in its name is only a name.
+    if (auto found = read.find(id); found != read.end()) details.insert_or_assign(id, found->second);
+    if (auto found = read.find(base::JobId(id.number())); found != read.end() && id.index() != 0)
+        details.insert_or_assign(id, found->second);
+}
+
+void LsfJobList::tell_apart(std::vector<LsfJobRow>& rows, const LsfJobs& jobs, const LsfQueues& queues,
+                            const std::function<base::Expected<LsfJobRow>(base::JobId)>& ask) {
+    std::set<std::uint64_t> plain;
+    for (auto& row : rows)
+        if (plain_.contains(row.id.number())) {
+            row.id = base::JobId(row.id.number());
+            plain.insert(row.id.number());
+        }
+    plain_ = std::move(plain);
+    const auto odd = [&](const LsfJobRow& row) { // a gang of ours that its user moved away, or so it looks
+        const auto* known = jobs.find(row.id);
+        return known != nullptr && is_gang(*known) && !queues.manages(row.queue);
+    };
+    tell_rows_apart(rows, most_odd, odd, ask);
 }
 
 } // namespace restart

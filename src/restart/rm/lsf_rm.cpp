@@ -55,8 +55,6 @@ constexpr base::Duration least_step{500}; // of the time of day; NTP moves it by
 constexpr base::Duration declares_down_after{115'000};
 // A reading, whoever submits how many; the others come with the next.
 constexpr std::size_t most_details = 2'000;
-constexpr std::size_t most_at_once = 200; // jobs or hosts of one command
-constexpr std::size_t most_odd = 16;      // jobs that are asked for alone at a reading
 constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
 // Of bpost, by which LSF shows it and another text takes its place; low ones are for users. At most 128 by
 // default (MAX_JOB_MSG_NUM).
@@ -341,7 +339,7 @@ private:
         if (!queues_.manages(row->queue))
             return Error{Code::unfit, fmt::format("job {} was moved to queue {}", to_string(id), row->queue)};
         // Its owner may have changed it a moment ago.
-        if (auto read = read_details({id}); !read) return std::move(read).error();
+        if (auto read = list_.read_details(commands_, {id}, jobs_); !read) return std::move(read).error();
         const auto* details = jobs_.details(id);
         const auto hosts = static_cast<std::uint32_t>(action.hosts.size());
         const auto per_host = details == nullptr ? 1U : std::max(1U, details->ptile);
@@ -420,72 +418,19 @@ private:
         if (!jobs) return std::move(jobs).error();
         if (auto read = read_notes(nodes_.unread(*rows, base::now(), notes_age)); !read) return read;
         nodes_.take(*std::move(rows));
-        tell_apart(*jobs);
+        list_.tell_apart(*jobs, jobs_, queues_, [&](base::JobId id) { return load_job(id); });
         jobs_.take(*jobs, base::now());
         if (auto resumed = resume_stopped(); !resumed) return resumed;
-        if (auto read = read_details(jobs_.unknown(base::now(), details_age, most_details)); !read)
-            return read;
+        const auto unknown = jobs_.unknown(base::now(), details_age, most_details);
+        if (auto read = list_.read_details(commands_, unknown, jobs_); !read) return read;
         if (auto read = book_.read(commands_, queues_, jobs_, now); !read) return read;
         read_ = now;
         return {};
     }
 
-    Expected<void> read_details(const std::vector<base::JobId>& ids) {
-        for (std::size_t from = 0; from < ids.size(); from += most_at_once) {
-            const std::vector<base::JobId> some(
-                ids.begin() + static_cast<std::ptrdiff_t>(from),
-                ids.begin() + static_cast<std::ptrdiff_t>(std::min(from + most_at_once, ids.size())));
-            std::vector<std::string> words{"bjobs", "-UF"};
-            for (const auto id : some)
-                words.push_back(to_string(id));
-            auto text = commands_.run(std::move(words));
-            if (!text && text.error().code != Code::not_found) return std::move(text).error();
-            auto details =
-                text ? read_job_details(*text, base::now()) : std::map<base::JobId, LsfJobDetails>();
-            for (const auto id : some)
-                if (!details.contains(id)) read_alone(id, details);
-            jobs_.take(some, details, base::now());
-        }
-        return {};
-    }
-
-    // One of several is not there any more, which makes the command fail, or its name holds what looks like
-    // another job: of one that is asked for alone the first answer is LSF's.
-    void read_alone(base::JobId id, std::map<base::JobId, LsfJobDetails>& details) {
-        auto text = commands_.run({"bjobs", "-UF", to_string(id)});
-        if (!text && id.index() != 0) { // a command, or a name, that only ends like that of an element
-            text = commands_.run({"bjobs", "-UF", to_string(base::JobId(id.number()))});
-            if (text && read_job_details(*text, base::now(), true).contains(base::JobId(id.number())))
-                plain_.insert(id.number());
-            return;
-        }
-        if (!text) return;
-        auto read = read_job_details(*text, base::now(), true);
-        // Where LSF shows no element, an index in its name is only a name.
-        if (auto found = read.find(id); found != read.end()) details.insert_or_assign(id, found->second);
-        if (auto found = read.find(base::JobId(id.number())); found != read.end() && id.index() != 0)
-            details.insert_or_assign(id, found->second);
-    }
-
-    void tell_apart(std::vector<LsfJobRow>& rows) {
-        std::set<std::uint64_t> plain;
-        for (auto& row : rows)
-            if (plain_.contains(row.id.number())) {
-                row.id = base::JobId(row.id.number());
-                plain.insert(row.id.number());
-            }
-        plain_ = std::move(plain);
-        const auto odd =
-            [&](const LsfJobRow& row) { // a gang of ours that its user moved away, or so it looks
-                const auto* known = jobs_.find(row.id);
-                return known != nullptr && is_gang(*known) && !queues_.manages(row.queue);
-            };
-        tell_rows_apart(rows, most_odd, odd, [&](base::JobId id) { return load_job(id); });
-    }
-
     Expected<void> read_notes(const std::vector<std::string>& hosts) {
-        for (std::size_t from = 0; from < hosts.size(); from += most_at_once) {
-            const auto end = std::min(from + most_at_once, hosts.size());
+        for (std::size_t from = 0; from < hosts.size(); from += LsfCommands::most_at_once) {
+            const auto end = std::min(from + LsfCommands::most_at_once, hosts.size());
             std::vector<std::string> words{"bhosts", "-l"};
             words.insert(words.end(), hosts.begin() + static_cast<std::ptrdiff_t>(from),
                          hosts.begin() + static_cast<std::ptrdiff_t>(end));
@@ -522,7 +467,6 @@ private:
     LsfJobList list_;
     std::map<base::JobId, std::string> shown_; // why a gang waits, as this life has posted it
     std::map<std::string, std::uint32_t> uids_;
-    std::set<std::uint64_t> plain_; // jobs of the list that are no elements, whatever their names end in
     const std::function<std::uint32_t(const std::string&)> uid_of_ = [this](const std::string& user) {
         return uid_of(user);
     };
