@@ -2,6 +2,8 @@
 
 #include "restart/rm/lsf_jobs.hpp"
 
+#include "lsf_lists.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -11,65 +13,8 @@ using restart::JobPhase;
 using restart::LsfJobDetails;
 using restart::LsfJobRow;
 
-namespace {
-
-constexpr base::Duration settles{8'000};
-
-// A list every second.
-class Lists {
-public:
-    explicit Lists(bool held = false) : jobs({{"gang", "gang2"}, "gangrun", held}, settles) {}
-
-    restart::LsfJobs jobs;
-    base::Time now = base::Time(base::Duration(1'790'000'000'000));
-    std::map<JobId, LsfJobDetails> known; // to LSF
-
-    void add(JobId id, const std::string& queue = "gang", std::uint32_t slots = 16) {
-        LsfJobDetails one;
-        one.id = id;
-        one.user = "alice";
-        one.least = one.most = slots;
-        one.ptile = 8;
-        one.submitted = now;
-        one.queue = queue;
-        known[id] = one;
-        order.push_back(id);
-        show(id, "PEND", queue);
-    }
-    void show(JobId id, const std::string& state, const std::string& queue, const std::string& hosts = "-") {
-        rows[id] = LsfJobRow{id, "alice", state, queue, restart::read_hosts(hosts)};
-    }
-    void hide(JobId id) { rows.erase(id); }
-    void read() {
-        now += base::Duration(1'000);
-        std::vector<LsfJobRow> list;
-        for (const auto id : order)
-            if (const auto row = rows.find(id); row != rows.end()) list.push_back(row->second);
-        jobs.take(list, now);
-        const auto ids = jobs.unknown(now, base::Duration(60'000), most);
-        asked += ids.size();
-        std::map<JobId, LsfJobDetails> details;
-        for (const auto id : ids)
-            if (known.contains(id)) details[id] = known[id];
-        jobs.take(ids, details, now);
-    }
-    std::optional<restart::RmJob> job(JobId id) {
-        for (auto& one : jobs.jobs([](const std::string&) { return 1000U; }))
-            if (one.id == id) return one;
-        return {};
-    }
-    std::vector<restart::QueueJob> queue() {
-        return jobs.queue({{"gang", 40}, {"gang2", 50}, {"normal", 30}}, shares,
-                          [](const std::string&) { return 1000U; });
-    }
-
-    restart::LsfShares shares;
-    std::map<JobId, LsfJobRow> rows;
-    std::vector<JobId> order;
-    std::size_t asked = 0, most = 1'000;
-};
-
-} // namespace
+using lsf_lists::Lists;
+using lsf_lists::settles;
 
 TEST_CASE("each requeue of a job is a new start, also one whose end is not shown") {
     for (const bool shown : {true, false}) {
@@ -331,139 +276,6 @@ TEST_CASE("in a queue that users share the order is by their shares, within the 
     // Without shares they are as listed again.
     lists.shares.clear();
     CHECK(ids() == std::vector<std::uint64_t>{13, 10, 11, 14, 9, 12});
-}
-
-namespace {
-
-// What gangs_wait = "held" makes of the job 44.
-struct Held : Lists {
-    Held() : Lists(true) { add(44); }
-    void is(const std::string& state, const std::string& hosts = "-") {
-        show(44, state, "gang", hosts);
-        read();
-    }
-    bool placeable() {
-        for (const auto& one : queue())
-            if (one.id == 44) return one.waits_for == restart::WaitsFor::hosts;
-        return false;
-    }
-    void submitted_held_by_user() {
-        known[44].command = "/usr/bin/rail-lsf-run --hold=user --line=sleep%2060";
-    }
-};
-const std::string there = "8*n4:8*n2";
-
-} // namespace
-
-TEST_CASE("a gang that esub.rail holds waits for hosts, one that its user holds does not") {
-    Held gang;
-    SECTION("as submitted") {
-        gang.is("PSUSP");
-        CHECK(gang.placeable());
-        CHECK_FALSE(restart::is_released(*gang.job(44)));
-        gang.is("PEND"); // resumed by us, or by another
-        CHECK_FALSE(gang.placeable());
-        CHECK(restart::is_released(*gang.job(44)));
-        gang.is("RUN", there);
-        CHECK_FALSE(restart::is_released(*gang.job(44)));
-    }
-    SECTION("with bsub -H") {
-        gang.submitted_held_by_user();
-        gang.is("PSUSP");
-        CHECK_FALSE(gang.placeable());
-        CHECK(gang.job(44)->held);
-        gang.jobs.expect_hold(44, false, gang.now); // what is held is not held anew
-        gang.read();
-        CHECK_FALSE(gang.placeable());
-        gang.is("PEND"); // he has resumed it
-        CHECK(restart::is_released(*gang.job(44)));
-        gang.jobs.expect_hold(44, true, gang.now);
-        gang.is("PSUSP");
-        CHECK(gang.placeable());
-    }
-    SECTION("with bstop, after it was resumed") {
-        gang.is("PSUSP");
-        gang.is("PEND");
-        gang.is("PSUSP");
-        CHECK_FALSE(gang.placeable());
-    }
-}
-
-TEST_CASE("a hold that comes of a requeue is ours or its user's by who ordered it") {
-    for (const bool ours : {true, false}) {
-        Held gang;
-        gang.is("PSUSP");
-        gang.is("RUN", there);
-        if (ours) gang.jobs.expect_hold(44, false, gang.now);
-        gang.read(); // the signals are under way
-        gang.is("EXIT", there);
-        gang.is("PSUSP");
-        CHECK(gang.job(44)->restarts == 1);
-        CHECK(gang.placeable() == ours);
-    }
-    // An order that was refused counts for nothing, nor does one of hours ago.
-    for (const bool refused : {true, false}) {
-        Held gang;
-        gang.is("RUN", there);
-        gang.jobs.expect_hold(44, false, gang.now);
-        if (refused)
-            gang.jobs.expect_no_hold(44);
-        else
-            gang.now += base::Duration(7'200'000);
-        gang.is("PSUSP");
-        CHECK_FALSE(gang.placeable());
-    }
-}
-
-TEST_CASE("a hold that nobody saw is its user's until an order of before is given again") {
-    restart::RmJob before;
-    before.id = JobId(44);
-    before.queue = before.home = "gang";
-    Held gang;
-    SECTION("it ran") {
-        before.phase = JobPhase::running;
-        before.nodes = {"n4", "n2"};
-        gang.jobs.recall({before});
-        gang.is("PSUSP");
-        CHECK(gang.job(44)->held);
-        CHECK(gang.job(44)->restarts == 1);
-        gang.jobs.expect_hold(44, false, gang.now);
-        CHECK(gang.placeable());
-    }
-    SECTION("it was resumed") {
-        before.resumed = true;
-        gang.jobs.recall({before});
-        gang.is("PSUSP");
-        CHECK_FALSE(gang.placeable());
-    }
-    SECTION("it was held already, by us") {
-        gang.jobs.recall({before});
-        gang.is("PSUSP");
-        CHECK(gang.placeable());
-    }
-    SECTION("it was held already, by its user") {
-        before.held = true;
-        gang.jobs.recall({before});
-        gang.is("PSUSP");
-        gang.jobs.expect_hold(44, false, gang.now);
-        CHECK_FALSE(gang.placeable());
-    }
-}
-
-TEST_CASE("what was stopped because it started while it was being held is resumed, nothing else") {
-    Held gang;
-    gang.is("PEND");
-    gang.jobs.expect_hold(44, true, gang.now);
-    gang.is("RUN", there);
-    CHECK(gang.jobs.stopped(gang.now).empty());
-    gang.is("USUSP", there);
-    CHECK(gang.jobs.stopped(gang.now) == std::vector<JobId>{44});
-    gang.jobs.expect_no_hold(44);
-    CHECK(gang.jobs.stopped(gang.now).empty());
-    gang.is("RUN", there);
-    gang.jobs.expect_hold(44, false, gang.now); // a requeue of what its user has suspended
-    gang.is("USUSP", there);
-    CHECK(gang.jobs.stopped(gang.now).empty());
 }
 
 TEST_CASE("details are asked once, and again when the job may have changed") {
