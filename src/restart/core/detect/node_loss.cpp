@@ -260,6 +260,12 @@ void check_host(StepContext& ctx, const std::string& name, HostState& host, cons
     ctx.state.incidents.erase(incident->number);
 }
 
+// The clock was set, or this daemon was paused: reports may be waiting unread.
+bool stood_still(const StepContext& ctx) {
+    const auto gap = ctx.now - ctx.state.last_tick;
+    return ctx.state.last_tick != base::Time{} && (gap < base::Duration::zero() || gap > ctx.policy.silent);
+}
+
 } // namespace
 
 void start_grace(StepContext& ctx) {
@@ -277,16 +283,14 @@ void start_grace(StepContext& ctx) {
 }
 
 void grace_after_pause(StepContext& ctx) {
-    // The clock was set back, or this daemon was paused: reports may be waiting unread.
-    const auto gap = ctx.now - ctx.state.last_tick;
-    if (ctx.state.last_tick != base::Time{} && (gap < base::Duration::zero() || gap > ctx.policy.silent))
-        start_grace(ctx);
+    if (stood_still(ctx)) start_grace(ctx);
     ctx.state.last_tick = ctx.now;
 }
 
 void check_silence(StepContext& ctx) {
     for (auto& [name, host] : ctx.state.hosts) // silent since its end at the earliest
         if (in_maintenance(ctx.state, name, host) || quiet_for_repair(host)) host.away_until = ctx.now;
+    if (stood_still(ctx)) start_grace(ctx); // another event may come before the next tick
     if (ctx.now < ctx.state.grace_until || !ctx.state.rm_read) return;
     ask_peers(ctx);
     const auto silence = look_for_silence(ctx);

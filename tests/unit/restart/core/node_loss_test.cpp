@@ -308,6 +308,27 @@ TEST_CASE("a pause of the daemon blames nobody") {
     CHECK(world.actions.empty());
 }
 
+TEST_CASE("nobody is blamed for a clock that is set by what comes before the next tick") {
+    World world(4);
+    const auto job = world.submit({"n002", "n003"});
+    world.run(3);
+    restart::FabricReport sweep; // all its links are down, and its agent reports
+    sweep.complete = true;
+    sweep.hosts_seen = 3;
+    sweep.hosts["n002"] = {0, 8};
+    for (int i = 0; i < 10; ++i) {
+        world.send(restart::FabricSwept{sweep});
+        world.run(2);
+    }
+    const auto before = world.job(job).restarts;
+    world.sleep(3600);
+    world.send(restart::FabricSwept{sweep});
+    world.run(3);
+    INFO(world.story());
+    CHECK_FALSE(world.noted("second witness"));
+    CHECK(world.job(job).restarts == before);
+}
+
 TEST_CASE("jobs that are not ours to restart are left to the resource manager") {
     World world(8);
     const auto never = world.submit({"n001"}, false);
