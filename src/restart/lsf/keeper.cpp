@@ -13,7 +13,9 @@ namespace restart::lsf {
 namespace {
 
 constexpr base::Duration patience{2'000}; // with processes that are to end
-constexpr int looks_between = 5;          // at an agent, for one at the processes
+// At an agent, for one at the processes, and until the first of these: a launcher may start many that end
+// soon.
+constexpr int looks_between = 5, soon = 2;
 
 } // namespace
 
@@ -63,7 +65,7 @@ void keep_apart(const KeptStart& start) {
     Keeper keeper(start, [](const std::string&) {});
     for (int looks = 1; !keeper.look(); ++looks) {
         std::this_thread::sleep_for(Keeper::every);
-        if (looks % looks_between == 0 && !keeper.keeps_any()) break;
+        if ((looks == soon || looks % looks_between == 0) && !keeper.keeps_any()) break;
     }
     ::_exit(0);
 }
