@@ -16,15 +16,15 @@ using restart::lsf::JobProcesses;
 
 namespace {
 
-// A shell with this variable, in a session of its own; its number as soon as it is that.
-pid_t start(const std::string& marks, const std::string& line) {
+// A shell with this variable, in a session of its own; its number as soon as it has done what comes before.
+pid_t start(const std::string& marks, const std::string& line, const std::string& before = "true") {
     int ready[2];
     REQUIRE(::pipe(ready) == 0);
     const auto child = ::fork();
     if (child == 0) {
         ::setsid();
         ::dup2(ready[1], 1);
-        const auto text = fmt::format("exec env {} /bin/sh -c 'echo; {}'", marks, line);
+        const auto text = fmt::format("exec env {} /bin/sh -c '{}; echo; {}'", marks, before, line);
         ::execl("/bin/sh", "sh", "-c", text.c_str(), static_cast<char*>(nullptr));
         ::_exit(127);
     }
@@ -71,7 +71,7 @@ TEST_CASE("the processes of one start of a job are found and ended, and no other
 
 TEST_CASE("those that take no SIGTERM are killed") {
     const auto job = mark("RAIL_TEST_DEAF");
-    const auto deaf = start(job, "trap : TERM; while :; do sleep 600 & wait; done");
+    const auto deaf = start(job, "while :; do sleep 600 & wait; done", "trap : TERM");
     const JobProcesses processes({job});
     std::jthread reaper([&] { CHECK(end_of(deaf) == SIGKILL); });
     CHECK(processes.end(300ms).empty());
