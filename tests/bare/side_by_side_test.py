@@ -186,7 +186,7 @@ def test_stopped(folder) -> None:
 
 def test_jobs(_folder) -> None:
     """As many as cores and memory allow, at least one."""
-    check(1 <= workers.usual_jobs() <= min(workers.MOST, 2 * os.cpu_count()), workers.usual_jobs())
+    check(1 <= workers.usual_jobs() <= min(workers.MOST, 3 * os.cpu_count()), workers.usual_jobs())
 
 
 sys.exit(tests(globals()))

@@ -19,8 +19,8 @@ from .process import Pid, die_with_parent, kill_tree
 
 MARK = "\x1e"
 MEMORY_MB = 600  # more than twice what a cluster of 16 hosts takes
-MOST = 4
-SECONDS = 420  # that no test takes, several times the slowest: one that hangs fails, and the others run
+MOST = 6
+SECONDS = 600  # that no test takes, several times the slowest: one that hangs fails, and the others run
 FEW = 3  # failed tests that are tried again: when more fail, it is not by chance
 
 
@@ -36,10 +36,10 @@ class Test(NamedTuple):
 
 
 def usual_jobs() -> int:
-    """Tests wait most of the time: two a core, as far as the memory that is free now reaches."""
+    """Tests wait most of the time: three a core, as far as the memory that is free now reaches."""
     with open("/proc/meminfo", encoding="ascii") as lines:
         free = next(int(line.split()[1]) // 1024 for line in lines if line.startswith("MemAvailable:"))
-    return max(1, min(MOST, 2 * (os.cpu_count() or 1), free // MEMORY_MB))
+    return max(1, min(MOST, 3 * (os.cpu_count() or 1), free // MEMORY_MB))
 
 
 class Plan:
