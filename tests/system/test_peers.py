@@ -44,7 +44,7 @@ def test_a_host_that_only_the_head_cannot_reach_lives(cluster):
     try:
         wait_for(lambda: "the host lives: its agent is dead, or its way to restartd is broken" in told(cluster, victim), 30, ASKED,
                  logs(cluster))
-        holds(told(cluster, victim), "3 other hosts (", "timeline")
+        holds(told(cluster, victim), " other hosts (", "timeline")
         holds(told(cluster, victim), "reach it", "timeline")
         # Now slurmctld's ping fails, too; peers look again.
         wait_for(lambda: of_host(cluster, victim)["not_responding"], 120, "slurmctld to miss it", logs(cluster), every=0.3)
