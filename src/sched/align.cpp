@@ -274,13 +274,22 @@ private:
         return ways_.size() <= most_ways;
     }
 
-    // What holds the gang holds it with more rails given up, too. So when no way with one rail less than now
-    // does, none does; but first the way that gives up none, since it mostly does.
+    // What holds the gang holds it with more rails given up, too. So when none of the widest ways that give up
+    // fewer rails than now does, no way does; but first the way that gives up none, since it mostly does.
     bool worth_it(std::uint32_t misaligned) {
         if (holds(0)) return true;
-        return std::any_of(ways_.rbegin(), ways_.rend(), [&](std::uint64_t way) {
-            return static_cast<std::uint32_t>(std::popcount(way)) + 1 == misaligned && holds(way);
+        const auto end = std::find_if(ways_.begin(), ways_.end(), [&](std::uint64_t way) {
+            return static_cast<std::uint32_t>(std::popcount(way)) >= misaligned;
         });
+        std::vector<std::uint64_t> widest;
+        for (auto way = std::make_reverse_iterator(end); way != ways_.rend(); ++way) {
+            if (!budget_.spend(1 + widest.size())) return false;
+            if (std::any_of(widest.begin(), widest.end(), [&](auto wide) { return (*way & ~wide) == 0; }))
+                continue;
+            if (holds(*way)) return true;
+            widest.push_back(*way);
+        }
+        return false;
     }
 
     std::vector<std::uint32_t> others(std::uint64_t way) const {

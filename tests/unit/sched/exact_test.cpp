@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <random>
 
@@ -199,6 +200,32 @@ TEST_CASE("random fabrics with segments, spares, ranges of sizes, shared hosts a
     std::mt19937_64 random(seed());
     for (int round = 0; round < test::trials(60'000); ++round)
         random_case(random, round % 2 == 0, true);
+}
+
+TEST_CASE("random fabrics of eight rails, some of whose hosts lack several") {
+    INFO("RAIL_TEST_SEED=" << seed());
+    std::mt19937_64 random(seed());
+    const auto upto = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
+    for (int round = 0; round < test::trials(6'000); ++round) {
+        auto fabric = grid(1 + static_cast<int>(upto(2)), 1 + static_cast<int>(upto(3)), 4, 8);
+        auto snapshot = Snapshot::all_free(fabric);
+        for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
+            if (upto(3) == 0) snapshot.states[h] = HostState::busy;
+            if (upto(2) != 0) continue;
+            // Those of one batch lack the same, so that a gang can be made of them.
+            const std::uint64_t lacks = std::array<std::uint64_t, 5>{0x3c, 0x0c, 0x81, 0x02, random()}[upto(5)];
+            for (std::size_t rail = 0; rail < 8; ++rail)
+                if ((lacks >> rail & 1) != 0) fabric.hosts[h].leaves[rail] = topo::none;
+        }
+        Request request;
+        request.nodes = 1 + upto(6);
+        if (upto(4) == 0) request.required.push_back(upto(fabric.hosts.size()));
+        if (upto(4) == 0 && request.nodes > 2) request.segment = 1, request.spares = upto(2);
+        const auto fault = compare(Placer(fabric), Oracle(fabric, snapshot), snapshot, request);
+        if (fault.empty()) continue;
+        INFO(fabric.units.size() << " units: " << describe(snapshot, request));
+        FAIL(fault);
+    }
 }
 
 namespace {
