@@ -14,8 +14,13 @@ Tier widest_tier(Span span) {
 
 void fill_hosts(const Loads& loads, Found& found) {
     found.hosts.clear();
-    for (const auto& [unit, count] : found.taken)
-        loads.take(unit, count, found.hosts);
+    for (std::size_t i = 0; i < found.taken.size(); ++i) {
+        const auto& [unit, count] = found.taken[i];
+        if (found.idle.empty())
+            loads.take(unit, count, found.hosts);
+        else
+            loads.take(unit, count, found.idle[i], found.hosts);
+    }
 }
 
 } // namespace sched

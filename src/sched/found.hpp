@@ -24,7 +24,8 @@ struct Found {
     std::uint32_t broken = 0;
     std::uint32_t left = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> taken; // unit and how many hosts of it, ascending
-    std::vector<std::uint32_t> hosts;                           // in the order of PlacementIndex::order
+    std::vector<std::uint32_t> idle;  // beside `taken`, where Loads::idle_bound(): how many of them are idle
+    std::vector<std::uint32_t> hosts; // in the order of PlacementIndex::order
 };
 
 // Sets `hosts` from `taken`: the best hosts of each unit (Loads::take).

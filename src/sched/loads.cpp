@@ -39,6 +39,7 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
         load.whole = load.free == unit.size;
         load.quanta = quantum_ == 1 ? load.candidates : load.candidates / quantum_;
         candidates_ += load.candidates;
+        mixed_ += load.mixed;
         pod_candidates_[unit.pod] += load.candidates;
         pod_quanta_[unit.pod] += load.quanta;
         if (required_ != 0) pod_required_[unit.pod] += load.required;
@@ -46,6 +47,14 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
             load.candidates != load.quanta * quantum_)
             simple_ = false;
     }
+    if (request.shared && request.spare_floor > 0) limit_idle();
+}
+
+void Loads::limit_idle() {
+    std::uint32_t idle = 0;
+    for (std::uint32_t h = 0; h < snapshot_.states.size(); ++h)
+        idle += snapshot_.states[h] == HostState::free && free(h) ? 1 : 0;
+    idle_limit_ = (idle > request_.spare_floor ? idle - request_.spare_floor : 0) + request_.spares;
 }
 
 Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed removed) : Loads(base) {
@@ -60,6 +69,10 @@ Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed
             load.whole = false;
         }
         if (!snapshot_.health.empty() && snapshot_.health[h] < 1) --load.impaired;
+        if (snapshot_.states[h] == HostState::mixed) {
+            --load.mixed;
+            --mixed_;
+        }
         --pod_candidates_[pod];
         pod_quanta_[pod] -= load.quanta;
         load.quanta = load.candidates / quantum_;
@@ -96,6 +109,7 @@ void Loads::count_all(std::uint32_t unit) {
         ++load.candidates;
         if (!wanted_.empty() && wanted_[h] != 0) ++load.required;
         if (health < 1) ++load.impaired;
+        if (snapshot_.states[h] == HostState::mixed) ++load.mixed;
     }
 }
 
@@ -146,6 +160,24 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint3
     std::stable_sort(hosts.begin() + start, hosts.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
     hosts.resize(static_cast<std::size_t>(start) + count);
+    std::sort(hosts.begin() + start, hosts.end());
+}
+
+void Loads::take(std::uint32_t unit, std::uint32_t count, std::uint32_t idle,
+                 std::vector<std::uint32_t>& hosts) const {
+    const auto& part = index_.units[unit];
+    std::vector<std::uint32_t> kinds[2]; // mixed, idle
+    for (auto i = part.first; i < part.first + part.size; ++i)
+        if (const auto h = index_.order[i]; candidate(h))
+            kinds[snapshot_.states[h] == HostState::free ? 1 : 0].push_back(h);
+    const auto start = static_cast<std::ptrdiff_t>(hosts.size());
+    for (auto& kind : kinds) {
+        std::stable_sort(kind.begin(), kind.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return std::pair(!is_required(a), avoidance(a)) < std::pair(!is_required(b), avoidance(b));
+        });
+        kind.resize(&kind == kinds ? count - idle : idle);
+        hosts.insert(hosts.end(), kind.begin(), kind.end());
+    }
     std::sort(hosts.begin() + start, hosts.end());
 }
 

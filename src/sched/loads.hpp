@@ -6,6 +6,7 @@
 #include "sched/request.hpp"
 #include "sched/snapshot.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct UnitLoad {
     std::uint32_t free = 0;       // hosts any job might take: candidates and those this request excludes
     std::uint32_t required = 0;   // candidates that must be in
     std::uint32_t impaired = 0;   // candidates whose health is below 1
+    std::uint32_t mixed = 0;      // candidates that other jobs use, too
     bool whole = false;           // every host of the unit is free
 };
 
@@ -52,7 +54,14 @@ public:
     std::uint32_t pod_quanta(std::uint32_t pod) const { return pod_quanta_[pod]; }
     std::uint32_t pod_required(std::uint32_t pod) const { return required_ == 0 ? 0 : pod_required_[pod]; }
     std::uint32_t candidates() const { return candidates_; }
+    std::uint32_t mixed() const { return mixed_; } // of the candidates
     std::uint32_t required() const { return required_; }
+
+    // How many idle hosts the gang may take without touching those kept for restarts, its spares among them.
+    std::uint32_t idle_limit() const { return idle_limit_; }
+    // Whether that is less than what it could take otherwise. Without mixed hosts a smaller gang settles it
+    // (nodes_that_fit), so that only a gang of shared hosts is ever bound.
+    bool idle_bound() const { return idle_limit_ < std::min(request_.nodes, candidates_ - mixed_); }
 
     // All candidates are sound, nothing is required, whatever is free is a candidate and part of a whole
     // quantum: units differ by the number of their candidates and `whole` only.
@@ -75,10 +84,14 @@ public:
     // The best `count` candidates of a unit: required, then least avoidance, then those in use already, then
     // lowest index. Added to `hosts` in ascending order.
     void take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint32_t>& hosts) const;
+    // The same with exactly so many idle hosts among them.
+    void take(std::uint32_t unit, std::uint32_t count, std::uint32_t idle,
+              std::vector<std::uint32_t>& hosts) const;
 
 private:
     void count_plain(std::uint32_t unit);
     void count_all(std::uint32_t unit);
+    void limit_idle();
 
     const PlacementIndex& index_;
     const Snapshot& snapshot_;
@@ -91,6 +104,8 @@ private:
     std::vector<std::uint32_t> pod_required_;
     std::uint32_t quantum_ = 1;
     std::uint32_t candidates_ = 0;
+    std::uint32_t mixed_ = 0; // of the candidates
+    std::uint32_t idle_limit_ = ~std::uint32_t{0};
     std::uint32_t required_ = 0;
     bool simple_ = true;
 };

@@ -60,20 +60,38 @@ std::uint32_t free_hosts(const Snapshot& snapshot) {
 }
 
 // The most nodes that may be taken without touching the hosts kept for restarts.
-std::uint32_t above_floor(const Snapshot& snapshot, const Request& request) {
+std::uint32_t above_floor(const Loads& loads) {
+    const auto& snapshot = loads.snapshot();
+    const auto& request = loads.request();
     if (request.spare_floor == 0) return ~std::uint32_t{0};
+    if (request.shared) return loads.mixed() + std::min(loads.idle_limit(), loads.candidates());
     const auto free = free_hosts(snapshot);
     return (free > request.spare_floor ? free - request.spare_floor : 0) + request.spares;
 }
 
-// The number of nodes that it gets; nullopt: it does not fit.
+// The number of nodes that it gets; nullopt: it does not fit. A gang that is bound to hosts in use
+// (Loads::idle_bound) may get fewer: search_gang() tells.
 std::optional<std::uint32_t> nodes_that_fit(const Loads& loads) {
     const auto& request = loads.request();
     if (!std::all_of(request.required.begin(), request.required.end(),
                      [&](std::uint32_t h) { return loads.candidate(h); }))
         return std::nullopt;
-    const auto most = std::min(std::max(request.nodes, request.most), above_floor(loads.snapshot(), request));
+    const auto most = std::min(std::max(request.nodes, request.most), above_floor(loads));
     return largest_that_fits(loads, request.nodes, most);
+}
+
+// The best place for as many nodes as fit, which become those of `gang`, the request of `loads`.
+std::optional<Found> search_gang(const Loads& loads, Request& gang, Budget& budget) {
+    const auto nodes = nodes_that_fit(loads);
+    if (!nodes) return std::nullopt;
+    const auto least = gang.nodes;
+    for (gang.nodes = *nodes;;) {
+        auto found = search(loads, budget);
+        if (found || !loads.idle_bound()) return found;
+        const auto fewer = nodes_at_most(gang, gang.nodes - 1);
+        if (!fewer || *fewer < least) return std::nullopt;
+        gang.nodes = *fewer;
+    }
 }
 
 Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found, bool exact) {
@@ -104,14 +122,16 @@ Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& reque
         if (auto sound = check(fabric_, snapshot, request); !sound) return std::move(sound).error();
         auto gang = request;
         const Loads loads(index_, snapshot, gang);
-        const auto nodes = nodes_that_fit(loads);
-        if (!nodes) return why_not(fabric_, loads);
-        gang.nodes = *nodes;
         const auto cuts = budget.cuts();
-        auto found = search(loads, budget);
-        if (!found) // what fits is placed: tests/unit/sched/exact_test.cpp
-            return Error{Code::internal,
-                         fmt::format("{} nodes fit, and no place was found: please report it", gang.nodes)};
+        auto found = search_gang(loads, gang, budget);
+        if (!found) {
+            gang.nodes = request.nodes;
+            // What fits is placed: tests/unit/sched/exact_test.cpp.
+            if (const auto nodes = nodes_that_fit(loads); nodes && loads.idle_limit() >= *nodes)
+                return Error{Code::internal,
+                             fmt::format("{} nodes fit, and no place was found: please report it", *nodes)};
+            return why_not(fabric_, loads);
+        }
         return to_placement(fabric_, loads, *std::move(found), budget.cuts() == cuts);
     } catch (const std::bad_alloc&) {
         return Error{Code::internal, "out of memory"};
@@ -126,8 +146,13 @@ Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& reque
 Expected<void> Placer::fits(const Snapshot& snapshot, const Request& request) const {
     try {
         if (auto sound = check(fabric_, snapshot, request); !sound) return sound;
-        const Loads loads(index_, snapshot, request);
-        if (!nodes_that_fit(loads)) return Error{Code::unfit, "does not fit"};
+        auto gang = request;
+        const Loads loads(index_, snapshot, gang);
+        const auto nodes = nodes_that_fit(loads);
+        if (!nodes) return Error{Code::unfit, "does not fit"};
+        if (loads.idle_limit() >= *nodes) return {};
+        auto own = budget();
+        if (!search_gang(loads, gang, own)) return Error{Code::unfit, "does not fit"};
         return {};
     } catch (const std::bad_alloc&) {
         return Error{Code::internal, "out of memory"};

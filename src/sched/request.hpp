@@ -42,8 +42,8 @@ struct Request {
     std::vector<std::uint32_t> excluded{}; // host indices that must not be in
     // Takes hosts on which other jobs run too, where they have room (HostState::mixed), before idle ones.
     bool shared = false;
-    // Hosts kept free for restarts: so many healthy free hosts must remain, not counting those that this
-    // request's own spares take. A restart itself asks with 0.
+    // Hosts kept free for restarts: so many healthy idle hosts must remain, not counting those that this
+    // request's own spares take; hosts that other jobs use keep none. A restart itself asks with 0.
     std::uint32_t spare_floor = 0;
 };
 

@@ -144,6 +144,7 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
 std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, Limits limits) {
     const auto& index = loads.index();
     if (loads.candidates() < loads.request().nodes) return std::nullopt;
+    if (loads.idle_bound()) return search_segmented(loads, tier, budget);
     if (tier == one_unit) return in_one_unit(loads);
     if (loads.segmented()) return search_segmented(loads, tier, budget);
     if (tier == one_pod) return in_one_pod(loads, limits, budget);

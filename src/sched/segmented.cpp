@@ -1,6 +1,8 @@
 #include "sched/segmented.hpp"
 
 #include "sched/cover.hpp"
+#include "sched/few_idle.hpp"
+#include "sched/search_tier.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -22,16 +24,17 @@ struct Pods {
     std::uint32_t first = 0, size = 0;
 };
 
-// What is used of a unit.
+// What is used of a unit; the idle hosts among it are told apart only where Loads::idle_bound().
 struct Use {
-    std::uint32_t unit = 0, segments = 0, spares = 0;
+    std::uint32_t unit = 0, segments = 0, spares = 0, idle = 0;
 };
 
 struct Gang {
     explicit Gang(const Loads& loads)
-        : segment(loads.request().segment), spares(loads.request().spares),
-          segments((loads.request().nodes - spares) / segment) {}
-    std::uint32_t segment, spares, segments;
+        : segment(std::max(loads.request().segment, 1U)), spares(segment > 1 ? loads.request().spares : 0),
+          segments((loads.request().nodes - spares) / segment),
+          idle(loads.idle_bound() ? loads.idle_limit() : 0) {}
+    std::uint32_t segment, spares, segments, idle;
 };
 
 // The cost of using a number of hosts of a unit: the best ones are taken.
@@ -39,7 +42,38 @@ class UnitCosts {
 public:
     UnitCosts(const Loads& loads, std::uint32_t unit)
         : load_(loads.unit(unit)), worst_(loads.optional_avoidances(unit)),
-          total_(loads.total_avoidance(unit)) {}
+          total_(loads.total_avoidance(unit)) {
+        if (!loads.idle_bound()) return;
+        const auto& part = loads.index().units[unit];
+        for (auto i = part.first; i < part.first + part.size; ++i) {
+            const auto h = loads.index().order[i];
+            if (!loads.candidate(h)) continue;
+            auto& kind = kinds_[loads.snapshot().states[h] == HostState::free ? 1 : 0];
+            kind.required += loads.is_required(h) ? 1 : 0;
+            if (loads.is_required(h))
+                kind.forced += loads.avoidance(h);
+            else
+                kind.others.push_back(loads.avoidance(h));
+        }
+        for (auto& kind : kinds_)
+            std::sort(kind.others.begin(), kind.others.end());
+    }
+
+    // With exactly so many idle ones among them; infinite: there are not so many, or required hosts are left.
+    Cost of(std::uint32_t hosts, std::uint32_t idle) const {
+        std::uint64_t avoidance = 0;
+        const std::uint32_t counts[] = {hosts - idle, idle};
+        for (std::size_t k = 0; k < 2; ++k) {
+            const auto& kind = kinds_[k];
+            if (counts[k] < kind.required || counts[k] - kind.required > kind.others.size()) return infinite;
+            avoidance =
+                std::accumulate(kind.others.begin(),
+                                kind.others.begin() + static_cast<std::ptrdiff_t>(counts[k] - kind.required),
+                                avoidance + kind.forced);
+        }
+        const auto left = load_.free - hosts;
+        return pack(1, avoidance, load_.whole && left > 0 ? 1 : 0, left);
+    }
 
     Cost of(std::uint32_t hosts) const {
         const auto dropped = std::min<std::size_t>(load_.candidates - hosts, worst_.size());
@@ -50,19 +84,26 @@ public:
     }
 
 private:
+    struct Kind {
+        std::uint32_t required = 0;
+        std::uint64_t forced = 0;          // avoidance of those
+        std::vector<std::uint32_t> others; // avoidances, least first
+    };
     const UnitLoad& load_;
     std::vector<std::uint32_t> worst_;
     std::uint64_t total_;
+    Kind kinds_[2]; // mixed and idle hosts, where the latter are bound
 };
 
 Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
     Found found;
     found.tier = tier;
-    const auto segment = loads.request().segment;
+    const auto segment = Gang(loads).segment;
     auto last = ~std::uint32_t{0};
     for (const auto& use : uses) {
         const auto hosts = use.segments * segment + use.spares;
-        const auto cost = UnitCosts(loads, use.unit).of(hosts);
+        const UnitCosts costs(loads, use.unit);
+        const auto cost = loads.idle_bound() ? costs.of(hosts, use.idle) : costs.of(hosts);
         const auto pod = loads.index().units[use.unit].pod;
         found.pods += pod != last ? 1 : 0;
         last = pod;
@@ -71,6 +112,7 @@ Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
         found.broken += static_cast<std::uint32_t>(cost >> 24) & 0xffffff;
         found.left += static_cast<std::uint32_t>(cost) & 0xffffff;
         found.taken.emplace_back(use.unit, hosts);
+        if (loads.idle_bound()) found.idle.push_back(use.idle);
     }
     return found;
 }
@@ -78,8 +120,8 @@ Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
 class SegmentProgram {
 public:
     SegmentProgram(const Loads& loads, Pods pods)
-        : loads_(loads), gang_(loads), pods_(pods), width_(gang_.spares + 1),
-          cells_((gang_.segments + std::size_t{1}) * width_) {}
+        : loads_(loads), gang_(loads), pods_(pods), width_(gang_.spares + 1), depth_(gang_.idle + 1),
+          cells_((gang_.segments + std::size_t{1}) * width_ * depth_) {}
 
     // Steps of the inner loop.
     std::uint64_t work() const {
@@ -91,7 +133,7 @@ public:
             for (auto u = pod.first; u < pod.first + pod.size; ++u)
                 options += loads_.unit(u).candidates == 0 ? 0 : most_segments(u) + 1;
         }
-        return (options * width_ + 2 * std::uint64_t{units}) * cells_ * 2;
+        return (options * width_ * depth_ + 2 * std::uint64_t{units}) * cells_ * 2;
     }
 
     // What is used of each unit, ascending; nothing: the gang does not fit.
@@ -100,14 +142,16 @@ public:
         closed_[0] = 0;
         for (auto p = pods_.first; p < pods_.first + pods_.size; ++p)
             if (loads_.pod_candidates(p) > 0) add_pod(p);
-        if (closed_.back() >= infinite) return std::nullopt;
-        return trace();
+        const auto best =
+            std::min_element(closed_.end() - static_cast<std::ptrdiff_t>(depth_), closed_.end());
+        if (*best >= infinite) return std::nullopt;
+        return trace(static_cast<std::size_t>(best - closed_.begin()));
     }
 
 private:
     // How a cell behind a unit came about.
     struct Step {
-        std::uint32_t segments = 0;
+        std::uint32_t segments = 0, idle = 0;
         std::uint16_t spares = 0;
         bool used = false, first = false; // of its pod
     };
@@ -150,37 +194,46 @@ private:
                 const auto hosts = a * gang_.segment + b;
                 if (hosts > load.candidates) break;
                 if (hosts == 0 || hosts < load.required) continue;
-                use(layer, a, b, costs.of(hosts));
+                if (depth_ == 1 && !loads_.idle_bound()) {
+                    use(layer, a, b, 0, costs.of(hosts));
+                    continue;
+                }
+                for (std::uint32_t idle = 0; idle <= std::min(hosts, gang_.idle); ++idle)
+                    if (const auto cost = costs.of(hosts, idle); cost < infinite)
+                        use(layer, a, b, idle, cost);
             }
         std::swap(open_, next_);
         begun_ = begun_ || load.required > 0;
         return layer;
     }
 
-    void use(Layer& layer, std::uint32_t a, std::uint32_t b, Cost cost) {
-        const auto back = a * width_ + b;
-        for (std::size_t i = a; i <= gang_.segments; ++i)
-            for (std::size_t j = b; j < width_; ++j) {
-                const auto cell = i * width_ + j;
-                const auto opened = begun_ ? infinite : closed_[cell - back] + one_more_pod;
-                const bool first = opened < open_[cell - back];
-                const auto sum = (first ? opened : open_[cell - back]) + cost;
-                if (sum >= next_[cell] || sum >= infinite) continue;
-                next_[cell] = sum;
-                layer.steps[cell] = {a, static_cast<std::uint16_t>(b), true, first};
-            }
+    std::size_t cell_of(std::size_t segments, std::size_t spares, std::size_t idle) const {
+        return (segments * width_ + spares) * depth_ + idle;
     }
 
-    std::vector<Use> trace() const {
+    void use(Layer& layer, std::uint32_t a, std::uint32_t b, std::uint32_t idle, Cost cost) {
+        const auto back = cell_of(a, b, idle);
+        for (std::size_t i = a; i <= gang_.segments; ++i)
+            for (std::size_t j = b; j < width_; ++j)
+                for (auto cell = cell_of(i, j, idle); cell < cell_of(i, j, depth_); ++cell) {
+                    const auto opened = begun_ ? infinite : closed_[cell - back] + one_more_pod;
+                    const bool first = opened < open_[cell - back];
+                    const auto sum = (first ? opened : open_[cell - back]) + cost;
+                    if (sum >= next_[cell] || sum >= infinite) continue;
+                    next_[cell] = sum;
+                    layer.steps[cell] = {a, idle, static_cast<std::uint16_t>(b), true, first};
+                }
+    }
+
+    std::vector<Use> trace(std::size_t cell) const {
         std::vector<Use> uses;
-        auto cell = cells_ - 1;
         for (auto pod = pods_layers_.rbegin(); pod != pods_layers_.rend(); ++pod) {
             if (!pod->open[cell]) continue;
             for (auto layer = pod->units.rbegin(); layer != pod->units.rend(); ++layer) {
                 const auto& step = layer->steps[cell];
                 if (!step.used) continue;
-                uses.push_back({layer->unit, step.segments, step.spares});
-                cell -= step.segments * width_ + step.spares;
+                uses.push_back({layer->unit, step.segments, step.spares, step.idle});
+                cell -= cell_of(step.segments, step.spares, step.idle);
                 if (step.first) break;
             }
         }
@@ -192,7 +245,8 @@ private:
     const Gang gang_;
     const Pods pods_;
     const std::size_t width_; // spares 0 … K
-    const std::size_t cells_; // [segments placed][spares placed]
+    const std::size_t depth_; // idle hosts 0 … limit; 1 where they are not bound
+    const std::size_t cells_; // [segments placed][spares placed][idle hosts taken]
     std::vector<Cost> closed_, open_, next_;
     bool begun_ = false; // a unit of this pod before the present one must be in
     std::vector<PodLayers> pods_layers_;
@@ -206,7 +260,7 @@ public:
             auto units = covering_order(loads, pod);
             units.resize(count);
             for (const auto u : units)
-                uses_.push_back({u, 0, 0});
+                uses_.push_back({u});
         }
     }
 
@@ -266,6 +320,26 @@ bool holds_required(const Loads& loads, Pods pods) {
     return required == loads.required();
 }
 
+// The best choice among so few idle hosts that all of them may be taken.
+std::optional<Found> among_few_idle(const Loads& loads, Tier tier, Pods pods, Budget& budget) {
+    budget.cut();
+    const auto allowed = with_few_idle(loads, pods.first, pods.size);
+    if (!allowed) return std::nullopt;
+    const Loads narrowed(loads.index(), loads.snapshot(), loads.request(), &*allowed);
+    auto found = search_tier(narrowed, tier, budget);
+    if (!found) return found;
+    found->idle.clear();
+    for (const auto& [unit, count] : found->taken) {
+        std::vector<std::uint32_t> hosts;
+        narrowed.take(unit, count, hosts);
+        found->idle.push_back(
+            static_cast<std::uint32_t>(std::count_if(hosts.begin(), hosts.end(), [&](auto h) {
+                return loads.snapshot().states[h] == HostState::free;
+            })));
+    }
+    return found;
+}
+
 std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& budget) {
     std::uint32_t candidates = 0;
     for (auto p = pods.first; p < pods.first + pods.size; ++p)
@@ -277,6 +351,7 @@ std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& b
         const auto uses = program.solve();
         return uses ? std::optional(to_found(loads, tier, *uses)) : std::nullopt;
     }
+    if (loads.idle_bound()) return among_few_idle(loads, tier, pods, budget);
     const auto held = cover(loads, pods.first, pods.size, budget);
     if (!held) return std::nullopt;
     auto found = to_found(loads, tier, Dealer(loads, *held).deal());
@@ -319,7 +394,7 @@ std::optional<Found> in_one_pod(const Loads& loads, Budget& budget) {
     }
     std::optional<Found> best;
     for (const auto& [p, units] : fitting) {
-        if (units > fewest) continue;
+        if (units > fewest && !loads.idle_bound()) continue;
         if (best && budget.left() == 0) {
             budget.cut();
             break;
@@ -329,10 +404,32 @@ std::optional<Found> in_one_pod(const Loads& loads, Budget& budget) {
     return best;
 }
 
+// One unit that holds the gang; for Loads::idle_bound().
+std::optional<Found> in_one_unit(const Loads& loads) {
+    const Gang gang(loads);
+    const auto nodes = loads.request().nodes;
+    auto least = infinite;
+    Use best;
+    for (std::uint32_t u = 0; u < loads.units().size(); ++u) {
+        const auto& load = loads.unit(u);
+        if (load.candidates < nodes || load.required != loads.required()) continue;
+        const UnitCosts costs(loads, u);
+        for (std::uint32_t idle = 0; idle <= std::min(nodes, gang.idle); ++idle) {
+            const auto cost = costs.of(nodes, idle);
+            if (cost >= least) continue;
+            least = cost;
+            best = {u, gang.segments, gang.spares, idle};
+        }
+    }
+    if (least == infinite) return std::nullopt;
+    return to_found(loads, one_unit, {best});
+}
+
 } // namespace
 
 std::optional<Found> search_segmented(const Loads& loads, Tier tier, Budget& budget) {
     const auto& index = loads.index();
+    if (tier == one_unit) return in_one_unit(loads);
     if (tier == one_pod) return in_one_pod(loads, budget);
     if (tier == everywhere)
         return in_pods(loads, tier, {0, static_cast<std::uint32_t>(index.pods.size())}, budget);

@@ -11,8 +11,9 @@
 
 namespace sched {
 
-// The best choice in one tier, one_pod or wider; rails disregarded; without hosts. For loads.segmented(), and
-// a gang that is known to have room for the required hosts (fit.hpp). nullopt: no part of that tier holds it.
+// The best choice in one tier; rails disregarded; without hosts. For loads.idle_bound(), and in tiers wider
+// than one_unit for loads.segmented(), of a gang that is known to have room for the required hosts (fit.hpp).
+// nullopt: no part of that tier holds it.
 std::optional<Found> search_segmented(const Loads& loads, Tier tier, Budget& budget);
 
 } // namespace sched

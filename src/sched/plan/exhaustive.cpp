@@ -1,7 +1,7 @@
 #include "sched/plan/exhaustive.hpp"
 
-#include "sched/score.hpp"
 #include "sched/found.hpp"
+#include "sched/score.hpp"
 
 #include <fmt/format.h>
 
@@ -47,9 +47,10 @@ public:
     // All sets of that many hosts.
     Exhausted run(std::uint32_t nodes) {
         found_ = {};
-        const auto ranks = nodes - request_.spares;
-        if (nodes > candidates_.size() || (request_.spare_floor > 0 && idle_ < ranks + request_.spare_floor))
-            return found_;
+        if (nodes > candidates_.size()) return found_;
+        may_go_ = request_.spare_floor == 0
+                      ? idle_
+                      : (idle_ > request_.spare_floor ? idle_ - request_.spare_floor : 0) + request_.spares;
         set_.assign(nodes, 0);
         extend(0, 0);
         return found_;
@@ -77,6 +78,10 @@ private:
         ++found_.sets;
         for (const auto h : required_)
             if (!std::binary_search(set_.begin(), set_.end(), h)) return;
+        const auto idle = std::count_if(set_.begin(), set_.end(), [&](std::uint32_t h) {
+            return snapshot_.states[h] == HostState::free;
+        });
+        if (static_cast<std::uint32_t>(idle) > may_go_) return;
         const auto score = score_set();
         if (!score) return;
         const int better = found_.hosts.empty() ? -1 : compare(*score, found_.score);
@@ -133,7 +138,7 @@ private:
     std::vector<std::uint32_t> candidates_; // ascending
     std::vector<std::uint32_t> required_;
     std::vector<std::uint32_t> in_unit_, free_in_unit_, in_pod_, in_island_;
-    std::uint32_t idle_ = 0;
+    std::uint32_t idle_ = 0, may_go_ = 0; // hosts that no job uses: how many, and how many may be taken
     std::vector<std::uint32_t> set_;
     Exhausted found_;
 };

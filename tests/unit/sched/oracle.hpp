@@ -42,7 +42,10 @@ public:
         std::int64_t idle = 0;
         for (std::uint32_t h = 0; h < fabric_.hosts.size(); ++h)
             idle += free(h) && snapshot_.states[h] == sched::HostState::free ? 1 : 0;
-        if (request.spare_floor > 0 && idle - ranks < request.spare_floor) return std::nullopt;
+        // Hosts in use already keep no floor, so that only the idle ones that are taken count.
+        const auto may_go = request.spare_floor == 0
+                                ? idle
+                                : std::max<std::int64_t>(idle - request.spare_floor, 0) + request.spares;
         std::vector<std::uint32_t> usable;
         for (std::uint32_t h = 0; h < fabric_.hosts.size(); ++h)
             if (free(h) && std::count(request.excluded.begin(), request.excluded.end(), h) == 0)
@@ -58,6 +61,10 @@ public:
                 std::all_of(request.required.begin(), request.required.end(),
                             [&](std::uint32_t r) { return std::count(hosts.begin(), hosts.end(), r) == 1; });
             if (!has_required || whole_segments(hosts, segment) < ranks / segment) continue;
+            if (std::count_if(hosts.begin(), hosts.end(), [&](std::uint32_t h) {
+                    return snapshot_.states[h] == sched::HostState::free;
+                }) > may_go)
+                continue;
             const auto score = this->score(hosts);
             const auto widest = request.span == sched::Span::unit  ? 0U
                                 : request.span == sched::Span::pod ? 1U
