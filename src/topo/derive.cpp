@@ -216,16 +216,25 @@ std::vector<int> more_leaves(const Fabric& fabric, const Unit& unit) {
 void derive_units(Fabric& fabric) {
     struct Group {
         std::vector<int> leaves; // only real ones
+        std::vector<int> rails;  // of each
         std::vector<std::uint32_t> hosts;
     };
     std::vector<Group> groups;
     std::unordered_map<std::vector<int>, std::size_t, LeavesHash> group_of;
     for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h) {
-        auto leaves = leaf_vector(fabric.hosts[h]);
+        const auto leaves = leaf_vector(fabric.hosts[h]);
         const auto [found, fresh] = group_of.try_emplace(leaves, groups.size());
         if (fresh) {
-            std::erase_if(leaves, [](int leaf) { return leaf < 0; });
-            groups.push_back({std::move(leaves), {}});
+            auto& group = groups.emplace_back();
+            int rail = none;
+            for (const int leaf : leaves) {
+                if (leaf < 0) {
+                    rail = -2 - leaf;
+                    continue;
+                }
+                group.leaves.push_back(leaf);
+                group.rails.push_back(rail);
+            }
         }
         groups[found->second].hosts.push_back(h);
     }
@@ -241,10 +250,16 @@ void derive_units(Fabric& fabric) {
         Tally votes;
         for (const int leaf : group.leaves)
             if (owner[at(leaf)] != none) votes.add(owner[at(leaf)]);
+        // Rails that none of a unit's hosts had so far speak neither for it nor against it.
+        const auto comparable = [&](int unit) {
+            const auto& known = fabric.units[at(unit)].leaves;
+            return static_cast<std::size_t>(std::count_if(group.rails.begin(), group.rails.end(),
+                                                          [&](int r) { return known[at(r)] != none; }));
+        };
         int joined = none;
         std::size_t best = 0;
         for (const auto& [unit, count] : votes.counts)
-            if (count > best && count * 3 >= group.leaves.size() * 2) {
+            if (count > best && count * 3 >= comparable(unit) * 2) {
                 joined = unit;
                 best = count;
             }

@@ -64,6 +64,25 @@ TEST_CASE("dead and crossed cables do not tear a host from its unit") {
     CHECK(unit_names(fabric) == before);
 }
 
+TEST_CASE("hosts of a unit of two rails that have lost one each are still one unit") {
+    auto fabric = make("units=3 hosts=3 rails=2");
+    const auto before = unit_names(fabric);
+    const auto cut = [&](std::string_view host, int rail) {
+        const auto link = host_link(fabric, host, rail);
+        std::erase_if(fabric.links, [&](const topo::Link& l) { return l.a == link.a; });
+    };
+    cut("n004", 1);
+    SECTION("the same one") { cut("n006", 1); }
+    SECTION("different ones") { cut("n006", 0); }
+    SECTION("all the same one") {
+        cut("n005", 1);
+        cut("n006", 1);
+    }
+    topo::derive(fabric);
+    CHECK(unit_names(fabric) == before);
+    CHECK(fabric.units[1].leaves[0] != topo::none);
+}
+
 TEST_CASE("a host on foreign leaves is no member") {
     auto fabric = make("units=2 hosts=4 rails=4");
     for (const int rail : {0, 1})
