@@ -20,6 +20,7 @@ struct PlacementConf {
     double spare_risk{};
     Duration repair_time{};
     bool explain_pending{};
+    Duration budget{};
 };
 
 struct TopologyConf {

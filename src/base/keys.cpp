@@ -65,6 +65,10 @@ constexpr auto table = std::to_array<Key>({
      "restartd writes into the comment of a waiting job with a --rail flag, or of more nodes than a unit "
      "has, why it waits (railyard-why, in admin_comment); under LSF into a message of each of the first 100 "
      "gangs (bpost)."},
+    {KEY(placement, budget), "", from("1ms", "100ms"), "\"5ms\"",
+     "A request may hold slurmctld up for about this long while 4,096 hosts are searched for its best place, "
+     "and in proportion on more; then it takes the best place found so far, and railplan and explain say so; "
+     "what fits is placed whatever this is."},
 
     {KEY(topology, groups), "", of(Form::group), "[]",
      "Each of these groups is a rack, whose hosts share power and cooling, such as r7=n[001-032]: what slows "

@@ -274,8 +274,8 @@ private:
         return ways_.size() <= most_ways;
     }
 
-    // What holds the gang holds it with more rails given up, too. So when none of the widest ways that give up
-    // fewer rails than now does, no way does; but first the way that gives up none, since it mostly does.
+    // What holds the gang holds it with more rails given up, too. So when none of the widest ways that give
+    // up fewer rails than now does, no way does; but first the way that gives up none, since it mostly does.
     bool worth_it(std::uint32_t misaligned) {
         if (holds(0)) return true;
         const auto end = std::find_if(ways_.begin(), ways_.end(), [&](std::uint64_t way) {

@@ -16,10 +16,11 @@ public:
     // A step takes about a nanosecond on a core of 3 GHz.
     explicit constexpr Budget(std::uint64_t steps) : steps_(steps) {}
 
-    // What one request may cost a scheduler, which is blocked meanwhile: 5 ms on 4,096 hosts, in proportion
-    // on more, and at least 2 ms.
-    static constexpr Budget of(std::size_t hosts) {
-        return Budget(std::max<std::uint64_t>(2'000'000, std::uint64_t{5'000'000} * hosts / 4096));
+    // What one request may cost a scheduler, which is blocked meanwhile: `usual` on 4,096 hosts, in
+    // proportion on more, and on fewer at least two fifths of that. `usual`: steps, [placement] budget in
+    // nanoseconds.
+    static constexpr Budget of(std::size_t hosts, std::uint64_t usual = 5'000'000) {
+        return Budget(std::max(usual * 2 / 5, usual * hosts / 4096));
     }
 
     // False: the budget is spent, and the caller has to skip the work.

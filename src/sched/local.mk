@@ -9,6 +9,7 @@ libry_sched_la_SOURCES = \
 	%D%/cover_labels.hpp \
 	%D%/dynamic_program.cpp %D%/dynamic_program.hpp \
 	%D%/explain.cpp %D%/explain.hpp \
+	%D%/bounds.cpp %D%/bounds.hpp \
 	%D%/few_idle.cpp %D%/few_idle.hpp \
 	%D%/fit.cpp %D%/fit.hpp \
 	%D%/found.cpp %D%/found.hpp \

@@ -98,7 +98,12 @@ Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found fou
     Placement placement;
     placement.exact = exact;
     placement.reasons = why_here(fabric, loads, found);
-    if (!exact) placement.reasons.emplace_back(not_exact);
+    if (!exact) {
+        placement.fewest = fewest_possible(loads, found);
+        placement.reasons.push_back(not_exact(found, placement.fewest));
+    } else {
+        placement.fewest = {found.pods, found.units};
+    }
     placement.score = {found.tier,
                        found.pods,
                        found.units,

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/expected.hpp"
+#include "sched/bounds.hpp"
 #include "sched/budget.hpp"
 #include "sched/index.hpp"
 #include "sched/request.hpp"
@@ -43,6 +44,7 @@ struct Placement {
     Score score;
     // The search was complete: no placement has a better score. Otherwise this is the best that was found.
     bool exact = true;
+    Fewest fewest;                    // below which no place of this tier is; those of `score` where exact
     std::vector<std::string> reasons; // why here: sentences for people
 };
 

@@ -317,6 +317,21 @@ private:
 
 } // namespace
 
+std::string not_exact(const Found& found, const Fewest& fewest) {
+    constexpr std::string_view spent =
+        "the budget of work was spent before all other places were looked at: ";
+    const auto pods = found.pods - fewest.pods, units = found.units - fewest.units;
+    if (pods > 0)
+        return fmt::format("{}this one is within {} of the proven bound of {}", spent, plural(pods, "pod"),
+                           fewest.pods);
+    if (units > 0)
+        return fmt::format("{}no place has fewer pods, and this one is within {} of the proven bound of {}",
+                           spent, plural(units, "unit"), fewest.units);
+    return fmt::format("{}no place has fewer pods or units, but rails, health or what is left over may be "
+                       "better elsewhere",
+                       spent);
+}
+
 std::vector<std::string> why_here(const topo::Fabric& fabric, const Loads& loads, const Found& found) {
     return Grounds(fabric, loads, found).sentences();
 }

@@ -2,19 +2,18 @@
 #pragma once
 
 #include "base/error.hpp"
+#include "sched/bounds.hpp"
 #include "sched/found.hpp"
 #include "sched/tally.hpp"
 #include "topo/fabric.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sched {
 
-// Of a placement that is not exact.
-inline constexpr std::string_view not_exact =
-    "the best place found within the budget of work: there may be a better one";
+// Of a placement that is not exact: how much better one may be that was not looked at.
+std::string not_exact(const Found& found, const Fewest& fewest);
 
 std::vector<std::string> why_here(const topo::Fabric& fabric, const Loads& loads, const Found& found);
 

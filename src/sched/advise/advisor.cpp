@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace sched {
@@ -42,6 +43,7 @@ void Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
     auto shared = std::make_shared<const Placing>(std::move(fabric), floor);
     const std::lock_guard lock(mutex_);
     configured_floor_ = {floor, conf.placement.spare_risk};
+    usual_budget_ = static_cast<std::uint64_t>(conf.placement.budget / std::chrono::nanoseconds(1));
     newest_ = std::move(shared);
     newest_->spare_floor = wanted_floor();
     map();
@@ -111,7 +113,7 @@ std::shared_ptr<const Advisor::World> Advisor::current() {
 // What a request may spend at this moment: less when others have spent what all may in one second.
 Budget Advisor::grant(const Placer& placer, std::int64_t now) {
     const std::lock_guard lock(mutex_);
-    const auto most = placer.budget().left();
+    const auto most = Budget::of(placer.index().order.size(), usual_budget_).left();
     if (second_ != now) {
         second_ = now;
         spent_ = 0;

@@ -83,6 +83,7 @@ private:
     base::HealthMap avoided_;
     base::SpareFloor configured_floor_;
     std::optional<base::SpareFloor> learned_floor_;
+    std::uint64_t usual_budget_ = 5'000'000; // [placement] budget (Budget::of)
     bool unmapped_ = true;    // `world_` is not made of the above yet
     std::int64_t second_ = 0; // of which `spent_` steps are
     std::uint64_t spent_ = 0;

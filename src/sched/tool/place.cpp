@@ -36,7 +36,10 @@ void print_placement(const topo::Fabric& fabric, const Placement& placement, boo
                                 {"score", to_json(score)},
                                 {"reasons", to_json(placement.reasons)}};
         if (placement.spares > 0) out["spares"] = placement.spares;
-        if (!placement.exact) out["exact"] = false;
+        if (!placement.exact) {
+            out["exact"] = false;
+            out["fewest"] = {{"pods", placement.fewest.pods}, {"units", placement.fewest.units}};
+        }
         fmt::print("{}\n", base::to_text(out));
         return;
     }

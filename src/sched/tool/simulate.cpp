@@ -230,7 +230,8 @@ void print(const Scene& scene, const std::vector<Gang>& gangs) {
             never += fmt::format("{}: {}\n", gang.name, gang.why);
             continue;
         }
-        const auto& [hosts, spares, score, exact, reasons] = gang.placement;
+        const auto& hosts = gang.placement.hosts;
+        const auto& score = gang.placement.score;
         table.add({gang.name, fmt::to_string(hosts.size()), submitted,
                    base::format_duration(*gang.started - gang.submit),
                    base::format_duration(*gang.started + gang.runs()), fmt::to_string(score.units),

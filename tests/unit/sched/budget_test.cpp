@@ -160,6 +160,9 @@ TEST_CASE("what fits is placed whatever the budget, and no better than the best"
             REQUIRE(terms(placement->score) >= best->second);
             REQUIRE(std::get<0>(terms(placement->score)) == std::get<0>(best->second)); // the tier always
             if (placement->exact) REQUIRE(terms(placement->score) == best->second);
+            REQUIRE(placement->fewest.pods <= std::get<1>(best->second));
+            if (placement->score.pods == std::get<1>(best->second))
+                REQUIRE(placement->fewest.units <= std::get<2>(best->second));
             (placement->exact ? exact : cut) += 1;
         }
     }

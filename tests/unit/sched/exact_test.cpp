@@ -213,7 +213,8 @@ TEST_CASE("random fabrics of eight rails, some of whose hosts lack several") {
             if (upto(3) == 0) snapshot.states[h] = HostState::busy;
             if (upto(2) != 0) continue;
             // Those of one batch lack the same, so that a gang can be made of them.
-            const std::uint64_t lacks = std::array<std::uint64_t, 5>{0x3c, 0x0c, 0x81, 0x02, random()}[upto(5)];
+            const std::uint64_t lacks =
+                std::array<std::uint64_t, 5>{0x3c, 0x0c, 0x81, 0x02, random()}[upto(5)];
             for (std::size_t rail = 0; rail < 8; ++rail)
                 if ((lacks >> rail & 1) != 0) fabric.hosts[h].leaves[rail] = topo::none;
         }

@@ -83,3 +83,34 @@ TEST_CASE("advice: a request of the flags, nodes of the table, hosts of the fabr
     question.free_at = std::span(free_at).first(3);
     CHECK(advisor.plan(question) == nullptr); // another table
 }
+
+TEST_CASE("advice costs what [placement] budget lets it cost") {
+    const PlacementSite site;
+    site.store("pods=2 units=2 hosts=16 rails=1");
+    std::vector<std::string> names;
+    for (int h = 1; h <= 64; ++h)
+        names.push_back("n0" + std::string(h < 10 ? "0" : "") + std::to_string(h));
+    std::vector<const char*> table;
+    for (const auto& name : names)
+        table.push_back(name.c_str());
+    const std::vector<std::int64_t> free_at(64, 0);
+    sched::Question question{.now = 100, .free_at = free_at};
+    question.request.nodes = 60;
+    question.request.segment = 2;
+    question.request.spares = 20;
+    for (const auto& [budget, exact] : {std::pair("1ms", false), std::pair("100ms", true)}) {
+        REQUIRE(base::write_file(site.folder / "railyard.conf", "[placement]\nfabric = \"" +
+                                                                    (site.folder / "fabric.json").string() +
+                                                                    "\"\nbudget = \"" + budget + "\"\n"));
+        Lines log;
+        Advisor advisor("LSF", log.keep());
+        advisor.set_nodes(table);
+        const auto plan = advisor.plan(question);
+        REQUIRE(plan);
+        const auto attempt = plan->next();
+        REQUIRE(attempt);
+        CHECK(attempt->hosts.size() == 60);
+        INFO("budget " << budget);
+        CHECK(attempt->exact == exact);
+    }
+}
