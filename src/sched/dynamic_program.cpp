@@ -4,9 +4,12 @@
 // the end cannot be, are not filled. Slack and what is left out are counted in quanta (Loads::quantum).
 #include "sched/dynamic_program.hpp"
 
+#include "sched/row_ops.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <span>
 #include <type_traits>
 
 namespace sched {
@@ -26,16 +29,29 @@ constexpr std::size_t most_units_narrow = 16000; // so that no sum reaches 0x7ff
 template <class V> constexpr V infinite = V{1} << (sizeof(V) * 8 - 2);
 template <> constexpr Narrow infinite<Narrow> = 0x3fff;
 
-// Where each term of a cost begins, in bits from the lowest; the terms' sums never run into each other.
+// Where each term of a cost begins, in bits from the lowest; the terms' sums never run into each other, and
+// are as narrow as the groups of the plan let them be.
 struct Fields {
-    explicit Fields(const Loads& loads) {
-        const auto hosts = loads.index().order.size(), parts = loads.index().units.size();
-        bool impaired = false;
-        for (const auto& load : loads.units())
-            impaired = impaired || load.impaired != 0;
-        broken = width(hosts);
-        avoidance = broken + width(parts);
-        units = avoidance + (impaired ? width(hosts * avoidance_unit) : 0);
+    Fields() = default; // for Narrow, which has one term
+    Fields(const Loads& loads, const Plan& plan) {
+        std::uint64_t parts = 0, whole = 0, avoided = 0, left = 0;
+        for (const auto& group : plan.groups)
+            for (auto u = group.first; u < group.first + group.size; ++u) {
+                const auto& load = loads.unit(u);
+                ++parts;
+                whole += load.whole ? 1 : 0;
+                avoided += loads.total_avoidance(u);
+                // Beyond what no quantum holds only impaired hosts are left out, but where some are required.
+                const auto quantum = loads.quantum();
+                const auto dropped = loads.required() != 0
+                                         ? load.candidates
+                                         : (load.impaired + quantum - 1) / quantum * quantum;
+                left += load.free - load.candidates +
+                        std::min(load.candidates, load.candidates % quantum + dropped);
+            }
+        broken = width(left);
+        avoidance = broken + width(whole);
+        units = avoidance + width(avoided);
         bits = units + width(parts);
     }
     template <class V>
@@ -77,6 +93,13 @@ public:
         table_ = std::make_unique_for_overwrite<V[]>((groups_ + 1) * (swaps_ + 1) * halves_ * stride_);
         least_.assign((groups_ + 1) * (swaps_ + 1), unreached);
         rows_.resize(deepest + 1);
+        std::uint32_t end = 0;
+        for (std::size_t g = 0; g < groups_; ++g) {
+            const auto& group = plan.groups[g];
+            first_unit_ = std::min(first_unit_, group.first);
+            end = std::max(end, group.first + group.size);
+        }
+        ranges_.resize(end > first_unit_ ? end - first_unit_ : 0);
     }
 
     // Bytes that the tables need for a number of exchanges.
@@ -98,7 +121,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t block = sizeof(V) <= 4 ? 16 / sizeof(V) : 1; // values worked on at a time
+    static constexpr std::size_t block = RowOps<V>::block; // values worked on at a time
     static constexpr auto unreached = ~std::uint32_t{0};
 
     // One way to use a unit: leave out `drop` of its quanta. A sink can leave out more at no cost but the
@@ -135,8 +158,19 @@ private:
         return g < plan_.taken ? size - plan_.pivot : plan_.pivot - size;
     }
 
+    // Good until the next call.
+    std::span<const Option> options_of(std::uint32_t u) {
+        auto& range = ranges_[u - first_unit_];
+        if (!range.known) {
+            range = {static_cast<std::uint32_t>(options_.size()), 0, true};
+            find_options(u);
+            range.size = static_cast<std::uint32_t>(options_.size()) - range.first;
+            budget_.spend(range.size + loads_.unit(u).impaired);
+        }
+        return std::span(options_).subspan(range.first, range.size);
+    }
+
     void find_options(std::uint32_t u) {
-        options_.clear();
         const auto& load = loads_.unit(u);
         if constexpr (std::is_same_v<V, Narrow>) {
             options_.push_back({0, V{1}, !load.whole});
@@ -167,38 +201,23 @@ private:
     // Charges the budget for passes over a row, eight bytes a step or two.
     void charge(std::uint64_t passes) { budget_.spend(8 + passes * stride_ * sizeof(V) / 8); }
 
-    // Loops over whole blocks: rows end in a block of padding that may hold anything.
-    void add(V* __restrict to, const V* __restrict from, V cost) const {
-        for (std::size_t i = 0; i < width_; i += block)
-            for (std::size_t j = 0; j < block; ++j)
-                to[i + j] = static_cast<V>(from[i + j] + cost);
-    }
-    void lower(V* __restrict to, const V* __restrict from, std::size_t count, V cost) const {
-        for (std::size_t i = 0; i < count; i += block)
-            for (std::size_t j = 0; j < block; ++j) {
-                const auto sum = static_cast<V>(from[i + j] + cost);
-                to[i + j] = sum < to[i + j] ? sum : to[i + j];
-            }
-    }
-
-    // The row behind a unit; options_ are the unit's, the first of which leaves nothing out.
-    void use_unit(const V* from, V* to) const {
-        if (options_.empty()) {
+    // The row behind a unit; of its options the first leaves nothing out.
+    void use_unit(std::span<const Option> options, const V* from, V* to) const {
+        if (options.empty()) {
             std::fill_n(to, halves_ * stride_, infinite<V>);
             return;
         }
         for (std::size_t half = 0; half < halves_; ++half)
-            add(to + half * stride_, from + half * stride_, options_.front().cost);
-        if (options_.front().sink && halves_ == 2) {
-            lower(to + stride_, from, width_, options_.front().cost);
+            rows_of_.add(to + half * stride_, from + half * stride_, width_, options.front().cost);
+        if (options.front().sink && halves_ == 2) {
+            rows_of_.lower(to + stride_, from, width_, options.front().cost);
             std::fill_n(to, width_, infinite<V>);
         }
-        for (std::size_t i = 1; i < options_.size(); ++i) {
-            const auto& option = options_[i];
+        for (const auto& option : options.subspan(1)) {
             const auto count = width_ - option.drop;
             for (std::size_t half = 0; half < halves_; ++half) {
                 const auto into = option.sink ? halves_ - 1 : half;
-                lower(to + into * stride_ + option.drop, from + half * stride_, count, option.cost);
+                rows_of_.lower(to + into * stride_ + option.drop, from + half * stride_, count, option.cost);
             }
         }
     }
@@ -209,10 +228,10 @@ private:
         std::size_t depth = 0;
         for (auto u = group.first; u < group.first + group.size; ++u) {
             if (loads_.unit(u).quanta == 0 && loads_.unit(u).required == 0) continue;
-            find_options(u);
-            charge(options_.size() * halves_ + loads_.unit(u).impaired / 4);
+            const auto options = options_of(u);
+            charge(options.size() * halves_);
             auto* to = steps_.get() + depth * halves_ * stride_;
-            use_unit(rows_[depth], to);
+            use_unit(options, rows_[depth], to);
             rows_[++depth] = to;
         }
         return depth;
@@ -227,7 +246,7 @@ private:
         if (least(layer, r) == unreached) std::fill_n(to, halves_ * stride_, infinite<V>);
         least(layer, r) = std::min(least(layer, r), spent_before + spend);
         for (std::size_t half = 0; half < halves_; ++half)
-            lower(to + half * stride_ + spend, from + half * stride_, width_ - spend, V{0});
+            rows_of_.lower(to + half * stride_ + spend, from + half * stride_, width_ - spend, V{0});
     }
 
     // Can r groups still be made up for, behind group g?
@@ -323,13 +342,12 @@ private:
         for (auto u = group.first + group.size; u-- > group.first;) {
             const auto& load = loads_.unit(u);
             if (load.quanta == 0) continue;
-            find_options(u);
             const auto goal = value(rows_[depth], at);
             --depth;
             const auto came_from = [&](const Option& option, Position before) {
                 return static_cast<V>(value(rows_[depth], before) + option.cost) == goal;
             };
-            for (const auto& option : options_) {
+            for (const auto& option : options_of(u)) {
                 if (option.drop > at.spent) continue;
                 Position before{0, at.spent - option.drop};
                 // A sink leads into the last half from either; anything else stays in its half.
@@ -365,14 +383,22 @@ private:
     const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
     const std::size_t swaps_;
     const std::size_t groups_;
-    const std::size_t width_;  // values of a half
-    const std::size_t stride_; // from one half to the next
+    const std::size_t width_;                      // values of a half
+    const std::size_t stride_;                     // from one half to the next
+    std::uint32_t first_unit_ = ~std::uint32_t{0}; // of all groups
     std::size_t halves_ = 1;
     bool always_sink_ = false;
     std::unique_ptr<V[]> table_;       // [layer][row][half][slack spent]
     std::unique_ptr<V[]> steps_;       // rows between the units of one group
     std::vector<std::uint32_t> least_; // [layer][row]: least slack spent, or unreached
     std::vector<const V*> rows_;
+    const RowOps<V> rows_of_;
+    // Of each unit, once they were asked for: a range of `options_`.
+    struct Range {
+        std::uint32_t first = 0, size = 0;
+        bool known = false;
+    };
+    std::vector<Range> ranges_;
     std::vector<Option> options_;
 };
 
@@ -404,9 +430,9 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const P
 } // namespace
 
 std::optional<Choice> solve(const Loads& loads, const Plan& plan, bool single, Budget& budget) {
-    const Fields fields(loads);
     if (loads.simple() && loads.units().size() <= most_units_narrow)
-        return solve_in<Narrow>(loads, fields, plan, single, budget);
+        return solve_in<Narrow>(loads, {}, plan, single, budget);
+    const Fields fields(loads, plan);
     if (fields.bits <= 30) return solve_in<std::int32_t>(loads, fields, plan, single, budget);
     if (fields.bits <= 62) return solve_in<std::int64_t>(loads, fields, plan, single, budget);
     return solve_in<Wide>(loads, fields, plan, single, budget);

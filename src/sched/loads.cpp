@@ -1,6 +1,7 @@
 #include "sched/loads.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 
@@ -28,12 +29,16 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
         }
         pod_required_.assign(index.pods.size(), 0);
     }
-    const bool plain = barred_.empty() && wanted_.empty() && snapshot.health.empty() && !request.shared;
+    const bool plain = barred_.empty() && wanted_.empty() && !request.shared;
+    if (!snapshot.health.empty()) impaired_first_.resize(units_.size() + 1, 0);
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
-        if (plain)
+        if (plain && sound(u))
             count_plain(u);
+        else if (plain)
+            count_unsound(u);
         else
             count_all(u);
+        if (!impaired_first_.empty()) impaired_first_[u + 1] = static_cast<std::uint32_t>(impaired_.size());
         auto& load = units_[u];
         const auto& unit = index.units[u];
         load.whole = load.free == unit.size;
@@ -82,6 +87,17 @@ Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed
     if (removed == Removed::barred || quantum_ > 1) simple_ = simple_ && hosts.empty();
 }
 
+// Nearly all units are: told without looking at each host.
+bool Loads::sound(std::uint32_t unit) const {
+    if (snapshot_.health.empty()) return true;
+    if (!index_.in_order) return false;
+    const auto* health = snapshot_.health.data() + index_.units[unit].first;
+    std::uint32_t differ = 0; // float 1 has these bits, and no other float is 1
+    for (std::uint32_t i = 0; i < index_.units[unit].size; ++i)
+        differ |= std::bit_cast<std::uint32_t>(health[i]) ^ std::bit_cast<std::uint32_t>(1.0F);
+    return differ == 0;
+}
+
 void Loads::count_plain(std::uint32_t unit) {
     const auto& part = index_.units[unit];
     const auto* states = snapshot_.states.data();
@@ -96,20 +112,42 @@ void Loads::count_plain(std::uint32_t unit) {
     units_[unit].free = units_[unit].candidates = free;
 }
 
+// Hosts of any health, all candidates that are free.
+void Loads::count_unsound(std::uint32_t unit) {
+    const auto& part = index_.units[unit];
+    const auto* states = snapshot_.states.data();
+    const auto* health = snapshot_.health.data();
+    const auto* order = index_.order.data();
+    std::uint32_t free = 0, impaired = 0;
+    // Added up without a branch: which hosts are free cannot be predicted.
+    for (auto i = part.first; i < part.first + part.size; ++i) {
+        const auto h = order[i];
+        const std::uint32_t is_free = static_cast<std::uint32_t>(states[h] == HostState::free) &
+                                      static_cast<std::uint32_t>(health[h] > 0);
+        free += is_free;
+        impaired += is_free & static_cast<std::uint32_t>(health[h] < 1);
+    }
+    auto& load = units_[unit];
+    load.free = load.candidates = free;
+    load.impaired = impaired;
+    for (auto i = part.first; impaired != 0 && i < part.first + part.size; ++i)
+        if (const auto h = order[i]; health[h] < 1 && this->free(h)) impaired_.push_back(h);
+}
+
 void Loads::count_all(std::uint32_t unit) {
     const auto& part = index_.units[unit];
     const bool plain = snapshot_.health.empty();
     auto& load = units_[unit];
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
-        if (!free(h)) continue;
-        const auto health = plain ? 1.0F : snapshot_.health[h];
-        ++load.free;
-        if (!barred_.empty() && barred_[h] != 0) continue;
-        ++load.candidates;
-        if (!wanted_.empty() && wanted_[h] != 0) ++load.required;
-        if (health < 1) ++load.impaired;
-        if (snapshot_.states[h] == HostState::mixed) ++load.mixed;
+        const bool is_free = free(h), in = candidate(h);
+        load.free += is_free ? 1 : 0;
+        load.candidates += in ? 1 : 0;
+        if (!wanted_.empty()) load.required += in && wanted_[h] != 0 ? 1 : 0;
+        if (request_.shared) load.mixed += in && snapshot_.states[h] == HostState::mixed ? 1 : 0;
+        if (plain || snapshot_.health[h] >= 1 || !in) continue;
+        ++load.impaired;
+        impaired_.push_back(h);
     }
 }
 
@@ -123,21 +161,18 @@ std::uint32_t Loads::avoidance(std::uint32_t host) const {
 std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const {
     std::vector<std::uint32_t> values;
     if (units_[unit].impaired == 0) return values;
-    const auto& part = index_.units[unit];
-    for (auto i = part.first; i < part.first + part.size; ++i) {
-        const auto h = index_.order[i];
-        if (candidate(h) && !is_required(h) && avoidance(h) != 0) values.push_back(avoidance(h));
-    }
+    for (const auto h : impaired(unit))
+        if (const auto value = avoidance(h); candidate(h) && !is_required(h) && value != 0)
+            values.push_back(value);
     std::sort(values.begin(), values.end(), std::greater<>());
     return values;
 }
 
 std::uint64_t Loads::total_avoidance(std::uint32_t unit) const {
     if (units_[unit].impaired == 0) return 0;
-    const auto& part = index_.units[unit];
     std::uint64_t sum = 0;
-    for (auto i = part.first; i < part.first + part.size; ++i)
-        if (const auto h = index_.order[i]; candidate(h)) sum += avoidance(h);
+    for (const auto h : impaired(unit))
+        if (candidate(h)) sum += avoidance(h);
     return sum;
 }
 
@@ -145,13 +180,15 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint3
     const auto& part = index_.units[unit];
     const auto& load = units_[unit];
     const auto start = static_cast<std::ptrdiff_t>(hosts.size());
-    const bool choosy = load.impaired != 0 || load.required != 0 || request_.shared;
+    const bool all = count == load.candidates;
+    const bool choosy = !all && (load.impaired != 0 || load.required != 0 || request_.shared);
+    hosts.resize(hosts.size() + part.size);
+    auto next = hosts.begin() + start;
     for (auto i = part.first; i < part.first + part.size; ++i) {
-        const auto h = index_.order[i];
-        if (!candidate(h)) continue;
-        if (!choosy && hosts.size() - static_cast<std::size_t>(start) == count) return;
-        hosts.push_back(h);
+        *next = index_.order[i];
+        next += candidate(*next) ? 1 : 0; // no branch: which hosts are candidates cannot be predicted
     }
+    hosts.erase(choosy ? next : hosts.begin() + start + count, hosts.end());
     if (!choosy) return;
     const auto rank = [&](std::uint32_t h) {
         if (is_required(h)) return 0U;

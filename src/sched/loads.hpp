@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sched {
@@ -67,12 +68,18 @@ public:
     // quantum: units differ by the number of their candidates and `whole` only.
     bool simple() const { return simple_; }
 
+    // These two branch on nothing that differs from host to host, since that could not be predicted.
     bool free(std::uint32_t host) const {
         const auto state = snapshot_.states[host];
-        return (state == HostState::free || (state == HostState::mixed && request_.shared)) &&
-               (snapshot_.health.empty() || snapshot_.health[host] > 0);
+        const int room = static_cast<int>(state == HostState::free) |
+                         (static_cast<int>(state == HostState::mixed) & static_cast<int>(request_.shared));
+        const int sound = snapshot_.health.empty() ? 1 : static_cast<int>(snapshot_.health[host] > 0);
+        return (room & sound) != 0;
     }
-    bool candidate(std::uint32_t host) const { return free(host) && (barred_.empty() || barred_[host] == 0); }
+    bool candidate(std::uint32_t host) const {
+        const int open = barred_.empty() ? 1 : static_cast<int>(barred_[host] == 0);
+        return (static_cast<int>(free(host)) & open) != 0;
+    }
     bool is_required(std::uint32_t host) const { return required_ != 0 && wanted_[host] != 0; }
     std::uint32_t avoidance(std::uint32_t host) const;
 
@@ -89,7 +96,14 @@ public:
               std::vector<std::uint32_t>& hosts) const;
 
 private:
+    // Hosts of a unit whose health is below 1: candidates when this was made.
+    std::span<const std::uint32_t> impaired(std::uint32_t unit) const {
+        return std::span(impaired_).subspan(impaired_first_[unit],
+                                            impaired_first_[unit + 1] - impaired_first_[unit]);
+    }
+    bool sound(std::uint32_t unit) const;
     void count_plain(std::uint32_t unit);
+    void count_unsound(std::uint32_t unit);
     void count_all(std::uint32_t unit);
     void limit_idle();
 
@@ -102,6 +116,8 @@ private:
     std::vector<std::uint32_t> pod_candidates_;
     std::vector<std::uint32_t> pod_quanta_;
     std::vector<std::uint32_t> pod_required_;
+    std::vector<std::uint32_t> impaired_;       // by unit
+    std::vector<std::uint32_t> impaired_first_; // of each unit, and the end; empty: all hosts are sound
     std::uint32_t quantum_ = 1;
     std::uint32_t candidates_ = 0;
     std::uint32_t mixed_ = 0; // of the candidates

@@ -23,6 +23,7 @@ libry_sched_la_SOURCES = \
 	%D%/rank_order.cpp %D%/rank_order.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \
 	%D%/request.cpp %D%/request.hpp \
+	%D%/row_ops.hpp \
 	%D%/score.cpp %D%/score.hpp \
 	%D%/search.cpp %D%/search.hpp \
 	%D%/search_tier.cpp %D%/search_tier.hpp \
