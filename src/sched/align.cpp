@@ -3,16 +3,14 @@
 // narrowed to that family. The first number of dropped rails that works is the least. Rails that agree on
 // every candidate are dropped together, so that the sets are few; one family of each unit (pod, island) is
 // tried at once, as the search stays within one of them anyway. In the usual case, where the only
-// irregularity is that hosts lack rails, Lacking does the same without looking at the regular hosts.
+// irregularity is that hosts lack rails, align_lacking() does the same without looking at the regular hosts.
 #include "sched/align.hpp"
 
+#include "sched/lacking.hpp"
 #include "sched/search_tier.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 namespace sched {
@@ -216,151 +214,6 @@ private:
     std::optional<Found> best_;
 };
 
-// For candidates whose only irregularity is that they lack rails. A rail that one of the chosen hosts lacks
-// is misaligned, all others meet: so drop more and more rails, in every combination that candidates lack,
-// and search among the hosts that lack no other.
-class Lacking {
-public:
-    // nullopt: candidates meet elsewhere, or lack rails in too many combinations.
-    static std::optional<Lacking> of(const Loads& loads, const Found& found, Budget& budget) {
-        const auto& index = loads.index();
-        if (found.tier == everywhere) return std::nullopt;
-        Lacking lacking(loads, found, budget);
-        for (const auto h : index.irregular_hosts[found.tier]) {
-            if (!loads.candidate(h)) continue;
-            if (index.elsewhere(h, found.tier)) return std::nullopt;
-            lacking.hosts_.push_back(h);
-            if (!budget.spend(10 + lacking.ways_.size())) return lacking; // run() has nothing to spend
-            if (!lacking.add_ways(index.lacks[h])) return std::nullopt;
-        }
-        std::stable_sort(lacking.ways_.begin(), lacking.ways_.end(),
-                         [](auto a, auto b) { return std::popcount(a) < std::popcount(b); });
-        return lacking;
-    }
-
-    // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better.
-    void run(Found& found) {
-        if (!worth_it(found.misaligned)) return;
-        std::optional<Found> best;
-        std::uint32_t rails = 0;
-        for (const auto way : ways_) {
-            const auto dropped = static_cast<std::uint32_t>(std::popcount(way));
-            if (dropped >= found.misaligned || (best && dropped > rails)) break;
-            if (!holds(way)) continue;
-            budget_.spend(loads_.index().order.size());
-            auto tried = best_of(way);
-            const auto order = [](const Found& f) { return std::tuple(f.avoidance, f.broken, f.left); };
-            if (!tried || (best && order(*best) <= order(*tried))) continue;
-            rails = dropped;
-            best = std::move(tried);
-        }
-        if (!best) return;
-        best->misaligned = misaligned_rails(loads_.index(), best->hosts, best->tier);
-        found = std::move(*best);
-    }
-
-private:
-    Lacking(const Loads& loads, const Found& found, Budget& budget)
-        : loads_(loads), budget_(budget), tier_(found.tier), limits_{found.pods, found.units} {}
-
-    // Adds the combinations of rails that hosts can lack together.
-    bool add_ways(std::uint64_t lacks) {
-        if (std::find(ways_.begin(), ways_.end(), lacks) != ways_.end()) return true;
-        budget_.spend(ways_.size() * ways_.size() / 4);
-        for (std::size_t i = 0, known = ways_.size(); i < known; ++i)
-            if (const auto both = ways_[i] | lacks;
-                std::find(ways_.begin(), ways_.end(), both) == ways_.end())
-                ways_.push_back(both);
-        return ways_.size() <= most_ways;
-    }
-
-    // What holds the gang holds it with more rails given up, too. So when none of the widest ways that give
-    // up fewer rails than now does, no way does; but first the way that gives up none, since it mostly does.
-    bool worth_it(std::uint32_t misaligned) {
-        if (holds(0)) return true;
-        const auto end = std::find_if(ways_.begin(), ways_.end(), [&](std::uint64_t way) {
-            return static_cast<std::uint32_t>(std::popcount(way)) >= misaligned;
-        });
-        std::vector<std::uint64_t> widest;
-        for (auto way = std::make_reverse_iterator(end); way != ways_.rend(); ++way) {
-            if (!budget_.spend(1 + widest.size())) return false;
-            if (std::any_of(widest.begin(), widest.end(), [&](auto wide) { return (*way & ~wide) == 0; }))
-                continue;
-            if (holds(*way)) return true;
-            widest.push_back(*way);
-        }
-        return false;
-    }
-
-    std::vector<std::uint32_t> others(std::uint64_t way) const {
-        std::vector<std::uint32_t> hosts;
-        for (const auto h : hosts_)
-            if ((loads_.index().lacks[h] & ~way) != 0) hosts.push_back(h);
-        return hosts;
-    }
-
-    bool as_small(const std::optional<Found>& tried) const {
-        return tried && tried->pods == limits_.pods && tried->units == limits_.units;
-    }
-
-    // Do hosts that lack no other rails than these hold the gang in as few pods and units?
-    bool holds(std::uint64_t way) {
-        if (!budget_.spend(loads_.index().order.size() + 8 * hosts_.size())) return false;
-        const auto removed = others(way);
-        if (std::any_of(removed.begin(), removed.end(), [&](auto h) { return loads_.is_required(h); }))
-            return false;
-        const Loads narrowed(loads_, removed, Loads::Removed::busy);
-        return may_hold(narrowed) && as_small(search_tier(narrowed, tier_, budget_, limits_));
-    }
-
-    // The best that they hold.
-    std::optional<Found> best_of(std::uint64_t way) {
-        const Loads narrowed(loads_, others(way), Loads::Removed::barred);
-        auto tried = search_tier(narrowed, tier_, budget_, limits_);
-        if (!as_small(tried)) return std::nullopt;
-        fill_hosts(narrowed, *tried);
-        return tried;
-    }
-
-    // A bound that costs less than the search: can so many units in so many pods hold the gang? Whatever a
-    // unit is said to cost (Lagrange), units × cost + the largest pods' sums of what their units hold above
-    // it is no less than what any such choice holds. Costs near the smallest unit needed bound best.
-    bool may_hold(const Loads& narrowed) const {
-        const auto& index = narrowed.index();
-        std::vector<std::uint32_t> sizes;
-        sizes.reserve(std::max(index.units.size(), index.pods.size()));
-        for (const auto& load : narrowed.units())
-            sizes.push_back(load.quanta);
-        const auto last = std::min<std::size_t>(limits_.units, sizes.size()) - 1;
-        std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(last), sizes.end(),
-                         std::greater<>());
-        const auto smallest = sizes[last];
-        for (std::uint32_t cost = smallest > 2 ? smallest - 2 : 0; cost <= smallest + 1; ++cost) {
-            sizes.clear();
-            for (const auto& pod : index.pods) {
-                std::uint32_t above = 0;
-                for (auto u = pod.first; u < pod.first + pod.size; ++u)
-                    above += narrowed.unit(u).quanta > cost ? narrowed.unit(u).quanta - cost : 0;
-                sizes.push_back(above);
-            }
-            const auto end = sizes.begin() +
-                             static_cast<std::ptrdiff_t>(std::min<std::size_t>(limits_.pods, sizes.size()));
-            if (end != sizes.end()) std::nth_element(sizes.begin(), end, sizes.end(), std::greater<>());
-            const auto most = std::accumulate(sizes.begin(), end, std::uint64_t{cost} * limits_.units);
-            if (most < narrowed.need()) return false;
-        }
-        return true;
-    }
-
-    static constexpr std::size_t most_ways = 1024;
-    const Loads& loads_;
-    Budget& budget_;
-    const Tier tier_;
-    const Limits limits_;
-    std::vector<std::uint32_t> hosts_; // candidates that lack rails
-    std::vector<std::uint64_t> ways_{0};
-};
-
 } // namespace
 
 std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
@@ -384,10 +237,7 @@ void align(const Loads& loads, Found& found, Budget& budget) {
     if (all_regular && found.tier != everywhere) return;
     found.misaligned = misaligned_rails(index, found.hosts, found.tier);
     if (found.misaligned == 0) return;
-    if (auto lacking = Lacking::of(loads, found, budget))
-        lacking->run(found);
-    else
-        Aligner(loads, found, budget).run();
+    if (!align_lacking(loads, found, budget)) Aligner(loads, found, budget).run();
 }
 
 } // namespace sched

@@ -16,6 +16,7 @@ libry_sched_la_SOURCES = \
 	%D%/hints.cpp %D%/hints.hpp \
 	%D%/index.cpp %D%/index.hpp \
 	%D%/judge_flags.cpp %D%/judge_flags.hpp \
+	%D%/lacking.cpp %D%/lacking.hpp \
 	%D%/loads.cpp %D%/loads.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \

@@ -1,0 +1,14 @@
+// Alignment where the only irregularity of the candidates is that they lack rails.
+#pragma once
+
+#include "sched/budget.hpp"
+#include "sched/found.hpp"
+
+namespace sched {
+
+// Replaces `found`, the best choice of its tier with its misaligned rails counted, by one of as few pods and
+// units with fewer misaligned rails, and of those the best; leaves it when there is none. False: candidates
+// meet elsewhere than most do, or lack rails in too many combinations; nothing was done.
+bool align_lacking(const Loads& loads, Found& found, Budget& budget);
+
+} // namespace sched
