@@ -143,11 +143,18 @@ std::string cell(const std::vector<double>& values, double q) {
     return values.empty() ? "-" : fmt::format("{:.2f}", quantile(values, q));
 }
 
+// Seeds of sched_test::dear() whose searches go on longest on 4,096 hosts when nothing ends them (--search).
+constexpr std::uint64_t worst_seeds[] = {3, 62, 48, 129, 259};
+
 // A dear request: a range of sizes in odd segments beside a spare; segments, many spares and required hosts
 // in different pods; long lists of required and excluded hosts; or one of a random family.
 sched_test::Dear dear_one(std::mt19937_64& random, const topo::Fabric& fabric, std::size_t kind) {
     const auto hosts = static_cast<std::uint32_t>(fabric.hosts.size());
     if (kind == 3) return sched_test::dear(random, fabric);
+    if (kind == 4) {
+        std::mt19937_64 worst(worst_seeds[random() % std::size(worst_seeds)]);
+        return sched_test::dear(worst, fabric);
+    }
     sched_test::Dear out{sched::Snapshot::all_free(fabric), {}};
     auto& request = out.request;
     if (kind == 0) {
@@ -175,7 +182,8 @@ sched_test::Dear dear_one(std::mt19937_64& random, const topo::Fabric& fabric, s
 }
 
 constexpr const char* dear_names[] = {"-N4-N segment 3 spares 1", "-N168 segment 2 spares 48 -w 8 hosts",
-                                      "-w a third, -x a ninth of all", "random, 1% lack a rail"};
+                                      "-w a third, -x a ninth of all", "random, 1% lack a rail",
+                                      "worst found by --search"};
 
 void add_dear(base::Table& table, boost::json::array& rows, const topo::Fabric& fabric,
               const sched::Placer& placer, std::mt19937_64& random, std::size_t rounds) {
@@ -212,20 +220,48 @@ void add_dear(base::Table& table, boost::json::array& rows, const topo::Fabric& 
     }
 }
 
+// The requests on 4,096 hosts, one in a hundred of which lacks a rail, whose search goes on longest.
+int search_dear(std::size_t count, std::uint64_t first) {
+    topo::SynthSpec spec;
+    spec.pods = 32;
+    spec.units = units_a_pod;
+    spec.hosts = hosts_a_unit;
+    auto fabric = *topo::synthesise(spec);
+    for (std::size_t h = 0; h < fabric.hosts.size(); h += 100)
+        fabric.hosts[h].leaves[h / 100 % static_cast<std::size_t>(fabric.rails)] = topo::none;
+    const sched::Placer placer(fabric);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> found; // steps, seed
+    for (auto seed = first; seed < first + count; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto c = sched_test::dear(random, fabric);
+        sched::Budget budget(std::uint64_t{2'000'000'000});
+        static_cast<void>(placer.place(c.snapshot, c.request, budget));
+        found.emplace_back(budget.spent(), seed);
+    }
+    std::sort(found.rbegin(), found.rend());
+    for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), 10); ++i)
+        fmt::print("seed {}: {:.1f} million steps\n", found[i].second,
+                   static_cast<double>(found[i].first) / 1e6);
+    return base::exit_done;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     base::Cli cli("place_bench", "Time sched::place beside a bare bit-mask scan.", "railplan(1)");
     std::uint64_t seed = 1;
-    std::size_t rounds = 2000, most = 16384;
+    std::size_t rounds = 2000, most = 16384, search = 0;
     bool json = false;
     cli->add_option("--seed", seed, "Of the random states and sizes")->capture_default_str();
     cli->add_option("--rounds", rounds, "Decisions a row")->capture_default_str()->range(1, 1000000000);
     cli->add_option("--most", most, "Hosts of the largest fabric")->capture_default_str();
+    cli->add_option("--search", search,
+                    "Look for the dearest of so many requests instead: prints their seeds");
     cli->add_flag("--json", json, "Print JSON");
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
 
+    if (search > 0) return search_dear(search, seed);
     std::mt19937_64 random(seed);
     base::Table table({"HOSTS", "STATE", "P50 us", "P99 us", "MAX us", "UNIT p50", "POD p50", "FABRIC p50",
                        "FABRIC p99", "BARE p50", "RATIO p50"});
