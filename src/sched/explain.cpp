@@ -129,6 +129,9 @@ std::string sentence_of(const PlacementIndex& index, const Request& request, con
                                                    : "the fabric");
     case Term::avoidance:
         return score.avoidance == 0 ? "all nodes are sound" : "nodes of reduced health (sum of 1 - health)";
+    case Term::moved:
+        return fmt::format("{} of the {} it had before", chosen.hosts.size() - score.moved,
+                           plural(request.had.size(), "node"));
     case Term::broken_units:
         return score.broken_units == 0 ? "no wholly free unit is broken up"
                                        : "wholly free units of which a part is taken";
@@ -145,6 +148,7 @@ std::string_view plainly(Term term) {
     case Term::units: return "fewer units";
     case Term::misaligned_rails: return "fewer rails that do not meet";
     case Term::avoidance: return "sounder nodes";
+    case Term::moved: return "more of the nodes it had before";
     case Term::broken_units: return "fewer wholly free units broken up";
     case Term::left_over: break;
     }
@@ -161,6 +165,7 @@ Explanation begin(const PlacementIndex& index, const Request& request, Scored ch
     out.chosen = std::move(chosen);
     for (std::size_t i = request.most > request.nodes ? 0 : 1; i < term_count; ++i) {
         const auto term = static_cast<Term>(i);
+        if (term == Term::moved && request.had.empty()) continue;
         out.terms.push_back({term, sentence_of(index, request, out.chosen, term)});
     }
     return out;

@@ -22,10 +22,11 @@ enum class Term : std::uint8_t {
     units,
     misaligned_rails,
     avoidance,
+    moved, // only of requests that say what the job had before
     broken_units,
     left_over
 };
-inline constexpr std::size_t term_count = 8;
+inline constexpr std::size_t term_count = 9;
 
 std::string_view to_string(Term term); // as in JSON: "misaligned_rails"
 std::string_view heading(Term term);   // for people: "wholly free units broken up"

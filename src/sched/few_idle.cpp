@@ -90,8 +90,8 @@ private:
                     allowed[h] = 1;
             });
             std::stable_sort(idle.begin(), idle.end(), [&](auto a, auto b) {
-                return std::pair(!loads_.is_required(a), loads_.avoidance(a)) <
-                       std::pair(!loads_.is_required(b), loads_.avoidance(b));
+                return std::pair(!loads_.is_required(a), loads_.penalty(a)) <
+                       std::pair(!loads_.is_required(b), loads_.penalty(b));
             });
             for (std::uint32_t i = 0; i < unit.idle; ++i)
                 allowed[idle[i]] = 1;

@@ -20,7 +20,8 @@ struct Found {
     std::uint32_t pods = 0;
     std::uint32_t units = 0;
     std::uint32_t misaligned = 0;
-    std::uint64_t avoidance = 0; // thousandths
+    std::uint64_t avoidance = 0; // thousandths; of a search that keeps hosts Loads::penalty(), until it ends
+    std::uint32_t moved = 0;     // hosts that are not of Request::had; 0 where that is empty
     std::uint32_t broken = 0;
     std::uint32_t left = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> taken; // unit and how many hosts of it, ascending

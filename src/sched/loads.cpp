@@ -29,8 +29,15 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
         }
         pod_required_.assign(index.pods.size(), 0);
     }
-    const bool plain = barred_.empty() && wanted_.empty() && !request.shared;
-    if (!snapshot.health.empty()) impaired_first_.resize(units_.size() + 1, 0);
+    if (const auto most = std::max(request.nodes, request.most);
+        !request.had.empty() && most <= most_to_keep) {
+        kept_.assign(hosts, 0);
+        for (const auto h : request.had)
+            kept_[h] = 1;
+        scale_ = most + 1;
+    }
+    const bool plain = barred_.empty() && wanted_.empty() && kept_.empty() && !request.shared;
+    if (!snapshot.health.empty() || !kept_.empty()) impaired_first_.resize(units_.size() + 1, 0);
     for (std::uint32_t u = 0; u < units_.size(); ++u) {
         if (plain && sound(u))
             count_plain(u);
@@ -73,7 +80,7 @@ Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed
             --load.free;
             load.whole = false;
         }
-        if (!snapshot_.health.empty() && snapshot_.health[h] < 1) --load.impaired;
+        if (is_impaired(h)) --load.impaired;
         if (snapshot_.states[h] == HostState::mixed) {
             --load.mixed;
             --mixed_;
@@ -136,7 +143,6 @@ void Loads::count_unsound(std::uint32_t unit) {
 
 void Loads::count_all(std::uint32_t unit) {
     const auto& part = index_.units[unit];
-    const bool plain = snapshot_.health.empty();
     auto& load = units_[unit];
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
@@ -145,7 +151,7 @@ void Loads::count_all(std::uint32_t unit) {
         load.candidates += in ? 1 : 0;
         if (!wanted_.empty()) load.required += in && wanted_[h] != 0 ? 1 : 0;
         if (request_.shared) load.mixed += in && snapshot_.states[h] == HostState::mixed ? 1 : 0;
-        if (plain || snapshot_.health[h] >= 1 || !in) continue;
+        if (!in || !is_impaired(h)) continue;
         ++load.impaired;
         impaired_.push_back(h);
     }
@@ -162,7 +168,7 @@ std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const 
     std::vector<std::uint32_t> values;
     if (units_[unit].impaired == 0) return values;
     for (const auto h : impaired(unit))
-        if (const auto value = avoidance(h); candidate(h) && !is_required(h) && value != 0)
+        if (const auto value = penalty(h); candidate(h) && !is_required(h) && value != 0)
             values.push_back(value);
     std::sort(values.begin(), values.end(), std::greater<>());
     return values;
@@ -172,7 +178,7 @@ std::uint64_t Loads::total_avoidance(std::uint32_t unit) const {
     if (units_[unit].impaired == 0) return 0;
     std::uint64_t sum = 0;
     for (const auto h : impaired(unit))
-        if (candidate(h)) sum += avoidance(h);
+        if (candidate(h)) sum += penalty(h);
     return sum;
 }
 
@@ -192,7 +198,7 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint3
     if (!choosy) return;
     const auto rank = [&](std::uint32_t h) {
         if (is_required(h)) return 0U;
-        return 1 + 2 * avoidance(h) + (snapshot_.states[h] == HostState::free ? 1 : 0);
+        return 1 + 2 * penalty(h) + (snapshot_.states[h] == HostState::free ? 1 : 0);
     };
     std::stable_sort(hosts.begin() + start, hosts.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
@@ -210,7 +216,7 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::uint32_t idle,
     const auto start = static_cast<std::ptrdiff_t>(hosts.size());
     for (auto& kind : kinds) {
         std::stable_sort(kind.begin(), kind.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return std::pair(!is_required(a), avoidance(a)) < std::pair(!is_required(b), avoidance(b));
+            return std::pair(!is_required(a), penalty(a)) < std::pair(!is_required(b), penalty(b));
         });
         kind.resize(&kind == kinds ? count - idle : idle);
         hosts.insert(hosts.end(), kind.begin(), kind.end());

@@ -21,7 +21,7 @@ struct UnitLoad {
     std::uint32_t quanta = 0;     // whole quanta among them (Loads::quantum)
     std::uint32_t free = 0;       // hosts any job might take: candidates and those this request excludes
     std::uint32_t required = 0;   // candidates that must be in
-    std::uint32_t impaired = 0;   // candidates whose health is below 1
+    std::uint32_t impaired = 0;   // candidates whose health is below 1, or that are not to be kept
     std::uint32_t mixed = 0;      // candidates that other jobs use, too
     bool whole = false;           // every host of the unit is free
 };
@@ -83,12 +83,25 @@ public:
     bool is_required(std::uint32_t host) const { return required_ != 0 && wanted_[host] != 0; }
     std::uint32_t avoidance(std::uint32_t host) const;
 
-    // The avoidances of the candidates of a unit that are not required, those above 0, largest first.
+    // What the search adds up and keeps least in place of avoidance: the same where Request::had is empty,
+    // else avoidance · penalty_scale() + 1 for a host that is not of it. A gang has fewer hosts than the
+    // scale, so that one sum orders first by avoidance, then by the hosts that are not kept.
+    std::uint32_t penalty(std::uint32_t host) const {
+        return avoidance(host) * scale_ + (kept_.empty() || kept_[host] != 0 ? 0 : 1);
+    }
+    std::uint32_t penalty_scale() const { return scale_; }
+    std::uint32_t most_penalty() const {
+        return (snapshot_.health.empty() ? 0 : avoidance_unit * scale_) + (kept_.empty() ? 0 : 1);
+    }
+    // Larger gangs are not looked at for hosts to keep: the sum has 40 bits where there are segments.
+    static constexpr std::uint32_t most_to_keep = 32'000;
+
+    // The penalties of the candidates of a unit that are not required, those above 0, largest first.
     std::vector<std::uint32_t> optional_avoidances(std::uint32_t unit) const;
     // Sum over all candidates of a unit.
     std::uint64_t total_avoidance(std::uint32_t unit) const;
 
-    // The best `count` candidates of a unit: required, then least avoidance, then those in use already, then
+    // The best `count` candidates of a unit: required, then least penalty, then those in use already, then
     // lowest index. Added to `hosts` in ascending order.
     void take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint32_t>& hosts) const;
     // The same with exactly so many idle hosts among them.
@@ -96,7 +109,7 @@ public:
               std::vector<std::uint32_t>& hosts) const;
 
 private:
-    // Hosts of a unit whose health is below 1: candidates when this was made.
+    // Hosts of a unit with a penalty: candidates when this was made.
     std::span<const std::uint32_t> impaired(std::uint32_t unit) const {
         return std::span(impaired_).subspan(impaired_first_[unit],
                                             impaired_first_[unit + 1] - impaired_first_[unit]);
@@ -106,18 +119,24 @@ private:
     void count_unsound(std::uint32_t unit);
     void count_all(std::uint32_t unit);
     void limit_idle();
+    bool is_impaired(std::uint32_t host) const {
+        return (!snapshot_.health.empty() && snapshot_.health[host] < 1) ||
+               (!kept_.empty() && kept_[host] == 0);
+    }
 
     const PlacementIndex& index_;
     const Snapshot& snapshot_;
     const Request& request_;
     std::vector<std::uint8_t> barred_; // by host; empty: none
     std::vector<std::uint8_t> wanted_; // by host; empty: none
+    std::vector<std::uint8_t> kept_;   // by host: of Request::had; empty: that is
     std::vector<UnitLoad> units_;
     std::vector<std::uint32_t> pod_candidates_;
     std::vector<std::uint32_t> pod_quanta_;
     std::vector<std::uint32_t> pod_required_;
     std::vector<std::uint32_t> impaired_;       // by unit
-    std::vector<std::uint32_t> impaired_first_; // of each unit, and the end; empty: all hosts are sound
+    std::vector<std::uint32_t> impaired_first_; // of each unit, and the end; empty: there are none
+    std::uint32_t scale_ = 1;
     std::uint32_t quantum_ = 1;
     std::uint32_t candidates_ = 0;
     std::uint32_t mixed_ = 0; // of the candidates

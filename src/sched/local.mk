@@ -15,6 +15,7 @@ libry_sched_la_SOURCES = \
 	%D%/found.cpp %D%/found.hpp \
 	%D%/hints.cpp %D%/hints.hpp \
 	%D%/index.cpp %D%/index.hpp \
+	%D%/keep.cpp %D%/keep.hpp \
 	%D%/judge_flags.cpp %D%/judge_flags.hpp \
 	%D%/lacking.cpp %D%/lacking.hpp \
 	%D%/loads.cpp %D%/loads.hpp \

@@ -1,6 +1,7 @@
 #include "sched/place.hpp"
 
 #include "sched/fit.hpp"
+#include "sched/keep.hpp"
 #include "sched/rank_order.hpp"
 #include "sched/reasons.hpp"
 #include "sched/search.hpp"
@@ -26,7 +27,7 @@ Expected<void> check(const topo::Fabric& fabric, const Snapshot& snapshot, const
         return refuse(fmt::format("the state is of {} hosts, the fabric has {}: they do not belong together",
                                   snapshot.states.size(), hosts));
     if (request.nodes == 0) return refuse("asks for 0 nodes: ask for at least 1");
-    for (const auto* list : {&request.required, &request.excluded})
+    for (const auto* list : {&request.required, &request.excluded, &request.had})
         for (const auto h : *list)
             if (h >= hosts) return refuse(fmt::format("host index {}: the fabric has {} hosts", h, hosts));
     std::vector<std::uint32_t> required = request.required;
@@ -86,7 +87,7 @@ std::optional<Found> search_gang(const Loads& loads, Request& gang, Budget& budg
     if (!nodes) return std::nullopt;
     const auto least = gang.nodes;
     for (gang.nodes = *nodes;;) {
-        auto found = search(loads, budget);
+        auto found = gang.had.empty() ? search(loads, budget) : search_keeping(loads, budget);
         if (found || !loads.idle_bound()) return found;
         const auto fewer = nodes_at_most(gang, gang.nodes - 1);
         if (!fewer || *fewer < least) return std::nullopt;
@@ -110,7 +111,8 @@ Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found fou
                        found.misaligned,
                        static_cast<double>(found.avoidance) / avoidance_unit,
                        found.broken,
-                       found.left};
+                       found.left,
+                       found.moved};
     const auto& request = loads.request();
     auto ranked =
         order_ranks(loads.index(), std::move(found.hosts), request.segment, request.spares, request.order);

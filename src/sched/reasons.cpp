@@ -194,6 +194,7 @@ public:
         }
         if (index_.rails > 0 && nodes_ > 1) out.push_back(rails());
         if (found_.avoidance > 0) out.push_back(impaired());
+        if (!loads_.request().had.empty()) out.push_back(kept());
         out.push_back(left_behind());
         return out;
     }
@@ -298,6 +299,23 @@ private:
                 names.push_back(fmt::format("{} {:.2f}", fabric_.hosts[h].name, loads_.snapshot().health[h]));
         return fmt::format("{} of reduced health in ({}): too few sound ones in so small a part",
                            plural(names.size(), "host"), listed(names));
+    }
+
+    // "3 of the 4 nodes it had before; new to it is n9".
+    std::string kept() const {
+        auto had = loads_.request().had;
+        std::sort(had.begin(), had.end());
+        had.erase(std::unique(had.begin(), had.end()), had.end());
+        std::vector<std::string> fresh;
+        for (const auto h : found_.hosts)
+            if (!std::binary_search(had.begin(), had.end(), h)) fresh.push_back(fabric_.hosts[h].name);
+        const auto stayed = found_.hosts.size() - fresh.size();
+        auto text = stayed == had.size()
+                        ? fmt::format("all of the {} it had before", plural(had.size(), "node"))
+                        : fmt::format("{} of the {} it had before", stayed, plural(had.size(), "node"));
+        if (!fresh.empty() && stayed > 0)
+            text += fmt::format("; new to it {} {}", fresh.size() == 1 ? "is" : "are", listed(fresh));
+        return text;
     }
 
     std::string left_behind() const {

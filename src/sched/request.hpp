@@ -45,6 +45,9 @@ struct Request {
     // Hosts kept free for restarts: so many healthy idle hosts must remain, not counting those that this
     // request's own spares take; hosts that other jobs use keep none. A restart itself asks with 0.
     std::uint32_t spare_floor = 0;
+    // Hosts that a job which starts again had before: of placements that are as good in what matters more
+    // (place.hpp), one on as many of these as can be. Those that are no candidates count for nothing.
+    std::vector<std::uint32_t> had{};
 };
 
 } // namespace sched

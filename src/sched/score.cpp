@@ -1,6 +1,7 @@
 #include "sched/score.hpp"
 
 #include "sched/align.hpp"
+#include "sched/keep.hpp"
 #include "sched/loads.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace {
 
 auto order_of(const Score& s) {
     return std::tuple(s.tier, s.pods, s.units, s.misaligned_rails,
-                      std::llround(s.avoidance * static_cast<double>(avoidance_unit)), s.broken_units,
-                      s.left_over);
+                      std::llround(s.avoidance * static_cast<double>(avoidance_unit)), s.moved,
+                      s.broken_units, s.left_over);
 }
 
 std::uint32_t distinct(std::vector<std::uint32_t> values) {
@@ -48,6 +49,7 @@ Score score_of(const PlacementIndex& index, const Snapshot& snapshot, const Requ
     score.tier = tier;
     score.misaligned_rails = misaligned_rails(index, hosts, tier);
     score.avoidance = static_cast<double>(avoidance) / avoidance_unit;
+    score.moved = moved_hosts(request, hosts);
     std::sort(units.begin(), units.end());
     units.erase(std::unique(units.begin(), units.end()), units.end());
     for (const auto unit : units) {
@@ -64,6 +66,7 @@ std::vector<ScoreTerm> terms_of(const Score& score) {
             {"units", "units", static_cast<double>(score.units)},
             {"misaligned_rails", "misaligned rails", static_cast<double>(score.misaligned_rails)},
             {"avoidance", "avoidance (1 - health)", score.avoidance},
+            {"moved", "nodes that it did not have before", static_cast<double>(score.moved)},
             {"broken_units", "wholly free units broken up", static_cast<double>(score.broken_units)},
             {"left_over", "free nodes left over in the units used", static_cast<double>(score.left_over)}};
 }

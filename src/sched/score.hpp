@@ -11,8 +11,8 @@
 namespace sched {
 
 // As place() would score these hosts (indices, each once, in any order) for this request in this snapshot,
-// taken before the job had them. Of the request only sharing matters here: whether the hosts may be taken
-// is not checked, and one that is not free counts like any other. No hosts: all zero.
+// taken before the job had them. Of the request only sharing and Request::had matter here: whether the hosts
+// may be taken is not checked, and one that is not free counts like any other. No hosts: all zero.
 Score score_of(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
                const std::vector<std::uint32_t>& hosts);
 

@@ -51,9 +51,9 @@ public:
             auto& kind = kinds_[loads.snapshot().states[h] == HostState::free ? 1 : 0];
             kind.required += loads.is_required(h) ? 1 : 0;
             if (loads.is_required(h))
-                kind.forced += loads.avoidance(h);
+                kind.forced += loads.penalty(h);
             else
-                kind.others.push_back(loads.avoidance(h));
+                kind.others.push_back(loads.penalty(h));
         }
         for (auto& kind : kinds_)
             std::sort(kind.others.begin(), kind.others.end());

@@ -31,7 +31,7 @@ void count(Tally& tally, bool fits, const base::Expected<sched::Placement>& plac
 
 void try_small(Tally& tally, std::mt19937_64& random) {
     const auto [fabric, snapshot, request] = random_case(random, tally.asked % 2 == 0, true);
-    const auto best = Oracle(fabric, snapshot, request.shared).best_of_range(request);
+    const auto best = Oracle(fabric, snapshot, request.shared, request.had).best_of_range(request);
     const auto placement = sched::place(fabric, snapshot, request);
     const bool same = best && placement && placement->hosts.size() == best->first &&
                       terms(placement->score) == best->second;

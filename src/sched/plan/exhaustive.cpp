@@ -1,6 +1,7 @@
 #include "sched/plan/exhaustive.hpp"
 
 #include "sched/found.hpp"
+#include "sched/keep.hpp"
 #include "sched/score.hpp"
 
 #include <fmt/format.h>
@@ -105,6 +106,7 @@ private:
             if (!snapshot_.health.empty()) avoidance += std::lround((1 - snapshot_.health[h]) * 1000);
         }
         score.avoidance = static_cast<double>(avoidance) / 1000;
+        score.moved = moved_hosts(request_, set_);
         score.tier = score.units == 1 ? 0 : score.pods == 1 ? 1 : islands == 1 ? 2 : 3;
         std::uint32_t segments = 0;
         for (const auto h : set_) { // counts each unit once and leaves the counts at 0 for the next set

@@ -106,6 +106,7 @@ void Verdict::print() const {
         table.align(3, base::Table::Align::right);
         for (std::size_t t = 0; t < term_count; ++t) {
             const auto term = static_cast<Term>(t);
+            if (term == Term::moved && recorded.score.moved == 0 && ours->score.moved == 0) continue;
             table.add({std::string(heading(term)), value_text(recorded, term), value_text(*ours, term),
                        difference(value(*ours, term), value(recorded, term))});
         }

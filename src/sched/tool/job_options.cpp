@@ -59,6 +59,8 @@ constexpr Option options[] = {
      "Also hosts where other jobs leave room (mixed)"},
     {"switches", "--switches", Takes::value,
      "N[@WAIT]: in at most N units, for so long; 5 minutes without WAIT"},
+    {"had", "--had", Takes::value,
+     "Hosts that it had before it starts again, kept where no other place is better; not of sbatch"},
     {"spare-floor", "--spare-floor", Takes::value, "Free hosts that must remain for restarts; not of sbatch"},
 };
 
@@ -142,7 +144,8 @@ Expected<void> JobOptions::Reading::hosts() {
     };
     for (const std::string_view key : {"nodelist", "nodefile"})
         if (auto done = read(key, job.request.required); !done) return done;
-    return read("exclude", job.request.excluded);
+    if (auto done = read("exclude", job.request.excluded); !done) return done;
+    return read("had", job.request.had);
 }
 
 Expected<void> JobOptions::Reading::nodes() {

@@ -62,6 +62,7 @@ Expected<int> run(const Options& options) {
         base::Table table({"TERM", "BEST", "PLACE"});
         for (std::size_t t = 0; t < term_count; ++t) {
             const auto term = static_cast<Term>(t);
+            if (term == Term::moved && best.score.moved == 0 && ours.score.moved == 0) continue;
             table.add({std::string(heading(term)), value_text(best, term),
                        placement ? value_text(ours, term) : "-"});
         }

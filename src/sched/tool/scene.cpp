@@ -91,10 +91,12 @@ std::vector<std::string> names_of(const topo::Fabric& fabric, const std::vector<
 }
 
 boost::json::object to_json(const Score& score) {
-    return {{"tier", score.tier},           {"pods", score.pods},
-            {"units", score.units},         {"misaligned_rails", score.misaligned_rails},
-            {"avoidance", score.avoidance}, {"broken_units", score.broken_units},
-            {"left_over", score.left_over}};
+    boost::json::object out{{"tier", score.tier},           {"pods", score.pods},
+                            {"units", score.units},         {"misaligned_rails", score.misaligned_rails},
+                            {"avoidance", score.avoidance}, {"broken_units", score.broken_units},
+                            {"left_over", score.left_over}};
+    if (score.moved > 0) out["moved"] = score.moved;
+    return out;
 }
 
 boost::json::array to_json(const std::vector<std::string>& texts) {

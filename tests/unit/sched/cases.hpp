@@ -10,7 +10,8 @@
 
 namespace sched_test {
 
-// What else a job can ask: groups of ranks, spares, a range of sizes, shared hosts, hosts kept for restarts.
+// What else a job can ask: groups of ranks, spares, a range of sizes, shared hosts, hosts kept for restarts,
+// its former hosts.
 inline void ask_more(std::mt19937_64& random, sched::Snapshot& snapshot, sched::Request& request) {
     const auto upto = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
     if (upto(2) == 0) request.segment = 1 + upto(3);
@@ -24,6 +25,9 @@ inline void ask_more(std::mt19937_64& random, sched::Snapshot& snapshot, sched::
         for (auto& state : snapshot.states)
             if (state == sched::HostState::free && upto(3) == 0) state = sched::HostState::mixed;
     }
+    if (upto(2) == 0) // it starts again, and had some of these, the free ones and others
+        for (std::uint32_t h = 0; h < snapshot.states.size(); ++h)
+            if (upto(3) == 0) request.had.push_back(h);
     // A request that contradicts itself is another test's: mend its size.
     auto& largest = request.most != 0 ? request.most : request.nodes;
     largest = std::max(largest, request.spares + segment);

@@ -18,10 +18,11 @@ namespace {
 
 std::string show(const std::optional<Terms>& t) {
     if (!t) return "does not fit";
-    const auto& [tier, pods, units, misaligned, avoidance, broken, left] = *t;
+    const auto& [tier, pods, units, misaligned, avoidance, moved, broken, left] = *t;
     return "tier " + std::to_string(tier) + " pods " + std::to_string(pods) + " units " +
            std::to_string(units) + " misaligned " + std::to_string(misaligned) + " avoidance " +
-           std::to_string(avoidance) + " broken " + std::to_string(broken) + " left " + std::to_string(left);
+           std::to_string(avoidance) + " moved " + std::to_string(moved) + " broken " +
+           std::to_string(broken) + " left " + std::to_string(left);
 }
 
 // The placement holds what it promises, and its score is the oracle's. Empty when so.
@@ -73,6 +74,8 @@ std::string describe(const Snapshot& snapshot, const Request& request) {
         if (!snapshot.health.empty() && snapshot.health[h] < 1)
             text += "(" + std::to_string(snapshot.health[h]) + ")";
     }
+    for (const auto h : request.had)
+        text += " had " + std::to_string(h);
     for (const auto h : request.required)
         text += " +" + std::to_string(h);
     for (const auto h : request.excluded)
@@ -117,7 +120,8 @@ namespace {
 
 void try_one(const Case& c) {
     const auto& [fabric, snapshot, request] = c;
-    const auto fault = compare(Placer(fabric), Oracle(fabric, snapshot, request.shared), snapshot, request);
+    const auto fault =
+        compare(Placer(fabric), Oracle(fabric, snapshot, request.shared, request.had), snapshot, request);
     if (fault.empty()) return;
     INFO(fabric.pods.size() << " pods, " << fabric.units.size() << " units: " << describe(snapshot, request));
     FAIL(fault);
@@ -139,7 +143,8 @@ TEST_CASE("random fabrics with crossed cables, missing rails, health, required a
         try_one(random_case(random, true, false));
 }
 
-TEST_CASE("random fabrics with segments, spares, ranges of sizes, shared hosts and hosts kept for restarts") {
+TEST_CASE(
+    "random fabrics with segments, spares, ranges of sizes, shared hosts, hosts kept and hosts it had") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
     for (int round = 0; round < test::trials(60'000); ++round)
@@ -198,7 +203,7 @@ std::optional<Terms> best_of_units(const topo::Fabric& fabric, const Snapshot& s
         if (held < nodes || useless) continue;
         const auto in_pods = static_cast<std::uint32_t>(__builtin_popcount(pods));
         const std::uint32_t tier = units == 1 ? 0 : in_pods == 1 ? 1 : 2;
-        const Terms terms{tier, in_pods, units, 0, 0, held > nodes && !partial ? 1 : 0, held - nodes};
+        const Terms terms{tier, in_pods, units, 0, 0, 0, held > nodes && !partial ? 1 : 0, held - nodes};
         if (!best || terms < *best) best = terms;
     }
     return best;

@@ -13,17 +13,19 @@
 namespace sched_test {
 
 using Terms = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, long, std::uint32_t,
-                         std::uint32_t>;
+                         std::uint32_t, std::uint32_t>;
 
 inline Terms terms(const sched::Score& s) {
-    return {s.tier,         s.pods,     s.units, s.misaligned_rails, std::lround(s.avoidance * 1000),
-            s.broken_units, s.left_over};
+    return {s.tier,  s.pods,         s.units,    s.misaligned_rails, std::lround(s.avoidance * 1000),
+            s.moved, s.broken_units, s.left_over};
 }
 
 class Oracle {
 public:
-    Oracle(const topo::Fabric& fabric, const sched::Snapshot& snapshot, bool shared = false)
-        : fabric_(fabric), snapshot_(snapshot), shared_(shared) {}
+    // `had`: as Request::had.
+    Oracle(const topo::Fabric& fabric, const sched::Snapshot& snapshot, bool shared = false,
+           const std::vector<std::uint32_t>& had = {})
+        : fabric_(fabric), snapshot_(snapshot), shared_(shared), had_(had.begin(), had.end()) {}
 
     // The number of hosts and the best score for this request by trying every subset of the free hosts.
     std::optional<std::pair<std::uint32_t, Terms>> best_of_range(const sched::Request& request) const {
@@ -108,11 +110,15 @@ public:
             left += static_cast<std::uint32_t>(frees - taken);
             broken += frees == members.size() && taken < frees ? 1 : 0;
         }
+        const auto moved = had_.empty() ? 0 : std::count_if(hosts.begin(), hosts.end(), [&](auto h) {
+            return had_.count(h) == 0;
+        });
         return {tier,
                 static_cast<std::uint32_t>(pods.size()),
                 static_cast<std::uint32_t>(units.size()),
                 misaligned,
                 avoidance,
+                static_cast<std::uint32_t>(moved),
                 broken,
                 left};
     }
@@ -140,6 +146,7 @@ private:
     const topo::Fabric& fabric_;
     const sched::Snapshot& snapshot_;
     const bool shared_;
+    const std::set<std::uint32_t> had_;
 };
 
 } // namespace sched_test

@@ -61,7 +61,13 @@ TEST_CASE("scores are compared term by term, the first difference decides", "[sc
     auto close = a;
     close.avoidance += 1e-9; // sums of floats
     CHECK(compare(a, close) == 0);
-    REQUIRE(terms_of(b).size() == 7);
-    CHECK(terms_of(b)[5].key == "broken_units");
-    CHECK(terms_of(b)[5].value == 1);
+    REQUIRE(terms_of(b).size() == 8);
+    CHECK(terms_of(b)[6].key == "broken_units");
+    CHECK(terms_of(b)[6].value == 1);
+    auto moved = a;
+    moved.moved = 1; // matters more than what it breaks
+    CHECK(compare(b, moved) < 0);
+    CHECK(compare(a, moved) < 0);
+    moved.avoidance = 0.4;
+    CHECK(compare(moved, a) < 0);
 }
