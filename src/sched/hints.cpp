@@ -58,6 +58,7 @@ constexpr std::array carriers{
     Carrier{"rail-spares", "RAIL_SPARES"},    Carrier{"rail-order", "RAIL_ORDER"},
     Carrier{"restart", "RAIL_RESTART"},       Carrier{"restart-max", "RAIL_RESTART_MAX"},
     Carrier{"restart-on", "RAIL_RESTART_ON"}, Carrier{"ckpt-dir", "RAIL_CKPT_DIR"},
+    Carrier{"rail-keep", "RAIL_KEEP"},
 };
 constexpr auto flag_names = [] {
     std::array<std::string_view, carriers.size()> names;
@@ -200,6 +201,7 @@ std::optional<base::Duration> apply_hints(const Hints& hints, base::Duration wai
     request.segment = hints.segment.value_or(0);
     request.spares = hints.spares.value_or(0);
     request.order = hints.order.value_or(RankOrder::ring);
+    if (hints.keep == false) request.had.clear();
     if (request.span == Span::any || !hints.span_wait) return {};
     return *hints.span_wait - waited;
 }
@@ -220,6 +222,11 @@ Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view va
         const auto order = parse_order(value);
         if (!order) return refuse("must be ring, tree or none");
         hints.order = *order;
+        return {};
+    }
+    if (flag == "rail-keep") {
+        if (value != "yes" && value != "no") return refuse("must be yes or no");
+        hints.keep = value == "yes";
         return {};
     }
     if (flag == "restart") {

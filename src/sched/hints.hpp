@@ -42,6 +42,8 @@ struct Hints {
     std::optional<std::uint32_t> segment{}; // hosts, at least 1
     std::optional<std::uint32_t> spares{};  // hosts
     std::optional<RankOrder> order{};
+    // --rail-keep: whether a job that starts again is kept on the hosts it had (Request::had); unset: it is.
+    std::optional<bool> keep{};
     std::optional<bool> restart{};              // --restart=auto is true, never is false
     std::optional<std::uint32_t> restart_max{}; // failures of its own after which it is held, at least 1
     std::optional<RestartOn> restart_on{};
@@ -53,7 +55,7 @@ struct Hints {
 };
 
 // The flags, as users give them: "rail-span", "rail-segment", "rail-spares", "rail-order", "restart",
-// "restart-max", "restart-on", "ckpt-dir".
+// "rail-keep", "restart-max", "restart-on", "ckpt-dir".
 std::span<const std::string_view> hint_flags();
 
 // One flag as a user typed it; `flag` is one of hint_flags(). Errors (Code::usage) name flag, value and what
@@ -65,12 +67,13 @@ base::Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_v
 base::Expected<base::Duration> parse_wait(std::string_view text);
 
 // What the flags ask of a placement, for a job that became eligible to run so long ago: sets span, segment,
-// spares and order of the request and leaves the rest. A wish ends after its wait; how long it will still be
+// spares and order of the request, takes out the hosts it had where it is not to be kept on them, and leaves
+// the rest. A wish ends after its wait; how long it will still be
 // one is returned, nothing when the span is hard or none.
 std::optional<base::Duration> apply_hints(const Hints& hints, base::Duration waited, Request& request);
 
 // The environment variable that carries a flag: RAIL_SPAN, RAIL_SEGMENT, RAIL_SPARES, RAIL_ORDER,
-// RAIL_RESTART, RAIL_RESTART_MAX, RAIL_RESTART_ON, RAIL_CKPT_DIR.
+// RAIL_KEEP, RAIL_RESTART, RAIL_RESTART_MAX, RAIL_RESTART_ON, RAIL_CKPT_DIR.
 std::string_view hint_variable(std::string_view flag);
 
 } // namespace sched

@@ -24,6 +24,8 @@ constexpr std::array<Flag, flag_count> table = {{
      "with --restart=auto: hold the job when it has failed by itself N times without progress", true},
     {"restart-on", "RAIL_RESTART_ON", "host|any|CODES",
      "with --restart=auto: also when it fails by itself, with any or these exit statuses", true},
+    {"rail-keep", "RAIL_KEEP", "yes|no",
+     "when the job starts again, prefer the nodes it had where no others are better (default yes)", true},
     {"rail-bind", "RAIL_BIND", "off|near|gpu|print",
      "give each rank the HCA and CPUs near its GPU (near), that GPU alone (gpu); show it (print)", false},
     {"rail-ucx", "RAIL_UCX", "off|watch|stats",

@@ -84,6 +84,7 @@ constexpr std::array known = {
     Option{"quit-on-interrupt", 0, Takes::nothing},
     Option{"rail-bind", 0, Takes::word},
     Option{"rail-ucx", 0, Takes::word},
+    Option{"rail-keep", 0, Takes::word},
     Option{"rail-order", 0, Takes::word},
     Option{"rail-segment", 0, Takes::word},
     Option{"rail-span", 0, Takes::word},

@@ -6,6 +6,7 @@ import time
 
 from railcluster.jobs import CHECKPOINT, PROGRESS, START, heat2d
 from railcluster.process import wait_for
+from railcluster.queue import comment, fields, fill, nodes_of, running_on, state, submit, wait_state
 from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", ".libs/spank_rail.so", ".libs/job_submit_rail.so",
@@ -74,6 +75,49 @@ def test_power_off(cluster):
     kinds = [kind for kind, _ in timeline(cluster, job.number)]
     check(kinds and kinds.index("signal") < kinds.index("decision") < kinds.index("action"), f"timeline {kinds}")
     check_end(cluster, job, checksum)
+
+
+def placement(cluster, job):
+    """What railctl explain says of a job's place: the sentences of its terms, by name."""
+    answer = json.loads(cluster.out("railctl", "explain", job, "--json"))["placement"]
+    return {term["term"]: term["text"] for term in answer.get("terms", [])}
+
+
+def lose_one_of_four(cluster, *flags):
+    """A gang of four in the first unit loses a host when the second unit has room for just four and the first for
+    more. The job, its nodes before, the one that was lost, and those it has then."""
+    first, second = cluster.units
+    beside, other = fill(cluster, first[4:]), fill(cluster, second)
+    job = submit(cluster, "-N4", "--restart=auto", *flags)
+    had = running_on(cluster, job)
+    equal(had, first[:4], "nodes of the first start")
+    for filler in (beside, other):
+        cluster.out("scancel", filler)
+        wait_state(cluster, filler, "CANCELLED")
+    fill(cluster, second[:4])
+    cluster.power_off(had[1])
+    wait_for(lambda: (fields(cluster, job)["Restarts"], state(cluster, job)) == ("1", "RUNNING"), 90,
+             f"job {job} to run again", [cluster.log("ctl", "restartd"), cluster.log("ctl", "slurmctld")])
+    return job, had, had[1], nodes_of(cluster, job)
+
+
+def test_the_other_hosts_are_kept(cluster):
+    """One host of a gang is lost: it comes back on the others and one of their unit, though in another unit nothing
+    would be left over; railctl explain says so."""
+    job, had, lost, nodes = lose_one_of_four(cluster)
+    equal(len(set(nodes) & set(had)), 3, f"nodes kept of {had} in {nodes}")
+    check(lost not in nodes and set(nodes) <= set(cluster.units[0]), f"{lost} was not replaced from its unit: {nodes}")
+    holds(comment(cluster, job), f"railyard-had: start=0 {cluster.out('scontrol', 'show', 'hostlistsorted', ','.join(had))}",
+          "admin_comment")
+    told = placement(cluster, job)
+    equal(told.get("moved"), "3 of the 4 nodes it had before", f"railctl explain: {told}")
+
+
+def test_hosts_are_not_kept_unless_wanted(cluster):
+    """With --rail-keep=no the job is placed as if it were new: where nothing is left over."""
+    job, _, _, nodes = lose_one_of_four(cluster, "--rail-keep=no")
+    equal(nodes, cluster.units[1][4:], "nodes of the second start")
+    check("moved" not in placement(cluster, job), "railctl explain tells of hosts it had")
 
 
 def test_kernel_hung(cluster):

@@ -68,6 +68,9 @@ struct RequeueJob {
     bool hold = false;
     bool ended = false;    // it has failed and ended (RmFailure): only then is it started from its end
     std::string comment{}; // what its comment is to say of it; empty: what it says
+    // Hosts of the start that it is about, those it excludes too, to be kept where no others are better
+    // (sched::Request::had); empty: not known.
+    std::vector<std::string> had{};
     bool operator==(const RequeueJob&) const = default;
 };
 
@@ -76,7 +79,8 @@ struct UpdateJob {
     JobTarget job;
     std::vector<std::string> exclude;
     std::string comment{};
-    bool release = false; // the resource manager's hold (RmJob::unlaunched) is lifted
+    bool release = false;           // the resource manager's hold (RmJob::unlaunched) is lifted
+    std::vector<std::string> had{}; // as RequeueJob's
     bool operator==(const UpdateJob&) const = default;
 };
 

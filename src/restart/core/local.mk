@@ -21,7 +21,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/rights.cpp %D%/rights.hpp \
 	%D%/rm_config.hpp \
 	%D%/rm_queue.hpp \
-	%D%/rm_snapshot.hpp \
+	%D%/rm_fields.hpp %D%/rm_snapshot.hpp \
 	%D%/rm_user.hpp \
 	%D%/rm_words.hpp \
 	%D%/state.cpp %D%/state.hpp \

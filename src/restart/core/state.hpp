@@ -148,6 +148,7 @@ struct JobState {
     std::vector<std::string> ran_on;        // the nodes of its latest start,
     std::uint32_t ran_epoch = 0;            // which start that was,
     base::Time ran_since{};                 // when it began
+    std::vector<std::string> had;           // the nodes of the start before it, where that is known,
     std::optional<base::Time> left;         // and when it was first seen to have left them
     // Nodes it continues without (sbatch --no-kill), and since when.
     std::map<std::string, base::Time> dropped_nodes;

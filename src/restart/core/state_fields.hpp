@@ -4,6 +4,7 @@
 #include "restart/core/gang_fields.hpp"
 #include "restart/core/learned_fields.hpp"
 #include "restart/core/names.hpp"
+#include "restart/core/rm_fields.hpp"
 #include "restart/core/state.hpp"
 #include "restart/core/straggle/paces_fields.hpp"
 #include "restart/wire/report_fields.hpp"
@@ -29,36 +30,6 @@ template <class Codec> void fields(Codec& codec, Of<sched::RestartOn::Codes> aut
     codec("last", codes.last);
 }
 } // namespace codec
-
-template <class Codec> void fields(Codec& codec, codec::Of<RmNode> auto& node) {
-    codec("name", node.name);
-    codec("state", node.state);
-    codec.maybe("down", node.down);
-    codec.maybe("drain", node.drain);
-    codec.maybe("not_responding", node.not_responding);
-    codec.maybe("away", node.away);
-    codec.maybe("rebooting", node.rebooting);
-    codec.maybe("occupied", node.occupied);
-    codec.maybe("maintenance", node.maintenance);
-    codec.maybe("automatic", node.automatic);
-    codec.maybe("use", node.use);
-    codec.maybe("reason", node.reason);
-    codec.maybe("set_by", node.set_by);
-    codec.maybe("address", node.address);
-    codec.maybe("port", node.port);
-}
-
-template <class Codec> void fields(Codec& codec, codec::Of<RmComponent> auto& component) {
-    codec("id", component.id);
-    codec("name", component.name);
-    codec.maybe("nodes", component.nodes);
-}
-
-template <class Codec> void fields(Codec& codec, codec::Of<RmFailure> auto& failure) {
-    codec("code", failure.code);
-    codec("ended", failure.ended);
-    codec.maybe("nodes", failure.nodes);
-}
 
 template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec("id", job.id);
@@ -138,6 +109,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RequeueJob> auto& act
     codec.maybe("hold", action.hold);
     codec.maybe("ended", action.ended);
     codec.maybe("comment", action.comment);
+    codec.maybe("had", action.had);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<UpdateJob> auto& action) {
@@ -145,6 +117,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<UpdateJob> auto& acti
     codec.maybe("exclude", action.exclude);
     codec.maybe("comment", action.comment);
     codec.maybe("release", action.release);
+    codec.maybe("had", action.had);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<KeepOff> auto& action) {
@@ -386,6 +359,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("ran_epoch", job.ran_epoch);
     codec.maybe("ran_since", job.ran_since);
     codec.maybe("left", job.left);
+    codec.maybe("had", job.had);
     codec.maybe("shed", job.dropped_nodes);
     codec.maybe("run", job.run);
     codec.maybe("pace", job.pace);

@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "base/user.hpp"
+#include "restart/daemon/dispatcher.hpp"
 #include "restart/daemon/plan.hpp"
 #include "restart/daemon/rate_views.hpp"
 #include "restart/daemon/situation.hpp"
@@ -389,7 +390,12 @@ boost::json::object Api::placement_of(base::JobId job, bool rm_answers, const Vi
                                  "([placement] fabric, railtopo discover)");
     const auto queue = driver_.queue(rm_patience);
     if (!queue) return placement_unknown(queue.error().text);
-    const auto situation = situation_of(**queue, *placing, job, view);
+    // Where restartd chooses the hosts itself, nobody else knows those it had.
+    const auto had = driver_.look([&](const State& state, const DriverStatus&) {
+        const auto* known = state.find_job(job);
+        return known != nullptr && is_gang(known->rm) ? hosts_before(*known) : std::vector<std::string>();
+    });
+    const auto situation = situation_of(**queue, *placing, job, view, had);
     if (!situation) return placement_unknown("it neither waits for hosts nor holds any");
     if (view.sees_hosts()) return placement_json(*situation, *placing);
     const auto sentence = sentence_of(*situation, *placing);

@@ -39,21 +39,28 @@ sched::lsf::HoldingJob holding(const QueueJob& job, std::vector<std::uint32_t> h
     return one;
 }
 
-sched::lsf::WaitingGang waiting(const QueueJob& job, bool restart, const sched::Placing& placing) {
+sched::lsf::WaitingGang waiting(const QueueJob& job, const DispatchFacts::Gang& gang,
+                                const sched::Placing& placing) {
     sched::lsf::WaitingGang one;
     one.job = job.id;
     one.request.nodes = job.least;
     one.request.most = job.most;
     one.request.required = indices_of(job.required, placing);
     one.request.excluded = indices_of(job.excluded, placing);
+    one.request.had = indices_of(gang.had, placing);
     one.hints = job.hints;
     one.eligible = job.eligible;
     one.limit = job.limit;
-    one.restart = restart;
+    one.restart = gang.restart;
     return one;
 }
 
 } // namespace
+
+std::vector<std::string> hosts_before(const JobState& job) {
+    if (job.ran_epoch == job.rm.restarts) return job.had;
+    return job.ran_epoch + 1 == job.rm.restarts ? job.ran_on : std::vector<std::string>();
+}
 
 DispatchFacts dispatch_facts(const State& state, base::Time now) {
     DispatchFacts facts;
@@ -62,6 +69,7 @@ DispatchFacts dispatch_facts(const State& state, base::Time now) {
         auto& gang = facts.gangs[id];
         gang.epoch = job.rm.restarts;
         gang.restart = job.requeued_epoch && *job.requeued_epoch + 1 == job.rm.restarts;
+        gang.had = hosts_before(job);
         const bool holds = job.plan && job.plan->holds();
         if (holds) gang.holds = job.plan->hosts;
         gang.may_plan = job.rm.phase == JobPhase::pending && !is_released(job.rm) && !holds &&
@@ -87,7 +95,7 @@ base::Expected<GangsPlanned> Dispatcher::pass(const RmQueue& queue, const Dispat
             in.holding.push_back(holding(job, indices_of(gang->second.holds, placing)));
             if (job.limit) in.holding.back().holder.ends = in.now + *job.limit;
         } else if (gang != facts.gangs.end() && gang->second.may_plan && job.waits_for == WaitsFor::hosts) {
-            in.waiting.push_back(waiting(job, gang->second.restart, placing));
+            in.waiting.push_back(waiting(job, gang->second, placing));
         }
     }
     // What a fault ended comes first: its work stands still since then.

@@ -24,10 +24,13 @@ struct DispatchFacts {
         bool restart = false;           // runs again after a fault
         bool may_plan = false;          // it waits, and has no plan under way
         std::vector<std::string> holds; // by its plan
+        std::vector<std::string> had;   // of the start before the one it waits for
     };
     std::map<base::JobId, Gang> gangs;
     std::set<std::string, std::less<>> unfit; // hosts that may get no gang, whatever the queue says
 };
+// The hosts of the start before the one that the job waits for or has; none where they are not known.
+std::vector<std::string> hosts_before(const JobState& job);
 DispatchFacts dispatch_facts(const State& state, base::Time now);
 
 class Dispatcher {

@@ -49,8 +49,9 @@ std::string order_of(const RmQueue& queue, const QueueJob& job) {
 
 class Maker {
 public:
-    Maker(const RmQueue& queue, const sched::Placing& placing, const QueueJob& job, const View& view)
-        : queue_(queue), placing_(placing), job_(job), view_(view) {}
+    Maker(const RmQueue& queue, const sched::Placing& placing, const QueueJob& job, const View& view,
+          const std::vector<std::string>& had)
+        : queue_(queue), placing_(placing), job_(job), view_(view), had_(had) {}
 
     Situation make() {
         out_.job = &job_;
@@ -115,6 +116,7 @@ private:
         const auto until = waits ? queue_.read : job_.start;
         const auto waited =
             job_.eligible > base::Time{} && until > job_.eligible ? until - job_.eligible : base::Duration{};
+        request.had = known(job_.had.empty() ? had_ : job_.had);
         const auto wish = sched::apply_hints(job_.hints, waited, request);
         if (waits && wish) out_.circumstances.wish_ends = queue_.read + *wish;
         request.required = known(job_.required);
@@ -164,17 +166,18 @@ private:
     const sched::Placing& placing_;
     const QueueJob& job_;
     const View& view_;
+    const std::vector<std::string>& had_;
     Situation out_;
 };
 
 } // namespace
 
 std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing, base::JobId job,
-                                      const View& view) {
+                                      const View& view, const std::vector<std::string>& had) {
     const auto found =
         std::find_if(queue.jobs.begin(), queue.jobs.end(), [&](const QueueJob& j) { return j.id == job; });
     if (found == queue.jobs.end()) return {};
-    return Maker(queue, placing, *found, view).make();
+    return Maker(queue, placing, *found, view, had).make();
 }
 
 std::string sentence_of(const Situation& situation, const sched::Placing& placing) {

@@ -29,10 +29,11 @@ struct Situation {
 // it; a node that other jobs use too as busy where this job needs more processors than are idle. Node
 // features, licences and limits of accounts are the resource manager's: a note says that a feature was asked
 // for. Hosts kept free for restarts are, as the scheduler's advisor keeps them, but from a job that restarts.
-// Nothing when the job is not in the queue. Refers to `queue`.
-// What `view` does not see is left out of its words: whose end makes it fit, why hosts are drained.
+// Nothing when the job is not in the queue. Refers to `queue`. `had`: the hosts it had before, where the
+// queue does not know them (QueueJob::had). What `view` does not see is left out of its words: whose end
+// makes it fit, why hosts are drained.
 std::optional<Situation> situation_of(const RmQueue& queue, const sched::Placing& placing, base::JobId job,
-                                      const View& view);
+                                      const View& view, const std::vector<std::string>& had = {});
 
 // The sentence for the job's comment; "" when it is not waiting or its request cannot be judged.
 std::string sentence_of(const Situation& situation, const sched::Placing& placing);

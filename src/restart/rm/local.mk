@@ -17,6 +17,7 @@ libry_rm_la_SOURCES = \
 	%D%/slurm_owned.hpp \
 	%D%/slurm_queue.cpp %D%/slurm_queue.hpp \
 	%D%/slurm_reading.cpp %D%/slurm_reading.hpp \
+	%D%/slurm_waiting.cpp %D%/slurm_waiting.hpp \
 	%D%/slurm_reboot.cpp %D%/slurm_reboot.hpp \
 	%D%/slurm_record.hpp \
 	%D%/slurm_rm.cpp %D%/slurm_rm.hpp \

@@ -21,6 +21,7 @@
 #include "restart/rm/slurm_reading.hpp"
 #include "restart/rm/slurm_reboot.hpp"
 #include "restart/rm/slurm_record.hpp"
+#include "restart/rm/slurm_waiting.hpp"
 #include "restart/rm/slurm_words.hpp"
 #include "sched/slurm/admin_comment.hpp"
 
@@ -157,17 +158,10 @@ public:
     }
 
 private:
-    // What is changed of a job that waits.
-    struct WaitingChange {
-        base::JobId job{};
-        std::vector<std::string> exclude, readmit;
-        std::vector<std::string> unasked; // no longer among those that its user asked for
-        std::string comment{};            // empty: as it is
-    };
-
     // The culprit is no longer asked for, also where a drain keeps the job away from it.
     template <class Restart> static WaitingChange change_of(const Restart& action) {
-        WaitingChange change{action.job.id, action.exclude, {}, action.exclude, action.comment};
+        WaitingChange change{action.job.id, action.exclude,  {}, action.exclude, action.comment,
+                             action.had,    action.job.epoch};
         change.unasked.push_back(action.job.host);
         return change;
     }
@@ -280,7 +274,7 @@ private:
         const auto record = load_job(action.job.id);
         if (!record) return record.error();
         if (record->whole().phase != JobPhase::pending) return {};
-        const WaitingChange change{action.job.id, action.exclude, action.readmit, action.exclude, {}};
+        const WaitingChange change{action.job.id, action.exclude, action.readmit, action.exclude};
         for (const auto* part : record->parts())
             if (auto changed = change_waiting(change, *part, 0); !changed) return changed;
         return {};
@@ -449,17 +443,13 @@ private:
         job_desc_msg_t change;
         slurm_init_job_desc_msg(&change);
         change.job_id = raw.job_id;
-        auto excluded = merged_exclusion(text_of(raw.exc_nodes), wanted.exclude, wanted.readmit);
-        auto required = rewritten_requirement(text_of(raw.req_nodes), wanted.unasked);
-        if (excluded) change.exc_nodes = excluded->data();
-        if (required) change.req_nodes = required->data();
+        auto texts = texts_of(wanted, raw);
+        if (texts.excluded) change.exc_nodes = texts.excluded->data();
+        if (texts.required) change.req_nodes = texts.required->data();
+        if (texts.comment) change.comment = texts.comment->data();
+        if (texts.admin_comment) change.admin_comment = texts.admin_comment->data();
         if (begin != 0) change.begin_time = begin;
-        const auto comment = text_of(raw.comment);
-        auto said = wanted.comment.empty() ? comment
-                                           : sched::with_part(comment, sched::comment_label, wanted.comment);
-        const bool says = said != comment;
-        if (says) change.comment = said.data();
-        return excluded || required || says || begin != 0 ? update_job(raw.job_id, change) : Expected<void>();
+        return texts.any() || begin != 0 ? update_job(raw.job_id, change) : Expected<void>();
     }
 
     static Expected<void> update_parts(const JobRecord& record, job_desc_msg_t& change) {

@@ -198,6 +198,8 @@ std::unique_ptr<Plan> Advisor::make_plan(const Question& question) {
         any = any || question.free_at[node] != Ask::never;
     }
     if (!any) return nullptr;
+    for (const auto& name : question.had)
+        if (const auto host = world->placing->find_host(name)) ask.request.had.push_back(*host);
     return std::make_unique<Plan>(*this, std::move(world), std::move(ask), question.now);
 }
 

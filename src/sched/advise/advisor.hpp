@@ -27,7 +27,8 @@ namespace sched {
 
 // One job's question.
 struct Question {
-    Request request{};                        // its required hosts are those of `required`
+    Request request{};                        // its required hosts are those of `required`, and its former
+    std::vector<std::string> had{};           // ones those named here, as far as they are in the fabric
     std::int64_t span_until = Ask::never;     // seconds; the moment from which on any span will do
     std::int64_t now = 0;                     // seconds
     std::span<const std::int64_t> free_at{};  // by node: seconds; 0 = free now, Ask::never = not a candidate

@@ -25,7 +25,7 @@ struct Word {
 constexpr std::array words_of_flags{
     Word{"span", "rail-span"},        Word{"segment", "rail-segment"}, Word{"spares", "rail-spares"},
     Word{"order", "rail-order"},      Word{"restart", "restart"},      Word{"restart_max", "restart-max"},
-    Word{"restart_on", "restart-on"}, Word{"ckpt", "ckpt-dir"},
+    Word{"restart_on", "restart-on"}, Word{"ckpt", "ckpt-dir"},        Word{"keep", "rail-keep"},
 };
 
 std::string_view trimmed(std::string_view text) {

@@ -84,6 +84,7 @@ Hints renewed(Hints hints, const Hints& newer) {
     take(hints.segment, newer.segment);
     take(hints.spares, newer.spares);
     take(hints.order, newer.order);
+    take(hints.keep, newer.keep);
     take(hints.restart, newer.restart);
     take(hints.restart_max, newer.restart_max);
     take(hints.restart_on, newer.restart_on);
@@ -108,6 +109,7 @@ std::vector<std::pair<std::string_view, std::string>> flags_in(const Hints& hint
     if (hints.segment) add("rail-segment", *hints.segment);
     if (hints.spares) add("rail-spares", *hints.spares);
     if (hints.order) add("rail-order", to_string(*hints.order));
+    if (hints.keep) add("rail-keep", *hints.keep ? "yes" : "no");
     if (hints.restart) add("restart", *hints.restart ? "auto" : "never");
     if (hints.restart_max) add("restart-max", *hints.restart_max);
     if (hints.restart_on) add("restart-on", to_string(*hints.restart_on));

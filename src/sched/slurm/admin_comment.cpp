@@ -1,5 +1,6 @@
 #include "sched/slurm/admin_comment.hpp"
 
+#include "base/hostlist.hpp"
 #include "base/units.hpp"
 #include "sched/words.hpp"
 
@@ -16,7 +17,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-constexpr std::string_view flags_label = "railyard:", no_kill_key = "no-kill";
+constexpr std::string_view flags_label = "railyard:", no_kill_key = "no-kill", start_key = "start=";
 
 std::string_view trim(std::string_view text) {
     constexpr std::string_view blanks = " \t\r\n";
@@ -142,6 +143,7 @@ std::string merge_comment(std::string_view before, const Hints& hints) {
     if (hints.segment) add("segment", *hints.segment);
     if (hints.spares) add("spares", *hints.spares);
     if (hints.order) add("order", to_string(*hints.order));
+    if (hints.keep) add("keep", *hints.keep ? "yes" : "no");
     if (hints.restart) out += *hints.restart ? " restart=auto" : " restart=never";
     if (hints.restart_max) add("restart-max", *hints.restart_max);
     if (hints.restart_on) add("restart-on", to_string(*hints.restart_on));
@@ -161,7 +163,8 @@ std::string_view part_in(std::string_view comment, std::string_view label) {
     return text;
 }
 
-std::string with_part(std::string_view comment, std::string_view label, std::string_view text) {
+std::string with_part(std::string_view comment, std::string_view label, std::string_view text,
+                      std::size_t most) {
     const auto place = find(comment, label);
     auto before = place ? comment.substr(0, place->begin) : comment;
     auto after = place ? comment.substr(place->end) : std::string_view();
@@ -170,12 +173,29 @@ std::string with_part(std::string_view comment, std::string_view label, std::str
         if (!out.empty()) out += "; ";
         out += label;
         out += ' ';
-        out += as_phrase(text, longest_shown);
+        out += as_phrase(text, most);
     } else if (out.empty()) { // the part was the first: the next one begins the comment
         after.remove_prefix(std::min(after.find_first_not_of("; "), after.size()));
     }
     out += after;
     return out;
+}
+
+std::string with_had(std::string_view comment, std::uint32_t start, const std::vector<std::string>& hosts) {
+    const auto list = base::fold_hostlist(hosts);
+    if (list.empty() || list.size() > longest_had) return with_part(comment, had_label, {});
+    const auto text = fmt::format("{}{} {}", start_key, start, list);
+    return with_part(comment, had_label, text, text.size());
+}
+
+std::vector<std::string> had_in(std::string_view comment, std::uint32_t restarts) {
+    auto text = part_in(comment, had_label);
+    if (restarts == 0 || !text.starts_with(start_key)) return {};
+    text.remove_prefix(start_key.size());
+    const auto start = base::parse_count(next_part(text, ' '));
+    if (!start || *start != restarts - 1) return {};
+    auto hosts = base::expand_hostlist(trim(text));
+    return hosts ? *std::move(hosts) : std::vector<std::string>();
 }
 
 std::string_view why_in(std::string_view comment) {

@@ -1,17 +1,21 @@
 // What a job's admin_comment carries for us: parts "LABEL: TEXT", parted by ';'; text of others, from an
 // administrator, is kept.
 //
-// "railyard: span=unit@2h segment=4 spares=1 order=tree restart=auto restart-max=5 restart-on=any no-kill=yes
-// ckpt-dir=/scratch/run7" holds the flags: keys in this order, only those that were given; no-kill beside
-// others only. In ckpt-dir, bytes below 0x21, above 0x7e, '%' and ';' are
-// %XX. The other labels are messages to the job's user, and to all who can read the job.
+// "railyard: span=unit@2h segment=4 spares=1 order=tree keep=no restart=auto restart-max=5 restart-on=any
+// no-kill=yes ckpt-dir=/scratch/run7" holds the flags: keys in this order, only those that were given;
+// no-kill beside others only. In ckpt-dir, bytes below 0x21, above 0x7e, '%' and ';' are %XX. The other
+// labels are messages to the job's user, and to all who can read the job.
 #pragma once
 
 #include "base/expected.hpp"
 #include "sched/hints.hpp"
+#include "sched/words.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sched {
 
@@ -25,6 +29,16 @@ std::string merge_comment(std::string_view before, const Hints& hints);
 inline constexpr std::string_view why_label = "railyard-why:";   // why it waits, while it does
 inline constexpr std::string_view told_label = "railyard-told:"; // what became of it when a host of it failed
 
+// The hosts of a start of the job, which restartd writes when that ended and the next one is to have them
+// again: "railyard-had: start=0 n[1-4]". The start is the restart count it had.
+inline constexpr std::string_view had_label = "railyard-had:";
+inline constexpr std::size_t longest_had = 4000; // bytes of the list; a longer one is not written
+
+// The comment with these hosts in its part, or without that part where the list would be too long.
+std::string with_had(std::string_view comment, std::uint32_t start, const std::vector<std::string>& hosts);
+// The hosts of the start before the one with this restart count; none where the part is about another.
+std::vector<std::string> had_in(std::string_view comment, std::uint32_t restarts);
+
 // In the comment that squeue shows in its format %k, which is the user's otherwise: what was done last.
 inline constexpr std::string_view comment_label = "railyard:";
 
@@ -33,8 +47,10 @@ std::string_view part_in(std::string_view comment, std::string_view label);
 std::string_view why_in(std::string_view comment);
 
 // The comment with this text in its part, at its end when it had none; "" takes the part out, and with it the
-// separator before it. In the text ';' becomes ',' and control characters spaces, and it is cut at 400 bytes.
-std::string with_part(std::string_view comment, std::string_view label, std::string_view text);
+// separator before it. In the text ';' becomes ',' and control characters spaces, and it is cut at `most`
+// bytes.
+std::string with_part(std::string_view comment, std::string_view label, std::string_view text,
+                      std::size_t most = longest_shown);
 std::string with_why(std::string_view comment, std::string_view text);
 
 } // namespace sched

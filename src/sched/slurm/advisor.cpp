@@ -36,6 +36,8 @@ sched::Question question_of(const rail_question& from) {
     if (from.hints.span_wait != RAIL_NEVER) question.span_until = from.eligible + from.hints.span_wait;
     question.now = from.now;
     question.free_at = std::span(from.free_at, from.node_count);
+    if (from.admin_comment != nullptr && !from.hints.anew)
+        question.had = sched::had_in(from.admin_comment, from.restarts);
     if (from.required != nullptr) question.required = std::span(from.required, from.node_count);
     return question;
 }
@@ -80,7 +82,7 @@ void rail_advisor_set_nodes(rail_advisor* advisor, const char* const* names, std
 
 void rail_hints_of(const char* admin_comment, const char* const* variables, std::uint32_t count,
                    rail_hints* hints) {
-    *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0};
+    *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0, false};
     try {
         sched::Hints found;
         for (const auto flag : sched::hint_flags()) {
@@ -96,14 +98,16 @@ void rail_hints_of(const char* admin_comment, const char* const* variables, std:
             if (parsed->span) found.span = parsed->span;
             if (parsed->segment) found.segment = parsed->segment;
             if (parsed->spares) found.spares = parsed->spares;
+            if (parsed->keep) found.keep = parsed->keep;
         }
         hints->span = static_cast<rail_span>(found.span.value_or(sched::Span::any));
         if (found.span_wait)
             hints->span_wait = std::chrono::duration_cast<std::chrono::seconds>(*found.span_wait).count();
         hints->segment = found.segment.value_or(0);
         hints->spares = found.spares.value_or(0);
+        hints->anew = found.keep == false;
     } catch (...) { // out of memory: nothing is known
-        *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0};
+        *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0, false};
     }
 }
 
@@ -113,11 +117,13 @@ std::uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const std::uint32_
 }
 
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* question) {
-    auto plan = advisor->it.plan(question_of(*question));
-    if (!plan) return nullptr;
-    auto* given = new (std::nothrow) rail_plan{std::move(plan)};
-    if (given == nullptr) advisor->log(RAIL_LOG_ERROR, no_memory);
-    return given;
+    try {
+        auto plan = advisor->it.plan(question_of(*question));
+        return plan ? new rail_plan{std::move(plan)} : nullptr;
+    } catch (...) {
+        advisor->log(RAIL_LOG_ERROR, no_memory);
+        return nullptr;
+    }
 }
 
 void rail_plan_free(rail_plan* plan) {

@@ -36,6 +36,7 @@ struct rail_hints {
     enum rail_span span;
     int64_t span_wait;        /* seconds for which the span is a wish; RAIL_NEVER: it is hard */
     uint32_t segment, spares; /* nodes; 0: none */
+    bool anew;                /* --rail-keep=no */
 };
 
 /* From the railyard part of its admin_comment, and for flags that this does not name from RAIL_SPAN and so on
@@ -52,6 +53,10 @@ struct rail_question {
     uint32_t node_count;
     const int64_t* free_at;  /* [node_count] 0 = free now, RAIL_NEVER = not a candidate, else seconds */
     const uint8_t* required; /* [node_count] non-zero = must be in; NULL: none */
+    /* The job's, where restartd wrote which nodes it had before (sched/slurm/admin_comment.hpp), and how
+     * often it was requeued. NULL: nothing is known; else read only by rail_advisor_plan. */
+    const char* admin_comment;
+    uint32_t restarts;
 };
 
 /* How many healthy nodes are to stay free for restarts beside those `count` nodes, which are free already and

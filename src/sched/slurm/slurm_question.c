@@ -70,6 +70,8 @@ void question_map_nodes(rail_advisor* advisor) {
 void question_take_hints(const job_record_t* job, struct rail_question* question) {
     rail_hints_of(job->admin_comment, (const char* const*)job->spank_job_env, job->spank_job_env_size,
                   &question->hints);
+    question->admin_comment = job->admin_comment;
+    question->restarts = job->restart_cnt;
     question->now = time(NULL);
     question->eligible = MAX(job->details->submit_time, job->details->begin_time);
 }

@@ -17,7 +17,8 @@ void question_log(enum rail_level level, const char* text);
  * Call it on any thread. */
 void question_map_nodes(rail_advisor* advisor);
 
-/* Fills the fields of a question that come from the flags of the job, and the moments that a wish needs. */
+/* Fills the fields of a question that come from the flags of the job and from what restartd wrote of it, and
+ * the moments that a wish needs. The question refers to the job's admin_comment. */
 void question_take_hints(const job_record_t* job, struct rail_question* question);
 
 /* How many of the candidates are to stay free for restarts, after what other idle nodes make up for; `ever`:

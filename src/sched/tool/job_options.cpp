@@ -59,6 +59,8 @@ constexpr Option options[] = {
      "Also hosts where other jobs leave room (mixed)"},
     {"switches", "--switches", Takes::value,
      "N[@WAIT]: in at most N units, for so long; 5 minutes without WAIT"},
+    {"rail-keep", "--rail-keep", Takes::value,
+     "Whether it is kept on the hosts it had: yes, the default, or no"},
     {"had", "--had", Takes::value,
      "Hosts that it had before it starts again, kept where no other place is better; not of sbatch"},
     {"spare-floor", "--spare-floor", Takes::value, "Free hosts that must remain for restarts; not of sbatch"},

@@ -36,7 +36,8 @@ TEST_CASE("a bad flag names flag, value and what is allowed, and changes nothing
     CHECK(refused("ckpt-dir", "/" + std::string(4095, 'x'))
               .ends_with("must be at most 4095 bytes long, has 4096"));
     CHECK(refused("rail-spam", "x") == "--rail-spam=x: no such flag; there are rail-span, rail-segment, "
-                                       "rail-spares, rail-order, restart, restart-max, restart-on, ckpt-dir");
+                                       "rail-spares, rail-order, restart, restart-max, restart-on, ckpt-dir, "
+                                       "rail-keep");
     Hints hints;
     CHECK(set_hint(hints, "ckpt-dir", "/" + std::string(4094, 'x')));
 }
@@ -84,6 +85,10 @@ TEST_CASE("segments and spares are whole numbers of hosts") {
           "--rail-segment=0: must be a whole number of hosts from 1 to 1000000");
     CHECK(set_hint(hints, "rail-spares", "1.5").error().text ==
           "--rail-spares=1.5: must be a whole number of hosts from 0 to 1000000");
+    CHECK(set_hint(hints, "rail-keep", "always").error().text == "--rail-keep=always: must be yes or no");
+    CHECK_FALSE(hints.keep);
+    CHECK(set_hint(hints, "rail-keep", "no"));
+    CHECK(hints.keep == false);
     CHECK(set_hint(hints, "rail-order", "star").error().text ==
           "--rail-order=star: must be ring, tree or none");
 }
@@ -106,6 +111,11 @@ TEST_CASE("hints: a request takes from them what they say and keeps the rest") {
     request.spare_floor = 2;
     const Hints hints{
         .span = Span::unit, .span_wait = 90s, .segment = 3, .spares = 2, .order = RankOrder::tree};
+    request.had = {4, 5};
+    CHECK(apply_hints(hints, 30s, request) == 60s);
+    CHECK(request.had == std::vector<std::uint32_t>{4, 5});
+    CHECK_FALSE(apply_hints({.keep = false}, 30s, request));
+    CHECK(request.had.empty());
     CHECK(apply_hints(hints, 30s, request) == 60s);
     CHECK(request.span == Span::unit);
     CHECK(request.segment == 3);

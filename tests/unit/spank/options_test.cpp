@@ -88,7 +88,7 @@ TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
     CHECK(unknown.error().text ==
           "sokcet=/x: no such argument; there are socket, run, fsroot, ucx, rail-span, "
           "rail-segment, rail-spares, rail-order, restart, restart-max, "
-          "restart-on, ckpt-dir, rail-bind, rail-ucx");
+          "restart-on, ckpt-dir, rail-keep, rail-bind, rail-ucx");
     CHECK_FALSE(options.set_argument("socket"));
     CHECK_FALSE(options.set_argument("socket=run/job.sock"));
     const auto relative = options.set_argument("run=here");

@@ -91,7 +91,8 @@ void judge_failure(StepContext& ctx, base::JobId id, JobState& job) {
                        {},
                        !why.empty(),
                        true,
-                       why.empty() ? requeued_comment(incident, job) : held_comment(incident, why)};
+                       why.empty() ? requeued_comment(incident, job) : held_comment(incident, why),
+                       hosts_of_start(job, epoch)};
     start_action(ctx, incident, std::move(requeue));
     if (!why.empty()) notify_user(ctx, incident, placed, fmt::format("this job is held: {}", why));
 }

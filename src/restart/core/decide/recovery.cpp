@@ -303,11 +303,15 @@ void requeue_affected(StepContext& ctx, Incident& incident, AffectedJob& affecte
     const bool hold = affected.goal == JobGoal::held;
     const bool ended = job.rm.phase == JobPhase::ended;
     auto comment = requeued_comment(incident, job);
+    auto had = hosts_of_start(job, affected.epoch);
     if (job.rm.restarts > affected.epoch && !hold)
-        start_action(ctx, incident, UpdateJob{std::move(target), std::move(exclude), std::move(comment)});
+        start_action(
+            ctx, incident,
+            UpdateJob{std::move(target), std::move(exclude), std::move(comment), false, std::move(had)});
     else
         start_action(ctx, incident,
-                     RequeueJob{std::move(target), std::move(exclude), hold, ended, std::move(comment)});
+                     RequeueJob{std::move(target), std::move(exclude), hold, ended, std::move(comment),
+                                std::move(had)});
 }
 
 void decide_fresh(StepContext& ctx) {

@@ -239,6 +239,8 @@ void take_rm_job(StepContext& ctx, JobState& job, const RmJob& read) {
             for (const auto& node : job.ran_on)
                 if (std::find(read.nodes.begin(), read.nodes.end(), node) == read.nodes.end())
                     job.dropped_nodes.emplace(node, ctx.now);
+        if (job.ran_epoch != read.restarts)
+            job.had = job.ran_epoch + 1 == read.restarts ? std::move(job.ran_on) : std::vector<std::string>();
         job.ran_on = read.nodes;
         job.ran_epoch = read.restarts;
         job.ran_since = read.start;

@@ -161,3 +161,21 @@ TEST_CASE("a requeued job that stays pending is told about once") {
     CHECK(times_noted == 1);
     CHECK(world.count(ActionKind::requeue_job) == 1);
 }
+
+TEST_CASE("a requeue carries the hosts the job had, and the state those of the start before") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    world.find("n002", Severity::fatal);
+    world.run(10);
+    INFO(world.story());
+    std::vector<std::string> had;
+    for (const auto& action : world.actions)
+        if (const auto* requeue = std::get_if<restart::RequeueJob>(&action.what)) had = requeue->had;
+    CHECK(had == std::vector<std::string>{"n001", "n002"});
+    REQUIRE(world.job(job).restarts == 1);
+    REQUIRE(world.job(job).phase == JobPhase::running);
+    CHECK(world.state().jobs.at(world.job(job).id).had == had);
+    const auto text = world.state().to_json();
+    CHECK(restart::State::from_json(text)->jobs.at(world.job(job).id).had == had);
+}

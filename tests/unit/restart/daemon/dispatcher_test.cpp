@@ -118,6 +118,34 @@ TEST_CASE("hosts in use count until the limits of their jobs") {
     CHECK(yard.plan_of(2).empty());
 }
 
+TEST_CASE("a gang that starts again goes back to the hosts it had, unless its user wants none of that") {
+    Yard yard;
+    auto& again = yard.job(2, 2);
+    yard.facts.gangs[JobId(2)].had = {yard.name(6), yard.name(7)};
+    again.excluded = {yard.name(7)};
+    auto hosts = yard.plan_of(2);
+    REQUIRE(hosts.size() == 2);
+    CHECK(has(hosts, yard.name(6)));
+    CHECK((has(hosts, yard.name(4)) || has(hosts, yard.name(5))));
+    again.hints.keep = false;
+    hosts = yard.plan_of(2);
+    CHECK_FALSE(has(hosts, yard.name(6)));
+}
+
+TEST_CASE(
+    "the hosts of a job's last start are those before the one it waits for, and then before the one it has") {
+    restart::JobState job;
+    job.ran_on = {"n1", "n2"};
+    job.ran_epoch = 1;
+    job.had = {"n7"};
+    job.rm.restarts = 2;
+    CHECK(restart::hosts_before(job) == job.ran_on);
+    job.rm.restarts = 3; // nobody saw start 2
+    CHECK(restart::hosts_before(job).empty());
+    job.rm.restarts = 1;
+    CHECK(restart::hosts_before(job) == job.had);
+}
+
 TEST_CASE("the state's gangs become facts") {
     restart::State state;
     auto& job = state.jobs[JobId(5)];
@@ -129,6 +157,10 @@ TEST_CASE("the state's gangs become facts") {
     CHECK(facts.gangs.at(JobId(5)).may_plan);
     CHECK(facts.gangs.at(JobId(5)).restart);
     CHECK(facts.gangs.at(JobId(5)).epoch == 2);
+    CHECK(facts.gangs.at(JobId(5)).had.empty());
+    job.ran_on = {"n003"};
+    job.ran_epoch = 1;
+    CHECK(restart::dispatch_facts(state, now).gangs.at(JobId(5)).had == job.ran_on);
     job.plan = restart::GangPlan{1, 2, {"n001"}, now, restart::GangStage::released, {}, 0};
     facts = restart::dispatch_facts(state, now);
     CHECK_FALSE(facts.gangs.at(JobId(5)).may_plan);

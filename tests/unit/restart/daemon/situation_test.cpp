@@ -98,6 +98,23 @@ TEST_CASE("a waiting job is set among its partition's hosts and the jobs that ho
     CHECK_FALSE(situation_of(scene.queue, scene.placing, 8, scene.view));
 }
 
+TEST_CASE("a job that starts again is explained with the hosts it had") {
+    Scene scene;
+    auto& job = scene.run(1, {"n5", "n7"}, now + 1h);
+    job.hints = {};
+    job.restarts = 1;
+    job.had = {"n5", "n6"};
+    auto situation = scene.of(1);
+    CHECK(situation.request.had == Hosts{4, 5});
+    CHECK(scene.text(1).find("1 of the 2 nodes it had before") != std::string::npos);
+    job.hints.keep = false;
+    CHECK(scene.of(1).request.had.empty());
+    job.hints.keep.reset();
+    job.had.clear(); // of LSF's queue
+    CHECK(situation_of(scene.queue, scene.placing, 1, scene.view, {"n5", "elsewhere"})->request.had ==
+          Hosts{4});
+}
+
 TEST_CASE("how many gangs stand before one, and why, where restartd keeps the queue") {
     Scene scene;
     scene.wait(1, 8).standing = restart::QueueStanding{50, 3, {}};

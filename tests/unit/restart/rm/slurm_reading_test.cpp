@@ -1,4 +1,5 @@
 #include "restart/rm/slurm_reading.hpp"
+#include "restart/rm/slurm_waiting.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -431,4 +432,27 @@ TEST_CASE("only what Slurm can number is handed to it") {
         CHECK(refused.error().code == base::Code::input);
     }
     CHECK(restart::slurm_id(base::JobId(12U, 3)).error().text == "job 12[3] is none of Slurm's");
+}
+
+TEST_CASE(
+    "the hosts that a waiting job had are written beside what its record says, and only when it changes") {
+    auto raw = blank_job();
+    std::string admin = "ticket 7; railyard: restart=auto", comment = "mine";
+    raw.admin_comment = admin.data();
+    raw.comment = comment.data();
+    restart::WaitingChange change;
+    CHECK_FALSE(restart::texts_of(change, raw).any());
+    change.had = {"n001", "n002", "n004"};
+    change.start = 2;
+    auto texts = restart::texts_of(change, raw);
+    CHECK(texts.admin_comment == "ticket 7; railyard: restart=auto; railyard-had: start=2 n[001-002,004]");
+    CHECK_FALSE((texts.comment || texts.excluded || texts.required));
+    raw.admin_comment = texts.admin_comment->data();
+    CHECK_FALSE(restart::texts_of(change, raw).any());
+    change.exclude = {"n002"};
+    change.comment = "requeued";
+    const auto again = restart::texts_of(change, raw);
+    CHECK(again.excluded == "n002");
+    CHECK(again.comment == "mine; railyard: requeued");
+    CHECK_FALSE(again.admin_comment);
 }

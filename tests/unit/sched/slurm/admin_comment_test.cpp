@@ -19,8 +19,9 @@ TEST_CASE("a comment is written in one form and keeps an administrator's text") 
                              .span_wait = std::chrono::minutes(90),
                              .segment = 4,
                              .spares = 1,
-                             .order = RankOrder::tree}) ==
-          "railyard: span=unit@90m segment=4 spares=1 order=tree");
+                             .order = RankOrder::tree,
+                             .keep = false}) ==
+          "railyard: span=unit@90m segment=4 spares=1 order=tree keep=no");
     CHECK(merge_comment("", {.ckpt_dir = "/a b;c%\xc3\xa9"}) == "railyard: ckpt-dir=/a%20b%3Bc%25%C3%A9");
 }
 
@@ -56,6 +57,7 @@ TEST_CASE("hints come back from their comment") {
         if (random() % 2) hints.segment = 1 + random() % 64;
         if (random() % 2) hints.spares = random() % 64;
         if (random() % 2) hints.order = static_cast<RankOrder>(random() % 3);
+        if (random() % 2) hints.keep = random() % 2 == 0;
         if (random() % 2) hints.restart = random() % 2 == 0;
         if (random() % 2) {
             std::string path = "/";
@@ -110,4 +112,25 @@ TEST_CASE("a text is one line and bounded") {
     CHECK(why_in(with_why("", std::string(400, 'x'))) == std::string(400, 'x'));
     CHECK(why_in(with_why("", std::string(401, 'x'))) == std::string(400, 'x') + "...");
     CHECK(why_in(with_why("", std::string(399, 'x') + "\u00e9")) == std::string(399, 'x') + "...");
+}
+
+TEST_CASE("the hosts of a start count for the next one only, and every other byte stays") {
+    using Names = std::vector<std::string>;
+    const auto comment = with_had("ticket 7; railyard: restart=auto", 2, {"n1", "n2", "n4"});
+    CHECK(comment == "ticket 7; railyard: restart=auto; railyard-had: start=2 n[1-2,4]");
+    CHECK(had_in(comment, 3) == Names{"n1", "n2", "n4"});
+    CHECK(had_in(comment, 2).empty());
+    CHECK(had_in(comment, 4).empty());
+    CHECK(had_in(comment, 0).empty());
+    CHECK(parse_comment(comment)->restart == true);
+    CHECK(with_had(comment, 3, {"n9"}) == "ticket 7; railyard: restart=auto; railyard-had: start=3 n9");
+    CHECK(with_had(comment, 3, {}) == "ticket 7; railyard: restart=auto");
+    for (const auto* broken :
+         {"railyard-had:", "railyard-had: n1", "railyard-had: start=x n1",
+          "railyard-had: start=4294967296 n1", "railyard-had: start=0 n[1", "railyard-had: start=0"})
+        CHECK(had_in(broken, 1).empty());
+    Names many;
+    for (int i = 0; i < 2000; i += 2)
+        many.push_back("rack" + std::to_string(i));
+    CHECK(with_had(comment, 3, many) == "ticket 7; railyard: restart=auto"); // never a part of the list
 }

@@ -43,16 +43,19 @@ struct Advisor {
     }
     // The nodes of the first attempt; empty: none, or no opinion.
     std::vector<std::uint32_t> first(const std::vector<std::int64_t>& free_at, std::uint32_t wanted,
-                                     rail_span span, bool* opinion = nullptr) const {
+                                     rail_span span, bool* opinion = nullptr, const char* comment = nullptr,
+                                     bool anew = false) const {
         const rail_question question{.least = wanted,
                                      .wanted = wanted,
-                                     .hints = {span, RAIL_NEVER, 0, 0},
+                                     .hints = {span, RAIL_NEVER, 0, 0, anew},
                                      .now = 100,
                                      .eligible = 100,
                                      .spare_floor = 0,
                                      .node_count = static_cast<std::uint32_t>(free_at.size()),
                                      .free_at = free_at.data(),
-                                     .required = nullptr};
+                                     .required = nullptr,
+                                     .admin_comment = comment,
+                                     .restarts = 3};
         rail_plan* plan = rail_advisor_plan(it, &question);
         if (opinion != nullptr) *opinion = plan != nullptr;
         if (plan == nullptr) return {};
@@ -95,8 +98,28 @@ TEST_CASE("advisor: a required node outside the fabric leaves no opinion") {
     advisor.nodes({"n001", "n002", "login"});
     const std::int64_t free_at[] = {0, 0, 0};
     const std::uint8_t required[] = {0, 0, 1};
-    const rail_question question{1, 1, {RAIL_SPAN_UNIT, RAIL_NEVER, 0, 0}, 100, 100, 0, 3, free_at, required};
+    const rail_question question{
+        1, 1, {RAIL_SPAN_UNIT, RAIL_NEVER, 0, 0, false}, 100, 100, 0, 3, free_at, required, nullptr, 0};
     CHECK(rail_advisor_plan(advisor.it, &question) == nullptr);
+}
+
+TEST_CASE("advisor: a job goes back to the nodes of its last start, unless it wants none of that") {
+    const Site site;
+    site.store("pods=1 units=2 hosts=4 rails=1");
+    const Advisor advisor;
+    advisor.nodes({"n001", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
+    const std::vector<std::int64_t> free_at{0, 0, 0, RAIL_NEVER, 0, 0, RAIL_NEVER, 0};
+    using Nodes = std::vector<std::uint32_t>;
+    const auto first = [&](const char* comment, bool anew = false) {
+        return advisor.first(free_at, 2, RAIL_SPAN_ANY, nullptr, comment, anew);
+    };
+    const char* had = "ticket 7; railyard: restart=auto; railyard-had: start=2 n[006-007]";
+    CHECK(first(nullptr) == Nodes{0, 1});
+    CHECK(first(had) == Nodes{4, 5}); // n006, and another of its unit for n007
+    CHECK(first(had, true) == Nodes{0, 1});
+    CHECK(first("railyard-had: start=1 n[006-007]") == Nodes{0, 1}); // of an older start
+    CHECK(first("railyard-had: start=2 n[006-") == Nodes{0, 1});
+    CHECK(first("railyard-had: start=2 elsewhere,n006") == Nodes{4, 5});
 }
 
 TEST_CASE("advisor: the fabric is taken up when it appears, and a broken file changes nothing") {
@@ -224,6 +247,12 @@ TEST_CASE("advisor: the comment's flags beat the environment's, and nonsense is 
     rail_hints none{};
     rail_hints_of(nullptr, nullptr, 0, &none);
     CHECK(none.span == RAIL_SPAN_ANY);
+    CHECK_FALSE(none.anew);
+    const char* move[] = {"RAIL_KEEP=no"};
+    rail_hints_of("railyard: span=unit", move, 1, &none);
+    CHECK(none.anew);
+    rail_hints_of("railyard: keep=yes", move, 1, &none);
+    CHECK_FALSE(none.anew);
 }
 
 TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the configuration says") {
@@ -232,7 +261,8 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
     const Advisor advisor;
     advisor.nodes({"n001", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
     const std::vector<std::int64_t> free_at{0, 0, 0, RAIL_NEVER, 0, 0, 0, RAIL_NEVER};
-    rail_question question{4, 4, {RAIL_SPAN_UNIT, 60, 0, 0}, 1000, 950, 0, 8, free_at.data(), nullptr};
+    rail_question question{
+        4, 4, {RAIL_SPAN_UNIT, 60, 0, 0, false}, 1000, 950, 0, 8, free_at.data(), nullptr, nullptr, 0};
     const auto first = [&](bool& waits) {
         rail_plan* plan = rail_advisor_plan(advisor.it, &question);
         REQUIRE(plan != nullptr);
@@ -248,7 +278,7 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
     question.now = 1010;
     CHECK(first(waits) == 0);
     CHECK_FALSE(waits);
-    question.hints = {RAIL_SPAN_ANY, RAIL_NEVER, 4, 0};
+    question.hints = {RAIL_SPAN_ANY, RAIL_NEVER, 4, 0, false};
     CHECK(first(waits) == -1);
     CHECK(waits);
     question.hints.segment = 2;
