@@ -167,6 +167,42 @@ std::uint32_t Advisor::spare_floor(std::span<const std::uint32_t> free_nodes) no
     return floor - std::min(floor, static_cast<std::uint32_t>(have));
 }
 
+bool Advisor::rank(std::span<const std::uint32_t> nodes, std::span<std::uint32_t> ranks) noexcept {
+    try {
+        const auto world = current();
+        if (!world) return false;
+        const auto& index = world->placing->placer.index();
+        struct Placed {
+            std::uint32_t position, unit, at; // `at`: which of `nodes`
+        };
+        std::vector<Placed> placed;
+        placed.reserve(nodes.size());
+        for (std::uint32_t at = 0; at < nodes.size(); ++at) {
+            if (nodes[at] >= world->host_of_node.size()) return false;
+            const auto host = world->host_of_node[nodes[at]];
+            if (host == unknown) return false;
+            placed.push_back({index.position[host], index.unit_of[host], at});
+        }
+        std::sort(placed.begin(), placed.end(),
+                  [](const Placed& a, const Placed& b) { return a.position < b.position; });
+        std::vector<std::uint32_t> found(nodes.size());
+        std::uint32_t unit = 0, place = 0;
+        for (std::size_t i = 0; i < placed.size(); ++i) {
+            if (i > 0) ++place;
+            if (i > 0 && placed[i].unit != placed[i - 1].unit) {
+                ++unit;
+                place = 0;
+            }
+            if (place > 0xffff || unit > 0xffff) return false;
+            found[placed[i].at] = unit << 16 | place;
+        }
+        std::copy(found.begin(), found.end(), ranks.begin());
+        return true;
+    } catch (...) { // out of memory: in Slurm's own order
+        return false;
+    }
+}
+
 std::unique_ptr<Plan> Advisor::plan(const Question& question) noexcept {
     try {
         return make_plan(question);

@@ -56,6 +56,11 @@ public:
     // far as they are in the fabric; 0: none, or no fabric is known.
     std::uint32_t spare_floor(std::span<const std::uint32_t> free_nodes) noexcept;
 
+    // The order of ranks, as far as it does not depend on the job (a ring without spares, rank_order.hpp): of
+    // each node the number of its unit among theirs, above 16 bits of its place in it. False: no opinion, as
+    // when one of them is not in the fabric; `ranks` is as it was. Costs nodes log nodes.
+    bool rank(std::span<const std::uint32_t> nodes, std::span<std::uint32_t> ranks) noexcept;
+
     // Null: no opinion. What a plan costs is bounded (sched/budget.hpp), for all its attempts together, and
     // for all plans of one second (Question::now) together.
     std::unique_ptr<Plan> plan(const Question& question) noexcept;

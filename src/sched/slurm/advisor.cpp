@@ -116,6 +116,11 @@ std::uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const std::uint32_
     return advisor->it.spare_floor(std::span(free_nodes, count));
 }
 
+bool rail_advisor_ranks(rail_advisor* advisor, const std::uint32_t* nodes, std::uint32_t count,
+                        std::uint32_t* ranks) {
+    return advisor->it.rank(std::span(nodes, count), std::span(ranks, count));
+}
+
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* question) {
     try {
         auto plan = advisor->it.plan(question_of(*question));

@@ -122,6 +122,28 @@ TEST_CASE("advisor: a job goes back to the nodes of its last start, unless it wa
     CHECK(first("railyard-had: start=2 elsewhere,n006") == Nodes{4, 5});
 }
 
+TEST_CASE("advisor: ranks go unit by unit, whatever the order of the nodes") {
+    const Site site;
+    site.store("pods=1 units=3 hosts=2 rails=1"); // n001-002, n003-004, n005-006
+    const Advisor advisor;
+    std::vector<std::uint32_t> ranks(4, 77);
+    const std::vector<std::uint32_t> before = ranks;
+    const std::vector<std::uint32_t> asked = {5, 1, 0, 3};
+    CHECK_FALSE(rail_advisor_ranks(advisor.it, asked.data(), 4, ranks.data())); // no nodes are known yet
+    advisor.nodes({"n006", "n003", nullptr, "n005", "login", "n004", "n001"});
+    REQUIRE(rail_advisor_ranks(advisor.it, asked.data(), 4, ranks.data()));
+    const auto unit = [](std::uint32_t number) { return number << 16; };
+    CHECK(ranks == std::vector<std::uint32_t>{unit(0) | 1, unit(0), unit(1) | 1, unit(1)});
+
+    ranks = before;
+    for (const std::uint32_t strange : {2U, 4U, 7U, UINT32_MAX}) { // a hole, no host of the fabric, no node
+        const std::vector<std::uint32_t> nodes = {0, 1, 3, strange};
+        CHECK_FALSE(rail_advisor_ranks(advisor.it, nodes.data(), 4, ranks.data()));
+        CHECK(ranks == before);
+    }
+    CHECK(rail_advisor_ranks(advisor.it, nullptr, 0, nullptr));
+}
+
 TEST_CASE("advisor: the fabric is taken up when it appears, and a broken file changes nothing") {
     const Site site;
     const Advisor advisor;
