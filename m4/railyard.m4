@@ -126,38 +126,82 @@ AC_DEFUN([RY_LIBSLURM], [
   AC_MSG_RESULT([$LIBSLURM])
   AC_SUBST([LIBSLURM])])
 
-# RY_SLURM_SOURCE(DIR|no, NAME, OPTION): a configured Slurm source for plugins inside its slurmctld, given by OPTION.
-# A build beside the source is found by its config.h: DIR itself or DIR/build.
-# NAME_CPPFLAGS, NAME_PUBLIC_CPPFLAGS (its public headers only, for SPANK), NAME_API (N of its libslurm.so.N) and the conditionals
+# RY_SLURM_TREE(DIR, OPTION): a configured Slurm source for plugins inside its slurmctld, given by OPTION. A build beside the
+# source is found by its config.h: DIR itself or DIR/build. Sets
+#   ry_src, ry_build  where they stand
+#   ry_release        25.11.7
+#   ry_kind           select: nodes are chosen by a select plugin (before 24.05); topology: by a topology plugin
+#   ry_cppflags, ry_public_cppflags (its public headers only, for SPANK), ry_api (N of its libslurm.so.N)
+# For the next release: its number here, and a file beside src/sched/slurm/slurm_topology_rail_2605.c.
+AC_DEFUN([RY_SLURM_TREE], [
+  ry_src=$(cd "$1" 2>/dev/null && pwd) || AC_MSG_ERROR([$2: no such directory: $1])
+  ry_build=
+  for d in "$ry_src" "$ry_src/build"; do
+    AS_IF([test -f "$d/config.h" && test -f "$d/slurm/slurm_version.h"], [ry_build="$d"; break])
+  done
+  AS_IF([test -z "$ry_build"], [AC_MSG_ERROR([$2: $1 is not configured (no config.h there or in its build/): run Slurm's configure first])])
+  AS_IF([test ! -f "$ry_src/src/slurmctld/slurmctld.h"], [AC_MSG_ERROR([$2: $1 has no src/slurmctld/slurmctld.h])])
+  ry_release=$(sed -n 's/^#define SLURM_VERSION_STRING "\(.*\)"/\1/p' "$ry_build/config.h")
+  AS_CASE([$ry_release],
+    [22.05.*], [ry_kind=select],
+    [24.11.* | 25.05.* | 25.11.* | 26.05.*], [ry_kind=topology],
+    [AC_MSG_ERROR([$2: no plugin is written for Slurm $ry_release (there are for 22.05, 24.11, 25.05, 25.11 and 26.05): another release needs a file like src/sched/slurm/slurm_topology_rail_2605.c])])
+  ry_cppflags="-isystem $ry_build -isystem $ry_build/slurm -isystem $ry_src -isystem $ry_src/src/common"
+  ry_public_cppflags="-isystem $ry_build -isystem $ry_src"
+  ry_api=$(sed -n 's/^ *API_CURRENT:@<:@@<:@:space:@:>@@:>@*//p' "$ry_src/META")
+  # By what types this release calls a topology plugin.
+  AS_IF([test "$ry_kind" = topology], [
+    ry_ops=slurm-ops/$(expr "$ry_release" : '\(@<:@0-9@:>@*\.@<:@0-9@:>@*\)')
+    AS_MKDIR_P([$ry_ops])
+    "$srcdir/build-aux/slurm-topology-ops" "$ry_src" >"$ry_ops/slurm_topology_ops.h.new" || AC_MSG_ERROR([$2: see above])
+    AS_IF([cmp -s "$ry_ops/slurm_topology_ops.h.new" "$ry_ops/slurm_topology_ops.h"],
+      [rm "$ry_ops/slurm_topology_ops.h.new"],
+      [mv "$ry_ops/slurm_topology_ops.h.new" "$ry_ops/slurm_topology_ops.h"])
+    ry_cppflags="-I$ry_ops $ry_cppflags"])])
+
+# RY_SLURM_SOURCE(DIR|no, NAME, OPTION): NAME_CPPFLAGS, NAME_PUBLIC_CPPFLAGS, NAME_API of RY_SLURM_TREE, and the conditionals
 #   NAME           there is one,
-#   NAME_SELECT    nodes are chosen by a select plugin (before 24.05),
-#   NAME_2411      nodes are chosen by a topology plugin, with the shim for 24.11.
+#   NAME_SELECT    nodes are chosen by a select plugin,
+#   NAME_TOPOLOGY  nodes are chosen by a topology plugin.
 AC_DEFUN([RY_SLURM_SOURCE], [
   $2_summary=no ry_kind=
   $2_CPPFLAGS= $2_PUBLIC_CPPFLAGS=
   AS_IF([test "$1" != no], [
-    ry_src=$(cd "$1" 2>/dev/null && pwd) || AC_MSG_ERROR([$3: no such directory: $1])
-    ry_build=
-    for d in "$ry_src" "$ry_src/build"; do
-      AS_IF([test -f "$d/config.h" && test -f "$d/slurm/slurm_version.h"], [ry_build="$d"; break])
-    done
-    AS_IF([test -z "$ry_build"], [AC_MSG_ERROR([$3: $1 is not configured (no config.h there or in its build/): run Slurm's configure first])])
-    AS_IF([test ! -f "$ry_src/src/slurmctld/slurmctld.h"], [AC_MSG_ERROR([$3: $1 has no src/slurmctld/slurmctld.h])])
-    ry_release=$(sed -n 's/^#define SLURM_VERSION_STRING "\(.*\)"/\1/p' "$ry_build/config.h")
-    AS_CASE([$ry_release],
-      [22.05.*], [ry_kind=select],
-      [24.11.*], [ry_kind=2411],
-      [AC_MSG_ERROR([$3: no plugin is written for Slurm $ry_release (there are for 22.05 and 24.11): another release needs a file like src/sched/slurm/slurm_topology_rail_2411.c])])
-    $2_CPPFLAGS="-isystem $ry_build -isystem $ry_build/slurm -isystem $ry_src -isystem $ry_src/src/common"
-    $2_PUBLIC_CPPFLAGS="-isystem $ry_build -isystem $ry_src"
-    $2_API=$(sed -n 's/^ *API_CURRENT:@<:@@<:@:space:@:>@@:>@*//p' "$ry_src/META")
+    RY_SLURM_TREE([$1], [$3])
+    $2_CPPFLAGS=$ry_cppflags
+    $2_PUBLIC_CPPFLAGS=$ry_public_cppflags
+    $2_API=$ry_api
     $2_summary="Slurm $ry_release from $ry_src"])
   AC_SUBST([$2_API])
   AC_SUBST([$2_CPPFLAGS])
   AC_SUBST([$2_PUBLIC_CPPFLAGS])
   AM_CONDITIONAL([$2], [test -n "$ry_kind"])
   AM_CONDITIONAL([$2_SELECT], [test "$ry_kind" = select])
-  AM_CONDITIONAL([$2_2411], [test "$ry_kind" = 2411])])
+  AM_CONDITIONAL([$2_TOPOLOGY], [test "$ry_kind" = topology])])
+
+# RY_MORE_SLURM_SOURCES(DIR:…|no, OPTION): any number of further sources, of 24.11 and later, one a release. more-slurm.mk of
+# the build directory tells src/sched/slurm/releases.mk of them.
+AC_DEFUN([RY_MORE_SLURM_SOURCES], [
+  MORE_SLURM_summary= ry_more=
+  : >more-slurm.mk.new
+  AS_IF([test "$1" != no], [
+    ry_saved_IFS=$IFS IFS=:
+    for ry_dir in $1; do
+      IFS=$ry_saved_IFS
+      RY_SLURM_TREE([$ry_dir], [$2])
+      AS_IF([test "$ry_kind" = select], [AC_MSG_ERROR([$2: Slurm $ry_release belongs to --with-slurm-src])])
+      ry_short=$(expr "$ry_release" : '\(@<:@0-9@:>@*\.@<:@0-9@:>@*\)')
+      AS_CASE([" $ry_more "], [*" $ry_short "*], [AC_MSG_ERROR([$2: two sources of Slurm $ry_short])])
+      ry_more="$ry_more $ry_short"
+      AS_ECHO(["slurm_${ry_short}_cppflags = $ry_cppflags"]) >>more-slurm.mk.new
+      AS_ECHO(["slurm_${ry_short}_public_cppflags = $ry_public_cppflags"]) >>more-slurm.mk.new
+      AS_ECHO(["slurm_${ry_short}_release = $ry_release"]) >>more-slurm.mk.new
+      MORE_SLURM_summary="${MORE_SLURM_summary:+$MORE_SLURM_summary, }$ry_release from $ry_src"
+    done
+    IFS=$ry_saved_IFS])
+  AS_ECHO(["more_slurm =$ry_more"]) >>more-slurm.mk.new
+  mv more-slurm.mk.new more-slurm.mk
+  AS_IF([test -z "$MORE_SLURM_summary"], [MORE_SLURM_summary=no])])
 
 # RY_SITE_DIRECTORIES: without --prefix what the site configures, keeps and runs stands where Slurm's does, and every
 # manual page says: /etc, /var and /run, not below /usr/local.

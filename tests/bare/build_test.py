@@ -20,7 +20,7 @@ echo "$@" >>calls
     for word; do
         case $word in
         --with-slurm-src=*) echo 'S["SLURM_SRC_TRUE"]=""'; echo 'S["SLURM_SRC_SELECT_TRUE"]=""' ;;
-        --with-second-slurm-src=*) echo 'S["SECOND_SLURM_SRC_TRUE"]=""'; echo 'S["SECOND_SLURM_SRC_2411_TRUE"]=""' ;;
+        --with-second-slurm-src=*) echo 'S["SECOND_SLURM_SRC_TRUE"]=""'; echo 'S["SECOND_SLURM_SRC_TOPOLOGY_TRUE"]=""' ;;
         esac
     done
 } >config.status

@@ -11,13 +11,22 @@ NEEDS = ["railtopo", "second/.libs/topology_rail.so", "second/.libs/job_submit_r
 
 
 def options(build):
-    return Options(build=build, userland=debian13().root, settings={
+    return settings(build, debian13().root)
+
+
+def settings(build, root, plugins=""):
+    """The cluster of the tests of each release that has a topology plugin."""
+    return Options(build=build, userland=root, plugins=plugins, settings={
         "SchedulerParameters": "bf_interval=1,sched_interval=2,sched_min_interval=100000,defer_batch,batch_sched_delay=0"})
 
 
 def test_release(cluster):
     """The programs are those of Slurm 24.11, and each loads the plugins without a word."""
-    holds(cluster.out("sinfo", "--version"), " 24.11.", "release")
+    programs_load_the_plugins(cluster, "24.11")
+
+
+def programs_load_the_plugins(cluster, release):
+    holds(cluster.out("sinfo", "--version"), f" {release}.", "release")
     for command in (("sinfo",), ("squeue",), ("srun", "-Q", "-N1", "true"), ("scontrol", "show", "topology")):
         result = cluster.run(*command)
         equal((result.returncode, result.stderr), (0, ""), " ".join(command))

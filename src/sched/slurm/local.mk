@@ -42,9 +42,17 @@ EXTRA_%C%_shadow_select_cons_tres_la_DEPENDENCIES = $(EXTRA_select_rail_la_DEPEN
 %C%_shadow_select_cons_tres_la_LIBADD = libry_slurm.la
 endif
 
-if SLURM_SRC_2411
+# The shared parts of the topology plugin, and slurm_topology_release.c, which includes its release's own file.
+rail_topology_parts = slurm_topology_rail slurm_topology_release slurm_topology_part slurm_layout slurm_node_holds slurm_question \
+	slurm_stock
+rail_topology_sources = %D%/slurm_topology_rail.c %D%/slurm_topology_rail.h %D%/slurm_topology_release.c \
+	%D%/slurm_topology_part.c %D%/slurm_layout.c %D%/slurm_layout.h $(rail_chooser_sources)
+EXTRA_DIST += %D%/slurm_topology_rail_2411.c %D%/slurm_topology_rail_2505.c %D%/slurm_topology_rail_2511.c \
+	%D%/slurm_topology_rail_2605.c build-aux/slurm-topology-ops %D%/releases.mk
+
+if SLURM_SRC_TOPOLOGY
 slurmplugin_LTLIBRARIES += topology_rail.la
-topology_rail_la_SOURCES = %D%/slurm_topology_rail_2411.c $(rail_chooser_sources)
+topology_rail_la_SOURCES = $(rail_topology_sources)
 nodist_EXTRA_topology_rail_la_SOURCES = linked.cpp
 topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
@@ -65,9 +73,9 @@ endif
 # The plugins of another release, from the same objects: only what sees Slurm's headers is compiled again.
 secondplugindir = $(pkglibdir)/second
 secondplugin_LTLIBRARIES =
-if SECOND_SLURM_SRC_2411
+if SECOND_SLURM_SRC_TOPOLOGY
 secondplugin_LTLIBRARIES += second/topology_rail.la
-second_topology_rail_la_SOURCES = %D%/slurm_topology_rail_2411.c $(rail_chooser_sources)
+second_topology_rail_la_SOURCES = $(rail_topology_sources)
 nodist_EXTRA_second_topology_rail_la_SOURCES = linked.cpp
 second_topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
 second_topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
@@ -84,5 +92,10 @@ EXTRA_second_job_submit_rail_la_DEPENDENCIES = %D%/job_submit_rail.map
 second_job_submit_rail_la_LIBADD = libry_slurm.la
 endif
 
+# What configure was told of further releases, and the rules for them and for what stands in under the names of Slurm's own
+# topology plugins: templates of GNU make, which automake cannot read.
+-include more-slurm.mk
+-include $(srcdir)/src/sched/slurm/releases.mk
+
 .PHONY: plugins
-plugins: $(slurmplugin_LTLIBRARIES) $(secondplugin_LTLIBRARIES)
+plugins: $(slurmplugin_LTLIBRARIES) $(secondplugin_LTLIBRARIES) more-plugins

@@ -37,10 +37,10 @@ static void log_text(enum rail_level level, const char* text) {
 #define chooser_type slurm_conf.select_type
 #endif
 
-/* Is the one that slurmctld loads Railyard's, under its own name or the stock one's? */
-static bool spans_are_kept(void)
+/* Is the plugin that slurmctld loads for a type Railyard's, under its own name or the stock one's? */
+static bool is_ours(const char* of)
 {
-    const char* type = strchr(chooser_type, '/');
+    const char* type = strchr(of, '/');
     char *dirs = xstrdup(slurm_conf.plugindir), *rest = NULL, path[PATH_MAX];
     bool kept = false;
     for (char* dir = strtok_r(dirs, ":", &rest); dir; dir = strtok_r(NULL, ":", &rest)) {
@@ -56,12 +56,29 @@ static bool spans_are_kept(void)
     return kept;
 }
 
+/* Says why not. */
+static void check_that_spans_are_kept(void)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+    char* named = get_extra_conf_path("topology.yaml");
+    const bool by_name = !access(named, F_OK);
+    xfree(named);
+    if (by_name) {
+        if (!is_ours("topology/tree") || !is_ours("topology/block") || !is_ours("topology/flat"))
+            error("job_submit/rail: with topology.yaml Slurm takes no TopologyPlugin: --rail-span is checked "
+                  "but not kept; put railyard/shadow first in PluginDir, or do without that file");
+        return;
+    }
+#endif
+    if (!is_ours(chooser_type))
+        error("job_submit/rail: " CHOOSER_OPTION " is %s: --rail-span is checked but not kept; use " CHOOSER
+              "/rail", chooser_type);
+}
+
 extern int init(void)
 {
     if (!running_in_slurmctld()) return SLURM_SUCCESS;
-    if (!spans_are_kept())
-        error("job_submit/rail: " CHOOSER_OPTION " is %s: --rail-span is checked but not kept; use " CHOOSER
-              "/rail", chooser_type);
+    check_that_spans_are_kept();
     gate = rail_gate_open(log_text);
     return SLURM_SUCCESS;
 }

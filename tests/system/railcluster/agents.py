@@ -56,7 +56,7 @@ class Agents:
         cluster, options = self.cluster, self.cluster.options
         plugins = cluster.root / "plugins"
         plugins.mkdir(exist_ok=True)
-        folder = "second/.libs" if options.userland else ".libs"
+        folder = f"{options.plugins or 'second'}/.libs" if options.userland else ".libs"
         links = {name: self.build / folder / name for name in PLUGINS if made_for(self.build, f"{folder}/{name}")}
         programs = [self.build / name for name in (("railtopo", *PROGRAMS) if self.wanted else ("railtopo",))]
         if missing := [str(path) for path in (*links.values(), *programs) if not path.exists()]:

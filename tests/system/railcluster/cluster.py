@@ -50,6 +50,7 @@ class Options:
     railyard: dict[str, str] = dataclasses.field(default_factory=dict)  # "table.key" -> TOML value
     settings: dict[str, str] = dataclasses.field(default_factory=dict)  # keys of slurm.conf
     userland: Optional[Path] = None  # another Debian's root directory (userland.py): Slurm and its plugins alone
+    plugins: str = ""                # the build's folder of plugins for it, as slurm-25.11; second/ if it is not named
     cloud: bool = False              # the controller alone, nodes without slurmds; no agents
     backup: bool = False             # a second controller, on a host of its own
     slurm_user: str = "root"         # SlurmUser, and restartd's

@@ -11,11 +11,11 @@ def alone(function):
 
 
 # What the build makes only for some releases of Slurm: how a file's name begins, the conditional, configure's option.
-CONDITIONAL = (("second/.libs/topology_rail.so", "SECOND_SLURM_SRC_2411", "--with-second-slurm-src"),
+CONDITIONAL = (("second/.libs/topology_rail.so", "SECOND_SLURM_SRC_TOPOLOGY", "--with-second-slurm-src"),
                (".libs/select_rail.so", "SLURM_SRC_SELECT", "--with-slurm-src"),
                ("src/sched/slurm/shadow/", "SLURM_SRC_SELECT", "--with-slurm-src"),
                ("second/.libs/select_rail.so", "SECOND_SLURM_SRC_SELECT", "--with-second-slurm-src"),
-               (".libs/topology_rail.so", "SLURM_SRC_2411", "--with-slurm-src"),
+               (".libs/topology_rail.so", "SLURM_SRC_TOPOLOGY", "--with-slurm-src"),
                (".libs/job_submit_rail.so", "SLURM_SRC", "--with-slurm-src"),
                ("second/", "SECOND_SLURM_SRC", "--with-second-slurm-src"))
 
@@ -30,6 +30,12 @@ def skip(reason: str) -> None:
 
 def _lacking(build: Path, name: str) -> str:
     """Why the build is not configured for a file; empty when it is."""
+    if name.startswith("slurm-"):  # of --with-more-slurm-src, where nodes are chosen by a topology plugin
+        release = name.partition("/")[0].removeprefix("slurm-")
+        listed = build / "more-slurm.mk"
+        if name.endswith("/select_rail.so") or not listed.exists() or f"slurm_{release}_release" not in listed.read_text():
+            return f"the build has no such plugin for Slurm {release}: --with-more-slurm-src names no source that has one"
+        return ""
     for begin, conditional, option in CONDITIONAL:
         if name.startswith(begin):
             configured = Configured(build)

@@ -5,6 +5,7 @@ Another Debian's /usr and what belongs to it in /etc are laid over a host's own 
 """
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import NamedTuple, Optional
@@ -23,9 +24,10 @@ class Userland(NamedTuple):
 
     def plugins(self) -> str:
         """The folder of Slurm's own plugins, as the hosts see it."""
-        for folder in sorted((self.root or Path("/")).glob("usr/lib/*/slurm-wlm")):
-            if (folder / "select_cons_tres.so").exists():
-                return f"/{folder.relative_to(self.root or '/')}"
+        for name in ("slurm-wlm", "slurm"):  # Debian's, and that of who builds Slurm himself
+            for folder in sorted((self.root or Path("/")).glob(f"usr/lib/*/{name}")):
+                if (folder / "select_cons_tres.so").exists():
+                    return f"/{folder.relative_to(self.root or '/')}"
         raise FileNotFoundError("Slurm's plugins stand in no /usr/lib/*/slurm-wlm: install slurm-wlm-basic-plugins")
 
     def mounts(self) -> list[str]:
@@ -42,3 +44,31 @@ def debian13() -> Userland:
     if made.returncode:
         skip((made.stderr.strip().splitlines() or ["no Debian 13 root"])[-1])
     return Userland(Path(made.stdout.strip()))
+
+
+def newer(build: Path, release: str) -> Userland:
+    """A root directory with a newer Slurm, as "25.11": RAILYARD_SLURM_ROOT_2511 names one, else build-aux/debian-root made it.
+
+    Skips the test where there is none, or where the build's plugins are for another micro release, which would not load them.
+    """
+    if os.geteuid() != 0:
+        skip("not root")
+    name = f"RAILYARD_SLURM_ROOT_{release.replace('.', '')}"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "railyard"
+    given = os.environ.get(name)
+    roots = [Path(given)] if given else sorted(path.parent for path in cache.glob(f"*-slurm-{release}.*/.complete"))
+    if not roots:
+        skip(f"no root directory with Slurm {release}: {name} names none, and {cache} has none")
+    root = roots[-1].resolve()
+    told = subprocess.run(["chroot", root, "slurmctld", "-V"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    have, built = (told.stdout.split() or ["none"])[-1], built_for(build, release)
+    if have != built:
+        skip(f"{root} has Slurm {have}, and the plugins are for {built}: Slurm loads none of another number")
+    return Userland(root)
+
+
+def built_for(build: Path, release: str) -> str:
+    """The very release for which --with-more-slurm-src has plugins built: "25.11.7" for "25.11"; skips without."""
+    listed = build / "more-slurm.mk"
+    found = re.search(rf"^slurm_{re.escape(release)}_release = (\S+)$", listed.read_text() if listed.exists() else "", re.MULTILINE)
+    return found[1] if found else skip(f"the build has no plugins for Slurm {release}: --with-more-slurm-src names no source of it")

@@ -6,3 +6,11 @@ check_PROGRAMS += tests/unit/sched/slurm/short_memory
 TESTS += tests/unit/sched/slurm/short_memory
 tests_unit_sched_slurm_short_memory_SOURCES = %D%/short_memory.cpp
 tests_unit_sched_slurm_short_memory_LDADD = libry_slurm.la
+
+# Needs a release's headers, and each of its cases a process of its own.
+if SECOND_SLURM_SRC_TOPOLOGY
+check_PROGRAMS += tests/unit/sched/slurm/layout_of_records
+TESTS += tests/unit/sched/slurm/layout_of_records
+endif
+tests_unit_sched_slurm_layout_of_records_SOURCES = %D%/layout_of_records.c src/sched/slurm/slurm_layout.c src/sched/slurm/slurm_layout.h
+tests_unit_sched_slurm_layout_of_records_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/sched/slurm $(SECOND_SLURM_SRC_CPPFLAGS)

@@ -1,0 +1,103 @@
+#define _GNU_SOURCE /* pipe2 */
+#include "slurm_inside.h"
+
+#include "slurm_layout.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const char plugin_type[];
+
+enum { UNKNOWN, SOUND, OTHER };
+static atomic_int nodes_are, jobs_are;
+
+enum { MOST_VARIABLES = 1 << 20 }; /* more than Slurm lets any job's environment have */
+
+/* Said once: `what` is not what it should be. */
+static bool another(atomic_int* are, const char* what) {
+    if (atomic_exchange(are, OTHER) != OTHER)
+        error("%s: the %s is not that of Slurm %s as this plugin was built with it: Slurm decides alone. "
+              "Build the plugin with the source of this very slurmctld, its patches included "
+              "(configure --with-slurm-src), and restart slurmctld",
+              plugin_type, what, SLURM_VERSION_STRING);
+    return false;
+}
+
+/* Copies what a pointer that may be none points to: the kernel looks, so that a wrong one is an error and no
+ * fault of ours. A pipe takes so few bytes at once. */
+static bool peek(const void* from, void* to, size_t size) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK)) return false;
+    const bool done = write(ends[1], from, size) == (ssize_t)size && read(ends[0], to, size) == (ssize_t)size;
+    close(ends[0]);
+    close(ends[1]);
+    return done;
+}
+
+/* Whether there is this number at this place. */
+static bool has_number(const uint32_t* at, uint32_t wanted) {
+    uint32_t found;
+    return peek(at, &found, sizeof(found)) && found == wanted;
+}
+
+static bool is_node(const node_record_t* node, int index) {
+    char name[1];
+    int32_t at;
+    return has_number(&node->magic, NODE_MAGIC) && peek(&node->index, &at, sizeof(at)) && at == index &&
+           peek(node->name, name, sizeof(name)) && name[0];
+}
+
+bool layout_of_nodes(void) {
+    int are = atomic_load(&nodes_are);
+    if (are != UNKNOWN) return are == SOUND;
+    if (node_record_count < 0 || node_record_count > MAX_SLURM_NODES)
+        return another(&nodes_are, "count of nodes");
+    for (int i = 0; i < node_record_count; i++) {
+        if (!node_record_table_ptr[i]) continue;
+        if (!is_node(node_record_table_ptr[i], i)) return another(&nodes_are, "node table");
+        atomic_compare_exchange_strong(&nodes_are, &are, SOUND);
+        break; /* they all come from one place */
+    }
+    return true;
+}
+
+/* A release of Slurm, no newer than this one: its number above a byte that is 0. A job may have outlived the
+ * upgrades from any older one. */
+static bool is_protocol(uint16_t version) {
+    return version && !(version & 0xff) && version <= SLURM_PROTOCOL_VERSION;
+}
+
+/* In the order of the structure: what lies before the members we use, between them, and behind. */
+static const char* wrong_in(const job_record_t* job) {
+    const job_details_t* details = job->details;
+    if (!has_number(&job->magic, JOB_MAGIC)) return "job record (its magic number)";
+    if (!details || !has_number(&details->magic, DETAILS_MAGIC)) return "job record (details)";
+    if (!job->job_id || job->job_id > MAX_JOB_ID) return "job record (job_id)";
+    if (job->part_ptr && !has_number(&job->part_ptr->magic, PART_MAGIC)) return "job record (part_ptr)";
+    if (job->spank_job_env_size > MOST_VARIABLES || (job->spank_job_env_size && !job->spank_job_env))
+        return "job record (spank_job_env)";
+    if (!is_protocol(job->start_protocol_ver)) return "job record (start_protocol_ver)";
+    /* Not read as a bool, which has no third value. */
+    unsigned char best;
+    memcpy(&best, &job->best_switch, 1);
+    return best > 1 ? "job record (best_switch)" : NULL;
+}
+
+bool layout_of_job(const job_record_t* job) {
+    int are = atomic_load(&jobs_are);
+    if (are != UNKNOWN) return are == SOUND;
+    if (!layout_of_nodes()) return false;
+    /* A reservation asks in the name of a job that has no number, and little else. Where the number is read
+     * in a wrong place every job looks so, so that another one is looked at. */
+    if (has_number(&job->magic, JOB_MAGIC) && !job->job_id) {
+        job = job_list ? list_peek(job_list) : NULL;
+        if (!job) return false; /* nothing is known; the stock plugin answers */
+    }
+    const char* wrong = wrong_in(job);
+    if (wrong) return another(&jobs_are, wrong);
+    atomic_compare_exchange_strong(&jobs_are, &are, SOUND);
+    return true;
+}
