@@ -82,8 +82,11 @@ EXTRA_DIST += \
 	%D%/test_slurm2411_reboots.py \
 	%D%/test_slurm2411_wishes.py \
 	%D%/test_slurm2505.py \
+	%D%/test_slurm2505_named.py \
 	%D%/test_slurm2511.py \
+	%D%/test_slurm2511_named.py \
 	%D%/test_slurm2605.py \
+	%D%/test_slurm2605_named.py \
 	%D%/test_slurm_user.py \
 	%D%/test_soak.py \
 	%D%/test_stragglers.py \

@@ -58,6 +58,9 @@ class Agents:
         plugins.mkdir(exist_ok=True)
         folder = f"{options.plugins or 'second'}/.libs" if options.userland else ".libs"
         links = {name: self.build / folder / name for name in PLUGINS if made_for(self.build, f"{folder}/{name}")}
+        if options.topology_yaml:
+            shadows = self.build / (options.plugins or "second") / "shadow" / ".libs"
+            links |= {name: shadows / name for name in ("topology_tree.so", "topology_block.so", "topology_flat.so")}
         programs = [self.build / name for name in (("railtopo", *PROGRAMS) if self.wanted else ("railtopo",))]
         if missing := [str(path) for path in (*links.values(), *programs) if not path.exists()]:
             raise RuntimeError(f"not built: {' '.join(missing)}: make cluster")

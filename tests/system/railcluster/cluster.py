@@ -51,6 +51,7 @@ class Options:
     settings: dict[str, str] = dataclasses.field(default_factory=dict)  # keys of slurm.conf
     userland: Optional[Path] = None  # another Debian's root directory (userland.py): Slurm and its plugins alone
     plugins: str = ""                # the build's folder of plugins for it, as slurm-25.11; second/ if it is not named
+    topology_yaml: str = ""          # with it Slurm's own topology plugins serve, and Railyard's under their names
     cloud: bool = False              # the controller alone, nodes without slurmds; no agents
     backup: bool = False             # a second controller, on a host of its own
     slurm_user: str = "root"         # SlurmUser, and restartd's
@@ -203,7 +204,8 @@ class Cluster:
         self.slurm = Slurm(self.root, pods, self.yard.namespaces, self.userland,
                            plugin_dir=self.root / "plugins" if options.build else None, settings=settings,
                            slurmd_timeout=options.slurmd_timeout, cred_expire=options.cred_expire, ports=ports,
-                           cloud=options.cloud, backup=BACKUP if options.backup else None, user=options.slurm_user)
+                           cloud=options.cloud, backup=BACKUP if options.backup else None, user=options.slurm_user,
+                           topology_yaml=options.topology_yaml)
 
     def _start_slurm(self) -> None:
         ports = None if self.yard.namespaces else [free_port() for _ in range(len(self.nodes) + 1)]

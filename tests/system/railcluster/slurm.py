@@ -83,16 +83,17 @@ class Slurm:
     def __init__(self, root: Path, pods: list[list[list[str]]], namespaces: bool, userland: Userland, *,
                  plugin_dir: Optional[Path] = None, slurmd_timeout: int = 300, cred_expire: Optional[int] = None,
                  ports: Optional[list[int]] = None, cloud: bool = False, settings: Optional[dict[str, str]] = None,
-                 backup: Optional[str] = None, user: str = "root"):
+                 backup: Optional[str] = None, user: str = "root", topology_yaml: str = ""):
         """pods holds the nodes by pod and unit. plugin_dir holds Railyard's plugins; None is a stock cluster.
 
         ports: the controller's, then each node's. cloud: no node has a slurmd. settings replace or add keys of
-        slurm.conf. backup: the host of a second controller. user: SlurmUser.
+        slurm.conf. backup: the host of a second controller. user: SlurmUser. topology_yaml: that file's text, of 25.05 and later.
         """
         self.root, self.namespaces, self.pods, self.userland = root, namespaces, pods, userland
         self.nodes = [node for pod in pods for unit in pod for node in unit]
         self.plugin_dir, self.slurmd_timeout, self.cred_expire = plugin_dir, slurmd_timeout, cred_expire
         self.cloud, self.settings, self.backup, self.user = cloud, settings or {}, backup, user
+        self.topology_yaml = topology_yaml
         self.ports = ports or [6817] + [6818] * len(self.nodes)
 
     def conf(self, node: Optional[str] = None) -> Path:
@@ -143,6 +144,8 @@ class Slurm:
         # The hosts of Debian 13's Slurm have no cgroups of their own.
         (folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.userland.root else "CgroupAutomount=no\n")
         (folder / "topology.conf").write_text("\n".join(self._switches()) + "\n")
+        if self.topology_yaml:
+            (folder / "topology.yaml").write_text(self.topology_yaml)
         run = self.root / "hosts" / str(node) / "run" / "railyard"
         places = "" if self.namespaces or node is None else f" socket={run}/job.sock run={run}"
         spank = f"optional {self.plugin_dir}/spank_rail.so{places} ucx={self.root}/lib/librailucx.so\n" if "spank_rail.so" in have else ""
