@@ -39,7 +39,7 @@ def test_ranks_go_unit_by_unit(cluster):
     equal(by_rank(), asked, "nodes by rank")
     try:
         path.write_text(other)  # these two have changed places
-        wanted = [asked[0], outside, asked[2], inside]
+        wanted = [asked[0], asked[2], outside, inside]  # within a unit by name
         wait_for(lambda: by_rank() == wanted, 30, f"the ranks to go by the other fabric: {' '.join(wanted)}")
     finally:
         path.write_text(good)
