@@ -1,7 +1,7 @@
 /* job_submit_rail.so: job_submit_rail(8). Between Slurm's job description and submission.hpp.
  *
  * Called by slurmctld with the job write lock held for each submission and change. Jobs without Railyard's
- * flags pass untouched. */
+ * flags, and without words of Slurm's own that mean the same, pass untouched. */
 
 #include "slurm_inside.h"
 
@@ -18,6 +18,7 @@ const char plugin_type[] = "job_submit/rail";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
 static rail_gate* gate;
+static bool chosen_by_us; /* the nodes of jobs */
 
 static void log_text(enum rail_level level, const char* text) {
     if (level == RAIL_LOG_ERROR)
@@ -57,28 +58,31 @@ static bool is_ours(const char* of)
 }
 
 /* Says why not. */
-static void check_that_spans_are_kept(void)
+static bool spans_are_kept(void)
 {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
     char* named = get_extra_conf_path("topology.yaml");
     const bool by_name = !access(named, F_OK);
     xfree(named);
     if (by_name) {
-        if (!is_ours("topology/tree") || !is_ours("topology/block") || !is_ours("topology/flat"))
+        const bool kept = is_ours("topology/tree") && is_ours("topology/block") && is_ours("topology/flat");
+        if (!kept)
             error("job_submit/rail: with topology.yaml Slurm takes no TopologyPlugin: --rail-span is checked "
                   "but not kept; put railyard/shadow first in PluginDir, or do without that file");
-        return;
+        return kept;
     }
 #endif
-    if (!is_ours(chooser_type))
+    const bool kept = is_ours(chooser_type);
+    if (!kept)
         error("job_submit/rail: " CHOOSER_OPTION " is %s: --rail-span is checked but not kept; use " CHOOSER
               "/rail", chooser_type);
+    return kept;
 }
 
 extern int init(void)
 {
     if (!running_in_slurmctld()) return SLURM_SUCCESS;
-    check_that_spans_are_kept();
+    chosen_by_us = spans_are_kept();
     gate = rail_gate_open(log_text);
     return SLURM_SUCCESS;
 }
@@ -103,9 +107,50 @@ static void settle(struct rail_verdict* verdict, job_desc_msg_t* job, char** err
     free(verdict->admin_comment);
 }
 
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+/* Whether topology.conf names switches or blocks, or there is a topology.yaml (25.05). */
+static bool topology_known(void)
+{
+    char *path = get_extra_conf_path("topology.yaml"), *line = NULL;
+    bool known = !access(path, R_OK);
+    xfree(path);
+    path = get_extra_conf_path("topology.conf");
+    FILE* conf = fopen(path, "re");
+    size_t size = 0;
+    while (conf && !known && getline(&line, &size, conf) >= 0) {
+        const char* word = line + strspn(line, " \t");
+        known = !xstrncasecmp(word, "BlockName", strlen("BlockName")) ||
+                !xstrncasecmp(word, "SwitchName", strlen("SwitchName"));
+    }
+    free(line);
+    if (conf) fclose(conf);
+    xfree(path);
+    return known;
+}
+#endif
+
+/* --segment and what belongs to it, and --exclusive=topo: whether there is any of them. Without --nodes a
+ * segment is not ours to judge: how many nodes the job will have is not known yet. */
+static bool take_own_words(const job_desc_msg_t* job, struct rail_submission* submission)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+    if (!chosen_by_us) return false;
+    if (job->segment_size != NO_VAL16 && job->min_nodes != NO_VAL) submission->segment = job->segment_size;
+#ifdef SPREAD_SEGMENTS /* 25.11 */
+    submission->spread_segments = job->bitflags & SPREAD_SEGMENTS;
+#endif
+    submission->exclusive_topo_of_nothing = job->shared == JOB_SHARED_TOPO && !topology_known();
+    return submission->segment > 1 || submission->spread_segments || submission->exclusive_topo_of_nothing;
+#else
+    (void)job;
+    (void)submission;
+    return false;
+#endif
+}
+
 extern int job_submit(job_desc_msg_t* job, uint32_t submit_uid, char** err_msg) {
     (void)submit_uid;
-    if (!gate || !job->spank_job_env_size) return SLURM_SUCCESS;
+    if (!gate) return SLURM_SUCCESS;
     struct rail_submission submission = {
         .variables = (const char* const*)job->spank_job_env,
         .count = job->spank_job_env_size,
@@ -116,6 +161,7 @@ extern int job_submit(job_desc_msg_t* job, uint32_t submit_uid, char** err_msg) 
         .no_kill = job->kill_on_node_fail == 0,
         .requeue = job->requeue == NO_VAL16 ? -1 : job->requeue != 0,
     };
+    if (!take_own_words(job, &submission) && !job->spank_job_env_size) return SLURM_SUCCESS;
     struct rail_verdict verdict;
     rail_gate_submit(gate, &submission, &verdict);
     if (verdict.accepted && verdict.set_requeue) job->requeue = 1;

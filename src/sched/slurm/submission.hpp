@@ -22,6 +22,11 @@ struct Submission {
     bool batch = true;           // sbatch; false: salloc or srun
     std::optional<bool> requeue; // --requeue, --no-requeue, or neither
     bool no_kill = false;        // --no-kill
+    // Slurm's own words for what ours say, of jobs whose nodes Railyard chooses.
+    std::uint32_t segment = 0;    // --segment; 0: none
+    bool spread_segments = false; // --spread-segments
+    // --exclusive=topo where Slurm has no topology.conf: it accepts that, and keeps no node free for it.
+    bool exclusive_topo_of_nothing = false;
 };
 
 struct Accepted {

@@ -103,6 +103,9 @@ void rail_gate_submit(rail_gate* gate, const rail_submission* from, rail_verdict
         submission.most = from->most;
         submission.batch = from->batch;
         submission.no_kill = from->no_kill;
+        submission.segment = from->segment;
+        submission.spread_segments = from->spread_segments;
+        submission.exclusive_topo_of_nothing = from->exclusive_topo_of_nothing;
         if (from->requeue >= 0) submission.requeue = from->requeue != 0;
         const auto accepted = sched::judge(submission, gate->current());
         if (!accepted) return refuse(*verdict, accepted.error());

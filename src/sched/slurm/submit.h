@@ -24,6 +24,9 @@ struct rail_submission {
     bool batch;
     bool no_kill;
     int requeue; /* 1 --requeue, 0 --no-requeue, -1 neither */
+    /* Slurm's own words, of jobs whose nodes our plugin chooses (submission.hpp) */
+    uint32_t segment; /* 0: none */
+    bool spread_segments, exclusive_topo_of_nothing;
 };
 
 /* Strings are from malloc, for the caller to free; NULL: none. */

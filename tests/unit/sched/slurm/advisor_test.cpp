@@ -339,7 +339,7 @@ TEST_CASE("gate: submissions and changes in C") {
         std::free(verdict.admin_comment);
     };
 
-    rail_submission submission{variables, 2, nullptr, 4, 0, true, false, -1};
+    rail_submission submission{variables, 2, nullptr, 4, 0, true, false, -1, 0, false, false};
     rail_gate_submit(gate, &submission, &verdict);
     CHECK(verdict.accepted);
     CHECK(verdict.set_requeue);

@@ -144,3 +144,38 @@ TEST_CASE("submission: how often and when to start again means something with --
     CHECK(never->admin_comment == "railyard: restart=never");
     CHECK(never->note == "--restart-max: has no effect without --restart=auto");
 }
+
+TEST_CASE("submission: Slurm's own --segment counts as ours, and what cannot be kept is refused") {
+    const auto capacity = capacity_of("pods=2 units=2 hosts=8 rails=2");
+    sched::Submission submission;
+    submission.nodes = 16;
+    submission.segment = 4;
+    auto accepted = sched::judge(submission, capacity);
+    REQUIRE(accepted);
+    CHECK(accepted->admin_comment == "railyard: segment=4");
+    submission.variables = {"RAIL_SEGMENT=4", "RAIL_SPAN=fabric"};
+    CHECK(sched::judge(submission, capacity)->admin_comment == "railyard: span=fabric segment=4");
+    submission.variables = {"RAIL_SEGMENT=8"};
+    CHECK(error_of(submission, capacity) ==
+          "--segment=4 and --rail-segment=8 contradict each other: both say how many nodes are kept in one "
+          "unit; give one");
+    submission.variables.clear();
+    submission.nodes = 18;
+    CHECK(error_of(submission, capacity) ==
+          "--segment=4 counts as --rail-segment=4: --rail-segment=4: does not "
+          "divide 18 nodes: ask for 16 or 20 nodes");
+    submission.segment = 1; // says nothing
+    CHECK(sched::judge(submission, capacity)->admin_comment.empty());
+    submission.spread_segments = true;
+    CHECK(error_of(submission, capacity).empty()); // there are no segments
+    submission.nodes = 16;
+    submission.variables = {"RAIL_SEGMENT=4"};
+    CHECK(
+        error_of(submission, capacity).starts_with("--spread-segments: Railyard places segments in as few "));
+    submission.variables.clear();
+    submission.segment = 4;
+    CHECK(error_of(submission, capacity).starts_with("--spread-segments: "));
+    submission.spread_segments = false;
+    submission.exclusive_topo_of_nothing = true;
+    CHECK(error_of(submission, capacity).starts_with("--exclusive=topo: Slurm has no topology.conf here"));
+}
