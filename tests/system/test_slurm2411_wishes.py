@@ -3,7 +3,7 @@
 from railcluster.queue import comment, fill, leave_five_free, refused, running_on, submit, wait_for_resources
 from railcluster.testing import equal, holds
 from test_slurm2411 import NEEDS, options  # noqa: F401
-from test_wishes import (test_hosts_are_kept_free_for_restarts, test_oversubscribed_nodes_have_room,  # noqa: F401
+from test_wishes import (test_a_gang_stays_in_its_reservation, test_hosts_are_kept_free_for_restarts, test_oversubscribed_nodes_have_room,  # noqa: F401
                          test_segments_are_never_split, test_small_jobs_do_not_starve_a_wish,
                          test_spares_lie_inside_the_allocation, test_what_exclusion_makes_impossible_is_refused)
 from test_wishes import shares

@@ -197,3 +197,31 @@ def test_oversubscribed_nodes_have_room(cluster):
         equal(units_of(cluster, running_on(cluster, submit(cluster, *flags, *whole, "--rail-span=unit"))), {0}, "units")
         third = submit(cluster, *flags, *whole, "--rail-span=unit")
         wait_for_resources(cluster, third)
+
+
+def test_a_gang_stays_in_its_reservation(cluster):
+    """A gang in a reservation is placed among its nodes as on a fabric of its own, and waits for these alone; others are
+    placed beside it."""
+    first, second = cluster.units
+    reserved = {*first[:5], *second[:3]}
+    cluster.out("scontrol", "create", "reservation", "reservationname=gangs", "starttime=now", "duration=60", "user=root",
+                f"nodes={','.join(sorted(reserved))}")
+    try:
+        inside = ("--reservation=gangs", "--rail-span=unit", "-t", "10")
+        three = submit(cluster, "-N3", *inside)
+        equal(set(running_on(cluster, three)), set(second[:3]), "the tightest unit of the reservation")
+        four = submit(cluster, "-N4", *inside)
+        check(set(running_on(cluster, four)) < set(first[:5]), "four in the reservation's other unit")
+        # Each unit has nodes free beside the reservation, which are not for it.
+        waits = submit(cluster, "-N5", *inside)
+        for _ in range(2):
+            look_at_all(cluster)
+            equal(state(cluster, waits), "PENDING", "five in a unit where the reservation has four in use")
+        others = running_on(cluster, submit(cluster, "-N4", "--rail-span=unit", "-t", "10"))
+        check(set(others) <= set(second[3:]), f"a gang of no reservation on {others}")
+        cluster.out("scancel", four)
+        equal(set(running_on(cluster, waits)), set(first[:5]), "five once they are free")
+    finally:
+        cluster.out("scancel", "--user=root")
+        wait_for(lambda: not cluster.out("squeue", "-h"), 60, "the jobs to go")
+        cluster.out("scontrol", "delete", "reservationname=gangs")
