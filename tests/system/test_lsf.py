@@ -52,6 +52,26 @@ def test_a_gang_leaves_a_host_that_loses_power(cluster):
     holds(notes(cluster, str(job.number)), "RUNNING on", "what is told of the job")
 
 
+def test_the_other_hosts_are_kept(cluster):
+    """A gang of two loses a host when each unit has two free: it stays on the other one, though in the other unit nothing
+    would be left over."""
+    cluster.agents.wait_heard()
+    gangs = [bsub(cluster, 2, *SLEEP, env={"RAIL_RESTART": "auto"}) for _ in range(4)]
+    hosts = [gang.wait("RUN", queue="gang") for gang in gangs]
+    job, had = gangs[2], hosts[2]
+    beside = [index for index in (0, 1, 3) if any({*hosts[index], *had} <= set(unit) for unit in cluster.units)]
+    equal(len(beside), 1, "gangs in its unit")
+    far = next(index for index in (0, 1, 3) if index not in beside)
+    for index in (beside[0], far):
+        cluster.out("bkill", str(gangs[index].number))
+        gangs[index].wait("EXIT")
+    cluster.power_off(had[1])
+    again = job.wait("RUN", 90, queue="gang", without=had[1])
+    check(had[0] in again and any({*again, *had} <= set(unit) for unit in cluster.units), f"{had} became {again}")
+    terms = json.loads(cluster.out("railctl", "explain", str(job.number), "--json"))["placement"]["terms"]
+    equal([term["text"] for term in terms if term["term"] == "moved"], ["1 of the 2 nodes it had before"], "railctl explain")
+
+
 def test_a_rerunnable_gang_leaves_a_lost_host_too(cluster):
     cluster.agents.wait_heard()
     job = bsub(cluster, 3, *SLEEP)  # bsub -r, and no word on --restart

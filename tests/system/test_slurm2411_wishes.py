@@ -1,12 +1,40 @@
 """Those of test_wishes.py in which Slurm 24.11 and topology_rail have a part of their own."""
 
-from railcluster.queue import comment, fill, leave_five_free, refused, running_on, submit, wait_for_resources
-from railcluster.testing import equal, holds
+from railcluster.process import wait_for
+from railcluster.queue import (comment, fill, leave_five_free, refused, running_on, submit, wait_for_resources,
+                               wait_state)
+from railcluster.testing import check, equal, holds
 from test_slurm2411 import NEEDS, options  # noqa: F401
 from test_wishes import (test_a_gang_stays_in_its_reservation, test_hosts_are_kept_free_for_restarts, test_oversubscribed_nodes_have_room,  # noqa: F401
                          test_segments_are_never_split, test_small_jobs_do_not_starve_a_wish,
                          test_spares_lie_inside_the_allocation, test_what_exclusion_makes_impossible_is_refused)
 from test_wishes import shares
+
+
+def test_the_other_hosts_are_kept(cluster):
+    """What restartd writes of a job's last start keeps it there, with another node of that unit for the one that is excluded,
+    though in the other unit nothing would be left over; of an older start it says nothing."""
+    first, second = cluster.units
+    beside, other = fill(cluster, first[4:]), fill(cluster, second)
+    job = submit(cluster, "-N4", "--requeue")
+    had = running_on(cluster, job)
+    equal(had, first[:4], "nodes of the first start")
+    for filler in (beside, other):
+        cluster.out("scancel", filler)
+        wait_state(cluster, filler, "CANCELLED")
+    fill(cluster, second[:4])
+
+    def again(start):
+        cluster.out("scontrol", "requeuehold", job)
+        wait_for(lambda: not cluster.out("squeue", "-h", "-j", job, "-t", "CG,R"), 30, "the job to wait")
+        wait_for(lambda: cluster.run("scontrol", "update", f"jobid={job}", f"excnodelist={had[1]}", "starttime=now",
+                                     f"admincomment=railyard-had: start={start} {','.join(had)}").returncode == 0, 30, "the change")
+        cluster.out("scontrol", "release", job)
+        return set(running_on(cluster, job))
+
+    nodes = again(0)
+    check(set(had) - {had[1]} < nodes < set(first), f"{had} became {nodes}")
+    equal(again(0), set(second[4:]), "nodes by what was written of an older start")
 
 
 def test_slurms_own_segment_counts_as_ours(cluster):
