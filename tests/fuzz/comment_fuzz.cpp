@@ -6,6 +6,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view comment(reinterpret_cast<const char*>(data), size);
+    const auto had = sched::had_in(comment, 1);
+    const auto kept = sched::with_had(comment, 0, {"n1", "n2"});
+    if (sched::had_in(kept, 1) != std::vector<std::string>{"n1", "n2"}) std::abort();
+    if (!had.empty() && sched::with_had(comment, 7, {}).size() >= comment.size()) std::abort();
     const auto hints = sched::parse_comment(comment);
     if (!hints) {
         if (!hints.error().text.starts_with("railyard comment: ")) std::abort();
