@@ -45,6 +45,7 @@ struct Facts {
     std::optional<std::string> plugstack_text;
     std::vector<doctor::PlugstackLine> spank;
     std::optional<std::string> topology_conf; // topology.conf beside slurm.conf
+    bool topology_yaml = false;               // whether that file stands there, too
 
     bool controller_up = false;              // slurmctld on this host answers
     std::vector<std::string> backups_up;     // hosts of other controllers that answer

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <sstream>
@@ -68,6 +69,8 @@ void read_files(const Ask& ask, Facts& into) {
         if (const auto safe = only_ours(file, owner); !safe && into.unsafe.empty())
             into.unsafe = safe.error().text;
     into.topology_conf = text_of(main.parent_path() / "topology.conf");
+    std::error_code ignored;
+    into.topology_yaml = std::filesystem::exists(main.parent_path() / "topology.yaml", ignored);
     into.plugin_dir = text.value("PluginDir").value_or(SLURM_PLUGIN_DIR);
     into.plugins = doctor::plugins_in(into.plugin_dir);
     if (auto hosts = hosts_of(into.conf))

@@ -13,6 +13,7 @@ namespace restart::enable {
 namespace {
 
 constexpr int topology_since = 2405; // the release
+constexpr int yaml_since = 2505;     // topology.yaml, which takes the place of TopologyPlugin
 
 // Of the doctor's findings those with which placement is not to be switched on.
 constexpr const char* grave[] = {"config.wrong", "munge.away", "plugin.broken", "plugin.release",
@@ -65,6 +66,12 @@ private:
                 "change to SelectType=select/cons_tres first (slurm.conf(5)), and run with that for a while");
         for (auto& obstacle : plugin_obstacles(facts_, plan_.way, true))
             found_.push_back(std::move(obstacle));
+        if (plan_.way == Way::topology && release >= yaml_since && facts_.topology_yaml)
+            add("slurm.topology_yaml",
+                "topology.yaml stands beside slurm.conf: Slurm takes no TopologyPlugin then",
+                "take the file away (topology/rail needs none), or put railyard/shadow first in PluginDir on "
+                "all "
+                "hosts (topology_rail(8))");
         if (plan_.way == Way::select) of_select();
         for (const auto& complaint : doctor::complaints(facts_.doctor, false))
             if (std::find(std::begin(grave), std::end(grave), complaint.code) != std::end(grave))

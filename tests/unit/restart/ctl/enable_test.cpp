@@ -224,6 +224,9 @@ TEST_CASE("enable: the order goes on from wherever it stopped") {
                   f.topology_conf = "SwitchName=s Nodes=n[1-3]\n";
               }),
          off(), "slurmctld.stop conf.head slurmctld.start verify hosts.copy", "TopologyPlugin=topology/tree"},
+        {"24.11 does not look at topology.yaml", with(debian13(), [](Facts& f) { f.topology_yaml = true; }),
+         on(), "flags hosts.check slurmctld.stop conf.head slurmctld.start verify hosts.copy",
+         "TopologyPlugin=topology/rail JobSubmitPlugins=lua,rail"},
         {"configless hosts of 24.11 get it from slurmctld",
          with(debian13(), [](Facts& f) { set(f, "SlurmctldParameters", "enable_configless"); }), on(),
          "flags hosts.check slurmctld.stop conf.head slurmctld.start verify (hosts.copy)",
@@ -254,6 +257,15 @@ TEST_CASE("enable: what would stop slurmctld or jobs is found before anything is
         {"slurm.select", [](Facts& f) { set(f, "SelectType", "select/linear"); }},
         {"slurm.unknown", [](Facts& f) { f.release.clear(); }},
         {"slurm.max_node_count", [](Facts& f) { set(f, "MaxNodeCount", "64"); }},
+        {"slurm.topology_yaml",
+         [](Facts& f) {
+             f = debian13();
+             f.release = "25.11.7";
+             for (auto& plugin : f.plugins)
+                 plugin.built_for = f.release;
+             runs(f, "SLURM_VERSION", f.release);
+             f.topology_yaml = true;
+         }},
         {"slurm.configless", [](Facts& f) { set(f, "SlurmctldParameters", "enable_configless"); }},
         {"hosts.release", [](Facts& f) { f.hosts[1].version = "22.05.2"; }},
         {"conf.unclear", [](Facts& f) { f.conf[0].text += "SelectType=select/cons_tres\n"; }},
