@@ -117,7 +117,7 @@ class Stages:
     # --- building ---
 
     def build_all(self):
-        builder.configure(self.build, ["--enable-werror"], say, ("", "trixie"))
+        builder.configure(self.build, ["--enable-werror"], say, ("", "trixie"), builder.more_sources(say))
         self.other_root = self.start_other_root()
         self.nvml = self.start_nvml_header()
         builder.make(self.build, ["all"], say)

@@ -112,6 +112,40 @@ def test_once(folder) -> None:
     equal(world.configure(), [])  # the release more does no harm
 
 
+def test_newer_slurms(folder) -> None:
+    """Sources that are configured and at hand are used, of each release the newest; others are named, and a wrong one stops."""
+    world = World(folder)
+    world.source("22")
+    world.source("24", "trixie")
+    cache = world.root / "cache" / "railyard"
+    for release, below in (("25.05.8", ""), ("25.11.5", "build"), ("25.11.7", "build"), ("24.11.5", "build"), ("22.05.8", "")):
+        (cache / f"slurm-{release}" / below).mkdir(parents=True)
+        (cache / f"slurm-{release}" / below / "config.h").write_text(f'#define SLURM_VERSION_STRING "{release}"\n')
+    (cache / "slurm-26.05.3").mkdir()  # never configured
+    os.environ["XDG_CACHE_HOME"] = str(world.root / "cache")
+    os.environ.pop("RAILYARD_SLURM_SOURCES", None)
+    said = []
+    more = builder.more_sources(said.append)
+    equal(more, [f"--with-more-slurm-src={cache}/slurm-25.05.8:{cache}/slurm-25.11.7"])
+    check(len(said) == 1 and said[0].startswith("no plugins for Slurm 26.05: "), said)
+    builder.configure(world.build, ["--enable-werror"], world.said.append, ("", "trixie"), more)
+    check(f"more-slurm-src={cache}/slurm-25.05.8:" in (world.build / "calls").read_text(), "not given to configure")
+    equal(world.configure("trixie"), [])  # releases more do no harm
+
+    os.environ["RAILYARD_SLURM_SOURCES"] = f"{cache}/slurm-25.11.5"
+    try:
+        equal(builder.more_sources(said.append), [f"--with-more-slurm-src={cache}/slurm-25.11.5"])
+        os.environ["RAILYARD_SLURM_SOURCES"] = f"{cache}/slurm-26.05.3"
+        try:
+            builder.more_sources(said.append)
+        except builder.Failed as error:
+            check("slurm-26.05.3 is no configured source" in str(error), error)
+        else:
+            raise AssertionError("it took what is not configured")
+    finally:
+        del os.environ["RAILYARD_SLURM_SOURCES"]
+
+
 def test_no_source_stops(folder) -> None:
     """What the main job needs and cannot be made stops, with what is missing and the way out; later it is there."""
     world = World(folder)

@@ -16,6 +16,7 @@ EVERY = 8.0  # seconds between two lines of progress where there is no terminal
 RECORD = "configured.json"  # in a build directory: what configure was called with
 SANITIZED = ["--enable-werror", "--enable-sanitizer=address,undefined"]  # of the build directory -asan
 FIRST = "--with-slurm-src="
+NEWER = ("25.05", "25.11", "26.05")  # releases of which nobody but its owner has the source: configure --with-more-slurm-src
 POINTLESS = ("there are no plugins for slurmctld, and what jobs ask for (--rail-span, --restart=auto) would be honoured by "
              "nobody")
 
@@ -119,12 +120,13 @@ class Configured:
         return found or f"the build is configured without {option}"
 
 
-def configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",)) -> None:
+def configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",),
+              more: Sequence[str] = ()) -> None:
     """bootstrap and configure, each only where it has not been done with these options, sources and compilers.
 
     releases are the Debians for whose Slurm plugins are built: "" is this machine's, and at most one more. Without the
     first there is no point in going on: Failed. What became of the second stands in Configured.why_not(). A directory that
-    was configured by hand is left as it is, and must have the first as well.
+    was configured by hand is left as it is, and must have the first as well. more: what more_sources() found.
     """
     logs = build / "logs"
     build.mkdir(parents=True, exist_ok=True)
@@ -142,7 +144,7 @@ def configure(build: Path, options: list[str], say: Callable[[str], None], relea
     finally:
         if bootstrap:
             bootstrap.stop()
-    command = [str(word) for word in (SOURCE / "configure", *options, *precompiled(), *compilers(), *found)]
+    command = [str(word) for word in (SOURCE / "configure", *options, *precompiled(), *compilers(), *found, *more)]
     tools = [_version(word.split("=", 1)[1]) for word in compilers()]
     if (build / "Makefile").exists() and have.tools == tools and _covers(have.command, command):
         return
@@ -164,9 +166,9 @@ def _bootstrapped() -> bool:
 
 
 def _covers(have: list[str], wanted: list[str]) -> bool:
-    """Whether it is configured with what is wanted, and maybe one release more whose source is still there."""
-    more = have[len(wanted):]
-    return have[:len(wanted)] == wanted and all(Path(word.partition("=")[2]).is_dir() for word in more)
+    """Whether it is configured with what is wanted, and maybe releases more whose sources are still there."""
+    more = [source for word in have[len(wanted):] for source in word.partition("=")[2].split(":")]
+    return have[:len(wanted)] == wanted and all(Path(source).is_dir() for source in more)
 
 
 def _version(compiler: str) -> str:
@@ -205,6 +207,28 @@ def slurm_sources(build: Path, say: Callable[[str], None], releases: Sequence[st
         for step in steps:
             step.stop()
     return options, missing
+
+
+def more_sources(say: Callable[[str], None]) -> list[str]:
+    """configure's option for the newer Slurms whose configured sources are at hand; tells which are not.
+
+    RAILYARD_SLURM_SOURCES=DIR:DIR names them; without it those of the cache, slurm-25.11.7 and so on, as far as complete.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "railyard"
+    given = os.environ.get("RAILYARD_SLURM_SOURCES")
+    folders = [Path(word) for word in given.split(":")] if given else sorted(cache.glob("slurm-[0-9]*"))
+    found = {}
+    for folder in folders:
+        text = _read(folder / "build" / "config.h") or _read(folder / "config.h")
+        release = re.search(r'^#define SLURM_VERSION_STRING "((\d+\.\d+)\.[^"]*)"', text, re.MULTILINE)
+        if release and release[2] in NEWER:
+            found[release[2]] = folder
+        elif given:
+            raise Failed(f"RAILYARD_SLURM_SOURCES: {folder} is no configured source of Slurm {', '.join(NEWER)}")
+    for release in NEWER:
+        if release not in found:
+            say(f"no plugins for Slurm {release}: no configured source of it in {cache}, nor in RAILYARD_SLURM_SOURCES")
+    return [f"--with-more-slurm-src={':'.join(str(folder) for folder in found.values())}"] if found else []
 
 
 def compilers() -> list[str]:
