@@ -62,7 +62,7 @@ endif
 
 if SLURM_SRC
 slurmplugin_LTLIBRARIES += job_submit_rail.la
-job_submit_rail_la_SOURCES = %D%/slurm_job_submit_rail.c
+job_submit_rail_la_SOURCES = %D%/slurm_job_submit_rail.c %D%/slurm_layout.c %D%/slurm_layout.h
 nodist_EXTRA_job_submit_rail_la_SOURCES = linked.cpp
 job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/job_submit_rail.map
@@ -84,7 +84,7 @@ second_topology_rail_la_LIBADD = libry_slurm.la
 endif
 if SECOND_SLURM_SRC
 secondplugin_LTLIBRARIES += second/job_submit_rail.la
-second_job_submit_rail_la_SOURCES = %D%/slurm_job_submit_rail.c
+second_job_submit_rail_la_SOURCES = %D%/slurm_job_submit_rail.c %D%/slurm_layout.c %D%/slurm_layout.h
 nodist_EXTRA_second_job_submit_rail_la_SOURCES = linked.cpp
 second_job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
 second_job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/job_submit_rail.map

@@ -44,7 +44,7 @@ $(eval $(call rail_topology_objects,slurm-$(1),$(2)))
 $(eval $(call rail_object,slurm-$(1),slurm_topology_rail,slurm_topology_rail,$(2)))
 $(eval $(call rail_object,slurm-$(1),slurm_job_submit_rail,slurm_job_submit_rail,$(2)))
 $(eval $(call rail_plugin,slurm-$(1),topology_rail,$(rail_topology_parts),$(rail_from)/topology_rail.map,libry_slurm.la,slurm-$(1)))
-$(eval $(call rail_plugin,slurm-$(1),job_submit_rail,slurm_job_submit_rail,$(rail_from)/job_submit_rail.map,libry_slurm.la,slurm-$(1)))
+$(eval $(call rail_plugin,slurm-$(1),job_submit_rail,slurm_job_submit_rail slurm_layout,$(rail_from)/job_submit_rail.map,libry_slurm.la,slurm-$(1)))
 $(eval $(call rail_spank,slurm-$(1),$(3)))
 $(if $(filter 24.11,$(1)),,$(eval $(call rail_shadow_plugins,slurm-$(1)/shadow,$(2),slurm-$(1)/shadow)))
 endef

@@ -13,6 +13,8 @@
 
 #include "sched/slurm/submit.h"
 
+#include "slurm_layout.h"
+
 const char plugin_name[] = "Railyard job submission";
 const char plugin_type[] = "job_submit/rail";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
@@ -177,8 +179,11 @@ extern int job_modify(job_desc_msg_t* job, job_record_t* record, uint32_t submit
 extern int job_modify(job_desc_msg_t* job, job_record_t* record, uint32_t submit_uid) {
     char** const err_msg = NULL;
 #endif
-    if (!gate || (!job->admin_comment && (job->min_nodes == NO_VAL || !record->admin_comment)))
-        return SLURM_SUCCESS;
+    if (!gate) return SLURM_SUCCESS;
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+    if (!layout_of_job(record)) return SLURM_SUCCESS;
+#endif
+    if (!job->admin_comment && (job->min_nodes == NO_VAL || !record->admin_comment)) return SLURM_SUCCESS;
     uint32_t nodes = job->min_nodes, most = job->max_nodes;
     if (nodes == NO_VAL) nodes = record->details ? record->details->min_nodes : 1;
     if (most == NO_VAL) most = record->details ? record->details->max_nodes : 0;

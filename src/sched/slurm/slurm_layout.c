@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* 22.05 is one frozen release, and its records have other names. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+
 extern const char plugin_type[];
 
 enum { UNKNOWN, SOUND, OTHER };
@@ -101,3 +104,5 @@ bool layout_of_job(const job_record_t* job) {
     atomic_compare_exchange_strong(&jobs_are, &are, SOUND);
     return true;
 }
+
+#endif

@@ -368,9 +368,10 @@ static int choose(topology_eval_t* eval) {
 
 extern int topology_p_eval_nodes(topology_eval_t* eval) {
     job_record_t* job = eval->job_ptr;
-    if (!advisor || !layout_of_job(job)) return ask_stock(eval);
+    /* Of a job that is laid out otherwise nothing is read or written, not even what ask_stock() frees. */
+    if (!advisor || !layout_of_job(job)) return stock_eval(eval);
     if (!job->req_switch) job->best_switch = true; /* whatever was said of it before */
     /* A reservation asks in the name of a job without a number. */
-    if (!job->details || !job->job_id || eval->min_nodes == 0) return ask_stock(eval);
+    if (!job->details || !job->job_id || eval->min_nodes == 0) return stock_eval(eval);
     return choose(eval);
 }
