@@ -71,9 +71,9 @@ Facts after_all() {
     facts.changed = morning - 1h;
     return facts;
 }
-Facts debian13() {
+Facts debian13(const char* release = "24.11.5") {
     auto facts = before_all();
-    facts.release = "24.11.5";
+    facts.release = release;
     for (auto& plugin : facts.plugins)
         plugin.built_for = facts.release;
     runs(facts, "SLURM_VERSION", facts.release);
@@ -257,15 +257,7 @@ TEST_CASE("enable: what would stop slurmctld or jobs is found before anything is
         {"slurm.select", [](Facts& f) { set(f, "SelectType", "select/linear"); }},
         {"slurm.unknown", [](Facts& f) { f.release.clear(); }},
         {"slurm.max_node_count", [](Facts& f) { set(f, "MaxNodeCount", "64"); }},
-        {"slurm.topology_yaml",
-         [](Facts& f) {
-             f = debian13();
-             f.release = "25.11.7";
-             for (auto& plugin : f.plugins)
-                 plugin.built_for = f.release;
-             runs(f, "SLURM_VERSION", f.release);
-             f.topology_yaml = true;
-         }},
+        {"slurm.topology_yaml", [](Facts& f) { (f = debian13("25.11.7")).topology_yaml = true; }},
         {"slurm.configless", [](Facts& f) { set(f, "SlurmctldParameters", "enable_configless"); }},
         {"hosts.release", [](Facts& f) { f.hosts[1].version = "22.05.2"; }},
         {"conf.unclear", [](Facts& f) { f.conf[0].text += "SelectType=select/cons_tres\n"; }},
