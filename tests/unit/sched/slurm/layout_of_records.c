@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -160,6 +161,18 @@ static void nodes_that_point_nowhere(void) {
     node_record_table_ptr[0] = (void*)0x20;
     WANT(!layout_of_nodes() && told == 1);
 }
+/* slurmctld has used up its file descriptors: no answer is not a wrong one. */
+static void nothing_to_look_with(void) {
+    struct rlimit before, none;
+    WANT(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = before;
+    none.rlim_cur = 3;
+    WANT(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    WANT(layout_of_nodes() && !layout_of_job(job) && told == 0);
+    WANT(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    WANT(layout_of_job(job) && told == 0);
+}
+
 static void no_nodes_yet(void) {
     node_record_count = 0;
     WANT(layout_of_nodes() && told == 0);
@@ -187,6 +200,7 @@ int main(void) {
         more_nodes_than_there_can_be,
         nodes_that_point_nowhere,
         no_nodes_yet,
+        nothing_to_look_with,
     };
     int failed = 0;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
