@@ -6,6 +6,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/event.hpp %D%/event_fields.hpp \
 	%D%/event_log.cpp %D%/event_log.hpp \
 	%D%/fabric_facts.hpp \
+	%D%/former_hosts.hpp \
 	%D%/gang_fields.hpp \
 	%D%/gang_plan.hpp \
 	%D%/host_use.cpp %D%/host_use.hpp \

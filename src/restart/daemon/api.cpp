@@ -5,7 +5,7 @@
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "base/user.hpp"
-#include "restart/daemon/dispatcher.hpp"
+#include "restart/core/former_hosts.hpp"
 #include "restart/daemon/plan.hpp"
 #include "restart/daemon/rate_views.hpp"
 #include "restart/daemon/situation.hpp"

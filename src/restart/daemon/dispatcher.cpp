@@ -1,6 +1,7 @@
 #include "restart/daemon/dispatcher.hpp"
 
 #include "restart/core/act/act.hpp"
+#include "restart/core/former_hosts.hpp"
 #include "restart/core/kept_jobs.hpp"
 
 #include <algorithm>
@@ -56,11 +57,6 @@ sched::lsf::WaitingGang waiting(const QueueJob& job, const DispatchFacts::Gang& 
 }
 
 } // namespace
-
-std::vector<std::string> hosts_before(const JobState& job) {
-    if (job.ran_epoch == job.rm.restarts) return job.had;
-    return job.ran_epoch + 1 == job.rm.restarts ? job.ran_on : std::vector<std::string>();
-}
 
 DispatchFacts dispatch_facts(const State& state, base::Time now) {
     DispatchFacts facts;

@@ -29,8 +29,6 @@ struct DispatchFacts {
     std::map<base::JobId, Gang> gangs;
     std::set<std::string, std::less<>> unfit; // hosts that may get no gang, whatever the queue says
 };
-// The hosts of the start before the one that the job waits for or has; none where they are not known.
-std::vector<std::string> hosts_before(const JobState& job);
 DispatchFacts dispatch_facts(const State& state, base::Time now);
 
 class Dispatcher {

@@ -81,9 +81,6 @@ JobTarget target_of(const AffectedJob& affected, const Incident& incident); // o
 // The last action that was to restart the job from the start that the fault affected; null: none.
 const Intent* requeue_of(const Incident& incident, const AffectedJob& affected);
 
-// The hosts of that start of the job; none when they are not known, or it has components, each with its own.
-std::vector<std::string> hosts_of_start(const JobState& job, std::uint32_t epoch);
-
 // exclusions.cpp
 // The hosts that the job's requeue excludes because of its culprit; records them as ours.
 std::vector<std::string> exclusion_of(StepContext& ctx, JobState& job, const std::string& host);

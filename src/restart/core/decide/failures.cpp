@@ -5,6 +5,7 @@
 #include "restart/core/act/act.hpp"
 #include "restart/core/act/gate.hpp"
 #include "restart/core/decide/decide.hpp"
+#include "restart/core/former_hosts.hpp"
 #include "restart/core/host_use.hpp"
 
 #include <fmt/format.h>

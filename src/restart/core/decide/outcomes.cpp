@@ -155,11 +155,6 @@ JobTarget target_of(const AffectedJob& affected, const Incident& incident) {
                   affected.on.empty() ? incident.host : affected.on.front());
 }
 
-std::vector<std::string> hosts_of_start(const JobState& job, std::uint32_t epoch) {
-    if (job.ran_epoch != epoch || !job.rm.components.empty()) return {};
-    return job.ran_on;
-}
-
 const Intent* requeue_of(const Incident& incident, const AffectedJob& affected) {
     const auto found =
         std::find_if(incident.intents.rbegin(), incident.intents.rend(), [&](const Intent& intent) {

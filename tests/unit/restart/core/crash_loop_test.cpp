@@ -319,3 +319,24 @@ TEST_CASE("a broken array takes its turn: few of its tasks are started again at 
     for (const auto task : tasks)
         CHECK(world.job(task).restarts == 1);
 }
+
+TEST_CASE("a job that fails by itself is kept on its hosts once, and placed anew when that did not help") {
+    World world(8);
+    world.round_trip = 5;
+    const auto job = submit(world, "any");
+    world.run(5);
+    const std::vector<std::vector<std::string>> kept{{"n001", "n002"}, {}, {}};
+    for (const auto& had : kept) {
+        world.fail_job(job, 1);
+        run_on(world, job);
+        INFO(world.story());
+        REQUIRE(last_requeue(world) != nullptr);
+        CHECK(last_requeue(world)->had == had);
+    }
+    world.commit(job, 1200); // it got on
+    world.run(3);
+    const auto hosts = world.job(job).nodes;
+    world.fail_job(job, 1);
+    run_on(world, job);
+    CHECK(last_requeue(world)->had == hosts);
+}

@@ -1,6 +1,8 @@
 // From the queue and the state to the dispatcher's input, and back to plans.
 
 #include "restart/daemon/dispatcher.hpp"
+
+#include "restart/core/former_hosts.hpp"
 #include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
@@ -144,6 +146,11 @@ TEST_CASE(
     CHECK(restart::hosts_before(job).empty());
     job.rm.restarts = 1;
     CHECK(restart::hosts_before(job) == job.had);
+    job.crashes.futile = 2; // it may be the hosts
+    CHECK(restart::hosts_before(job).empty());
+    job.rm.restarts = 2;
+    CHECK(restart::hosts_before(job).empty());
+    CHECK(restart::hosts_before({}).empty());
 }
 
 TEST_CASE("the state's gangs become facts") {
