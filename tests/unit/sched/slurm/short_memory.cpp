@@ -98,7 +98,8 @@ bool ask(rail_advisor* advisor, bool hard) {
 void submit(rail_gate* gate) {
     static const char* const variables[] = {"RAIL_SPAN=unit", "RAIL_SEGMENT=2", "RAIL_RESTART=auto"};
     const rail_submission submission{
-        variables, 3, "a comment that is longer than what a string holds itself", 4, 0, true, false, -1};
+        variables, 3,    "a comment that is longer than what a string holds itself", 4, 0, true, false, -1, 0,
+        false,     false};
     rail_verdict verdict{};
     rail_gate_submit(gate, &submission, &verdict);
     require(verdict.accepted, "a sound job is accepted", -1);
