@@ -30,7 +30,7 @@ class Step:
 
     def __init__(self, what: str, command: list, log: Path, cwd: Path, env: Optional[dict[str, str]] = None,
                  describe: Callable[[str], str] = lambda line: line):
-        self.what, self.log, self.describe = what, log, describe
+        self.what, self.log, self.cwd, self.describe = what, log, cwd, describe
         log.parent.mkdir(parents=True, exist_ok=True)
         self.begin = time.monotonic()
         with open(log, "wb") as out:
@@ -68,6 +68,7 @@ class Step:
         """Ends it, if it still runs, with all that it started."""
         if self.process.poll() is not None:
             return
+        asked = time.time()
         deadline = time.monotonic() + 10
         number = signal.SIGTERM
         try:
@@ -78,6 +79,11 @@ class Step:
                 number = 0 if time.monotonic() < deadline else signal.SIGKILL
         except ProcessLookupError:
             self.process.wait()
+        # make removes what it was making, but an assembler that the compiler had only just started may begin its
+        # file after that: empty or in part, and newer than its source for ever.
+        for name in self.cwd.rglob("*.o"):
+            if name.stat().st_mtime >= asked - 1:
+                name.unlink()
 
 
 def run_step(what: str, command: list, log: Path, cwd: Path, say: Callable[[str], None],

@@ -32,6 +32,8 @@ class Userland(NamedTuple):
 
     def mounts(self) -> list[str]:
         """The commands that lay it over a host's own; the last changes where all later ones come from."""
+        if self.root and self.root.is_relative_to("/tmp"):
+            raise FileNotFoundError(f"{self.root}: hosts have a /tmp of their own: let XDG_CACHE_HOME name a directory elsewhere")
         return [f"mount --bind {self.root}/{name} /{name}" for name in OVERLAID] if self.root else []
 
 
