@@ -272,6 +272,6 @@ TEST_CASE("150 to 1,200 hosts: the largest gang that fits, in the fewest pods an
         proven += score.units == least->units ? 1 : 0;
     }
     // Where the budget ended the search pods and units are the fewest all the same, but for a few.
-    CHECK(proven * 20 >= placed * 19);
-    CHECK(placed > 20);
+    CHECK(placed - proven <= 1 + placed / 20);
+    CHECK(placed * 2 > test::trials(120)); // most fit
 }
