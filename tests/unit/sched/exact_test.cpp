@@ -246,7 +246,7 @@ TEST_CASE("150 to 1,200 hosts: the largest gang that fits, in the fewest pods an
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
     int proven = 0, placed = 0;
-    for (int round = 0; round < test::trials(120); ++round) {
+    for (int round = 0; round < test::cases_of_a_share(120); ++round) {
         const auto [fabric, snapshot, request] = large_case(random);
         const Placer placer(fabric);
         const DenseOracle oracle(fabric, snapshot, request);
@@ -273,5 +273,5 @@ TEST_CASE("150 to 1,200 hosts: the largest gang that fits, in the fewest pods an
     }
     // Where the budget ended the search pods and units are the fewest all the same, but for a few.
     CHECK(placed - proven <= 1 + placed / 20);
-    CHECK(placed * 2 > test::trials(120)); // most fit
+    CHECK(placed * 2 > test::cases_of_a_share(120)); // most fit
 }
