@@ -1,5 +1,6 @@
 """Building Railyard the way quickstart and tests/run do: out of tree, with progress, never silent for long."""
 
+import contextlib
 import json
 import os
 import re
@@ -82,8 +83,9 @@ class Step:
         # make removes what it was making, but an assembler that the compiler had only just started may begin its
         # file after that: empty or in part, and newer than its source for ever.
         for name in self.cwd.rglob("*.o"):
-            if name.stat().st_mtime >= asked - 1:
-                name.unlink()
+            with contextlib.suppress(FileNotFoundError):  # another build's
+                if name.stat().st_mtime >= asked - 1:
+                    name.unlink()
 
 
 def run_step(what: str, command: list, log: Path, cwd: Path, say: Callable[[str], None],
