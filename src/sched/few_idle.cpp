@@ -50,8 +50,6 @@ private:
         std::uint32_t segments = 0;
     };
 
-    bool is_idle(std::uint32_t host) const { return loads_.snapshot().states[host] == HostState::free; }
-
     template <class Visit> void each_candidate(std::uint32_t unit, Visit visit) const {
         const auto& part = loads_.index().units[unit];
         for (auto i = part.first; i < part.first + part.size; ++i)
@@ -60,7 +58,7 @@ private:
 
     std::uint32_t required_idle(std::uint32_t unit) const {
         std::uint32_t idle = 0;
-        each_candidate(unit, [&](auto h) { idle += loads_.is_required(h) && is_idle(h) ? 1 : 0; });
+        each_candidate(unit, [&](auto h) { idle += loads_.is_required(h) && loads_.idle(h) ? 1 : 0; });
         return idle;
     }
 
@@ -84,7 +82,7 @@ private:
             segments += (load.mixed + unit.idle) / segment_;
             std::vector<std::uint32_t> idle;
             each_candidate(unit.unit, [&](auto h) {
-                if (is_idle(h))
+                if (loads_.idle(h))
                     idle.push_back(h);
                 else
                     allowed[h] = 1;

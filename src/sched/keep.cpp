@@ -90,7 +90,7 @@ std::optional<Found> search_keeping(const Loads& loads, Budget& budget) {
     const auto nodes = loads.request().nodes;
     const auto least = nodes - std::min(nodes, static_cast<std::uint32_t>(kept.size()));
     if (best->moved == least) return best;
-    if (std::max(nodes, loads.request().most) > Loads::most_to_keep) {
+    if (!loads.keeps()) {
         budget.cut();
         return best;
     }

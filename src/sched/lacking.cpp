@@ -23,7 +23,7 @@ namespace {
 class Bounds {
 public:
     struct Host {
-        std::uint32_t unit = 0;
+        std::uint32_t host = 0, unit = 0;
         std::uint64_t lacks = 0;
     };
 
@@ -136,8 +136,7 @@ public:
         for (const auto h : index.irregular_hosts[tier_]) {
             if (!loads_.candidate(h)) continue;
             if (index.elsewhere(h, tier_)) return false;
-            hosts_.push_back(h);
-            lacking_.push_back({index.unit_of[h], index.lacks[h]});
+            hosts_.push_back({h, index.unit_of[h], index.lacks[h]});
             required_ |= loads_.is_required(h) ? index.lacks[h] : 0;
             if (!budget_.spend(10 + ways_.size())) return true; // run() has nothing to spend
             if (!add_ways(index.lacks[h])) return false;
@@ -149,7 +148,7 @@ public:
     // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better.
     void run(Found& found) {
         if (!budget_.spend(8 * loads_.units().size())) return;
-        Bounds held(loads_, lacking_, limits_, 0), paid(loads_, lacking_, limits_, 1);
+        Bounds held(loads_, hosts_, limits_, 0), paid(loads_, hosts_, limits_, 1);
         std::optional<Found> best;
         std::vector<Way> open; // of as many rails
         std::uint32_t rails = 0;
@@ -162,7 +161,7 @@ public:
                 open.clear();
                 rails = dropped;
             }
-            if (!budget_.spend(1 + failed_.size() + 12 * lacking_.size())) break;
+            if (!budget_.spend(1 + failed_.size() + 12 * hosts_.size())) break;
             if (fails(way) || !may_hold(held, way)) continue;
             // Units that are used lose the hosts that are left out: so many stay behind at least.
             const auto short_of = static_cast<std::int64_t>(loads_.request().nodes) - paid.most(way);
@@ -218,7 +217,7 @@ private:
             if (std::any_of(seen.begin(), seen.end(), [&](auto wide) { return (*way & ~wide) == 0; }))
                 continue;
             seen.push_back(*way);
-            if (!budget_.spend(8 * lacking_.size())) break;
+            if (!budget_.spend(8 * hosts_.size())) break;
             any = may_hold(held, *way) || any;
         }
         if (!any && budget_.left() > 0) fewer.clear();
@@ -254,9 +253,9 @@ private:
 
     std::optional<Found> best_of(std::uint64_t way) {
         std::vector<std::uint32_t> others;
-        for (const auto h : hosts_)
-            if ((loads_.index().lacks[h] & ~way) != 0) others.push_back(h);
-        const Loads narrowed(loads_, others, Loads::Removed::barred);
+        for (const auto& host : hosts_)
+            if ((host.lacks & ~way) != 0) others.push_back(host.host);
+        const Loads narrowed(loads_, others);
         auto tried = search_tier(narrowed, tier_, budget_, limits_);
         if (!tried || tried->pods != limits_.pods || tried->units != limits_.units) return std::nullopt;
         fill_hosts(narrowed, *tried);
@@ -268,9 +267,8 @@ private:
     Budget& budget_;
     const Tier tier_;
     const Limits limits_;
-    std::vector<std::uint32_t> hosts_;  // candidates that lack rails
-    std::vector<Bounds::Host> lacking_; // the same
-    std::uint64_t required_ = 0;        // rails that required hosts lack
+    std::vector<Bounds::Host> hosts_; // candidates that lack rails
+    std::uint64_t required_ = 0;      // rails that required hosts lack
     std::vector<std::uint64_t> ways_{0};
     std::vector<std::uint64_t> failed_;
 };

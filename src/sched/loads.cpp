@@ -59,27 +59,23 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
             load.candidates != load.quanta * quantum_)
             simple_ = false;
     }
-    if (request.shared && request.spare_floor > 0) limit_idle();
+    if (request.spare_floor > 0) limit_idle();
 }
 
 void Loads::limit_idle() {
     std::uint32_t idle = 0;
     for (std::uint32_t h = 0; h < snapshot_.states.size(); ++h)
-        idle += snapshot_.states[h] == HostState::free && free(h) ? 1 : 0;
+        idle += this->idle(h) && free(h) ? 1 : 0;
     idle_limit_ = (idle > request_.spare_floor ? idle - request_.spare_floor : 0) + request_.spares;
 }
 
-Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed removed) : Loads(base) {
+Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts) : Loads(base) {
     barred_.resize(index_.order.size(), 0);
     for (const auto h : hosts) {
         auto& load = units_[index_.unit_of[h]];
         const auto pod = index_.units[index_.unit_of[h]].pod;
         barred_[h] = 1;
         --load.candidates;
-        if (removed == Removed::busy) {
-            --load.free;
-            load.whole = false;
-        }
         if (is_impaired(h)) --load.impaired;
         if (snapshot_.states[h] == HostState::mixed) {
             --load.mixed;
@@ -91,7 +87,7 @@ Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed
         pod_quanta_[pod] += load.quanta;
     }
     candidates_ -= static_cast<std::uint32_t>(hosts.size());
-    if (removed == Removed::barred || quantum_ > 1) simple_ = simple_ && hosts.empty();
+    simple_ = simple_ && hosts.empty();
 }
 
 // Nearly all units are: told without looking at each host.
@@ -198,7 +194,7 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::vector<std::uint3
     if (!choosy) return;
     const auto rank = [&](std::uint32_t h) {
         if (is_required(h)) return 0U;
-        return 1 + 2 * penalty(h) + (snapshot_.states[h] == HostState::free ? 1 : 0);
+        return 1 + 2 * penalty(h) + (idle(h) ? 1 : 0);
     };
     std::stable_sort(hosts.begin() + start, hosts.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
@@ -211,8 +207,7 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::uint32_t idle,
     const auto& part = index_.units[unit];
     std::vector<std::uint32_t> kinds[2]; // mixed, idle
     for (auto i = part.first; i < part.first + part.size; ++i)
-        if (const auto h = index_.order[i]; candidate(h))
-            kinds[snapshot_.states[h] == HostState::free ? 1 : 0].push_back(h);
+        if (const auto h = index_.order[i]; candidate(h)) kinds[this->idle(h) ? 1 : 0].push_back(h);
     const auto start = static_cast<std::ptrdiff_t>(hosts.size());
     for (auto& kind : kinds) {
         std::stable_sort(kind.begin(), kind.end(), [&](std::uint32_t a, std::uint32_t b) {

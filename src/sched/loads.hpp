@@ -33,11 +33,9 @@ public:
     Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
           const std::vector<std::uint8_t>* allowed = nullptr);
 
-    // `base` without these candidates, none of them required. Barred: they are free for other jobs, so that
-    // what is left behind is counted right. Busy: units alone are counted right, for less work. Costs what a
-    // copy does.
-    enum class Removed : std::uint8_t { barred, busy };
-    Loads(const Loads& base, const std::vector<std::uint32_t>& hosts, Removed removed);
+    // `base` without these candidates, none of them required, which are free for other jobs: they count as
+    // left behind. Costs what a copy does.
+    Loads(const Loads& base, const std::vector<std::uint32_t>& hosts);
 
     const PlacementIndex& index() const { return index_; }
     const Snapshot& snapshot() const { return snapshot_; }
@@ -58,7 +56,8 @@ public:
     std::uint32_t mixed() const { return mixed_; } // of the candidates
     std::uint32_t required() const { return required_; }
 
-    // How many idle hosts the gang may take without touching those kept for restarts, its spares among them.
+    // How many idle hosts the gang may take without touching those kept for restarts, its spares among them;
+    // without a floor any number.
     std::uint32_t idle_limit() const { return idle_limit_; }
     // Whether that is less than what it could take otherwise. Without mixed hosts a smaller gang settles it
     // (nodes_that_fit), so that only a gang of shared hosts is ever bound.
@@ -68,6 +67,8 @@ public:
     // quantum: units differ by the number of their candidates and `whole` only.
     bool simple() const { return simple_; }
 
+    // No job is on it.
+    bool idle(std::uint32_t host) const { return snapshot_.states[host] == HostState::free; }
     // These two branch on nothing that differs from host to host, since that could not be predicted.
     bool free(std::uint32_t host) const {
         const auto state = snapshot_.states[host];
@@ -90,6 +91,7 @@ public:
         return avoidance(host) * scale_ + (kept_.empty() || kept_[host] != 0 ? 0 : 1);
     }
     std::uint32_t penalty_scale() const { return scale_; }
+    bool keeps() const { return !kept_.empty(); } // Request::had is looked at
     std::uint32_t most_penalty() const {
         return (snapshot_.health.empty() ? 0 : avoidance_unit * scale_) + (kept_.empty() ? 0 : 1);
     }

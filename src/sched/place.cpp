@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace sched {
 namespace {
@@ -51,23 +52,10 @@ Expected<void> check(const topo::Fabric& fabric, const Snapshot& snapshot, const
     return {};
 }
 
-std::uint32_t free_hosts(const Snapshot& snapshot) {
-    std::uint32_t free = 0;
-    for (std::size_t h = 0; h < snapshot.states.size(); ++h)
-        free += snapshot.states[h] == HostState::free && (snapshot.health.empty() || snapshot.health[h] > 0)
-                    ? 1
-                    : 0;
-    return free;
-}
-
 // The most nodes that may be taken without touching the hosts kept for restarts.
 std::uint32_t above_floor(const Loads& loads) {
-    const auto& snapshot = loads.snapshot();
-    const auto& request = loads.request();
-    if (request.spare_floor == 0) return ~std::uint32_t{0};
-    if (request.shared) return loads.mixed() + std::min(loads.idle_limit(), loads.candidates());
-    const auto free = free_hosts(snapshot);
-    return (free > request.spare_floor ? free - request.spare_floor : 0) + request.spares;
+    if (loads.request().spare_floor == 0) return ~std::uint32_t{0};
+    return loads.mixed() + std::min(loads.idle_limit(), loads.candidates());
 }
 
 // The number of nodes that it gets; nullopt: it does not fit. A gang that is bound to hosts in use
@@ -81,16 +69,18 @@ std::optional<std::uint32_t> nodes_that_fit(const Loads& loads) {
     return largest_that_fits(loads, request.nodes, most);
 }
 
-// The best place for as many nodes as fit, which become those of `gang`, the request of `loads`.
-std::optional<Found> search_gang(const Loads& loads, Request& gang, Budget& budget) {
-    const auto nodes = nodes_that_fit(loads);
-    if (!nodes) return std::nullopt;
-    const auto least = gang.nodes;
-    for (gang.nodes = *nodes;;) {
+// The best place for `nodes` nodes, or for as many fewer as Loads::idle_bound() leaves room for: they become
+// those of `gang`, the request of `loads`. Otherwise that stays as it is.
+std::optional<Found> search_gang(const Loads& loads, Request& gang, std::uint32_t nodes, Budget& budget) {
+    const auto least = std::exchange(gang.nodes, nodes);
+    for (;;) {
         auto found = gang.had.empty() ? search(loads, budget) : search_keeping(loads, budget);
-        if (found || !loads.idle_bound()) return found;
+        if (found) return found;
         const auto fewer = nodes_at_most(gang, gang.nodes - 1);
-        if (!fewer || *fewer < least) return std::nullopt;
+        if (!loads.idle_bound() || !fewer || *fewer < least) {
+            gang.nodes = least;
+            return std::nullopt;
+        }
         gang.nodes = *fewer;
     }
 }
@@ -129,15 +119,15 @@ Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& reque
         if (auto sound = check(fabric_, snapshot, request); !sound) return std::move(sound).error();
         auto gang = request;
         const Loads loads(index_, snapshot, gang);
+        const auto nodes = nodes_that_fit(loads);
+        if (!nodes) return why_not(fabric_, loads);
         const auto cuts = budget.cuts();
-        auto found = search_gang(loads, gang, budget);
+        auto found = search_gang(loads, gang, *nodes, budget);
         if (!found) {
-            gang.nodes = request.nodes;
+            if (loads.idle_limit() < *nodes) return why_not(fabric_, loads);
             // What fits is placed: tests/unit/sched/exact_test.cpp.
-            if (const auto nodes = nodes_that_fit(loads); nodes && loads.idle_limit() >= *nodes)
-                return Error{Code::internal,
-                             fmt::format("{} nodes fit, and no place was found: please report it", *nodes)};
-            return why_not(fabric_, loads);
+            return Error{Code::internal,
+                         fmt::format("{} nodes fit, and no place was found: please report it", *nodes)};
         }
         return to_placement(fabric_, loads, *std::move(found), budget.cuts() == cuts);
     } catch (const std::bad_alloc&) {
@@ -159,7 +149,7 @@ Expected<void> Placer::fits(const Snapshot& snapshot, const Request& request) co
         if (!nodes) return Error{Code::unfit, "does not fit"};
         if (loads.idle_limit() >= *nodes) return {};
         auto own = budget();
-        if (!search_gang(loads, gang, own)) return Error{Code::unfit, "does not fit"};
+        if (!search_gang(loads, gang, *nodes, own)) return Error{Code::unfit, "does not fit"};
         return {};
     } catch (const std::bad_alloc&) {
         return Error{Code::internal, "out of memory"};

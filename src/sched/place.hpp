@@ -66,8 +66,8 @@ public:
     base::Expected<Placement> place(const Snapshot& snapshot, const Request& request, Budget& budget) const;
     base::Expected<Placement> place(const Snapshot& snapshot, const Request& request) const; // Budget::of
 
-    // Whether place() would find a place, in time linear in the hosts. Errors: the same, but without the
-    // reason in the sentence.
+    // Whether place() would find a place, in time linear in the hosts; a gang that is bound to hosts in use
+    // (Loads::idle_bound) is searched for. Errors: the same, but without the reason in the sentence.
     base::Expected<void> fits(const Snapshot& snapshot, const Request& request) const;
 
     Budget budget() const { return Budget::of(index_.order.size()); }

@@ -48,7 +48,7 @@ public:
         for (auto i = part.first; i < part.first + part.size; ++i) {
             const auto h = loads.index().order[i];
             if (!loads.candidate(h)) continue;
-            auto& kind = kinds_[loads.snapshot().states[h] == HostState::free ? 1 : 0];
+            auto& kind = kinds_[loads.idle(h) ? 1 : 0];
             kind.required += loads.is_required(h) ? 1 : 0;
             if (loads.is_required(h))
                 kind.forced += loads.penalty(h);
@@ -194,7 +194,7 @@ private:
                 const auto hosts = a * gang_.segment + b;
                 if (hosts > load.candidates) break;
                 if (hosts == 0 || hosts < load.required) continue;
-                if (depth_ == 1 && !loads_.idle_bound()) {
+                if (!loads_.idle_bound()) {
                     use(layer, a, b, 0, costs.of(hosts));
                     continue;
                 }
@@ -332,10 +332,8 @@ std::optional<Found> among_few_idle(const Loads& loads, Tier tier, Pods pods, Bu
     for (const auto& [unit, count] : found->taken) {
         std::vector<std::uint32_t> hosts;
         narrowed.take(unit, count, hosts);
-        found->idle.push_back(
-            static_cast<std::uint32_t>(std::count_if(hosts.begin(), hosts.end(), [&](auto h) {
-                return loads.snapshot().states[h] == HostState::free;
-            })));
+        found->idle.push_back(static_cast<std::uint32_t>(
+            std::count_if(hosts.begin(), hosts.end(), [&](auto h) { return loads.idle(h); })));
     }
     return found;
 }
