@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	%D%/railcluster/testing.py \
 	%D%/railcluster/userland.py \
 	%D%/railcluster/workers.py \
+	%D%/newer_slurm.py \
 	%D%/test_binding.py \
 	%D%/test_checkpoints.py \
 	%D%/test_cluster.py \
