@@ -9,6 +9,7 @@ tests_unit_unit_sched_SOURCES = %D%/budget_test.cpp \
 	%D%/outlook_test.cpp \
 	%D%/place_test.cpp \
 	%D%/rank_order_test.cpp \
+	%D%/row_ops_test.cpp \
 	%D%/score_test.cpp \
 	%D%/spare_floor_test.cpp
 tests_unit_unit_sched_CPPFLAGS = $(unit_cppflags)
