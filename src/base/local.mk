@@ -40,4 +40,5 @@ libry_base_la_SOURCES = \
 
 # Command lines of programs, and what daemons do alike; plugins link only libry_base.
 libry_cli_la_SOURCES = %D%/cli.cpp %D%/cli.hpp %D%/daemon.cpp %D%/daemon.hpp
-libry_cli_la_LIBADD = libry_base.la
+base_libs = libry_base.la
+cli_libs = libry_cli.la $(base_libs)

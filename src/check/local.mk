@@ -8,8 +8,9 @@ libry_check_la_SOURCES = \
 	%D%/selftest.cpp %D%/selftest.hpp \
 	%D%/stage.cpp %D%/stage.hpp
 libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
-libry_check_la_LIBADD = libry_mad_notices.la libry_watch.la libry_mad_discover.la libry_topo.la libry_base.la $(IBMAD_LIBS)
+libry_check_la_LIBADD = $(IBMAD_LIBS)
+check_libs = libry_check.la $(mad_notices_libs) $(mad_discover_libs)
 
 sbin_PROGRAMS += railcheck
 railcheck_SOURCES = %D%/railcheck.cpp
-railcheck_LDADD = libry_check.la libry_watch.la libry_cli.la
+railcheck_LDADD = $(check_libs) $(cli_libs)

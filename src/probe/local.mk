@@ -14,4 +14,5 @@ libry_probe_la_SOURCES = \
 	%D%/tcp_listener.cpp %D%/tcp_listener.hpp \
 	%D%/ucx_datagram_writer.cpp %D%/ucx_datagram_writer.hpp \
 	%D%/ucx_statistics.cpp %D%/ucx_statistics.hpp
-libry_probe_la_LIBADD = libry_topo.la libry_base.la -ldl
+libry_probe_la_LIBADD = -ldl
+probe_libs = libry_probe.la $(topo_libs)

@@ -34,15 +34,15 @@ libry_sched_la_SOURCES = \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \
 	%D%/words.cpp %D%/words.hpp
-# Only the next library below: each holds the ones under it, and a plugin that got one twice would not link.
 libry_sched_la_CXXFLAGS = $(AM_CXXFLAGS) $(HOT_CXXFLAGS)
-libry_sched_la_LIBADD = libry_topo.la
+sched_libs = libry_sched.la $(topo_libs)
 
 # Explanations as JSON, and as tables from that JSON; the latter needs nothing but base.
 noinst_LTLIBRARIES += libry_explain.la
 libry_explain_la_SOURCES = \
 	%D%/explain_json.cpp %D%/explain_json.hpp \
 	%D%/explain_show.cpp %D%/explain_show.hpp
+explain_libs = libry_explain.la $(base_libs)
 
 bin_PROGRAMS += railplan
 railplan_SOURCES = \
@@ -59,4 +59,4 @@ railplan_SOURCES = \
 	%D%/tool/sbatch.cpp %D%/tool/sbatch.hpp \
 	%D%/tool/scene.cpp %D%/tool/scene.hpp \
 	%D%/tool/simulate.cpp
-railplan_LDADD = libry_explain.la libry_plan.la libry_dispatch.la libry_slurm.la libry_cli.la
+railplan_LDADD = $(explain_libs) $(plan_libs) $(dispatch_libs) $(slurm_libs) $(cli_libs)

@@ -9,7 +9,7 @@ libry_spank_la_SOURCES = \
 	%D%/rank_lists.cpp %D%/rank_lists.hpp \
 	%D%/statistics.cpp %D%/statistics.hpp \
 	%D%/step_layout.cpp %D%/step_layout.hpp
-libry_spank_la_LIBADD = libry_hwloc_numa.la libry_sched.la
+spank_libs = libry_spank.la libry_hwloc_numa.la $(sched_libs)
 
 slurmplugin_LTLIBRARIES += spank_rail.la
 spank_rail_la_SOURCES = \
@@ -26,7 +26,7 @@ spank_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_PUBLIC_CPPFLAGS)
 spank_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/spank_rail.map
 EXTRA_spank_rail_la_DEPENDENCIES = %D%/spank_rail.map
 EXTRA_DIST += %D%/spank_rail.map
-spank_rail_la_LIBADD = libry_spank.la
+spank_rail_la_LIBADD = $(spank_libs)
 
 if SECOND_SLURM_SRC
 secondplugin_LTLIBRARIES += second/spank_rail.la

@@ -72,13 +72,14 @@ libry_topo_la_SOURCES = \
 	%D%/synth/ibsim_net.cpp %D%/synth/ibsim_net.hpp \
 	%D%/synth/plant.cpp %D%/synth/plant.hpp \
 	%D%/synth/synth.cpp %D%/synth/synth.hpp
-libry_topo_la_LIBADD = libry_base.la
+topo_libs = libry_topo.la $(base_libs)
 
 # Apart, so that only programs that talk to the fabric need its libraries.
 noinst_LTLIBRARIES += libry_mad_discover.la
 libry_mad_discover_la_SOURCES = %D%/read/mad_discover.cpp %D%/read/mad_discover.hpp
 libry_mad_discover_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
-libry_mad_discover_la_LIBADD = libry_topo.la $(IBMAD_LIBS)
+libry_mad_discover_la_LIBADD = $(IBMAD_LIBS)
+mad_discover_libs = libry_mad_discover.la $(topo_libs)
 
 # Likewise libyaml, and with it what chooses among the foreign formats.
 noinst_LTLIBRARIES += libry_source.la
@@ -87,15 +88,17 @@ libry_source_la_SOURCES = \
 	%D%/read/topology_yaml.cpp \
 	%D%/read/yaml.cpp %D%/read/yaml.hpp
 libry_source_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
-libry_source_la_LIBADD = libry_topo.la $(YAML_LIBS)
+libry_source_la_LIBADD = $(YAML_LIBS)
+source_libs = libry_source.la $(topo_libs)
 
 # Likewise hwloc.
 noinst_LTLIBRARIES += libry_hwloc.la
 libry_hwloc_la_SOURCES = %D%/host/hwloc_facts.cpp %D%/host/hwloc_facts.hpp
 libry_hwloc_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
-libry_hwloc_la_LIBADD = libry_topo.la $(HWLOC_LIBS)
+libry_hwloc_la_LIBADD = $(HWLOC_LIBS)
+hwloc_libs = libry_hwloc.la $(topo_libs)
 
-# Without libry_topo, so that a plugin that has it already can take it in.
+# Without $(topo_libs), which what takes it into a plugin names already.
 noinst_LTLIBRARIES += libry_hwloc_numa.la
 libry_hwloc_numa_la_SOURCES = %D%/host/hwloc_numa.cpp %D%/host/hwloc_numa.hpp
 libry_hwloc_numa_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
@@ -104,7 +107,7 @@ libry_hwloc_numa_la_LIBADD = $(HWLOC_LIBS)
 # Likewise what restartd says.
 noinst_LTLIBRARIES += libry_status_overlay.la
 libry_status_overlay_la_SOURCES = %D%/tool/status_overlay.cpp %D%/tool/status_overlay.hpp
-libry_status_overlay_la_LIBADD = libry_wire.la
+status_overlay_libs = libry_status_overlay.la $(wire_libs)
 
 bin_PROGRAMS += railtopo
 railtopo_SOURCES = \
@@ -118,4 +121,4 @@ railtopo_SOURCES = \
 	%D%/tool/railtopo.cpp \
 	%D%/tool/show.cpp \
 	%D%/tool/synth.cpp
-railtopo_LDADD = libry_status_overlay.la libry_source.la libry_mad_discover.la libry_hwloc.la libry_topo.la libry_cli.la
+railtopo_LDADD = $(status_overlay_libs) $(source_libs) $(mad_discover_libs) $(hwloc_libs) $(cli_libs)

@@ -12,42 +12,42 @@ EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/exact_bench tests/bench/dis
 	tests/bench/mad_counters_bench tests/bench/pread_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
-tests_bench_place_bench_LDADD = libry_sched.la libry_cli.la
+tests_bench_place_bench_LDADD = $(sched_libs) $(cli_libs)
 tests_bench_exact_bench_SOURCES = %D%/exact_bench.cpp
-tests_bench_exact_bench_LDADD = libry_sched.la libry_cli.la
+tests_bench_exact_bench_LDADD = $(sched_libs) $(cli_libs)
 tests_bench_dispatch_bench_SOURCES = %D%/dispatch_bench.cpp
-tests_bench_dispatch_bench_LDADD = libry_dispatch.la libry_cli.la
+tests_bench_dispatch_bench_LDADD = $(dispatch_libs) $(cli_libs)
 tests_bench_placement_cases_SOURCES = %D%/placement_cases.cpp
-tests_bench_placement_cases_LDADD = libry_sched.la libry_cli.la
+tests_bench_placement_cases_LDADD = $(sched_libs) $(cli_libs)
 tests_bench_topo_bench_SOURCES = %D%/topo_bench.cpp
-tests_bench_topo_bench_LDADD = libry_topo.la libry_cli.la
+tests_bench_topo_bench_LDADD = $(topo_libs) $(cli_libs)
 tests_bench_ckpt_bench_SOURCES = %D%/ckpt_bench.cpp
-tests_bench_ckpt_bench_LDADD = libry_ckpt.la libry_cli.la
+tests_bench_ckpt_bench_LDADD = $(ckpt_libs) $(cli_libs)
 tests_bench_mad_counters_bench_SOURCES = %D%/mad_counters_bench.cpp
 tests_bench_mad_counters_bench_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
-tests_bench_mad_counters_bench_LDADD = libry_mad_notices.la libry_watch.la libry_mad_discover.la libry_topo.la libry_base.la
+tests_bench_mad_counters_bench_LDADD = $(mad_notices_libs) $(mad_discover_libs)
 tests_bench_pread_bench_SOURCES = %D%/pread_bench.cpp
-tests_bench_pread_bench_LDADD = libry_probe.la libry_base.la
+tests_bench_pread_bench_LDADD = $(probe_libs)
 tests_bench_driver_bench_SOURCES = %D%/driver_bench.cpp
 tests_bench_driver_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_bench_driver_bench_LDADD = $(restartd_libs) libry_cli.la
+tests_bench_driver_bench_LDADD = $(restartd_libs) $(cli_libs)
 tests_bench_restartd_bench_SOURCES = \
 	%D%/restartd_agents.cpp %D%/restartd_agents.hpp \
 	%D%/restartd_bench.cpp \
 	%D%/restartd_yard.cpp %D%/restartd_yard.hpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_bench_restartd_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_bench_restartd_bench_LDADD = $(restartd_libs) libry_cli.la
+tests_bench_restartd_bench_LDADD = $(restartd_libs) $(cli_libs)
 tests_bench_signals_bench_SOURCES = %D%/signals_bench.cpp \
 	tests/traces/gpu_faults.cpp tests/traces/host_faults.cpp \
 	tests/traces/host_kinds.cpp tests/traces/host_kinds.hpp \
 	tests/traces/host_noise.cpp tests/traces/port_faults.cpp tests/traces/xid_faults.cpp \
 	tests/traces/host_trace.cpp tests/traces/host_trace.hpp
 tests_bench_signals_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_bench_signals_bench_LDADD = libry_watch.la libry_cli.la
+tests_bench_signals_bench_LDADD = $(watch_libs) $(cli_libs)
 tests_bench_straggler_bench_SOURCES = %D%/straggler_bench.cpp tests/traces/job_trace.cpp tests/traces/job_trace.hpp
 tests_bench_straggler_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
-tests_bench_straggler_bench_LDADD = libry_restart_core.la libry_cli.la
+tests_bench_straggler_bench_LDADD = $(restart_core_libs) $(cli_libs)
 
 .PHONY: bench
 bench: $(EXTRA_PROGRAMS) all

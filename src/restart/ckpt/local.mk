@@ -1,6 +1,5 @@
 # The checkpoint contract: librailckpt and railckpt. The interval is its own library, so that librailckpt
-# carries nothing else of the restart daemon's. It names no other library: what links it also links
-# libry_base.la, once.
+# carries nothing else of the restart daemon's.
 noinst_LTLIBRARIES += libry_interval.la libry_ckpt.la
 libry_interval_la_SOURCES = %D%/interval.cpp %D%/interval.hpp
 
@@ -22,7 +21,7 @@ libry_ckpt_la_SOURCES = \
 	%D%/squeue.cpp %D%/squeue.hpp \
 	%D%/stage.cpp %D%/stage.hpp \
 	%D%/work.cpp %D%/work.hpp
-libry_ckpt_la_LIBADD = libry_interval.la libry_wire.la
+ckpt_libs = libry_ckpt.la libry_interval.la $(wire_libs)
 
 # What a job links: nothing but railckpt_* is seen from outside.
 lib_LTLIBRARIES += librailckpt.la
@@ -31,10 +30,10 @@ EXTRA_DIST += %D%/librailckpt.map
 dist_railpython_DATA = %D%/railckpt.py %D%/railmarks.py
 librailckpt_la_SOURCES =
 nodist_EXTRA_librailckpt_la_SOURCES = force-c++-linking.cpp
-librailckpt_la_LIBADD = libry_ckpt.la
+librailckpt_la_LIBADD = $(ckpt_libs)
 librailckpt_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,--version-script=$(srcdir)/%D%/librailckpt.map
 EXTRA_librailckpt_la_DEPENDENCIES = $(srcdir)/%D%/librailckpt.map
 
 bin_PROGRAMS += railckpt
 railckpt_SOURCES = %D%/railckpt.cpp
-railckpt_LDADD = libry_ckpt.la libry_cli.la
+railckpt_LDADD = $(ckpt_libs) $(cli_libs)

@@ -89,4 +89,4 @@ libry_restart_core_la_SOURCES = \
 	%D%/straggle/ras.cpp \
 	%D%/straggle/robust.cpp %D%/straggle/robust.hpp \
 	%D%/straggle/waits.cpp
-libry_restart_core_la_LIBADD = libry_wire.la libry_interval.la libry_sched.la
+restart_core_libs = libry_restart_core.la $(wire_libs) libry_interval.la $(sched_libs)

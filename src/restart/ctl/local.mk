@@ -3,10 +3,10 @@ noinst_LTLIBRARIES += libry_railctl.la
 libry_railctl_la_SOURCES = %D%/show.cpp %D%/show.hpp \
 	%D%/show_links.cpp %D%/show_links.hpp %D%/show_rates.cpp %D%/show_rates.hpp \
 	%D%/show_signals.cpp %D%/show_signals.hpp %D%/show_time.cpp %D%/show_time.hpp
-libry_railctl_la_LIBADD = libry_explain.la libry_base.la
+railctl_libs = libry_railctl.la $(explain_libs)
 bin_PROGRAMS += railctl
 railctl_SOURCES = %D%/railctl.cpp
-railctl_LDADD = libry_enable.la libry_doctor.la libry_railctl.la libry_http.la libry_cli.la
+railctl_LDADD = $(enable_libs) $(railctl_libs) $(http_libs) $(cli_libs)
 
 # What is wrong with an installation: facts are gathered, then judged.
 noinst_LTLIBRARIES += libry_doctor.la
@@ -17,7 +17,7 @@ libry_doctor_la_SOURCES = \
 	%D%/doctor/lsf.hpp %D%/doctor/lsf_checks.cpp %D%/doctor/lsf_gather.cpp \
 	%D%/doctor/plugins.cpp %D%/doctor/plugins.hpp \
 	%D%/doctor/show.cpp %D%/doctor/show.hpp
-libry_doctor_la_LIBADD = libry_topo.la
+doctor_libs = libry_doctor.la $(topo_libs)
 
 # Switching placement on and off: facts are gathered, planned on, and carried out.
 noinst_LTLIBRARIES += libry_enable.la
@@ -39,4 +39,4 @@ libry_enable_la_SOURCES = \
 	%D%/enable/steadfast.cpp %D%/enable/steadfast.hpp \
 	%D%/enable/wait.cpp %D%/enable/wait.hpp
 libry_enable_la_CPPFLAGS = $(AM_CPPFLAGS) -DSLURM_PLUGIN_DIR='"$(slurmplugindir)"' -DRAIL_SHADOW_DIR='"$(pkglibdir)/shadow"'
-libry_enable_la_LIBADD = libry_doctor.la
+enable_libs = libry_enable.la $(doctor_libs)

@@ -33,18 +33,17 @@ libry_daemon_la_SOURCES = \
 	%D%/views.cpp %D%/views.hpp \
 	%D%/why_writer.cpp %D%/why_writer.hpp
 libry_daemon_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
-# libtool would copy each library named here into this one, at every change below: who links this names them.
 libry_daemon_la_LIBADD = $(SQLITE_LIBS)
-restartd_libs = libry_daemon.la libry_rm.la libry_http.la libry_restart_core.la libry_explain.la libry_dispatch.la libry_lsf.la libry_slurm.la
+below_restartd = $(http_libs) $(restart_core_libs) $(explain_libs) $(dispatch_libs) $(lsf_libs) $(slurm_libs)
+restartd_libs = libry_daemon.la libry_rm.la $(below_restartd)
 
 sbin_PROGRAMS += restartd
 restartd_SOURCES = %D%/restartd.cpp
-restartd_LDADD = $(restartd_libs) libry_cli.la
+restartd_LDADD = $(restartd_libs) $(cli_libs)
 
 # For another release of Slurm.
 if SECOND_SLURM_SRC
 check_PROGRAMS += second/restartd
 second_restartd_SOURCES = $(restartd_SOURCES)
-second_restartd_LDADD = libry_daemon.la libry_rm_second.la libry_http.la libry_restart_core.la libry_explain.la \
-	libry_dispatch.la libry_lsf.la libry_slurm.la libry_cli.la
+second_restartd_LDADD = libry_daemon.la libry_rm_second.la $(below_restartd) $(cli_libs)
 endif

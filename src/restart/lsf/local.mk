@@ -8,9 +8,9 @@ libry_lsf_job_la_SOURCES = \
 	%D%/parents.hpp \
 	%D%/shell.cpp %D%/shell.hpp \
 	%D%/starts.cpp %D%/starts.hpp
-libry_lsf_job_la_LIBADD = libry_lsf.la libry_ckpt.la libry_spank.la
+lsf_job_libs = libry_lsf_job.la $(lsf_libs) $(ckpt_libs) $(spank_libs)
 bin_PROGRAMS += rail-lsf-run rail-lsf-rsh
 rail_lsf_run_SOURCES = %D%/rail_lsf_run.cpp
-rail_lsf_run_LDADD = libry_lsf_job.la libry_cli.la
+rail_lsf_run_LDADD = $(lsf_job_libs) $(cli_libs)
 rail_lsf_rsh_SOURCES = %D%/rail_lsf_rsh.cpp
-rail_lsf_rsh_LDADD = libry_lsf.la libry_cli.la
+rail_lsf_rsh_LDADD = $(lsf_libs) $(cli_libs)

@@ -12,7 +12,7 @@ libry_run_la_SOURCES = \
 	%D%/seats.cpp %D%/seats.hpp \
 	%D%/slurm_job.cpp %D%/slurm_job.hpp \
 	%D%/warm.cpp %D%/warm.hpp
-libry_run_la_LIBADD = libry_lsf_job.la libry_ckpt.la libry_spank.la
+run_libs = libry_run.la $(lsf_job_libs)
 bin_PROGRAMS += railrun
 railrun_SOURCES = %D%/railrun.cpp
-railrun_LDADD = libry_run.la libry_cli.la
+railrun_LDADD = $(run_libs) $(cli_libs)

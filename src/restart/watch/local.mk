@@ -57,7 +57,8 @@ libry_watch_la_SOURCES = \
 	%D%/watcher.cpp %D%/watcher.hpp \
 	%D%/window.cpp %D%/window.hpp \
 	%D%/xid_words.cpp %D%/xid_words.hpp
-libry_watch_la_LIBADD = libry_probe.la libry_http.la libry_topo.la libry_base.la -lpthread
+libry_watch_la_LIBADD = -lpthread
+watch_libs = libry_watch.la $(probe_libs) $(http_libs)
 
 noinst_LTLIBRARIES += libry_mad_notices.la
 libry_mad_notices_la_SOURCES = \
@@ -66,10 +67,11 @@ libry_mad_notices_la_SOURCES = \
 	%D%/link_notices.cpp %D%/link_notices.hpp \
 	%D%/mad_notices.cpp %D%/mad_notices.hpp
 libry_mad_notices_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
-libry_mad_notices_la_LIBADD = libry_watch.la $(IBMAD_LIBS)
+libry_mad_notices_la_LIBADD = $(IBMAD_LIBS)
+mad_notices_libs = libry_mad_notices.la $(watch_libs)
 
 sbin_PROGRAMS += nodewatchd fabricwatchd
 nodewatchd_SOURCES = %D%/nodewatchd.cpp
-nodewatchd_LDADD = libry_watch.la libry_topo.la libry_cli.la
+nodewatchd_LDADD = $(watch_libs) $(cli_libs)
 fabricwatchd_SOURCES = %D%/fabricwatchd.cpp
-fabricwatchd_LDADD = libry_mad_notices.la libry_watch.la libry_mad_discover.la libry_topo.la libry_cli.la
+fabricwatchd_LDADD = $(mad_notices_libs) $(mad_discover_libs) $(cli_libs)

@@ -14,7 +14,7 @@ libry_wire_la_SOURCES = \
 	%D%/signals.cpp %D%/signals.hpp %D%/signals_show.cpp \
 	%D%/status.cpp %D%/status.hpp %D%/status_fields.hpp \
 	%D%/version.hpp
-libry_wire_la_LIBADD = libry_base.la
+wire_libs = libry_wire.la $(base_libs)
 
 # HTTP and MUNGE.
 libry_http_la_SOURCES = \
@@ -26,4 +26,5 @@ libry_http_la_SOURCES = \
 	%D%/munge_auth.cpp %D%/munge_auth.hpp \
 	%D%/slurm_user.cpp %D%/slurm_user.hpp
 libry_http_la_CPPFLAGS = $(AM_CPPFLAGS) $(CRYPTO_CFLAGS)
-libry_http_la_LIBADD = libry_wire.la $(MUNGE_LIBS) $(CRYPTO_LIBS) -lpthread
+libry_http_la_LIBADD = $(MUNGE_LIBS) $(CRYPTO_LIBS) -lpthread
+http_libs = libry_http.la $(wire_libs)

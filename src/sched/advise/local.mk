@@ -4,4 +4,4 @@ libry_advisor_la_SOURCES = \
 	%D%/advisor.cpp %D%/advisor.hpp \
 	%D%/attempts.cpp %D%/attempts.hpp \
 	%D%/placement_files.cpp %D%/placement_files.hpp
-libry_advisor_la_LIBADD = libry_sched.la
+advisor_libs = libry_advisor.la $(sched_libs)

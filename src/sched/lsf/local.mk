@@ -7,13 +7,13 @@ libry_lsf_la_SOURCES = \
 	%D%/metrics_socket.cpp %D%/metrics_socket.hpp \
 	%D%/parameters.cpp %D%/parameters.hpp \
 	%D%/program_path.cpp %D%/program_path.hpp
-libry_lsf_la_LIBADD = libry_sched.la
+lsf_libs = libry_lsf.la $(sched_libs)
 
 pkglibexec_PROGRAMS += elim.rail esub.rail
 elim_rail_SOURCES = %D%/elim.cpp
-elim_rail_LDADD = libry_lsf.la libry_cli.la
+elim_rail_LDADD = $(lsf_libs) $(cli_libs)
 esub_rail_SOURCES = %D%/esub.cpp
-esub_rail_LDADD = libry_lsf.la libry_cli.la
+esub_rail_LDADD = $(lsf_libs) $(cli_libs)
 
 # The dispatcher: the queue that LSF does not keep for gangs. Pure.
 noinst_LTLIBRARIES += libry_dispatch.la
@@ -23,4 +23,4 @@ libry_dispatch_la_SOURCES = \
 	%D%/fairshare.cpp %D%/fairshare.hpp \
 	%D%/timeline.cpp %D%/timeline.hpp \
 	%D%/why.cpp
-libry_dispatch_la_LIBADD = libry_sched.la
+dispatch_libs = libry_dispatch.la $(sched_libs)

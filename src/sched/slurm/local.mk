@@ -8,7 +8,7 @@ libry_slurm_la_SOURCES = \
 	%D%/queue_text.cpp %D%/queue_text.hpp \
 	%D%/submission.cpp %D%/submission.hpp \
 	%D%/submit.cpp %D%/submit.h
-libry_slurm_la_LIBADD = libry_advisor.la
+slurm_libs = libry_slurm.la $(advisor_libs)
 
 # libtool's -export-symbols hides nothing when it links C++; version scripts do.
 EXTRA_DIST += %D%/select_rail.map %D%/topology_rail.map %D%/job_submit_rail.map
@@ -29,7 +29,7 @@ nodist_EXTRA_select_rail_la_SOURCES = linked.cpp
 select_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 select_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/select_rail.map
 EXTRA_select_rail_la_DEPENDENCIES = %D%/select_rail.map
-select_rail_la_LIBADD = libry_slurm.la
+select_rail_la_LIBADD = $(slurm_libs)
 
 # The same under the stock plugin's name, for a directory that stands before Slurm's own in PluginDir.
 railshadowdir = $(pkglibdir)/shadow
@@ -39,7 +39,7 @@ nodist_EXTRA_%C%_shadow_select_cons_tres_la_SOURCES = linked.cpp
 %C%_shadow_select_cons_tres_la_CPPFLAGS = $(select_rail_la_CPPFLAGS) -DRAIL_SHADOW
 %C%_shadow_select_cons_tres_la_LDFLAGS = $(select_rail_la_LDFLAGS)
 EXTRA_%C%_shadow_select_cons_tres_la_DEPENDENCIES = $(EXTRA_select_rail_la_DEPENDENCIES)
-%C%_shadow_select_cons_tres_la_LIBADD = libry_slurm.la
+%C%_shadow_select_cons_tres_la_LIBADD = $(slurm_libs)
 endif
 
 # The shared parts of the topology plugin, and slurm_topology_release.c, which includes its release's own file.
@@ -57,7 +57,7 @@ nodist_EXTRA_topology_rail_la_SOURCES = linked.cpp
 topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
 EXTRA_topology_rail_la_DEPENDENCIES = %D%/topology_rail.map
-topology_rail_la_LIBADD = libry_slurm.la
+topology_rail_la_LIBADD = $(slurm_libs)
 endif
 
 if SLURM_SRC
@@ -67,7 +67,7 @@ nodist_EXTRA_job_submit_rail_la_SOURCES = linked.cpp
 job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_CPPFLAGS)
 job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/job_submit_rail.map
 EXTRA_job_submit_rail_la_DEPENDENCIES = %D%/job_submit_rail.map
-job_submit_rail_la_LIBADD = libry_slurm.la
+job_submit_rail_la_LIBADD = $(slurm_libs)
 endif
 
 # The plugins of another release, from the same objects: only what sees Slurm's headers is compiled again.
@@ -80,7 +80,7 @@ nodist_EXTRA_second_topology_rail_la_SOURCES = linked.cpp
 second_topology_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
 second_topology_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/topology_rail.map
 EXTRA_second_topology_rail_la_DEPENDENCIES = %D%/topology_rail.map
-second_topology_rail_la_LIBADD = libry_slurm.la
+second_topology_rail_la_LIBADD = $(slurm_libs)
 endif
 if SECOND_SLURM_SRC
 secondplugin_LTLIBRARIES += second/job_submit_rail.la
@@ -89,7 +89,7 @@ nodist_EXTRA_second_job_submit_rail_la_SOURCES = linked.cpp
 second_job_submit_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SECOND_SLURM_SRC_CPPFLAGS)
 second_job_submit_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/job_submit_rail.map
 EXTRA_second_job_submit_rail_la_DEPENDENCIES = %D%/job_submit_rail.map
-second_job_submit_rail_la_LIBADD = libry_slurm.la
+second_job_submit_rail_la_LIBADD = $(slurm_libs)
 endif
 
 # What configure was told of further releases, and the rules for them and for what stands in under the names of Slurm's own

@@ -35,7 +35,7 @@ define rail_shadow_plugins
 $(eval $(call rail_topology_objects,$(1),$(2)))
 $(foreach kind,$(rail_shadows),$(eval $(call rail_object,$(1),slurm_topology_rail,$(kind),$(2) -DRAIL_SHADOW=$(kind))))
 $(foreach kind,$(rail_shadows),$(eval $(call rail_plugin,$(1),topology_$(kind),$(kind) \
-	$(filter-out slurm_topology_rail,$(rail_topology_parts)),$(rail_from)/topology_rail.map,libry_slurm.la,$(3))))
+	$(filter-out slurm_topology_rail,$(rail_topology_parts)),$(rail_from)/topology_rail.map,$(slurm_libs),$(3))))
 endef
 
 # $(1) release, $(2) flags, $(3) flags with public headers only
@@ -43,8 +43,8 @@ define rail_release
 $(eval $(call rail_topology_objects,slurm-$(1),$(2)))
 $(eval $(call rail_object,slurm-$(1),slurm_topology_rail,slurm_topology_rail,$(2)))
 $(eval $(call rail_object,slurm-$(1),slurm_job_submit_rail,slurm_job_submit_rail,$(2)))
-$(eval $(call rail_plugin,slurm-$(1),topology_rail,$(rail_topology_parts),$(rail_from)/topology_rail.map,libry_slurm.la,slurm-$(1)))
-$(eval $(call rail_plugin,slurm-$(1),job_submit_rail,slurm_job_submit_rail slurm_layout,$(rail_from)/job_submit_rail.map,libry_slurm.la,slurm-$(1)))
+$(eval $(call rail_plugin,slurm-$(1),topology_rail,$(rail_topology_parts),$(rail_from)/topology_rail.map,$(slurm_libs),slurm-$(1)))
+$(eval $(call rail_plugin,slurm-$(1),job_submit_rail,slurm_job_submit_rail slurm_layout,$(rail_from)/job_submit_rail.map,$(slurm_libs),slurm-$(1)))
 $(eval $(call rail_spank,slurm-$(1),$(3)))
 $(if $(filter 24.11,$(1)),,$(eval $(call rail_shadow_plugins,slurm-$(1)/shadow,$(2),slurm-$(1)/shadow)))
 endef
@@ -53,7 +53,7 @@ endef
 rail_spank_parts = $(basename $(notdir $(filter %.cpp,$(spank_rail_la_SOURCES))))
 define rail_spank
 $(foreach part,$(rail_spank_parts),$(eval $(call rail_spank_object,$(1),$(part),$(2))))
-$(eval $(call rail_plugin,$(1),spank_rail,$(addprefix spank-,$(rail_spank_parts)),$(srcdir)/src/spank/spank_rail.map,libry_spank.la,$(1)))
+$(eval $(call rail_plugin,$(1),spank_rail,$(addprefix spank-,$(rail_spank_parts)),$(srcdir)/src/spank/spank_rail.map,$(spank_libs),$(1)))
 endef
 define rail_spank_object
 $(1)/spank-$(2).lo: $$(srcdir)/src/spank/$(2).cpp $$(wildcard $$(srcdir)/src/spank/*.hpp) Makefile

@@ -1,4 +1,4 @@
 tests_unit_unit_base_SOURCES = %D%/host_group_test.cpp %D%/host_health_test.cpp %D%/host_port_test.cpp %D%/hostlist_test.cpp %D%/child_test.cpp %D%/units_test.cpp %D%/utf8_test.cpp %D%/bounds_test.cpp %D%/conf_test.cpp %D%/daemon_test.cpp %D%/job_folder_test.cpp %D%/job_id_test.cpp %D%/json_test.cpp %D%/knock_test.cpp %D%/manual_test.cpp %D%/file_test.cpp %D%/slurmd_record_test.cpp %D%/table_test.cpp %D%/time_text_test.cpp %D%/ready_test.cpp %D%/ucx_words_test.cpp %D%/user_test.cpp %D%/window_test.cpp
 tests_unit_unit_base_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_base_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_base_LDADD = libry_unit.la libry_cli.la libry_base.la
+tests_unit_unit_base_LDADD = libry_unit.la $(cli_libs)

@@ -11,5 +11,5 @@ tests_unit_unit_probe_SOURCES = \
 	%D%/ucx_statistics_test.cpp
 tests_unit_unit_probe_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_probe_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_probe_LDADD = libry_unit.la libry_probe.la libry_topo.la libry_base.la
+tests_unit_unit_probe_LDADD = libry_unit.la $(probe_libs)
 EXTRA_tests_unit_unit_probe_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1

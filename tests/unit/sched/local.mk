@@ -15,4 +15,4 @@ tests_unit_unit_sched_SOURCES = %D%/budget_test.cpp \
 tests_unit_unit_sched_CPPFLAGS = $(unit_cppflags)
 # Its oracles try every set of hosts: not optimised they take a minute and a half.
 tests_unit_unit_sched_CXXFLAGS = $(unit_cxxflags) -O1
-tests_unit_unit_sched_LDADD = libry_unit.la libry_plan.la libry_explain.la libry_slurm.la
+tests_unit_unit_sched_LDADD = libry_unit.la $(plan_libs) $(explain_libs) $(slurm_libs)

@@ -9,4 +9,4 @@ tests_unit_unit_spank_SOURCES = \
 	%D%/step_layout_test.cpp
 tests_unit_unit_spank_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_spank_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_spank_LDADD = libry_unit.la libry_spank.la
+tests_unit_unit_spank_LDADD = libry_unit.la $(spank_libs)

@@ -28,4 +28,4 @@ tests_unit_unit_topo_SOURCES += \
 	%D%/read/source_test.cpp
 tests_unit_unit_topo_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_topo_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_topo_LDADD = libry_unit.la libry_status_overlay.la libry_source.la libry_topo.la
+tests_unit_unit_topo_LDADD = libry_unit.la $(status_overlay_libs) $(source_libs)

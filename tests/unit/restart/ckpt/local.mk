@@ -18,7 +18,7 @@ tests_unit_unit_ckpt_SOURCES = \
 	%D%/work_test.cpp
 tests_unit_unit_ckpt_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_ckpt_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_ckpt_LDADD = libry_unit.la libry_ckpt.la
+tests_unit_unit_ckpt_LDADD = libry_unit.la $(ckpt_libs)
 
 check_PROGRAMS += tests/unit/restart/ckpt/c_program
 tests_unit_restart_ckpt_c_program_SOURCES = %D%/c_program.c

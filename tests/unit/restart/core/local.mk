@@ -41,7 +41,7 @@ tests_unit_unit_core_SOURCES = \
 	tests/traces/job_trace.cpp tests/traces/job_trace.hpp
 tests_unit_unit_core_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_core_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_core_LDADD = libry_unit_world.la libry_unit.la libry_restart_core.la
+tests_unit_unit_core_LDADD = libry_unit_world.la libry_unit.la $(restart_core_libs)
 
 # What simulates hours and random faults: as much work as all the others.
 tests_unit_unit_worlds_SOURCES = \
@@ -52,4 +52,4 @@ tests_unit_unit_worlds_SOURCES = \
 	%D%/worlds_test.cpp
 tests_unit_unit_worlds_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_worlds_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_worlds_LDADD = libry_unit_world.la libry_unit.la libry_restart_core.la
+tests_unit_unit_worlds_LDADD = libry_unit_world.la libry_unit.la $(restart_core_libs)

@@ -2,6 +2,6 @@
 tests_unit_unit_ctl_SOURCES = %D%/doctor_lsf_test.cpp %D%/doctor_test.cpp %D%/enable_test.cpp %D%/slurm_text_test.cpp
 tests_unit_unit_ctl_CPPFLAGS = $(unit_cppflags) -DTEST_SLURM_PLUGINS='"$(slurmplugindir)"'
 tests_unit_unit_ctl_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_ctl_LDADD = libry_unit.la libry_enable.la libry_doctor.la libry_http.la
+tests_unit_unit_ctl_LDADD = libry_unit.la $(enable_libs) $(http_libs)
 TESTS += %D%/completion_test.py
 EXTRA_DIST += %D%/completion_test.py

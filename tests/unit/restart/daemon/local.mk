@@ -38,4 +38,4 @@ tests_unit_unit_daemon_SOURCES = \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_unit_unit_daemon_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_daemon_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_daemon_LDADD = libry_unit_world.la libry_unit.la libry_railctl.la $(restartd_libs)
+tests_unit_unit_daemon_LDADD = libry_unit_world.la libry_unit.la $(railctl_libs) $(restartd_libs)

@@ -10,4 +10,4 @@ tests_unit_unit_run_SOURCES = \
 	%D%/warm_test.cpp
 tests_unit_unit_run_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_run_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_run_LDADD = libry_unit.la libry_run.la libry_cli.la
+tests_unit_unit_run_LDADD = libry_unit.la $(run_libs) $(cli_libs)

@@ -46,7 +46,7 @@ tests_unit_unit_watch_SOURCES = \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_unit_unit_watch_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_watch_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_watch_LDADD = libry_unit.la libry_watch.la libry_ucx.la libry_topo.la libry_base.la
+tests_unit_unit_watch_LDADD = libry_unit.la $(watch_libs) libry_ucx.la
 EXTRA_tests_unit_unit_watch_DEPENDENCIES = tests/doubles/libnvidia-ml.so.1
 
 TESTS += %D%/programs_test.py %D%/fabric/link_watch_test.py

@@ -8,4 +8,4 @@ tests_unit_unit_wire_SOURCES = \
 	%D%/slurm_user_test.cpp
 tests_unit_unit_wire_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_wire_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_wire_LDADD = libry_unit.la libry_http.la
+tests_unit_unit_wire_LDADD = libry_unit.la $(http_libs)

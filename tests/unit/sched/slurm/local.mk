@@ -5,7 +5,7 @@ tests_unit_unit_sched_SOURCES += %D%/admin_comment_test.cpp %D%/advisor_test.cpp
 check_PROGRAMS += tests/unit/sched/slurm/short_memory
 TESTS += tests/unit/sched/slurm/short_memory
 tests_unit_sched_slurm_short_memory_SOURCES = %D%/short_memory.cpp
-tests_unit_sched_slurm_short_memory_LDADD = libry_slurm.la
+tests_unit_sched_slurm_short_memory_LDADD = $(slurm_libs)
 
 # Needs a release's headers, and each of its cases a process of its own.
 if SECOND_SLURM_SRC_TOPOLOGY
