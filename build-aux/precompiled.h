@@ -1,5 +1,6 @@
 // What most files of src/ include, for builds that are configured with --enable-precompiled. No file relies
 // on it.
+#include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

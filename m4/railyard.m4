@@ -62,14 +62,15 @@ AC_DEFUN([RY_OPTIMISATION], [
 
 # RY_PRECOMPILED(yes|no): the headers that most files include are compiled once. Called at the end, as no check of
 # configure could include them. The compiler takes from NAME.h.gch/ the one that fits its flags, and NAME.h as text where
-# none does. One word each: libtool would take a file's name for one to be linked. Optimised code is compiled as ever:
-# what GCC 12 reads precompiled it inlines in another order, and warns of what cannot happen. PRECOMPILED_TEST is for the
-# files of tests, but not for the one that defines what Catch2 is to be before it includes it.
+# none does, which clang refuses: for it there is one of -O1, too. One word each: libtool would take a file's name for one to
+# be linked. What GCC 12 reads precompiled it inlines in another order under -O2, and warns of copies of 2^63 octets, which
+# cannot happen: of that kind no warning is an error then. PRECOMPILED_TEST is for the files of tests, but not for the one
+# that defines what Catch2 is to be before it includes it.
 AC_DEFUN([RY_PRECOMPILED], [
   ry_precompile= PRECOMPILED_TEST=
   AS_IF([test "$1" = yes], [
     AS_CASE(["$TEST_CXXFLAGS"], [*-O0*], [ry_precompile="precompiled_test"])
-    AS_CASE(["$OPT_CXXFLAGS"], [*-O0*], [ry_precompile="precompiled_test precompiled"])])
+    AS_CASE(["$OPT_CXXFLAGS"], [*-O*], [ry_precompile="precompiled_test precompiled"])])
   AS_IF([test -n "$ry_precompile"], [
     AC_CONFIG_COMMANDS([precompiled.h], [
       rm -rf precompiled.h.gch precompiled_test.h.gch
@@ -77,15 +78,27 @@ AC_DEFUN([RY_PRECOMPILED], [
         AC_MSG_ERROR([the headers to precompile cannot be copied])
       for ry_name in $ry_precompile; do # the first includes the second's text
         mkdir $ry_name.h.gch || AC_MSG_ERROR([$ry_name.h.gch cannot be made])
-        for ry_pic in "" "-fPIC -DPIC"; do
-          $ry_cxx $ry_pic -x c++-header -o "$ry_name.h.gch/code$(echo "$ry_pic" | tr -d ' ')" $ry_name.h ||
+        for ry_flags in "" "-fPIC -DPIC" $ry_more_flags; do
+          ry_flags=$(echo "$ry_flags" | tr , ' ')
+          ry_level=$ry_code_level
+          test "$ry_name" = precompiled || ry_level=$ry_test_level
+          $ry_cxx $ry_level $ry_flags -x c++-header -o "$ry_name.h.gch/code$(echo "$ry_flags" | tr -d ' ')" $ry_name.h ||
             AC_MSG_ERROR([$ry_name.h does not compile: configure without --enable-precompiled])
         done
       done], [
-      ry_cxx="$CXX $ry_cxxflags $FMT_CFLAGS" ry_precompile="$ry_precompile"])
-    ry_cxxflags="$CXXFLAGS $TEST_CXXFLAGS"
+      ry_cxx="$CXX $CXXFLAGS $FMT_CFLAGS" ry_code_level="$ry_code_level" ry_test_level="$ry_test_level" ry_precompile="$ry_precompile" ry_more_flags="$ry_more_flags"])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+      #ifndef __clang__
+      #error another
+      #endif]])], [ry_more_flags="-O1 -O1,-fPIC,-DPIC"], [ry_more_flags=])
+    ry_code_level=$OPT_CXXFLAGS ry_test_level=$TEST_CXXFLAGS
     PRECOMPILED_TEST="-includeprecompiled_test.h"
-    AS_CASE([$ry_precompile], [*" precompiled"], [OPT_CXXFLAGS="-includeprecompiled.h $OPT_CXXFLAGS"])])
+    AS_CASE([$ry_precompile], [*" precompiled"], [
+      AS_CASE(["$OPT_CXXFLAGS"], [*-O2*], [
+        m4_foreach_w([kind], [array-bounds restrict stringop-overflow stringop-overread],
+          [RY_CXX_FLAG([-W]kind, [OPT_CXXFLAGS="$OPT_CXXFLAGS -Wno-error=kind"])
+          ])])
+      OPT_CXXFLAGS="-includeprecompiled.h $OPT_CXXFLAGS"])])
   AC_SUBST([PRECOMPILED_TEST])])
 
 # RY_PKG(NAME, MODULES, DEBIAN-PACKAGES): a required library with a pkg-config file.
