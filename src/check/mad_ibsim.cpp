@@ -106,7 +106,7 @@ base::Expected<void> IbsimPorts::read_fabric() {
 }
 
 base::Expected<void> IbsimPorts::is_what_the_console_changes() {
-    for (const std::uint64_t shown : {7, 0}) {
+    for (const std::uint64_t shown : {7U, 0U}) {
         FabricPort port;
         for (const auto& end : *seen_)
             if (end.active && end.lid != 0) port = {end.node, end.port};

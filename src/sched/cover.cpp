@@ -350,7 +350,7 @@ private:
         for (const auto x : {Number{0}, weights, tightest_})
             bounds.push_back({{x * segment_, weights - x, 0}, {}});
         const auto order = order_by(tight);
-        for (const std::size_t beam : {32, 256})
+        for (const std::size_t beam : {32U, 256U})
             while (best.units > low) {
                 auto found =
                     labels_.find(count, false, beam == 32 ? low : best.units - 1, bounds, order, beam);

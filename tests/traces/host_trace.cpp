@@ -233,7 +233,7 @@ void HostTrace::describe_job() {
     for (std::uint32_t i = 0; i < devices; ++i)
         job.ranks.push_back(
             {i, "", port_name(i), "", {{fmt::format("rc_mlx5/{}", port_name(i)), 7}, {"sysv/memory", 7}}});
-    const auto count = [](std::uint64_t total) { return restart::UcxJob::Count{total, "rank 3"}; };
+    const auto count = [](std::uint64_t total) { return restart::UcxCount{total, "rank 3"}; };
     job.failed = count(job_.failed);
     job.timeouts = count(job_.timeouts);
     job.refused = count(job_.refused);

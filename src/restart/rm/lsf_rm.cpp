@@ -158,7 +158,7 @@ public:
 
     Expected<void> perform(const Action& action) override {
         read_ = {}; // what was read before is not what is now
-        return std::visit([this](const auto& what) { return done(what); }, action.what);
+        return std::visit([this](const auto& what) { return this->done(what); }, action.what);
     }
 
 private:

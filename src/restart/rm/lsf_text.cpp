@@ -290,7 +290,7 @@ void tell_rows_apart(std::vector<LsfJobRow>& rows, std::size_t most,
         if (++asked > most) return;
         const auto row = ask(id);
         if (!row && row.error().code != Code::not_found) continue;
-        const auto is_it = [&](const LsfJobRow& one) { return one.id == id; };
+        const auto is_it = [&id = id](const LsfJobRow& one) { return one.id == id; };
         auto from = std::find_if(rows.begin(), rows.end(), is_it);
         if (row) *from++ = *row;
         rows.erase(std::remove_if(from, rows.end(), is_it), rows.end());

@@ -148,7 +148,7 @@ public:
     RmWords words() const override { return slurm_words(); }
 
     Expected<void> perform(const Action& action) override {
-        return std::visit([this](const auto& what) { return done(what); }, action.what);
+        return std::visit([this](const auto& what) { return this->done(what); }, action.what);
     }
 
     std::optional<std::uint32_t> owner() override {

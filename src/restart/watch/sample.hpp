@@ -37,6 +37,13 @@ struct Listing {
     std::string why_not; // why ports, or some, cannot be missed; empty: all can
 };
 
+// So many since the first of a job's processes spoke, and in words the last: "rank 3 (rail mlx5_3:1),
+// peer 10.0.0.7 …".
+struct UcxCount {
+    std::uint64_t total = 0;
+    std::string last;
+};
+
 // What the processes of one job on this host say of their UCX endpoints (librailucx.so). A job's own words:
 // they are shown, and move nothing.
 struct UcxJob {
@@ -51,18 +58,12 @@ struct UcxJob {
         std::string unseen;       // why nothing is known of it; empty: it is
         std::vector<Path> paths;
     };
-    // So many since the first of its processes spoke, and in words the last: "rank 3 (rail mlx5_3:1),
-    // peer 10.0.0.7 …".
-    struct Count {
-        std::uint64_t total = 0;
-        std::string last;
-    };
     std::string name;        // "job12"; "job12.uid1000" where several users claim the job
     std::vector<Rank> ranks; // in order
-    Count failed, timeouts, refused, resent;
+    UcxCount failed, timeouts, refused, resent;
     // By the statistics of a UCX that was built with them: bytes over TCP to other hosts, packets that were
     // dropped.
-    std::optional<Count> tcp_bytes, dropped;
+    std::optional<UcxCount> tcp_bytes, dropped;
 };
 
 // Everything one judgement looks at. A source that did not answer is absent: it neither raises nor clears.

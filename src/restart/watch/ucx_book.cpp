@@ -21,7 +21,7 @@ std::uint64_t growth(std::uint64_t before, std::uint64_t now) {
 }
 
 // Garbage must not wrap a sum: that would look like a reset.
-void add(UcxJob::Count& sum, std::uint64_t more, const std::string& words) {
+void add(UcxCount& sum, std::uint64_t more, const std::string& words) {
     if (more == 0) return;
     constexpr auto most = std::uint64_t{1} << 62;
     sum.total = std::min(most, sum.total + std::min(most, more));
@@ -96,8 +96,9 @@ base::Expected<std::uint64_t> UcxBook::tell(std::uint64_t speaker, std::uint32_t
     }
     auto& sums = jobs_[job];
     const auto& before = known->second.said;
-    const auto count = [&](UcxJob::Count& sum, std::uint64_t old, std::uint64_t now,
-                           const std::string& words) { add(sum, growth(old, now), words); };
+    const auto count = [&](UcxCount& sum, std::uint64_t old, std::uint64_t now, const std::string& words) {
+        add(sum, growth(old, now), words);
+    };
     const auto last = fmt::format("{}, {}", rank_of(said), said.last);
     count(sums.failed, before.failed, said.failed, last);
     count(sums.timeouts, before.timeouts, said.timeouts, last);

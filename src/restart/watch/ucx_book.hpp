@@ -51,7 +51,7 @@ private:
         std::size_t speakers = 0;
         bool shown = false;
         bool counted = false, statistics_shown = false; // there are statistics
-        UcxJob::Count failed, timeouts, refused, resent, tcp_bytes, dropped;
+        UcxCount failed, timeouts, refused, resent, tcp_bytes, dropped;
     };
     base::Expected<void> check(const JobKey& job, bool known_speaker) const;
     void leave_locked(std::uint64_t speaker);

@@ -123,7 +123,7 @@ void read_ucx(const UcxJob& job, bool infiniband, std::vector<Signal>& into) {
         into.push_back({name, job.name, there ? static_cast<double>(off.endpoints) : 0.0, of,
                         there ? in_words(off) : summary});
     }
-    const auto count = [&](std::string_view name, const UcxJob::Count& sum) {
+    const auto count = [&](std::string_view name, const UcxCount& sum) {
         into.push_back({name, job.name, static_cast<double>(sum.total), 0, sum.last});
     };
     count("ucx.failures", job.failed);

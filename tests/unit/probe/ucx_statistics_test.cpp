@@ -175,7 +175,7 @@ TEST_CASE("ucx: datagrams that are no fragments are refused") {
         CHECK_FALSE(datagrams.take(1, datagram, start));
         CHECK(datagrams.refused() == ++refused);
     };
-    for (const std::size_t at : {0, 18, 19, 20, 24}) { // magic, total, offset, size
+    for (const std::size_t at : {0U, 18U, 19U, 20U, 24U}) { // magic, total, offset, size
         auto damaged = sound;
         damaged[at] ^= std::byte{0x55};
         refuses(damaged);

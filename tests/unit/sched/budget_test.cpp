@@ -126,8 +126,9 @@ TEST_CASE("what fits is placed whatever the budget, and no better than the best"
     const auto upto = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
     std::size_t cut = 0, exact = 0, tight = 0;
     for (int i = 0; i < 1500; ++i) {
-        const auto fabric =
-            grid(1 + static_cast<int>(upto(4)), 1 + static_cast<int>(upto(3)), 1 + static_cast<int>(upto(5)));
+        const auto hosts = static_cast<int>(1 + upto(5)), units = static_cast<int>(1 + upto(3)),
+                   pods = static_cast<int>(1 + upto(4));
+        const auto fabric = grid(pods, units, hosts);
         if (fabric.hosts.size() > 14) continue;
         const Placer placer(fabric);
         auto snapshot = Snapshot::all_free(fabric);
@@ -147,7 +148,7 @@ TEST_CASE("what fits is placed whatever the budget, and no better than the best"
         for (std::uint32_t h = 0; h < fabric.hosts.size() && request.required.size() < request.nodes; ++h)
             if (upto(8) == 0) request.required.push_back(h);
         const auto best = Oracle(fabric, snapshot).best_of_range(request);
-        for (const std::uint64_t steps : {0, 100, 3000}) {
+        for (const std::uint64_t steps : {0U, 100U, 3000U}) {
             Budget budget(steps);
             const auto placement = placer.place(snapshot, request, budget);
             INFO("seed " << seed() << ", case " << i << ", budget " << steps << ": " << request.nodes
@@ -179,8 +180,9 @@ TEST_CASE("pods and units of segments and spares are the fewest") {
     const auto upto = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
     std::size_t compared = 0;
     for (int i = 0; i < 3000; ++i) {
-        const auto fabric = grid(2 + static_cast<int>(upto(5)), 1 + static_cast<int>(upto(4)),
-                                 2 + static_cast<int>(upto(9)), 1);
+        const auto hosts = static_cast<int>(2 + upto(9)), units = static_cast<int>(1 + upto(4)),
+                   pods = static_cast<int>(2 + upto(5));
+        const auto fabric = grid(pods, units, hosts, 1);
         const PlacementIndex index(fabric);
         auto snapshot = Snapshot::all_free(fabric);
         const auto size = fabric.units.front().hosts.size();

@@ -8,6 +8,8 @@
 namespace sched_test {
 
 // pods × units × hosts × rails; hosts n1, n2, … in order; leaf of unit u and rail r is u * rails + r.
+// A random size is drawn before the call: compilers evaluate arguments in orders of their own, and from one
+// seed each would make other fabrics.
 inline topo::Fabric grid(int pods, int units, int hosts, int rails = 2) {
     topo::Fabric fabric;
     fabric.rails = rails;

@@ -256,10 +256,8 @@ TEST_CASE("the named job is the first in the order of ends after which the reque
         Circumstances circumstances;
         circumstances.now = now;
         circumstances.holders = holders;
-        const auto request =
-            ask(1 + static_cast<std::uint32_t>(random() % 9), random() % 2 == 0   ? Span::unit
-                                                              : random() % 2 == 0 ? Span::pod
-                                                                                  : Span::any);
+        const auto span = random() % 2 == 0 ? Span::unit : random() % 2 == 0 ? Span::pod : Span::any;
+        const auto request = ask(1 + static_cast<std::uint32_t>(random() % 9), span);
 
         // Those with an end, in order, then the others.
         std::stable_sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {

@@ -57,9 +57,9 @@ TEST_CASE("rank order: hosts that cannot keep segments whole are ordered without
 TEST_CASE("rank order: every host once, and a ring leaves each unit once") {
     std::mt19937 random(3);
     for (int round = 0; round < 2000; ++round) {
-        const PlacementIndex index(sched_test::grid(1 + static_cast<int>(random() % 3),
-                                                    1 + static_cast<int>(random() % 3),
-                                                    1 + static_cast<int>(random() % 6)));
+        const auto in_unit = static_cast<int>(1 + random() % 6), in_pod = static_cast<int>(1 + random() % 3),
+                   pods = static_cast<int>(1 + random() % 3);
+        const PlacementIndex index(sched_test::grid(pods, in_pod, in_unit));
         Hosts hosts;
         for (std::uint32_t h = 0; h < index.order.size(); ++h)
             if (random() % 3 != 0) hosts.push_back(h);

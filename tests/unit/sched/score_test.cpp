@@ -21,7 +21,8 @@ TEST_CASE("no hosts score nothing", "[sched]") {
 TEST_CASE("the score of what place chose is the score it returned", "[sched]") {
     std::mt19937 random(7);
     for (int round = 0; round < 300; ++round) {
-        auto fabric = grid(1 + static_cast<int>(random() % 3), 1 + static_cast<int>(random() % 3), 4);
+        const auto units = static_cast<int>(1 + random() % 3), pods = static_cast<int>(1 + random() % 3);
+        auto fabric = grid(pods, units, 4);
         for (auto& host : fabric.hosts)
             if (random() % 12 == 0) host.leaves[random() % 2] = topo::none;
         const Placer placer(fabric);

@@ -45,7 +45,8 @@ std::map<std::string, Readers> count_readers(const State& state) {
 std::vector<std::string> drained_for_it(const State& state) {
     std::vector<std::string> names;
     for (const auto& [name, host] : state.hosts)
-        if (owned_by_us(host) && std::any_of(rules.begin(), rules.end(), [&](std::string_view rule) {
+        if (owned_by_us(host) &&
+            std::any_of(rules.begin(), rules.end(), [&host = host](std::string_view rule) {
                 return host.node->reason.find(rule) != std::string::npos;
             }))
             names.push_back(name);

@@ -139,8 +139,9 @@ void act(const Case& of, const std::vector<Withheld>& noted) {
                     {}};
     if (kept_back(of, noted, what, std::move(shut))) return;
     repair.boot_id = host.boot_id;
-    std::erase_if(host.rungs_tried,
-                  [&](base::Time tried) { return ctx.now - tried >= ctx.policy.repair.forget_after; });
+    std::erase_if(host.rungs_tried, [&ctx = ctx](base::Time tried) {
+        return ctx.now - tried >= ctx.policy.repair.forget_after;
+    });
     host.rungs_tried.push_back(ctx.now);
     of.note(NoteKind::decision,
             fmt::format("{} ({}): attempt {} of {} in {}; {} if it does not help", what,

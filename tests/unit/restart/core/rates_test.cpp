@@ -148,7 +148,7 @@ TEST_CASE("what takes many hosts at once counts as one fault of what they share"
     const auto shared = [&] { return failure_rate(learned, {day, day, 1}).shared; };
     SECTION("in any order, whatever is reported meanwhile") {
         std::vector<int> order(40);
-        std::mt19937_64 random(GENERATE(1, 2, 3));
+        std::mt19937_64 random(GENERATE(1U, 2U, 3U));
         for (int i = 0; i < 40; ++i)
             order[static_cast<std::size_t>(i)] = i;
         std::shuffle(order.begin(), order.end(), random);

@@ -140,7 +140,7 @@ TEST_CASE("what a counter shows after a reset, a driver's reload or a boot is no
     Host host;
     const auto all = [&](auto change) {
         for (auto& [name, value] : host.port().counters)
-            value = change(value);
+            value = static_cast<std::uint64_t>(change(value));
     };
     SECTION("reset, and what came with it") {
         host.run(5s);

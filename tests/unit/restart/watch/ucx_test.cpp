@@ -214,7 +214,8 @@ TEST_CASE("garbage in a job's words is refused, or is shown as it is, and harms 
               .starts_with("{\"ok\":false"));
     CHECK(host.look_for(3s).empty());
     auto said = of_rank(0, std::vector<JobUcx::Path>(16, {"tcp/" + std::string(150, 'e'), INT64_MAX}));
-    for (const std::uint64_t value : {INT64_MAX, std::int64_t{0}, INT64_MAX / 2, INT64_MAX}) {
+    for (const std::uint64_t value : {std::uint64_t{INT64_MAX}, std::uint64_t{0},
+                                      std::uint64_t{INT64_MAX / 2}, std::uint64_t{INT64_MAX}}) {
         said.failed = said.timeouts = said.refused = said.resent = value;
         CHECK(host.say(process, said) == done);
         for (const auto& finding : host.look_for(12s)) {

@@ -25,8 +25,9 @@ public:
     bool one_in(std::uint32_t n) { return below(n) == 0; }
 
     topo::Fabric fabric() {
-        return grid(1 + static_cast<int>(below(2)), 1 + static_cast<int>(below(2)),
-                    2 + static_cast<int>(below(2)));
+        const auto pods = 1 + static_cast<int>(below(2));
+        const auto units = 1 + static_cast<int>(below(2));
+        return grid(pods, units, 2 + static_cast<int>(below(2)));
     }
 
     WaitingGang gang(base::JobId job, std::uint32_t hosts, base::Time now) {

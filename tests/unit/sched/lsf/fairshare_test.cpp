@@ -138,7 +138,9 @@ TEST_CASE("each gang has one turn, and each turn is that of the largest priority
         std::vector<ShareGang> gangs;
         for (auto n = upto(20); n > 0; --n)
             gangs.push_back({"u" + std::to_string(upto(users)), 1 + upto(16), upto(4) == 0});
-        const auto user_of = [&](std::size_t gang) { return gangs[gang].user[1] - '0'; };
+        const auto user_of = [&](std::size_t gang) {
+            return static_cast<std::size_t>(gangs[gang].user[1] - '0');
+        };
         for (std::size_t g = 0; g < gangs.size(); ++g)
             if (gangs[g].started) load[user_of(g)] += 3 * static_cast<double>(gangs[g].slots);
         Order expected;

@@ -21,10 +21,9 @@ struct Case {
 
 Case random_case(std::mt19937& random) {
     const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
-    Case c{grid(1 + static_cast<int>(below(2)), 1 + static_cast<int>(below(3)),
-                2 + static_cast<int>(below(2))),
-           {},
-           {}};
+    const auto in_unit = static_cast<int>(2 + below(2)), units = static_cast<int>(1 + below(3)),
+               pods = static_cast<int>(1 + below(2));
+    Case c{grid(pods, units, in_unit), {}, {}};
     for (auto& host : c.fabric.hosts)
         if (below(10) == 0) host.leaves[below(2)] = topo::none;
     const auto hosts = c.fabric.hosts.size();
