@@ -106,11 +106,17 @@ bool keeps(Moments& promised, const Reservation& first) {
     return fresh;
 }
 
-// On to what happens next, or a little while.
+// On to what happens next, or a little while. What a promise rests on happens then: a job ends, or a gang's
+// wish for a span does. A clock that went past the end of a wish would find the gang later than promised,
+// and the fault would be the clock's.
 void move_on(Queue& queue, const Moments& ends) {
     auto step = queue.now + 10min;
     for (const auto& job : queue.holding)
         step = std::min(step, ends.at(job.holder.job));
+    for (const auto& gang : queue.waiting)
+        if (gang.hints.span_wait)
+            if (const auto wish_ends = gang.eligible + *gang.hints.span_wait; wish_ends > queue.now)
+                step = std::min(step, wish_ends);
     queue.now = std::max(step, queue.now + 1min);
 }
 
