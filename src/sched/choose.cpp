@@ -7,7 +7,7 @@ namespace sched {
 namespace {
 
 // The fewest groups that hold the gang: those with required hosts and the largest others.
-std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups) {
+std::optional<GroupPlan> plan_groups(const Loads& loads, std::vector<Group> groups) {
     const auto need = loads.need();
     std::erase_if(groups, [](const Group& g) { return g.quanta == 0 && !g.required; });
     std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
@@ -15,7 +15,7 @@ std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups) {
         if (a.quanta != b.quanta) return a.quanta > b.quanta;
         return a.first < b.first;
     });
-    Plan plan;
+    GroupPlan plan;
     std::uint64_t held = 0;
     std::size_t forced = 0;
     while (forced < groups.size() && groups[forced].required)
@@ -50,7 +50,7 @@ std::optional<Plan> plan_groups(const Loads& loads, std::vector<Group> groups) {
 
 // Without a search: the units with required hosts and the largest others of the groups that are taken, all of
 // them used but for what the last ones hold too much.
-std::optional<Choice> largest_units(const Loads& loads, const Plan& plan) {
+std::optional<Choice> largest_units(const Loads& loads, const GroupPlan& plan) {
     struct Used {
         std::uint32_t unit = 0, least = 0, quanta = 0;
     };

@@ -33,7 +33,7 @@ template <> constexpr Narrow infinite<Narrow> = 0x3fff;
 // are as narrow as the groups of the plan let them be.
 struct Fields {
     Fields() = default; // for Narrow, which has one term
-    Fields(const Loads& loads, const Plan& plan) {
+    Fields(const Loads& loads, const GroupPlan& plan) {
         std::uint64_t parts = 0, whole = 0, avoided = 0, left = 0;
         for (const auto& group : plan.groups)
             for (auto u = group.first; u < group.first + group.size; ++u) {
@@ -80,7 +80,7 @@ private:
 
 template <class V> class DynamicProgram {
 public:
-    DynamicProgram(const Loads& loads, const Fields& fields, const Plan& plan, bool single, std::size_t swaps,
+    DynamicProgram(const Loads& loads, const Fields& fields, const GroupPlan& plan, bool single, std::size_t swaps,
                    Budget& budget)
         : loads_(loads), fields_(fields), plan_(plan), budget_(budget), single_(single),
           dense_(loads.required() != 0), swaps_(swaps), groups_(swaps > 0 ? plan.groups.size() : plan.taken),
@@ -103,7 +103,7 @@ public:
     }
 
     // Bytes that the tables need for a number of exchanges.
-    static std::size_t bytes(const Plan& plan, std::size_t swaps) {
+    static std::size_t bytes(const GroupPlan& plan, std::size_t swaps) {
         return (plan.groups.size() + 1) * (swaps + 1) * 2 * (plan.slack + 2 * block) * sizeof(V);
     }
 
@@ -377,7 +377,7 @@ private:
 
     const Loads& loads_;
     const Fields& fields_;
-    const Plan& plan_;
+    const GroupPlan& plan_;
     Budget& budget_;
     const bool single_;
     const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
@@ -417,7 +417,7 @@ bool alike(const Loads& loads, const std::vector<Group>& groups) {
 }
 
 template <class V>
-std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const Plan& plan, bool single,
+std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const GroupPlan& plan, bool single,
                                Budget& budget) {
     auto swaps = plan.swaps();
     while (swaps > 0 && DynamicProgram<V>::bytes(plan, swaps) > most_bytes)
@@ -429,7 +429,7 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const P
 
 } // namespace
 
-std::optional<Choice> solve(const Loads& loads, const Plan& plan, bool single, Budget& budget) {
+std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, Budget& budget) {
     if (loads.simple() && loads.units().size() <= most_units_narrow)
         return solve_in<Narrow>(loads, {}, plan, single, budget);
     const Fields fields(loads, plan);

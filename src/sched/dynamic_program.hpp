@@ -36,7 +36,7 @@ struct Group {
 };
 
 // The fewest groups that hold a gang, and those they may be exchanged for.
-struct Plan {
+struct GroupPlan {
     std::vector<Group> groups;           // taken ones first, each part largest first
     std::size_t taken = 0;               // groups in every choice
     std::vector<std::uint32_t> cheapest; // [r]: least slack that making up for r groups left out spends
@@ -48,6 +48,6 @@ struct Plan {
 
 // The cheapest choice of a plan, with as many exchanges as the memory for tables allows. With `single`, each
 // group is one unit. Nullopt: required hosts need more quanta than the gang has, or the budget was cut.
-std::optional<Choice> solve(const Loads& loads, const Plan& plan, bool single, Budget& budget);
+std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, Budget& budget);
 
 } // namespace sched

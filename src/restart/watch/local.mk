@@ -11,7 +11,6 @@ libry_watch_la_SOURCES = \
 	%D%/fabric/port_counters.cpp %D%/fabric/port_counters.hpp \
 	%D%/fabric/seen_ends.cpp %D%/fabric/seen_ends.hpp \
 	%D%/fabric/wait_graph.cpp %D%/fabric/wait_graph.hpp \
-	%D%/fabric_file.cpp %D%/fabric_file.hpp \
 	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
 	%D%/gpu_signals.cpp %D%/gpu_signals.hpp \
 	%D%/host_signals.cpp %D%/host_signals.hpp \
@@ -20,6 +19,7 @@ libry_watch_la_SOURCES = \
 	%D%/job_socket.cpp %D%/job_socket.hpp \
 	%D%/judge.cpp %D%/judge.hpp \
 	%D%/leaf_links.cpp %D%/leaf_links.hpp \
+	%D%/listing_file.cpp %D%/listing_file.hpp \
 	%D%/metrics_board.cpp %D%/metrics_board.hpp \
 	%D%/metrics_page.cpp %D%/metrics_page.hpp \
 	%D%/metrics_socket.cpp %D%/metrics_socket.hpp \

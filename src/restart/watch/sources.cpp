@@ -189,7 +189,7 @@ void Sources::look_at_fabric(const std::string& path) {
     else if (fabric_)
         fabric_->look(path);
     else
-        fabric_ = std::make_unique<FabricFile>(path, settings_.host, settings_.folder);
+        fabric_ = std::make_unique<ListingFile>(path, settings_.host, settings_.folder);
 }
 
 void Sources::await_first(base::Duration longest) {

@@ -5,7 +5,7 @@
 
 #include "base/slurmd_record.hpp"
 #include "restart/watch/background.hpp"
-#include "restart/watch/fabric_file.hpp"
+#include "restart/watch/listing_file.hpp"
 #include "restart/watch/mount_looks.hpp"
 #include "restart/watch/rules/rule_book.hpp"
 #include "restart/watch/sample.hpp"
@@ -79,7 +79,7 @@ private:
     SourceSettings settings_;
     bool had_ports_ = false;
     std::unique_ptr<Log> log_;
-    std::unique_ptr<FabricFile> fabric_; // null: there is none
+    std::unique_ptr<ListingFile> fabric_; // null: there is none
     // Shared with the threads, which may outlive us while a driver holds them.
     std::shared_ptr<Ib> ib_;
     std::shared_ptr<Gpu> gpu_;

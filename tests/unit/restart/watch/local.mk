@@ -7,13 +7,13 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/fabric/port_counters_test.cpp \
 	%D%/fabric/wait_graph_test.cpp \
 	%D%/cut_off_test.cpp \
-	%D%/fabric_file_test.cpp \
 	%D%/fabric_witness_test.cpp \
 	%D%/gpu_rules_test.cpp \
 	%D%/host_rules_test.cpp \
 	%D%/job_socket_test.cpp \
 	%D%/job_test.cpp \
 	%D%/leaf_links_test.cpp \
+	%D%/listing_file_test.cpp \
 	%D%/metrics_board_test.cpp \
 	%D%/metrics_socket_test.cpp \
 	%D%/month_test.cpp \

@@ -1,4 +1,4 @@
-#include "restart/watch/fabric_file.hpp"
+#include "restart/watch/listing_file.hpp"
 
 #include "base/file.hpp"
 #include "base/log.hpp"
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 constexpr base::Duration look_again = 30s;
 constexpr std::size_t longest_device = 58; // leaves room for the port in a finding's component
 
-std::string component_of(const topo::Hca& hca, const topo::HcaPort& port) {
+std::string component_in_listing(const topo::Hca& hca, const topo::HcaPort& port) {
     const bool named = topo::exports::safe_name(hca.device) && hca.device.size() <= longest_device;
     return fmt::format("{}:{}", named ? hca.device : topo::format_guid(hca.guid), port.number);
 }
@@ -42,7 +42,7 @@ Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::str
         }
         for (const auto& port : hca.ports)
             listing.ports.push_back(
-                {hca.guid, port.guid, port.number, port.link != topo::none, component_of(hca, port)});
+                {hca.guid, port.guid, port.number, port.link != topo::none, component_in_listing(hca, port)});
     }
     if (unknown > 0)
         listing.why_not =
@@ -52,7 +52,7 @@ Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::str
     return listing;
 }
 
-struct FabricFile::State {
+struct ListingFile::State {
     mutable std::mutex mutex; // of all below
     std::condition_variable_any wake;
     std::string path;
@@ -92,7 +92,7 @@ struct FabricFile::State {
     }
 };
 
-FabricFile::FabricFile(std::string path, std::string host, std::string folder)
+ListingFile::ListingFile(std::string path, std::string host, std::string folder)
     : state_(std::make_shared<State>()) {
     state_->path = std::move(path);
     thread_ =
@@ -100,14 +100,14 @@ FabricFile::FabricFile(std::string path, std::string host, std::string folder)
                                          std::stop_token stop) { state->run(stop, host, folder); });
 }
 
-void FabricFile::look(std::string path) {
+void ListingFile::look(std::string path) {
     const std::lock_guard lock(state_->mutex);
     state_->path = std::move(path);
     state_->asked = true;
     state_->wake.notify_all();
 }
 
-std::optional<Listing> FabricFile::listing() const {
+std::optional<Listing> ListingFile::listing() const {
     const std::lock_guard lock(state_->mutex);
     return state_->listing;
 }

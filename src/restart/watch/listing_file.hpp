@@ -15,11 +15,11 @@ namespace restart {
 // The ports of the excerpt's host, `host`. Pure; `path` is for sentences.
 Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::string_view path);
 
-class FabricFile {
+class ListingFile {
 public:
     // Reads this host's part of the file, and again when the file has changed: checked every 30 s. What is
     // read is kept in `folder` (topo::kept_excerpt).
-    FabricFile(std::string path, std::string host, std::string folder);
+    ListingFile(std::string path, std::string host, std::string folder);
 
     // Reads this path at once, and watches it from now on.
     void look(std::string path);

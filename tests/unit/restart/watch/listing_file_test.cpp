@@ -1,5 +1,5 @@
 // What nodewatchd takes from fabric files of every origin.
-#include "restart/watch/fabric_file.hpp"
+#include "restart/watch/listing_file.hpp"
 
 #include "unit/folder.hpp"
 
@@ -118,7 +118,7 @@ TEST_CASE("the file is read again when asked, and what was read stays when it ca
         REQUIRE(made);
         std::ofstream(path, std::ios::trunc) << topo::print_fabric(*made);
     };
-    FabricFile file(path, "n001", folder.path / "run");
+    ListingFile file(path, "n001", folder.path / "run");
     const auto until = [&](auto holds) {
         for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(5ms))
             if (const auto listing = file.listing(); listing && holds(*listing)) return true;
