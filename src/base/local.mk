@@ -24,6 +24,7 @@ libry_base_la_SOURCES = \
 	%D%/knock.cpp %D%/knock.hpp \
 	%D%/log.cpp %D%/log.hpp \
 	%D%/may_be_valueless.hpp \
+	%D%/median.hpp \
 	%D%/private_folder.cpp %D%/private_folder.hpp \
 	%D%/ready.cpp %D%/ready.hpp \
 	%D%/slurmd_record.cpp %D%/slurmd_record.hpp \

@@ -1,5 +1,7 @@
 #include "restart/watch/fabric/link_signals.hpp"
 
+#include "base/median.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -45,14 +47,8 @@ double share_of_waiting(const PortGrowth& grown) {
     return static_cast<double>(waits) / (static_cast<double>(waits) + static_cast<double>(words));
 }
 
-double rounded(double share) {
+double to_hundredths(double share) {
     return static_cast<double>(static_cast<std::int64_t>(share * 100 + 0.5)) / 100;
-}
-
-double median_of(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 } // namespace
@@ -147,7 +143,7 @@ void LinkSignals::tell_end(std::size_t link, std::size_t side, std::vector<Signa
         tell(into, sums[i].signal, static_cast<double>(end.sums[i]), gbps);
     }
     end.waited = end.waited || end.waiting > 0;
-    if (end.waited) tell(into, "link.waiting", rounded(end.waiting));
+    if (end.waited) tell(into, "link.waiting", to_hundredths(end.waiting));
     if (end.was_silent) tell(into, "link.silent", end.silent ? 1 : 0);
     std::string full;
     for (const auto& one : sums)
@@ -222,7 +218,7 @@ void LinkSignals::tell_rails(base::Duration passed, std::vector<Signal>& into) {
             means.push_back(rail.words / rail.ends);
             gbps = std::max(gbps, rail.gbps);
         }
-        const auto median = median_of(means);
+        const auto median = base::upper_median(means);
         constexpr double bits = 32;
         const bool busy = rails.size() >= fewest_rails &&
                           median * bits > busy_share * gbps * 1e9 * base::to_seconds(passed) && gbps > 0;
@@ -232,7 +228,7 @@ void LinkSignals::tell_rails(base::Duration passed, std::vector<Signal>& into) {
             uneven = uneven || share < 0.8 || share > 1.25; // long before a rule can be true
             if (uneven)
                 into.push_back({"rail.traffic", fmt::format("{}{}{}", unit, rail_word, number),
-                                rounded(share), 0, fmt::format("rail {} of unit {}", number, unit)});
+                                to_hundredths(share), 0, fmt::format("rail {} of unit {}", number, unit)});
         }
     }
 }
