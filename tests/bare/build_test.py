@@ -250,6 +250,19 @@ def test_cut_off(folder) -> None:
     equal(world.configure(), [f"{PLAIN} slurm-src=slurm-22.1", "cleaned"])
 
 
+def test_stopped(folder) -> None:
+    """What was being compiled is made again, libtool's objects too; what was finished before is not."""
+    world = World(folder)
+    (world.build / ".libs").mkdir(parents=True)
+    step = builder.Step("make", ["sleep", "60"], world.root / "log", world.build)
+    for name in ("cut.lo", ".libs/cut.o", "plain.o", "whole.lo", ".libs/whole.o"):
+        (world.build / name).touch()
+    for name in ("whole.lo", ".libs/whole.o"):
+        os.utime(world.build / name, (0, 0))
+    step.stop()
+    equal(sorted(path.name for path in world.build.rglob("*.*o")), ["whole.lo", "whole.o"])
+
+
 def test_by_hand(folder) -> None:
     """A directory that was configured by hand is left alone, but must be of use."""
     world = World(folder)

@@ -81,10 +81,11 @@ class Step:
         except ProcessLookupError:
             self.process.wait()
         # make removes what it was making, but an assembler that the compiler had only just started may begin its
-        # file after that: empty or in part, and newer than its source for ever.
+        # file after that: empty or in part, and newer than its source for ever. What libtool made is known by its .lo.
         for name in self.cwd.rglob("*.o"):
             with contextlib.suppress(FileNotFoundError):  # another build's
                 if name.stat().st_mtime >= asked - 1:
+                    (name.parent.parent if name.parent.name == ".libs" else name.parent).joinpath(name.stem + ".lo").unlink(missing_ok=True)
                     name.unlink()
 
 
