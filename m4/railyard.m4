@@ -105,6 +105,12 @@ AC_DEFUN([RY_PRECOMPILED], [
       OPT_CXXFLAGS="-includeprecompiled.h $OPT_CXXFLAGS"])])
   AC_SUBST([PRECOMPILED_TEST])])
 
+# RY_UNITY(yes|no): GNUmakefile, which make takes before Makefile; see build-aux/unity.
+AC_DEFUN([RY_UNITY], [
+  AS_IF([test "$1" = yes],
+    [AC_CONFIG_COMMANDS([GNUmakefile], ["$srcdir/build-aux/unity" || AC_MSG_ERROR([build-aux/unity failed])])],
+    [AC_CONFIG_COMMANDS([no-GNUmakefile], [rm -f GNUmakefile])])])
+
 # RY_PKG(NAME, MODULES, DEBIAN-PACKAGES): a required library with a pkg-config file.
 AC_DEFUN([RY_PKG], [
   PKG_CHECK_MODULES([$1], [$2], [], [AC_MSG_ERROR([$2 is missing: install Debian's $3])])])

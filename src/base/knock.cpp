@@ -16,10 +16,10 @@ namespace {
 
 // What poll() says of the descriptor; 0: nothing within this time.
 short await(int fd, short events, Duration patience) {
-    using Clock = std::chrono::steady_clock;
+    using Steady = std::chrono::steady_clock;
     pollfd watched{fd, events, 0};
-    for (const auto until = Clock::now() + patience;;) {
-        const auto left = std::chrono::ceil<Duration>(until - Clock::now());
+    for (const auto until = Steady::now() + patience;;) {
+        const auto left = std::chrono::ceil<Duration>(until - Steady::now());
         const int ready = ::poll(&watched, 1, static_cast<int>(std::max<Duration::rep>(0, left.count())));
         if (ready < 0 && errno == EINTR) continue;
         return ready > 0 ? watched.revents : short{0};

@@ -10,7 +10,7 @@ namespace trace {
 namespace {
 
 constexpr int gpus = 8, rails = 8;
-constexpr double seconds = 30, clock_mhz = 1755, memory_mhz = 2619, pcie_gbs = 63, link_gbps = 400;
+constexpr double clock_mhz = 1755, memory_mhz = 2619, pcie_gbs = 63, link_gbps = 400;
 
 // What the seed decides, and what stays as it is from window to window.
 struct Job {
