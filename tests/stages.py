@@ -258,7 +258,7 @@ class Stages:
     def start_sanitizers(self):
         """Builds in the background, on time that nobody else wants: the other stages leave most of it."""
         try:
-            builder.configure(self.asan, builder.SANITIZED, say)
+            builder.configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers())
             self.asan_build = builder.start_make(self.asan, builder.listed(self.asan, "unit_programs"), "make with sanitizers",
                                                  IDLE_SESSION)
         except builder.Failed:
@@ -267,7 +267,7 @@ class Stages:
     def sanitizers(self):
         if self.asan_build:
             self.asan_build.stop()  # now it is wanted: what is left is made at the usual priority
-        builder.configure(self.asan, builder.SANITIZED, say)
+        builder.configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers())
         builder.make(self.asan, builder.listed(self.asan, "unit_programs"), say, "make with sanitizers")
         self.unit(self.asan, "sanitizers", {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"})
 

@@ -62,10 +62,10 @@ class World:
         for name in ("gcc", "g++"):
             self.program(f"bin/{name}", f"echo '{name} {version}'\n")
 
-    def ccache(self, there: bool) -> None:
+    def ccache(self, there: bool, files: int = 7) -> None:
         builder.shutil.which = lambda name: f"/usr/bin/{name}" if there else None
         if there:
-            self.program("bin/ccache", 'exec "$@"\n')
+            self.program("bin/ccache", f"""[ "$1" = --print-stats ] || exec "$@"\nprintf 'files_in_cache\\t{files}\\n'\n""")
 
     def source(self, version: str, release: str = "") -> None:
         """Slurm's source of a release, from now on; an empty version: it is not to be had."""
@@ -97,7 +97,7 @@ def equal(got, wanted) -> None:
     check(got == wanted, f"got {got}", f"wanted {wanted}")
 
 
-PLAIN = "--enable-werror --enable-precompiled CC=gcc CXX=g++"
+PLAIN = "--enable-werror --enable-precompiled --enable-unity CC=gcc CXX=g++"
 
 
 def test_once(folder) -> None:
@@ -210,11 +210,13 @@ def test_another_version(folder) -> None:
 
 
 def test_tools(folder) -> None:
-    """ccache is used from when it is there to when it is not; objects of another compiler do not stay."""
+    """ccache is used from when it is there and has kept something to when it is not; objects of another compiler do not stay."""
     world = World(folder)
     world.source("22")
     world.configure()
     with_ccache = "--enable-werror CC=ccache gcc CXX=ccache g++ slurm-src=slurm-22"
+    world.ccache(True, 0)
+    equal(world.configure(), [])
     world.ccache(True)
     equal(world.configure(), [with_ccache])
     world.ccache(False)
@@ -223,9 +225,33 @@ def test_tools(folder) -> None:
     equal(world.configure(), [f"{PLAIN} slurm-src=slurm-22", "cleaned"])
     os.environ["CXX"] = "g++ -m64"
     try:
-        equal(world.configure(), ["--enable-werror --enable-precompiled CC=gcc CXX=g++ -m64 slurm-src=slurm-22"])
+        equal(world.configure(), ["--enable-werror --enable-precompiled --enable-unity CC=gcc CXX=g++ -m64 slurm-src=slurm-22"])
     finally:
         del os.environ["CXX"]
+
+
+def test_sanitizing_compilers(_folder) -> None:
+    """The usual ones unless clang is named, which configure refuses where it cannot do it; its headers are precompiled, too."""
+    usual, clang = ["CC=gcc", "CXX=g++"], ["CC=clang", "CXX=clang++"]
+    other = {"CC": "gcc-12", "CXX": "g++-12"}
+    for names, chosen in (({}, usual), ({"RAILYARD_SANITIZERS": "gcc"}, usual), ({"RAILYARD_SANITIZERS": "clang"}, clang),
+                          (other, ["CC=gcc-12", "CXX=g++-12"]), ({"RAILYARD_SANITIZERS": "clang", **other}, ["CC=gcc-12", "CXX=g++-12"])):
+        os.environ.update(names)
+        try:
+            equal(builder.sanitizing_compilers(), chosen)
+            equal(builder.from_nothing(chosen), ["--enable-precompiled", "--enable-unity"])
+        finally:
+            for name in names:
+                del os.environ[name]
+    os.environ["RAILYARD_SANITIZERS"] = "tcc"
+    told = ""
+    try:
+        builder.sanitizing_compilers()
+    except builder.Failed as error:
+        told = str(error)
+    finally:
+        del os.environ["RAILYARD_SANITIZERS"]
+    equal(told, "RAILYARD_SANITIZERS=tcc: is neither gcc nor clang")
 
 
 def test_options(folder) -> None:
@@ -234,7 +260,7 @@ def test_options(folder) -> None:
     world.source("22")
     world.configure()
     equal(world.configure(options=("--enable-werror", "--enable-sanitizer=address")),
-          ["--enable-werror --enable-sanitizer=address --enable-precompiled CC=gcc CXX=g++ slurm-src=slurm-22"])
+          ["--enable-werror --enable-sanitizer=address --enable-precompiled --enable-unity CC=gcc CXX=g++ slurm-src=slurm-22"])
 
 
 def test_cut_off(folder) -> None:

@@ -15,7 +15,7 @@ from typing import Callable, Optional, Sequence
 SOURCE = Path(__file__).resolve().parents[3]
 EVERY = 8.0  # seconds between two lines of progress where there is no terminal
 RECORD = "configured.json"  # in a build directory: what configure was called with
-SANITIZED = ["--enable-werror", "--enable-sanitizer=address,undefined"]  # of the build directory -asan
+SANITIZED = ["--enable-werror", "--enable-unity", "--enable-sanitizer=address,undefined"]  # of the build directory -asan
 FIRST = "--with-slurm-src="
 NEWER = ("25.05", "25.11", "26.05")  # releases of which nobody but its owner has the source: configure --with-more-slurm-src
 POINTLESS = ("there are no plugins for slurmctld, and what jobs ask for (--rail-span, --restart=auto) would be honoured by "
@@ -130,13 +130,15 @@ class Configured:
 
 
 def configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",),
-              more: Sequence[str] = ()) -> None:
+              more: Sequence[str] = (), using: Sequence[str] = ()) -> None:
     """bootstrap and configure, each only where it has not been done with these options, sources and compilers.
 
     releases are the Debians for whose Slurm plugins are built: "" is this machine's, and at most one more. Without the
     first there is no point in going on: Failed. What became of the second stands in Configured.why_not(). A directory that
     was configured by hand is left as it is, and must have the first as well. more: what more_sources() found.
+    using: the compilers, as compilers() has them, which are the usual ones.
     """
+    using = using or compilers()
     logs = build / "logs"
     build.mkdir(parents=True, exist_ok=True)
     have = Configured(build)
@@ -153,8 +155,8 @@ def configure(build: Path, options: list[str], say: Callable[[str], None], relea
     finally:
         if bootstrap:
             bootstrap.stop()
-    command = [str(word) for word in (SOURCE / "configure", *options, *precompiled(), *compilers(), *found, *more)]
-    tools = [_version(word.split("=", 1)[1]) for word in compilers()]
+    command = [str(word) for word in (SOURCE / "configure", *options, *from_nothing(using), *using, *found, *more)]
+    tools = [_version(word.split("=", 1)[1]) for word in using]
     if (build / "Makefile").exists() and have.tools == tools and _covers(have.command, command):
         return
     begun = build / f"{RECORD}.new"
@@ -240,21 +242,41 @@ def more_sources(say: Callable[[str], None]) -> list[str]:
     return [f"--with-more-slurm-src={':'.join(str(folder) for folder in found.values())}"] if found else []
 
 
-def compilers() -> list[str]:
-    """What CC and CXX name, else gcc; with ccache in front where it is installed."""
-    front = "ccache " if shutil.which("ccache") else ""
-    chosen = {name: os.environ.get(name) or usual for name, usual in (("CC", "gcc"), ("CXX", "g++"))}
+def compilers(usual: Sequence[str] = ("gcc", "g++")) -> list[str]:
+    """What CC and CXX name, else the usual; with ccache in front where it is installed and has kept anything yet.
+
+    One that has not makes a first build longer by a third: it takes its own time, and leaves no precompiled headers.
+    """
+    front = "ccache " if shutil.which("ccache") and _ccache_keeps() else ""
+    chosen = {name: os.environ.get(name) or word for name, word in zip(("CC", "CXX"), usual)}
     return [f"{name}={'' if word.startswith('ccache') else front}{word}" for name, word in chosen.items()]
 
 
-def precompiled() -> list[str]:
-    """g++ alone compiles tests a fifth faster with common headers compiled once; ccache could keep no object then."""
-    command = compilers()[1].partition("=")[2].split()
-    return ["--enable-precompiled"] if re.fullmatch(r"g\+\+(-\d+)?", Path(command[0]).name) else []
+def _ccache_keeps() -> bool:
+    told = subprocess.run(["ccache", "--print-stats"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True, check=False).stdout
+    return re.search(r"^files_in_cache\t[1-9]", told, re.MULTILINE) is not None
+
+
+def sanitizing_compilers() -> list[str]:
+    """compilers(), or with RAILYARD_SANITIZERS=clang in the environment clang, which compiles in half of gcc's time; what it
+    makes runs longer."""
+    named = os.environ.get("RAILYARD_SANITIZERS")
+    if named not in (None, "", "gcc", "clang"):
+        raise Failed(f"RAILYARD_SANITIZERS={named}: is neither gcc nor clang")
+    return compilers(("clang", "clang++")) if named == "clang" else compilers()
+
+
+def from_nothing(using: Sequence[str]) -> list[str]:
+    """What makes a first build faster, of compilers that do not remember: with ccache, one by one costs less the next time, and
+    it could keep no object of precompiled headers."""
+    command = using[1].partition("=")[2].split()
+    return ["--enable-precompiled", "--enable-unity"] if re.fullmatch(r"(clan)?g\+\+(-\d+)?", Path(command[0]).name) else []
 
 
 def listed(build: Path, variable: str) -> list[str]:
-    """The words of a variable of the Makefile."""
+    """The words of a variable of the Makefile, which is made anew before where its sources have changed: that prints."""
+    subprocess.run(["make", "-s", "Makefile"], cwd=build, capture_output=True, check=False, env={**os.environ, "MAKEFLAGS": ""})
     told = subprocess.run(["make", "-s", "-f", "-", "list"], cwd=build, text=True, capture_output=True, check=True,
                           input=f"include Makefile\nlist:\n\t@echo $({variable})\n", env={**os.environ, "MAKEFLAGS": ""})
     return told.stdout.split()
