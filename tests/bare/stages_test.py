@@ -49,6 +49,20 @@ def test_several_programs(folder) -> None:
     check(logs == ["unit-base.xml", "unit-topo.xml"], logs)
 
 
+def test_with_sanitizers_few_are_built_without(folder) -> None:
+    build = Path(folder)
+    (build / "Makefile").write_text("unit_programs = unit/base unit/topo\ntrying_programs = unit/topo\n"
+                                    "check_PROGRAMS = $(unit_programs) fuzz/one\n")
+    for name in ("base", "topo"):
+        program(build, f"unit/{name}", report((name, "true")))
+    for only, plain, programs in (("", 1, "unit/topo fuzz/one"), ("unit", 2, "unit/base unit/topo fuzz/one")):
+        made = stages.Stages(argparse.Namespace(build=build, only=only, no_sanitizers=False))
+        check(made.check_programs() == f"check_PROGRAMS={programs}", made.check_programs())
+        made.unit()
+        made.unit(build, "sanitizers")
+        check((made.results.passed, made.results.failed) == (plain + 2, []), made.results.passed, made.results.failed)
+
+
 def test_a_program_that_does_not_end_well(folder) -> None:
     """It dies without a report, with half a report, or fails though its cases did not."""
     for text, why in (("kill -9 $$", "no full report"), ("shift 3; echo '<Catch><Group>' >\"$1\"", "no full report"),

@@ -23,6 +23,8 @@ bool is_theirs(const restart::RmNode& node) {
 
 } // namespace
 
+World::~World() = default;
+
 World::World(std::size_t hosts, std::size_t per_unit)
     : start_(base::time_from_seconds(1'700'000'000)), now_(start_) {
     policy = restart::Policy::from(base::Conf());

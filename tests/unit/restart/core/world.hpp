@@ -13,6 +13,7 @@ class World {
 public:
     // Hosts n001 … in units of `per_unit`, all idle, agents reporting each second.
     explicit World(std::size_t hosts, std::size_t per_unit = 8);
+    ~World(); // in one place: it takes the better part of a second to compile, with sanitizers
 
     restart::Policy policy;
 

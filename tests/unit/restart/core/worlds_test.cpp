@@ -56,7 +56,7 @@ std::string without_number(const std::string& text) {
 } // namespace
 
 TEST_CASE("one fault: the job runs elsewhere in bounded time, and nothing else is done", "[worlds]") {
-    for (int seed = 1; seed <= test::trials(40); ++seed) {
+    for (int seed = 1; seed <= test::trials(20); ++seed) {
         Truth truth(16 + 8 * (static_cast<std::size_t>(seed) % 7), static_cast<unsigned>(seed));
         unsettle(truth);
         const auto host = truth.host_in_use();
@@ -109,7 +109,7 @@ TEST_CASE("one fault: the job runs elsewhere in bounded time, and nothing else i
 }
 
 TEST_CASE("what is no fault of hosts has no consequence", "[worlds]") {
-    for (int seed = 1; seed <= test::trials(40); ++seed) {
+    for (int seed = 1; seed <= test::trials(20); ++seed) {
         Truth truth(32, static_cast<unsigned>(seed));
         unsettle(truth);
         std::string event;
@@ -162,7 +162,7 @@ TEST_CASE("what is no fault of hosts has no consequence", "[worlds]") {
 }
 
 TEST_CASE("no host that others reach is set down, and one that lies neither condemns nor saves", "[worlds]") {
-    for (int seed = 1; seed <= test::trials(40); ++seed) {
+    for (int seed = 1; seed <= test::trials(20); ++seed) {
         Truth truth(24 + 8 * (static_cast<std::size_t>(seed) % 5), static_cast<unsigned>(seed));
         truth.peers_save = true;
         for (auto& [name, host] : truth.hosts) {
@@ -247,7 +247,7 @@ TEST_CASE("many faults at once: no healthy host is set down, no job is moved twi
 }
 
 TEST_CASE("the order of reports that come in one moment changes nothing", "[worlds]") {
-    for (int seed = 1; seed <= test::trials(40); ++seed) {
+    for (int seed = 1; seed <= test::trials(20); ++seed) {
         Truth truth(24, static_cast<unsigned>(seed));
         truth.world.policy.max_drained_percent = 100; // which hosts come first within a bound is the order's
         for (unsigned faults = 1 + truth.roll(6); faults > 0; --faults)

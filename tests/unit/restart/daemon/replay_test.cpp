@@ -93,7 +93,7 @@ Event some_event(std::mt19937& random, RmSnapshot& world, FabricReport& links) {
 } // namespace
 
 TEST_CASE("events are read as they were written, in whatever parts, and step() does the same again") {
-    for (int seed = 0; seed < test::trials(40); ++seed) {
+    for (int seed = 0; seed < test::trials(20); ++seed) {
         std::mt19937 random(static_cast<unsigned>(seed));
         RmSnapshot world;
         for (int i = 0; i < 8; ++i)
