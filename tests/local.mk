@@ -23,6 +23,9 @@ check_LTLIBRARIES += libry_unit.la
 libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/folder.hpp %D%/unit/trials.hpp
 libry_unit_la_CXXFLAGS = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 
+# The longest come first: what is left at the end runs beside nothing.
+include tests/packages/local.mk
+
 include tests/unit/base/local.mk
 include tests/unit/topo/local.mk
 include tests/unit/probe/local.mk
@@ -49,7 +52,6 @@ include tests/apps/local.mk
 include tests/examples/local.mk
 include tests/bare/local.mk
 include tests/lint/local.mk
-include tests/packages/local.mk
 include tests/firstday/local.mk
 include tests/system/local.mk
 include tests/bench/local.mk

@@ -142,7 +142,7 @@ def test_by_chance(folder) -> None:
 
 def test_not_by_chance(folder) -> None:
     """More than a few are not run again."""
-    names = [f"{file}.chance" for file in "abcd"]
+    names = [f"{file}.chance" for file in "abcdefg"]
     lines = run(folder, named(*names))
     check(sorted(line for line in lines if line.startswith("RESULT")) == [f"RESULT fail {name} as it must" for name in names], *lines)
     check(len(names) == workers.FEW + 1, workers.FEW)

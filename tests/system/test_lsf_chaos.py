@@ -155,7 +155,7 @@ def test_thousands_of_gangs_on_a_thousand_hosts(build):
             return {int(number) for number, _, state, queue in rows if (state, queue) == ("RUN", "gang")}
 
         full = len(cluster.nodes) // UNIT
-        wait_for(lambda: len(ids("-r")) >= 4, 120, "the first gangs to run", logs(cluster), every=0.5, needs=restartd.pid)
+        wait_for(lambda: len(ids("-r")) >= 4, 300, "the first gangs to run", logs(cluster), every=0.5, needs=restartd.pid)
         first = time.monotonic() - begun
         wait_for(lambda: len(ids("-r")) == full, 240, "gangs on every host", logs(cluster), every=0.5, needs=restartd.pid)
         last, cpu = time.monotonic() - begun, cpu_seconds(restartd)

@@ -248,9 +248,12 @@ def test_the_clock_is_set_an_hour_ahead(cluster):
 def test_the_clock_is_set_back_an_hour(cluster):
     clock = SteppedClock(cluster)
     cluster.agents.wait_heard()
-    job, other = bsub(cluster, 4, "sh", "-c", "sleep 1; exit 7"), bsub(cluster, 4, *SLEEP, env=AUTO)
+    fail = cluster.root / "scratch" / "fail"
+    job, other = bsub(cluster, 4, "sh", "-c", f"until [ -e {fail} ]; do sleep 0.1; done; exit 7"), bsub(cluster, 4, *SLEEP, env=AUTO)
     late = bsub(cluster, 2, *SLEEP, env=AUTO)
     kept = other.wait("RUN", queue="gang")
+    job.wait("RUN", queue="gang")
+    fail.touch()
     # For eight seconds its failure may still be a requeue's.
     wait_for(lambda: known(cluster, job)["state"] == "completing", 60, "restartd to see it leave", logs(cluster), every=0.05)
     clock.set(-3600)
@@ -399,7 +402,10 @@ def test_nothing_starts_on_a_host_once_it_is_drained(cluster):
     drained, jobs = {}, []
     for node in (None, *cluster.nodes[:4]):
         if node:
-            cluster.out("railctl", "drain", node, "fan")  # returns when LSF has answered
+            # It returns when LSF has answered, or after a while without.
+            done = cluster.run("railctl", "drain", node, "fan")
+            check(done.returncode == 0 or "will be drained when the resource manager answers" in done.stdout + done.stderr, f"{done}")
+            wait_for(lambda node=node: cluster.lsf.hosts()[node] == "closed_Adm", 60, f"LSF to close {node}", logs(cluster))
             drained[node] = time.time()
         jobs += [bsub(cluster, 1, "sleep", "1") for _ in range(5)]
     for job in jobs:

@@ -89,7 +89,7 @@ def test_a_job_that_lsf_ends_is_asked_to_save(cluster):
     folder = cluster.root / "scratch" / "ended"
     folder.mkdir(parents=True)
     script = folder / "job.sh"
-    script.write_text(f"#!/bin/sh\ntrap '' INT TERM\n: >{folder}/up\nuntil railckpt due; do sleep 0.1; done\n"
+    script.write_text(f"#!/bin/sh\ntrap '' INT TERM\n: >{folder}/up\nuntil railckpt due | grep 'asks to save'; do sleep 0.1; done\n"
                       f"echo state >{folder}/state\nrailckpt commit --step 7 {folder}/state\n")
     script.chmod(0o755)
     job = bsub(cluster, 1, str(script), env={"RAIL_CKPT_DIR": str(folder), "RAIL_CKPT_INTERVAL": "1h"})

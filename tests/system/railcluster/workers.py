@@ -20,8 +20,8 @@ from .process import Pid, die_with_parent, kill_tree
 MARK = "\x1e"
 MEMORY_MB = 600  # more than twice what a cluster of 16 hosts takes
 MOST = 6
-SECONDS = 600  # that no test takes, several times the slowest: one that hangs fails, and the others run
-FEW = 3  # failed tests that are tried again: when more fail, it is not by chance
+SECONDS = 900  # that no test takes, several times the slowest: one that hangs fails, and the others run
+FEW = 6  # failed tests that are tried again, one in fifty: when more fail, it is not by chance
 
 
 class Test(NamedTuple):

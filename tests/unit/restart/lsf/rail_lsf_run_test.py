@@ -93,8 +93,9 @@ class LsfRun(unittest.TestCase):
     def test_a_signal_reaches_the_line_once(self):
         line = f"trap 'echo INT >>{self.home}/got' INT; trap 'echo TERM >>{self.home}/got; exit 3' TERM; : >{self.home}/ready; " \
                "while :; do sleep 0.05; done"
+        # Tests in the background have SIGINT ignored, and a shell cannot trap what was ignored when it began.
         job = subprocess.Popen([f"{BUILD}/rail-lsf-run", encoded(line)], env=self.environment(), start_new_session=True,
-                               stderr=subprocess.DEVNULL)
+                               stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.addCleanup(job.wait)
         self.addCleanup(job.kill)
         self.until((self.home / "ready").exists)
