@@ -3,8 +3,8 @@
 import contextlib
 
 from railcluster.process import wait_for
-from railcluster.queue import (TIME, comment, fields, fill, leave_five_free, log_lines, nodes_of, refused, restart_slurmctld,
-                               running_on, state, submit, units_of, wait_state)
+from railcluster.queue import (TIME, asked, comment, fields, fill, leave_five_free, log_lines, nodes_of, refused,
+                               restart_slurmctld, running_on, state, submit, units_of, wait_state)
 from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["railtopo", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
@@ -40,9 +40,9 @@ def test_bad_values_are_refused(cluster):
 def test_environment_gives_defaults(cluster):
     """RAIL_SPAN and its like are defaults; the command line beats them; a bad one is refused."""
     job = submit(cluster, "-N2", env={"RAIL_SPAN": "pod", "RAIL_RESTART": "never"})
-    equal(comment(cluster, job), "railyard: span=pod restart=never", "comment from the environment")
+    equal(asked(cluster, job), "railyard: span=pod restart=never", "comment from the environment")
     job = submit(cluster, "-N2", "--rail-span=unit", env={"RAIL_SPAN": "pod"})
-    equal(comment(cluster, job), "railyard: span=unit", "comment from flag over environment")
+    equal(asked(cluster, job), "railyard: span=unit", "comment from flag over environment")
     error = refused(cluster, "sbatch", "--wrap", "true", env={"RAIL_SPAN": "rack"})
     holds(error, "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT", "bad RAIL_SPAN")
 
@@ -56,7 +56,7 @@ def test_settings_reach_the_tasks(cluster):
     for line in ("RAIL_SPAN=unit\n", "RAIL_CKPT_DIR=/scratch/run 7\n", "RAIL_RESTART=auto\n"):
         equal(out.count(line), 3, f"{line!r} in the script and two tasks:\n{out}")
     equal(out.count("RAIL_CKPT_SOCKET=/"), 3, f"sockets:\n{out}")
-    equal(comment(cluster, job), "railyard: span=unit restart=auto ckpt-dir=/scratch/run%207", "comment")
+    equal(asked(cluster, job), "railyard: span=unit restart=auto ckpt-dir=/scratch/run%207", "comment")
 
 
 def test_restart_makes_jobs_requeuable(cluster):
@@ -83,9 +83,9 @@ def test_change_beyond_the_span_is_refused(cluster):
     job = submit(cluster, "-N8", "--rail-span=unit", "--hold")
     check(cluster.run("scontrol", "update", f"jobid={job}", "numnodes=12").returncode != 0, "12 nodes in a unit of 8")
     cluster.out("scontrol", "update", f"jobid={job}", "admincomment=asked by ops")
-    equal(comment(cluster, job), "asked by ops; railyard: span=unit", "comment")
+    equal(asked(cluster, job), "asked by ops; railyard: span=unit", "comment")
     cluster.out("scontrol", "update", f"jobid={job}", "admincomment=railyard: span=pod")
-    equal(comment(cluster, job), "railyard: span=pod", "comment")
+    equal(asked(cluster, job), "railyard: span=pod", "comment")
 
 
 def test_jobs_stay_in_one_unit(cluster):
@@ -206,7 +206,7 @@ def test_restart_and_reconfigure_lose_nothing(cluster):
     restart_slurmctld(cluster)
     equal((state(cluster, running), nodes_of(cluster, running)), ("RUNNING", nodes), "running job")
     cluster.out("scontrol", "reconfigure")
-    equal(comment(cluster, job), "railyard: span=unit", "comment")
+    equal(asked(cluster, job), "railyard: span=unit", "comment")
     wait_for(lambda: fields(cluster, job)["Reason"] == "Resources", 30, "the job to wait for resources")
     other = 1 - units_of(cluster, nodes).pop()
     cluster.out("scancel", fillers[other])

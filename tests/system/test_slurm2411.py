@@ -2,8 +2,8 @@
 
 from railcluster.cluster import Options
 from railcluster.process import wait_for
-from railcluster.queue import (TIME, comment, fields, fill, leave_five_free, log_lines, nodes_of, refused, restart_slurmctld,
-                               running_on, state, submit, units_of, wait_for_resources, wait_state)
+from railcluster.queue import (TIME, asked, fields, fill, leave_five_free, log_lines, nodes_of, refused,
+                               restart_slurmctld, running_on, state, submit, units_of, wait_for_resources, wait_state)
 from railcluster.testing import check, equal, holds
 from railcluster.userland import debian13
 
@@ -81,7 +81,7 @@ def test_changes_speak_to_the_user(cluster):
     job = submit(cluster, "-N8", "--rail-span=unit", "--hold")
     holds(refused(cluster, "scontrol", "update", f"jobid={job}", "numnodes=12"), "12 nodes never fit", "scontrol's message")
     cluster.out("scontrol", "update", f"jobid={job}", "admincomment=asked by ops")
-    equal(comment(cluster, job), "asked by ops; railyard: span=unit", "comment")
+    equal(asked(cluster, job), "asked by ops; railyard: span=unit", "comment")
 
 
 def test_required_and_excluded_nodes_count(cluster):
@@ -173,7 +173,7 @@ def test_restart_and_reconfigure_lose_nothing(cluster):
     restart_slurmctld(cluster)
     equal((state(cluster, running), nodes_of(cluster, running)), ("RUNNING", nodes), "running job")
     cluster.out("scontrol", "reconfigure")
-    equal(comment(cluster, job), "railyard: span=unit", "comment")
+    equal(asked(cluster, job), "railyard: span=unit", "comment")
     wait_for_resources(cluster, job, 30)
     other = 1 - units_of(cluster, nodes).pop()
     cluster.out("scancel", fillers[other])

@@ -1,8 +1,7 @@
 """Those of test_wishes.py in which Slurm 24.11 and topology_rail have a part of their own."""
 
 from railcluster.process import wait_for
-from railcluster.queue import (comment, fill, leave_five_free, refused, running_on, submit, wait_for_resources,
-                               wait_state)
+from railcluster.queue import asked, fill, leave_five_free, refused, running_on, submit, wait_for_resources, wait_state
 from railcluster.testing import check, equal, holds
 from test_slurm2411 import NEEDS, options  # noqa: F401
 from test_wishes import (test_a_gang_stays_in_its_reservation, test_hosts_are_kept_free_for_restarts, test_oversubscribed_nodes_have_room,  # noqa: F401
@@ -27,7 +26,8 @@ def test_the_other_hosts_are_kept(cluster):
     def again(start):
         cluster.out("scontrol", "requeuehold", job)
         wait_for(lambda: not cluster.out("squeue", "-h", "-j", job, "-t", "CG,R"), 30, "the job to wait")
-        wait_for(lambda: cluster.run("scontrol", "update", f"jobid={job}", f"excnodelist={had[1]}", "starttime=now",
+        # A node refuses a job's new credential within the second in which it revoked the last one.
+        wait_for(lambda: cluster.run("scontrol", "update", f"jobid={job}", f"excnodelist={had[1]}", "starttime=now+2",
                                      f"admincomment=railyard-had: start={start} {','.join(had)}").returncode == 0, 30, "the change")
         cluster.out("scontrol", "release", job)
         return set(running_on(cluster, job))
@@ -43,7 +43,7 @@ def test_slurms_own_segment_counts_as_ours(cluster):
     leave_five_free(cluster)
     job = submit(cluster, "-N8", "--segment=4")
     equal(shares(cluster, running_on(cluster, job)), [4, 4], "two segments of four where each unit has five")
-    equal(comment(cluster, job), "railyard: segment=4", "admin_comment")
+    equal(asked(cluster, job), "railyard: segment=4", "admin_comment")
     cluster.out("scancel", job)
     fill(cluster, cluster.units[0][7:])
     wait_for_resources(cluster, submit(cluster, "-N10", "--segment=5"))
@@ -52,7 +52,7 @@ def test_slurms_own_segment_counts_as_ours(cluster):
           "--segment=4 and --rail-segment=2 contradict each other", "both")
     holds(refused(cluster, "sbatch", "-N9", "--segment=4", *script),
           "--segment=4 counts as --rail-segment=4: --rail-segment=4: does not divide 9 nodes", "nine nodes")
-    equal(comment(cluster, submit(cluster, "-n2", "--segment=4")), "", "admin_comment without --nodes")
+    equal(asked(cluster, submit(cluster, "-n2", "--segment=4")), "", "admin_comment without --nodes")
 
 
 def test_exclusive_topo_needs_a_topology(cluster):

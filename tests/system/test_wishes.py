@@ -8,8 +8,8 @@ import contextlib
 from railcluster import faults
 from railcluster.cluster import Options
 from railcluster.process import wait_for
-from railcluster.queue import (comment, fields, fill, leave_five_free, look_at_all, refused, running_on, seconds_of, state,
-                               submit, units_of, wait_for_resources, wait_state)
+from railcluster.queue import (asked, fields, fill, leave_five_free, look_at_all, refused, running_on, seconds_of,
+                               state, submit, units_of, wait_for_resources, wait_state)
 from railcluster.testing import check, equal, holds
 
 NEEDS = ["railtopo", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
@@ -102,7 +102,7 @@ def test_a_wish_ends(cluster):
     """With @WAIT a job waits for its span so long and not longer, and then runs anywhere."""
     leave_five_free(cluster)
     job = submit(cluster, "-N6", "--rail-span=unit@6s")
-    equal(comment(cluster, job), "railyard: span=unit@6s", "comment")
+    equal(asked(cluster, job), "railyard: span=unit@6s", "comment")
     wait_for_resources(cluster, job, 6)
     equal(units_of(cluster, running_on(cluster, job)), {0, 1}, "units once the wish has ended")
     seen = fields(cluster, job)

@@ -82,7 +82,7 @@ class Yard:
         return TIED_INIT
 
     def boot(self, name: str) -> None:
-        """Powers a host on: new namespaces, a link to the bridge, its own /tmp, /run and GPU device nodes."""
+        """Powers a host on: new namespaces, a link to the bridge, its own /tmp, /run, /dev/shm and GPU device nodes."""
         home = self.root / "hosts" / name
         for folder in ("tmp", "run"):  # empty after each boot
             shutil.rmtree(home / folder, ignore_errors=True)
@@ -90,7 +90,9 @@ class Yard:
             (home / folder).mkdir(parents=True, exist_ok=True)
         os.chmod(home / "tmp", 0o1777)
         binds = [f"mkdir -p {home}{path} && mount --bind {path} {home}{path}" for path in self.shared]
-        binds += [f"mount --rbind {home}/tmp /tmp", f"mount --rbind {home}/run /run"]
+        # Open MPI names its segments in /dev/shm by host and job, which two clusters have alike.
+        binds += [f"mount --rbind {home}/tmp /tmp", f"mount --rbind {home}/run /run",
+                  "{ [ ! -d /dev/shm ] || mount -t tmpfs -o mode=1777 shm /dev/shm; }"]
         (home / "boot_id").write_text(f"{uuid.uuid4()}\n")
         binds.append(f"mount --bind {home}/boot_id /proc/sys/kernel/random/boot_id")
         script = (f"hostname {name} && {' && '.join(binds)} && "

@@ -27,6 +27,11 @@ def comment(cluster, job):
     return found.group(1).strip() if found else ""
 
 
+def asked(cluster, job):
+    """The comment without why the job waits, which restartd adds where a machine takes its time."""
+    return comment(cluster, job).split("; railyard-why: ")[0]
+
+
 def nodes_of(cluster, job):
     return cluster.out("scontrol", "show", "hostnames", fields(cluster, job)["NodeList"]).split()
 
