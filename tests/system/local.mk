@@ -42,6 +42,7 @@ EXTRA_DIST += \
 	%D%/test_explain.py \
 	%D%/test_exports.py \
 	%D%/test_fabric.py \
+	%D%/test_fabric_rules.py \
 	%D%/test_failover.py \
 	%D%/test_faults.py \
 	%D%/test_flags.py \

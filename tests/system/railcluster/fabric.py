@@ -5,6 +5,7 @@ controller's host. They sit on a spine switch's port 0, so that no power-off of 
 ibsim serves ten clients, and one that is killed keeps its place: clients here are ended by SIGTERM.
 """
 
+import json
 import os
 import re
 import time
@@ -102,3 +103,20 @@ class Fabric:
         """Plugs or unplugs every HCA of a host."""
         for node in self.hcas.get(host, []):
             self.console(f'{"ReLink" if up else "Unlink"} "{node}"[1]')
+
+
+def discovered(cluster):
+    """Hosts with the number of their HCAs, and units, as seen live."""
+    live = cluster.root / "etc" / "live.json"
+    cluster.out("railtopo", "discover", "--live", "--force", "--out", str(live), env=cluster.fabric.environment())
+    return json.loads(live.read_text())
+
+
+# What a fabric file says beside the fabric itself: where it came from, and what the subnet manager gave or knows.
+CIRCUMSTANCES = ("source", "lid", "state", "time")
+
+
+def essence(part):
+    if isinstance(part, dict):
+        return {key: essence(value) for key, value in part.items() if key not in CIRCUMSTANCES}
+    return [essence(item) for item in part] if isinstance(part, list) else part
