@@ -10,6 +10,7 @@ libry_topo_la_SOURCES = \
 	%D%/guid.hpp \
 	%D%/json_walk.cpp %D%/json_walk.hpp \
 	%D%/names.cpp %D%/names.hpp \
+	%D%/numbered_name.cpp %D%/numbered_name.hpp \
 	%D%/order.cpp %D%/order.hpp \
 	%D%/rate.cpp %D%/rate.hpp \
 	%D%/sets.hpp \

@@ -3,37 +3,15 @@
 #include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/numbered_name.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <iterator>
 #include <optional>
 
 namespace topo::checks {
 namespace {
-
-// "n007.example.org" as "n", 7 in three digits, ".example.org".
-struct NumberedName {
-    std::string_view stem, tail;
-    std::size_t digits = 0;
-    std::uint32_t number = 0;
-
-    std::string at(std::uint32_t other) const { return fmt::format("{}{:0{}}{}", stem, other, digits, tail); }
-};
-
-std::optional<NumberedName> numbered(std::string_view name) {
-    constexpr std::string_view digits = "0123456789";
-    const auto label = name.substr(0, name.find('.'));
-    const auto last = label.find_last_of(digits);
-    if (last == std::string_view::npos || name.starts_with("0x")) return {};
-    const auto before = label.find_last_not_of(digits, last);
-    const auto first = before == std::string_view::npos ? 0 : before + 1;
-    NumberedName parsed{name.substr(0, first), name.substr(last + 1), last + 1 - first, 0};
-    const auto end = name.data() + last + 1;
-    const auto [stop, failed] = std::from_chars(name.data() + first, end, parsed.number);
-    if (failed != std::errc() || stop != end) return {};
-    return parsed;
-}
 
 // The hosts of a unit that are named alike but for one number, and those numbers, ascending.
 struct Series {

@@ -1,0 +1,27 @@
+// Names of a series: "n007.example.org" is number 7 of "n….example.org".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace topo {
+
+// The last number of the name's first label, and what stands around it; views into the name.
+struct NumberedName {
+    std::string_view stem, tail;
+    std::size_t digits = 0;
+    std::uint32_t number = 0;
+
+    std::string at(std::uint32_t other) const; // the name of that number
+    bool kin(const NumberedName& other) const { return stem == other.stem && tail == other.tail; }
+};
+
+// Nothing for a name without a number, and for the GUID that stands for a name.
+std::optional<NumberedName> numbered(std::string_view name);
+
+// The name with every run of digits as one '#': "leaf-su1-r12" is "leaf-su#-r#".
+std::string name_shape(std::string_view name);
+
+} // namespace topo
