@@ -403,6 +403,10 @@ void derive_islands(Fabric& fabric) {
 
 void derive(Fabric& fabric) {
     put_in_order(fabric);
+    for (std::size_t s = 0; s < fabric.switches.size(); ++s) // in the order of names
+        fabric.switches[s].namesake =
+            (s > 0 && fabric.switches[s - 1].name == fabric.switches[s].name) ||
+            (s + 1 < fabric.switches.size() && fabric.switches[s + 1].name == fabric.switches[s].name);
     derive_hosts(fabric);
     const Neighbours neighbours(fabric);
     derive_tiers(fabric, neighbours);

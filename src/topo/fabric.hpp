@@ -71,6 +71,7 @@ struct Switch {
     int tier = none;   // derived: 0 = leaf, 1 = spine, 2 = core, …
     int pod = none;    // derived for tiers below the core
     int island = none; // derived: index into Fabric::islands
+    bool namesake = false; // derived: another switch has the same name
     std::string extra = {};
 };
 

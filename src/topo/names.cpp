@@ -1,17 +1,26 @@
 #include "topo/names.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/guid.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace topo {
 
 std::string hca_name(const Host& host, const Hca& hca) {
-    return hca.device.empty() ? host.name : fmt::format("{} {}", host.name, hca.device);
+    auto name = hca.device.empty() ? host.name : fmt::format("{} {}", host.name, hca.device);
+    const bool twin = std::any_of(host.hcas.begin(), host.hcas.end(), [&](const Hca& other) {
+        return other.guid != hca.guid && other.device == hca.device;
+    });
+    return twin ? fmt::format("{} ({})", name, format_guid(hca.guid)) : name;
 }
 
 std::string switch_name(const Fabric& fabric, int index) {
-    return index == none ? "none" : fabric.switches[at(index)].name;
+    if (index == none) return "none";
+    const Switch& s = fabric.switches[at(index)];
+    return s.namesake ? fmt::format("{} ({})", s.name, format_guid(s.guid)) : s.name;
 }
 
 std::string end_name(const Fabric& fabric, const End& end) {

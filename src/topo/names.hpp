@@ -9,8 +9,9 @@
 
 namespace topo {
 
-std::string hca_name(const Host& host, const Hca& hca);     // "n002 mlx5_1"
-std::string switch_name(const Fabric& fabric, int index);   // "leaf-su1-r2"; "none" for the index none
+std::string hca_name(const Host& host, const Hca& hca); // "n002 mlx5_1"; of two of that name with its GUID
+// "leaf-su1-r2"; with its GUID where another switch has that name; "none" for the index none.
+std::string switch_name(const Fabric& fabric, int index);
 std::string end_name(const Fabric& fabric, const End& end); // "n002 mlx5_1/1", "leaf-su1-r2/9"
 std::string host_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts); // "n[001-004]"
 std::string switch_names(const Fabric& fabric, const std::vector<int>& switches);      // "leaf-su1-r[0-7]"

@@ -45,7 +45,7 @@ private:
 
     std::string name(const End& end) const { return end_name(report_.after, end); }
     const std::string& host_name(int host) const { return report_.after.hosts[at(host)].name; }
-    const std::string& switch_name(int s) const { return report_.after.switches[at(s)].name; }
+    std::string switch_name(int s) const { return topo::switch_name(report_.after, s); }
 
     std::string rail_of(const End& end) const {
         if (end.host == none) return {};
@@ -282,7 +282,7 @@ private:
         }
     }
     static std::string whole(const Fabric& fabric, const End& end) {
-        return end.host != none ? fabric.hosts[at(end.host)].name : fabric.switches[at(end.switch_)].name;
+        return end.host != none ? fabric.hosts[at(end.host)].name : topo::switch_name(fabric, end.switch_);
     }
 
     const Report& report_;

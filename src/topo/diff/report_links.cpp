@@ -99,7 +99,7 @@ private:
         whole(
             links, of_switch_, 3, [](const End& end) { return end.switch_; },
             [&](int s, std::size_t count) {
-                const auto& name = report_.after.switches[at(s)].name;
+                const auto name = switch_name(report_.after, s);
                 report_.add(how.code, {name}, fmt::format("all {} links of {}: {}", count, name, how.text));
             });
     }

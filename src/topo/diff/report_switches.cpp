@@ -35,7 +35,7 @@ void report_missing(const Report& report, const Fabric& fabric, const std::vecto
     const auto plugged = plugged_into(fabric);
     for (int s = 0; at(s) < there.size(); ++s) {
         if (there[at(s)] != none || folded[at(s)] != 0) continue;
-        const auto& name = fabric.switches[at(s)].name;
+        const auto name = switch_name(fabric, s);
         report.add(gone ? "switch.removed" : "switch.added", {name},
                    fmt::format("{} is {}, with {}", name, gone ? "gone" : "new",
                                counted(plugged[at(s)].cables, "cable", "cables")));
@@ -69,6 +69,7 @@ void report_switches(const Report& report, const Cables& cables) {
         if (report.match.switch_after[s] == none) continue;
         const Switch& old = report.before.switches[s];
         const Switch& now = report.after.switches[at(report.match.switch_after[s])];
+        const auto called = switch_name(report.after, report.match.switch_after[s]);
         if (old.guid != now.guid) {
             const auto others = moved_ports[at(report.match.switch_after[s])];
             report.add("switch.replaced", {now.name},
@@ -85,8 +86,8 @@ void report_switches(const Report& report, const Cables& cables) {
         const int known = std::min(old.ports, now.ports);
         if (old.ports != now.ports && known > 0 && had[s].highest <= known &&
             has[at(report.match.switch_after[s])].highest <= known)
-            report.add("switch.ports", {now.name},
-                       fmt::format("{} has {} ports instead of {}", now.name, now.ports, old.ports));
+            report.add("switch.ports", {called},
+                       fmt::format("{} has {} ports instead of {}", called, now.ports, old.ports));
     }
     report_renamed(report, "switch.renamed", renamed, "GUID");
 }

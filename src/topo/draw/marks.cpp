@@ -2,6 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
+#include "topo/guid.hpp"
 #include "topo/names.hpp"
 
 #include <algorithm>
@@ -17,12 +18,15 @@ void add(Mark& mark, Severity severity, std::size_t finding) {
     if (mark.findings.empty() || mark.findings.back() != finding) mark.findings.push_back(finding);
 }
 
-// Finds ends by name. Of switches that share a name all are found.
+// Finds ends by name. Of things that share a name all are found, but for a GUID behind it.
 class Finder {
 public:
     explicit Finder(const Fabric& fabric) : fabric_(fabric) {
-        for (std::size_t s = 0; s < fabric.switches.size(); ++s)
+        for (std::size_t s = 0; s < fabric.switches.size(); ++s) {
             switches_[fabric.switches[s].name].push_back(s);
+            if (fabric.switches[s].namesake)
+                switches_[switch_name(fabric, static_cast<int>(s))].push_back(s); // with its GUID
+        }
         for (std::size_t l = 0; l < fabric.links.size(); ++l)
             for (const End* end : {&fabric.links[l].a, &fabric.links[l].b})
                 if (end->switch_ != none) ports_[{end->switch_, end->port}] = l;
@@ -58,9 +62,13 @@ private:
         return true;
     }
 
-    // "n002 mlx5_1", or "n002" alone for an HCA without a device name.
-    bool mark_hca(Marks& marks, const std::string& name, int port, Severity severity,
-                  std::size_t finding) const {
+    // "n002 mlx5_1", or "n002" alone for an HCA without a device name; "n002 mlx5_1 (0x946dae0000020020)".
+    bool mark_hca(Marks& marks, std::string name, int port, Severity severity, std::size_t finding) const {
+        std::optional<Guid> guid;
+        if (const auto bracket = name.rfind(" ("); bracket != std::string::npos && name.back() == ')') {
+            guid = parse_guid(std::string_view(name).substr(bracket + 2, name.size() - bracket - 3));
+            if (guid) name.resize(bracket);
+        }
         const auto blank = name.rfind(' ');
         if (blank == std::string::npos && port == none) return false;
         const auto host = fabric_.find_host(name.substr(0, blank));
@@ -69,7 +77,7 @@ private:
         bool marked = false;
         const auto& hcas = fabric_.hosts[*host].hcas;
         for (std::uint32_t i = 0; i < hcas.size(); ++i) {
-            if (hcas[i].device != device) continue;
+            if (hcas[i].device != device || (guid && hcas[i].guid != *guid)) continue;
             marked = true;
             bool linked = false;
             for (const auto& p : hcas[i].ports) {

@@ -1,6 +1,8 @@
 #include "topo/draw/overlay.hpp"
 
+#include "topo/derive.hpp"
 #include "topo/draw/marks.hpp"
+#include "topo/names.hpp"
 #include "topo/synth/synth.hpp"
 #include "topo/tool/status_overlay.hpp"
 
@@ -153,4 +155,18 @@ TEST_CASE("findings are drawn where their ends are") {
     CHECK_FALSE(topo::draw::mark_of_host(f, marks, 0));
     CHECK(topo::draw::mark_of_host(f, marks, 1)->findings == std::vector<std::size_t>{0, 1});
     CHECK(topo::draw::marks_of_switches(f, marks).size() == 1); // a link to a host is the host's
+}
+
+TEST_CASE("a GUID says which of two things of one name a finding is about") {
+    auto f = fabric();
+    f.switches[1].name = f.switches[0].name;
+    f.hosts[0].hcas[1].device = f.hosts[0].hcas[0].device;
+    topo::derive(f);
+    const auto marks = topo::draw::place_marks(
+        f, {{"a", topo::Severity::warning, {topo::switch_name(f, 1)}, {}, {}, "a switch"},
+            {"b", topo::Severity::warning, {topo::end_name(f, {0, 1, topo::none, 1})}, {}, {}, "a link"}});
+    REQUIRE(marks.switches.size() == 1);
+    CHECK(marks.switches.begin()->first == 1);
+    REQUIRE(marks.links.size() == 1);
+    CHECK(marks.links.begin()->first == static_cast<std::size_t>(f.hosts[0].hcas[1].ports[0].link));
 }
