@@ -1,7 +1,10 @@
 # topo: the fabric, where it comes from, what follows from it, and how it is shown.
 noinst_LTLIBRARIES += libry_topo.la
 libry_topo_la_SOURCES = \
-	%D%/derive.cpp %D%/derive.hpp \
+	%D%/derive.cpp %D%/derive.hpp %D%/derive_parts.hpp \
+	%D%/derive_pods.cpp \
+	%D%/derive_tiers.cpp \
+	%D%/derive_units.cpp \
 	%D%/excerpt.cpp %D%/excerpt.hpp \
 	%D%/fabric.cpp %D%/fabric.hpp \
 	%D%/end_names.cpp %D%/end_names.hpp \

@@ -1,8 +1,8 @@
 #include "topo/derive.hpp"
 
-#include "unit/topo/shuffle.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/synth/synth.hpp"
+#include "unit/topo/shuffle.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -72,8 +72,12 @@ TEST_CASE("hosts of a unit of two rails that have lost one each are still one un
         std::erase_if(fabric.links, [&](const topo::Link& l) { return l.a == link.a; });
     };
     cut("n004", 1);
-    SECTION("the same one") { cut("n006", 1); }
-    SECTION("different ones") { cut("n006", 0); }
+    SECTION("the same one") {
+        cut("n006", 1);
+    }
+    SECTION("different ones") {
+        cut("n006", 0);
+    }
     SECTION("all the same one") {
         cut("n005", 1);
         cut("n006", 1);
@@ -83,13 +87,63 @@ TEST_CASE("hosts of a unit of two rails that have lost one each are still one un
     CHECK(fabric.units[1].leaves[0] != topo::none);
 }
 
-TEST_CASE("a host on foreign leaves is no member") {
-    auto fabric = make("units=2 hosts=4 rails=4");
-    for (const int rail : {0, 1})
-        std::swap(host_link(fabric, "n002", rail).b, host_link(fabric, "n007", rail).b);
+TEST_CASE("a host torn between two units is in the one of its neighbours by number") {
+    SECTION("half of its rails") {
+        auto fabric = make("units=2 hosts=4 rails=4");
+        const auto before = unit_names(fabric);
+        for (const int rail : {0, 1})
+            std::swap(host_link(fabric, "n002", rail).b, host_link(fabric, "n007", rail).b);
+        topo::derive(fabric);
+        CHECK(unit_names(fabric) == before);
+    }
+    SECTION("one of two rails, whichever") {
+        const int rail = GENERATE(0, 1);
+        auto fabric = make("units=4 hosts=8 rails=2");
+        const auto before = unit_names(fabric);
+        host_link(fabric, "n012", rail).b = {topo::none, topo::none, fabric.units[3].leaves[0], 40};
+        topo::derive(fabric);
+        CHECK(unit_names(fabric) == before);
+    }
+    SECTION("its only cable") {
+        auto fabric = make("units=4 hosts=8 rails=1 spines=2");
+        const auto before = unit_names(fabric);
+        host_link(fabric, "n012", 0).b = {topo::none, topo::none, fabric.units[3].leaves[0], 40};
+        topo::derive(fabric);
+        CHECK(unit_names(fabric) == before);
+        const auto spine = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                        [](const auto& s) { return s.tier == 1; });
+        host_link(fabric, "n012", 0).b = {topo::none, topo::none,
+                                          static_cast<int>(spine - fabric.switches.begin()), 60};
+        topo::derive(fabric);
+        CHECK(unit_names(fabric) == before);
+        CHECK(fabric.tiers == 2);
+    }
+}
+
+TEST_CASE("a pod whose hosts are off is no further tier") {
+    auto fabric = make("pods=3 units=2 hosts=4 rails=4");
+    REQUIRE(fabric.tiers == 3);
+    std::erase_if(fabric.links, [&](const topo::Link& link) {
+        const auto off = [&](const topo::End& end) {
+            return end.host != topo::none && fabric.hosts[static_cast<std::size_t>(end.host)].name > "n016";
+        };
+        return off(link.a) || off(link.b);
+    });
     topo::derive(fabric);
-    REQUIRE(fabric.units.size() == 4);
-    CHECK(unit_names(fabric)[1] == std::vector<std::string>{"n002"});
+    CHECK(fabric.tiers == 3);
+    for (const auto& s : fabric.switches)
+        CHECK(s.tier == (s.name.starts_with("leaf") ? 0 : s.name.starts_with("spine") ? 1 : 2));
+}
+
+TEST_CASE("a host plugged into a core makes no leaf of it") {
+    auto fabric = make("pods=3 units=2 hosts=4 rails=4");
+    const auto core = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                   [](const auto& s) { return s.tier == 2; });
+    host_link(fabric, "n003", 1).b = {topo::none, topo::none,
+                                      static_cast<int>(core - fabric.switches.begin()), 60};
+    topo::derive(fabric);
+    CHECK(fabric.tiers == 3);
+    CHECK(fabric.units.size() == 6);
 }
 
 TEST_CASE("a crossed uplink joins no pods and moves no spine") {

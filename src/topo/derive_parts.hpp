@@ -1,0 +1,41 @@
+// The parts of derive(). Internal to src/topo.
+#pragma once
+
+#include "topo/fabric.hpp"
+
+#include <vector>
+
+namespace topo {
+
+// Switch neighbours, one entry a link: neighbours of s are to[first[s]] … to[first[s + 1] - 1].
+struct Neighbours {
+    explicit Neighbours(const Fabric& fabric);
+
+    std::size_t count(int s) const;
+    template <class Visit> void each(int s, Visit visit) const {
+        for (auto i = first[static_cast<std::size_t>(s)]; i < first[static_cast<std::size_t>(s) + 1]; ++i)
+            visit(to[i]);
+    }
+
+    std::vector<std::size_t> first;
+    std::vector<int> to;
+};
+
+// Counts what few distinct numbers were seen.
+struct Tally {
+    void add(int what, std::size_t times = 1) {
+        for (auto& [seen, count] : counts)
+            if (seen == what) {
+                count += times;
+                return;
+            }
+        counts.emplace_back(what, times);
+    }
+    std::vector<std::pair<int, std::size_t>> counts;
+};
+
+void derive_tiers(Fabric& fabric, const Neighbours& neighbours); // Switch::tier, Fabric::tiers
+void derive_units(Fabric& fabric);                               // needs tiers and HcaPort::leaf
+void derive_pods(Fabric& fabric, const Neighbours& neighbours);  // needs units
+
+} // namespace topo

@@ -1,0 +1,94 @@
+// Pods: units whose leaves share spines.
+#include "topo/derive_parts.hpp"
+#include "topo/names.hpp"
+#include "topo/sets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace topo {
+namespace {
+
+template <class Visit> void each_leaf(const Unit& unit, Visit visit) {
+    for (const int leaf : unit.leaves)
+        if (leaf != none) visit(leaf);
+    for (const int leaf : unit.more_leaves)
+        visit(leaf);
+}
+
+} // namespace
+
+void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
+    std::vector<int> unit_of(fabric.switches.size(), none); // by leaf
+    for (int u = 0; at(u) < fabric.units.size(); ++u)
+        each_leaf(fabric.units[at(u)], [&](int leaf) {
+            if (unit_of[at(leaf)] == none) unit_of[at(leaf)] = u;
+        });
+
+    // The spines above each unit, with the number of its uplinks there. A unit that has less than a quarter
+    // of the uplinks that another has to the same spine is not counted: a crossed cable.
+    std::vector<std::vector<std::pair<int, std::size_t>>> spines(fabric.units.size());
+    std::vector<std::size_t> uplinks(fabric.units.size(), 0);
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        if (fabric.switches[at(s)].tier != 1) continue;
+        Tally units;
+        neighbours.each(s, [&](int leaf) {
+            if (unit_of[at(leaf)] != none) units.add(unit_of[at(leaf)]);
+        });
+        std::size_t most = 0;
+        for (const auto& [unit, count] : units.counts)
+            most = std::max(most, count);
+        for (const auto& [unit, count] : units.counts) {
+            if (count * 4 < most) continue;
+            spines[at(unit)].emplace_back(s, count);
+            uplinks[at(unit)] += count;
+        }
+    }
+
+    Sets units(fabric.units.size());
+    std::vector<int> claimed(fabric.switches.size(), none); // spine → first unit below it
+    for (int u = 0; at(u) < fabric.units.size(); ++u) {
+        std::unordered_map<int, std::size_t> shared; // by the other units' representative
+        for (const auto& [spine, count] : spines[at(u)])
+            if (claimed[at(spine)] != none) shared[units.find(claimed[at(spine)])] += count;
+        for (const auto& [other, count] : shared)
+            if (count * 4 >= uplinks[at(u)]) units.join(u, other);
+        for (const auto& [spine, count] : spines[at(u)])
+            if (claimed[at(spine)] == none) claimed[at(spine)] = u;
+    }
+
+    fabric.pods.clear();
+    std::vector<int> pod_of(fabric.units.size(), none); // by representative
+    for (int u = 0; at(u) < fabric.units.size(); ++u) {
+        int& pod = pod_of[at(units.find(u))];
+        if (pod == none) {
+            pod = static_cast<int>(fabric.pods.size());
+            fabric.pods.emplace_back().name = fmt::format("pod{}", pod + 1);
+        }
+        fabric.pods[at(pod)].units.push_back(static_cast<std::uint32_t>(u));
+        Unit& unit = fabric.units[at(u)];
+        unit.pod = pod;
+        each_leaf(unit, [&](int leaf) {
+            if (fabric.switches[at(leaf)].pod == none) fabric.switches[at(leaf)].pod = pod;
+        });
+    }
+    // A spine belongs to the pod most of its leaves are in.
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        if (fabric.switches[at(s)].tier != 1) continue;
+        Tally votes;
+        neighbours.each(s, [&](int leaf) {
+            if (fabric.switches[at(leaf)].tier == 0 && fabric.switches[at(leaf)].pod != none)
+                votes.add(fabric.switches[at(leaf)].pod);
+        });
+        std::size_t best = 0;
+        for (const auto& [pod, count] : votes.counts)
+            if (count > best || (count == best && pod < fabric.switches[at(s)].pod)) {
+                fabric.switches[at(s)].pod = pod;
+                best = count;
+            }
+    }
+}
+
+} // namespace topo

@@ -1,0 +1,178 @@
+// Tiers of switches, from what hangs on them upward.
+#include "topo/derive_parts.hpp"
+#include "topo/names.hpp"
+#include "topo/numbered_name.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace topo {
+namespace {
+
+// How many compute and storage HCAs are attached to each switch.
+struct Load {
+    std::size_t compute = 0, storage = 0;
+    std::size_t hcas() const { return compute + storage; }
+};
+
+std::vector<Load> switch_loads(const Fabric& fabric) {
+    std::vector<Load> loads(fabric.switches.size());
+    for (const Host& host : fabric.hosts)
+        for (const Hca& hca : host.hcas)
+            for (const HcaPort& port : hca.ports)
+                if (port.leaf != none)
+                    ++(hca.role == Role::compute ? loads[at(port.leaf)].compute
+                                                 : loads[at(port.leaf)].storage);
+    return loads;
+}
+
+// Whether a switch is one of a tier although it does not show so from below: a leaf whose hosts are off, a
+// spine above such leaves. It is when most of its links go where those of one of the tier go. In a fabric of
+// a single pod the same holds for what is above: names decide then, where they are systematic, and else only
+// what looks upward in exactly the same way is of the tier.
+class Kin {
+public:
+    // `uppers`: the tier of the switches to which links are compared; none: all.
+    Kin(const Fabric& fabric, const Neighbours& neighbours, const std::vector<int>& members, int uppers)
+        : fabric_(fabric), neighbours_(neighbours), members_(members.begin(), members.end()),
+          uppers_(uppers) {
+        for (const int s : members) {
+            shapes_.insert(name_shape(fabric.switches[at(s)].name));
+            upward_.insert(upward(s));
+        }
+        systematic_ = !members.empty() && shapes_.size() * 8 <= std::max<std::size_t>(members.size(), 8);
+    }
+
+    // `likely`: something else than its links speaks for it.
+    bool holds(int s, bool likely) const {
+        const auto own = upward(s);
+        if (own.empty()) return false;
+        if (!systematic_ && !likely) return upward_.contains(own);
+        if (systematic_ && !shapes_.contains(name_shape(fabric_.switches[at(s)].name))) return false;
+        std::unordered_map<int, std::size_t>
+            shared; // by member: this switch's upper switches that it has too
+        std::vector<int> uppers = own;
+        uppers.erase(std::unique(uppers.begin(), uppers.end()), uppers.end());
+        std::size_t most = 0;
+        for (const int upper : uppers) {
+            std::unordered_set<int> seen;
+            neighbours_.each(upper, [&](int n) {
+                if (n != s && members_.contains(n) && seen.insert(n).second)
+                    most = std::max(most, ++shared[n]);
+            });
+        }
+        return most * 2 > uppers.size();
+    }
+
+private:
+    std::vector<int> upward(int s) const {
+        std::vector<int> all;
+        neighbours_.each(s, [&](int n) {
+            if (uppers_ == none || fabric_.switches[at(n)].tier == uppers_) all.push_back(n);
+        });
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+
+    const Fabric& fabric_;
+    const Neighbours& neighbours_;
+    std::unordered_set<int> members_;
+    int uppers_;
+    std::set<std::string> shapes_;
+    std::set<std::vector<int>> upward_;
+    bool systematic_;
+};
+
+// Tier 0. Switches that carry many HCAs are leaves. One with few (less than an eighth of its links) is a leaf
+// when it looks upward as others do, or has no leaf beside it and nothing says what it is.
+std::vector<int> find_leaves(const Fabric& fabric, const Neighbours& neighbours) {
+    const auto loads = switch_loads(fabric);
+    const int count = static_cast<int>(fabric.switches.size());
+    const auto thin = [&](int s) {
+        const auto hcas = loads[at(s)].hcas();
+        return hcas * 8 < hcas + neighbours.count(s);
+    };
+    const auto beside = [&](int s, const std::vector<char>& marked) {
+        bool found = false;
+        neighbours.each(s, [&](int n) { found = found || (n != s && marked[at(n)] != 0); });
+        return found;
+    };
+    std::vector<char> computes(loads.size(), 0), plain(loads.size(), 0), leaf(loads.size(), 0);
+    for (int s = 0; s < count; ++s)
+        computes[at(s)] = loads[at(s)].compute > 0 && !thin(s);
+    std::vector<int> many;
+    for (int s = 0; s < count; ++s)
+        if (computes[at(s)] != 0 ||
+            (loads[at(s)].compute == 0 && loads[at(s)].storage > 0 && !thin(s) && !beside(s, computes))) {
+            plain[at(s)] = 1;
+            many.push_back(s);
+        }
+    const Kin kin(fabric, neighbours, many, none);
+    // A switch two links above a leaf is a spine's neighbour as a leaf is: a core, where a host is plugged
+    // in.
+    const auto behind = [&](int s) {
+        bool found = false;
+        neighbours.each(s, [&](int n) { found = found || beside(n, plain); });
+        return found;
+    };
+    std::vector<int> leaves = many;
+    for (int s = 0; s < count; ++s) {
+        if (plain[at(s)] != 0 || loads[at(s)].hcas() == 0 || !thin(s)) continue;
+        const bool alone = !beside(s, plain) && !behind(s);
+        if (kin.holds(s, true) || (alone && (loads[at(s)].compute > 0 || many.empty()))) leaves.push_back(s);
+    }
+    std::sort(leaves.begin(), leaves.end());
+    return leaves;
+}
+
+} // namespace
+
+void derive_tiers(Fabric& fabric, const Neighbours& neighbours) {
+    for (Switch& s : fabric.switches)
+        s.tier = s.pod = none;
+    std::vector<std::vector<int>> tiers{find_leaves(fabric, neighbours)};
+    for (const int s : tiers[0])
+        fabric.switches[at(s)].tier = 0;
+    const auto put = [&](int s, int tier) {
+        fabric.switches[at(s)].tier = tier;
+        tiers[at(tier)].push_back(s);
+    };
+    for (int tier = 1; !tiers.back().empty(); ++tier) {
+        std::vector<int> above;
+        for (const int s : tiers[at(tier - 1)])
+            neighbours.each(s, [&](int n) {
+                if (fabric.switches[at(n)].tier == none) above.push_back(n);
+            });
+        std::sort(above.begin(), above.end());
+        above.erase(std::unique(above.begin(), above.end()), above.end());
+        tiers.emplace_back();
+        if (tier >= 2) {
+            const Kin kin(fabric, neighbours, tiers[at(tier - 2)], tier - 1);
+            std::vector<int> siblings;
+            std::copy_if(above.begin(), above.end(), std::back_inserter(siblings),
+                         [&](int s) { return kin.holds(s, false); });
+            for (const int s : siblings)
+                put(s, tier - 2);
+            // What hangs below a spine without hosts are its leaves, and so on.
+            for (int lower = tier - 3; lower >= 0 && !siblings.empty(); --lower) {
+                std::vector<int> below;
+                for (const int s : siblings)
+                    neighbours.each(s, [&](int n) {
+                        if (fabric.switches[at(n)].tier != none) return;
+                        put(n, lower);
+                        below.push_back(n);
+                    });
+                siblings = std::move(below);
+            }
+        }
+        for (const int s : above)
+            if (fabric.switches[at(s)].tier == none) put(s, tier);
+    }
+    tiers.pop_back();
+    fabric.tiers = static_cast<int>(tiers.size());
+}
+
+} // namespace topo

@@ -1,0 +1,446 @@
+// Units: hosts with the same vector of leaves, in spite of dead and crossed cables.
+#include "base/fnv.hpp"
+#include "topo/derive_parts.hpp"
+#include "topo/names.hpp"
+#include "topo/numbered_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+namespace topo {
+namespace {
+
+// A cable in a spine says nothing about a unit.
+bool shapes_units(const Fabric& fabric, int leaf) {
+    return leaf != none && fabric.switches[at(leaf)].tier == 0;
+}
+
+// The leaves of all ports of all compute HCAs, each rail closed by a mark.
+std::vector<int> leaf_vector(const Fabric& fabric, const Host& host) {
+    std::vector<int> leaves;
+    for (const Hca& hca : host.hcas) {
+        if (hca.rail == none) continue;
+        leaves.push_back(-2 - hca.rail);
+        for (const HcaPort& port : hca.ports)
+            if (shapes_units(fabric, port.leaf)) leaves.push_back(port.leaf);
+    }
+    return leaves;
+}
+
+struct LeavesHash {
+    std::size_t operator()(const std::vector<int>& leaves) const {
+        base::Fnv1a hash;
+        for (const int leaf : leaves)
+            hash.add(static_cast<std::uint32_t>(leaf));
+        return hash.value() ^ (hash.value() >> 32);
+    }
+};
+
+// Hosts of one vector.
+struct Group {
+    std::vector<int> leaves; // only real ones
+    std::vector<int> rails;  // of each
+    std::vector<std::uint32_t> hosts;
+};
+
+// Most hosts first, those without a leaf last.
+std::vector<Group> equal_hosts(const Fabric& fabric) {
+    std::vector<Group> groups;
+    std::unordered_map<std::vector<int>, std::size_t, LeavesHash> group_of;
+    for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h) {
+        const auto leaves = leaf_vector(fabric, fabric.hosts[h]);
+        const auto [found, fresh] = group_of.try_emplace(leaves, groups.size());
+        if (fresh) {
+            auto& group = groups.emplace_back();
+            int rail = none;
+            for (const int leaf : leaves) {
+                if (leaf < 0) {
+                    rail = -2 - leaf;
+                    continue;
+                }
+                group.leaves.push_back(leaf);
+                group.rails.push_back(rail);
+            }
+        }
+        groups[found->second].hosts.push_back(h);
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+        if (a.leaves.empty() != b.leaves.empty()) return b.leaves.empty();
+        if (a.hosts.size() != b.hosts.size()) return a.hosts.size() > b.hosts.size();
+        return a.leaves.size() > b.leaves.size();
+    });
+    return groups;
+}
+
+// Which unit a host's neighbours by number are in: hosts are cabled in the order of their numbers nearly
+// everywhere. Works on Host::unit.
+class Numbering {
+public:
+    explicit Numbering(const Fabric& fabric) : fabric_(fabric) {
+        for (const Host& host : fabric.hosts)
+            names_.push_back(numbered(host.name));
+    }
+
+    // The units of the nearest hosts of the series on both sides, at most `each` on either; hosts of no unit
+    // are passed over.
+    Tally around(std::uint32_t h, std::size_t each) const {
+        Tally units;
+        for (const int step : {-1, 1}) {
+            std::size_t found = 0;
+            const auto last = static_cast<std::int64_t>(h) + step * farthest;
+            for (auto n = static_cast<std::int64_t>(h) + step; n != last && kin(h, n) && found < each;
+                 n += step)
+                if (const int unit = fabric_.hosts[static_cast<std::size_t>(n)].unit; unit != none) {
+                    units.add(unit);
+                    ++found;
+                }
+        }
+        return units;
+    }
+
+    // The unit that the two next hosts on either side are in and none beyond contradicts; none otherwise.
+    int between(std::uint32_t h) const {
+        const auto next = around(h, 1), wide = around(h, 2);
+        if (next.counts.size() != 1 || next.counts.front().second != 2) return none;
+        std::size_t same = 0, others = 0;
+        for (const auto& [unit, count] : wide.counts)
+            (unit == next.counts.front().first ? same : others) += count;
+        return same >= 3 && others <= 1 ? next.counts.front().first : none;
+    }
+
+private:
+    static constexpr int farthest = 9;
+
+    bool kin(std::uint32_t h, std::int64_t other) const {
+        if (other < 0 || static_cast<std::size_t>(other) >= names_.size()) return false;
+        const auto& a = names_[h];
+        const auto& b = names_[static_cast<std::size_t>(other)];
+        return a && b && a->kin(*b);
+    }
+
+    const Fabric& fabric_;
+    std::vector<std::optional<NumberedName>> names_;
+};
+
+// Where hosts are plugged into a leaf in the order of their numbers: the number less the port is the same for
+// nearly all of them. Tells which cables are out of order, and where a host's place is free.
+class PortOrder {
+public:
+    explicit PortOrder(const Fabric& fabric) : fabric_(fabric), leaves_(fabric.switches.size()) {
+        std::vector<std::map<std::int64_t, std::size_t>> offsets(fabric.switches.size());
+        std::vector<std::string_view> stems(fabric.switches.size());
+        std::vector<std::size_t> hosts(fabric.switches.size(), 0);
+        each_cable([&](const NumberedName& name, int leaf, int port) {
+            if (stems[at(leaf)].empty()) stems[at(leaf)] = name.stem;
+            ++hosts[at(leaf)];
+            if (name.stem == stems[at(leaf)]) ++offsets[at(leaf)][offset_of(name, port)];
+        });
+        for (std::size_t s = 0; s < leaves_.size(); ++s)
+            for (const auto& [offset, count] : offsets[s])
+                if (count >= 4 && count * 4 >= hosts[s] * 3) leaves_[s] = {true, stems[s], offset, 255, 0};
+        each_cable([&](const NumberedName& name, int leaf, int port) {
+            auto& order = leaves_[at(leaf)];
+            if (!order.kept || order.offset != offset_of(name, port)) return;
+            order.first = std::min(order.first, port);
+            order.last = std::max(order.last, port);
+            longest_ = std::max(longest_, port);
+        });
+    }
+
+    // How many cables of the host are in order on leaves of the unit.
+    std::size_t in_order(std::uint32_t h, int unit, const std::vector<int>& owner) const {
+        std::size_t count = 0;
+        const auto name = numbered(fabric_.hosts[h].name);
+        if (name)
+            each_cable_of(fabric_.hosts[h], [&](int leaf, int port) {
+                const auto& order = leaves_[at(leaf)];
+                count += owner[at(leaf)] == unit && order.kept && order.stem == name->stem &&
+                                 order.offset == offset_of(*name, port)
+                             ? 1
+                             : 0;
+            });
+        return count;
+    }
+
+    // Of a host with one cable: its own unit where that is in order; where it is not, the one unit on whose
+    // leaf of that rail its number has a place. none: nothing is told.
+    int unit_of(std::uint32_t h) const {
+        const Host& host = fabric_.hosts[h];
+        const auto name = numbered(host.name);
+        int leaf = none, port = none;
+        each_cable_of(host, [&](int l, int p) {
+            leaf = l;
+            port = p;
+        });
+        if (!name || leaf == none || !leaves_[at(leaf)].kept) return none;
+        if (leaves_[at(leaf)].stem == name->stem && leaves_[at(leaf)].offset == offset_of(*name, port))
+            return host.unit;
+        const auto rail = std::find(host.leaves.begin(), host.leaves.end(), leaf) - host.leaves.begin();
+        int found = none;
+        for (int u = 0; at(u) < fabric_.units.size(); ++u) {
+            const int other = fabric_.units[at(u)].leaves[static_cast<std::size_t>(rail)];
+            if (other == none || !leaves_[at(other)].kept || leaves_[at(other)].stem != name->stem) continue;
+            const auto& order = leaves_[at(other)];
+            const auto place = static_cast<std::int64_t>(name->number) - order.offset;
+            if (place < 1 || place + 1 < order.first || place > std::min(order.last + 1, longest_)) continue;
+            if (found != none) return none;
+            found = u;
+        }
+        return found;
+    }
+
+private:
+    struct Order {
+        bool kept = false;
+        std::string_view stem = {};
+        std::int64_t offset = 0;
+        int first = 0, last = 0; // ports
+    };
+    static std::int64_t offset_of(const NumberedName& name, int port) {
+        return static_cast<std::int64_t>(name.number) - port;
+    }
+    template <class Visit> void each_cable_of(const Host& host, Visit visit) const {
+        for (const Hca& hca : host.hcas)
+            for (const HcaPort& port : hca.ports) {
+                if (hca.rail == none || !shapes_units(fabric_, port.leaf)) continue;
+                const Link& link = fabric_.links[at(port.link)];
+                visit(port.leaf, link.a.switch_ == port.leaf ? link.a.port : link.b.port);
+            }
+    }
+    template <class Visit> void each_cable(Visit visit) const {
+        for (const Host& host : fabric_.hosts)
+            if (const auto name = numbered(host.name))
+                each_cable_of(host, [&](int leaf, int port) { visit(*name, leaf, port); });
+    }
+
+    const Fabric& fabric_;
+    std::vector<Order> leaves_; // by switch
+    int longest_ = 0;           // the last port of the longest
+};
+
+class Grouping {
+public:
+    explicit Grouping(Fabric& fabric)
+        : fabric_(fabric), owner_(fabric.switches.size(), none), numbering_(fabric), ports_(fabric) {}
+
+    void run() {
+        fabric_.units.clear();
+        auto groups = equal_hosts(fabric_);
+        std::vector<const Group*> strays;
+        for (const Group& group : groups)
+            if (group.leaves.empty() || !place(group)) strays.push_back(&group);
+        for (const Group* group : strays)
+            for (const auto h : group->hosts)
+                place_stray(*group, h);
+        place_by_number();
+    }
+
+private:
+    // Rails that none of a unit's hosts had so far speak neither for it nor against it.
+    std::size_t comparable(const Group& group, int unit) const {
+        const auto& known = fabric_.units[at(unit)].leaves;
+        return static_cast<std::size_t>(std::count_if(group.rails.begin(), group.rails.end(),
+                                                      [&](int r) { return known[at(r)] != none; }));
+    }
+    Tally votes_of(const Group& group) const {
+        Tally votes;
+        for (const int leaf : group.leaves)
+            if (owner_[at(leaf)] != none) votes.add(owner_[at(leaf)]);
+        return votes;
+    }
+
+    // Into the unit on whose leaves most of its cables are, or into a new one; not when few hosts are torn
+    // between units.
+    bool place(const Group& group) {
+        int joined = none;
+        std::size_t best = 0, most = 0;
+        bool torn = false;
+        for (const auto& [unit, count] : votes_of(group).counts) {
+            const auto of = comparable(group, unit);
+            if (count > best && count * 3 >= of * 2) {
+                joined = unit;
+                best = count;
+            }
+            most += count;
+            torn = torn || (count * 2 >= of && few(group, fabric_.units[at(unit)].hosts.size()));
+        }
+        if (joined == none) {
+            const bool owned = most == group.leaves.size() && few(group, greatest(votes_of(group)));
+            if (torn || owned) return false;
+            joined = static_cast<int>(fabric_.units.size());
+            fabric_.units.emplace_back().leaves.assign(at(fabric_.rails), none);
+        }
+        Unit& unit = fabric_.units[at(joined)];
+        // A rail that the majority lacks is learnt from a host that has it on an unclaimed leaf.
+        const Host& first = fabric_.hosts[group.hosts.front()];
+        for (std::size_t r = 0; r < first.leaves.size(); ++r) {
+            const int leaf = first.leaves[r];
+            if (shapes_units(fabric_, leaf) && unit.leaves[r] == none &&
+                (owner_[at(leaf)] == none || owner_[at(leaf)] == joined || best == 0))
+                unit.leaves[r] = leaf;
+        }
+        for (const int leaf : group.leaves)
+            if (owner_[at(leaf)] == none) owner_[at(leaf)] = joined;
+        for (const auto h : group.hosts)
+            put(h, joined);
+        return true;
+    }
+
+    static bool few(const Group& group, std::size_t of) {
+        return group.hosts.size() * 4 <= of || (group.hosts.size() == 1 && of > 1);
+    }
+
+    std::size_t greatest(const Tally& votes) const {
+        std::size_t most = 0;
+        for (const auto& [unit, count] : votes.counts)
+            most = std::max(most, fabric_.units[at(unit)].hosts.size());
+        return most;
+    }
+
+    // A host that is torn between units, or has no cable in a leaf: most cables decide, then those whose
+    // ports are in the order of numbers, then its neighbours by number, then the order of units.
+    void place_stray(const Group& group, std::uint32_t h) {
+        const auto around = numbering_.around(h, 2);
+        const auto near = [&](int unit) {
+            for (const auto& [other, count] : around.counts)
+                if (other == unit) return count;
+            return std::size_t{0};
+        };
+        int chosen = none;
+        std::tuple<std::size_t, std::size_t, std::size_t> best{0, 0, 0};
+        for (const auto& [unit, count] : votes_of(group).counts) {
+            const std::tuple votes{count, ports_.in_order(h, unit, owner_), near(unit)};
+            if (votes < best || (votes == best && unit > chosen)) continue;
+            best = votes;
+            chosen = unit;
+        }
+        if (chosen == none && computes(fabric_.hosts[h])) chosen = numbering_.between(h);
+        if (chosen == none && computes(fabric_.hosts[h])) chosen = short_of_one(numbering_.around(h, 1));
+        if (chosen != none) put(h, chosen);
+    }
+
+    // Of the units of the next hosts, where units meet or a series ends, the one with the fewest hosts, if
+    // that is smaller than the largest unit.
+    int short_of_one(const Tally& beside) const {
+        std::size_t largest = 0;
+        for (const Unit& unit : fabric_.units)
+            largest = std::max(largest, unit.hosts.size());
+        int chosen = none;
+        std::size_t fewest = largest;
+        for (const auto& [unit, count] : beside.counts) {
+            const auto size = fabric_.units[at(unit)].hosts.size();
+            if (size > fewest) continue;
+            chosen = size == fewest ? none : unit;
+            fewest = size;
+        }
+        return chosen;
+    }
+    static bool computes(const Host& host) {
+        return std::any_of(host.hcas.begin(), host.hcas.end(), [](const Hca& hca) {
+            return hca.rail != none && std::any_of(hca.ports.begin(), hca.ports.end(),
+                                                   [](const HcaPort& port) { return port.leaf != none; });
+        });
+    }
+
+    // Hosts of a single cable: its port and the number alone can say that it is in another unit's leaf; they
+    // are believed where nearly all such hosts are in order.
+    void place_by_number() {
+        std::vector<std::pair<std::uint32_t, int>> moves;
+        std::size_t judged = 0;
+        for (std::uint32_t h = 0; h < fabric_.hosts.size(); ++h) {
+            const Host& host = fabric_.hosts[h];
+            if (host.unit == none || cables(host) != 1) continue;
+            int unit = ports_.unit_of(h);
+            if (unit == none) unit = numbering_.between(h);
+            if (unit == none) continue;
+            ++judged;
+            if (unit != host.unit && rail_of_cable_known(host, unit)) moves.emplace_back(h, unit);
+        }
+        if (moves.size() * 10 > judged) return;
+        for (const auto& [h, unit] : moves) {
+            auto& from = fabric_.units[at(fabric_.hosts[h].unit)].hosts;
+            from.erase(std::find(from.begin(), from.end(), h));
+            put(h, unit);
+        }
+        drop_empty();
+    }
+    static std::size_t cables(const Host& host) {
+        std::size_t count = 0;
+        for (const Hca& hca : host.hcas)
+            if (hca.rail != none)
+                for (const HcaPort& port : hca.ports)
+                    count += port.leaf != none ? 1 : 0;
+        return count;
+    }
+    bool rail_of_cable_known(const Host& host, int unit) const {
+        for (std::size_t r = 0; r < host.leaves.size(); ++r)
+            if (host.leaves[r] != none) return fabric_.units[at(unit)].leaves[r] != none;
+        return false;
+    }
+    void drop_empty() {
+        std::vector<int> moved;
+        int kept = 0;
+        for (const Unit& unit : fabric_.units)
+            moved.push_back(unit.hosts.empty() ? none : kept++);
+        std::erase_if(fabric_.units, [](const Unit& unit) { return unit.hosts.empty(); });
+        for (Host& host : fabric_.hosts)
+            if (host.unit != none) host.unit = moved[at(host.unit)];
+    }
+
+    void put(std::uint32_t h, int unit) {
+        fabric_.units[at(unit)].hosts.push_back(h);
+        fabric_.hosts[h].unit = unit;
+    }
+
+    Fabric& fabric_;
+    std::vector<int> owner_; // of leaves, the first unit that had them
+    Numbering numbering_;
+    PortOrder ports_;
+};
+
+// The leaves of HCAs' ports beside the first linked one, where at least half of the unit's hosts have one.
+std::vector<int> more_leaves(const Fabric& fabric, const Unit& unit) {
+    std::map<int, std::size_t> hosts;
+    for (const auto h : unit.hosts) {
+        std::set<int> leaves;
+        for (const Hca& hca : fabric.hosts[h].hcas) {
+            if (hca.rail == none || hca.ports.size() < 2) continue;
+            for (const HcaPort& port : hca.ports)
+                if (port.leaf != none) leaves.insert(port.leaf);
+        }
+        for (const int leaf : fabric.hosts[h].leaves)
+            leaves.erase(leaf);
+        for (const int leaf : leaves)
+            ++hosts[leaf];
+    }
+    std::vector<int> more;
+    for (const auto& [leaf, count] : hosts)
+        if (count * 2 >= unit.hosts.size() &&
+            std::find(unit.leaves.begin(), unit.leaves.end(), leaf) == unit.leaves.end())
+            more.push_back(leaf);
+    return more;
+}
+
+} // namespace
+
+void derive_units(Fabric& fabric) {
+    Grouping(fabric).run();
+    for (Unit& unit : fabric.units) {
+        std::sort(unit.hosts.begin(), unit.hosts.end());
+        unit.more_leaves = more_leaves(fabric, unit);
+    }
+    std::sort(fabric.units.begin(), fabric.units.end(),
+              [](const Unit& a, const Unit& b) { return a.hosts.front() < b.hosts.front(); });
+    for (std::size_t u = 0; u < fabric.units.size(); ++u) {
+        fabric.units[u].name = fmt::format("su{}", u + 1);
+        for (const auto h : fabric.units[u].hosts)
+            fabric.hosts[h].unit = static_cast<int>(u);
+    }
+}
+
+} // namespace topo
