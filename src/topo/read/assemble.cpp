@@ -147,9 +147,12 @@ private:
                 if (!port.linked || port.number == 0) continue;
                 const auto found = entries_.find(port.peer);
                 if (found == entries_.end()) {
+                    const auto name = port.peer_description.empty()
+                                          ? std::string()
+                                          : fmt::format(" \"{}\"", port.peer_description);
                     result_.missing.push_back(
-                        fmt::format("node {}, behind port {} of {}, was not seen itself",
-                                    format_guid(port.peer), port.number, describe(node)));
+                        fmt::format("node {}{}, behind port {} of {}, was not seen itself",
+                                    format_guid(port.peer), name, port.number, describe(node)));
                     continue;
                 }
                 const Entry& peer = found->second;

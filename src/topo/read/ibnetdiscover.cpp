@@ -32,6 +32,9 @@ NodeId node_id(Cursor& cursor) {
     cursor.need("\"");
     const auto guid = id.size() > 2 && id[1] == '-' ? parse_guid(id.substr(2)) : std::nullopt;
     if (guid && std::string_view("SHR?").find(id[0]) != std::string_view::npos) return {id[0], *guid, {}};
+    constexpr std::string_view digits = "0123456789abcdefABCDEF";
+    if (!guid && id.size() > 18 && id[1] == '-' && id.find_first_not_of(digits, 2) == std::string_view::npos)
+        Cursor(text).fail("a GUID of up to 16 hexadecimal digits is wanted");
     constexpr std::size_t length = 18; // of such a node, written whole
     if ((guid && id.size() == length) || trimmed(id).empty())
         Cursor(text).fail("a node such as \"S-…\" or \"H-…\" is wanted");
@@ -74,8 +77,11 @@ public:
         if (equals != std::string_view::npos && equals > 0 &&
             (space == std::string_view::npos || equals < space)) {
             const auto key = line.substr(0, equals);
-            if (key == "switchguid" || key == "caguid")
-                said_ = parse_guid(line.substr(equals + 1, line.find('(') - equals - 1)).value_or(0);
+            if (key != "switchguid" && key != "caguid") return;
+            const auto guid = parse_guid(line.substr(equals + 1, line.find('(') - equals - 1));
+            if (!guid)
+                Cursor(line.substr(equals + 1)).fail("a GUID of up to 16 hexadecimal digits is wanted");
+            said_ = *guid;
             return;
         }
         if (line.starts_with("Chassis ") || line.starts_with("Hostname: ") ||
@@ -151,7 +157,7 @@ private:
                 cursor.need(" lmc ");
                 cursor.number(7, 10, "an LMC up to 7");
             }
-            cursor.quoted_to_last('"');
+            port.peer_description = trimmed_printable(cursor.quoted_to_last('"'));
             cursor.skip_space();
             cursor.need("lid ");
             cursor.lid();
@@ -232,6 +238,8 @@ public:
             if (between == std::string_view::npos || !both.ends_with("' )"))
                 cursor.fail("two descriptions ( '…' - '…' ) are wanted");
             description = both.substr(0, between);
+            const auto peer = both.substr(between + 5);
+            port.peer_description = trimmed_printable(peer.substr(0, peer.rfind("' )")));
         } else {
             port.rate = {}; // of a port without a link it says nothing
             description = cursor.quoted_to_last('\'');

@@ -18,8 +18,9 @@ struct RawPort {
     LinkState state = LinkState::unknown;
     bool linked = false; // peer and peer_port say where it leads
     Rate rate;
-    Guid guid = 0; // port GUID, 0 unknown
-    Guid peer = 0; // node GUID
+    Guid guid = 0;                // port GUID, 0 unknown
+    Guid peer = 0;                // node GUID
+    std::string peer_description; // as this port's line has it, printable; empty where it has none
     std::uint32_t line = 0;
 };
 

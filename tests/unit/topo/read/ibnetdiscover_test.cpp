@@ -163,7 +163,7 @@ TEST_CASE("a part that was not seen is reported") {
     text.resize(text.find("caguid"));
     const auto cut = read(text);
     CHECK(cut.missing.size() == 5);
-    CHECK_THAT(cut.missing[0], Catch::Contains("0x00000000000000a1, behind port 1 of switch"));
+    CHECK_THAT(cut.missing[0], Catch::Contains("0x00000000000000a1 \"n1 mlx5_0\", behind port 1 of switch"));
 
     const auto warned = read(
         "ibwarn: [1] sim_connect: attached as client 0\n"
