@@ -40,6 +40,7 @@ struct HcaPort {
 struct Hca {
     Guid guid = 0;      // node GUID
     std::string device; // "mlx5_3"
+    std::string host_as = {}; // how its description spells the host's name, where that is not Host::name
     int rail = none;    // 0 … rails-1 for compute HCAs; none for storage
     Role role = Role::compute;
     std::string pci; // "0000:18:00.0", empty when the source does not have it

@@ -138,8 +138,8 @@ template <std::size_t n> std::string extra(const Place& place, const std::array<
 
 using Known = std::string_view;
 constexpr std::array port_members{Known("port"), Known("guid"), Known("lid")};
-constexpr std::array hca_members{Known("device"), Known("guid"), Known("rail"), Known("role"),
-                                 Known("pci"),    Known("numa"), Known("gpu"),  Known("ports")};
+constexpr std::array hca_members{Known("device"), Known("guid"), Known("rail"),  Known("role"), Known("pci"),
+                                 Known("numa"),   Known("gpu"),  Known("ports"), Known("host")};
 constexpr std::array gpu_members{Known("pci"), Known("numa")};
 constexpr std::array host_members{Known("name"), Known("hcas"), Known("gpus")};
 constexpr std::array switch_members{Known("guid"), Known("name"), Known("ports")};
@@ -163,6 +163,7 @@ Hca read_hca(const Place& place) {
     Hca hca;
     must(with(place, "guid", [&](const Place& p) { hca.guid = guid(p); }), place, "guid");
     with(place, "device", [&](const Place& p) { hca.device = text(p); });
+    with(place, "host", [&](const Place& p) { hca.host_as = text(p); });
     with(place, "role", [&](const Place& p) { hca.role = static_cast<Role>(word(p, role_words)); });
     const bool railed =
         with(place, "rail", [&](const Place& p) { hca.rail = number<int>(p, 0, most_rails - 1); });

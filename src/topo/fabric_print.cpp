@@ -24,6 +24,7 @@ void print_host(std::string& out, const Host& host) {
         const Hca& hca = host.hcas[i];
         fmt::format_to(put, "{}\n    {{\"device\":{},\"guid\":\"{}\"", i == 0 ? "" : ",",
                        json_string(hca.device), format_guid(hca.guid));
+        if (!hca.host_as.empty()) fmt::format_to(put, ",\"host\":{}", json_string(hca.host_as));
         if (hca.rail != none) fmt::format_to(put, ",\"rail\":{}", hca.rail);
         if (hca.role != Role::compute) fmt::format_to(put, ",\"role\":\"{}\"", to_string(hca.role));
         if (!hca.pci.empty()) fmt::format_to(put, ",\"pci\":{}", json_string(hca.pci));

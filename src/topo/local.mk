@@ -12,7 +12,7 @@ libry_topo_la_SOURCES = \
 	%D%/fabric_print.cpp \
 	%D%/guid.hpp \
 	%D%/json_walk.cpp %D%/json_walk.hpp \
-	%D%/names.cpp %D%/names.hpp \
+	%D%/nameless.hpp %D%/names.cpp %D%/names.hpp \
 	%D%/numbered_name.cpp %D%/numbered_name.hpp \
 	%D%/order.cpp %D%/order.hpp \
 	%D%/rate.cpp %D%/rate.hpp \
@@ -61,6 +61,7 @@ libry_topo_la_SOURCES = \
 	%D%/host/kernel_hcas.cpp %D%/host/kernel_hcas.hpp \
 	%D%/read/assemble.cpp %D%/read/assemble.hpp \
 	%D%/read/carry_over.cpp %D%/read/carry_over.hpp \
+	%D%/read/host_names.cpp %D%/read/host_names.hpp \
 	%D%/read/ibnetdiscover.cpp %D%/read/ibnetdiscover.hpp \
 	%D%/read/loss.cpp %D%/read/loss.hpp \
 	%D%/read/lsf_hosts.cpp %D%/read/lsf_hosts.hpp \

@@ -3,6 +3,7 @@
 #include "base/utf8.hpp"
 #include "topo/derive.hpp"
 #include "topo/guid.hpp"
+#include "topo/read/host_names.hpp"
 #include "topo/read/roles.hpp"
 
 #include <fmt/format.h>
@@ -53,9 +54,14 @@ public:
     Expected<Assembly> run() {
         if (auto done = index_nodes(); !done) return std::move(done).error();
         for (const RawNode& node : raw_.nodes)
+            if (const auto name = host_of(node); node.kind == RawNode::Kind::hca && !name.host.empty())
+                names_.see(name.host, name.device);
+        names_.settle();
+        for (const RawNode& node : raw_.nodes)
             if (auto done = add_node(node); !done) return std::move(done).error();
         if (auto done = connect(); !done) return std::move(done).error();
         result_.fabric.source = raw_.source;
+        part_namesakes(result_.fabric);
         if (rules_ != nullptr) result_.notes = drop_ignored(result_.fabric, *rules_);
         assign_roles(result_.fabric, rules_);
         derive(result_.fabric);
@@ -79,6 +85,11 @@ private:
     static std::string describe(const RawNode& node) {
         return node.description.empty() ? fmt::format("{} {}", kind_name(node.kind), format_guid(node.guid))
                                         : fmt::format("{} \"{}\"", kind_name(node.kind), node.description);
+    }
+
+    static HcaName host_of(const RawNode& node) {
+        const auto name = parse_hca_description(node.description);
+        return names_no_host(name.host) ? HcaName{} : name;
     }
 
     Expected<void> index_nodes() {
@@ -117,8 +128,8 @@ private:
             s.ports = node.ports;
             return {};
         }
-        const auto name = parse_hca_description(node.description);
-        const auto host_name = name.host.empty() ? format_guid(node.guid) : std::string(name.host);
+        const auto name = host_of(node);
+        const auto host_name = name.host.empty() ? format_guid(node.guid) : std::string(names_(name.host));
         const auto [found, fresh] = hosts_.try_emplace(host_name, fabric.hosts.size());
         if (fresh) fabric.hosts.emplace_back().name = host_name;
         Host& host = fabric.hosts[found->second];
@@ -127,6 +138,7 @@ private:
         Hca& hca = host.hcas.emplace_back();
         hca.guid = node.guid;
         hca.device = name.host.empty() ? node.description : std::string(name.device);
+        if (!name.host.empty() && name.host != host_name) hca.host_as = name.host;
         for (const RawPort& port : node.seen) {
             if (port.number == 0) continue;
             HcaPort& p = hca.ports.emplace_back();
@@ -213,6 +225,7 @@ private:
     const Rules* rules_;
     Assembly result_;
     std::unordered_map<Guid, Entry> entries_;
+    HostNames names_;
     std::unordered_map<std::string, std::size_t> hosts_;
     std::set<std::pair<const RawNode*, int>> one_sided_; // ends that only the other end lists
 };

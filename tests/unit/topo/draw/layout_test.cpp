@@ -128,7 +128,7 @@ TEST_CASE("uneven fabrics have their place") {
     // A unit that is smaller, a host without cables, a storage HCA, an HCA with two ports, a lonely switch.
     std::erase_if(fabric.links, [](const topo::Link& link) { return link.a.host == 3; });
     fabric.hosts[7].hcas.push_back(
-        {0x99, "mlx5_9", topo::none, topo::Role::storage, {}, topo::none, topo::none, {}});
+        {0x99, "mlx5_9", {}, topo::none, topo::Role::storage, {}, topo::none, topo::none, {}});
     fabric.hosts[7].hcas.back().ports.push_back({0x9a, 1, 0, topo::none, topo::none});
     fabric.hosts[9].hcas[0].ports.push_back({0x9b, 2, 0, topo::none, topo::none});
     fabric.switches.push_back({0x77, "lonely", 8, topo::none, topo::none});

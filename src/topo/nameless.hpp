@@ -1,0 +1,24 @@
+// Hosts that stand for one HCA whose host is not known: its description names none, or names one that is
+// there already with HCAs of these names. Such a host bears the HCA's GUID, and the HCA the description.
+#pragma once
+
+#include "topo/fabric.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace topo {
+
+inline bool nameless(const Host& host) {
+    return host.name.starts_with("0x");
+}
+
+// The name that a nameless HCA bears and another host of the fabric has; empty for none.
+inline std::string namesake(const Fabric& fabric, const Host& host) {
+    if (!nameless(host) || host.hcas.empty()) return {};
+    const auto& description = host.hcas.front().device;
+    auto name = description.substr(0, description.find(' '));
+    return !name.empty() && fabric.find_host(name) ? name : std::string();
+}
+
+} // namespace topo
