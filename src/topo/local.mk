@@ -69,6 +69,7 @@ libry_topo_la_SOURCES = \
 	%D%/read/opensm.cpp %D%/read/opensm.hpp \
 	%D%/read/outline.cpp %D%/read/outline.hpp \
 	%D%/read/raw_fabric.hpp \
+	%D%/read/networks.cpp %D%/read/networks.hpp \
 	%D%/read/roles.cpp %D%/read/roles.hpp \
 	%D%/read/rules.cpp %D%/read/rules.hpp \
 	%D%/read/slurm_states.cpp %D%/read/slurm_states.hpp \

@@ -83,6 +83,21 @@ std::unordered_map<Guid, const Hca*> decided(const Fabric& fabric) {
     return found;
 }
 
+// Those that are left of hosts that have lost some: how few they are says nothing of what they are for.
+void add_left(const Fabric& before, const Fabric& fabric, std::unordered_map<Guid, const Hca*>& kept) {
+    const auto now = index_hcas(fabric);
+    for (const Host& host : before.hosts) {
+        std::vector<const Hca*> left;
+        for (const Hca& hca : host.hcas)
+            if (const auto found = now.find(hca.guid);
+                found != now.end() && fabric.hosts[at(found->second.host)].name == host.name)
+                left.push_back(&hca);
+        if (left.size() < host.hcas.size())
+            for (const Hca* hca : left)
+                kept.emplace(hca->guid, hca);
+    }
+}
+
 // The decided HCAs of a host first; the others give way to a free rail.
 void carry_roles(const std::unordered_map<Guid, const Hca*>& decided, Host& host) {
     std::vector<char> taken(host.hcas.size(), 0); // rails below that many; above them some rail is free
@@ -133,7 +148,8 @@ void carry_over(const Fabric& before, Fabric& fabric, bool roles) {
     carry_links(before, fabric);
     fabric.extra = before.extra;
     if (roles) {
-        const auto kept = decided(before);
+        auto kept = decided(before);
+        add_left(before, fabric, kept);
         for (Host& host : fabric.hosts)
             carry_roles(kept, host);
     }

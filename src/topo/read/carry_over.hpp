@@ -10,8 +10,9 @@ namespace topo {
 //   links;
 //   - PCI addresses, NUMA nodes and nearest GPUs of HCAs and the GPUs of hosts, where the discovery has none;
 //   - with `roles`, each role and rail in `before` that is not as assign_roles() (roles.hpp) gives it there:
-//     those an administrator or a host's facts decided. An HCA whose rail is thereby taken gets the lowest
-//     free rail of its host.
+//     those an administrator or a host's facts decided; and those of hosts that have lost HCAs since, which
+//     may be too few now to be guessed right. An HCA whose rail is thereby taken gets the lowest free rail of
+//     its host.
 // HCAs and switches are the same by GUID, ports and links by GUID and number; a host is the one that had its
 // first known HCA, else the one of its name. `fabric` is derived again. Linear time, but for assign_roles().
 void carry_over(const Fabric& before, Fabric& fabric, bool roles = true);

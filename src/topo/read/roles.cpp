@@ -2,10 +2,15 @@
 
 #include "base/hostlist.hpp"
 #include "topo/names.hpp"
+#include "topo/numbered_name.hpp"
+#include "topo/read/host_names.hpp"
+#include "topo/read/networks.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <numeric>
+#include <set>
 #include <unordered_set>
 
 namespace topo {
@@ -52,6 +57,7 @@ struct Device {
     std::map<std::uint32_t, std::size_t> rates;
     std::map<int, std::size_t> on_leaf; // leaf → HCAs of this device
     std::size_t cabled = 0;
+    std::size_t beside = 0;     // how many of those share their leaf with another HCA of their host
     bool ruled_compute = false; // an administrator says so
     bool storage = false;
     int rail = none;
@@ -73,7 +79,7 @@ struct Family {
     std::vector<Device> devices;
     std::unordered_map<std::string, std::size_t> by_name;
 
-    Device& device(const std::string& name) { return devices[by_name.at(name)]; }
+    Device& device(const std::string& name) { return devices[by_name.at(canonical_device(name))]; }
 };
 
 using Names = std::vector<std::string>; // sorted, each once
@@ -83,7 +89,8 @@ using Verdicts = std::vector<Verdict>; // by HCA of a host
 Names device_names(const Host& host, const Verdicts& verdicts) {
     Names names;
     for (std::size_t i = 0; i < host.hcas.size(); ++i)
-        if (verdicts[i].what != Verdict::What::storage) names.push_back(host.hcas[i].device);
+        if (verdicts[i].what != Verdict::What::storage)
+            names.push_back(canonical_device(host.hcas[i].device));
     std::sort(names.begin(), names.end(), base::natural_less);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
@@ -118,7 +125,87 @@ std::vector<Family> make_families(const std::vector<const Names*>& classes,
     return families;
 }
 
-void find_storage(Family& family) {
+// The network in which more than two thirds of a device's HCAs are; none where there is no such.
+int network_of(const Device& device, const std::vector<int>& networks) {
+    std::map<int, std::size_t> counts;
+    for (const auto& [leaf, count] : device.on_leaf)
+        counts[networks[at(leaf)]] += count;
+    for (const auto& [network, count] : counts)
+        if (count * 3 > device.cabled * 2) return network;
+    return none;
+}
+
+// Devices in a network of their own, and it is no plane: the others are in one, or in several of equally many
+// devices, at least twice as many as there. A leaf without uplinks is no network where every device has but
+// one.
+void find_apart(Family& family, const std::vector<int>& networks) {
+    std::map<int, std::vector<Device*>> devices; // by network
+    std::size_t all = 0;
+    for (Device& device : family.devices) {
+        if (device.cabled == 0) continue;
+        ++all;
+        if (const int network = network_of(device, networks); network != none)
+            devices[network].push_back(&device);
+    }
+    std::size_t most = 0, of_most = 0, leaves = 0;
+    for (const auto& [network, members] : devices)
+        most = std::max(most, members.size());
+    for (const auto& [network, members] : devices) {
+        if (members.size() < most) continue;
+        of_most += most;
+        leaves = std::max(leaves, members.front()->on_leaf.size());
+    }
+    if (of_most * 2 <= all) return;
+    for (const auto& [network, members] : devices)
+        for (Device* device : members)
+            if (members.size() * 2 <= most && (leaves > 1 || device->on_leaf.size() > 1))
+                device->storage = !device->ruled_compute;
+}
+
+// Devices that hang beside another of their host on one leaf, where most hang alone and in other networks:
+// hosts have two ports into storage often, and a rail has leaves of its own. Of hosts with one leaf for each
+// device they may be rails.
+void find_beside(Family& family, const std::vector<int>& networks) {
+    std::size_t cabled = 0, alone = 0, leaves = 0;
+    std::set<int> of_alone;
+    for (const Device& device : family.devices) {
+        cabled += device.cabled > 0 ? 1 : 0;
+        if (device.cabled == 0 || device.beside * 2 > device.cabled) continue;
+        ++alone;
+        leaves = std::max(leaves, device.on_leaf.size());
+        std::map<int, std::size_t> counts;
+        for (const auto& [leaf, count] : device.on_leaf)
+            counts[networks[at(leaf)]] += count;
+        for (const auto& [network, count] : counts)
+            if (count * 8 > device.cabled) of_alone.insert(network);
+    }
+    if (alone * 2 < cabled || leaves < 2) return;
+    for (Device& device : family.devices) {
+        if (device.beside * 2 <= device.cabled) continue;
+        const int network = network_of(device, networks);
+        if (network != none && !of_alone.contains(network)) device.storage = !device.ruled_compute;
+    }
+}
+
+// Devices on leaves that are called after storage, where most are not.
+void find_named(const Fabric& fabric, Family& family) {
+    const auto on_storage = [&](const Device& device) {
+        std::size_t count = 0;
+        for (const auto& [leaf, hcas] : device.on_leaf) {
+            auto name = fabric.switches[at(leaf)].name;
+            std::transform(name.begin(), name.end(), name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+            if (name.find("stor") != std::string::npos) count += hcas;
+        }
+        return device.cabled > 0 && count * 3 > device.cabled * 2;
+    };
+    const auto named = std::count_if(family.devices.begin(), family.devices.end(), on_storage);
+    if (static_cast<std::size_t>(named) * 2 > family.devices.size()) return;
+    for (Device& device : family.devices)
+        if (on_storage(device)) device.storage = !device.ruled_compute;
+}
+
+void find_storage(const Fabric& fabric, Family& family) {
     std::map<std::uint32_t, std::size_t> rates;
     std::map<std::size_t, std::size_t> densities;
     for (const Device& device : family.devices) {
@@ -137,6 +224,13 @@ void find_storage(Family& family) {
     for (Device& device : family.devices)
         device.storage = !device.ruled_compute && device.cabled > 0 &&
                          (most_common(device.rates) < rate || device.density() >= 2 * density);
+    std::vector<std::map<int, std::size_t>> on_leaf;
+    for (const Device& device : family.devices)
+        on_leaf.push_back(device.on_leaf);
+    const auto networks = networks_of(fabric, on_leaf);
+    find_apart(family, networks);
+    find_beside(family, networks);
+    find_named(fabric, family);
 }
 
 void number_rails(Family& family) {
@@ -162,6 +256,42 @@ std::size_t common_size(const Fabric& fabric) {
         if (named(host)) hcas[host.hcas.size()] += host.hcas.size();
     return most_common(hcas);
 }
+
+// Hosts with at most half as many HCAs are compute hosts where they are named as those with more are, or
+// where there are many with just half, units of another make, and they are named as these.
+class Sized {
+public:
+    explicit Sized(const Fabric& fabric) : size_(common_size(fabric)) {
+        std::map<std::string, std::size_t> full; // shape of names → hosts
+        std::size_t all = 0;
+        for (const Host& host : fabric.hosts) {
+            if (!named(host)) continue;
+            if (host.hcas.size() * 2 > size_) {
+                ++full[name_shape(host.name)];
+                ++all;
+            } else {
+                ++few_[{name_shape(host.name), host.hcas.size()}];
+            }
+        }
+        for (const auto& [shape, hosts] : full)
+            shapes_.insert(shape);
+        enough_ = std::max<std::size_t>(4, all / 8);
+    }
+    bool computes(const Host& host) const {
+        const auto hcas = host.hcas.size();
+        if (hcas * 2 > size_) return true;
+        const auto shape = name_shape(host.name);
+        if (shapes_.contains(shape) && shape.find('#') != std::string::npos) return true;
+        if (hcas * 2 < size_ && shape.find('#') == std::string::npos) return false;
+        const auto halved = few_.find({shape, size_ / 2}); // as they are, or were before they lost some
+        return size_ % 2 == 0 && halved != few_.end() && halved->second >= enough_;
+    }
+
+private:
+    std::size_t size_, enough_ = 0;
+    std::unordered_set<std::string> shapes_;                         // of hosts with more than half
+    std::map<std::pair<std::string, std::size_t>, std::size_t> few_; // shape, HCAs → hosts with half or fewer
+};
 
 Verdicts judge(const Rules* rules, const Host& host) {
     Verdicts verdicts(host.hcas.size());
@@ -194,7 +324,7 @@ void take_ruled_rails(Host& host, const Verdicts& verdicts) {
 
 void assign_roles(Fabric& fabric, const Rules* rules) {
     const auto attached = attachments(fabric);
-    const auto size = common_size(fabric);
+    const Sized sized(fabric);
     std::map<Names, std::vector<std::size_t>> hosts_of; // class → hosts
     std::vector<Verdicts> verdicts(fabric.hosts.size());
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
@@ -208,8 +338,7 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
             take_ruled_rails(host, verdicts[h]);
             continue;
         }
-        const bool sized = host.hcas.size() * 2 >= size || any(verdicts[h], Verdict::What::compute);
-        if (!named(host) || !sized) continue;
+        if (!named(host) || (!sized.computes(host) && !any(verdicts[h], Verdict::What::compute))) continue;
         auto names = device_names(host, verdicts[h]);
         if (!names.empty()) hosts_of[std::move(names)].push_back(h);
     }
@@ -233,23 +362,35 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
             Device& device = family.device(fabric.hosts[h].hcas[i].device);
             device.ruled_compute |= verdicts[h][i].what == Verdict::What::compute;
             if (attached[h][i].leaf == none) continue;
+            device.beside +=
+                std::count_if(attached[h].begin(), attached[h].end(),
+                              [&](const Attachment& other) { return other.leaf == attached[h][i].leaf; }) > 1
+                    ? 1
+                    : 0;
             ++device.rates[attached[h][i].mbps];
             ++device.on_leaf[attached[h][i].leaf];
             ++device.cabled;
         }
     });
     for (Family& family : families) {
-        find_storage(family);
+        find_storage(fabric, family);
         number_rails(family);
     }
     each_host([&](Family& family, std::size_t h) {
-        // Of several HCAs with one name the one with the lowest GUID is taken.
-        std::unordered_map<std::string_view, Hca*> chosen;
+        // Of several HCAs with one name the one is taken that hangs where most of that name hang, then the
+        // one with the lowest GUID.
+        std::unordered_map<std::string, Hca*> chosen;
+        std::unordered_map<const Hca*, std::size_t> alike;
         for (std::size_t i = 0; i < fabric.hosts[h].hcas.size(); ++i) {
             if (verdicts[h][i].what == Verdict::What::storage) continue;
             Hca& hca = fabric.hosts[h].hcas[i];
-            auto& hold = chosen[hca.device];
-            if (hold == nullptr || hca.guid < hold->guid) hold = &hca;
+            auto& hold = chosen[canonical_device(hca.device)];
+            const auto& on_leaf = family.device(hca.device).on_leaf;
+            const auto found = on_leaf.find(attached[h][i].leaf);
+            alike[&hca] = found == on_leaf.end() ? 0 : found->second;
+            if (hold == nullptr || alike[&hca] > alike[hold] ||
+                (alike[&hca] == alike[hold] && hca.guid < hold->guid))
+                hold = &hca;
         }
         for (auto& [name, hca] : chosen) {
             hca->rail = family.device(hca->device).rail;

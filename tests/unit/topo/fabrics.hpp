@@ -49,3 +49,19 @@ inline void remove_host(topo::Fabric& fabric, std::string_view name) {
             if (end->host > gone) --end->host;
     topo::derive(fabric);
 }
+
+// An HCA that is not seen any more, with its cables.
+inline void remove_hca(topo::Fabric& fabric, std::string_view name, std::string_view device) {
+    const auto h = fabric.find_host(name).value();
+    auto& hcas = fabric.hosts[h].hcas;
+    const auto gone =
+        std::find_if(hcas.begin(), hcas.end(), [&](const auto& hca) { return hca.device == device; });
+    const auto index = static_cast<int>(gone - hcas.begin());
+    const auto of = [&](const topo::End& end) { return end.host == static_cast<int>(h) && end.hca == index; };
+    std::erase_if(fabric.links, [&](const topo::Link& link) { return of(link.a) || of(link.b); });
+    hcas.erase(gone);
+    for (auto& link : fabric.links)
+        for (auto* end : {&link.a, &link.b})
+            if (end->host == static_cast<int>(h) && end->hca > index) --end->hca;
+    topo::derive(fabric);
+}

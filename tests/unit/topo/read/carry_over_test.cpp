@@ -1,10 +1,10 @@
 #include "topo/read/carry_over.hpp"
 
-#include "unit/topo/fabrics.hpp"
-#include "unit/topo/shuffle.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/names.hpp"
 #include "topo/read/roles.hpp"
+#include "unit/topo/fabrics.hpp"
+#include "unit/topo/shuffle.hpp"
 
 namespace {
 
@@ -135,5 +135,45 @@ TEST_CASE("roles and rails that someone decided are kept") {
     SECTION("unless rules decide") {
         topo::carry_over(before, now, false);
         CHECK(rails(now, "n001") == "mlx5_0=0 mlx5_1=1 mlx5_2=2 mlx5_3=3");
+    }
+}
+
+TEST_CASE("a host that has lost HCAs stays what it was") {
+    auto before = made("pods=1 units=4 hosts=8 rails=8 halved=1");
+    SECTION("by the earlier file: one of a name of its own") {
+        before.hosts[3].name = "visitor";
+        topo::derive(before);
+        auto now = before;
+        for (const auto* device : {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"})
+            remove_hca(now, "visitor", device);
+        now = rediscovered(now);
+        CHECK(rails(now, "visitor") == "mlx5_4=storage mlx5_5=storage mlx5_6=storage mlx5_7=storage");
+        carry_over(before, now);
+        CHECK(rails(now, "visitor") == "mlx5_4=4 mlx5_5=5 mlx5_6=6 mlx5_7=7");
+        CHECK(now.hosts[now.find_host("visitor").value()].unit == 0);
+    }
+    SECTION("by the hosts beside it, without a file: half the rails of the others, and one less") {
+        for (auto& host : before.hosts)
+            host.name = (host.unit == 3 ? "half" : "full") + host.name.substr(1);
+        topo::derive(before);
+        auto now = before;
+        remove_hca(now, "half030", "mlx5_2");
+        now = rediscovered(now);
+        CHECK(rails(now, "half030") == "mlx5_0=0 mlx5_1=1 mlx5_3=3");
+        const auto finding = topo::check(now).front();
+        CHECK(finding.code == "host.rails");
+        CHECK(finding.ends.front() == "half030");
+    }
+    SECTION("a service host that has lost one does not become a compute host") {
+        before.hosts[3].name = "login";
+        topo::derive(before);
+        for (const auto* device : {"mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7"})
+            remove_hca(before, "login", device);
+        before = rediscovered(before);
+        auto now = before;
+        remove_hca(now, "login", "mlx5_1");
+        now = rediscovered(now);
+        carry_over(before, now);
+        CHECK(rails(now, "login") == "mlx5_0=storage mlx5_2=storage mlx5_3=storage");
     }
 }
