@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 
 namespace topo {
 namespace {
@@ -44,6 +46,32 @@ void derive_hosts(Fabric& fabric) {
             for (const HcaPort& port : hca.ports)
                 if (leaf == none) leaf = port.leaf;
         }
+    }
+}
+
+void derive_domains(Fabric& fabric) {
+    fabric.domains.clear();
+    std::unordered_map<std::string_view, int> index;
+    for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h) {
+        Host& host = fabric.hosts[h];
+        host.domain_index = none;
+        if (host.domain.empty()) continue;
+        const auto next = static_cast<int>(fabric.domains.size());
+        const auto [found, fresh] = index.try_emplace(host.domain, next);
+        if (fresh) fabric.domains.push_back({host.domain, {}});
+        host.domain_index = found->second;
+        fabric.domains[at(found->second)].hosts.push_back(h);
+    }
+    for (Domain& domain : fabric.domains) {
+        std::map<int, std::size_t> votes;
+        for (const auto h : domain.hosts)
+            if (const int unit = fabric.hosts[h].unit; unit != none) ++votes[unit];
+        std::size_t most = 0;
+        for (const auto& [unit, hosts] : votes)
+            if (hosts > most) {
+                most = hosts;
+                domain.unit = unit;
+            }
     }
 }
 
@@ -109,6 +137,7 @@ void derive(Fabric& fabric) {
     const Neighbours neighbours(fabric);
     derive_tiers(fabric, neighbours);
     derive_units(fabric);
+    derive_domains(fabric);
     derive_pods(fabric, neighbours);
     derive_islands(fabric);
 }

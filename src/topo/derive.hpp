@@ -26,6 +26,8 @@ namespace topo {
 // hosts are in order. Unit::leaves is the vector of the majority; Unit::more_leaves are those of further
 // ports that at least half of its hosts have. A host without a cabled compute HCA has none.
 //
+// Domains: hosts with the same name of one.
+//
 // Pods: units whose leaves share spines (switches of tier 1), where at least a quarter of the uplinks must
 // lead to shared spines, so that a single crossed cable joins nothing; a spine is of the pod most of its
 // leaves are in. Without spines each unit is a pod.

@@ -10,7 +10,8 @@
 //
 // Terms (IBM Blue Vela, arXiv 2407.05467): the HCA with rail index r of every host of a unit is attached to
 // the same leaf; a unit = hosts whose compute HCAs have the same vector of leaves; a pod = units whose leaves
-// share spines; above it the core.
+// share spines; above it the core. Below a unit, where a host says so, an NVLink domain: hosts whose GPUs
+// share NVLink switches, a rack of GB200 or GB300.
 #pragma once
 
 #include <cstdint>
@@ -58,9 +59,11 @@ struct Gpu {
 
 struct Host {
     std::string name;
-    std::vector<Hca> hcas;   // in rail order, storage last
+    std::vector<Hca> hcas; // in rail order, storage last
     std::vector<Gpu> gpus; // in order of PCI addresses, as NVML counts them; empty: not reported by the host
+    std::string domain = {}; // the NVLink domain that it is in; empty: none is known
     int unit = none;         // derived
+    int domain_index = none; // derived: index into Fabric::domains
     std::vector<int> leaves; // derived: leaves[r] = leaf switch of rail r, or none
     std::string extra = {};
 };
@@ -101,6 +104,13 @@ struct Unit {
     std::vector<int> more_leaves = {}; // ascending; of the further ports of HCAs that use several
 };
 
+// Hosts of one NVLink domain, of whatever units.
+struct Domain {
+    std::string name;
+    std::vector<std::uint32_t> hosts; // ascending
+    int unit = none;                  // of most of its hosts; of as many the first
+};
+
 struct Pod {
     std::string name;                 // "pod1"
     std::vector<std::uint32_t> units; // ascending
@@ -118,6 +128,7 @@ struct Fabric {
     std::vector<Switch> switches;
     std::vector<Link> links;
     std::vector<Unit> units;     // derived; ascending by first host
+    std::vector<Domain> domains; // derived; ascending by first host
     std::vector<Pod> pods;       // derived; ascending by first unit
     std::vector<Island> islands; // derived; ascending by first switch
     int rails = 0;               // derived: 1 + the largest rail index

@@ -141,7 +141,7 @@ constexpr std::array port_members{Known("port"), Known("guid"), Known("lid")};
 constexpr std::array hca_members{Known("device"), Known("guid"), Known("rail"),  Known("role"), Known("pci"),
                                  Known("numa"),   Known("gpu"),  Known("ports"), Known("host")};
 constexpr std::array gpu_members{Known("pci"), Known("numa")};
-constexpr std::array host_members{Known("name"), Known("hcas"), Known("gpus")};
+constexpr std::array host_members{Known("name"), Known("domain"), Known("hcas"), Known("gpus")};
 constexpr std::array switch_members{Known("guid"), Known("name"), Known("ports")};
 constexpr std::array link_members{Known("ends"), Known("width"), Known("mbps"), Known("state")};
 constexpr std::array top_members{Known("railyard_fabric"), Known("source"), Known("switches"), Known("hosts"),
@@ -208,6 +208,7 @@ void read_hosts(const Place& place, Fabric& fabric, Nodes& nodes) {
         Host host;
         must(with(p, "name", [&](const Place& n) { host.name = name_text(n); }), p, "name");
         if (!names.insert(host.name).second) refuse(p, fmt::format("host \"{}\" stands twice", host.name));
+        with(p, "domain", [&](const Place& n) { host.domain = name_text(n); });
         must(with(p, "hcas",
                   [&](const Place& hcas) {
                       each(hcas, [&](const Place& h) {

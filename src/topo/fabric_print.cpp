@@ -19,7 +19,9 @@ void print_extra(std::string& out, const std::string& extra) {
 
 void print_host(std::string& out, const Host& host) {
     auto put = std::back_inserter(out);
-    fmt::format_to(put, "  {{\"name\":{},\"hcas\":[", json_string(host.name));
+    fmt::format_to(put, "  {{\"name\":{}", json_string(host.name));
+    if (!host.domain.empty()) fmt::format_to(put, ",\"domain\":{}", json_string(host.domain));
+    out += ",\"hcas\":[";
     for (std::size_t i = 0; i < host.hcas.size(); ++i) {
         const Hca& hca = host.hcas[i];
         fmt::format_to(put, "{}\n    {{\"device\":{},\"guid\":\"{}\"", i == 0 ? "" : ",",

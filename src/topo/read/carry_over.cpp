@@ -141,6 +141,7 @@ void carry_over(const Fabric& before, Fabric& fabric, bool roles) {
         if (old_host == nullptr)
             if (const auto found = before.find_host(host.name)) old_host = &before.hosts[*found];
         if (old_host == nullptr) continue;
+        if (host.domain.empty()) host.domain = old_host->domain;
         host.extra = old_host->extra;
         carry_gpus(*old_host, host);
     }

@@ -1,9 +1,10 @@
 #include "topo/fabric_json.hpp"
 
-#include "unit/topo/shuffle.hpp"
 #include "topo/synth/synth.hpp"
+#include "unit/topo/shuffle.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 namespace {
 
@@ -76,6 +77,26 @@ TEST_CASE("fields of a newer writer are kept at every level") {
     CHECK(topo::print_fabric(*topo::parse_fabric(again, "f.json")) == again);
     for (unsigned seed = 0; seed < 5; ++seed) // order moves no field to another object
         CHECK(topo::print_fabric(shuffled(*fabric, seed)) == again);
+}
+
+TEST_CASE("the NVLink domain of a host is kept, and hosts of one name are one domain") {
+    const auto text = [](std::string_view domain) {
+        return fmt::format("{{\"railyard_fabric\":1,\n\"source\":\"\",\n\"switches\":[],\n\"hosts\":[\n"
+                           "  {{\"name\":\"a\",\"domain\":\"rack 7\",\"hcas\":[]}},\n"
+                           "  {{\"name\":\"b\",\"hcas\":[]}},\n"
+                           "  {{\"name\":\"c\",\"domain\":{},\"hcas\":[]}}],\n\"links\":[]}}\n",
+                           domain);
+    };
+    const auto fabric = topo::parse_fabric(text("\"rack 7\""), "f");
+    REQUIRE(fabric);
+    REQUIRE(fabric->domains.size() == 1);
+    CHECK(fabric->domains[0].name == "rack 7");
+    CHECK(fabric->domains[0].hosts == std::vector<std::uint32_t>{0, 2});
+    CHECK(fabric->domains[0].unit == topo::none);
+    CHECK(fabric->hosts[1].domain_index == topo::none);
+    CHECK(topo::print_fabric(*fabric) == text("\"rack 7\""));
+    CHECK(topo::parse_fabric(text("7"), "f").error().text == "f: hosts[2].domain: a string is wanted");
+    CHECK(topo::parse_fabric(text("\"\""), "f").error().text == "f: hosts[2].domain: must not be empty");
 }
 
 TEST_CASE("a wrong fabric file is refused with the field") {
