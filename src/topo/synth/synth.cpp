@@ -22,7 +22,7 @@ struct Word {
     int low, high;
 };
 
-constexpr std::array<Word, 16> number_words{{{"pods", &SynthSpec::pods, 1, 1024},
+constexpr std::array<Word, 17> number_words{{{"pods", &SynthSpec::pods, 1, 1024},
                                              {"units", &SynthSpec::units, 1, 1024},
                                              {"hosts", &SynthSpec::hosts, 1, 200},
                                              {"rails", &SynthSpec::rails, 1, 64},
@@ -32,6 +32,7 @@ constexpr std::array<Word, 16> number_words{{{"pods", &SynthSpec::pods, 1, 1024}
                                              {"leaves", &SynthSpec::leaves, 1, 64},
                                              {"storage", &SynthSpec::storage, 0, 8},
                                              {"sharing", &SynthSpec::sharing, 0, 1},
+                                             {"domains", &SynthSpec::domains, 0, 200},
                                              {"gpus", &SynthSpec::gpus, 0, 64},
                                              {"oversub", &SynthSpec::oversub, 1, 200},
                                              {"radix", &SynthSpec::radix, 2, 254},
@@ -95,9 +96,10 @@ Expected<void> set_word(SynthSpec& spec, std::string_view word) {
         spec.faults = std::move(*faults);
         return {};
     }
-    return bad(word, "unknown word; allowed are pods, units, hosts, rails, halved, ports, planes, leaves, "
-                     "storage, sharing, gpus, oversub, radix, spines, cores, prefix, rate, faults and seed, "
-                     "each as key=value");
+    return bad(
+        word, "unknown word; allowed are pods, units, hosts, rails, halved, ports, planes, leaves, "
+              "storage, sharing, domains, gpus, oversub, radix, spines, cores, prefix, rate, faults "
+              "and seed, each as key=value");
 }
 
 int width(int number) {
@@ -121,9 +123,10 @@ public:
         return static_cast<int>(index);
     }
     // Its rails by number, then its storage HCAs; nothing is cabled yet.
-    void add_host(std::string name, int rails) {
+    void add_host(std::string name, std::string domain, int rails) {
         Host host;
         host.name = std::move(name);
+        host.domain = std::move(domain);
         for (int i = 0; i < rails + spec_.storage; ++i) {
             Hca hca;
             hca.guid = 0x946d'ae00'0000'0000U + 0x10000U * (fabric_.hosts.size() + 1) +
@@ -233,6 +236,13 @@ private:
             add_unit(pod, u, spines);
     }
 
+    // "nvl1", …; "" where there are none.
+    std::string domain_of(int unit, int host) const {
+        if (spec_.domains == 0) return {};
+        const int each = divide_up(spec_.hosts, spec_.domains);
+        return fmt::format("nvl{}", unit * each + host / spec_.domains + 1);
+    }
+
     void add_unit(int pod, int u, const std::vector<std::vector<int>>& spines) {
         const bool half = u >= spec_.units - spec_.halved;
         const int rails = half ? spec_.rails / 2 : spec_.rails;
@@ -245,7 +255,8 @@ private:
                                 spec_.leaves == spec_.rails ? "r" : "", l)));
         const int digits = std::max(3, width(spec_.pods * spec_.units * spec_.hosts));
         for (int h = 0; h < spec_.hosts; ++h) {
-            build_.add_host(fmt::format("{}{:0{}}", spec_.prefix, ++hosts_, digits), rails);
+            build_.add_host(fmt::format("{}{:0{}}", spec_.prefix, ++hosts_, digits),
+                            domain_of(pod * spec_.units + u, h), rails);
             for (int r = 0; r < rails; ++r)
                 for (int p = 0; p < spec_.ports; ++p)
                     build_.cable_host(r, p, leaves[at(p)][at(r % count)]);
@@ -316,6 +327,9 @@ Expected<void> check_size(const SynthSpec& spec) {
     if (spec.ports % spec.planes != 0)
         return bad(fmt::format("ports={}", spec.ports),
                    fmt::format("must be a multiple of planes, {}", spec.planes));
+    if (spec.domains > spec.hosts)
+        return bad(fmt::format("domains={}", spec.domains),
+                   fmt::format("more than the {} hosts of a unit, which holds whole domains", spec.hosts));
     if (spec.leaves > spec.rails)
         return bad(fmt::format("leaves={}", spec.leaves), fmt::format("more than the {} rails", spec.rails));
     if (spec.halved > spec.units)

@@ -26,6 +26,7 @@ struct SynthSpec {
     int leaves = 0;  // a unit and port; 0: one for each rail; fewer are shared by rails in turn
     int storage = 0; // storage HCAs a host, at half the rate, on a network of their own
     int sharing = 0; // 1: storage HCAs are attached to the compute leaves instead
+    int domains = 0; // hosts of an NVLink domain: so many of a unit each, its last with the rest; 0: none
     int gpus = 0;    // a host, with PCI and NUMA places; 0: hosts report nothing
     int oversub = 1; // host links to one uplink of a leaf
     int radix = 64;  // ports of a switch, where fewer would do

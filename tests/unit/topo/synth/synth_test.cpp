@@ -42,6 +42,21 @@ TEST_CASE("synth makes what its words say") {
     }
 }
 
+TEST_CASE("synth puts so many hosts of a unit into each NVLink domain") {
+    const auto fabric = make("pods=1 units=2 hosts=5 rails=2 domains=2");
+    std::vector<std::string> domains;
+    for (const auto& domain : fabric.domains) {
+        domains.push_back(domain.name + " " + fabric.units[static_cast<std::size_t>(domain.unit)].name);
+        for (const auto h : domain.hosts)
+            domains.back() += " " + fabric.hosts[h].name;
+    }
+    CHECK(domains == std::vector<std::string>{"nvl1 su1 n001 n002", "nvl2 su1 n003 n004", "nvl3 su1 n005",
+                                              "nvl4 su2 n006 n007", "nvl5 su2 n008 n009", "nvl6 su2 n010"});
+    CHECK(make("hosts=4").domains.empty());
+    CHECK_THAT(topo::synthesise(*topo::parse_synth("hosts=4 domains=5")).error().text,
+               Catch::Contains("domains=5: more than the 4 hosts of a unit"));
+}
+
 TEST_CASE("synth connects no port twice and gives each GUID once") {
     const auto fabric = make("pods=2 units=3 hosts=5 rails=4 oversub=2 prefix=gpu-");
     CHECK(fabric.hosts.front().name == "gpu-001");
