@@ -19,6 +19,7 @@ libry_topo_la_SOURCES = \
 	%D%/sets.hpp \
 	%D%/check/check.cpp %D%/check/check.hpp %D%/check/parts.hpp \
 	%D%/check/cabling.cpp \
+	%D%/check/domains.cpp \
 	%D%/check/fabric.cpp \
 	%D%/check/gpus.cpp \
 	%D%/check/hosts.cpp \

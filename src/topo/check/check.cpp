@@ -26,6 +26,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     checks::uplinks(fabric, findings);
     checks::links(fabric, findings);
     checks::names(fabric, findings);
+    checks::domains(fabric, findings);
     checks::parts(fabric, findings);
     for (Finding& finding : findings)
         finding.text = finding.evidence + "; " + finding.fix;

@@ -24,6 +24,7 @@ void gpus(const Fabric& fabric, Findings& findings);   // GPUs far from the HCAs
 void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and too few uplinks
 void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links
 void names(const Fabric& fabric, Findings& findings);   // duplicates, nameless HCAs, hosts without facts
+void domains(const Fabric& fabric, Findings& findings); // NVLink domains that do not lie in one unit
 void parts(const Fabric& fabric, Findings& findings);   // disconnected fabrics, oversubscription
 
 // Whether hosts lack rails because they were built so: several hosts, and at least half of the rails.

@@ -1,3 +1,4 @@
+#include "topo/derive.hpp"
 #include "unit/topo/fabrics.hpp"
 #include "unit/topo/shuffle.hpp"
 
@@ -30,6 +31,21 @@ const std::vector<Code> faults{{"rails_swapped", "hca.swapped"},
                                {"host_missing", "host.missing"}};
 
 } // namespace
+
+TEST_CASE("hosts of an NVLink domain in other units than most of it are one finding") {
+    auto fabric = made("units=2 hosts=4 rails=2 domains=2");
+    CHECK(codes(fabric).empty());
+    fabric.hosts[0].domain = "nvl3"; // with n005 and n006 of the other unit
+    topo::derive(fabric);
+    CHECK(only_finding(fabric).code == "host.domain");
+    CHECK(only_text(fabric) ==
+          "n001 is in NVLink domain nvl3 as n[005-006], but in su1 where those are in su2; "
+          "correct the domain in the fabric file, or move the host's cables to the leaves "
+          "of its rack");
+    fabric.hosts[1].domain = "nvl3"; // two of each unit: it is taken for the first one's
+    topo::derive(fabric);
+    CHECK(only_finding(fabric).ends == std::vector<std::string>{"n005", "n006"});
+}
 
 TEST_CASE("a sound fabric has no findings") {
     const auto spec =
