@@ -62,7 +62,10 @@ public:
         if (auto done = connect(); !done) return std::move(done).error();
         result_.fabric.source = raw_.source;
         part_namesakes(result_.fabric);
-        if (rules_ != nullptr) result_.notes = drop_ignored(result_.fabric, *rules_);
+        if (rules_ != nullptr) {
+            name_domains(result_.fabric, *rules_);
+            result_.notes = drop_ignored(result_.fabric, *rules_);
+        }
         assign_roles(result_.fabric, rules_);
         derive(result_.fabric);
         result_.missing.insert(result_.missing.begin(), raw_.missing.begin(), raw_.missing.end());

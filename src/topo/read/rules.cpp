@@ -69,6 +69,15 @@ private:
         Rule& rule = rules_.rules.emplace_back();
         rule.line = table.line;
         for (const auto& value : table.values) {
+            if (value.key == "domain") {
+                const auto* one = std::get_if<std::string>(&value.value);
+                if (one == nullptr || one->empty() || std::any_of(one->begin(), one->end(), [](char c) {
+                        return static_cast<unsigned char>(c) < 0x20;
+                    }))
+                    return error(value.line, "domain: the name of an NVLink domain is wanted");
+                rule.domain = *one;
+                continue;
+            }
             Patterns* into = value.key == "hosts"     ? &rule.hosts
                              : value.key == "rails"   ? &rule.rails
                              : value.key == "compute" ? &rule.compute
@@ -77,8 +86,8 @@ private:
                                                       : nullptr;
             if (into == nullptr)
                 return error(value.line,
-                             fmt::format("unknown key {}; a rule has hosts, rails, compute, storage "
-                                         "and ignore",
+                             fmt::format("unknown key {}; a rule has hosts, domain, rails, compute, "
+                                         "storage and ignore",
                                          value.key));
             std::vector<std::string> patterns;
             if (const auto* one = std::get_if<std::string>(&value.value))
@@ -100,7 +109,10 @@ private:
         }
         if (rule.rails.size() > static_cast<std::size_t>(most_rails))
             return error(table.line, fmt::format("rails: more than {} rails", most_rails));
-        if (rule.rails.empty() && rule.compute.empty() && rule.storage.empty() && rule.ignored.empty())
+        if (!rule.domain.empty() && rule.hosts.empty())
+            return error(table.line, "the rule gives all hosts one NVLink domain: say which with hosts");
+        if (rule.domain.empty() && rule.rails.empty() && rule.compute.empty() && rule.storage.empty() &&
+            rule.ignored.empty())
             return error(table.line,
                          "the rule says nothing of any device: give rails, compute, storage or ignore");
         return {};
@@ -170,6 +182,15 @@ Expected<Rules> read_rules(const std::filesystem::path& path) {
     return parse_rules(*text, path == "-" ? "standard input" : path.string());
 }
 
+void name_domains(Fabric& fabric, const Rules& rules) {
+    for (Host& host : fabric.hosts) {
+        const auto rule = std::find_if(rules.rules.begin(), rules.rules.end(), [&](const Rule& r) {
+            return !r.domain.empty() && r.hosts.match(host.name);
+        });
+        if (rule != rules.rules.end()) host.domain = rule->domain;
+    }
+}
+
 std::vector<std::string> drop_ignored(Fabric& fabric, const Rules& rules) {
     std::vector<bool> used(rules.rules.size(), false);
     std::vector<int> host_now(fabric.hosts.size(), none);
@@ -184,6 +205,8 @@ std::vector<std::string> drop_ignored(Fabric& fabric, const Rules& rules) {
             hca_now[h].push_back(ignored ? none : static_cast<int>(hcas.size()));
             if (!ignored) hcas.push_back(std::move(hca));
         }
+        for (std::size_t i = 0; i < rules.rules.size(); ++i)
+            if (!rules.rules[i].domain.empty() && rules.rules[i].hosts.match(host.name)) used[i] = true;
         host.hcas = std::move(hcas);
         if (host.hcas.empty()) continue;
         host_now[h] = static_cast<int>(kept.size());
@@ -203,8 +226,9 @@ std::vector<std::string> drop_ignored(Fabric& fabric, const Rules& rules) {
     std::vector<std::string> sentences;
     for (std::size_t i = 0; i < used.size(); ++i)
         if (!used[i])
-            sentences.push_back(
-                fmt::format("{}:{}: the rule names no HCA of this fabric", rules.name, rules.rules[i].line));
+            sentences.push_back(fmt::format("{}:{}: the rule names no {} of this fabric", rules.name,
+                                            rules.rules[i].line,
+                                            rules.rules[i].domain.empty() ? "HCA" : "host"));
     return sentences;
 }
 

@@ -37,6 +37,7 @@ struct Rule {
     std::uint32_t line = 0;
     Patterns hosts;                            // empty: all
     Patterns rails, compute, storage, ignored; // devices or, with a ':' in it, PCI addresses
+    std::string domain{};                      // the NVLink domain of these hosts; empty: says nothing of it
 };
 
 struct Verdict {
@@ -61,6 +62,9 @@ struct Rules {
 // none; Code::io when the file cannot be read.
 base::Expected<Rules> parse_rules(std::string_view text, std::string_view name);
 base::Expected<Rules> read_rules(const std::filesystem::path& path);
+
+// Gives hosts the NVLink domain of the first rule for them that names one.
+void name_domains(Fabric& fabric, const Rules& rules);
 
 // Takes the HCAs that rules say to ignore out of the fabric, with their links, and hosts of which none is
 // left. Sentences: rules that named no HCA of this fabric. Linear time in HCAs and links.

@@ -105,6 +105,25 @@ TEST_CASE("ignored HCAs leave the fabric with their links", "[rules]") {
                       made.hosts[static_cast<std::size_t>(end->host)].hcas.size());
 }
 
+TEST_CASE("a rule gives its hosts an NVLink domain, the first one that has one", "[rules]") {
+    auto made = fabric("hosts=4 rails=2");
+    const auto given = rules("[[rule]]\nhosts = \"n00[1-2]\"\ndomain = \"rack 1\"\n"
+                             "[[rule]]\nhosts = \"n00[2-3]\"\ndomain = \"rack 2\"\nstorage = \"mlx5_1\"\n"
+                             "[[rule]]\nhosts = \"x*\"\ndomain = \"rack 3\"\n");
+    topo::name_domains(made, given);
+    std::vector<std::string> domains;
+    for (const auto& host : made.hosts)
+        domains.push_back(host.domain);
+    CHECK(domains == std::vector<std::string>{"rack 1", "rack 1", "rack 2", ""});
+    CHECK(topo::drop_ignored(made, given) ==
+          std::vector<std::string>{"t:8: the rule names no host of this fabric"});
+    const auto refused = [](std::string_view text) { return topo::parse_rules(text, "t").error().text; };
+    CHECK(refused("[[rule]]\ndomain = \"rack 1\"\n") ==
+          "t:1: the rule gives all hosts one NVLink domain: say which with hosts");
+    CHECK(refused("[[rule]]\nhosts = \"n1\"\ndomain = 1\n") ==
+          "t:3: domain: the name of an NVLink domain is wanted");
+}
+
 TEST_CASE("text that toml++ asserts against is refused like any other", "[rules]") {
     for (const auto* text : {"[[[rule]]\n", "[=]\n", "[[ =", "[[", "[", "a = {=}\n", "[a.=]\n"})
         CHECK_FALSE(topo::parse_rules(text, "t"));
