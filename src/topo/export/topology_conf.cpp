@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 namespace topo::exports {
 namespace {
@@ -26,6 +27,47 @@ std::size_t blocks_of_a_pod(const std::vector<std::size_t>& in_pod) {
     if (!std::has_single_bit(count) || count > highest || in_pod.back() > count) return 1;
     return std::all_of(in_pod.begin(), in_pod.end() - 1, [&](std::size_t n) { return n == count; }) ? count
                                                                                                     : 1;
+}
+
+// What may become a block, and which of them make an aggregated one.
+struct Candidate {
+    std::string name;
+    std::vector<std::uint32_t> hosts;
+    std::size_t above = 0; // the pod of a unit, the unit of a domain
+};
+
+std::vector<Candidate> candidates_by_unit(const Chosen& chosen) {
+    const auto tree = logical_tree(chosen.fabric, chosen.selection);
+    std::vector<Candidate> units;
+    for (std::size_t p = 0; p < chosen.selection.parts.size(); ++p) {
+        const auto& part = chosen.selection.parts[p];
+        units.push_back({tree.branches[p].name, part.hosts, at(chosen.fabric.units[part.unit].pod)});
+    }
+    return units;
+}
+
+// Of each unit what lies there of a domain; hosts in none are left out.
+std::vector<Candidate> candidates_by_domain(Chosen& chosen) {
+    std::vector<Candidate> domains;
+    std::vector<std::uint32_t> without;
+    SafeNames names;
+    for (const auto& part : chosen.selection.parts) {
+        std::map<int, std::vector<std::uint32_t>> hosts; // by domain
+        for (const auto h : part.hosts)
+            hosts[chosen.fabric.hosts[h].domain_index].push_back(h);
+        for (auto& [domain, members] : hosts) {
+            if (domain == none)
+                without.insert(without.end(), members.begin(), members.end());
+            else
+                domains.push_back(
+                    {names.add(chosen.fabric.domains[at(domain)].name), std::move(members), part.unit});
+        }
+    }
+    if (!without.empty())
+        chosen.notes.push_back(fmt::format("{} {} in no NVLink domain and left out: a block is a domain",
+                                           host_names(chosen.fabric, without),
+                                           without.size() == 1 ? "is" : "are"));
+    return domains;
 }
 
 } // namespace
@@ -47,7 +89,12 @@ Expected<std::string> slurm_tree(Chosen& chosen) {
 
 Expected<Blocks> blocks(Chosen& chosen) {
     if (auto sound = check_names(chosen, "Slurm"); !sound) return std::move(sound).error();
-    const auto& parts = chosen.selection.parts;
+    const bool domains = !chosen.fabric.domains.empty();
+    const auto parts = domains ? candidates_by_domain(chosen) : candidates_by_unit(chosen);
+    if (parts.empty())
+        return Error{Code::unfit, "none of the hosts is in an NVLink domain, of which blocks are made: leave "
+                                  "the domains out of the fabric file, or add these hosts to one"};
+    const std::string_view noun = domains ? "domain" : "unit";
     auto base_size = static_cast<std::size_t>(chosen.options.block_size);
     if (base_size == 0)
         base_size = std::min_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
@@ -57,35 +104,33 @@ Expected<Blocks> blocks(Chosen& chosen) {
     std::vector<std::size_t> in_pod;
     std::vector<std::uint32_t> small;
     std::size_t largest = 0;
-    int pod = none;
-    const auto tree = logical_tree(chosen.fabric, chosen.selection);
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-        const auto& hosts = parts[p].hosts;
+    std::size_t above = 0;
+    for (const auto& part : parts) {
+        const auto& hosts = part.hosts;
         largest = std::max(largest, hosts.size());
         if (hosts.size() < base_size) { // Slurm refuses a block smaller than the base block
             small.insert(small.end(), hosts.begin(), hosts.end());
             continue;
         }
-        const int its_pod = chosen.fabric.units[parts[p].unit].pod;
-        if (in_pod.empty() || its_pod != pod) in_pod.push_back(0);
-        pod = its_pod;
+        if (in_pod.empty() || part.above != above) in_pod.push_back(0);
+        above = part.above;
         ++in_pod.back();
-        made.list.push_back({tree.branches[p].name, host_names(chosen.fabric, hosts)});
+        made.list.push_back({part.name, host_names(chosen.fabric, hosts)});
     }
     if (made.list.empty())
         return Error{Code::unfit,
-                     fmt::format("--block-size {}: no unit has that many hosts; the largest has {}",
-                                 base_size, largest)};
+                     fmt::format("--block-size {}: no {} has that many hosts; the largest has {}", base_size,
+                                 noun, largest)};
     if (!small.empty())
-        chosen.notes.push_back(fmt::format("{} in units of fewer than {} hosts {} left out: a block holds at "
+        chosen.notes.push_back(fmt::format("{} in {}s of fewer than {} hosts {} left out: a block holds at "
                                            "least the base block",
-                                           host_names(chosen.fabric, small), base_size,
+                                           host_names(chosen.fabric, small), noun, base_size,
                                            small.size() == 1 ? "is" : "are"));
     if (chosen.options.block_size == 0 && base_size * 2 <= largest)
         chosen.notes.push_back(
-            fmt::format("the base block is {}, less than half of the largest unit ({} hosts); "
-                        "--block-size N leaves smaller units out instead",
-                        counted(base_size, "host", "hosts"), largest));
+            fmt::format("the base block is {0}, less than half of the largest {2} ({1} hosts); "
+                        "--block-size N leaves smaller {2}s out instead",
+                        counted(base_size, "host", "hosts"), largest, noun));
     made.sizes.push_back(base_size);
     if (const auto of_a_pod = blocks_of_a_pod(in_pod); of_a_pod > 1)
         made.sizes.push_back(base_size * of_a_pod);

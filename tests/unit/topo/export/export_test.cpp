@@ -157,6 +157,22 @@ TEST_CASE("parts of a fabric that do not reach each other get no switch in commo
     CHECK(tree.find("core") == std::string::npos);
 }
 
+TEST_CASE("blocks are NVLink domains where there are any") {
+    auto fabric = make("units=2 hosts=6 rails=2 domains=3");
+    CHECK(body(text(fabric, Format::slurm_block)) == "BlockName=nvl1 Nodes=n[001-003]\n"
+                                                     "BlockName=nvl2 Nodes=n[004-006]\n"
+                                                     "BlockName=nvl3 Nodes=n[007-009]\n"
+                                                     "BlockName=nvl4 Nodes=n[010-012]\n"
+                                                     "BlockSizes=3,6\n");
+    for (std::size_t h : {0U, 1U, 2U})
+        fabric.hosts[h].domain.clear();
+    topo::derive(fabric);
+    CHECK(body(text(fabric, Format::slurm_block)) == "BlockName=nvl2 Nodes=n[004-006]\n"
+                                                     "BlockName=nvl3 Nodes=n[007-009]\n"
+                                                     "BlockName=nvl4 Nodes=n[010-012]\n"
+                                                     "BlockSizes=3\n");
+}
+
 TEST_CASE("blocks are units, and a pod's worth of them where Slurm can pair them") {
     CHECK(body(text(make("pods=2 units=4 hosts=4 rails=2"), Format::slurm_block))
               .ends_with("BlockSizes=4,16\n"));
