@@ -88,11 +88,25 @@ struct End {
     bool operator==(const End&) const = default;
 };
 
+// What is plugged into a port, as its own memory has it (SFF-8636, CMIS): a transceiver, or an end of a
+// copper or active cable, whose two ends have one serial number. Texts are printable.
+struct Module {
+    std::string vendor = {}, part = {}, serial = {}, revision = {}, firmware = {};
+    std::string kind = {}; // in the source's words: "Active optical cable"
+    double length_m = 0;   // of the cable; 0 unknown
+    double max_watts = 0;  // that it may draw; 0 unknown
+    std::optional<double> celsius = {};
+    std::vector<double> rx_dbm = {}, tx_dbm = {}; // optical power, by lane
+    std::string extra = {};
+    bool operator==(const Module&) const = default;
+};
+
 struct Link {
     End a, b;
     std::uint8_t width = 0; // lanes: 1, 2, 4, 8, 12; 0 unknown
     std::uint32_t mbps = 0; // signalling rate of the whole link, 10^6 bit/s: 400000 = 4X NDR; 0 unknown
     LinkState state = LinkState::unknown;
+    std::vector<Module> modules = {}; // at a and at b; empty where neither is known
     std::string extra = {};
 };
 

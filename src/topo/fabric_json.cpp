@@ -143,7 +143,11 @@ constexpr std::array hca_members{Known("device"), Known("guid"), Known("rail"), 
 constexpr std::array gpu_members{Known("pci"), Known("numa")};
 constexpr std::array host_members{Known("name"), Known("domain"), Known("hcas"), Known("gpus")};
 constexpr std::array switch_members{Known("guid"), Known("name"), Known("ports")};
-constexpr std::array link_members{Known("ends"), Known("width"), Known("mbps"), Known("state")};
+constexpr std::array link_members{Known("ends"), Known("width"), Known("mbps"), Known("state"),
+                                  Known("modules")};
+constexpr std::array module_members{Known("vendor"),   Known("part"),   Known("serial"),   Known("revision"),
+                                    Known("firmware"), Known("kind"),   Known("length_m"), Known("max_watts"),
+                                    Known("celsius"),  Known("rx_dbm"), Known("tx_dbm")};
 constexpr std::array top_members{Known("railyard_fabric"), Known("source"), Known("switches"), Known("hosts"),
                                  Known("links")};
 
@@ -275,6 +279,54 @@ End read_end(const Place& place, const Fabric& fabric, const Nodes& nodes,
     return end;
 }
 
+double real(const Place& place, double low, double high) {
+    json::error_code failed;
+    const auto number = place.value().to_number<double>(failed);
+    if (failed) refuse(place, "a number is wanted");
+    if (!(number >= low && number <= high))
+        refuse(place, fmt::format("{} is not between {} and {}", number, low, high));
+    return number;
+}
+
+std::vector<double> read_lanes(const Place& place) {
+    constexpr std::size_t most = 16;
+    std::vector<double> lanes;
+    each(place, [&](const Place& p) {
+        if (lanes.size() == most) refuse(place, fmt::format("has more than {} lanes", most));
+        lanes.push_back(real(p, -100, 100));
+    });
+    return lanes;
+}
+
+Module read_module(const Place& place) {
+    Module module;
+    if (!place.value().is_object()) refuse(place, "an object is wanted, or null");
+    const auto take = [&](std::string_view key, std::string& into) {
+        with(place, key, [&](const Place& p) { into = text(p); });
+    };
+    take("vendor", module.vendor);
+    take("part", module.part);
+    take("serial", module.serial);
+    take("revision", module.revision);
+    take("firmware", module.firmware);
+    take("kind", module.kind);
+    with(place, "length_m", [&](const Place& p) { module.length_m = real(p, 0, 1e6); });
+    with(place, "max_watts", [&](const Place& p) { module.max_watts = real(p, 0, 1000); });
+    with(place, "celsius", [&](const Place& p) { module.celsius = real(p, -300, 1000); });
+    with(place, "rx_dbm", [&](const Place& p) { module.rx_dbm = read_lanes(p); });
+    with(place, "tx_dbm", [&](const Place& p) { module.tx_dbm = read_lanes(p); });
+    module.extra = extra(place, module_members);
+    return module;
+}
+
+// Of both ends, null where one is not known.
+std::vector<Module> read_modules(const Place& place) {
+    std::vector<Module> modules;
+    each(place, [&](const Place& p) { modules.push_back(p.value().is_null() ? Module() : read_module(p)); });
+    if (modules.size() != 2) refuse(place, "an array of two is wanted, one for each end");
+    return modules;
+}
+
 void read_links(const Place& place, Fabric& fabric, const Nodes& nodes) {
     std::unordered_set<std::uint64_t> taken;
     if (const auto* array = place.value().if_array()) {
@@ -294,6 +346,7 @@ void read_links(const Place& place, Fabric& fabric, const Nodes& nodes) {
              p, "ends");
         with(p, "width", [&](const Place& n) { link.width = number<std::uint8_t>(n, 0, 12); });
         with(p, "mbps", [&](const Place& n) { link.mbps = number<std::uint32_t>(n, 0, 0xFFFFFFFF); });
+        with(p, "modules", [&](const Place& n) { link.modules = read_modules(n); });
         with(p, "state", [&](const Place& n) { link.state = static_cast<LinkState>(word(n, state_words)); });
         link.extra = extra(p, link_members);
         fabric.links.push_back(std::move(link));

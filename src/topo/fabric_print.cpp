@@ -4,6 +4,7 @@
 #include "topo/guid.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace topo {
 namespace {
@@ -66,6 +67,37 @@ void print_end(std::string& out, const Fabric& fabric, const End& end) {
     fmt::format_to(std::back_inserter(out), "[\"{}\",{}]", format_guid(guid), end.port);
 }
 
+void print_lanes(std::string& out, std::string_view key, const std::vector<double>& lanes) {
+    if (lanes.empty()) return;
+    fmt::format_to(std::back_inserter(out), ",\"{}\":[{}]", key, fmt::join(lanes, ","));
+}
+
+void print_module(std::string& out, const Module& module) {
+    if (module == Module{}) {
+        out += "null";
+        return;
+    }
+    const auto start = out.size();
+    auto put = std::back_inserter(out);
+    const auto text = [&](std::string_view key, const std::string& value) {
+        if (!value.empty()) fmt::format_to(put, ",\"{}\":{}", key, json_string(value));
+    };
+    text("vendor", module.vendor);
+    text("part", module.part);
+    text("serial", module.serial);
+    text("revision", module.revision);
+    text("firmware", module.firmware);
+    text("kind", module.kind);
+    if (module.length_m > 0) fmt::format_to(put, ",\"length_m\":{}", module.length_m);
+    if (module.max_watts > 0) fmt::format_to(put, ",\"max_watts\":{}", module.max_watts);
+    if (module.celsius) fmt::format_to(put, ",\"celsius\":{}", *module.celsius);
+    print_lanes(out, "rx_dbm", module.rx_dbm);
+    print_lanes(out, "tx_dbm", module.tx_dbm);
+    print_extra(out, module.extra);
+    out[start] = '{';
+    out += '}';
+}
+
 } // namespace
 
 std::string_view to_string(LinkState state) {
@@ -103,6 +135,13 @@ std::string print_fabric(const Fabric& fabric) {
         print_end(out, fabric, link.b);
         fmt::format_to(put, "],\"width\":{},\"mbps\":{},\"state\":\"{}\"", link.width, link.mbps,
                        to_string(link.state));
+        if (!link.modules.empty()) {
+            out += ",\"modules\":[";
+            print_module(out, link.modules[0]);
+            out += ',';
+            print_module(out, link.modules[1]);
+            out += ']';
+        }
         print_extra(out, link.extra);
         out += '}';
     }

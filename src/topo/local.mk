@@ -38,6 +38,7 @@ libry_topo_la_SOURCES = \
 	%D%/diff/report_hosts.cpp \
 	%D%/diff/report_links.cpp \
 	%D%/diff/report_switches.cpp \
+	%D%/draw/cables.cpp %D%/draw/cables.hpp \
 	%D%/draw/canvas.cpp %D%/draw/canvas.hpp \
 	%D%/draw/key.cpp %D%/draw/key.hpp \
 	%D%/draw/layout.cpp %D%/draw/layout.hpp \
@@ -91,6 +92,7 @@ mad_discover_libs = libry_mad_discover.la $(topo_libs)
 # Likewise libyaml, and with it what chooses among the foreign formats.
 noinst_LTLIBRARIES += libry_source.la
 libry_source_la_SOURCES = \
+	%D%/read/modules.cpp %D%/read/modules.hpp \
 	%D%/read/source.cpp %D%/read/source.hpp \
 	%D%/read/topology_yaml.cpp \
 	%D%/read/yaml.cpp %D%/read/yaml.hpp

@@ -24,11 +24,22 @@ std::string rate_text(const Link& link) {
     return link.mbps == 0 && link.width == 0 ? std::string() : " · " + format_rate({link.width, link.mbps});
 }
 
+// " · 30 m MFS1S00-H030V", by the end that is known.
+std::string cable_text(const Link& link) {
+    for (const Module& module : link.modules) {
+        std::string text;
+        if (module.length_m > 0) text += fmt::format(" · {} m", module.length_m);
+        if (!module.part.empty()) text += (text.empty() ? " · " : " ") + module.part;
+        if (!text.empty()) return text;
+    }
+    return {};
+}
+
 std::string link_text(const Fabric& fabric, const Link& link) {
     const auto state =
         link.state == LinkState::unknown ? std::string() : fmt::format(" · {}", to_string(link.state));
-    return fmt::format("{} – {}{}{}", end_name(fabric, link.a), end_name(fabric, link.b), rate_text(link),
-                       state);
+    return fmt::format("{} – {}{}{}{}", end_name(fabric, link.a), end_name(fabric, link.b), rate_text(link),
+                       state, cable_text(link));
 }
 
 } // namespace

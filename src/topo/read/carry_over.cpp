@@ -60,14 +60,31 @@ void carry_switches(const Fabric& before, Fabric& fabric) {
         if (const auto found = extras.find(s.guid); found != extras.end()) s.extra = *found->second;
 }
 
+// What a module is, without what was measured at the time.
+Module as_built(Module module) {
+    module.celsius.reset();
+    module.rx_dbm.clear();
+    module.tx_dbm.clear();
+    return module;
+}
+
+void carry_modules(const Fabric& before, const Link& old, const Fabric& fabric, Link& link) {
+    if (!link.modules.empty() || old.modules.empty()) return;
+    link.modules = {as_built(old.modules[0]), as_built(old.modules[1])};
+    if (node_port(before, old.a) != node_port(fabric, link.a)) std::swap(link.modules[0], link.modules[1]);
+}
+
 void carry_links(const Fabric& before, Fabric& fabric) {
-    std::map<std::pair<NodePort, NodePort>, const std::string*> extras;
+    std::map<std::pair<NodePort, NodePort>, const Link*> known;
     for (const Link& link : before.links)
-        if (!link.extra.empty()) extras.emplace(node_ports(before, link), &link.extra);
-    if (extras.empty()) return;
-    for (Link& link : fabric.links)
-        if (const auto found = extras.find(node_ports(fabric, link)); found != extras.end())
-            link.extra = *found->second;
+        if (!link.extra.empty() || !link.modules.empty()) known.emplace(node_ports(before, link), &link);
+    if (known.empty()) return;
+    for (Link& link : fabric.links) {
+        const auto found = known.find(node_ports(fabric, link));
+        if (found == known.end()) continue;
+        link.extra = found->second->extra;
+        carry_modules(before, *found->second, fabric, link);
+    }
 }
 
 // The HCAs of a fabric whose role or rail is not as assign_roles() gives it.

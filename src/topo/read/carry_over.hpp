@@ -8,6 +8,7 @@ namespace topo {
 // Puts into `fabric`, which a discovery made, from `before`, the file it will replace:
 //   - members this version does not know (`extra`) of the whole, of hosts, HCAs, ports, GPUs, switches,
 //   links;
+//   - what the modules of a link are, where the discovery tells of neither; not what was measured of them;
 //   - PCI addresses, NUMA nodes and nearest GPUs of HCAs and the GPUs of hosts, where the discovery has none;
 //   - with `roles`, each role and rail in `before` that is not as assign_roles() (roles.hpp) gives it there:
 //     those an administrator or a host's facts decided; and those of hosts that have lost HCAs since, which

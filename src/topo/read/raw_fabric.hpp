@@ -34,8 +34,15 @@ struct RawNode {
     std::uint32_t line = 0;    // of the text, 0 when live
 };
 
+struct RawModule {
+    std::size_t node = 0; // index into RawFabric::nodes
+    std::uint8_t port = 0;
+    Module module;
+};
+
 struct RawFabric {
     std::vector<RawNode> nodes;
+    std::vector<RawModule> modules;   // what is plugged into the ports, where the source says
     std::string source;               // "ibnetdiscover fabric.txt"; in front of a line number in errors
     std::vector<std::string> missing; // sentences: what is known not to have been seen
 };

@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "base/hostlist.hpp"
 #include "base/json.hpp"
+#include "topo/draw/cables.hpp"
 #include "topo/draw/overlay.hpp"
 #include "topo/draw/svg.hpp"
 #include "topo/fabric_json.hpp"
@@ -24,7 +25,7 @@ namespace {
 struct Options {
     std::string file, state, links, out = "-";
     std::vector<std::string> jobs;
-    bool every_unit = false, json = false, svg = false;
+    bool every_unit = false, json = false, svg = false, cables = false;
 };
 
 std::string name_of(const std::string& file) {
@@ -73,6 +74,12 @@ Expected<int> run(const Options& options) {
                            "name files for the others"};
     const auto fabric = read_fabric(options.file);
     if (!fabric) return fabric.error();
+    if (options.cables) {
+        if (auto done = put(options.out, options.json ? show_cables_json(*fabric) : show_cables(*fabric));
+            !done)
+            return std::move(done).error();
+        return base::exit_done;
+    }
     const auto overlay = read_overlay(options, *fabric);
     if (!overlay) return overlay.error();
     const auto text = options.svg    ? draw_svg(*fabric, *overlay)
@@ -90,6 +97,8 @@ Command add_show(base::Words& parent) {
     words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();
     auto* units = words->add_flag("--units", options->every_unit,
                                   "Show each unit with its leaves instead of folding equal ones");
+    auto* cables = words->add_flag("--cables", options->cables,
+                                   "List cables and transceivers, with what they say of themselves");
     auto* json = words->add_flag("--json", options->json, "Print JSON");
     auto* svg = words->add_flag("--svg", options->svg, "Draw a picture (SVG)");
     words->add_option("--out", options->out, "File to write, - for standard output")->capture_default_str();
@@ -105,6 +114,8 @@ Command add_show(base::Words& parent) {
                          "Bad links: what railtopo check --json printed, or lines of an end, a tab and text")
             ->needs(svg);
     units->excludes(svg);
+    for (auto* other : {units, svg, state, job, links})
+        cables->excludes(other);
     for (auto* other : {svg, state, job, links})
         json->excludes(other);
     return {words, [options] { return run(*options); }};
