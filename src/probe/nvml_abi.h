@@ -132,6 +132,7 @@ typedef struct {
     unsigned int cliqueId;
     unsigned char state; /* 0 not supported, 1 not started, 2 in progress, 3 completed */
 } nvmlGpuFabricInfo_t;
+enum { NVML_FABRIC_COMPLETED = 3 };
 typedef struct {
     unsigned int version;
     unsigned char clusterUuid[16];

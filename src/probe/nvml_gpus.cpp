@@ -7,6 +7,7 @@
 #include <atomic>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -208,6 +209,7 @@ struct NvmlGpus::Asking {
     void links() const;
     // The older way, where there are no fields of them.
     void violations() const;
+    std::optional<nvmlGpuFabricInfo_v2_t> fabric_info() const;
     void fabric() const;
 };
 
@@ -286,23 +288,30 @@ void NvmlGpus::Asking::violations() const {
     read("thermal violation time", NVML_POLICY_THERMAL, into.thermal_violation_ms);
 }
 
-void NvmlGpus::Asking::fabric() const {
+// Both versions of the answer have what is used of it.
+std::optional<nvmlGpuFabricInfo_v2_t> NvmlGpus::Asking::fabric_info() const {
     const auto& calls = library.calls;
-    const auto take = [&](const auto& info) {
-        into.fabric_state = info.state;
-        if (info.state == 3) into.fabric_status = static_cast<std::uint32_t>(info.status);
-    };
-    nvmlGpuFabricInfo_v2_t newer{};
-    newer.version = NVML_GPU_FABRIC_INFO_V2;
-    const auto result = calls.nvmlDeviceGetGpuFabricInfoV ? calls.nvmlDeviceGetGpuFabricInfoV(device, &newer)
+    nvmlGpuFabricInfo_v2_t info{};
+    info.version = NVML_GPU_FABRIC_INFO_V2;
+    const auto result = calls.nvmlDeviceGetGpuFabricInfoV ? calls.nvmlDeviceGetGpuFabricInfoV(device, &info)
                                                           : NVML_ERROR_FUNCTION_NOT_FOUND;
+    if (!is_absent(result)) return answered("fabric state", result) ? std::optional(info) : std::nullopt;
     nvmlGpuFabricInfo_t older{};
-    if (!is_absent(result)) {
-        if (answered("fabric state", result)) take(newer);
-    } else if (calls.nvmlDeviceGetGpuFabricInfo &&
-               answered("fabric state", calls.nvmlDeviceGetGpuFabricInfo(device, &older))) {
-        take(older);
-    }
+    if (!calls.nvmlDeviceGetGpuFabricInfo ||
+        !answered("fabric state", calls.nvmlDeviceGetGpuFabricInfo(device, &older)))
+        return {};
+    std::copy(std::begin(older.clusterUuid), std::end(older.clusterUuid), std::begin(info.clusterUuid));
+    info.status = older.status;
+    info.cliqueId = older.cliqueId;
+    info.state = older.state;
+    return info;
+}
+
+void NvmlGpus::Asking::fabric() const {
+    const auto info = fabric_info();
+    if (!info) return;
+    into.fabric_state = info->state;
+    if (info->state == NVML_FABRIC_COMPLETED) into.fabric_status = static_cast<std::uint32_t>(info->status);
 }
 
 std::vector<GpuSample> NvmlGpus::sample() {
@@ -326,6 +335,23 @@ std::vector<GpuSample> NvmlGpus::sample() {
         samples.push_back(std::move(fresh));
     }
     return samples;
+}
+
+std::vector<std::string> NvmlGpus::nvlink_domains() const {
+    std::vector<std::string> domains;
+    for (const auto& gpu : library_->gpus) {
+        auto& domain = domains.emplace_back();
+        if (!gpu.device) continue;
+        GpuSample unused;
+        const auto info = Asking{*library_, gpu.device, unused}.fabric_info();
+        if (!info || info->state != NVML_FABRIC_COMPLETED || info->status != NVML_SUCCESS) continue;
+        const auto& uuid = info->clusterUuid;
+        if (std::all_of(std::begin(uuid), std::end(uuid), [](unsigned char c) { return c == 0; })) continue;
+        for (std::size_t i = 0; i < std::size(uuid); ++i)
+            domain += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+        domain += fmt::format(".{}", info->cliqueId);
+    }
+    return domains;
 }
 
 std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {

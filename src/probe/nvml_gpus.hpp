@@ -32,6 +32,12 @@ public:
     // with each tenth sample.
     std::vector<GpuSample> sample();
 
+    // The NVLink domain of each GPU there was at open, by index: cluster and clique of the NVSwitch fabric
+    // that it is registered with, as "UUID.CLIQUE", which Kubernetes nodes have as label
+    // nvidia.com/gpu.clique. Empty: none, as of GPUs whose NVSwitches join one host alone, of a registration
+    // that has not succeeded, or NVML does not say.
+    std::vector<std::string> nvlink_domains() const;
+
     // Waits at most `longest` for XIDs. Empty at the timeout, and at once when this driver has no events: see
     // tells_xids.
     std::vector<XidEvent> wait_xids(base::Duration longest);

@@ -134,10 +134,15 @@ SAME(NVML_LINK_CRC_DATA, NVML_NVLINK_ERROR_DL_CRC_DATA);
 SAME(NVML_MOST_LINKS, NVML_NVLINK_MAX_LINKS);
 #ifdef nvmlGpuFabricInfo_v2
 SAME(sizeof(ours_fabric), sizeof(nvmlGpuFabricInfo_t));
+FIELD(ours_fabric, nvmlGpuFabricInfo_t, clusterUuid);
 FIELD(ours_fabric, nvmlGpuFabricInfo_t, status);
+FIELD(ours_fabric, nvmlGpuFabricInfo_t, cliqueId);
 FIELD(ours_fabric, nvmlGpuFabricInfo_t, state);
 SAME(NVML_GPU_FABRIC_INFO_V2, nvmlGpuFabricInfo_v2);
 SAME(sizeof(ours_fabric_v2), sizeof(nvmlGpuFabricInfo_v2_t));
+SAME(NVML_FABRIC_COMPLETED, NVML_GPU_FABRIC_STATE_COMPLETED);
+FIELD(ours_fabric_v2, nvmlGpuFabricInfo_v2_t, clusterUuid);
 FIELD(ours_fabric_v2, nvmlGpuFabricInfo_v2_t, status);
+FIELD(ours_fabric_v2, nvmlGpuFabricInfo_v2_t, cliqueId);
 FIELD(ours_fabric_v2, nvmlGpuFabricInfo_v2_t, state);
 #endif

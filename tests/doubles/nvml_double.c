@@ -14,7 +14,8 @@
  *   N.links=18 N.links_up=18       NVLinks there are, and that are up
  *   N.crc N.replay N.recovery      errors of them together; N.rcv as NVLink 5 has them, and an H100 has not
  *   N.power_ms N.thermal_ms        violation times    N.action=1         recovery action
- *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches
+ *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches, of
+ *   N.cluster=0x6b1f N.clique=1    this cluster (the last 8 bytes of its UUID) and clique
  *   N.sm_mhz=1980 N.mem_mhz=2619 N.draws_mw=72000 N.busy=0   clocks, power, percent of the time with kernels
  *   N.hang_ms=0        every call on GPU N first takes this long
  *   N.fail=999         every call on GPU N returns this; N.fail_ecc=999 only that of one key (as above, or
@@ -351,6 +352,10 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t
     nvmlReturn_t result = reach(device, info, "fabric");
     if (result != NVML_SUCCESS) return result;
     memset(info, 0, sizeof *info);
+    const unsigned long long cluster = get(device->index, "cluster", 0);
+    for (int i = 0; i < 8; i++)
+        info->clusterUuid[15 - i] = (unsigned char)(cluster >> 8 * i);
+    info->cliqueId = (unsigned int)get(device->index, "clique", 0);
     info->state = (unsigned char)get(device->index, "fabric", 0);
     info->status = (nvmlReturn_t)get(device->index, "fabric_status", NVML_SUCCESS);
     return NVML_SUCCESS;
@@ -362,6 +367,8 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfo_
     nvmlGpuFabricInfo_t older;
     nvmlReturn_t result = nvmlDeviceGetGpuFabricInfo(device, &older);
     if (result != NVML_SUCCESS) return result;
+    memcpy(info->clusterUuid, older.clusterUuid, sizeof info->clusterUuid);
+    info->cliqueId = older.cliqueId;
     info->state = older.state;
     info->status = older.status;
     return NVML_SUCCESS;

@@ -75,6 +75,27 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a GPU's NVLink domain is the cluster and clique of a registration that has succeeded") {
+    const test::Hardware host(0);
+    const auto registered = [](int gpu) {
+        const auto n = std::to_string(gpu);
+        return n + ".fabric=3\n" + n + ".cluster=0x6b1f000000000a\n" + n + ".clique=" + n + "\n";
+    };
+    const std::string state = "count=6\n" + registered(0) + registered(1) + registered(2) +
+                              "2.fabric_status=999\n" + registered(3) + registered(4) +
+                              "4.lost=1\n5.fabric=3\n"; // of one host alone: no UUID
+    for (const bool old : {false, true}) {
+        INFO(old);
+        host.gpus(state + (old ? "old=1\n" : ""));
+        const auto gpus = NvmlGpus::open(host.nvml());
+        REQUIRE(gpus);
+        host.gpus(state + "3.fabric=2\n" + (old ? "old=1\n" : ""));
+        CHECK(gpus->nvlink_domains() == std::vector<std::string>{"00000000-0000-0000-006b-1f000000000a.0",
+                                                                 "00000000-0000-0000-006b-1f000000000a.1", "",
+                                                                 "", "", ""});
+    }
+}
+
 TEST_CASE("what changes slowly is asked with each tenth sample, the rest with each") {
     const test::Hardware host(0);
     host.gpus("count=1\n");
