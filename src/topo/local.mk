@@ -92,6 +92,7 @@ mad_discover_libs = libry_mad_discover.la $(topo_libs)
 # Likewise libyaml, and with it what chooses among the foreign formats.
 noinst_LTLIBRARIES += libry_source.la
 libry_source_la_SOURCES = \
+	%D%/read/clean.cpp %D%/read/clean.hpp \
 	%D%/read/modules.cpp %D%/read/modules.hpp \
 	%D%/read/source.cpp %D%/read/source.hpp \
 	%D%/read/topology_yaml.cpp \
