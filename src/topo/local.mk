@@ -93,8 +93,10 @@ mad_discover_libs = libry_mad_discover.la $(topo_libs)
 noinst_LTLIBRARIES += libry_source.la
 libry_source_la_SOURCES = \
 	%D%/read/clean.cpp %D%/read/clean.hpp \
+	%D%/read/iblinkinfo.cpp %D%/read/iblinkinfo.hpp \
 	%D%/read/modules.cpp %D%/read/modules.hpp \
 	%D%/read/source.cpp %D%/read/source.hpp \
+	%D%/read/text_nodes.cpp %D%/read/text_nodes.hpp \
 	%D%/read/topology_yaml.cpp \
 	%D%/read/yaml.cpp %D%/read/yaml.hpp
 libry_source_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace topo {
@@ -24,6 +25,16 @@ std::optional<std::uint32_t> lane_mbps(std::string_view name) {
     for (const auto& [lane, mbps] : lanes)
         if (lane == name) return mbps;
     return {};
+}
+
+std::uint32_t lane_mbps_of_gbps(std::string_view gbps) {
+    double value = 0;
+    const auto [end, failed] = std::from_chars(gbps.data(), gbps.data() + gbps.size(), value);
+    if (failed != std::errc{} || end != gbps.data() + gbps.size()) return 0;
+    // Line coding adds up to 6.25 % to the rate that names the lane; 10 is QDR's.
+    for (const auto& [lane, mbps] : lanes)
+        if (lane != "FDR10" && value * 1000 >= mbps * 0.99 && value * 1000 <= mbps * 1.07) return mbps;
+    return 0;
 }
 
 std::optional<Rate> parse_rate(std::string_view name) {

@@ -24,6 +24,9 @@ std::optional<Rate> parse_rate(std::string_view name);
 // The speed of one lane by its name, in 10^6 bit/s: "HDR" → 50000.
 std::optional<std::uint32_t> lane_mbps(std::string_view name);
 
+// Likewise by what tools print of it, in Gbit/s: "53.125", "50", "25.78125"; 0 when no lane is that fast.
+std::uint32_t lane_mbps_of_gbps(std::string_view gbps);
+
 // "4xHDR"; a lane speed without a name is written in numbers: "4x (70000 Mbit/s)"; "unknown" for nothing.
 std::string format_rate(Rate rate);
 
