@@ -95,6 +95,7 @@ libry_source_la_SOURCES = \
 	%D%/read/clean.cpp %D%/read/clean.hpp \
 	%D%/read/iblinkinfo.cpp %D%/read/iblinkinfo.hpp \
 	%D%/read/modules.cpp %D%/read/modules.hpp \
+	%D%/read/net_dump.cpp %D%/read/net_dump.hpp \
 	%D%/read/source.cpp %D%/read/source.hpp \
 	%D%/read/text_nodes.cpp %D%/read/text_nodes.hpp \
 	%D%/read/topology_yaml.cpp \
