@@ -93,6 +93,7 @@ mad_discover_libs = libry_mad_discover.la $(topo_libs)
 noinst_LTLIBRARIES += libry_source.la
 libry_source_la_SOURCES = \
 	%D%/read/clean.cpp %D%/read/clean.hpp \
+	%D%/read/db_csv.cpp %D%/read/db_csv.hpp \
 	%D%/read/iblinkinfo.cpp %D%/read/iblinkinfo.hpp \
 	%D%/read/modules.cpp %D%/read/modules.hpp \
 	%D%/read/net_dump.cpp %D%/read/net_dump.hpp \
