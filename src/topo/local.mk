@@ -100,6 +100,7 @@ libry_source_la_SOURCES = \
 	%D%/read/source.cpp %D%/read/source.hpp \
 	%D%/read/text_nodes.cpp %D%/read/text_nodes.hpp \
 	%D%/read/topology_yaml.cpp \
+	%D%/read/ufm.cpp %D%/read/ufm.hpp \
 	%D%/read/yaml.cpp %D%/read/yaml.hpp
 libry_source_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS)
 libry_source_la_LIBADD = $(YAML_LIBS)
