@@ -21,7 +21,7 @@ struct Outline {
     };
     std::vector<Group> groups;
     std::string source;             // in front of line numbers in errors
-    bool joined = false;            // groups without a group above are connected nevertheless
+    bool joined = false;            // blocks: groups without a group above are connected nevertheless
     std::vector<std::string> notes; // sentences
 };
 

@@ -14,7 +14,9 @@ namespace topo {
 // nodes and switches or neither, host lists that are none, Include. Linear in the text and the names.
 base::Expected<Outline> parse_topology_conf(std::string_view text, std::string_view name);
 
-// The topology with cluster_default, else the first one; a note names the others. Errors as above.
-base::Expected<Outline> parse_topology_yaml(std::string_view text, std::string_view name);
+// The topology with cluster_default, else the first one, of trees and blocks or of blocks alone; a note names
+// the others. Errors as above.
+base::Expected<Outline> parse_topology_yaml(std::string_view text, std::string_view name,
+                                            bool blocks_only = false);
 
 } // namespace topo

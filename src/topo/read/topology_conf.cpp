@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
 namespace topo {
 namespace {
 
@@ -34,12 +38,14 @@ public:
     void finish() {
         if (blocks_ && switches_) throw Unreadable{"the file has both switches and blocks"};
         outline_.joined = blocks_;
+        add_own();
     }
 
 private:
     struct Record {
         std::string_view switch_name, block_name, nodes, switches;
         bool sizes = false, seen = false;
+        bool shown = false; // by scontrol, which adds to each switch all nodes below it
     };
 
     static std::string_view value(Cursor& cursor) {
@@ -56,13 +62,16 @@ private:
                                  : same_word(key, "Nodes")     ? &record.nodes
                                  : same_word(key, "Switches")  ? &record.switches
                                                                : nullptr;
-        if (into != nullptr) {
+        if (same_word(key, "Level")) {
+            record.shown = true;
+        } else if (into != nullptr) {
             if (value.empty()) Cursor(start).fail("a value is wanted");
             if (!into->empty()) Cursor(start).fail("the key stands twice in this line");
             *into = value;
-        } else if (same_word(key, "BlockSizes")) {
+        } else if (same_word(key, "BlockSizes") || same_word(key, "AggregatedBlock")) {
             record.sizes = true;
-        } else if (!same_word(key, "LinkSpeed")) {
+        } else if (!same_word(key, "LinkSpeed") && !same_word(key, "BlockIndex") &&
+                   !same_word(key, "BlockSize")) {
             Cursor(start).fail("SwitchName, Switches, Nodes, LinkSpeed, BlockName or BlockSizes is wanted");
         }
     }
@@ -84,6 +93,10 @@ private:
         } else {
             switches_ = true;
             group.name = names_.one("SwitchName", record.switch_name);
+            if (record.shown && !record.switches.empty() && !record.nodes.empty()) {
+                shown_.emplace_back(outline_.groups.size(), names_.expand("Nodes", record.nodes));
+                record.nodes = {};
+            }
             if (record.nodes.empty() == record.switches.empty())
                 throw Unreadable{fmt::format("switch {} must have either Nodes or Switches",
                                              trimmed_printable(group.name))};
@@ -95,9 +108,30 @@ private:
         outline_.groups.push_back(std::move(group));
     }
 
+    // Nodes of a switch that are below none of its switches get a group of their own.
+    void add_own() {
+        std::unordered_set<std::string> placed;
+        for (const auto& group : outline_.groups)
+            placed.insert(group.hosts.begin(), group.hosts.end());
+        std::stable_sort(shown_.begin(), shown_.end(), [](const auto& a, const auto& b) {
+            return a.second.size() < b.second.size(); // what is below first
+        });
+        for (auto& [index, nodes] : shown_) {
+            std::erase_if(nodes, [&](const std::string& node) { return !placed.insert(node).second; });
+            if (nodes.empty()) continue;
+            Outline::Group own;
+            own.name = outline_.groups[index].name + "/own";
+            own.line = outline_.groups[index].line;
+            own.hosts = std::move(nodes);
+            outline_.groups[index].groups.push_back(own.name);
+            outline_.groups.push_back(std::move(own));
+        }
+    }
+
     Outline& outline_;
     NameLists names_;
     bool blocks_ = false, switches_ = false;
+    std::vector<std::pair<std::size_t, std::vector<std::string>>> shown_; // groups and all nodes below them
 };
 
 // Without its comment: from '#' on, unless '\' stands in front.

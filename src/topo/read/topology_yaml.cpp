@@ -21,7 +21,7 @@ struct Wrong {
 
 class TopologyYaml {
 public:
-    explicit TopologyYaml(Outline& outline) : outline_(outline) {}
+    TopologyYaml(Outline& outline, bool blocks_only) : outline_(outline), blocks_only_(blocks_only) {}
 
     void read(const Yaml& root) {
         if (root.kind != Yaml::Kind::list || root.items.empty())
@@ -34,7 +34,8 @@ public:
             const auto* said = item.find("cluster_default");
             const bool first =
                 said != nullptr && (same_word(said->text, "true") || same_word(said->text, "yes"));
-            const bool known = item.find("tree") != nullptr || item.find("block") != nullptr;
+            const bool known =
+                item.find("block") != nullptr || (!blocks_only_ && item.find("tree") != nullptr);
             if (known && (chosen == nullptr || (first && !is_default))) {
                 if (chosen != nullptr) others.push_back(text(*chosen, "topology"));
                 chosen = &item;
@@ -44,16 +45,19 @@ public:
             }
         }
         if (chosen == nullptr)
-            throw Wrong{root.line, "no topology of it is a tree or has blocks; others tell no units"};
+            throw Wrong{root.line, blocks_only_
+                                       ? "no topology of it has blocks"
+                                       : "no topology of it is a tree or has blocks; others tell no units"};
         if (!others.empty())
             outline_.notes.push_back(
                 fmt::format("{}: topology {} is read, not {}", outline_.source,
                             trimmed_printable(text(*chosen, "topology")),
                             trimmed_printable(fmt::format("{}", fmt::join(others, ", ")))));
-        if (const auto* tree = chosen->find("tree"))
-            read_tree(*tree);
+        if (const auto* blocks = chosen->find("block");
+            blocks != nullptr && (blocks_only_ || chosen->find("tree") == nullptr))
+            read_blocks(*blocks);
         else
-            read_blocks(*chosen->find("block"));
+            read_tree(*chosen->find("tree"));
     }
 
 private:
@@ -135,18 +139,19 @@ private:
     }
 
     Outline& outline_;
+    const bool blocks_only_;
     NameLists names_;
 };
 
 } // namespace
 
-Expected<Outline> parse_topology_yaml(std::string_view text, std::string_view name) {
+Expected<Outline> parse_topology_yaml(std::string_view text, std::string_view name, bool blocks_only) {
     const auto root = parse_yaml(text, name);
     if (!root) return root.error();
     Outline outline;
     outline.source = name;
     try {
-        TopologyYaml(outline).read(*root);
+        TopologyYaml(outline, blocks_only).read(*root);
     } catch (const Wrong& wrong) {
         return Error{Code::input, fmt::format("{}:{}: {}", name, wrong.line, wrong.text)};
     }
