@@ -9,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using topo::SourceFormat;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     for (const auto format :
-         {SourceFormat::automatic, SourceFormat::opensm, SourceFormat::slurm, SourceFormat::lsf}) {
+         {SourceFormat::automatic, SourceFormat::iblinkinfo, SourceFormat::opensm, SourceFormat::net_dump,
+          SourceFormat::db_csv, SourceFormat::ufm, SourceFormat::slurm, SourceFormat::lsf}) {
         const auto assembly = topo::read_source(text, "fuzz", format);
         if (!assembly) continue;
         const auto stored = topo::print_fabric(assembly->fabric);

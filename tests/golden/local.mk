@@ -14,6 +14,6 @@ EXTRA_DIST += %D%/railtopo/run %D%/railtopo/check.transcript %D%/railtopo/diff.t
 	%D%/railtopo/faulty.ibnetdiscover %D%/railtopo/faulty.ports %D%/railtopo/sound.ibnetdiscover %D%/railtopo/sound.ports
 EXTRA_DIST += %D%/railtopo/gather.transcript %D%/railtopo/host.transcript %D%/railtopo/rules.transcript \
 	%D%/railtopo/reversed.xml %D%/railtopo/site.rules \
-	%D%/railtopo/sources.transcript %D%/railtopo/opensm-subnet.lst
+	%D%/railtopo/sources.transcript %D%/railtopo/opensm-subnet.lst %D%/railtopo/iblinkinfo.txt %D%/railtopo/cables.db_csv
 TESTS += %D%/railtopo/schema
 EXTRA_DIST += %D%/railtopo/rewrite.transcript %D%/railtopo/shapes.transcript %D%/railtopo/schema

@@ -120,12 +120,11 @@ Command add_discover(base::Words& parent) {
                                    "Text of another tool, such as ibnetdiscover; - for standard input");
     words->add_option("--format", options->format, "Of that text; by default seen from it")
         ->needs(from)
-        ->one_of({"auto", "ibnetdiscover", "ibsim", "opensm", "slurm", "lsf"});
+        ->one_of({"auto", "ibnetdiscover", "iblinkinfo", "ibsim", "opensm", "net_dump", "db_csv", "ufm",
+                  "slurm", "lsf"});
     words->add_flag("--live", options->live, "Ask the fabric itself (the default)")->excludes(from);
     words->add_option("--ca", options->port.ca, "HCA to ask through, such as mlx5_0")->excludes(from);
-    words->add_option("--port", options->port.port, "Port of that HCA")
-        ->excludes(from)
-        ->range(1, 254);
+    words->add_option("--port", options->port.port, "Port of that HCA")->excludes(from)->range(1, 254);
     words->add_option("--out", options->out, "Fabric file to write, - for standard output")->required();
     words->add_option("--rules", options->rules, "Rules for roles and rails, fabric-rules(5)");
     words->add_flag("--force", options->force, "Replace a file that shows more than was seen now");

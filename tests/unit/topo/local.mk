@@ -25,7 +25,8 @@ tests_unit_unit_topo_SOURCES += \
 	%D%/host/gather_test.cpp \
 	%D%/host/host_facts_test.cpp \
 	%D%/read/rules_test.cpp \
-	%D%/read/source_test.cpp
+	%D%/read/source_test.cpp \
+	%D%/read/tools_test.cpp
 tests_unit_unit_topo_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_topo_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_topo_LDADD = libry_unit.la $(status_overlay_libs) $(source_libs)

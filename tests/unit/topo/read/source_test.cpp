@@ -118,7 +118,14 @@ TEST_CASE("formats are detected from content", "[source]") {
     CHECK(format("BlockSizes=2") == "slurm");
     CHECK(format("---\n- topology: a") == "slurm");
     CHECK(format("#\nBegin Host") == "lsf");
-    CHECK(format("") == "ibnetdiscover");
+    CHECK(format("CA: n1 mlx5_0:") == "iblinkinfo");
+    CHECK(format("0x1 \"n1 mlx5_0\" 1 1[  ] ==( 4X 10.0 Gbps Active/  LinkUp)==>") == "iblinkinfo");
+    CHECK(format("# x\n\"leaf\", Mellanox, 0x1, LID 2") == "net_dump");
+    CHECK(format("START_NODES") == "db_csv");
+    CHECK(format("[ {\"number\": 1}") == "ufm");
+    CHECK(format("HTTP/1.1 200 OK\n\n{\n") == "ufm");
+    CHECK(format("[root@sm1 ~]# ibnetdiscover\nvendid=0x2c9") == "ibnetdiscover");
+    CHECK(format("") == "auto");
     CHECK(error("{\"railyard_fabric\":1}") == "t: is a fabric file already");
 }
 
