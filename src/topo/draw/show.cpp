@@ -85,9 +85,43 @@ std::string leaf_names(const Fabric& fabric, const Unit& unit) {
     return switch_names(fabric, leaves);
 }
 
+// The domains of these hosts, ascending.
+std::vector<int> domains_of(const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
+    std::vector<int> domains;
+    for (const auto h : hosts)
+        if (fabric.hosts[h].domain_index != none) domains.push_back(fabric.hosts[h].domain_index);
+    std::sort(domains.begin(), domains.end());
+    domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+    return domains;
+}
+
+// Each domain of a unit with its hosts there, and hosts that are in none.
+void show_domains(std::string& out, const Fabric& fabric, const Unit& unit) {
+    std::map<int, std::vector<std::uint32_t>> hosts; // by domain
+    for (const auto h : unit.hosts)
+        hosts[fabric.hosts[h].domain_index].push_back(h);
+    auto rest = std::move(hosts[none]);
+    hosts.erase(none);
+    for (const auto& [domain, members] : hosts)
+        fmt::format_to(std::back_inserter(out), "    domain {}  {}  {}\n", fabric.domains[at(domain)].name,
+                       counted(members.size(), "host", "hosts"), host_names(fabric, members));
+    if (!hosts.empty() && !rest.empty())
+        fmt::format_to(std::back_inserter(out), "    in no domain  {}\n", host_names(fabric, rest));
+}
+
+// "    domains nvl1 … nvl8", in front of the leaves of units that are shown as one.
+void show_domain_names(std::string& out, const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
+    const auto domains = domains_of(fabric, hosts);
+    if (domains.empty()) return;
+    fmt::format_to(std::back_inserter(out), "    {} {}{}{}\n", domains.size() == 1 ? "domain" : "domains",
+                   fabric.domains[at(domains.front())].name, domains.size() > 2 ? " … " : ", ",
+                   fabric.domains[at(domains.back())].name);
+}
+
 void show_unit(std::string& out, const Fabric& fabric, const Unit& unit, const ShowOptions& options) {
     fmt::format_to(std::back_inserter(out), "  {}  {}  {}\n", unit.name,
                    counted(unit.hosts.size(), "host", "hosts"), host_names(fabric, unit.hosts));
+    show_domains(out, fabric, unit);
     for (std::size_t r = 0; r < unit.leaves.size(); ++r)
         fmt::format_to(std::back_inserter(out), "    rail {:<3} {}\n", r,
                        switch_name(fabric, unit.leaves[r]));
@@ -116,6 +150,7 @@ void show_units(std::string& out, const Fabric& fabric, const Pod& pod, const Sh
                            counted(first.hosts.size(), "host", "hosts"),
                            counted(rails_of(first), "rail", "rails"), host_names(fabric, hosts),
                            leaf_names(fabric, first), end - i > 2 ? " … " : ", ", leaf_names(fabric, last));
+            show_domain_names(out, fabric, hosts);
             show_states(out, fabric, options, hosts);
         }
         i = end;
@@ -133,14 +168,25 @@ void show_jobs(std::string& out, const Fabric& fabric, const Overlay& overlay) {
 std::string show(const Fabric& fabric, ShowOptions options) {
     std::string out;
     auto put = std::back_inserter(out);
-    std::size_t compute = 0, storage = 0;
-    for (const Host& host : fabric.hosts)
+    std::size_t compute = 0, storage = 0, nameless = 0; // HCAs
+    for (const Host& host : fabric.hosts) {
+        if (host.name.starts_with("0x")) {
+            ++nameless; // a host of its own for each
+            continue;
+        }
         for (const Hca& hca : host.hcas)
             ++(hca.role == Role::compute ? compute : storage);
-    fmt::format_to(put, "{}, {}, {} ({}){}; {} in {}, {}\n", counted(fabric.hosts.size(), "host", "hosts"),
+    }
+    const auto domains =
+        fabric.domains.empty()
+            ? std::string()
+            : fmt::format(" in {}", counted(fabric.domains.size(), "NVLink domain", "NVLink domains"));
+    fmt::format_to(put, "{}{}, {}, {} ({}){}{}; {} in {}, {}\n",
+                   counted(fabric.hosts.size() - nameless, "host", "hosts"), domains,
                    counted(static_cast<std::size_t>(fabric.rails), "rail", "rails"),
                    counted(compute, "compute HCA", "compute HCAs"), host_rate(fabric),
                    storage > 0 ? fmt::format(", {}", counted(storage, "storage HCA", "storage HCAs")) : "",
+                   nameless > 0 ? fmt::format(", {} of no known host", counted(nameless, "HCA", "HCAs")) : "",
                    counted(fabric.switches.size(), "switch", "switches"),
                    counted(static_cast<std::size_t>(fabric.tiers), "tier", "tiers"),
                    counted(fabric.links.size(), "link", "links"));
@@ -224,15 +270,22 @@ std::string show_json(const Fabric& fabric) {
     json::array unitless;
     for (const Host& host : fabric.hosts)
         if (host.unit == none) unitless.emplace_back(host.name);
-    return base::to_pretty(json::object{{"source", fabric.source},
-                                        {"hosts", fabric.hosts.size()},
-                                        {"rails", fabric.rails},
-                                        {"tiers", fabric.tiers},
-                                        {"links", fabric.links.size()},
-                                        {"pods", std::move(pods)},
-                                        {"units", std::move(units)},
-                                        {"hosts_in_no_unit", std::move(unitless)},
-                                        {"switches", std::move(switches)}});
+    json::object top{
+        {"source", fabric.source},         {"hosts", fabric.hosts.size()},
+        {"rails", fabric.rails},           {"tiers", fabric.tiers},
+        {"links", fabric.links.size()},    {"pods", std::move(pods)},
+        {"units", std::move(units)},       {"hosts_in_no_unit", std::move(unitless)},
+        {"switches", std::move(switches)}};
+    if (!fabric.domains.empty()) {
+        auto& domains = top["domains"].emplace_array();
+        for (const Domain& domain : fabric.domains)
+            domains.push_back(
+                json::object{{"name", domain.name},
+                             {"unit", domain.unit == none ? json::value(nullptr)
+                                                          : json::value(fabric.units[at(domain.unit)].name)},
+                             {"hosts", names(domain.hosts)}});
+    }
+    return base::to_pretty(top);
 }
 
 } // namespace topo
