@@ -136,4 +136,4 @@ railtopo_SOURCES = \
 	%D%/tool/railtopo.cpp \
 	%D%/tool/show.cpp \
 	%D%/tool/synth.cpp
-railtopo_LDADD = $(status_overlay_libs) $(source_libs) $(mad_discover_libs) $(hwloc_libs) $(cli_libs)
+railtopo_LDADD = $(status_overlay_libs) $(probe_libs) $(source_libs) $(mad_discover_libs) $(hwloc_libs) $(cli_libs)

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace topo {
@@ -31,6 +32,15 @@ std::string_view short_name(std::string_view host) {
     return host.substr(0, host.find('.'));
 }
 
+// "UUID.CLIQUE", as NVML's domains are called here: one that a person gave is not made so.
+bool is_nvml_name(std::string_view name) {
+    constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.";
+    return name.size() > form.size() &&
+           std::equal(form.begin(), form.end(), name.begin(), [](char f, char c) {
+               return f == 'x' ? (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') : f == c;
+           });
+}
+
 struct Where {
     std::size_t host, hca;
 };
@@ -49,6 +59,7 @@ public:
         for (std::size_t h = 0; h < taken_.size(); ++h)
             if (taken_[h] != nullptr) place(h);
         number();
+        take_domains();
         if (rules_ != nullptr) derive_roles_again();
         derive(fabric_);
         return std::move(report_);
@@ -157,6 +168,7 @@ private:
                                              [](const Hca& hca) { return hca.role == Role::compute; });
             if (taken_[h] == nullptr && compute) silent.push_back(host.name);
         }
+        note_several_domains();
         if (!silent.empty())
             report_.missing.push_back(fmt::format("{} {} given no facts: {}", silent.size(),
                                                   silent.size() == 1 ? "host has" : "hosts have",
@@ -167,6 +179,43 @@ private:
             fmt::format("{} not in the fabric: {}",
                         unknown_.size() == 1 ? "a host that gave facts is" : "hosts that gave facts are",
                         base::fold_hostlist(unknown_)));
+    }
+
+    void note_several_domains() {
+        for (const auto* entry : taken_)
+            if (entry != nullptr && entry->facts.domains.size() > 1)
+                report_.missing.push_back(
+                    fmt::format("GPUs of {} are in several NVLink domains, none is taken: {}",
+                                entry->facts.host, fmt::join(entry->facts.domains, ", ")));
+    }
+
+    // The host's domain by its facts; null where they tell none, or several.
+    const std::string* said_domain(std::size_t h) const {
+        return taken_[h] != nullptr && taken_[h]->facts.domains.size() == 1
+                   ? &taken_[h]->facts.domains.front()
+                   : nullptr;
+    }
+
+    void take_domains() {
+        std::vector<std::string> before;
+        for (const Host& host : fabric_.hosts)
+            before.push_back(host.domain);
+        // Names that people gave by those of facts, and the reverse.
+        std::map<std::string, std::set<std::string>> known, said;
+        for (std::size_t h = 0; h < taken_.size(); ++h)
+            if (const auto* domain = said_domain(h);
+                domain != nullptr && !before[h].empty() && !is_nvml_name(before[h])) {
+                known[*domain].insert(before[h]);
+                said[before[h]].insert(*domain);
+            }
+        for (std::size_t h = 0; h < taken_.size(); ++h) {
+            const auto* domain = said_domain(h);
+            if (domain == nullptr) continue;
+            const auto& names = known[*domain];
+            const bool same = names.size() == 1 && said.at(*names.begin()).size() == 1;
+            fabric_.hosts[h].domain = same ? *names.begin() : *domain;
+        }
+        if (rules_ != nullptr) name_domains(fabric_, *rules_);
     }
 
     void make_models() {

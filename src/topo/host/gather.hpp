@@ -28,17 +28,21 @@ base::Expected<Gathering> parse_gathering(std::string_view text, std::string_vie
 
 struct GatherReport {
     std::vector<std::string> contradictions; // sentences: facts and fabric cannot both be right
-    std::vector<std::string> missing;        // sentences: hosts of the fabric that gave no facts
+    std::vector<std::string> missing;        // sentences: hosts that gave no facts, or not one NVLink domain
     std::vector<std::string> notes;          // sentences: what else a person should know
     std::size_t hosts = 0;                   // whose facts were taken
     std::size_t rails_changed = 0;           // HCAs that have another rail now
 };
 
-// Puts PCI addresses, NUMA nodes and GPUs into the fabric and renumbers the rails: rail r is the compute HCA
-// nearest GPU r, or, with fewer HCAs than GPUs or more, the r-th in the order of the nearest GPUs. Hosts
-// whose HCAs and GPUs have equal PCI addresses are one model and are numbered alike, so that a dead HCA does
-// not shift the others; hosts without facts follow the others that were numbered like them before. Rails an
-// administrator has given (`rules`, may be null) stay.
+// Puts PCI addresses, NUMA nodes, GPUs and NVLink domains into the fabric and renumbers the rails: rail r is
+// the compute HCA nearest GPU r, or, with fewer HCAs than GPUs or more, the r-th in the order of the nearest
+// GPUs. Hosts whose HCAs and GPUs have equal PCI addresses are one model and are numbered alike, so that a
+// dead HCA does not shift the others; hosts without facts follow the others that were numbered like them
+// before. Rails an administrator has given (`rules`, may be null) stay.
+//
+// Facts tell which hosts share NVLink switches; a domain that the fabric has, under a name that is not
+// NVML's, of just these hosts, as far as they are known, keeps its name there, and rules have the last word.
+// Hosts whose facts tell none keep theirs.
 //
 // Facts belong to the host of that name (with or without its domain); a GUID that the fabric has in another
 // host is a contradiction, and that host's facts are left out. The fabric is derived again.

@@ -90,6 +90,25 @@ Expected<HcaFacts> read_hca(const Reader& at, std::size_t gpus) {
     return hca;
 }
 
+Expected<std::vector<std::string>> read_domains(const Reader& top) {
+    std::vector<std::string> domains;
+    auto one = read_word(top, "domain", false);
+    if (!one) return std::move(one).error();
+    if (!one->empty()) domains.push_back(*std::move(one));
+    if (!top.has("domains")) return domains;
+    const auto list = top.at("domains");
+    const auto items = list->items();
+    if (!items) return items.error();
+    if (items->size() > most_devices) return list->error("more than 256 domains");
+    for (const auto& item : *items) {
+        auto name = item.text();
+        if (!name) return std::move(name).error();
+        if (name->empty() || !plain(*name)) return item.error("a word of printable characters is wanted");
+        domains.push_back(*std::move(name));
+    }
+    return domains;
+}
+
 } // namespace
 
 std::vector<int> pair_gpus(const HostFacts& facts, const std::vector<bool>& taken) {
@@ -145,10 +164,14 @@ std::string print_host_facts(const HostFacts& facts) {
         if (gpu.numa != none) object["numa"] = gpu.numa;
         gpus.push_back(std::move(object));
     }
-    return base::to_text(json::object{{"railyard_host", host_facts_version},
-                                      {"host", facts.host},
-                                      {"hcas", std::move(hcas)},
-                                      {"gpus", std::move(gpus)}});
+    json::object top{{"railyard_host", host_facts_version}, {"host", facts.host}};
+    if (facts.domains.size() == 1)
+        top["domain"] = facts.domains.front();
+    else if (!facts.domains.empty())
+        top["domains"] = json::array(facts.domains.begin(), facts.domains.end());
+    top["hcas"] = std::move(hcas);
+    top["gpus"] = std::move(gpus);
+    return base::to_text(top);
 }
 
 Expected<HostFacts> parse_host_facts(std::string_view line) {
@@ -166,6 +189,9 @@ Expected<HostFacts> parse_host_facts(std::string_view line) {
     auto host = read_word(top, "host", true);
     if (!host) return std::move(host).error();
     facts.host = *std::move(host);
+    auto domains = read_domains(top);
+    if (!domains) return std::move(domains).error();
+    facts.domains = *std::move(domains);
     if (top.has("gpus")) {
         const auto list = top.at("gpus");
         const auto items = list->items();

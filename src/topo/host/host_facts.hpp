@@ -28,6 +28,8 @@ struct HostFacts {
     std::string host;
     std::vector<HcaFacts> hcas; // in natural order of devices
     std::vector<Gpu> gpus;      // in order of PCI addresses, as NVML counts them
+    // The NVLink domain that its GPUs say, or several; empty: none is said.
+    std::vector<std::string> domains = {};
 };
 
 // The nearest GPU of each HCA, none for HCAs that `taken` leaves out (empty: all are in) and on hosts without
@@ -36,7 +38,9 @@ struct HostFacts {
 // over shares the GPU nearest to it. Without `shared` the gpu that stands there is kept.
 std::vector<int> pair_gpus(const HostFacts& facts, const std::vector<bool>& taken = {});
 
-// One line, without its newline: {"railyard_host":1,"host":"n001","hcas":[{"device":…}],"gpus":[…]}.
+// One line, without its newline:
+// {"railyard_host":1,"host":"n001","domain":…,"hcas":[{"device":…}],"gpus":[…]}. Several domains are a list,
+// "domains".
 std::string print_host_facts(const HostFacts& facts);
 
 // The facts of such a line. Errors (Code::input) name the field: "hcas[2].guid: …". Unknown fields are

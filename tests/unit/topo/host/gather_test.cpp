@@ -121,6 +121,69 @@ TEST_CASE("an exchanged HCA and two tales of one host are contradictions", "[gat
     CHECK(gather(made, text + twice).contradictions.size() == 1);
 }
 
+TEST_CASE("facts tell NVLink domains, the file their names", "[gather]") {
+    auto made = fabric("hosts=8 rails=2");
+    const auto gather_domains = [&](const std::vector<std::string>& said,
+                                    const topo::Rules* rules = nullptr) {
+        topo::Gathering gathering;
+        for (std::size_t h = 0; h < said.size(); ++h) {
+            auto& facts = gathering.entries.emplace_back().facts;
+            facts.host = made.hosts[h].name;
+            if (!said[h].empty()) facts.domains = {said[h]};
+        }
+        return topo::merge_facts(made, gathering, rules);
+    };
+    const auto domains = [&] {
+        std::vector<std::string> names;
+        for (const auto& host : made.hosts)
+            names.push_back(host.domain);
+        return names;
+    };
+    using Names = std::vector<std::string>;
+    gather_domains({"a", "a", "a", "b", "b", "b", "", ""});
+    CHECK(domains() == Names{"a", "a", "a", "b", "b", "b", "", ""});
+    CHECK(made.domains.size() == 2); // derived again
+
+    // A name of the administrator's stays, and goes to hosts that come to the domain; of one that is silent,
+    // too.
+    for (const std::size_t h : {0U, 1U, 2U})
+        made.hosts[h].domain = "rack7";
+    gather_domains({"a", "a", "", "b", "b", "b", "a", ""});
+    CHECK(domains() == Names{"rack7", "rack7", "rack7", "b", "b", "b", "rack7", ""});
+
+    // One that was parted, and one that others joined, are not what they were.
+    gather_domains({"a", "c", "a", "b", "b", "b", "b", ""});
+    CHECK(domains() == Names{"a", "c", "a", "b", "b", "b", "b", ""});
+
+    const auto rules = topo::parse_rules("[[rule]]\nhosts = \"n00[4-5]\"\ndomain = \"mine\"\n", "rules");
+    if (!rules) FAIL(rules.error().text);
+    gather_domains({"a", "a", "a", "b", "b", "b", "b", ""}, &*rules);
+    CHECK(domains() == Names{"a", "a", "a", "mine", "mine", "b", "b", ""});
+
+    // A host that alone was asked again, as it has been moved to another rack: NVML's own names are no one's
+    // choice.
+    const std::string one = "6b1f0000-0000-0000-0000-00000000000a.1",
+                      two = "6b1f0000-0000-0000-0000-00000000000a.2";
+    for (auto& host : made.hosts)
+        host.domain.clear();
+    gather_domains({one, one, one, two, two, two, two, two});
+    gather_domains({two});
+    CHECK(domains() == Names{two, one, one, two, two, two, two, two});
+}
+
+TEST_CASE("GPUs of one host in several domains give it none, and are told", "[gather]") {
+    auto made = fabric("hosts=1 rails=1");
+    made.hosts[0].domain = "rack7";
+    topo::Gathering gathering;
+    auto& facts = gathering.entries.emplace_back().facts;
+    facts.host = "n001";
+    facts.domains = {"6b1f.1", "6b1f.2"};
+    const auto report = topo::merge_facts(made, gathering);
+    CHECK(made.hosts[0].domain == "rack7");
+    CHECK(report.missing == std::vector<std::string>{
+                                "GPUs of n001 are in several NVLink domains, none is taken: 6b1f.1, 6b1f.2"});
+}
+
 TEST_CASE("facts of sixteen thousand hosts take seconds at most", "[gather]") {
     auto made = fabric("pods=16 units=32 hosts=32 rails=8");
     const auto text = facts_of(made, {7, 6, 5, 4, 3, 2, 1, 0}, 8, "n001: ");

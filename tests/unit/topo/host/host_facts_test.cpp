@@ -59,6 +59,13 @@ TEST_CASE("facts survive their line", "[host]") {
     REQUIRE(again);
     CHECK(topo::print_host_facts(*again) == line);
     CHECK(again->hcas[0].shared == std::vector<int>{5, 1});
+    for (const auto& domains : {std::vector<std::string>{"6b1f.1"}, {"6b1f.1", "6b1f.2"}}) {
+        facts.domains = domains;
+        const auto told = topo::parse_host_facts(topo::print_host_facts(facts));
+        REQUIRE(told);
+        CHECK(told->domains == domains);
+    }
+    CHECK(topo::print_host_facts(facts).find(R"("domain":)") == std::string::npos); // not one of several
 }
 
 TEST_CASE("facts that cannot be are refused by field", "[host]") {
@@ -70,6 +77,8 @@ TEST_CASE("facts that cannot be are refused by field", "[host]") {
     CHECK(error(R"({"railyard_host":1,"hcas":[]})") == "host: is missing");
     CHECK(error(R"({"railyard_host":1,"host":"n 1","hcas":[]})") ==
           "top level: host: a word of printable characters is wanted");
+    CHECK(error(R"({"railyard_host":1,"host":"n1","domains":["a","b c"],"hcas":[]})") ==
+          "domains[1]: a word of printable characters is wanted");
     CHECK(error(R"({"railyard_host":1,"host":"n1","hcas":[{"device":"a","gpu":0}]})") ==
           "hcas[0]: gpu: there is no GPU 0; the host has 0");
     CHECK(error(R"({"railyard_host":1,"host":"n1","hcas":[{"device":"a","shared":[1]}],"gpus":[]})") ==
