@@ -24,6 +24,7 @@ tests_unit_unit_topo_SOURCES = \
 tests_unit_unit_topo_SOURCES += \
 	%D%/host/gather_test.cpp \
 	%D%/host/host_facts_test.cpp \
+	%D%/read/blocks_test.cpp \
 	%D%/read/rules_test.cpp \
 	%D%/read/source_test.cpp \
 	%D%/read/tools_test.cpp
