@@ -26,6 +26,7 @@ libry_topo_la_SOURCES = \
 	%D%/check/leaves.cpp \
 	%D%/check/links.cpp \
 	%D%/check/missing.cpp \
+	%D%/check/nameless.cpp %D%/check/nameless.hpp \
 	%D%/check/names.cpp \
 	%D%/check/plan.cpp %D%/check/plan.hpp \
 	%D%/check/uplinks.cpp \

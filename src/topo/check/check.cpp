@@ -1,6 +1,7 @@
 #include "topo/check/check.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
 #include "topo/check/plan.hpp"
 
@@ -19,13 +20,14 @@ std::vector<Finding> check(const Fabric& fabric) {
     std::vector<Finding> findings;
     const checks::Plan plan(fabric);
     checks::cabling(fabric, plan, findings);
-    checks::hosts(fabric, plan, findings);
+    const checks::Nameless nameless(fabric, plan);
+    checks::hosts(fabric, plan, nameless, findings);
     checks::missing(fabric, findings);
     checks::leaves(fabric, findings);
     checks::gpus(fabric, findings);
     checks::uplinks(fabric, findings);
     checks::links(fabric, findings);
-    checks::names(fabric, findings);
+    checks::names(fabric, nameless, findings);
     checks::domains(fabric, findings);
     checks::parts(fabric, findings);
     for (Finding& finding : findings)

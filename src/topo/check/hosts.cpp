@@ -1,4 +1,5 @@
 // Hosts against their unit: rails and ports without a link, hosts that show too little.
+#include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
 #include "topo/check/plan.hpp"
 
@@ -9,50 +10,40 @@
 namespace topo::checks {
 namespace {
 
-// Rails without a link that an HCA of unknown name may be: those are reported with the names. The HCA is one
-// of the host's own by its name, or is attached without a name to the leaf where no more hosts lack a link.
-class Excuses {
-public:
-    explicit Excuses(const Fabric& fabric) : balance_(fabric.switches.size(), 0) {
-        for (const Host& host : fabric.hosts) {
-            for (const Hca& hca : host.hcas)
-                for (const HcaPort& port : hca.ports)
-                    if (port.leaf != none && unidentified(host, hca)) ++balance_[at(port.leaf)];
-            if (host.unit == none) continue;
-            const auto& plan = fabric.units[at(host.unit)].leaves;
-            for (std::size_t r = 0; r < plan.size(); ++r)
-                if (plan[r] != none && host.leaves[r] == none) --balance_[at(plan[r])];
-        }
-    }
-    bool excused(const Host& host, int leaf) const {
-        for (const Hca& hca : host.hcas)
-            for (const HcaPort& port : hca.ports)
-                if (port.leaf == leaf && unidentified(host, hca)) return true;
-        return balance_[at(leaf)] >= 0;
-    }
-
-private:
-    std::vector<int> balance_; // unidentified HCAs on a leaf less hosts that lack a link to it
-};
+// A rail without a link that is an HCA of unknown name: those are reported with the names. The HCA is one of
+// the host's own by its name, or is attached without a name where the host's cable should be.
+bool excused(const Fabric& fabric, const Nameless& nameless, int h, int rail, int leaf) {
+    const Host& host = fabric.hosts[at(h)];
+    for (const Hca& hca : host.hcas)
+        for (const HcaPort& port : hca.ports)
+            if (port.leaf == leaf && unidentified(host, hca)) return true;
+    return nameless.stands_for(fabric, h, rail);
+}
 
 std::string rails_text(const std::vector<int>& rails) {
     return fmt::format("{} {}", rails.size() == 1 ? "rail" : "rails", fmt::join(rails, ", "));
 }
 
-void report_missing_rails(const Fabric& fabric, Findings& findings) {
-    const Excuses excuses(fabric);
+// Whether that many hosts of the unit have lost rails, rather than being of another make: those are at least
+// a quarter of it.
+bool lost_rails(const Unit& unit, std::size_t lacking, std::size_t of, std::size_t hosts) {
+    return !of_another_make(lacking, of, hosts) || hosts * 4 < unit.hosts.size();
+}
+
+void report_missing_rails(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
     for (const Unit& unit : fabric.units) {
         std::map<std::vector<int>, std::vector<std::uint32_t>> hosts; // by the rails they lack
         for (const auto h : unit.hosts) {
             std::vector<int> lacking;
             for (std::size_t r = 0; r < unit.leaves.size(); ++r)
-                if (const int leaf = unit.leaves[r]; leaf != none && fabric.hosts[h].leaves[r] == none &&
-                                                     !excuses.excused(fabric.hosts[h], leaf))
+                if (const int leaf = unit.leaves[r];
+                    leaf != none && fabric.hosts[h].leaves[r] == none &&
+                    !excused(fabric, nameless, static_cast<int>(h), static_cast<int>(r), leaf))
                     lacking.push_back(static_cast<int>(r));
             if (!lacking.empty()) hosts[lacking].push_back(h);
         }
         for (const auto& [rails, members] : hosts) {
-            if (of_another_make(rails.size(), unit.leaves.size(), members.size())) continue;
+            if (!lost_rails(unit, rails.size(), unit.leaves.size(), members.size())) continue;
             Finding finding{"host.rails", Severity::error, {host_names(fabric, members)}, {}, {}};
             std::vector<std::string> leaves;
             for (const int r : rails)
@@ -89,14 +80,21 @@ void report_missing_ports(const Fabric& fabric, const Plan& plan, Findings& find
 
 // Hosts and units that have fewer rails by their make: one piece of information for the whole fabric.
 void report_unequal_rails(const Fabric& fabric, Findings& findings) {
-    std::map<std::size_t, std::vector<std::uint32_t>, std::greater<>> hosts; // by number of rails
-    for (const Unit& unit : fabric.units)
+    using ByRails = std::map<std::size_t, std::vector<std::uint32_t>, std::greater<>>;
+    ByRails hosts;
+    for (const Unit& unit : fabric.units) {
+        ByRails own;
         for (const auto h : unit.hosts) {
             const auto& hcas = fabric.hosts[h].hcas;
-            hosts[at(static_cast<int>(std::count_if(hcas.begin(), hcas.end(),
-                                                    [](const Hca& hca) { return hca.rail != none; })))]
+            own[at(static_cast<int>(std::count_if(hcas.begin(), hcas.end(),
+                                                  [](const Hca& hca) { return hca.rail != none; })))]
                 .push_back(h);
         }
+        const auto most = own.empty() ? 0 : own.begin()->first;
+        for (const auto& [rails, members] : own)
+            if (rails == most || !lost_rails(unit, most - rails, most, members.size()))
+                hosts[rails].insert(hosts[rails].end(), members.begin(), members.end());
+    }
     std::vector<std::string> ends, counts;
     for (const auto& [rails, members] : hosts) {
         const auto most = hosts.begin()->first;
@@ -123,8 +121,8 @@ void report_thin_hosts(const Fabric& fabric, Findings& findings) {
         if (host.unit != none) compute[stem(host.name)].add(host.hcas.size());
     for (const Host& host : fabric.hosts) {
         const auto kin = compute.find(stem(host.name));
-        if (host.unit != none || kin == compute.end() || stem(host.name).empty() ||
-            host.name.starts_with("0x"))
+        if (host.unit != none || kin == compute.end() || stem(host.name).empty() || nameless(host) ||
+            host.hcas.size() >= kin->second.value())
             continue;
         findings.push_back(
             {"host.thin",
@@ -143,8 +141,8 @@ bool of_another_make(std::size_t lacking, std::size_t of, std::size_t hosts) {
     return hosts >= 2 && lacking * 2 >= of;
 }
 
-void hosts(const Fabric& fabric, const Plan& plan, Findings& findings) {
-    report_missing_rails(fabric, findings);
+void hosts(const Fabric& fabric, const Plan& plan, const Nameless& nameless, Findings& findings) {
+    report_missing_rails(fabric, nameless, findings);
     report_missing_ports(fabric, plan, findings);
     report_unequal_rails(fabric, findings);
     report_thin_hosts(fabric, findings);

@@ -1,4 +1,5 @@
 // Names that are not unique, and hosts about which too little is known.
+#include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
@@ -9,23 +10,43 @@
 namespace topo::checks {
 namespace {
 
+// GUIDs with the ports that they are plugged into, the first few; nothing else tells things of one name
+// apart.
+std::string listed(const std::vector<std::string>& things) {
+    constexpr std::size_t most = 8;
+    if (things.size() <= most) return fmt::format("{}", fmt::join(things, ", "));
+    return fmt::format("{}, …", fmt::join(things.begin(), things.begin() + most, ", "));
+}
+
+// "0x946dae0000a90010 on leaf-su6-r0/9".
+std::string guid_and_port(const Fabric& fabric, const Hca& hca) {
+    auto text = format_guid(hca.guid);
+    for (const HcaPort& port : hca.ports) {
+        if (port.link == none) continue;
+        const Link& link = fabric.links[at(port.link)];
+        text += fmt::format(" on {}", end_name(fabric, link.a.host == none ? link.a : link.b));
+    }
+    return text;
+}
+
 void report_duplicate_hcas(const Fabric& fabric, Findings& findings) {
     for (const Host& host : fabric.hosts) {
-        std::map<std::string, std::vector<Guid>> guids;
+        std::map<std::string, std::vector<const Hca*>> named;
         for (const Hca& hca : host.hcas)
-            guids[hca.device].push_back(hca.guid);
-        std::vector<std::string> devices;
-        for (const auto& [device, list] : guids)
-            if (list.size() > 1) devices.push_back(device.empty() ? "without a device name" : device);
-        if (devices.empty()) continue;
-        // Many names twice are two machines with one name; a few are HCAs with a wrong description.
+            named[hca.device].push_back(&hca);
+        std::vector<std::string> devices, which;
         Finding finding{"name.duplicate", Severity::error, {host.name}, {}, {}};
-        for (const auto& [device, list] : guids)
-            if (list.size() > 1)
-                for (const Guid guid : list)
-                    finding.ends.push_back(format_guid(guid));
-        finding.evidence = fmt::format("{} HCAs are described as {} {}", finding.ends.size() - 1, host.name,
-                                       base::fold_hostlist(devices));
+        for (const auto& [device, hcas] : named) {
+            if (hcas.size() < 2) continue;
+            devices.push_back(device.empty() ? "without a device name" : device);
+            for (const Hca* hca : hcas) {
+                finding.ends.push_back(format_guid(hca->guid));
+                which.push_back(guid_and_port(fabric, *hca));
+            }
+        }
+        if (devices.empty()) continue;
+        finding.evidence = fmt::format("{} HCAs are described as {} {} ({})", which.size(), host.name,
+                                       base::fold_hostlist(devices), listed(which));
         finding.fix = "give every host its own name and every HCA its own description (rdma-ndd does)";
         findings.push_back(std::move(finding));
     }
@@ -39,24 +60,104 @@ void report_duplicate_switches(const Fabric& fabric, Findings& findings) {
         if (list.size() < 2) continue;
         Finding finding{"name.duplicate", Severity::warning, {name}, {}, "give each its own name"};
         finding.ends.insert(finding.ends.end(), list.begin(), list.end());
-        finding.evidence =
-            fmt::format("{} switches are named {} ({})", list.size(), name, fmt::join(list, ", "));
+        finding.evidence = fmt::format("{} switches are named {} ({})", list.size(), name, listed(list));
         findings.push_back(std::move(finding));
     }
 }
 
-void report_nameless(const Fabric& fabric, Findings& findings) {
-    std::vector<std::string> nameless;
+// HCAs that describe themselves as a host's that is there under that name already, and those that name none.
+void report_namesakes(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
+    std::map<std::string, std::vector<int>> twins; // name → hosts of one HCA
+    for (int h = 0; at(h) < fabric.hosts.size(); ++h)
+        if (auto name = namesake(fabric, fabric.hosts[at(h)]); !name.empty()) twins[name].push_back(h);
+    for (const auto& [name, hcas] : twins) {
+        Finding finding{"name.duplicate", Severity::error, {name}, {}, {}};
+        std::string where;
+        for (const auto& host : nameless.hosts())
+            if (namesake(fabric, fabric.hosts[at(host.hcas.front().first)]) == name)
+                where += fmt::format("{}{} (port {} of its leaves)", where.empty() ? "" : ", ",
+                                     fabric.units[at(host.unit)].name, host.port);
+        for (const int h : hcas)
+            finding.ends.push_back(fabric.hosts[at(h)].name);
+        finding.evidence =
+            fmt::format("two or more hosts are named {}: beside the one whose rails are shown, {}{}{}", name,
+                        counted(hcas.size(), "HCA", "HCAs"), where.empty() ? "" : " in ", where);
+        finding.fix = "give every host its own name";
+        findings.push_back(std::move(finding));
+    }
+}
+
+std::string_view described(const Fabric& fabric, int h) {
+    const auto& hcas = fabric.hosts[at(h)].hcas;
+    return hcas.empty() ? std::string_view() : std::string_view(hcas.front().device);
+}
+
+void report_nameless(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
+    std::vector<int> all;
+    bool local = false;
+    for (int h = 0; at(h) < fabric.hosts.size(); ++h) {
+        const Host& host = fabric.hosts[at(h)];
+        if (!topo::nameless(host) || !namesake(fabric, host).empty()) continue;
+        all.push_back(h);
+        local = local || described(fabric, h).starts_with("localhost");
+    }
+    if (all.empty()) return;
+    Finding finding{"name.missing", Severity::warning, {}, {}, {}};
+    for (const int h : all)
+        finding.ends.push_back(fabric.hosts[at(h)].name);
+    std::map<std::string, std::vector<int>> whole; // unit → ports, of hosts of which nothing is named
+    std::size_t hosts = 0, of_hosts = 0;
+    std::string owned;
+    for (const auto& host : nameless.hosts()) {
+        if (!namesake(fabric, fabric.hosts[at(host.hcas.front().first)]).empty()) continue;
+        if (host.owner != none) {
+            std::vector<int> rails;
+            for (const auto& [h, rail] : host.hcas)
+                if (rail != none) rails.push_back(rail);
+            const auto& name = fabric.hosts[at(host.owner)].name;
+            finding.ends.push_back(name);
+            owned += fmt::format("{}{} rail {}", owned.empty() ? "" : ", ", name, fmt::join(rails, ", "));
+        } else if (host.hcas.size() > 1) {
+            ++hosts;
+            of_hosts += host.hcas.size();
+            whole[fabric.units[at(host.unit)].name].push_back(host.port);
+        }
+    }
+    finding.evidence = fmt::format("the description of {} names no host{}, so {} left out of rails and units",
+                                   counted(all.size(), "HCA", "HCAs"), local ? " (or localhost)" : "",
+                                   all.size() == 1 ? "it is" : "they are");
+    if (hosts > 0) {
+        std::string where;
+        for (const auto& [unit, ports] : whole)
+            where += fmt::format("{}{} port {}", where.empty() ? "" : ", ", unit, fmt::join(ports, ", "));
+        finding.evidence += fmt::format("; by equal ports of their leaves {} of them are probably {} ({})",
+                                        of_hosts, counted(hosts, "host", "hosts"), where);
+    }
+    if (!owned.empty())
+        finding.evidence += fmt::format("; {} probably {}", all.size() == 1 ? "it is" : "others are", owned);
+    finding.fix = "let rdma-ndd set descriptions such as \"n001 mlx5_0\"";
+    findings.push_back(std::move(finding));
+}
+
+// Descriptions that spell their host's name otherwise than most of its HCAs do.
+void report_spellings(const Fabric& fabric, Findings& findings) {
+    std::map<std::string, std::map<std::string, std::vector<std::string>>> odd; // host → spelling → devices
     for (const Host& host : fabric.hosts)
-        if (host.name.starts_with("0x")) nameless.push_back(host.name);
-    if (nameless.empty()) return;
-    constexpr std::size_t most = 8;
-    const auto count = nameless.size();
-    if (count > most) nameless.resize(most);
-    findings.push_back({"name.missing", Severity::warning, nameless,
-                        fmt::format("the description of {} names no host, so {} left out of rails and units",
-                                    counted(count, "HCA", "HCAs"), count == 1 ? "it is" : "they are"),
-                        "let rdma-ndd set descriptions such as \"n001 mlx5_0\""});
+        for (const Hca& hca : host.hcas)
+            if (!hca.host_as.empty()) odd[host.name][hca.host_as].push_back(hca.device);
+    if (odd.empty()) return;
+    Finding finding{"name.spelling", Severity::warning, {}, {}, "let rdma-ndd set them alike on every host"};
+    std::string which;
+    for (const auto& [host, spellings] : odd) {
+        finding.ends.push_back(host);
+        for (const auto& [spelling, devices] : spellings)
+            if (finding.ends.size() <= 8)
+                which +=
+                    fmt::format("{}{} {}", which.empty() ? "" : ", ", spelling, base::fold_hostlist(devices));
+    }
+    finding.evidence = fmt::format("HCAs of {} spell the host's name otherwise than its other HCAs: {}{}",
+                                   counted(odd.size(), "host", "hosts"), which, odd.size() > 8 ? ", …" : "");
+    findings.push_back(std::move(finding));
 }
 
 void report_without_facts(const Fabric& fabric, Findings& findings) {
@@ -83,16 +184,20 @@ void report_without_facts(const Fabric& fabric, Findings& findings) {
 } // namespace
 
 bool unidentified(const Host& host, const Hca& hca) {
-    if (host.name.starts_with("0x")) return true;
+    if (nameless(host)) return true;
     return hca.role == Role::storage &&
-           std::any_of(host.hcas.begin(), host.hcas.end(),
-                       [&](const Hca& other) { return other.device == hca.device && other.guid < hca.guid; });
+           std::any_of(host.hcas.begin(), host.hcas.end(), [&](const Hca& other) {
+               return &other != &hca && other.device == hca.device &&
+                      (other.role == Role::compute || other.guid < hca.guid);
+           });
 }
 
-void names(const Fabric& fabric, Findings& findings) {
+void names(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
     report_duplicate_hcas(fabric, findings);
     report_duplicate_switches(fabric, findings);
-    report_nameless(fabric, findings);
+    report_namesakes(fabric, nameless, findings);
+    report_nameless(fabric, nameless, findings);
+    report_spellings(fabric, findings);
     report_without_facts(fabric, findings);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "topo/check/check.hpp"
+#include "topo/nameless.hpp"
 #include "topo/names.hpp"
 
 #include <algorithm>
@@ -13,17 +14,20 @@ namespace topo::checks {
 
 using Findings = std::vector<Finding>;
 
+class Nameless;
 class Plan;
 
 void cabling(const Fabric& fabric, const Plan& plan, Findings& findings); // HCAs on wrong leaves
-void hosts(const Fabric& fabric, const Plan& plan, Findings& findings);   // rails and ports without a link
+void hosts(const Fabric& fabric, const Plan& plan, const Nameless& nameless,
+           Findings& findings); // rails and ports without a link
 void missing(const Fabric& fabric,
              Findings& findings);                      // hosts that are not seen, by number and size of units
 void leaves(const Fabric& fabric, Findings& findings); // missing rails, shared leaves
 void gpus(const Fabric& fabric, Findings& findings);   // GPUs far from the HCAs of their rails
 void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and too few uplinks
 void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links
-void names(const Fabric& fabric, Findings& findings);   // duplicates, nameless HCAs, hosts without facts
+void names(const Fabric& fabric, const Nameless& nameless,
+           Findings& findings);                         // duplicates, nameless HCAs, hosts without facts
 void domains(const Fabric& fabric, Findings& findings); // NVLink domains that do not lie in one unit
 void parts(const Fabric& fabric, Findings& findings);   // disconnected fabrics, oversubscription
 
@@ -45,6 +49,7 @@ public:
     bool empty() const { return counts_.empty(); }
     Value value() const { return most()->first; }
     std::size_t count() const { return most()->second; }
+    const std::map<Value, std::size_t>& counts() const { return counts_; }
     std::size_t total() const {
         std::size_t sum = 0;
         for (const auto& [value, count] : counts_)

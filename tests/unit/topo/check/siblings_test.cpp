@@ -167,3 +167,12 @@ TEST_CASE("hosts with half the rails are of another make") {
         CHECK(only_finding(fabric).code == "host.rails");
     }
 }
+
+TEST_CASE("two hosts of a unit that lost one of two rails are no hosts of another make") {
+    auto fabric = made("units=2 hosts=16 rails=2");
+    for (const auto* host : {"n003", "n011"})
+        remove_hca(fabric, host, "mlx5_1");
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "host.rails");
+    CHECK(finding.ends.front() == "n[003,011]");
+}

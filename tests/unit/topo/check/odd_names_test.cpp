@@ -1,0 +1,202 @@
+// Names that are missing, borne by two, or spelt in several ways: one finding about the name, which hides
+// nothing else and invents nothing.
+#include "topo/read/assemble.hpp"
+#include "topo/read/ibnetdiscover.hpp"
+#include "topo/synth/ibsim_net.hpp"
+#include "unit/topo/fabrics.hpp"
+
+namespace {
+
+std::string net(const std::string& spec) {
+    return topo::print_ibsim_net(made(spec));
+}
+
+// Every description that begins with `from`.
+void describe(std::string& text, const std::string& from, const std::string& to) {
+    const auto old = '"' + from, fresh = '"' + to;
+    std::size_t found = 0;
+    for (auto at = text.find(old); at != std::string::npos; at = text.find(old, at + fresh.size()), ++found)
+        text.replace(at, old.size(), fresh);
+    REQUIRE(found > 0);
+}
+
+topo::Fabric discovered(const std::string& text) {
+    const auto raw = topo::parse_ibnetdiscover(text, "net");
+    if (!raw) FAIL(raw.error().text);
+    auto assembly = topo::assemble(*raw);
+    if (!assembly) FAIL(assembly.error().text);
+    return std::move(assembly->fabric);
+}
+
+void cut(topo::Fabric& fabric, std::string_view host, int rail) {
+    const auto h = static_cast<int>(fabric.find_host(host).value());
+    std::erase_if(fabric.links,
+                  [&](const topo::Link& link) { return link.a.host == h && link.a.hca == rail; });
+    topo::derive(fabric);
+}
+
+} // namespace
+
+TEST_CASE("HCAs without a name are grouped to probable hosts and hide no dead cable", "[names]") {
+    auto text = net("units=2 hosts=8 rails=4");
+    for (const char* device : {"0", "1", "2", "3"})
+        describe(text, std::string("n005 mlx5_") + device + '"',
+                 "MT4129 ConnectX7   Mellanox Technologies\"");
+    auto fabric = discovered(text);
+    CHECK(fabric.units.size() == 2);
+    CHECK_THAT(only_finding(fabric).evidence,
+               Catch::EndsWith("by equal ports of their leaves 4 of them are probably 1 host (su1 port 5)"));
+    cut(fabric, "n003", 1);
+    cut(fabric, "n008", 3);
+    CHECK(codes(fabric) == std::vector<std::string>{"host.rails", "host.rails", "name.missing"});
+}
+
+TEST_CASE("an HCA without a name is told beside the host that lacks it", "[names]") {
+    auto text = net("units=2 hosts=8 rails=4");
+    describe(text, "n003 mlx5_2\"", "MT4129 ConnectX7   Mellanox Technologies\"");
+    auto fabric = discovered(text);
+    CHECK_THAT(only_finding(fabric).evidence, Catch::EndsWith("it is probably n003 rail 2"));
+    cut(fabric, "n006", 2); // on the same leaf
+    CHECK(codes(fabric) == std::vector<std::string>{"host.rails", "name.missing"});
+}
+
+TEST_CASE("two hosts of one name are one finding", "[names]") {
+    const bool same_unit = GENERATE(false, true);
+    auto text = net("units=2 hosts=8 rails=4");
+    describe(text, same_unit ? "n006 " : "n012 ", "n003 ");
+    auto fabric = discovered(text);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "name.duplicate");
+    CHECK(finding.ends.front() == "n003");
+    CHECK(fabric.hosts[fabric.find_host("n003").value()].leaves ==
+          fabric.units[0].leaves); // the one beside n002 and n004 keeps its rails
+    CHECK_THAT(finding.evidence, Catch::Contains(same_unit ? "su1 (port 6 of its leaves)" : "su2 (port 4"));
+    cut(fabric, "n001", 1);
+    CHECK(codes(fabric) == std::vector<std::string>{"host.rails", "name.duplicate"});
+}
+
+TEST_CASE("an HCA under the name of another host's is one finding", "[names]") {
+    auto text = net("units=2 hosts=8 rails=4");
+    describe(text, "n012 mlx5_1\"", "n003 mlx5_0\"");
+    auto fabric = discovered(text);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "name.duplicate");
+    CHECK(finding.ends.front() == "n003");
+    CHECK_THAT(finding.evidence,
+               Catch::EndsWith("are described as n003 mlx5_0 (0x946dae0000030010 on leaf-su1-r0/3, "
+                               "0x946dae00000c0020 on leaf-su2-r1/4)"));
+    for (auto& link : fabric.links) // what else is found there says which of the two it is
+        if (link.a.host == static_cast<int>(fabric.find_host("n003").value()) && link.a.hca == 0)
+            link.mbps /= 4, link.width = 1;
+    const auto findings = topo::check(fabric);
+    CHECK(std::any_of(findings.begin(), findings.end(), [](const topo::Finding& f) {
+        return f.code == "link.narrow" && f.ends[0] == "n003 mlx5_0 (0x946dae0000030010)/1" &&
+               f.ends[1] == "leaf-su1-r0/3";
+    }));
+}
+
+TEST_CASE("of many switches of one name the first few are listed", "[names]") {
+    auto fabric = made("units=2 hosts=8 rails=8");
+    for (auto& one : fabric.switches)
+        one.name = "MF0";
+    topo::derive(fabric);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.ends.size() == fabric.switches.size() + 1);
+    CHECK_THAT(finding.evidence, Catch::EndsWith("0x9803000000008000, …)"));
+}
+
+TEST_CASE("localhost names no host", "[names]") {
+    auto text = net("units=2 hosts=8 rails=4");
+    describe(text, "n005 ", "localhost ");
+    describe(text, "n012 ", "localhost.localdomain ");
+    const auto fabric = discovered(text);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "name.missing");
+    CHECK_THAT(finding.evidence, Catch::Contains("8 of them are probably 2 hosts (su1 port 5, su2 port 4)"));
+    CHECK_FALSE(fabric.find_host("localhost"));
+}
+
+TEST_CASE("a host's name with its domain and in capitals is the host's name", "[names]") {
+    auto text = net("units=2 hosts=8 rails=4");
+    describe(text, "n005 mlx5_2\"", "n005.example.org mlx5_2\"");
+    describe(text, "n006 mlx5_0\"", "N006 mlx5_0\"");
+    const auto fabric = discovered(text);
+    CHECK(fabric.hosts.size() == 16);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "name.spelling");
+    CHECK(finding.ends == std::vector<std::string>{"n005", "n006"});
+    CHECK_THAT(finding.evidence, Catch::EndsWith("n005.example.org mlx5_2, N006 mlx5_0"));
+}
+
+TEST_CASE("HCA-3 is mlx5_2", "[names]") {
+    auto text = net("units=2 hosts=8 rails=4");
+    describe(text, "n005 mlx5_2\"", "n005 HCA-3\"");
+    const auto fabric = discovered(text);
+    CHECK(codes(fabric).empty());
+    CHECK(fabric.hosts[4].hcas[2].rail == 2);
+}
+
+TEST_CASE("switches of one name are told apart by GUID", "[names]") {
+    auto fabric = made("units=2 hosts=8 rails=4");
+    for (auto& s : fabric.switches)
+        s.name = "Quantum-2 Mellanox Technologies";
+    topo::Link* one = nullptr;
+    for (auto& link : fabric.links) {
+        if (link.a.host != 2 || link.a.hca > 1) continue;
+        if (one == nullptr)
+            one = &link;
+        else
+            std::swap(one->b, link.b);
+    }
+    topo::derive(fabric);
+    const auto findings = topo::check(fabric);
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[0].code == "hca.swapped");
+    CHECK(findings[0].ends[1] != findings[0].ends[3]);
+    CHECK_THAT(findings[0].ends[1], Catch::StartsWith("Quantum-2 Mellanox Technologies (0x9803"));
+}
+
+TEST_CASE("two hosts of one name whose devices are named in two ways", "[names]") {
+    auto text = net("units=4 hosts=8 rails=2");
+    describe(text, "n012 mlx5_0\"", "n012 HCA-1\"");
+    describe(text, "n012 mlx5_1\"", "n012 HCA-2\"");
+    SECTION("the same devices") {
+        describe(text, "n012 ", "n003 ");
+    }
+    SECTION("others") {
+        describe(text, "n003 mlx5_0\"", "n003 mlx5_4\"");
+        describe(text, "n003 mlx5_1\"", "n003 mlx5_10\"");
+        describe(text, "n012 ", "n003 ");
+    }
+    const auto fabric = discovered(text);
+    const auto findings = topo::check(fabric);
+    REQUIRE(!findings.empty());
+    CHECK(findings.front().code == "name.duplicate");
+    CHECK(findings.front().ends.front() == "n003");
+    CHECK(findings.front().ends.size() == 3);
+    for (const auto& finding : findings)
+        CHECK(finding.code != "host.missing");
+}
+
+TEST_CASE("HCAs without a name on a leaf that rails share are one host each", "[names]") {
+    auto text = net("units=4 hosts=8 rails=2 ports=2 leaves=1");
+    SECTION("both HCAs of a host") {
+        describe(text, "n005 mlx5_0\"", "MT4129 ConnectX7   Mellanox Technologies\"");
+        describe(text, "n005 mlx5_1\"", "MT4129 ConnectX7   Mellanox Technologies\"");
+        CHECK_THAT(only_finding(discovered(text)).evidence, Catch::Contains("2 of them are probably 1 host"));
+    }
+    SECTION("one") {
+        describe(text, "n005 mlx5_0\"", "MT4129 ConnectX7   Mellanox Technologies\"");
+        CHECK_THAT(only_finding(discovered(text)).evidence, Catch::EndsWith("it is probably n005 rail 0"));
+    }
+}
+
+TEST_CASE("an HCA without a name is held to its leaf's speed", "[names]") {
+    auto text = net("units=4 hosts=8 storage=2 rate=4xHDR");
+    for (const char* host : {"n003", "n012"}) // most HCAs without a name are compute HCAs
+        for (int i = 0; i < 10; ++i)
+            describe(text, std::string(host) + " mlx5_" + std::to_string(i) + '"',
+                     "MT4129 ConnectX7   Mellanox Technologies\"");
+    for (const auto& finding : topo::check(discovered(text)))
+        CHECK(finding.code != "link.slow");
+}
