@@ -22,7 +22,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     checks::cabling(fabric, plan, findings);
     const checks::Nameless nameless(fabric, plan);
     checks::hosts(fabric, plan, nameless, findings);
-    checks::missing(fabric, findings);
+    checks::missing(fabric, nameless, findings);
     checks::leaves(fabric, findings);
     checks::gpus(fabric, findings);
     checks::uplinks(fabric, findings);

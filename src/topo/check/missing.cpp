@@ -1,5 +1,6 @@
 // Hosts that should be there: gaps in the numbering of a unit's hosts, units that are smaller than the
 // others.
+#include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
@@ -9,6 +10,7 @@
 
 #include <iterator>
 #include <optional>
+#include <set>
 
 namespace topo::checks {
 namespace {
@@ -33,6 +35,69 @@ std::optional<Series> series_of(const Fabric& fabric, const Unit& unit) {
     return series;
 }
 
+// The port at which a host is plugged into most of its unit's leaves, the first of several beside each other
+// on a leaf that rails share; none where they differ.
+int port_of(const Fabric& fabric, const Unit& unit, std::uint32_t h) {
+    Mode<int> ports;
+    for (const Hca& hca : fabric.hosts[h].hcas)
+        for (const HcaPort& port : hca.ports) {
+            if (hca.rail == none || port.leaf == none || unit.leaves[at(hca.rail)] != port.leaf) continue;
+            const Link& link = fabric.links[at(port.link)];
+            ports.add(link.a.switch_ == port.leaf ? link.a.port : link.b.port);
+        }
+    if (ports.empty()) return none;
+    if (ports.count() * 2 > ports.total()) return ports.value();
+    const int first = ports.counts().begin()->first, last = ports.counts().rbegin()->first;
+    return at(last - first) < ports.total() ? first : none;
+}
+
+// Names left out between neighbours on whose leaves the ports between are left out, too: a place that is kept
+// for them.
+std::vector<std::string> with_free_ports(const Fabric& fabric, const Nameless& nameless, const Unit& unit,
+                                         std::vector<std::string> names) {
+    std::map<std::uint32_t, int> ports; // by number
+    for (const auto h : unit.hosts)
+        if (const auto name = numbered(fabric.hosts[h].name))
+            if (const int port = port_of(fabric, unit, h); port != none) ports.emplace(name->number, port);
+    std::set<int> taken;
+    Mode<int> strides; // ports from a host to the next
+    for (auto next = ports.begin(), last = ports.end(); next != ports.end(); last = next++) {
+        taken.insert(next->second);
+        if (last != ports.end() && next->first == last->first + 1) strides.add(next->second - last->second);
+    }
+    for (const auto& host : nameless.hosts())
+        if (&fabric.units[at(host.unit)] == &unit) taken.insert(host.port);
+    const int stride = strides.empty() ? 1 : strides.value();
+    std::erase_if(names, [&](const std::string& name) {
+        const auto number = numbered(name)->number;
+        const auto above = ports.upper_bound(number);
+        if (above == ports.begin() || above == ports.end()) return true;
+        const auto below = std::prev(above);
+        const auto place = [&](std::uint32_t n) {
+            return below->second + stride * static_cast<int>(n - below->first);
+        };
+        return above->second != place(above->first) || taken.contains(place(number));
+    });
+    return names;
+}
+
+// The first numbers of the units.
+class Firsts {
+public:
+    void add(std::uint32_t number) { ++units_[number]; }
+    // Whether units begin there mostly.
+    bool of(std::uint32_t number) const {
+        std::size_t all = 0;
+        for (const auto& [first, units] : units_)
+            all += units;
+        const auto found = units_.find(number);
+        return found != units_.end() && found->second > 1 && found->second * 2 >= all;
+    }
+
+private:
+    std::map<std::uint32_t, std::size_t> units_;
+};
+
 // At most a quarter of a unit is said to be missing; more than that was never there.
 bool few(std::size_t missing, std::size_t of) {
     return missing > 0 && missing * 4 <= of;
@@ -51,7 +116,8 @@ std::vector<std::string> gaps(const Fabric& fabric, const Series& series) {
 }
 
 // The next names before the first or behind the last of the series; nothing when other hosts have them.
-std::vector<std::string> beyond(const Fabric& fabric, const Series& series, std::size_t count) {
+std::vector<std::string> beyond(const Fabric& fabric, const Series& series, std::size_t count,
+                                const Firsts& firsts) {
     const auto first = series.numbers.front(), last = series.numbers.back();
     const auto free = [&](std::uint32_t from) {
         std::vector<std::string> names;
@@ -59,33 +125,49 @@ std::vector<std::string> beyond(const Fabric& fabric, const Series& series, std:
             if (auto name = series.name.at(n); !fabric.find_host(name)) names.push_back(std::move(name));
         return names.size() == count ? names : std::vector<std::string>();
     };
-    // Before the first only where that closes a gap to another unit.
-    if (first > count + 1 && fabric.find_host(series.name.at(first - static_cast<std::uint32_t>(count) - 1)))
+    // Before the first only where that closes a gap to another unit, or most units begin there.
+    const bool begins = first > count && firsts.of(first - static_cast<std::uint32_t>(count));
+    if (begins || (first > count + 1 &&
+                   fabric.find_host(series.name.at(first - static_cast<std::uint32_t>(count) - 1))))
         if (auto names = free(first - static_cast<std::uint32_t>(count)); !names.empty()) return names;
     return free(last + 1);
 }
 
-void report(const Fabric& fabric, const Unit& unit, std::size_t usual, Findings& findings) {
+void report(const Fabric& fabric, const Nameless& nameless, const Unit& unit, std::size_t seen,
+            std::size_t usual, const Firsts& firsts, Findings& findings) {
     const auto series = series_of(fabric, unit);
-    const auto size = unit.hosts.size();
+    const auto size = seen;
     const bool alone = fabric.units.size() == 1;
     auto names = series ? gaps(fabric, *series) : std::vector<std::string>();
-    if (!alone && size + names.size() > usual) return; // a number that was left out
-    const auto count = alone ? names.size() : usual - size;
+    const auto index = static_cast<int>(&unit - fabric.units.data());
+    std::erase_if(
+        names, [&](const std::string& name) { return nameless.numbered_so(index, numbered(name)->number); });
+    // More numbers are left out than hosts are lacking: what counts are those whose place is kept.
+    const bool whole = seen == unit.hosts.size(); // every host that is seen has a name
+    const bool place_kept = !(alone && whole) && names.size() > usual - std::min(size, usual);
+    if (place_kept) {
+        names = with_free_ports(fabric, nameless, unit, std::move(names));
+        if (names.empty() && (alone || whole)) return;
+    }
+    const auto count = names.empty() && size < usual ? usual - size
+                       : alone || place_kept         ? names.size()
+                                                     : usual - std::min(size, usual);
     if (count == 0) return;
-    if (series && names.size() < count) {
-        const auto more = beyond(fabric, *series, count - names.size());
-        if (more.empty()) return;
-        names.insert(names.end(), more.begin(), more.end());
+    if (series && names.size() < count && whole) {
+        const auto next = beyond(fabric, *series, count - names.size(), firsts);
+        if (next.empty()) return;
+        names.insert(names.end(), next.begin(), next.end());
     }
     Finding finding{"host.missing", Severity::warning, {unit.name}, {}, {}};
     if (!names.empty()) finding.ends.insert(finding.ends.begin(), base::fold_hostlist(names));
     const auto sizes =
-        alone ? fmt::format("{} is numbered around it", unit.name)
-              : fmt::format("{} ({}) has {} where other units have {}", unit.name,
-                            host_names(fabric, unit.hosts), counted(size, "host", "hosts"), usual);
+        alone        ? fmt::format("{} is numbered around it", unit.name)
+        : place_kept ? fmt::format("{} ({}) is numbered and cabled around {}", unit.name,
+                                   host_names(fabric, unit.hosts), count == 1 ? "it" : "them")
+                     : fmt::format("{} ({}) has {} where other units have {}", unit.name,
+                                   host_names(fabric, unit.hosts), counted(size, "host", "hosts"), usual);
     if (!few(count, size + count)) {
-        if (alone) return;
+        if (alone || place_kept) return;
         finding = {"unit.size", Severity::info, {unit.name}, sizes, "nothing, if it was built so"};
     } else {
         finding.evidence = names.empty() ? sizes
@@ -98,16 +180,34 @@ void report(const Fabric& fabric, const Unit& unit, std::size_t usual, Findings&
 
 } // namespace
 
-void missing(const Fabric& fabric, Findings& findings) {
-    std::map<std::size_t, std::size_t, std::greater<>> sizes; // of units, greatest first, and how many are so
+void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
+    // Units of hosts that are named alike are of one kind; with few of these, all are.
+    std::vector<std::string> kinds;
+    std::map<std::string, std::size_t> units;
     for (const Unit& unit : fabric.units)
-        ++sizes[unit.hosts.size()];
-    // The greatest size that at least a quarter of the units have.
-    const auto usual = std::find_if(sizes.begin(), sizes.end(),
-                                    [&](const auto& size) { return size.second * 4 >= fabric.units.size(); });
-    for (const Unit& unit : fabric.units)
-        if (fabric.units.size() == 1 || (usual != sizes.end() && unit.hosts.size() < usual->first))
-            report(fabric, unit, usual->first, findings);
+        ++units[kinds.emplace_back(name_shape(fabric.hosts[unit.hosts.front()].name))];
+    constexpr std::size_t enough = 4;
+    if (std::any_of(units.begin(), units.end(), [&](const auto& kind) { return kind.second < enough; }))
+        kinds.assign(fabric.units.size(), std::string());
+    // Of each kind the sizes, greatest first, and how many are so.
+    std::map<std::string, std::map<std::size_t, std::size_t, std::greater<>>> sizes;
+    std::vector<std::size_t> seen; // hosts of each unit, those without a name too
+    Firsts firsts;
+    for (const Unit& unit : fabric.units) {
+        const auto u = seen.size();
+        seen.push_back(unit.hosts.size() + nameless.whole(static_cast<int>(u)));
+        ++sizes[kinds[u]][seen.back()];
+        if (const auto series = series_of(fabric, unit)) firsts.add(series->numbers.front());
+    }
+    for (std::size_t u = 0; u < seen.size(); ++u) {
+        const auto all = static_cast<std::size_t>(std::count(kinds.begin(), kinds.end(), kinds[u]));
+        const auto& own = sizes.at(kinds[u]);
+        // The greatest size that at least a quarter of the units have.
+        const auto usual =
+            std::find_if(own.begin(), own.end(), [&](const auto& size) { return size.second * 4 >= all; });
+        report(fabric, nameless, fabric.units[u], seen[u], usual == own.end() ? seen[u] : usual->first,
+               firsts, findings);
+    }
 }
 
 } // namespace topo::checks

@@ -20,7 +20,7 @@ class Plan;
 void cabling(const Fabric& fabric, const Plan& plan, Findings& findings); // HCAs on wrong leaves
 void hosts(const Fabric& fabric, const Plan& plan, const Nameless& nameless,
            Findings& findings); // rails and ports without a link
-void missing(const Fabric& fabric,
+void missing(const Fabric& fabric, const Nameless& nameless,
              Findings& findings);                      // hosts that are not seen, by number and size of units
 void leaves(const Fabric& fabric, Findings& findings); // missing rails, shared leaves
 void gpus(const Fabric& fabric, Findings& findings);   // GPUs far from the HCAs of their rails
