@@ -28,6 +28,7 @@ libry_topo_la_SOURCES = \
 	%D%/check/missing.cpp \
 	%D%/check/nameless.cpp %D%/check/nameless.hpp \
 	%D%/check/names.cpp \
+	%D%/check/order.cpp \
 	%D%/check/plan.cpp %D%/check/plan.hpp \
 	%D%/check/uplinks.cpp \
 	%D%/diff/cables.cpp %D%/diff/cables.hpp \

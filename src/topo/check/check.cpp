@@ -24,6 +24,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     checks::hosts(fabric, plan, nameless, findings);
     checks::missing(fabric, nameless, findings);
     checks::leaves(fabric, findings);
+    checks::order(fabric, findings);
     checks::gpus(fabric, findings);
     checks::uplinks(fabric, findings);
     checks::links(fabric, findings);

@@ -47,11 +47,15 @@ void report_shared_leaves(const Fabric& fabric, Findings& findings) {
         return rails;
     };
     Mode<std::size_t> usual;
-    for (const auto& [leaf, uses] : served)
+    std::map<std::vector<int>, std::size_t> built_so; // the same rails on one leaf, in how many leaves
+    for (const auto& [leaf, uses] : served) {
         usual.add(rails_on(uses).size());
+        ++built_so[rails_on(uses)];
+    }
     for (const auto& [leaf, uses] : served) {
         const auto rails = rails_on(uses);
         if (rails.size() <= usual.value()) continue;
+        if (built_so[rails] > 1) continue;
         findings.push_back(
             {"leaf.rails",
              Severity::warning,

@@ -23,6 +23,7 @@ void hosts(const Fabric& fabric, const Plan& plan, const Nameless& nameless,
 void missing(const Fabric& fabric, const Nameless& nameless,
              Findings& findings);                      // hosts that are not seen, by number and size of units
 void leaves(const Fabric& fabric, Findings& findings); // missing rails, shared leaves
+void order(const Fabric& fabric, Findings& findings);  // rails of whole units in another order
 void gpus(const Fabric& fabric, Findings& findings);   // GPUs far from the HCAs of their rails
 void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and too few uplinks
 void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links

@@ -5,6 +5,7 @@ tests_unit_unit_topo_SOURCES = \
 	%D%/read/carry_over_test.cpp \
 	%D%/check/siblings_test.cpp \
 	%D%/check/odd_names_test.cpp \
+	%D%/check/order_test.cpp \
 	%D%/check/check_test.cpp \
 	%D%/derive_test.cpp \
 	%D%/diff/diff_test.cpp \
