@@ -30,6 +30,7 @@ libry_topo_la_SOURCES = \
 	%D%/check/names.cpp \
 	%D%/check/order.cpp \
 	%D%/check/plan.cpp %D%/check/plan.hpp \
+	%D%/check/storage.cpp %D%/check/storage.hpp \
 	%D%/check/uplinks.cpp \
 	%D%/diff/cables.cpp %D%/diff/cables.hpp \
 	%D%/diff/diff.cpp %D%/diff/diff.hpp \

@@ -1,6 +1,7 @@
 // Cables of hosts that do not run as their unit's plan has them: HCAs on wrong leaves.
 #include "topo/check/parts.hpp"
 #include "topo/check/plan.hpp"
+#include "topo/check/storage.hpp"
 
 #include <fmt/format.h>
 
@@ -20,27 +21,45 @@ struct Misplaced {
     int actual() const { return switch_end.switch_; }
     std::string end() const { return fmt::format("{}/{}", hca_name(*host, *hca), port->number); }
     std::string name() const {
+        if (hca->rail == none) return fmt::format("{} (storage)", hca_name(*host, *hca));
         return fmt::format("{} (rail {})", several ? end() : hca_name(*host, *hca), hca->rail);
     }
 };
 
 std::vector<Misplaced> find_misplaced(const Fabric& fabric, const Plan& plan) {
     std::vector<Misplaced> found;
+    const auto put = [&](const Host& host, const Hca& hca, const HcaPort& port, int leaf, bool several) {
+        const Link& link = fabric.links[at(port.link)];
+        found.push_back({&host, &hca, &port, link.a.switch_ == port.leaf ? link.a : link.b, leaf, several});
+    };
     const auto add = [&](const Host& host, const Hca& hca, const Lane& lane) {
         const HcaPort* port = Plan::port(host, hca, lane);
-        if (port == nullptr || port->leaf == lane.leaf) return;
-        const Link& link = fabric.links[at(port->link)];
-        found.push_back({&host, &hca, port, link.a.switch_ == port->leaf ? link.a : link.b, lane.leaf,
-                         lane.port != none});
+        if (port != nullptr && port->leaf != lane.leaf) put(host, hca, *port, lane.leaf, lane.port != none);
+    };
+    // The only cables of a host, in spines: nothing says in which unit it is.
+    const auto add_homeless = [&](const Host& host, const Hca& hca) {
+        for (const HcaPort& port : hca.ports)
+            if (port.leaf != none) put(host, hca, port, none, hca.ports.size() > 1);
     };
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas) {
-            if (host.unit == none || hca.rail == none) continue;
+            if (hca.rail == none) continue;
+            if (host.unit == none) {
+                add_homeless(host, hca);
+                continue;
+            }
             const auto& lanes = plan.lanes(host.unit, hca.rail);
             if (lanes.empty()) add(host, hca, Lane{});
             for (const Lane& lane : lanes)
                 add(host, hca, lane);
         }
+    for (const StorageCable& cable : judge_storage(fabric).misplaced) {
+        const Host& host = fabric.hosts[at(cable.host)];
+        const Hca& hca = host.hcas[at(cable.hca)];
+        const auto port =
+            std::find_if(hca.ports.begin(), hca.ports.end(), [](const HcaPort& p) { return p.leaf != none; });
+        put(host, hca, *port, cable.leaf, false);
+    }
     return found;
 }
 
@@ -101,15 +120,32 @@ void report_rings(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findi
     }
 }
 
+// Whether a switch carries mostly storage HCAs.
+bool is_storage_leaf(const Fabric& fabric, int s) {
+    std::size_t compute = 0, storage = 0;
+    for (const Link& link : fabric.links)
+        for (const auto& [here, there] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)})
+            if (there->switch_ == s && here->host != none)
+                ++(fabric.hosts[at(here->host)].hcas[at(here->hca)].role == Role::compute ? compute
+                                                                                          : storage);
+    return storage > compute;
+}
+
 void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, Findings& findings) {
     const int unit = plan.unit_of(m.actual());
     const auto here = end_name(fabric, m.switch_end);
-    const auto& own = fabric.units[at(m.host->unit)].name;
+    const std::string own = m.host->unit == none ? "the fabric" : fabric.units[at(m.host->unit)].name;
     Finding finding{"hca.wrong_leaf", Severity::error, {m.end(), here}, {}, {}};
     finding.evidence = fmt::format("{} hangs on {}", m.name(), here);
     if (fabric.switches[at(m.actual())].tier != 0) {
         finding.code = "hca.on_spine";
         finding.evidence += ", which is no leaf";
+    } else if (m.hca->rail == none) {
+        finding.evidence += is_storage_leaf(fabric, m.actual())
+                                ? ", not where the hosts beside it by number are"
+                                : ", a leaf of the compute network";
+    } else if (is_storage_leaf(fabric, m.actual())) {
+        finding.evidence += ", a leaf of storage";
     } else if (unit == m.host->unit) {
         finding.code = "hca.wrong_rail";
         finding.evidence += fmt::format(", the leaf of {}", plan.rails_of(m.actual()));
@@ -120,9 +156,12 @@ void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, F
     } else {
         finding.evidence += " alone";
     }
-    finding.fix = m.expected == none
-                      ? fmt::format("{} has no leaf for this rail: unplug the cable or give it one", own)
-                      : fmt::format("move its cable to {}", switch_name(fabric, m.expected));
+    if (m.expected != none)
+        finding.fix = fmt::format("move its cable to {}", switch_name(fabric, m.expected));
+    else if (m.host->unit == none)
+        finding.fix = "move its cable to a leaf";
+    else
+        finding.fix = fmt::format("{} has no leaf for this rail: unplug the cable or give it one", own);
     findings.push_back(std::move(finding));
 }
 

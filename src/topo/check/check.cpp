@@ -28,6 +28,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     checks::gpus(fabric, findings);
     checks::uplinks(fabric, findings);
     checks::links(fabric, findings);
+    checks::storage(fabric, plan, findings);
     checks::names(fabric, nameless, findings);
     checks::domains(fabric, findings);
     checks::parts(fabric, findings);

@@ -101,6 +101,7 @@ void report_mixed_leaves(const Fabric& fabric, Findings& findings) {
             }
     for (const auto& [leaf, hcas] : storage) {
         if (compute[at(leaf)] == 0 || fabric.switches[at(leaf)].tier != 0) continue;
+        if (compute[at(leaf)] * 4 < hcas.size() || hcas.size() < 2) continue; // a cable in the wrong network
         Finding finding{"leaf.storage", Severity::info, {switch_name(fabric, leaf)}, {}, {}};
         finding.ends.insert(finding.ends.end(), hcas.begin(), hcas.end());
         finding.evidence = fmt::format(

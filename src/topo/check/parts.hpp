@@ -27,6 +27,8 @@ void order(const Fabric& fabric, Findings& findings);  // rails of whole units i
 void gpus(const Fabric& fabric, Findings& findings);   // GPUs far from the HCAs of their rails
 void uplinks(const Fabric& fabric, Findings& findings); // crossed, missing and too few uplinks
 void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow links
+void storage(const Fabric& fabric, const Plan& plan,
+             Findings& findings);                        // HCAs and cables of storage networks
 void names(const Fabric& fabric, const Nameless& nameless,
            Findings& findings);                         // duplicates, nameless HCAs, hosts without facts
 void domains(const Fabric& fabric, Findings& findings); // NVLink domains that do not lie in one unit

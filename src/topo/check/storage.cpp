@@ -1,0 +1,127 @@
+// Storage networks: each storage HCA against the same HCA of the hosts beside it by number.
+#include "topo/check/storage.hpp"
+
+#include "topo/check/parts.hpp"
+#include "topo/check/plan.hpp"
+#include "topo/numbered_name.hpp"
+#include "topo/read/host_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace topo::checks {
+namespace {
+
+// One storage device of the hosts named alike, in their order.
+struct Row {
+    struct Cable {
+        int host, hca, leaf;
+    };
+    std::vector<Cable> cables;
+};
+
+int leaf_of(const Hca& hca) {
+    for (const HcaPort& port : hca.ports)
+        if (port.leaf != none) return port.leaf;
+    return none;
+}
+
+// The leaf that the nearest cables of the row agree on, two on either side of position i: all but one of
+// them, and the two next to it. At the end of a row those on one side.
+int between(const Row& row, std::size_t i) {
+    Mode<int> near;
+    std::vector<int> next;
+    for (std::size_t k = i >= 2 ? i - 2 : 0; k <= i + 2 && k < row.cables.size(); ++k) {
+        if (k == i) continue;
+        near.add(row.cables[k].leaf);
+        if (k + 1 == i || k == i + 1) next.push_back(row.cables[k].leaf);
+    }
+    if (near.empty() || near.count() + 1 < near.total() || near.count() < 2) return none;
+    const bool agreed = std::all_of(next.begin(), next.end(), [&](int leaf) { return leaf == near.value(); });
+    return agreed ? near.value() : none;
+}
+
+using Class = std::pair<std::string, std::string>; // shape of the host's name, device
+
+// For each row what is misplaced; nothing when that is more than an eighth of it, and one. A cable that hangs
+// where two thirds of its unit's do is in its place, whatever the numbers say.
+void judge_row(const Fabric& fabric, const Row& row, const std::string& device, StoragePlan& plan) {
+    std::map<int, Mode<int>> of_unit;
+    for (const auto& cable : row.cables)
+        of_unit[fabric.hosts[at(cable.host)].unit].add(cable.leaf);
+    std::vector<StorageCable> odd;
+    for (std::size_t i = 0; i < row.cables.size(); ++i) {
+        const int leaf = between(row, i);
+        if (leaf == none || leaf == row.cables[i].leaf) continue;
+        const int unit = fabric.hosts[at(row.cables[i].host)].unit;
+        const auto& usual = of_unit.at(unit);
+        if (unit != none && usual.value() == row.cables[i].leaf && usual.count() * 3 >= usual.total() * 2)
+            continue;
+        odd.push_back({row.cables[i].host, row.cables[i].hca, leaf, device});
+    }
+    if (odd.size() * 8 > std::max<std::size_t>(row.cables.size(), 8)) return;
+    plan.misplaced.insert(plan.misplaced.end(), odd.begin(), odd.end());
+}
+
+} // namespace
+
+StoragePlan judge_storage(const Fabric& fabric) {
+    const bool any = std::any_of(fabric.hosts.begin(), fabric.hosts.end(), [](const Host& host) {
+        return std::any_of(host.hcas.begin(), host.hcas.end(),
+                           [](const Hca& hca) { return hca.role == Role::storage; });
+    });
+    if (!any) return {};
+    std::map<Class, Row> rows;
+    std::map<std::string, std::vector<int>> hosts; // by shape
+    for (int h = 0; at(h) < fabric.hosts.size(); ++h) {
+        const Host& host = fabric.hosts[at(h)];
+        if (nameless(host)) continue;
+        const auto shape = name_shape(host.name);
+        hosts[shape].push_back(h);
+        for (int i = 0; at(i) < host.hcas.size(); ++i) {
+            const Hca& hca = host.hcas[at(i)];
+            if (hca.role != Role::storage || unidentified(host, hca)) continue;
+            if (const int leaf = leaf_of(hca); leaf != none)
+                rows[{shape, canonical_device(hca.device)}].cables.push_back({h, i, leaf});
+        }
+    }
+    StoragePlan plan;
+    constexpr std::size_t fewest = 4;
+    for (const auto& [what, row] : rows) {
+        if (row.cables.size() < fewest) continue;
+        judge_row(fabric, row, what.second, plan);
+        const auto& all = hosts.at(what.first);
+        if (row.cables.size() == all.size() || row.cables.size() * 4 < all.size() * 3) continue;
+        auto next = row.cables.begin();
+        for (const int h : all) {
+            while (next != row.cables.end() && next->host < h)
+                ++next;
+            if (next != row.cables.end() && next->host == h) continue;
+            const auto& near = next != row.cables.end() ? *next : row.cables.back();
+            // A host of another make has none at all.
+            const auto& hcas = fabric.hosts[at(h)].hcas;
+            const bool odd = std::any_of(hcas.begin(), hcas.end(), [&](const Hca& hca) {
+                return unidentified(fabric.hosts[at(h)], hca);
+            });
+            if (!odd) plan.missing.push_back({h, none, near.leaf, what.second});
+        }
+    }
+    return plan;
+}
+
+void storage(const Fabric& fabric, const Plan&, Findings& findings) {
+    for (const StorageCable& cable : judge_storage(fabric).missing) {
+        const Host& host = fabric.hosts[at(cable.host)];
+        const auto leaf = switch_name(fabric, cable.leaf);
+        findings.push_back(
+            {"host.storage",
+             Severity::error,
+             {host.name, leaf},
+             fmt::format("{} has no link on its storage HCA {} ({}), which hosts named like it have",
+                         host.name, cable.device, leaf),
+             "look for a dead, disabled or uncabled HCA"});
+    }
+}
+
+} // namespace topo::checks
