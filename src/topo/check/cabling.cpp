@@ -165,6 +165,59 @@ void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, F
     findings.push_back(std::move(finding));
 }
 
+// Hosts of a unit whose cables differ from the others' in the same way, three or more: one fault of a plan or
+// of whoever cabled them. Where they are just half of the unit nothing says which half is right.
+void report_alike(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
+    std::map<const Host*, std::vector<Misplaced*>> of_host;
+    for (Misplaced& m : misplaced)
+        if (m.host->unit != none && m.hca->rail != none && m.expected != none) of_host[m.host].push_back(&m);
+    using Pattern = std::pair<int, std::vector<std::tuple<int, int, int>>>; // unit; rail, port, leaf
+    std::map<Pattern, std::vector<const Host*>> alike;
+    for (const auto& [host, list] : of_host) {
+        Pattern pattern{host->unit, {}};
+        for (const Misplaced* m : list)
+            pattern.second.emplace_back(m->hca->rail, m->port->number, m->actual());
+        std::sort(pattern.second.begin(), pattern.second.end());
+        alike[pattern].push_back(host);
+    }
+    constexpr std::size_t fewest = 3;
+    for (auto& [pattern, hosts] : alike) {
+        if (hosts.size() < fewest) continue;
+        std::sort(hosts.begin(), hosts.end());
+        std::vector<std::uint32_t> indices;
+        std::vector<int> rails;
+        std::vector<std::string> ends, leaves;
+        for (const Host* host : hosts) {
+            indices.push_back(static_cast<std::uint32_t>(host - fabric.hosts.data()));
+            for (Misplaced* m : of_host.at(host)) {
+                m->reported = true;
+                ends.push_back(m->end());
+                ends.push_back(end_name(fabric, m->switch_end));
+            }
+        }
+        for (const auto& [rail, port, leaf] : pattern.second) {
+            if (rails.empty() || rails.back() != rail) rails.push_back(rail);
+            leaves.push_back(switch_name(fabric, leaf));
+        }
+        const Unit& unit = fabric.units[at(pattern.first)];
+        Finding finding{"unit.cabling", Severity::error, {host_names(fabric, indices)}, {}, {}};
+        finding.ends.insert(finding.ends.end(), ends.begin(), ends.end());
+        finding.evidence = fmt::format("{} of {} hosts of {} ({}) have {} {} on {}, otherwise than the rest",
+                                       hosts.size(), unit.hosts.size(), unit.name, finding.ends.front(),
+                                       rails.size() == 1 ? "rail" : "rails", fmt::join(rails, ", "),
+                                       fmt::join(leaves, ", "));
+        if (hosts.size() * 2 == unit.hosts.size()) {
+            finding.evidence += "; cables cannot tell which half is right";
+            finding.fix =
+                "let the hosts' facts (railtopo gather) or the order of serial numbers decide, then move "
+                "the cables of one half";
+        } else {
+            finding.fix = "cable them as the rest of the unit";
+        }
+        findings.push_back(std::move(finding));
+    }
+}
+
 // A unit none of whose leaves is mostly its own: hosts cabled to several units.
 bool between_units(const Plan& plan, const Unit& unit, int index) {
     std::size_t leaves = 0;
@@ -201,6 +254,7 @@ void report_between_units(const Fabric& fabric, const Plan& plan, Findings& find
 
 void cabling(const Fabric& fabric, const Plan& plan, Findings& findings) {
     auto misplaced = find_misplaced(fabric, plan);
+    report_alike(fabric, misplaced, findings);
     // What explains itself within one host is taken so, before two hosts are said to be crossed.
     report_swaps(fabric, true, misplaced, findings);
     report_rings(fabric, misplaced, findings);
