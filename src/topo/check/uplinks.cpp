@@ -15,11 +15,20 @@ struct Spread {
     auto operator<=>(const Spread&) const = default;
 };
 
+// A link upward that should not be there, or should and is not.
+struct Cable {
+    int port;  // of the lower switch; none: unknown
+    int upper; // switch
+};
+
 // A switch whose links upward are not as those of its siblings.
 struct Odd {
     int lower;
-    std::vector<int> lacks, gains; // upper switches, one entry a link
+    std::vector<Cable> lacks, gains; // one entry a link
 };
+
+// By port of a switch the upper switch that it leads to.
+using Ports = std::map<int, int>;
 
 std::vector<Spread> upward(const Fabric& fabric) {
     std::vector<Spread> spreads(fabric.switches.size());
@@ -34,12 +43,42 @@ std::vector<Spread> upward(const Fabric& fabric) {
     return spreads;
 }
 
+// The same by port.
+std::vector<Ports> upward_ports(const Fabric& fabric) {
+    std::vector<Ports> ports(fabric.switches.size());
+    for (const Link& link : fabric.links) {
+        if (link.a.switch_ == none || link.b.switch_ == none) continue;
+        const int a = fabric.switches[at(link.a.switch_)].tier, b = fabric.switches[at(link.b.switch_)].tier;
+        if (a == none || b == none || a == b) continue;
+        const End& lower = a < b ? link.a : link.b;
+        ports[at(lower.switch_)][lower.port] = (a < b ? link.b : link.a).switch_;
+    }
+    return ports;
+}
+
 // Switches that should look upward alike, and how most of them do.
 struct Group {
     std::vector<int> members;
     Spread usual;
     std::size_t typical = 0; // members that are just so
+    Ports ports = {};        // where most members' ports lead; empty where they keep no order
 };
+
+// The order of ports that most members keep; it must be the usual spread.
+Ports port_order(const Group& group, const std::vector<Ports>& ports) {
+    std::map<int, Mode<int>> votes;
+    for (const int s : group.members)
+        for (const auto& [port, upper] : ports[at(s)])
+            votes[port].add(upper);
+    Ports order;
+    std::map<int, int> to;
+    for (const auto& [port, vote] : votes)
+        if (vote.count() * 2 > group.members.size()) {
+            order[port] = vote.value();
+            ++to[vote.value()];
+        }
+    return to == group.usual.to ? order : Ports{};
+}
 
 int links_shared(const Spread& a, const Spread& b) {
     int shared = 0;
@@ -98,50 +137,85 @@ std::vector<Group> groups_of(const std::vector<int>& members, const std::vector<
     return groups;
 }
 
-// The leaves of pods, and the switches of any higher tier but the last, each list judged by itself.
+// The leaves of pods, those of storage, and the switches of any higher tier but the last, each list judged by
+// itself.
 std::vector<std::vector<int>> peers(const Fabric& fabric) {
     std::vector<std::vector<int>> lists(at(std::max(fabric.tiers - 1, 0)));
+    std::vector<int> storage;
     for (int s = 0; at(s) < fabric.switches.size(); ++s) {
         const Switch& one = fabric.switches[at(s)];
         if (one.tier == none || one.tier + 1 >= fabric.tiers) continue;
-        if (one.tier == 0 && one.pod == none) continue; // storage
-        lists[at(one.tier)].push_back(s);
+        (one.tier == 0 && one.pod == none ? storage : lists[at(one.tier)]).push_back(s);
     }
+    lists.push_back(std::move(storage));
     return lists;
 }
 
-Odd compare(int lower, const Spread& own, const Spread& usual) {
+// What a switch lacks and has more than its siblings. Ports tell which of several cables to a switch it is,
+// where the siblings keep an order.
+Odd compare(int lower, const Spread& own, const Ports& own_ports, const Group& group) {
     Odd odd{lower, {}, {}};
-    for (const auto& [upper, count] : usual.to) {
-        const auto found = own.to.find(upper);
-        for (int i = found == own.to.end() ? 0 : found->second; i < count; ++i)
-            odd.lacks.push_back(upper);
+    const auto surplus = [](const Spread& of, const Spread& over, int upper) {
+        const auto a = of.to.find(upper), b = over.to.find(upper);
+        return (a == of.to.end() ? 0 : a->second) - (b == over.to.end() ? 0 : b->second);
+    };
+    const auto leads = [](const Ports& ports, int port) {
+        const auto found = ports.find(port);
+        return found == ports.end() ? none : found->second;
+    };
+    for (const auto& [upper, count] : group.usual.to) {
+        int more = surplus(group.usual, own, upper);
+        for (const auto& [port, to] : group.ports)
+            if (more > 0 && to == upper && leads(own_ports, port) != upper) {
+                odd.lacks.push_back({port, upper});
+                --more;
+            }
+        for (; more > 0; --more)
+            odd.lacks.push_back({none, upper});
     }
+    const auto lacked = [&](int upper) {
+        return std::any_of(odd.lacks.begin(), odd.lacks.end(),
+                           [&](const Cable& c) { return c.upper == upper; });
+    };
     for (const auto& [upper, count] : own.to) {
-        const auto found = usual.to.find(upper);
-        for (int i = found == usual.to.end() ? 0 : found->second; i < count; ++i)
-            odd.gains.push_back(upper);
+        int more = surplus(own, group.usual, upper);
+        // A cable where a lacking one should be, then one on a port that others leave free, then any.
+        for (int round = 0; round < 3; ++round)
+            for (const auto& [port, to] : own_ports) {
+                if (more <= 0 || to != upper) continue;
+                const int planned = leads(group.ports, port);
+                if (planned == upper && round < 2) continue;
+                if (round == 0 ? !lacked(planned) : round == 1 && planned != none) continue;
+                if (std::any_of(odd.gains.begin(), odd.gains.end(),
+                                [&port = port](const Cable& c) { return c.port == port; }))
+                    continue;
+                odd.gains.push_back({port, upper});
+                --more;
+            }
     }
     return odd;
 }
 
-// A link between two switches by name, and what the switches of a tier are called.
+// Links between two switches by name, and what the switches of a tier are called.
 class Cables {
 public:
     explicit Cables(const Fabric& fabric) : fabric_(fabric) {
         for (std::size_t l = 0; l < fabric.links.size(); ++l) {
             const Link& link = fabric.links[l];
             if (link.a.switch_ == none || link.b.switch_ == none) continue;
-            first_.emplace(std::pair(link.a.switch_, link.b.switch_), l);
-            first_.emplace(std::pair(link.b.switch_, link.a.switch_), l);
+            by_port_.emplace(std::pair(link.a.switch_, link.a.port), l);
+            by_port_.emplace(std::pair(link.b.switch_, link.b.port), l);
         }
     }
-    std::vector<std::string> ends(int lower, int upper) const {
-        const auto found = first_.find({lower, upper});
-        if (found == first_.end()) return {switch_name(fabric_, lower), switch_name(fabric_, upper)};
+    std::vector<std::string> ends(int lower, const Cable& cable) const {
+        const auto found = by_port_.find({lower, cable.port});
+        if (found == by_port_.end()) return {switch_name(fabric_, lower), switch_name(fabric_, cable.upper)};
         const Link& link = fabric_.links[found->second];
         const bool ahead = link.a.switch_ == lower;
         return {end_name(fabric_, ahead ? link.a : link.b), end_name(fabric_, ahead ? link.b : link.a)};
+    }
+    std::string port(int s, int port) const {
+        return port == none ? name(s) : end_name(fabric_, {none, none, s, static_cast<std::uint8_t>(port)});
     }
     std::string_view kind(int s) const {
         const int tier = fabric_.switches[at(s)].tier;
@@ -151,29 +225,41 @@ public:
 
 private:
     const Fabric& fabric_;
-    std::map<std::pair<int, int>, std::size_t> first_;
+    std::map<std::pair<int, int>, std::size_t> by_port_;
 };
+
+bool has(const std::vector<Cable>& in, int upper) {
+    return std::any_of(in.begin(), in.end(), [&](const Cable& c) { return c.upper == upper; });
+}
+
+// Takes out one cable to `upper`, the one that should be at `port` if there is such.
+Cable take(std::vector<Cable>& from, int upper, int port) {
+    auto best = from.end();
+    for (auto c = from.begin(); c != from.end(); ++c)
+        if (c->upper == upper && (best == from.end() || c->port == port)) best = c;
+    const Cable cable = *best;
+    from.erase(best);
+    return cable;
+}
 
 // Two switches each of which has the link that the other lacks: a pair of crossed cables.
 void report_crossed(const Cables& cables, std::vector<Odd>& odds, Findings& findings) {
     std::map<std::pair<int, int>, std::vector<Odd*>> waiting; // by the link lacked and the one gained
-    const auto drop = [](std::vector<int>& from, int what) {
-        from.erase(std::find(from.begin(), from.end(), what));
-    };
-    const auto has = [](const std::vector<int>& in, int what) {
-        return std::find(in.begin(), in.end(), what) != in.end();
-    };
     for (Odd& odd : odds) {
         for (auto l = odd.lacks.size(); l-- > 0;)
             for (auto g = odd.gains.size(); g-- > 0 && l < odd.lacks.size();) {
-                const int lack = odd.lacks[l], gain = odd.gains[g];
+                const int lack = odd.lacks[l].upper, gain = odd.gains[g].upper;
                 auto& partners = waiting[{gain, lack}];
                 const auto partner = std::find_if(partners.begin(), partners.end(), [&](const Odd* other) {
                     return other->lower != odd.lower && has(other->lacks, gain) && has(other->gains, lack);
                 });
                 if (partner == partners.end()) continue;
-                auto ends = cables.ends((*partner)->lower, lack);
-                const auto more = cables.ends(odd.lower, gain);
+                Odd& other = **partner;
+                const auto one = take(other.gains, lack, none), two = take(odd.gains, gain, none);
+                take(other.lacks, gain, one.port);
+                take(odd.lacks, lack, two.port);
+                auto ends = cables.ends(other.lower, one);
+                const auto more = cables.ends(odd.lower, two);
                 ends.insert(ends.end(), more.begin(), more.end());
                 findings.push_back(
                     {"uplink.crossed", Severity::error, ends,
@@ -181,56 +267,88 @@ void report_crossed(const Cables& cables, std::vector<Odd>& odds, Findings& find
                                  "siblings lead",
                                  ends[0], ends[1], ends[2], ends[3]),
                      "swap the two cables"});
-                drop((*partner)->lacks, gain);
-                drop((*partner)->gains, lack);
-                drop(odd.lacks, lack);
-                drop(odd.gains, gain);
                 partners.erase(partner);
             }
-        for (const int lack : odd.lacks)
-            for (const int gain : odd.gains)
-                waiting[{lack, gain}].push_back(&odd);
+        for (const Cable& lack : odd.lacks)
+            for (const Cable& gain : odd.gains)
+                waiting[{lack.upper, gain.upper}].push_back(&odd);
     }
 }
 
-void report_odd(const Cables& cables, const Odd& odd, int own, int usual, Findings& findings) {
-    if (!odd.gains.empty() && !odd.lacks.empty()) {
-        const auto ends = cables.ends(odd.lower, odd.gains.front());
+void report_wrong(const Cables& cables, Odd& odd, Findings& findings) {
+    while (!odd.gains.empty() && !odd.lacks.empty()) {
+        // The cable that hangs where one is lacking, if there is such.
+        auto gain = odd.gains.begin();
+        auto lack = odd.lacks.begin();
+        for (auto g = odd.gains.begin(); g != odd.gains.end(); ++g)
+            for (auto l = odd.lacks.begin(); l != odd.lacks.end(); ++l)
+                if (g->port != none && g->port == l->port) {
+                    gain = g;
+                    lack = l;
+                }
+        const auto ends = cables.ends(odd.lower, *gain);
         findings.push_back({"uplink.wrong_spine", Severity::warning, ends,
                             fmt::format("{} leads to {} where the other {} of its kind lead to {}", ends[0],
-                                        ends[1], cables.kind(odd.lower), cables.name(odd.lacks.front())),
-                            "move the cable"});
-    } else if (own < usual) {
-        std::set<std::string> uppers;
-        for (const int upper : odd.lacks)
-            uppers.insert(cables.name(upper));
-        std::vector<std::string> ends{cables.name(odd.lower)};
-        ends.insert(ends.end(), uppers.begin(), uppers.end());
-        findings.push_back({"uplink.missing", own == 0 ? Severity::error : Severity::warning, ends,
-                            fmt::format("{} has {} where the other {} of its kind have {}{}", ends.front(),
-                                        counted(at(own), "uplink", "uplinks"), cables.kind(odd.lower), usual,
-                                        uppers.empty() ? std::string()
-                                                       : fmt::format(": none or too few lead to {}",
-                                                                     fmt::join(uppers, ", "))),
-                            "look for a dead or unplugged cable"});
+                                        ends[1], cables.kind(odd.lower), cables.name(lack->upper)),
+                            fmt::format("move the cable to {}", cables.name(lack->upper))});
+        odd.gains.erase(gain);
+        odd.lacks.erase(lack);
     }
+}
+
+void report_more(const Cables& cables, const Odd& odd, Findings& findings) {
+    for (const Cable& gain : odd.gains) {
+        const auto ends = cables.ends(odd.lower, gain);
+        findings.push_back({"uplink.more", Severity::warning, ends,
+                            fmt::format("{} leads to {}, where the other {} of its kind have no such cable",
+                                        ends[0], ends[1], cables.kind(odd.lower)),
+                            "unplug it, or move it to where it belongs"});
+    }
+}
+
+void report_missing(const Cables& cables, const Odd& odd, int own, int usual, Findings& findings) {
+    if (own >= usual) return;
+    std::vector<std::string> ends{cables.name(odd.lower)}, ports;
+    std::set<std::string> uppers;
+    for (const Cable& lack : odd.lacks) {
+        uppers.insert(cables.name(lack.upper));
+        if (lack.port != none) ports.push_back(cables.port(odd.lower, lack.port));
+    }
+    ends.insert(ends.end(), uppers.begin(), uppers.end());
+    ends.insert(ends.end(), ports.begin(), ports.end());
+    findings.push_back(
+        {"uplink.missing", own == 0 ? Severity::error : Severity::warning, ends,
+         fmt::format("{} has {} where the other {} of its kind have {}{}{}", ends.front(),
+                     counted(at(own), "uplink", "uplinks"), cables.kind(odd.lower), usual,
+                     uppers.empty() ? std::string()
+                                    : fmt::format(": none or too few lead to {}", fmt::join(uppers, ", ")),
+                     ports.empty() || ports.size() > 8
+                         ? std::string()
+                         : fmt::format(" (by its siblings' order of ports {})", fmt::join(ports, ", "))),
+         "look for a dead or unplugged cable"});
 }
 
 } // namespace
 
 void uplinks(const Fabric& fabric, Findings& findings) {
     const auto spreads = upward(fabric);
+    std::vector<Ports> ports; // read where a switch is odd
     std::vector<Odd> odds;
     std::map<int, int> usual_links; // odd switch → uplinks of its siblings
     for (const auto& members : peers(fabric)) {
         std::vector<char> judged(fabric.switches.size(), 0);
-        for (const Group& group : groups_of(members, spreads)) {
-            if (group.members.size() < 2 || group.typical * 2 < group.members.size()) continue;
+        for (Group& group : groups_of(members, spreads)) {
+            if (group.members.size() < 2) continue;
+            const bool odd = std::any_of(group.members.begin(), group.members.end(),
+                                         [&](int s) { return !(spreads[at(s)] == group.usual); });
+            if (odd && ports.empty()) ports = upward_ports(fabric);
+            if (odd) group.ports = port_order(group, ports);
+            if (group.typical * 2 < group.members.size() && group.ports.empty()) continue;
             for (const int s : group.members) {
                 judged[at(s)] = 1;
                 if (spreads[at(s)] == group.usual) continue;
                 usual_links[s] = group.usual.links;
-                odds.push_back(compare(s, spreads[at(s)], group.usual));
+                odds.push_back(compare(s, spreads[at(s)], ports[at(s)], group));
             }
         }
         // Those without a like are held to the number of links of their pod's other switches of the tier.
@@ -249,8 +367,11 @@ void uplinks(const Fabric& fabric, Findings& findings) {
     std::stable_sort(odds.begin(), odds.end(), [](const Odd& a, const Odd& b) { return a.lower < b.lower; });
     const Cables cables(fabric);
     report_crossed(cables, odds, findings);
-    for (const Odd& odd : odds)
-        report_odd(cables, odd, spreads[at(odd.lower)].links, usual_links[odd.lower], findings);
+    for (Odd& odd : odds) {
+        report_wrong(cables, odd, findings);
+        report_more(cables, odd, findings);
+        report_missing(cables, odd, spreads[at(odd.lower)].links, usual_links[odd.lower], findings);
+    }
 }
 
 } // namespace topo::checks
