@@ -32,6 +32,7 @@ libry_topo_la_SOURCES = \
 	%D%/check/plan.cpp %D%/check/plan.hpp \
 	%D%/check/storage.cpp %D%/check/storage.hpp \
 	%D%/check/uplinks.cpp \
+	%D%/check/vanished.cpp \
 	%D%/diff/cables.cpp %D%/diff/cables.hpp \
 	%D%/diff/diff.cpp %D%/diff/diff.hpp \
 	%D%/diff/match.cpp %D%/diff/match.hpp \

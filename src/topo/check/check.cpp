@@ -27,6 +27,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     checks::order(fabric, findings);
     checks::gpus(fabric, findings);
     checks::uplinks(fabric, findings);
+    checks::vanished(fabric, findings);
     checks::links(fabric, findings);
     checks::storage(fabric, plan, findings);
     checks::names(fabric, nameless, findings);

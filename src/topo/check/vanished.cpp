@@ -1,0 +1,225 @@
+// Spines and cores that are not there at all: nothing leads to them any more, so that the switches below
+// agree with each other. Their free ports, the numbers in names and other pods tell.
+#include "topo/check/parts.hpp"
+#include "topo/numbered_name.hpp"
+
+#include "base/hostlist.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace topo::checks {
+namespace {
+
+// Switches of one tier that lead to the same upper switches.
+struct Block {
+    std::vector<int> members, uppers; // ascending
+    int each = 0;                     // links from a member to each upper; 0: not the same everywhere
+    std::vector<int> gaps;            // ports between uplinks that no member uses
+    bool next_free = false;           // so is the port behind the last uplink
+    int below = 0, above = 0;         // links of most members
+};
+
+// What is on a switch's ports: the upper switch, or below_here for anything else, none for nothing.
+using Use = std::vector<int>;
+constexpr int below_here = -2;
+
+std::vector<Use> uses_of(const Fabric& fabric) {
+    std::vector<Use> uses(fabric.switches.size());
+    for (const Link& link : fabric.links)
+        for (const auto& [here, there] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)}) {
+            if (here->switch_ == none) continue;
+            Use& use = uses[at(here->switch_)];
+            if (use.size() <= here->port) use.resize(here->port + std::size_t{1}, none);
+            const bool up = there->switch_ != none && fabric.switches[at(there->switch_)].tier >
+                                                          fabric.switches[at(here->switch_)].tier;
+            use[here->port] = up ? there->switch_ : below_here;
+        }
+    return uses;
+}
+
+Block measure(const Fabric& fabric, const std::vector<Use>& uses, std::vector<int> members,
+              std::vector<int> uppers) {
+    Block block;
+    Mode<int> each, below, above;
+    std::vector<char> used(256, 0);
+    int first = 255, last = 0;
+    int ports = 254;
+    for (const int s : members) {
+        std::vector<int> up;
+        int others = 0;
+        for (int port = 0; at(port) < uses[at(s)].size(); ++port) {
+            const int use = uses[at(s)][at(port)];
+            if (use == none) continue;
+            used[at(port)] = 1;
+            if (use == below_here) {
+                ++others;
+                continue;
+            }
+            up.push_back(use);
+            first = std::min(first, port);
+            last = std::max(last, port);
+        }
+        below.add(others);
+        above.add(static_cast<int>(up.size()));
+        std::sort(up.begin(), up.end());
+        for (auto from = up.begin(); from != up.end();) {
+            const auto to = std::upper_bound(from, up.end(), *from);
+            each.add(static_cast<int>(to - from));
+            from = to;
+        }
+        ports = std::min(ports, fabric.switches[at(s)].ports);
+    }
+    block.members = std::move(members);
+    block.uppers = std::move(uppers);
+    if (each.count() * 8 >= each.total() * 7) block.each = each.value();
+    block.below = below.value();
+    block.above = above.value();
+    for (int port = first; port < last; ++port)
+        if (used[at(port)] == 0) block.gaps.push_back(port);
+    block.next_free = last < ports && used[at(last + 1)] == 0;
+    return block;
+}
+
+std::vector<Block> blocks_of(const Fabric& fabric, int tier, const std::vector<Use>& uses) {
+    std::map<std::vector<int>, std::vector<int>> by_uppers;
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        if (fabric.switches[at(s)].tier != tier) continue;
+        std::vector<int> uppers;
+        std::copy_if(uses[at(s)].begin(), uses[at(s)].end(), std::back_inserter(uppers),
+                     [](int use) { return use >= 0; });
+        std::sort(uppers.begin(), uppers.end());
+        uppers.erase(std::unique(uppers.begin(), uppers.end()), uppers.end());
+        if (!uppers.empty()) by_uppers[std::move(uppers)].push_back(s);
+    }
+    // Those that lead elsewhere for a fault of their own are fewer than half of what leads to an upper
+    // switch.
+    std::map<int, std::size_t> below; // upper switch → switches of the tier
+    for (const auto& [uppers, members] : by_uppers)
+        for (const int upper : uppers)
+            below[upper] += members.size();
+    std::vector<Block> blocks;
+    for (auto& [uppers, members] : by_uppers)
+        if (members.size() > 1 &&
+            std::all_of(uppers.begin(), uppers.end(),
+                        [&, count = members.size()](int upper) { return count * 2 > below.at(upper); }))
+            blocks.push_back(measure(fabric, uses, std::move(members), uppers));
+    return blocks;
+}
+
+// The numbers of switches that are named alike, with the names that have them; ascending.
+using Numbers = std::map<std::uint32_t, NumberedName>;
+
+// The switches by series; those that are numbered through under several stems (A10-SPINE-04, B10-SPINE-05)
+// are one. Nothing where a name has no number.
+std::vector<Numbers> series_of(const Fabric& fabric, const std::vector<int>& uppers) {
+    std::map<std::pair<std::size_t, std::string_view>, std::vector<NumberedName>> by_shape; // lengths, tails
+    for (const int s : uppers) {
+        const auto& text = fabric.switches[at(s)].name;
+        const auto name = numbered(text);
+        if (!name) return {};
+        by_shape[{text.size(), name->tail}].push_back(*name);
+    }
+    std::vector<Numbers> all;
+    for (const auto& [shape, names] : by_shape) {
+        Numbers through;
+        std::map<std::pair<std::string_view, std::string_view>, Numbers> by_stem;
+        for (const auto& name : names) {
+            through.emplace(name.number, name);
+            by_stem[{name.stem, name.tail}].emplace(name.number, name);
+        }
+        if (through.size() == names.size())
+            all.push_back(std::move(through));
+        else
+            for (auto& [stem, numbers] : by_stem)
+                all.push_back(std::move(numbers));
+    }
+    return all;
+}
+
+// The one name that is missing in these series, or what it may be where two stems meet; `behind`: the next,
+// where none is.
+std::vector<std::string> absent_name(const Fabric& fabric, const std::vector<int>& uppers, bool behind) {
+    const auto taken = [&](const std::string& name) {
+        return std::any_of(fabric.switches.begin(), fabric.switches.end(),
+                           [&](const Switch& s) { return s.name == name; });
+    };
+    std::vector<std::vector<std::string>> free;
+    const auto add = [&](std::uint32_t number, const NumberedName& one, const NumberedName& other) {
+        std::vector<std::string> names{one.at(number)};
+        if (!one.kin(other)) names.push_back(other.at(number));
+        if (std::none_of(names.begin(), names.end(), taken)) free.push_back(std::move(names));
+    };
+    const auto series = series_of(fabric, uppers);
+    for (const Numbers& numbers : series)
+        for (auto next = std::next(numbers.begin()), last = numbers.begin(); next != numbers.end();
+             last = next++)
+            for (auto n = last->first + 1; n < next->first && free.size() < 2; ++n)
+                add(n, last->second, next->second);
+    for (const Numbers& numbers : series)
+        if (free.empty() && numbers.begin()->first == 2)
+            add(1, numbers.begin()->second, numbers.begin()->second);
+    if (free.empty() && behind && series.size() == 1) {
+        const auto& [number, name] = *series.front().rbegin();
+        add(number + 1, name, name);
+    }
+    return free.size() == 1 ? free.front() : std::vector<std::string>();
+}
+
+void report(const Fabric& fabric, const Block& block, std::size_t usual, int tier, Findings& findings) {
+    if (block.each == 0 || block.uppers.empty()) return;
+    const auto each = at(block.each);
+    const bool stripes =
+        each > 1 && block.next_free && (block.gaps.size() + 1) % each == 0 && block.gaps.size() + 1 == each;
+    const bool gap = block.gaps.size() == each || stripes;
+    const bool fewer = block.uppers.size() + 1 == usual;
+    const bool uneven = block.below - block.above == block.each;
+    const auto skipped = absent_name(fabric, block.uppers, false);
+    const int signs = (gap ? 1 : 0) + (fewer ? 1 : 0) + (uneven ? 1 : 0) + (skipped.empty() ? 0 : 1);
+    if (signs < 2 && !(uneven && each >= 4 && block.uppers.size() > 2)) return;
+    const auto names = skipped.empty() ? absent_name(fabric, block.uppers, true) : skipped;
+    const auto members = switch_names(fabric, block.members);
+    const std::string_view kind = tier == 0 ? "spine" : tier == 1 ? "core" : "switch";
+    Finding finding{"switch.missing", Severity::error, {}, {}, "look whether it is powered and cabled"};
+    finding.ends = names;
+    finding.ends.push_back(members);
+    finding.evidence =
+        fmt::format("a {}{} is not seen: {}", kind,
+                    names.empty() ? "" : fmt::format(", probably {},", fmt::join(names, " or ")), members);
+    std::vector<std::string> reasons;
+    if (gap) {
+        auto ports = block.gaps;
+        if (stripes) ports.push_back(none);
+        std::erase(ports, none);
+        reasons.push_back(ports.empty()
+                              ? std::string("have free ports behind their uplinks")
+                              : fmt::format("have no cable on {} {} between their uplinks",
+                                            ports.size() == 1 ? "port" : "ports", fmt::join(ports, ", ")));
+    }
+    if (fewer)
+        reasons.push_back(fmt::format("lead to {} {}s where others of their kind lead to {}",
+                                      block.uppers.size(), kind, usual));
+    if (uneven) reasons.push_back(fmt::format("have {} links below and {} above", block.below, block.above));
+    if (!skipped.empty()) reasons.push_back("lead to its neighbours by number");
+    finding.evidence += fmt::format(" {}", fmt::join(reasons, ", and "));
+    findings.push_back(std::move(finding));
+}
+
+} // namespace
+
+void vanished(const Fabric& fabric, Findings& findings) {
+    const auto uses = uses_of(fabric);
+    for (int tier = 0; tier + 1 < fabric.tiers; ++tier) {
+        const auto blocks = blocks_of(fabric, tier, uses);
+        Mode<std::size_t> sizes;
+        for (const Block& block : blocks)
+            sizes.add(block.uppers.size());
+        for (const Block& block : blocks)
+            report(fabric, block, blocks.size() > 2 && sizes.count() * 2 > blocks.size() ? sizes.value() : 0,
+                   tier, findings);
+    }
+}
+
+} // namespace topo::checks
