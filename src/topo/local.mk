@@ -31,6 +31,7 @@ libry_topo_la_SOURCES = \
 	%D%/check/order.cpp \
 	%D%/check/plan.cpp %D%/check/plan.hpp \
 	%D%/check/storage.cpp %D%/check/storage.hpp \
+	%D%/check/strays.cpp %D%/check/strays.hpp \
 	%D%/check/uplinks.cpp \
 	%D%/check/vanished.cpp \
 	%D%/diff/cables.cpp %D%/diff/cables.hpp \

@@ -4,6 +4,7 @@
 #include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
 #include "topo/check/plan.hpp"
+#include "topo/check/strays.hpp"
 
 namespace topo {
 
@@ -30,6 +31,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     checks::vanished(fabric, findings);
     checks::links(fabric, findings);
     checks::storage(fabric, plan, findings);
+    checks::strays(fabric, findings);
     checks::names(fabric, nameless, findings);
     checks::domains(fabric, findings);
     checks::parts(fabric, findings);

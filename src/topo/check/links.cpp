@@ -1,7 +1,10 @@
 // Each link against its siblings: state, width, speed.
 #include "topo/check/parts.hpp"
+#include "topo/check/strays.hpp"
 
+#include "topo/numbered_name.hpp"
 #include "topo/rate.hpp"
+#include "topo/read/host_names.hpp"
 
 #include <fmt/format.h>
 
@@ -32,21 +35,55 @@ const End& lower_end(const Fabric& fabric, const Link& link) {
                                                                                                : link.a;
 }
 
+// Links that should run alike over the whole fabric: of one device of hosts named alike, or between two
+// tiers.
+using Kind = std::pair<std::string, std::string>;
+
+Kind kind_of(const Fabric& fabric, const Link& link) {
+    const End& lower = lower_end(fabric, link);
+    if (lower.host != none) {
+        const Host& host = fabric.hosts[at(lower.host)];
+        return {name_shape(host.name), canonical_device(host.hcas[at(lower.hca)].device)};
+    }
+    const auto tier = [&](const End& end) {
+        return fmt::format("{}", fabric.switches[at(end.switch_)].tier);
+    };
+    const End& upper = other_end(link, lower);
+    return {tier(lower), upper.switch_ == none ? "" : tier(upper)};
+}
+
 // A host of at least three compute links is its own measure; smaller ones are measured by their leaf.
 constexpr std::size_t own_measure = 3;
 
+// The leaf on which an HCA should hang, as the others of its unit do; the one on which it hangs where that is
+// not known.
+int proper_leaf(const Fabric& fabric, const End& lower, const End& upper) {
+    const Host& host = fabric.hosts[at(lower.host)];
+    const int rail = host.hcas[at(lower.hca)].rail;
+    if (host.unit == none || rail == none || host.hcas[at(lower.hca)].ports.size() > 1) return upper.switch_;
+    const int leaf = fabric.units[at(host.unit)].leaves[at(rail)];
+    return leaf == none ? upper.switch_ : leaf;
+}
+
 struct Siblings {
-    explicit Siblings(const Fabric& fabric)
-        : of_host(fabric.hosts.size()), of_leaf(fabric.switches.size()), of_uplinks(fabric.switches.size()) {
+    // `blamed`: switches all of whose links are slow, which say nothing of the hosts below.
+    Siblings(const Fabric& fabric, const std::vector<char>& blamed)
+        : of_host(fabric.hosts.size()), of_leaf(fabric.switches.size()), of_any(fabric.switches.size()),
+          of_uplinks(fabric.switches.size()) {
         for (const Link& link : fabric.links) {
             const End& lower = lower_end(fabric, link);
             const End& upper = other_end(link, lower);
             if (lower.host == none) {
                 of_uplinks[at(lower.switch_)].add(link);
-            } else if (is_compute(fabric, lower)) {
-                of_host[at(lower.host)].add(link);
-                if (upper.switch_ != none) of_leaf[at(upper.switch_)].add(link);
+                continue;
             }
+            if (upper.switch_ != none) of_any[at(upper.switch_)].add(link);
+            if (!is_compute(fabric, lower)) {
+                of_kind[kind_of(fabric, link)].add(link);
+                continue;
+            }
+            if (upper.switch_ == none || blamed[at(upper.switch_)] == 0) of_host[at(lower.host)].add(link);
+            if (const int leaf = proper_leaf(fabric, lower, upper); leaf != none) of_leaf[at(leaf)].add(link);
         }
     }
     // None when there is nothing to compare with.
@@ -55,17 +92,94 @@ struct Siblings {
         const Usual* usual = nullptr;
         if (lower.host == none) {
             usual = &of_uplinks[at(lower.switch_)];
+            if (usual->mbps.total() < 2) usual = nullptr;
         } else if (is_compute(fabric, lower)) {
-            const End& upper = other_end(link, lower);
             usual = &of_host[at(lower.host)];
-            if (usual->empty() || usual->mbps.total() < own_measure)
-                usual = upper.switch_ == none ? nullptr : &of_leaf[at(upper.switch_)];
+            if (usual->empty() || usual->mbps.total() < own_measure) {
+                const int leaf = proper_leaf(fabric, lower, other_end(link, lower));
+                usual = leaf == none ? nullptr : &of_leaf[at(leaf)];
+            }
+        } else if (nameless(fabric.hosts[at(lower.host)])) {
+            const int leaf = other_end(link, lower).switch_; // nothing else says what its like is
+            usual = leaf == none ? nullptr : &of_any[at(leaf)];
+            if (usual != nullptr && usual->mbps.count() < own_measure) usual = nullptr;
+        } else {
+            usual = &of_kind.at(kind_of(fabric, link));
+            if (usual->mbps.count() < own_measure || usual->mbps.count() * 2 <= usual->mbps.total())
+                usual = nullptr;
         }
         return usual == nullptr || usual->empty() ? nullptr : usual;
     }
 
-    std::vector<Usual> of_host, of_leaf, of_uplinks;
+    std::vector<Usual> of_host, of_leaf; // compute
+    std::vector<Usual> of_any;           // of a leaf: all hosts
+    std::vector<Usual> of_uplinks;
+    std::map<Kind, Usual> of_kind; // storage
 };
+
+// Switches all of whose links to switches, and nearly all to hosts, run below what links between those tiers
+// usually do, where their siblings' do not: the switch, not its cables. Reports them and marks their links.
+std::vector<char> report_switches(const Fabric& fabric, Findings& findings) {
+    std::map<std::pair<int, int>, Usual> usual; // by tiers, hosts being -2
+    const auto tiers = [&](const Link& link) {
+        const auto tier = [&](const End& end) {
+            return end.switch_ == none ? -2 : fabric.switches[at(end.switch_)].tier;
+        };
+        const int a = tier(link.a), b = tier(link.b);
+        return std::pair(std::min(a, b), std::max(a, b));
+    };
+    for (const Link& link : fabric.links)
+        usual[tiers(link)].add(link);
+    struct Count {
+        std::size_t hosts = 0, slow_hosts = 0, switches = 0, slow_switches = 0, narrow = 0;
+        Mode<std::uint32_t> mbps;
+        std::uint8_t width = 0;
+        bool whole() const {
+            return switches + hosts >= 4 && switches > 0 && slow_switches == switches &&
+                   slow_hosts * 8 >= hosts * 7;
+        }
+    };
+    std::vector<Count> counts(fabric.switches.size());
+    for (const Link& link : fabric.links) {
+        if (link.mbps == 0 || link.state == LinkState::down) continue;
+        const Usual& of = usual.at(tiers(link));
+        const bool slow = link.mbps < of.mbps.value(), narrow = link.width < of.width.value();
+        const bool host = link.a.host != none || link.b.host != none;
+        for (const End* end : {&link.a, &link.b}) {
+            if (end->switch_ == none) continue;
+            Count& count = counts[at(end->switch_)];
+            ++(host ? count.hosts : count.switches);
+            if (!slow) continue;
+            ++(host ? count.slow_hosts : count.slow_switches);
+            count.narrow += narrow ? 1 : 0;
+            count.mbps.add(link.mbps);
+            count.width = link.width;
+        }
+    }
+    std::map<int, std::pair<std::size_t, std::size_t>> of_tier; // so, of all
+    for (std::size_t s = 0; s < counts.size(); ++s) {
+        auto& [whole, all] = of_tier[fabric.switches[s].tier];
+        whole += counts[s].whole() ? 1 : 0;
+        ++all;
+    }
+    std::vector<char> blamed(fabric.switches.size(), 0);
+    for (int s = 0; at(s) < counts.size(); ++s) {
+        const Count& count = counts[at(s)];
+        const auto& [whole, all] = of_tier.at(fabric.switches[at(s)].tier);
+        if (!count.whole() || whole * 4 > std::max<std::size_t>(all, 4)) continue;
+        blamed[at(s)] = 1;
+        const bool narrow = count.narrow * 2 > count.mbps.total();
+        const auto name = switch_name(fabric, s);
+        findings.push_back(
+            {narrow ? "switch.narrow" : "switch.slow",
+             Severity::warning,
+             {name},
+             fmt::format("all links of {} run at {} or so, those of its siblings faster", name,
+                         format_rate({count.width, count.mbps.value()})),
+             "look at the switch itself: its port profile and speed settings, then its firmware"});
+    }
+    return blamed;
+}
 
 void report_rate(const Fabric& fabric, const Link& link, const Usual& usual, Findings& findings) {
     if (link.mbps == 0 || link.mbps >= usual.mbps.value()) return;
@@ -102,7 +216,12 @@ void report_slow_hosts(const Fabric& fabric, const Siblings& siblings, Findings&
 } // namespace
 
 void links(const Fabric& fabric, Findings& findings) {
-    const Siblings siblings(fabric);
+    const auto blamed = report_switches(fabric, findings);
+    const Siblings siblings(fabric, blamed);
+    const auto strays = stray_links(fabric);
+    const auto explained = [&](const End& end) {
+        return end.switch_ != none && blamed[at(end.switch_)] != 0;
+    };
     const bool managed = std::any_of(fabric.links.begin(), fabric.links.end(),
                                      [](const Link& link) { return link.state == LinkState::active; });
     for (const Link& link : fabric.links) {
@@ -122,6 +241,10 @@ void links(const Fabric& fabric, Findings& findings) {
                 "look at what the subnet manager says of it");
             continue;
         }
+        if (explained(link.a) || explained(link.b)) continue;
+        if (std::binary_search(strays.begin(), strays.end(),
+                               static_cast<std::size_t>(&link - fabric.links.data())))
+            continue; // it should not be there
         if (const Usual* usual = siblings.of(fabric, link)) report_rate(fabric, link, *usual, findings);
     }
     report_slow_hosts(fabric, siblings, findings);

@@ -30,6 +30,7 @@ void links(const Fabric& fabric, Findings& findings);   // down, slow and narrow
 void storage(const Fabric& fabric, const Plan& plan,
              Findings& findings);                        // HCAs and cables of storage networks
 void vanished(const Fabric& fabric, Findings& findings); // spines and cores that nothing leads to any more
+void strays(const Fabric& fabric, Findings& findings);   // cables between switches that no tree has
 void names(const Fabric& fabric, const Nameless& nameless,
            Findings& findings);                         // duplicates, nameless HCAs, hosts without facts
 void domains(const Fabric& fabric, Findings& findings); // NVLink domains that do not lie in one unit

@@ -1,0 +1,14 @@
+// Cables between switches that the tree has no place for. Internal to src/topo/check.
+#pragma once
+
+#include "topo/check/check.hpp"
+
+#include <vector>
+
+namespace topo::checks {
+
+// Links of a switch to itself, and between switches of one tier where few of that tier have such links: on
+// spines of a Dragonfly+ or back to back they are the network itself. Ascending.
+std::vector<std::size_t> stray_links(const Fabric& fabric);
+
+} // namespace topo::checks
