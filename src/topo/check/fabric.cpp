@@ -29,6 +29,33 @@ void report_disconnected(const Fabric& fabric, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
+// Rails that have no network in common: messages between them pass through a host. Rail-only networks are
+// built so, but whoever plans one must know.
+void report_apart(const Fabric& fabric, Findings& findings) {
+    if (fabric.tiers < 2) return;
+    Sets met(at(fabric.rails));
+    for (const Island& island : fabric.islands)
+        for (const int rail : island.rails)
+            met.join(island.rails.front(), rail);
+    std::map<int, std::vector<int>> groups;
+    for (int r = 0; r < fabric.rails; ++r)
+        groups[met.find(r)].push_back(r);
+    if (groups.size() < 2) return;
+    Finding finding{
+        "rails.apart",
+        Severity::info,
+        {},
+        {},
+        "between them messages must change rails inside a host (NCCL: PXN, NCCL_CROSS_NIC=0), unless "
+        "links are added"};
+    for (const auto& [first, rails] : groups)
+        finding.ends.push_back(
+            fmt::format("{} {}", rails.size() == 1 ? "rail" : "rails", fmt::join(rails, ", ")));
+    finding.evidence = fmt::format("the rails are in {} networks that no link joins: {}", groups.size(),
+                                   fmt::join(finding.ends, " | "));
+    findings.push_back(std::move(finding));
+}
+
 // Bandwidth below and above a switch, or a tier of them, in 10^6 bit/s.
 struct Load {
     std::uint64_t below = 0, above = 0;
@@ -89,6 +116,7 @@ void report_oversubscribed(const Fabric& fabric, Findings& findings) {
 
 void parts(const Fabric& fabric, Findings& findings) {
     report_disconnected(fabric, findings);
+    report_apart(fabric, findings);
     report_oversubscribed(fabric, findings);
 }
 

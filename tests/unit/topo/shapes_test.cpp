@@ -1,11 +1,11 @@
 // Fabrics of every shape: units, rails and findings as they must be, made directly and as a discovery of
 // their net file shows them, and the same under any order and any names.
-#include "unit/topo/fabrics.hpp"
-#include "unit/topo/shuffle.hpp"
 #include "topo/read/assemble.hpp"
 #include "topo/read/ibnetdiscover.hpp"
 #include "topo/read/roles.hpp"
 #include "topo/synth/ibsim_net.hpp"
+#include "unit/topo/fabrics.hpp"
+#include "unit/topo/shuffle.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ const std::vector<Shape> shapes{
      {"tier.oversubscribed"}},
     {"two planes", "units=2 hosts=8 rails=4 planes=2", 16, 2, 1, 2, 4, 2, {}},
     {"two planes with cores", "pods=2 units=2 hosts=4 rails=2 planes=2", 16, 4, 2, 2, 2, 3, {}},
-    {"rails that never meet", "units=2 hosts=4 rails=4 spines=16", 8, 2, 1, 4, 4, 2, {}},
+    {"rails that never meet", "units=2 hosts=4 rails=4 spines=16", 8, 2, 1, 4, 4, 2, {"rails.apart"}},
     {"Vela-like: two two-port NICs on a pair of leaves",
      "units=4 hosts=16 rails=2 ports=2 leaves=1 rate=4xEDR",
      64,
