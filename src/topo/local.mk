@@ -12,6 +12,7 @@ libry_topo_la_SOURCES = \
 	%D%/fabric_print.cpp \
 	%D%/guid.hpp \
 	%D%/json_walk.cpp %D%/json_walk.hpp \
+	%D%/meeting.cpp %D%/meeting.hpp \
 	%D%/nameless.hpp %D%/names.cpp %D%/names.hpp \
 	%D%/numbered_name.cpp %D%/numbered_name.hpp \
 	%D%/order.cpp %D%/order.hpp \

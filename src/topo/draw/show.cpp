@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "topo/draw/words.hpp"
+#include "topo/meeting.hpp"
 #include "topo/names.hpp"
 #include "topo/rate.hpp"
 
@@ -190,6 +191,8 @@ std::string show(const Fabric& fabric, ShowOptions options) {
                    counted(fabric.switches.size(), "switch", "switches"),
                    counted(static_cast<std::size_t>(fabric.tiers), "tier", "tiers"),
                    counted(fabric.links.size(), "link", "links"));
+    if (const auto text = rails_meeting_text(rails_meeting(fabric)); !text.empty())
+        fmt::format_to(put, "{}\n", text);
     if (!fabric.source.empty()) fmt::format_to(put, "from {}\n", fabric.source);
 
     for (std::size_t p = 0; p < fabric.pods.size(); ++p) {
@@ -275,7 +278,7 @@ std::string show_json(const Fabric& fabric) {
         {"rails", fabric.rails},           {"tiers", fabric.tiers},
         {"links", fabric.links.size()},    {"pods", std::move(pods)},
         {"units", std::move(units)},       {"hosts_in_no_unit", std::move(unitless)},
-        {"switches", std::move(switches)}};
+        {"switches", std::move(switches)}, {"rails_meet", rails_meeting_json(rails_meeting(fabric))}};
     if (!fabric.domains.empty()) {
         auto& domains = top["domains"].emplace_array();
         for (const Domain& domain : fabric.domains)

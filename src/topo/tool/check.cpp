@@ -3,6 +3,7 @@
 
 #include "base/table.hpp"
 #include "topo/fabric_json.hpp"
+#include "topo/meeting.hpp"
 #include "topo/tool/command.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ struct Options {
     bool json = false;
 };
 
-void print_json(const std::vector<Finding>& findings) {
+void print_json(const Fabric& fabric, const std::vector<Finding>& findings) {
     boost::json::array list;
     for (const auto& finding : findings)
         list.push_back(boost::json::object{{"code", finding.code},
@@ -28,14 +29,21 @@ void print_json(const std::vector<Finding>& findings) {
                                            {"text", finding.text},
                                            {"evidence", finding.evidence},
                                            {"fix", finding.fix}});
-    fmt::print("{}", base::to_pretty(boost::json::object{{"findings", std::move(list)}}));
+    fmt::print(
+        "{}", base::to_pretty(boost::json::object{
+                  {"findings", std::move(list)}, {"rails_meet", rails_meeting_json(rails_meeting(fabric))}}));
 }
 
-void print_table(const std::vector<Finding>& findings) {
+void print_table(const Fabric& fabric, const std::vector<Finding>& findings) {
     base::Table table({"SEVERITY", "CODE", "FINDING"});
     for (const auto& finding : findings)
         table.add({std::string(to_string(finding.severity)), finding.code, finding.text});
-    if (!table.empty()) fmt::print("{}", table.print());
+    if (!table.empty())
+        fmt::print("{}", table.print());
+    else
+        fmt::print("no findings: {} hosts, {} switches, {} links\n", fabric.hosts.size(),
+                   fabric.switches.size(), fabric.links.size());
+    if (const auto text = rails_meeting_text(rails_meeting(fabric)); !text.empty()) fmt::print("{}\n", text);
 }
 
 base::Expected<int> run(const Options& options) {
@@ -43,12 +51,9 @@ base::Expected<int> run(const Options& options) {
     if (!fabric) return fabric.error();
     const auto findings = check(*fabric);
     if (options.json)
-        print_json(findings);
+        print_json(*fabric, findings);
     else
-        print_table(findings);
-    if (findings.empty() && !options.json)
-        fmt::print("no findings: {} hosts, {} switches, {} links\n", fabric->hosts.size(),
-                   fabric->switches.size(), fabric->links.size());
+        print_table(*fabric, findings);
     const bool matters = std::any_of(findings.begin(), findings.end(),
                                      [](const Finding& f) { return f.severity != Severity::info; });
     return matters ? base::exit_finding : base::exit_done;

@@ -9,6 +9,7 @@ TEST_CASE("equal units are folded, unequal ones are not") {
     auto fabric = *topo::synthesise(*topo::parse_synth("units=3 hosts=4 rails=2 rate=4xHDR"));
     CHECK(topo::show(fabric) ==
           "12 hosts, 2 rails, 24 compute HCAs (4xHDR); 7 switches in 2 tiers, 48 links\n"
+          "rails 0,1 meet at the spines\n"
           "\n"
           "pod1  3 units, 12 hosts, 1 spine: spine-pod1-1\n"
           "  su1 … su3  3 units of 4 hosts x 2 rails  n[001-012]\n"
