@@ -22,6 +22,7 @@ libry_topo_la_SOURCES = \
 	%D%/check/cabling.cpp \
 	%D%/check/domains.cpp \
 	%D%/check/fabric.cpp \
+	%D%/check/globals.cpp \
 	%D%/check/gpus.cpp \
 	%D%/check/hosts.cpp \
 	%D%/check/leaves.cpp \

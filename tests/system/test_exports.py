@@ -148,6 +148,52 @@ def test_slurmctld_has_the_units_as_its_topology(build):
         check(not complaints, f"slurmctld complains: {complaints}\n{tail(root / 'slurmctld.log')}")
 
 
+# Of 64 hosts each, so that one controller loads them one after another.
+ODD = {"pods of halves that meet nowhere": "pods=2 units=2 hosts=16 rails=8",
+       "planes": "units=4 hosts=16 rails=4 planes=2",
+       "NVLink domains": "units=4 hosts=16 rails=4 domains=4",
+       "units of half the rails, and storage": "units=4 hosts=16 rails=4 halved=1 storage=1",
+       "a Dragonfly+": "pods=4 units=2 hosts=8 rails=2 spines=4 globals=1",
+       "spines back to back": "pods=2 units=2 hosts=16 rails=2 spines=2 globals=8",
+       "hosts on a spine": "units=4 hosts=16 rails=1 spines=2"}
+
+
+def on_a_spine(fabric, hosts):
+    """Plugs all cables of these hosts into the first spine."""
+    document = json.loads(fabric.read_text())
+    guids = {hca["guid"] for host in document["hosts"] if host["name"] in hosts for hca in host["hcas"]}
+    spine = next(switch["guid"] for switch in document["switches"] if switch["name"].startswith("spine"))
+    for port, link in enumerate(link for link in document["links"] if link["ends"][0][0] in guids):
+        link["ends"][1] = [spine, 60 + port]
+    fabric.write_text(json.dumps(document))
+
+
+def test_slurmctld_loads_odd_fabrics(build):
+    """Every host is in one switch of the lowest level and below one root, and slurmctld warns of nothing."""
+    with folder() as root:
+        log = root / "slurmctld.log"
+        export(build, synth(build, root, ODD["planes"]), "slurm-tree").rename(root / "topology.conf")
+        with slurmctld(root, "n[001-064]") as env:
+            for what, words in ODD.items():
+                (root / "fabric.json").unlink()
+                fabric = synth(build, root, words)
+                if what == "hosts on a spine":
+                    on_a_spine(fabric, {"n001", "n040"})
+                export(build, fabric, "slurm-tree").rename(root / "topology.conf")
+                read = len(log.read_text())
+                run("scontrol", "reconfigure", env=env)
+                switches = re.findall(r"SwitchName=(\S+) Level=(\d+) LinkSpeed=\d+ Nodes=(\S+)",
+                                      run("scontrol", "show", "topology", env=env))
+                leaves = ",".join(nodes for _, level, nodes in switches if level == "0")
+                hosts = run("scontrol", "show", "hostnames", leaves, env=env).split()
+                equal(sorted(hosts), [f"n{number:03}" for number in range(1, 65)], f"{what}: hosts of the lowest level")
+                equal([nodes for _, level, nodes in switches if int(level) == max(int(l) for _, l, _ in switches)],
+                      ["n[001-064]"], f"{what}: roots")
+                complaints = [line for line in log.read_text()[read:].splitlines() if re.search(r"switch|topolog", line, re.I)
+                              and re.search(r"error|warning|invalid|lack", line, re.I)]
+                check(not complaints, f"{what}: slurmctld complains: {complaints}")
+
+
 def test_topology_yaml_is_what_slurm_documents(build):
     """topology.yaml holds a tree and blocks with the attributes of topology.yaml(5); no Slurm 25.05 reads it here."""
     try:

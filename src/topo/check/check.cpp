@@ -29,6 +29,7 @@ std::vector<Finding> check(const Fabric& fabric) {
     checks::gpus(fabric, findings);
     checks::uplinks(fabric, findings);
     checks::vanished(fabric, findings);
+    checks::globals(fabric, findings);
     checks::links(fabric, findings);
     checks::storage(fabric, plan, findings);
     checks::strays(fabric, findings);

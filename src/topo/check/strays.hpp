@@ -11,4 +11,7 @@ namespace topo::checks {
 // spines of a Dragonfly+ or back to back they are the network itself. Ascending.
 std::vector<std::size_t> stray_links(const Fabric& fabric);
 
+// Links between pods that are lacking where no core joins these (Dragonfly+).
+void globals(const Fabric& fabric, std::vector<Finding>& findings);
+
 } // namespace topo::checks

@@ -1,12 +1,12 @@
 #include "topo/export/tree.hpp"
 
 #include "topo/names.hpp"
+#include "topo/sets.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 namespace topo::exports {
 namespace {
@@ -15,25 +15,6 @@ bool safe(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.';
 }
-
-// Disjoint sets of switches; the representative is the least member.
-class Sets {
-public:
-    explicit Sets(std::size_t size) : up_(size) { std::iota(up_.begin(), up_.end(), 0); }
-    int find(int i) {
-        while (up_[at(i)] != i)
-            i = up_[at(i)] = up_[at(up_[at(i)])];
-        return i;
-    }
-    void join(int a, int b) {
-        a = find(a);
-        b = find(b);
-        up_[at(std::max(a, b))] = std::min(a, b);
-    }
-
-private:
-    std::vector<int> up_;
-};
 
 // The name of the only leaf of a unit, on fabrics where a unit has one; else the unit's.
 std::string unit_name(const Fabric& fabric, const Unit& unit) {
@@ -165,6 +146,22 @@ Tree logical_tree(const Fabric& fabric, const Selection& selection) {
             });
         know_units();
     }
+
+    // What else is connected has one root: pods whose spines are joined to each other, without cores.
+    for (const Link& link : fabric.links)
+        if (link.a.switch_ != none && link.b.switch_ != none && link.state != LinkState::down)
+            sets.join(link.a.switch_, link.b.switch_);
+    std::size_t parts = 0;
+    add_level(
+        tree, "fabric",
+        [&](std::size_t b) {
+            const int leaf = first_leaf(*units[b]);
+            return leaf == none ? -2 - static_cast<int>(b) : sets.find(leaf);
+        },
+        names,
+        [&](std::size_t, std::size_t groups) {
+            return groups == 1 ? std::string("fabric") : fmt::format("fabric{}", ++parts);
+        });
     return tree;
 }
 

@@ -22,7 +22,7 @@ struct Word {
     int low, high;
 };
 
-constexpr std::array<Word, 17> number_words{{{"pods", &SynthSpec::pods, 1, 1024},
+constexpr std::array<Word, 18> number_words{{{"pods", &SynthSpec::pods, 1, 1024},
                                              {"units", &SynthSpec::units, 1, 1024},
                                              {"hosts", &SynthSpec::hosts, 1, 200},
                                              {"rails", &SynthSpec::rails, 1, 64},
@@ -38,6 +38,7 @@ constexpr std::array<Word, 17> number_words{{{"pods", &SynthSpec::pods, 1, 1024}
                                              {"radix", &SynthSpec::radix, 2, 254},
                                              {"spines", &SynthSpec::spines, 1, 4096},
                                              {"cores", &SynthSpec::cores, 1, 4096},
+                                             {"globals", &SynthSpec::globals, 0, 64},
                                              {"seed", &SynthSpec::seed, 0, 1 << 30}}};
 
 Error bad(std::string_view word, std::string_view what) {
@@ -98,7 +99,7 @@ Expected<void> set_word(SynthSpec& spec, std::string_view word) {
     }
     return bad(
         word, "unknown word; allowed are pods, units, hosts, rails, halved, ports, planes, leaves, "
-              "storage, sharing, domains, gpus, oversub, radix, spines, cores, prefix, rate, faults "
+              "storage, sharing, domains, gpus, oversub, radix, spines, cores, globals, prefix, rate, faults "
               "and seed, each as key=value");
 }
 
@@ -190,9 +191,10 @@ class Weaver {
 public:
     explicit Weaver(const SynthSpec& spec)
         : spec_(spec), build_(spec), uplinks_(divide_up(hcas_on_leaf(spec), spec.oversub)),
-          cored_(spec.pods > 1 || spec.cores > 0), spined_(cored_ || spec.units > 1 || spec.spines > 0),
+          cored_(spec.globals == 0 && (spec.pods > 1 || spec.cores > 0)),
+          spined_(cored_ || spec.pods > 1 || spec.units > 1 || spec.spines > 0),
           pod_uplinks_(spec.units * spec.leaves * (spec.ports / spec.planes) * uplinks_) {
-        const int spine_down = cored_ ? divide_up(spec.radix, 2) : spec.radix;
+        const int spine_down = cored_ || spec.globals > 0 ? divide_up(spec.radix, 2) : spec.radix;
         spines_ = !spined_ ? 0 : spec.spines > 0 ? spec.spines : divide_up(pod_uplinks_, spine_down);
         sides_ = spined_ ? std::max(1, std::min(spec.leaves, spines_ / uplinks_)) : 1;
     }
@@ -208,6 +210,7 @@ public:
             add_pod(pod);
         for (int plane = 0; cored_ && plane < spec_.planes; ++plane)
             add_cores(plane);
+        add_globals();
         add_storage_spine();
         if (build_.most_ports() > 254)
             return bad(
@@ -289,6 +292,16 @@ private:
             }
     }
 
+    // Dragonfly+: each spine to those of its number in all other pods.
+    void add_globals() {
+        for (std::size_t a = 0; a < spines_of_.size(); ++a)
+            for (std::size_t b = a + 1; b < spines_of_.size(); ++b)
+                for (std::size_t plane = 0; plane < spines_of_[a].size(); ++plane)
+                    for (std::size_t s = 0; s < spines_of_[a][plane].size(); ++s)
+                        for (int l = 0; l < spec_.globals; ++l)
+                            build_.cable(spines_of_[a][plane][s], spines_of_[b][plane][s]);
+    }
+
     // A leaf of the storage network with a free port; a quarter of its ports is for uplinks.
     int storage_leaf() {
         const int most = std::max(1, spec_.radix * 3 / 4);
@@ -334,6 +347,11 @@ Expected<void> check_size(const SynthSpec& spec) {
         return bad(fmt::format("leaves={}", spec.leaves), fmt::format("more than the {} rails", spec.rails));
     if (spec.halved > spec.units)
         return bad(fmt::format("halved={}", spec.halved), fmt::format("more than the {} units", spec.units));
+    if (spec.globals > 0 && spec.cores > 0)
+        return bad(fmt::format("globals={}", spec.globals),
+                   "links between pods' spines stand for cores: give one");
+    if (spec.globals > 0 && spec.pods < 2)
+        return bad(fmt::format("globals={}", spec.globals), "a single pod has none");
     if (spec.halved > 0 && spec.rails < 2)
         return bad(fmt::format("halved={}", spec.halved), "a single rail cannot be halved");
     if (spec.storage > 0 && spec.sharing == 0 &&

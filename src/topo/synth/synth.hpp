@@ -32,6 +32,7 @@ struct SynthSpec {
     int radix = 64;  // ports of a switch, where fewer would do
     int spines = 0;  // a pod and plane; 0: as many as the uplinks fill, none for a single unit of one pod
     int cores = 0;   // a plane; 0: as many as the uplinks fill, none for a single pod
+    int globals = 0; // links of a spine to its like in each other pod, instead of cores (Dragonfly+)
     std::string prefix = "n";  // hosts are prefix001, prefix002, …
     Rate rate{4, 400000};      // of every link
     std::vector<Fault> faults; // planted afterwards (plant.hpp)

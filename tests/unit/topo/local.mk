@@ -6,6 +6,8 @@ tests_unit_unit_topo_SOURCES = \
 	%D%/check/siblings_test.cpp \
 	%D%/check/odd_names_test.cpp \
 	%D%/check/order_test.cpp \
+	%D%/check/places_test.cpp \
+	%D%/check/switches_test.cpp \
 	%D%/check/storage_test.cpp \
 	%D%/check/check_test.cpp \
 	%D%/derive_test.cpp \
