@@ -1,13 +1,13 @@
 # Benchmarks: `make bench` builds and runs each of bench_programs, built here or scripts of the source;
 # exit status 77 is a skip that has told its reason.
 bench_programs = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/queue_bench.py tests/bench/quality_bench.py tests/unit/sched/plan/batch_ilp_test.py \
-	tests/bench/topo_bench tests/bench/topo_live_bench.py \
+	tests/bench/topo_bench tests/bench/faults_bench tests/bench/topo_live_bench.py \
 	tests/bench/counters_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
 	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench \
 	tests/bench/agent_bench.py tests/bench/recovery_bench.py tests/bench/lsf_bench.py
 EXTRA_DIST += tests/bench/lsf_bench.py tests/bench/queue_bench.py tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/counters_bench.py tests/bench/quality_bench.py tests/bench/recovery_bench.py tests/bench/slurmctld_bench.py \
 	tests/bench/topo_live_bench.py
-EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/ckpt_bench \
+EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/faults_bench tests/bench/ckpt_bench \
 	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench \
 	tests/bench/mad_counters_bench tests/bench/pread_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
@@ -21,6 +21,9 @@ tests_bench_placement_cases_SOURCES = %D%/placement_cases.cpp
 tests_bench_placement_cases_LDADD = $(sched_libs) $(cli_libs)
 tests_bench_topo_bench_SOURCES = %D%/topo_bench.cpp
 tests_bench_topo_bench_LDADD = $(topo_libs) $(cli_libs)
+tests_bench_faults_bench_SOURCES = %D%/faults_bench.cpp %D%/fault_planter.cpp %D%/fault_planter.hpp
+tests_bench_faults_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_faults_bench_LDADD = $(topo_libs) $(cli_libs)
 tests_bench_ckpt_bench_SOURCES = %D%/ckpt_bench.cpp
 tests_bench_ckpt_bench_LDADD = $(ckpt_libs) $(cli_libs)
 tests_bench_mad_counters_bench_SOURCES = %D%/mad_counters_bench.cpp
