@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace topo {
 
@@ -57,15 +58,48 @@ std::string drift::Report::unit_name(int unit) const {
 
 void drift::report_renamed(const Report& report, const std::string& code, const Renamed& renamed,
                            std::string_view mark) {
+    std::vector<std::pair<std::string, std::string>> rest;
+    std::set<std::string> told;
     for (const auto& [old, now] : renamed) {
-        const auto back = renamed.find(now);
-        const bool exchanged = back != renamed.end() && back->second == old;
-        if (exchanged && now < old) continue;
-        report.add(code, {old, now},
-                   exchanged
-                       ? fmt::format("{} and {} have exchanged their names, not their {}", old, now, mark)
-                       : fmt::format("{} is now called {}, with the same {}", old, now, mark));
+        if (told.contains(old)) continue;
+        // From name to name, until the first one comes again.
+        std::vector<std::string> ring{old};
+        for (auto next = renamed.find(now); next != renamed.end() && renamed.count(next->first) == 1 &&
+                                            next->first != old && ring.size() <= renamed.size();
+             next = renamed.find(next->second))
+            ring.push_back(next->first);
+        if (ring.size() > 1 && renamed.find(ring.back())->second == old) {
+            told.insert(ring.begin(), ring.end());
+            const auto text =
+                ring.size() == 2
+                    ? fmt::format("{} and {} have exchanged their names, not their {}", ring[0], ring[1],
+                                  mark)
+                    : fmt::format(
+                          "{} have rotated their names, not their {}: each is called as the next one was",
+                          fmt::join(ring, ", "), mark);
+            report.add(code, std::move(ring), text);
+        } else {
+            rest.emplace_back(old, now);
+        }
     }
+    // Of at least half of them it is one change: someone names them otherwise.
+    constexpr std::size_t single = 3;
+    const auto all = code.starts_with("host") ? report.before.hosts.size() : report.before.switches.size();
+    if (rest.size() <= single || rest.size() * 2 < all) {
+        for (const auto& [old, now] : rest)
+            report.add(code, {old, now},
+                       fmt::format("{} is now called {}, with the same {}", old, now, mark));
+        return;
+    }
+    std::vector<std::string> ends, olds, names;
+    for (const auto& [old, now] : rest) {
+        ends.insert(ends.end(), {old, now});
+        olds.push_back(old);
+        names.push_back(now);
+    }
+    report.add(code, std::move(ends),
+               fmt::format("{} have other names, with the same {}: {} are now called {}", rest.size(), mark,
+                           base::fold_hostlist(olds), base::fold_hostlist(names)));
 }
 
 } // namespace topo

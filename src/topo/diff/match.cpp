@@ -1,5 +1,6 @@
 #include "topo/diff/match.hpp"
 
+#include "topo/nameless.hpp"
 #include "topo/names.hpp"
 
 #include <algorithm>
@@ -73,7 +74,8 @@ private:
                     join_hcas(old->second, {static_cast<int>(h), static_cast<int>(i)});
     }
 
-    // The pairs that share most HCAs first; between equals, those of the same name.
+    // The pairs that share most HCAs first; between equals, those of the same name. An HCA that lost or got
+    // its host's name is no renamed host.
     void hosts_by_hcas() {
         struct Pair {
             int old, now;
@@ -84,7 +86,9 @@ private:
         for (int now = 0; at(now) < after_.hosts.size(); ++now) {
             const auto first = pairs.size();
             for (const HcaAt& old : match_.hca_before[at(now)]) {
-                if (old.host == none) continue;
+                if (old.host == none ||
+                    nameless(before_.hosts[at(old.host)]) != nameless(after_.hosts[at(now)]))
+                    continue;
                 const auto known =
                     std::find_if(pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.end(),
                                  [&](const Pair& pair) { return pair.old == old.host; });

@@ -34,7 +34,9 @@ public:
         exchanged_hosts();
         moved_hosts();
         other_ports();
+        rings_alike();
         rings();
+        moves_alike();
         moves();
         pairs(report_.before, cables_.gone, true);
         pairs(report_.after, cables_.fresh, false);
@@ -219,6 +221,47 @@ private:
         }
     }
 
+    std::string device_of(const End& end) const {
+        const Hca& hca = report_.after.hosts[at(end.host)].hcas[at(end.hca)];
+        const auto name = hca.device.empty() ? std::string("an HCA") : hca.device;
+        return hca.ports.size() > 1 ? fmt::format("{}/{}", name, end.port) : name;
+    }
+
+    // The same cables among the HCAs of several hosts: one change.
+    void rings_alike() {
+        std::map<std::vector<std::string>, Indices> alike;
+        for (std::size_t r = 0; r < cables_.rings.size(); ++r) {
+            const auto& ring = cables_.rings[r];
+            const int host = ring.front().stays.host;
+            if (ring_reported_[r] != 0 || host == none ||
+                std::any_of(ring.begin(), ring.end(),
+                            [&](const Move& move) { return move.stays.host != host || same_switch(move); }))
+                continue;
+            std::vector<std::string> devices;
+            for (const Move& move : ring)
+                devices.push_back(device_of(move.stays) + (ring.size() == 2 ? rail_of(move.stays) : ""));
+            std::rotate(devices.begin(), std::min_element(devices.begin(), devices.end()), devices.end());
+            alike[std::move(devices)].push_back(r);
+        }
+        for (const auto& [devices, found] : alike) {
+            if (found.size() < 3) continue; // two may be so by chance
+            std::vector<std::string> ends;
+            std::vector<std::uint32_t> hosts;
+            for (const auto r : found) {
+                ring_reported_[r] = 1;
+                hosts.push_back(static_cast<std::uint32_t>(cables_.rings[r].front().stays.host));
+                for (const Move& move : cables_.rings[r])
+                    ends.push_back(name(move.stays));
+            }
+            const bool two = devices.size() == 2;
+            report_.add(two ? "cable.swapped" : "cable.rotated", std::move(ends),
+                        fmt::format("the cables of {} of {} hosts, {}, were {}",
+                                    fmt::join(devices, two ? " and " : ", "), hosts.size(),
+                                    host_names(report_.after, hosts),
+                                    two ? "swapped" : "rotated: each is where the next one was"));
+        }
+    }
+
     void rings() {
         for (std::size_t r = 0; r < cables_.rings.size(); ++r) {
             if (ring_reported_[r] != 0) continue;
@@ -240,6 +283,42 @@ private:
             }
             report_.add(ring.size() == 2 ? "cable.swapped" : "cable.rotated", std::move(ends),
                         std::move(text));
+        }
+    }
+
+    // Several cables of hosts from one switch to one other: one change.
+    void moves_alike() {
+        std::map<std::pair<int, int>, Indices> alike; // switch of before, switch of after
+        for (std::size_t m = 0; m < cables_.moves.size(); ++m) {
+            const Move& move = cables_.moves[m];
+            if (move_reported_[m] == 0 && move.stays.host != none && move.from.switch_ != none &&
+                move.to.switch_ != none && !same_switch(move))
+                alike[{move.from.switch_, move.to.switch_}].push_back(m);
+        }
+        for (const auto& [switches, found] : alike) {
+            if (found.size() < 3) continue;
+            std::vector<std::string> ends, devices;
+            std::vector<std::uint32_t> hosts;
+            for (const auto m : found) {
+                const Move& move = cables_.moves[m];
+                move_reported_[m] = 1;
+                ends.push_back(name(move.stays));
+                hosts.push_back(static_cast<std::uint32_t>(move.stays.host));
+                devices.push_back(device_of(move.stays));
+            }
+            std::sort(hosts.begin(), hosts.end());
+            hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+            std::sort(devices.begin(), devices.end(), base::natural_less);
+            devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+            const int now = report_.match.switch_after[at(switches.first)];
+            const auto from =
+                now == none ? topo::switch_name(report_.before, switches.first) : switch_name(now);
+            const auto to = switch_name(switches.second);
+            ends.insert(ends.end(), {from, to});
+            report_.add("cable.moved", std::move(ends),
+                        fmt::format("{} cables, {} of {}, were moved from {} to {}", found.size(),
+                                    base::fold_hostlist(devices), host_names(report_.after, hosts), from,
+                                    to));
         }
     }
 

@@ -3,12 +3,13 @@
 
 #include "base/hostlist.hpp"
 #include "topo/guid.hpp"
+#include "topo/nameless.hpp"
 #include "topo/names.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace topo::drift {
 namespace {
@@ -81,58 +82,172 @@ void report_replaced(const Report& report, const Host& had, const Host& has, con
     report.add("hca.replaced", ends_of(has, replaced), std::move(text));
 }
 
-// Equal changes of at least half of the hosts that have the device are one: someone changed a rule.
+// Another name or rail of an HCA that is still there.
 struct Relabelled {
     std::string old_name, new_name, old_rail, new_rail;
     auto operator<=>(const Relabelled&) const = default;
+
+    bool renamed() const { return old_name != new_name; }
+    // "mlx5_8 (rail 2 instead of storage)", "rail 2 instead of storage".
+    std::string now() const {
+        const auto rail =
+            old_rail == new_rail ? new_rail : fmt::format("{} instead of {}", new_rail, old_rail);
+        return renamed() ? fmt::format("{} ({})", new_name, rail) : rail;
+    }
 };
 
-void report_relabelled(const Report& report, const std::map<Relabelled, std::vector<std::uint32_t>>& all) {
+// What changed so in a host, and the hosts in which just that did: someone changed a rule or a driver there.
+using RelabelledHosts = std::map<std::vector<Relabelled>, std::vector<std::uint32_t>>;
+
+void report_relabelled(const Report& report, const RelabelledHosts& all) {
     std::map<std::string, std::size_t> with_device;
     for (const Host& host : report.before.hosts)
         for (const Hca& hca : host.hcas)
             ++with_device[called(hca)];
-    const auto add = [&](const Relabelled& what, const std::vector<std::uint32_t>& hosts) {
-        std::vector<std::string> ends;
-        for (const auto h : hosts)
-            ends.push_back(fmt::format("{} {}", report.after.hosts[h].name, what.new_name));
-        const auto where = hosts.size() == 1
-                               ? fmt::format("{} {}", report.after.hosts[hosts.front()].name, what.old_name)
-                               : fmt::format("{} of {}", what.old_name, host_names(report.after, hosts));
-        const bool renamed = what.old_name != what.new_name;
-        const auto rails = what.old_rail == what.new_rail
-                               ? what.new_rail
-                               : fmt::format("{} instead of {}", what.new_rail, what.old_rail);
-        report.add(renamed ? "hca.renamed" : "hca.rail", std::move(ends),
-                   renamed ? fmt::format("{} is now called {} ({})", where, what.new_name, rails)
-                           : fmt::format("{} is {}", where, rails));
+    const auto add = [&](const std::vector<Relabelled>& changes, const std::vector<std::uint32_t>& hosts) {
+        std::vector<std::string> ends, each;
+        for (const Relabelled& what : changes) {
+            for (const auto h : hosts)
+                ends.push_back(fmt::format("{} {}", report.after.hosts[h].name, what.new_name));
+            each.push_back(
+                fmt::format("{} is {}{}", what.old_name, what.renamed() ? "now called " : "", what.now()));
+        }
+        const bool renamed = std::any_of(changes.begin(), changes.end(),
+                                         [](const Relabelled& what) { return what.renamed(); });
+        const auto where = host_names(report.after, hosts);
+        const Relabelled& first = changes.front();
+        auto text = changes.size() > 1
+                        ? fmt::format("{} HCAs of {} have other {}: {}", changes.size(), where,
+                                      renamed ? "names" : "rails", fmt::join(each, ", "))
+                        : fmt::format("{} is {}{}",
+                                      hosts.size() == 1 ? fmt::format("{} {}", where, first.old_name)
+                                                        : fmt::format("{} of {}", first.old_name, where),
+                                      renamed ? "now called " : "", first.now());
+        report.add(renamed ? "hca.renamed" : "hca.rail", std::move(ends), std::move(text));
     };
-    for (const auto& [what, hosts] : all) {
-        if (hosts.size() * 2 >= with_device[what.old_name]) {
-            add(what, hosts);
+    for (const auto& [changes, hosts] : all) {
+        // A single HCA with another description is a fault of its host, unless half of all have it.
+        if (changes.size() > 1 || hosts.size() * 2 >= with_device[changes.front().old_name]) {
+            add(changes, hosts);
             continue;
         }
         for (const auto h : hosts)
-            add(what, {h});
+            add(changes, {h});
     }
 }
 
-void report_moved(const Report& report, const Host& had, const Hca& old, const HcaAt& now) {
-    const Host& has = report.after.hosts[at(now.host)];
-    const Hca& hca = has.hcas[at(now.hca)];
-    const auto was = fmt::format("{} {}", had.name, called(old)),
-               is = fmt::format("{} {}", has.name, called(hca));
-    if (has.name.starts_with("0x"))
-        report.add("hca.nameless", {was, has.name},
-                   fmt::format("{} ({}) is described as no host's any more; let rdma-ndd set its description",
-                               was, format_guid(hca.guid)));
-    else if (had.name.starts_with("0x"))
-        report.add("hca.named", {is, had.name},
-                   fmt::format("the HCA {}, which was described as no host's, is now {}",
-                               format_guid(hca.guid), is));
-    else
-        report.add("hca.moved", {is, was},
-                   fmt::format("the HCA {}, which was {}, is now {}", format_guid(hca.guid), was, is));
+// An HCA that another host has now.
+struct Moved {
+    const Hca* old;
+    const Hca* now;
+};
+// By host of before and host of after.
+using MovedHcas = std::map<std::pair<int, int>, std::vector<Moved>>;
+
+void report_moved(const Report& report, const Host& had, const Host& has, const Moved& moved) {
+    const auto was = fmt::format("{} {}", had.name, called(*moved.old)),
+               is = fmt::format("{} {}", has.name, called(*moved.now));
+    report.add("hca.moved", {is, was},
+               fmt::format("the HCA {}, which was {}, is now {}", format_guid(moved.now->guid), was, is));
+}
+
+// HCAs of one host that bear no host's name, or one that is another's, in one of the fabrics.
+struct Unnamed {
+    std::vector<const Hca*> hcas; // as they are called in the other
+    std::vector<std::string> guids;
+
+    void add(const Hca& hca, const Host& unnamed) {
+        hcas.push_back(&hca);
+        guids.push_back(unnamed.name);
+    }
+    // "8 HCAs of n018 (mlx5_[0-7])", "all 8 HCAs of n018", "n018 mlx5_3 (0x946dae0000120040)".
+    std::string of(const Host& host) const {
+        if (hcas.size() == 1) return fmt::format("{} {} ({})", host.name, called(*hcas[0]), guids[0]);
+        if (hcas.size() == host.hcas.size()) return fmt::format("all {} HCAs of {}", hcas.size(), host.name);
+        std::vector<std::string> devices;
+        for (const Hca* hca : hcas)
+            devices.push_back(called(*hca));
+        return fmt::format("{} HCAs of {} ({})", hcas.size(), host.name, base::fold_hostlist(devices));
+    }
+    std::vector<std::string> ends(const Host& host) const {
+        auto ends = hcas.size() == host.hcas.size() ? std::vector{host.name} : ends_of(host, hcas);
+        ends.insert(ends.end(), guids.begin(), guids.end());
+        return ends;
+    }
+};
+// By the host that has them by name, and the host whose name they bear; empty for none.
+using UnnamedHcas = std::map<std::pair<int, std::string>, Unnamed>;
+
+void report_lost_names(const Report& report, const UnnamedHcas& all) {
+    for (const auto& [where, unnamed] : all) {
+        const Host& had = report.before.hosts[at(where.first)];
+        const auto& twin = where.second;
+        const bool one = unnamed.hcas.size() == 1;
+        if (twin.empty()) {
+            report.add("hca.nameless", unnamed.ends(had),
+                       fmt::format("{} {} described as no host's any more; let rdma-ndd set {}",
+                                   unnamed.of(had), one ? "is" : "are",
+                                   one ? "its description" : "their descriptions"));
+            continue;
+        }
+        auto ends = unnamed.ends(had);
+        ends.insert(ends.begin(), twin);
+        report.add("host.merged", std::move(ends),
+                   fmt::format("{} {} described as {}'s now, beside its own: two hosts have one name",
+                               unnamed.of(had), one ? "is" : "are", twin));
+    }
+}
+
+void report_new_names(const Report& report, const UnnamedHcas& all) {
+    for (const auto& [where, unnamed] : all) {
+        const Host& has = report.after.hosts[at(where.first)];
+        const auto& twin = where.second;
+        const bool one = unnamed.hcas.size() == 1;
+        const auto as = twin.empty() ? std::string("no host's") : twin + "'s";
+        report.add(twin.empty() ? "hca.named" : "host.parted", unnamed.ends(has),
+                   one ? fmt::format("the HCA {}, which was described as {}, is now {} {}", unnamed.guids[0],
+                                     as, has.name, called(*unnamed.hcas[0]))
+                       : fmt::format("{} were described as {}", unnamed.of(has), as));
+    }
+}
+
+// All HCAs of one host that another has now, in one sentence; single ones each.
+void report_moved(const Report& report, const MovedHcas& all) {
+    UnnamedHcas lost, found;
+    for (const auto& [hosts, moved] : all) {
+        const Host &had = report.before.hosts[at(hosts.first)], &has = report.after.hosts[at(hosts.second)];
+        if (nameless(has)) {
+            for (const Moved& one : moved)
+                lost[{hosts.first, namesake(report.after, has)}].add(*one.old, has);
+            continue;
+        }
+        if (nameless(had)) {
+            for (const Moved& one : moved)
+                found[{hosts.second, namesake(report.before, had)}].add(*one.now, had);
+            continue;
+        }
+        if (moved.size() == 1) {
+            report_moved(report, had, has, moved.front());
+            continue;
+        }
+        const auto hcas = counted(moved.size(), "HCA", "HCAs");
+        const bool gone = report.match.host_after[at(hosts.first)] == none;
+        const bool fresh = report.match.host_before[at(hosts.second)] == none;
+        if (gone && moved.size() == had.hcas.size() && !fresh)
+            report.add(
+                "host.merged", {has.name, had.name},
+                fmt::format("all {} of {} are described as {}'s now, beside its own: two hosts have one "
+                            "name",
+                            hcas, had.name, has.name));
+        else if (fresh && moved.size() == has.hcas.size())
+            report.add("host.parted", {has.name, had.name},
+                       fmt::format("{} that were described as {}'s are {}'s now", hcas, had.name, has.name));
+        else
+            report.add("hca.moved", {has.name, had.name},
+                       fmt::format("{} that were {}'s are {}'s now", hcas, had.name, has.name));
+    }
+    report_lost_names(report, lost);
+    report_new_names(report, found);
 }
 
 // What a host reports about its own devices, where both fabrics know it.
@@ -174,23 +289,39 @@ void report_facts(const Report& report, const Host& had, const Host& has, const 
 void report_hcas(const Report& report) {
     report_missing(report, report.before, report.match.host_after, report.match.hca_after, true);
     report_missing(report, report.after, report.match.host_before, report.match.hca_before, false);
-    std::map<Relabelled, std::vector<std::uint32_t>> relabelled;
+    MovedHcas moved;
+    for (std::size_t h = 0; h < report.before.hosts.size(); ++h)
+        for (std::size_t i = 0; i < report.match.hca_after[h].size(); ++i) {
+            const HcaAt now = report.match.hca_after[h][i];
+            if (now.host == none || now.host == report.match.host_after[h]) continue;
+            moved[{static_cast<int>(h), now.host}].push_back(
+                {&report.before.hosts[h].hcas[i], &report.after.hosts[at(now.host)].hcas[at(now.hca)]});
+        }
+    report_moved(report, moved);
+    // Several HCAs of another's beside its own give a host's devices other names and rails.
+    std::vector<char> mixed(report.before.hosts.size(), 0);
+    for (const auto& [hosts, list] : moved) {
+        if (list.size() < 2) continue;
+        mixed[at(hosts.first)] = 1;
+        if (const int old = report.match.host_before[at(hosts.second)]; old != none) mixed[at(old)] = 1;
+    }
+    RelabelledHosts relabelled;
     for (std::size_t h = 0; h < report.before.hosts.size(); ++h) {
         const Host& had = report.before.hosts[h];
         const int host = report.match.host_after[h];
         const auto& now = report.match.hca_after[h];
+        std::vector<Relabelled> changes;
         for (std::size_t i = 0; i < now.size(); ++i) {
             if (now[i].host == none) continue;
             const Hca& old = had.hcas[i];
             const Hca& hca = report.after.hosts[at(now[i].host)].hcas[at(now[i].hca)];
-            if (now[i].host != host) {
-                report_moved(report, had, old, now[i]);
-            } else if (old.guid == hca.guid) {
+            if (now[i].host == host && mixed[h] == 0 && old.guid == hca.guid) {
                 Relabelled what{called(old), called(hca), rail_of(old), rail_of(hca)};
                 if (what.old_name != what.new_name || what.old_rail != what.new_rail)
-                    relabelled[std::move(what)].push_back(static_cast<std::uint32_t>(host));
+                    changes.push_back(std::move(what));
             }
         }
+        if (!changes.empty()) relabelled[std::move(changes)].push_back(static_cast<std::uint32_t>(host));
         if (host == none) continue;
         std::vector<HcaAt> here = now; // those that are still in this host
         for (HcaAt& hca : here)

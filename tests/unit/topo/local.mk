@@ -12,6 +12,7 @@ tests_unit_unit_topo_SOURCES = \
 	%D%/check/check_test.cpp \
 	%D%/derive_test.cpp \
 	%D%/diff/diff_test.cpp \
+	%D%/diff/names_test.cpp \
 	%D%/excerpt_test.cpp \
 	%D%/export/export_test.cpp \
 	%D%/fabric_json_test.cpp \

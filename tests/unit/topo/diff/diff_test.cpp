@@ -1,9 +1,9 @@
 #include "topo/diff/diff.hpp"
 
-#include "unit/topo/shuffle.hpp"
 #include "topo/derive.hpp"
 #include "topo/names.hpp"
 #include "topo/synth/synth.hpp"
+#include "unit/topo/shuffle.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -484,8 +484,8 @@ TEST_CASE("the same happening to many hosts is one change") {
                                      [](Fabric& f) {
                                          for (auto& h : f.hosts)
                                              std::swap(h.hcas[0].rail, h.hcas[1].rail);
-                                     }))) == "hca.rail: mlx5_0 of n[001-016] is rail 1 instead of rail 0\n"
-                                             "hca.rail: mlx5_1 of n[001-016] is rail 0 instead of rail 1");
+                                     }))) == "hca.rail: 2 HCAs of n[001-016] have other rails: mlx5_0 is "
+                                             "rail 1 instead of rail 0, mlx5_1 is rail 0 instead of rail 1");
     CHECK(show(texts(before, make(spec + " rate=4xHDR"))) ==
           fmt::format("link.slow: all {} links: 4xHDR instead of 4xNDR", before.links.size()));
     CHECK(show(texts(before, changed(before, [](Fabric& f) {
