@@ -19,6 +19,7 @@ libry_topo_la_SOURCES = \
 	%D%/rate.cpp %D%/rate.hpp \
 	%D%/sets.hpp \
 	%D%/check/check.cpp %D%/check/check.hpp %D%/check/parts.hpp \
+	%D%/check/against_plan.cpp %D%/check/against_plan.hpp \
 	%D%/check/cabling.cpp \
 	%D%/check/domains.cpp \
 	%D%/check/fabric.cpp \
@@ -105,6 +106,7 @@ libry_source_la_SOURCES = \
 	%D%/read/iblinkinfo.cpp %D%/read/iblinkinfo.hpp \
 	%D%/read/modules.cpp %D%/read/modules.hpp \
 	%D%/read/net_dump.cpp %D%/read/net_dump.hpp \
+	%D%/read/plan_file.cpp %D%/read/plan_file.hpp \
 	%D%/read/source.cpp %D%/read/source.hpp \
 	%D%/read/text_nodes.cpp %D%/read/text_nodes.hpp \
 	%D%/read/topology_yaml.cpp \
@@ -134,6 +136,7 @@ status_overlay_libs = libry_status_overlay.la $(wire_libs)
 
 bin_PROGRAMS += railtopo
 railtopo_SOURCES = \
+	%D%/tool/bless.cpp \
 	%D%/tool/check.cpp \
 	%D%/tool/command.cpp %D%/tool/command.hpp \
 	%D%/tool/diff.cpp \

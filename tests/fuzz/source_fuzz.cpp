@@ -1,6 +1,7 @@
 // Text of any source but ibnetdiscover's own (ibnetdiscover_fuzz.cpp), read as each of them: read or refused;
 // what was read can be stored and read again.
 #include "topo/fabric_json.hpp"
+#include "topo/read/plan_file.hpp"
 #include "topo/read/source.hpp"
 
 #include <cstdlib>
@@ -17,5 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto again = topo::parse_fabric(stored, "fuzz");
         if (!again || topo::print_fabric(*again) != stored) std::abort();
     }
+    static_cast<void>(topo::read_plan(text, "fuzz", {}));
     return 0;
 }

@@ -16,4 +16,4 @@ EXTRA_DIST += %D%/railtopo/gather.transcript %D%/railtopo/host.transcript %D%/ra
 	%D%/railtopo/reversed.xml %D%/railtopo/site.rules \
 	%D%/railtopo/sources.transcript %D%/railtopo/opensm-subnet.lst %D%/railtopo/iblinkinfo.txt %D%/railtopo/cables.db_csv
 TESTS += %D%/railtopo/schema
-EXTRA_DIST += %D%/railtopo/rewrite.transcript %D%/railtopo/shapes.transcript %D%/railtopo/schema
+EXTRA_DIST += %D%/railtopo/plan.transcript %D%/railtopo/rewrite.transcript %D%/railtopo/shapes.transcript %D%/railtopo/schema

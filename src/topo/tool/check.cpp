@@ -1,9 +1,12 @@
 // railtopo check: findings as a table or JSON, and an exit status by severity.
 #include "topo/check/check.hpp"
+#include "topo/check/against_plan.hpp"
 
+#include "base/file.hpp"
 #include "base/table.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/meeting.hpp"
+#include "topo/read/plan_file.hpp"
 #include "topo/tool/command.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +19,7 @@ namespace topo::tool {
 namespace {
 
 struct Options {
-    std::string file;
+    std::string file, plan;
     bool json = false;
 };
 
@@ -46,10 +49,31 @@ void print_table(const Fabric& fabric, const std::vector<Finding>& findings) {
     if (const auto text = rails_meeting_text(rails_meeting(fabric)); !text.empty()) fmt::print("{}\n", text);
 }
 
+base::Expected<std::vector<Finding>> find(const Options& options, const Fabric& fabric) {
+    if (options.plan.empty()) {
+        if (!options.json && fabric.hosts.size() > 1)
+            fmt::print(stderr,
+                       "railtopo: without a plan (--plan) hosts are held to their siblings: hosts in each "
+                       "other's places, and cables on the right leaf but another port, are not found\n");
+        return check(fabric);
+    }
+    const auto text = base::read_file(options.plan);
+    if (!text) return text.error();
+    const auto plan = read_plan(*text, options.plan == "-" ? "standard input" : options.plan, fabric);
+    if (!plan) return plan.error();
+    for (const auto& note : plan->notes)
+        fmt::print(stderr, "railtopo: {}\n", note);
+    return check_against(plan->fabric, fabric);
+}
+
 base::Expected<int> run(const Options& options) {
+    if (options.file == "-" && options.plan == "-")
+        return base::Error{base::Code::usage, "FABRIC and --plan cannot both be standard input"};
     const auto fabric = read_fabric(options.file);
     if (!fabric) return fabric.error();
-    const auto findings = check(*fabric);
+    const auto found = find(options, *fabric);
+    if (!found) return found.error();
+    const auto& findings = *found;
     if (options.json)
         print_json(*fabric, findings);
     else
@@ -65,6 +89,9 @@ Command add_check(base::Words& parent) {
     auto options = std::make_shared<Options>();
     auto* words = parent.add_subcommand("check", "Look for wrong cables, missing rails and slow links");
     words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();
+    words->add_option(
+        "--plan", options->plan,
+        "Cabling plan to hold it to, CSV or YAML of ends or of railtopo bless; - for standard input");
     words->add_flag("--json", options->json, "Print JSON");
     return {words, [options] { return run(*options); }};
 }

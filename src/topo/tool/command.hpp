@@ -13,10 +13,11 @@
 namespace topo::tool {
 
 struct Command {
-    base::Words* words = nullptr;                // owned by the parent
+    base::Words* words = nullptr;             // owned by the parent
     std::function<base::Expected<int>()> run; // returns the exit status
 };
 
+Command add_bless(base::Words& parent);
 Command add_check(base::Words& parent);
 Command add_diff(base::Words& parent);
 Command add_discover(base::Words& parent);

@@ -6,13 +6,10 @@ int main(int argc, char** argv) {
                   "railtopo(1)");
     cli->require_subcommand(1);
     const std::vector<topo::tool::Command> commands{
-        topo::tool::add_discover(cli.words()),
-        topo::tool::add_host(cli.words()),
-        topo::tool::add_gather(cli.words()),
-        topo::tool::add_synth(cli.words()),
-        topo::tool::add_check(cli.words()),
-        topo::tool::add_show(cli.words()),
-        topo::tool::add_diff(cli.words()),
+        topo::tool::add_discover(cli.words()), topo::tool::add_host(cli.words()),
+        topo::tool::add_gather(cli.words()),   topo::tool::add_synth(cli.words()),
+        topo::tool::add_check(cli.words()),    topo::tool::add_bless(cli.words()),
+        topo::tool::add_show(cli.words()),     topo::tool::add_diff(cli.words()),
         topo::tool::add_export(cli.words()),
     };
     int status = 0;
