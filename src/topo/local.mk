@@ -48,6 +48,7 @@ libry_topo_la_SOURCES = \
 	%D%/diff/report_switches.cpp \
 	%D%/draw/cables.cpp %D%/draw/cables.hpp \
 	%D%/draw/canvas.cpp %D%/draw/canvas.hpp \
+	%D%/draw/groups.cpp %D%/draw/groups.hpp \
 	%D%/draw/key.cpp %D%/draw/key.hpp \
 	%D%/draw/layout.cpp %D%/draw/layout.hpp \
 	%D%/draw/marks.cpp %D%/draw/marks.hpp \

@@ -150,8 +150,11 @@ int draw_heading(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, c
                  int width) {
     int y = top;
     canvas.text(margin, y + 18, 20, "b",
-                fmt::format("{}, {}, {}, {}", counted(fabric.hosts.size(), "host", "hosts"),
+                fmt::format("{}, {}, {}{}, {}", counted(fabric.hosts.size(), "host", "hosts"),
                             counted(static_cast<std::size_t>(fabric.rails), "rail", "rails"),
+                            fabric.domains.empty()
+                                ? ""
+                                : counted(fabric.domains.size(), "NVLink domain, ", "NVLink domains, "),
                             counted(fabric.units.size(), "unit", "units"),
                             counted(fabric.pods.size(), "pod", "pods")));
     y += 28;
@@ -169,6 +172,12 @@ int draw_heading(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, c
                 for (const auto& tick : host.ticks)
                     storage = storage || tick.rail == none;
     add_ticks(signs, canvas, fabric, storage);
+    if (!fabric.domains.empty())
+        signs.add("hosts of an NVLink domain", [&](Box box) {
+            canvas.rect(box, "domain", 3);
+            for (const int at : {4, 13})
+                canvas.rect({box.x + at, box.y + 4, 7, 6}, "cell");
+        });
     return draw_jobs(canvas, fabric, overlay, signs.bottom(), width) + 4;
 }
 

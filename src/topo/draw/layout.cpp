@@ -1,6 +1,7 @@
 #include "topo/draw/layout.hpp"
 
 #include "base/hostlist.hpp"
+#include "topo/draw/groups.hpp"
 #include "topo/draw/metrics.hpp"
 #include "topo/names.hpp"
 
@@ -11,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 namespace topo::draw {
 namespace {
@@ -84,6 +86,7 @@ public:
             if (fabric.switches[s].tier == 1 && fabric.switches[s].pod != none)
                 spines_[at(fabric.switches[s].pod)].push_back(s);
         for (const Unit& unit : fabric.units) {
+            groups_.push_back(groups_of(fabric, unit.hosts));
             leaves_.push_back(leaves_of(unit));
             for (const auto& leaf : leaves_.back())
                 shown[leaf.index] = true;
@@ -93,7 +96,7 @@ public:
             if (!shown[s] && sw.tier < 2 && (sw.tier != 1 || sw.pod == none)) others_.push_back(s);
         }
         for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h)
-            if (fabric.hosts[h].unit == none) unitless_.push_back(h);
+            if (fabric.hosts[h].unit == none) unitless_.front().hosts.push_back(h);
         mesh_ = find_meshes();
     }
 
@@ -113,10 +116,10 @@ public:
             right = std::max(right, flow.right());
         }
         y = fabric_.pods.empty() ? y : flow.bottom() + m_.pod_gap;
-        if (!unitless_.empty()) {
+        if (const auto& hosts = unitless_.front().hosts; !hosts.empty()) {
             const int columns = std::max(1, (width - 2 * m_.pad + m_.gap) / (m_.cell.w + m_.gap));
-            const auto size = panel_size(unitless_.size(), 0, columns);
-            layout.unitless = place_unit(none, unitless_, {margin, y, size.w, size.h}, columns);
+            const auto size = panel_size("in no unit", hosts, unitless_, 0, columns);
+            layout.unitless = place_unit(none, hosts, unitless_, {margin, y, size.w, size.h}, columns);
             right = std::max(right, margin + size.w);
             y += size.h + m_.pod_gap;
         }
@@ -154,7 +157,7 @@ private:
     }
 
     // Pods of which the uplinks can be drawn, each link a line: not more than an eye can follow.
-    std::vector<bool> find_meshes() const {
+    std::vector<bool> find_meshes() {
         std::vector<bool> mesh(fabric_.pods.size());
         if (fabric_.hosts.size() > 256) return mesh;
         std::vector<std::set<std::pair<int, int>>> pairs(fabric_.pods.size());
@@ -169,18 +172,45 @@ private:
         return mesh;
     }
 
-    Size panel_size(std::size_t hosts, std::size_t leaves, int columns) const {
-        const int across = std::clamp(static_cast<int>(hosts), 1, columns);
+    // A unit's title: a line, and more where its hosts need them.
+    int title_height(const std::string& name, const std::vector<std::uint32_t>& hosts, int inner) const {
+        if (m_.density == Density::dense) return m_.title;
+        auto& known = titles_[{hosts.empty() ? 0 : hosts.front(), inner}];
+        if (known == 0)
+            known = m_.title + (static_cast<int>(title_lines(fabric_, name, hosts, inner, m_).size()) - 1) *
+                                   (m_.title_text + 2);
+        return known;
+    }
+
+    int cells_height(const Group& group, int columns) const {
+        return ceil_div(group.hosts.size(), columns) * (m_.cell.h + m_.gap) - m_.gap;
+    }
+
+    // What the frame of a domain reaches beyond its cells, at the foot and at either side.
+    int frame() const { return m_.pad / 2; }
+    int frame_gap() const { return m_.gap + 2; }
+
+    int groups_height(const std::vector<Group>& groups, int columns) const {
+        int height = 0;
+        for (const auto& group : groups)
+            height += cells_height(group, columns) +
+                      (has_domains(groups) ? m_.domain_title + frame() + frame_gap() : 0);
+        return height - (has_domains(groups) ? frame_gap() : 0);
+    }
+
+    Size panel_size(const std::string& name, const std::vector<std::uint32_t>& hosts,
+                    const std::vector<Group>& groups, std::size_t leaves, int columns) const {
+        const int across = std::clamp(static_cast<int>(largest(groups)), 1, columns);
         const int inner = std::max(across * (m_.cell.w + m_.gap) - m_.gap, m_.least_unit);
-        const int down = ceil_div(hosts, columns);
         const SwitchRows rows(leaves, inner, m_.leaf_least, inner, m_.switch_gap);
         const int leaf = rows.height(m_.switch_h, m_.switch_gap);
-        return {inner + 2 * m_.pad,
-                m_.title + leaf + (leaf > 0 ? m_.pad : 0) + down * (m_.cell.h + m_.gap) - m_.gap + m_.pad};
+        return {inner + 2 * m_.pad, title_height(name, hosts, inner) + leaf + (leaf > 0 ? m_.pad : 0) +
+                                        groups_height(groups, columns) + m_.pad};
     }
 
     Size unit_size(std::uint32_t u, const Grid& grid) const {
-        return panel_size(fabric_.units[u].hosts.size(), leaves_[u].size(), grid.columns);
+        return panel_size(fabric_.units[u].name, fabric_.units[u].hosts, groups_[u], leaves_[u].size(),
+                          grid.columns);
     }
 
     Size pod_size(std::size_t p, const Grid& grid) const {
@@ -222,20 +252,25 @@ private:
     // Rows of hosts or leaves that do not come out even cost a little.
     Grid best_grid() const {
         std::size_t hosts = 1, units = 1;
-        for (const Unit& unit : fabric_.units)
-            hosts = std::max(hosts, unit.hosts.size());
+        for (const auto& groups : groups_)
+            hosts = std::max(hosts, largest(groups));
         for (const Pod& pod : fabric_.pods)
             units = std::max(units, pod.units.size());
         Grid best;
         double least = std::numeric_limits<double>::infinity();
-        for (const int columns : {1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+        const std::vector<int> powers{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+        const std::vector<int> thirds{1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 32, 36, 48, 64}; // of racks of 18
+        for (const int columns : fabric_.domains.empty() ? powers : thirds) {
             if (columns > 1 && at(columns) >= 2 * hosts) break;
             Grid grid;
             grid.columns = columns;
             std::size_t ragged = 0; // units with a short last row of hosts, or leaves in several rows
             for (std::uint32_t u = 0; u < fabric_.units.size(); ++u) {
-                const auto size = fabric_.units[u].hosts.size();
-                if (size > at(columns) && size % at(columns) != 0) ++ragged;
+                for (const auto& group : groups_[u])
+                    if (group.hosts.size() > at(columns) && group.hosts.size() % at(columns) != 0) {
+                        ++ragged;
+                        break;
+                    }
                 const int inner = unit_size(u, grid).w - 2 * m_.pad;
                 if (SwitchRows(leaves_[u].size(), inner, m_.leaf_least, inner, m_.switch_gap).rows > 1)
                     ++ragged;
@@ -286,22 +321,16 @@ private:
                        bool spread) const {
         const SwitchRows rows(switches.size(), area.w, spread ? m_.leaf_least : least_spine(), m_.spine_w,
                               m_.switch_gap);
+        const auto labels = switch_labels(fabric_, switches);
         for (std::size_t i = 0; i < switches.size(); ++i) {
             const int column = static_cast<int>(i) % rows.each, row = static_cast<int>(i) / rows.each;
             const int x = spread ? (2 * column + 1) * area.w / (2 * rows.each) - rows.w / 2
                                  : column * (rows.w + m_.switch_gap);
             const Box box{area.x + x, area.y + row * (m_.switch_h + m_.switch_gap), rows.w, m_.switch_h};
-            boxes.push_back({box, switches[i], number_label(fabric_.switches[switches[i]].name, box.w)});
+            const bool fits = m_.switch_text > 0 && text_width(labels[i], m_.switch_text) <= box.w - 2;
+            boxes.push_back({box, switches[i], fits ? labels[i] : std::string()});
         }
         return area.y + rows.height(m_.switch_h, m_.switch_gap);
-    }
-
-    // "spine-pod1-12" → "12", where it fits.
-    std::string number_label(const std::string& name, int width) const {
-        const auto digits = name.find_last_not_of("0123456789");
-        const auto label = digits == std::string::npos ? name : name.substr(digits + 1);
-        const bool fits = m_.switch_text > 0 && text_width(label, m_.switch_text) <= width - 2;
-        return fits ? label : std::string();
     }
 
     std::string rails_label(const std::vector<int>& rails, int width) const {
@@ -325,12 +354,13 @@ private:
         if (!spines_[p].empty()) place_switches(pod.spines, spines_[p], {x, y, inner, 0}, mesh_[p]);
         Flow flow(x, y + spines_height(p, inner), grid.pod_width, m_.unit_gap);
         for (const auto u : fabric_.pods[p].units)
-            pod.units.push_back(place_unit(static_cast<int>(u), fabric_.units[u].hosts,
+            pod.units.push_back(place_unit(static_cast<int>(u), fabric_.units[u].hosts, groups_[u],
                                            flow.next(unit_size(u, grid)), grid.columns));
         return pod;
     }
 
-    UnitBox place_unit(int u, const std::vector<std::uint32_t>& hosts, Box box, int columns) const {
+    UnitBox place_unit(int u, const std::vector<std::uint32_t>& hosts, const std::vector<Group>& groups,
+                       Box box, int columns) const {
         UnitBox unit;
         unit.box = box;
         unit.unit = u;
@@ -338,17 +368,36 @@ private:
         int y = box.y;
         if (u != none && !leaves_[at(u)].empty())
             y = place_leaves(unit, leaves_[at(u)], {x, y + m_.pad, inner, 0});
-        unit.title = {x, y, inner, m_.title};
-        y += m_.title;
-        const auto labels = m_.density == Density::dense ? std::vector<std::string>(hosts.size())
-                                                         : host_labels(fabric_, hosts, m_);
-        for (std::size_t i = 0; i < hosts.size(); ++i) {
-            const int column = static_cast<int>(i) % columns, row = static_cast<int>(i) / columns;
-            const Box cell{x + column * (m_.cell.w + m_.gap), y + row * (m_.cell.h + m_.gap), m_.cell.w,
-                           m_.cell.h};
-            HostBox host{cell, {cell.x, cell.bottom() - m_.strip, cell.w, m_.strip}, hosts[i], labels[i], {}};
-            host.ticks = place_ticks(host);
-            unit.hosts.push_back(std::move(host));
+        unit.title = {x, y, inner,
+                      title_height(u == none ? "in no unit" : fabric_.units[at(u)].name, hosts, inner)};
+        y += unit.title.h;
+        std::unordered_map<std::uint32_t, std::string> labels;
+        if (m_.density != Density::dense) {
+            auto made = host_labels(fabric_, hosts, m_);
+            for (std::size_t i = 0; i < hosts.size(); ++i)
+                labels.emplace(hosts[i], std::move(made[i]));
+        }
+        for (const auto& group : groups) {
+            const int below = cells_height(group, columns);
+            if (has_domains(groups)) {
+                const Box title{x, y, inner, m_.domain_title};
+                unit.domains.push_back(
+                    {{x - frame(), y, inner + 2 * frame(), m_.domain_title + below + frame()},
+                     title,
+                     group.domain,
+                     group.hosts});
+                y = title.bottom();
+            }
+            for (std::size_t i = 0; i < group.hosts.size(); ++i) {
+                const int column = static_cast<int>(i) % columns, row = static_cast<int>(i) / columns;
+                const Box cell{x + column * (m_.cell.w + m_.gap), y + row * (m_.cell.h + m_.gap), m_.cell.w,
+                               m_.cell.h};
+                const auto h = group.hosts[i];
+                HostBox host{cell, {cell.x, cell.bottom() - m_.strip, cell.w, m_.strip}, h, labels[h], {}};
+                host.ticks = place_ticks(host);
+                unit.hosts.push_back(std::move(host));
+            }
+            y += below + frame() + frame_gap();
         }
         return unit;
     }
@@ -402,8 +451,10 @@ private:
     std::vector<std::size_t> cores_, others_;
     std::vector<std::vector<std::size_t>> spines_; // by pod
     std::vector<std::vector<Leaf>> leaves_;        // by unit
-    std::vector<std::uint32_t> unitless_;
-    std::vector<bool> mesh_; // by pod
+    std::vector<std::vector<Group>> groups_;       // by unit
+    std::vector<Group> unitless_{Group{}};         // one, of hosts in no unit, whatever their domains
+    std::vector<bool> mesh_;                       // by pod
+    mutable std::map<std::pair<std::uint32_t, int>, int> titles_; // heights, by first host and width
 };
 
 } // namespace

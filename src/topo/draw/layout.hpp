@@ -2,8 +2,9 @@
 //
 // The page holds the cores, then pods in rows; a pod holds its spines and its units in rows; a unit holds its
 // leaves and a grid of hosts, a cell each; a cell holds a strip with a tick for each port of each rail, in
-// the order of rails, storage after a gap. Boxes of siblings never overlap and lie inside their parent's. All
-// numbers are pixels from the page's upper left corner.
+// the order of rails, storage after a gap. Where a unit has NVLink domains it has a grid for each. Boxes of
+// siblings never overlap and lie inside their parent's. All numbers are pixels from the page's upper left
+// corner.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -46,11 +47,19 @@ struct HostBox {
     std::vector<Tick> ticks;
 };
 
+// Hosts of a unit that share NVLink switches, in a frame of their own; the cells are UnitBox::hosts.
+struct DomainBox {
+    Box box, title;    // the title stands above the cells
+    int domain = none; // none: hosts that are in none, in a unit where others are
+    std::vector<std::uint32_t> hosts;
+};
+
 struct UnitBox {
-    Box box, title;  // the title stands between leaves and hosts, clear of uplinks
+    Box box, title;  // the title stands between leaves and hosts, clear of uplinks; of one to three lines
     int unit = none; // none: hosts in no unit
     std::vector<SwitchBox> leaves;
     std::vector<HostBox> hosts;
+    std::vector<DomainBox> domains; // from top to bottom; empty where the unit has none
 };
 
 struct PodBox {
@@ -83,6 +92,11 @@ int text_width(std::string_view text, int size);
 
 // The text, its end replaced by "…" when it is wider than `width`.
 std::string clipped(std::string_view text, int size, int width);
+
+// A folded list of hosts ("n[001-003,007],m1") in at most `most` lines, the first of `first` pixels, the
+// others of `width`, broken behind commas; the last is clipped.
+std::vector<std::string> wrapped_list(std::string_view list, int size, int first, int width,
+                                      std::size_t most);
 
 // The text in lines of about `width` pixels, broken at blanks; the `most`th is clipped.
 std::vector<std::string> wrapped(std::string_view text, int size, int width, std::size_t most);

@@ -40,6 +40,7 @@ text{font-family:Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;fill
 .page{fill:#fff}
 .pod{fill:#f3f4f6;stroke:#c9ced6}
 .unit{fill:#fff;stroke:#c9ced6}
+.domain{fill:#eaf1f8;stroke:#a9c1d9}
 .leaf{fill:#d9dee6;stroke:#8b94a3}
 .spine{fill:#c3cbd8;stroke:#7b8596}
 .cell{fill:#fff;stroke:#8b94a3}
@@ -60,6 +61,7 @@ text{font-family:Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;fill
 @media (prefers-color-scheme:dark){
 text{fill:#e8eaed}.m{fill:#9aa3b0}.h{stroke:#14161a}
 .page{fill:#14161a}.pod{fill:#1b1f25;stroke:#3d4550}.unit{fill:#14161a;stroke:#3d4550}
+.domain{fill:#1a2430;stroke:#3b5068}
 .leaf{fill:#303741;stroke:#6f7a89}.spine{fill:#3a4350;stroke:#7b8596}
 .cell{fill:#14161a;stroke:#6f7a89}.unknown{stroke:#6f7a89}.gap{stroke:#9aa3b0}
 .warning{stroke:#14161a}.health{fill:#e8eaed}.track{fill:#14161a;stroke:#e8eaed}

@@ -127,15 +127,47 @@ private:
         }
     }
 
+    // A unit's name and, in as many lines as its title has, its hosts.
+    void unit_title(Canvas& canvas, const UnitBox& box, const std::vector<std::uint32_t>& hosts) const {
+        const auto name = box.unit == none ? std::string("in no unit") : fabric_.units[at(box.unit)].name;
+        if (m_.density == Density::dense) return heading(canvas, box.title, name, host_names(fabric_, hosts));
+        const auto lines = title_lines(fabric_, name, hosts, box.title.w, m_);
+        double y = box.title.y + m_.title * 0.7;
+        canvas.text(box.title.x, y, m_.title_text, "b", name);
+        int x = box.title.x + text_width(name, m_.title_text) + m_.title_text;
+        for (const auto& line : lines) {
+            if (!line.empty()) canvas.text(x, y, m_.title_text - 1, "m", line);
+            x = box.title.x;
+            y += m_.title_text + 2;
+        }
+    }
+
+    // A frame with the domain's name and, where there is room, its hosts here.
+    void domain(Canvas& canvas, const DomainBox& box) const {
+        canvas.open();
+        canvas.title(words_.domain(box.domain, box.hosts));
+        canvas.rect(box.box, "domain", 3);
+        const int size = m_.domain_text;
+        const double y = box.title.bottom() - m_.domain_title * 0.3;
+        const auto name = clipped_left(
+            box.domain == none ? "in no domain" : fabric_.domains[at(box.domain)].name, size, box.title.w);
+        canvas.text(box.title.x, y, size, box.domain == none ? "m" : "b", name);
+        const int used = text_width(name, size) + size;
+        if (const auto hosts = host_names(fabric_, box.hosts); used + text_width(hosts, size) <= box.title.w)
+            canvas.text(box.title.x + used, y, size, "m", hosts);
+        canvas.close();
+    }
+
     void unit(Canvas& canvas, const UnitBox& box) const {
         canvas.open();
         std::vector<std::uint32_t> hosts;
         for (const auto& cell : box.hosts)
             hosts.push_back(cell.host);
         if (box.unit == none) canvas.rect(box.box, "unit", 3);
-        heading(canvas, box.title, box.unit == none ? "in no unit" : fabric_.units[at(box.unit)].name,
-                host_names(fabric_, hosts));
+        unit_title(canvas, box, hosts);
         switches(canvas, box.leaves, "leaf");
+        for (const auto& one : box.domains)
+            domain(canvas, one);
         for (const auto& cell : box.hosts)
             host(canvas, cell);
         canvas.close();

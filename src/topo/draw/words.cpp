@@ -91,6 +91,7 @@ std::string Words::host(std::uint32_t h) const {
         text += fmt::format(" · {}", unit.name);
         if (unit.pod != none) text += fmt::format(" · {}", fabric_.pods[at(unit.pod)].name);
     }
+    if (host.domain_index != none) text += fmt::format(" · NVLink domain {}", host.domain);
     if (overlay_.has_states()) {
         const auto& overlay_host = overlay_.hosts[h];
         text += fmt::format("\n{}", overlay_host.state ? state(*overlay_host.state) : "no state was given");
@@ -122,6 +123,16 @@ std::string Words::port(std::uint32_t h, int hca, int port, int rail) const {
 
 std::string Words::link(std::size_t l) const {
     return link_text(fabric_, fabric_.links[l]) + findings(marks_.of_link(static_cast<int>(l)));
+}
+
+std::string Words::domain(int domain, const std::vector<std::uint32_t>& hosts) const {
+    const auto here =
+        fmt::format("{}: {}", counted(hosts.size(), "host", "hosts"), host_names(fabric_, hosts));
+    if (domain == none) return "in no NVLink domain · " + here;
+    const Domain& whole = fabric_.domains[at(domain)];
+    const auto elsewhere = whole.hosts.size() - hosts.size();
+    return fmt::format("NVLink domain {} · {}{}", whole.name, here,
+                       elsewhere == 0 ? "" : fmt::format("\nand {} not in this unit", elsewhere));
 }
 
 std::string Words::switch_(std::size_t index) const {

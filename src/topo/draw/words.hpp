@@ -18,6 +18,7 @@ public:
     std::string port(std::uint32_t host, int hca, int port, int rail) const; // of one tick
     std::string link(std::size_t link) const;
     std::string switch_(std::size_t index) const;
+    std::string domain(int domain, const std::vector<std::uint32_t>& hosts) const; // of these hosts of a unit
 
     const std::vector<std::size_t>& jobs_of(std::uint32_t host) const { return jobs_[host]; }
 

@@ -1,6 +1,7 @@
 #include "topo/draw/layout.hpp"
 
 #include "topo/derive.hpp"
+#include "topo/draw/metrics.hpp"
 #include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>
@@ -54,7 +55,7 @@ struct Seen {
         for (const auto& host : unit.hosts) {
             hosts.insert(host.host);
             cells.push_back(host.box);
-            within.push_back(host.box);
+            if (unit.domains.empty()) within.push_back(host.box);
             outside += !inside(host.strip, host.box);
             for (const auto& tick : host.ticks) {
                 outside += !inside(tick.box, host.strip);
@@ -63,7 +64,27 @@ struct Seen {
         }
         for (const auto& box : within)
             outside += !inside(box, unit.box);
+        domains(unit, within);
         CHECK(overlaps(within) == 0);
+    }
+
+    // Each holds its title and its hosts' cells, clear of each other, and nothing else is in it.
+    void domains(const topo::draw::UnitBox& unit, std::vector<Box>& within) {
+        std::size_t framed = 0;
+        for (const auto& domain : unit.domains) {
+            within.push_back(domain.box);
+            outside += !inside(domain.box, unit.box) + !inside(domain.title, domain.box);
+            std::vector<Box> inner{domain.title};
+            for (const auto& host : unit.hosts)
+                if (std::count(domain.hosts.begin(), domain.hosts.end(), host.host) != 0) {
+                    outside += !inside(host.box, domain.box);
+                    inner.push_back(host.box);
+                }
+            framed += inner.size() - 1;
+            CHECK(inner.size() == domain.hosts.size() + 1);
+            CHECK(overlaps(inner) == 0);
+        }
+        CHECK((unit.domains.empty() || framed == unit.hosts.size()));
     }
 };
 
@@ -113,7 +134,8 @@ TEST_CASE("no two parts of a picture overlap, and none is missing") {
     for (const auto* spec :
          {"units=1 hosts=1 rails=1", "units=2 hosts=8", "units=4 hosts=32", "pods=3 units=2 hosts=7 rails=4",
           "pods=8 units=4 hosts=32", "pods=20 units=4 hosts=32",
-          "units=5 hosts=3 rails=2 prefix=a-very-long-name-"}) {
+          "units=5 hosts=3 rails=2 prefix=a-very-long-name-", "units=4 hosts=36 rails=4 domains=18",
+          "units=2 hosts=7 rails=4 domains=3", "pods=16 units=4 hosts=36 rails=4 domains=18"}) {
         CAPTURE(spec);
         check_layout(made(spec));
     }
@@ -139,6 +161,25 @@ TEST_CASE("uneven fabrics have their place") {
     check_layout(topo::Fabric{});
 }
 
+TEST_CASE("hosts of an NVLink domain stand together, in each unit, and those in none behind them") {
+    auto fabric = made("units=2 hosts=6 rails=2");
+    for (const std::size_t h : {1U, 3U, 8U})
+        fabric.hosts[h].domain = "a";
+    for (const std::size_t h : {0U, 2U})
+        fabric.hosts[h].domain = "b";
+    topo::derive(fabric);
+    check_layout(fabric);
+    const auto layout = topo::draw::lay_out(fabric);
+    std::vector<std::pair<int, std::vector<std::uint32_t>>> seen;
+    for (const auto& unit : layout.pods.at(0).units)
+        for (const auto& domain : unit.domains)
+            seen.emplace_back(domain.domain, domain.hosts);
+    const int b = 0, a = 1; // by first host
+    CHECK(seen ==
+          decltype(seen){
+              {b, {0, 2}}, {a, {1, 3}}, {topo::none, {4, 5}}, {a, {8}}, {topo::none, {6, 7, 9, 10, 11}}});
+}
+
 TEST_CASE("a host that lacks an HCA has an empty tick in its place") {
     auto fabric = made("units=1 hosts=4 rails=4");
     std::erase_if(fabric.links, [](const topo::Link& link) { return link.a.host == 2 && link.a.hca == 3; });
@@ -156,11 +197,58 @@ TEST_CASE("a host that lacks an HCA has an empty tick in its place") {
 TEST_CASE("texts are clipped and broken at their width") {
     using topo::draw::clipped, topo::draw::wrapped;
     CHECK(clipped("short", 10, 100) == "short");
-    CHECK(clipped("much too long", 10, 30) == "much…");
-    CHECK(clipped("ääää", 10, 12) == "ä…");
+    CHECK(clipped("much too long", 10, 34) == "much…"); // "…" is as wide as its size
+    CHECK(clipped("much too long", 10, 33) == "muc…");
+    CHECK(clipped("ääää", 10, 16) == "ä…");
     CHECK(clipped("x", 10, 0) == "…");
     CHECK(wrapped("one two three", 10, 42, 3) == std::vector<std::string>{"one two", "three"});
-    CHECK(wrapped("one two three", 10, 42, 1) == std::vector<std::string>{"one tw…"});
-    CHECK(wrapped("onetwothree four", 10, 30, 3) == std::vector<std::string>{"onet…"});
+    CHECK(wrapped("one two three", 10, 42, 1) == std::vector<std::string>{"one t…"});
+    CHECK(wrapped("onetwothree four", 10, 30, 3) == std::vector<std::string>{"one…"});
     CHECK(wrapped("", 10, 30, 3) == std::vector<std::string>{""});
+}
+
+TEST_CASE("boxes of switches are called by what sets them apart") {
+    auto fabric = made("units=2 hosts=4 rails=2 spines=4");
+    std::vector<std::size_t> spines;
+    for (std::size_t s = 0; s < fabric.switches.size(); ++s)
+        if (fabric.switches[s].tier == 1) spines.push_back(s);
+    const auto called = [&](std::vector<std::string> names) {
+        for (std::size_t i = 0; i < spines.size(); ++i)
+            fabric.switches[spines[i]].name = names[i];
+        return topo::draw::switch_labels(fabric, spines);
+    };
+    using Labels = std::vector<std::string>;
+    CHECK(called({"s-01", "s-02", "s-03", "s-04"}) == Labels{"01", "02", "03", "04"});
+    CHECK(called({"A-01", "A-02", "B-03", "B-04"}) == Labels{"01", "02", "03", "04"});
+    CHECK(called({"CORE1-001", "CORE1-002", "CORE2-001", "CORE2-002"}) ==
+          Labels{"1-001", "1-002", "2-001", "2-002"});
+    CHECK(called({"MF0", "MF0", "MF0", "MF0"}) == Labels{"0", "0", "0", "0"});
+}
+
+TEST_CASE("hosts with little in common keep both ends of their names") {
+    auto fabric = made("units=1 hosts=5 rails=2");
+    const char* const names[] = {"site-cache-01", "site-login-01", "site-slurm-01", "site-swift-01",
+                                 "site-ufm-s-01"};
+    for (std::size_t h = 0; h < fabric.hosts.size(); ++h)
+        fabric.hosts[h].name = names[h];
+    topo::draw::Metrics metrics;
+    metrics.density = topo::draw::Density::compact;
+    metrics.cell.w = 45;
+    metrics.label_text = 9;
+    CHECK(topo::draw::host_labels(fabric, {0, 1, 2, 3, 4}, metrics) ==
+          std::vector<std::string>{"ca…1", "lo…1", "sl…1", "sw…1", "uf…1"});
+}
+
+// Digits of common fonts are two thirds of their size wide.
+TEST_CASE("a host's label leaves room for the mark of its finding") {
+    auto fabric = made("pods=2 units=4 hosts=16 rails=4");
+    for (std::size_t h = 0; h < fabric.hosts.size(); h += 3)
+        fabric.hosts[h].name = "0xe09d730300af1" + std::to_string(100 + h);
+    const int size = topo::draw::metrics(fabric, topo::draw::count_slots(fabric)).label_text;
+    constexpr int mark = 13; // of a finding, with the gap to its right
+    const auto layout = topo::draw::lay_out(fabric);
+    for (const auto& pod : layout.pods)
+        for (const auto& unit : pod.units)
+            for (const auto& host : unit.hosts)
+                CHECK(3 + topo::draw::text_width(host.label, size) * 107 / 100 + mark <= host.box.w);
 }
