@@ -97,6 +97,24 @@ void add_ticks(Signs& signs, Canvas& canvas, const Fabric& fabric, bool storage)
     });
 }
 
+// Which uplinks the picture shows, where it is not all of them.
+void add_uplinks(Signs& signs, Canvas& canvas, const Fabric& fabric, const Layout& layout) {
+    const bool any = std::any_of(fabric.links.begin(), fabric.links.end(),
+                                 [](const Link& link) { return link.a.host == none && link.b.host == none; });
+    const bool folded = std::any_of(layout.pods.begin(), layout.pods.end(), [](const PodBox& pod) {
+        return !pod.spines.empty() && (pod.many || !pod.mesh);
+    });
+    if (!any || !folded) return;
+    const bool hover =
+        std::any_of(layout.pods.begin(), layout.pods.end(), [](const PodBox& pod) { return pod.many; });
+    signs.add(hover ? "uplinks: drawn where faulty, and of the switch under the pointer"
+                    : "uplinks: not drawn; where faulty, their switches are marked",
+              [&](Box box) {
+                  canvas.line(box.x + 2, box.y + 2, box.right() - 2, box.bottom() - 2,
+                              hover ? "up-error" : "up");
+              });
+}
+
 int draw_jobs(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, int y, int width) {
     const auto shown = std::min(overlay.jobs.size(), most_jobs);
     int names = 0, places = 0;
@@ -178,6 +196,7 @@ int draw_heading(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, c
             for (const int at : {4, 13})
                 canvas.rect({box.x + at, box.y + 4, 7, 6}, "cell");
         });
+    add_uplinks(signs, canvas, fabric, layout);
     return draw_jobs(canvas, fabric, overlay, signs.bottom(), width) + 4;
 }
 

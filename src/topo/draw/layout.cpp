@@ -159,6 +159,7 @@ private:
     // Pods of which the uplinks can be drawn, each link a line: not more than an eye can follow.
     std::vector<bool> find_meshes() {
         std::vector<bool> mesh(fabric_.pods.size());
+        many_.resize(fabric_.pods.size());
         if (fabric_.hosts.size() > 256) return mesh;
         std::vector<std::set<std::pair<int, int>>> pairs(fabric_.pods.size());
         for (const Link& link : fabric_.links) {
@@ -169,6 +170,9 @@ private:
         }
         for (std::size_t p = 0; p < mesh.size(); ++p)
             mesh[p] = !pairs[p].empty() && pairs[p].size() <= 800 && spines_[p].size() <= 64;
+        constexpr std::size_t followed = 64; // lines; more are a wedge of grey
+        for (std::size_t p = 0; p < mesh.size(); ++p)
+            many_[p] = pairs[p].size() > followed;
         return mesh;
     }
 
@@ -348,6 +352,7 @@ private:
         pod.box = box;
         pod.pod = p;
         pod.mesh = mesh_[p];
+        pod.many = mesh_[p] && many_[p];
         const int x = box.x + m_.pad, inner = box.w - 2 * m_.pad;
         pod.title = {x, box.y, inner, m_.title};
         const int y = box.y + m_.title;
@@ -453,7 +458,7 @@ private:
     std::vector<std::vector<Leaf>> leaves_;        // by unit
     std::vector<std::vector<Group>> groups_;       // by unit
     std::vector<Group> unitless_{Group{}};         // one, of hosts in no unit, whatever their domains
-    std::vector<bool> mesh_;                       // by pod
+    std::vector<bool> mesh_, many_;                // by pod
     mutable std::map<std::pair<std::uint32_t, int>, int> titles_; // heights, by first host and width
 };
 

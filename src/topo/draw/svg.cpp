@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace topo {
 namespace draw {
@@ -23,7 +24,19 @@ public:
     Painter(const Fabric& fabric, const Overlay& overlay, const Layout& layout)
         : fabric_(fabric), overlay_(overlay), layout_(layout), m_(metrics(fabric, count_slots(fabric))),
           marks_(place_marks(fabric, overlay.findings)), words_(fabric, overlay, marks_),
-          switch_marks_(marks_of_switches(fabric, marks_)) {}
+          switch_marks_(marks_of_switches(fabric, marks_)) {
+        for (const auto& pod : layout_.pods) {
+            for (const auto& spine : pod.spines)
+                where_[static_cast<int>(spine.index)] = spine.box;
+            for (const auto& u : pod.units)
+                for (const auto& leaf : u.leaves)
+                    where_[static_cast<int>(leaf.index)] = leaf.box;
+            if (pod.many)
+                for (const auto& [ends, links] : bundles_of(pod))
+                    for (const int s : {ends.first, ends.second})
+                        fans_[at(s)].push_back({where_[ends.first], where_[ends.second]});
+        }
+    }
 
     void paint(Canvas& canvas) const {
         if (!layout_.cores.empty()) {
@@ -32,6 +45,7 @@ public:
         }
         for (const auto& box : layout_.pods)
             pod(canvas, box);
+        between_pods(canvas);
         if (layout_.unitless) unit(canvas, *layout_.unitless);
         if (!layout_.others.empty()) {
             heading(canvas, layout_.others_title, "other switches",
@@ -69,29 +83,61 @@ private:
         canvas.close();
     }
 
-    // Parallel links are drawn as one line that describes them all.
-    void mesh(Canvas& canvas, const PodBox& pod) const {
-        std::map<int, Box> where;
-        for (const auto& spine : pod.spines)
-            where[static_cast<int>(spine.index)] = spine.box;
-        for (const auto& u : pod.units)
-            for (const auto& leaf : u.leaves)
-                where[static_cast<int>(leaf.index)] = leaf.box;
-        std::map<std::pair<int, int>, std::vector<std::size_t>> bundles;
+    // Links between switches, by both: parallel links are drawn as one line that describes them all.
+    using Bundles = std::map<std::pair<int, int>, std::vector<std::size_t>>;
+
+    template <class Wanted> Bundles bundles(Wanted wanted) const {
+        Bundles found;
         for (std::size_t l = 0; l < fabric_.links.size(); ++l) {
             const Link& link = fabric_.links[l];
             if (link.a.host != none || link.b.host != none) continue;
             const auto [low, high] = std::minmax(link.a.switch_, link.b.switch_);
-            if (where.contains(low) && where.contains(high)) bundles[{low, high}].push_back(l);
+            if (where_.contains(low) && where_.contains(high) && wanted(low, high))
+                found[{low, high}].push_back(l);
         }
-        canvas.open(bundles.size() > 200 ? "many" : "");
+        return found;
+    }
+
+    Bundles bundles_of(const PodBox& pod) const {
+        std::set<int> mine;
+        for (const auto& spine : pod.spines)
+            mine.insert(static_cast<int>(spine.index));
+        for (const auto& u : pod.units)
+            for (const auto& leaf : u.leaves)
+                mine.insert(static_cast<int>(leaf.index));
+        return bundles([&](int a, int b) { return mine.contains(a) && mine.contains(b); });
+    }
+
+    bool beside(int a, int b) const { return fabric_.switches[at(a)].tier == fabric_.switches[at(b)].tier; }
+
+    // Of many uplinks only what is faulty and what joins switches of one tier; the others are in fans.
+    void mesh(Canvas& canvas, const PodBox& pod) const {
+        const auto found = bundles_of(pod);
+        canvas.open();
         for (const bool marked : {false, true}) // the marked ones on top
-            for (const auto& [ends, links] : bundles)
-                bundle(canvas, where[ends.first], where[ends.second], links, marked);
+            for (const auto& [ends, links] : found)
+                bundle(canvas, ends, links, marked, pod.many && !beside(ends.first, ends.second));
         canvas.close();
     }
 
-    void bundle(Canvas& canvas, Box a, Box b, const std::vector<std::size_t>& links, bool marked) const {
+    // Cables from pod to pod, as between spines that stand back to back.
+    void between_pods(Canvas& canvas) const {
+        if (fabric_.hosts.size() > 256) return;
+        constexpr std::size_t most = 200;
+        const auto found = bundles([&](int a, int b) {
+            const int first = fabric_.switches[at(a)].pod, second = fabric_.switches[at(b)].pod;
+            return first != second && first != none && second != none;
+        });
+        if (found.empty()) return;
+        canvas.open();
+        for (const bool marked : {false, true})
+            for (const auto& [ends, links] : found)
+                bundle(canvas, ends, links, marked, found.size() > most);
+        canvas.close();
+    }
+
+    void bundle(Canvas& canvas, std::pair<int, int> ends, const std::vector<std::size_t>& links, bool marked,
+                bool only_marked) const {
         const Mark* worst = nullptr;
         std::string hover;
         for (const auto l : links) {
@@ -99,13 +145,32 @@ private:
             if (mark != nullptr && (worst == nullptr || mark->severity < worst->severity)) worst = mark;
             hover += (hover.empty() ? "" : "\n") + words_.link(l);
         }
-        if ((worst != nullptr) != marked) return;
-        const Box upper = a.y < b.y ? a : b, lower = a.y < b.y ? b : a;
-        const double x1 = upper.x + upper.w / 2.0, x2 = lower.x + lower.w / 2.0;
+        if ((worst != nullptr) != marked || (only_marked && !marked)) return;
         const char* style = worst == nullptr                     ? "up"
                             : worst->severity == Severity::error ? "up-error"
                                                                  : "up-warning";
-        canvas.line(x1, upper.bottom(), x2, lower.y, style, hover);
+        cable(canvas, where_.at(ends.first), where_.at(ends.second), style, hover);
+    }
+
+    // From the foot of the upper box to the head of the lower; below two boxes of one row, an arc.
+    static void cable(Canvas& canvas, Box a, Box b, std::string_view style, std::string_view hover) {
+        const Box upper = a.y < b.y ? a : b, lower = a.y < b.y ? b : a;
+        const double x1 = upper.x + upper.w / 2.0, x2 = lower.x + lower.w / 2.0;
+        if (upper.y != lower.y) return canvas.line(x1, upper.bottom(), x2, lower.y, style, hover);
+        constexpr double deep = 16;
+        canvas.path(fmt::format("M{:.1f} {}Q{:.1f} {:.1f} {:.1f} {}", x1, upper.bottom(), (x1 + x2) / 2,
+                                upper.bottom() + deep, x2, lower.bottom()),
+                    style, hover);
+    }
+
+    // The uplinks of a switch, shown while the pointer rests on it.
+    void fan(Canvas& canvas, std::size_t index) const {
+        const auto found = fans_.find(index);
+        if (found == fans_.end()) return;
+        canvas.open("fan");
+        for (const auto& [a, b] : found->second)
+            cable(canvas, a, b, "up", {});
+        canvas.close();
     }
 
     void switches(Canvas& canvas, const std::vector<SwitchBox>& boxes, std::string_view style) const {
@@ -123,6 +188,7 @@ private:
                 text_width(box.label, m_.switch_text) <= box.box.w - 2 * mark_radius() - 2) // beside the mark
                 canvas.text(box.box.x + 2, base, m_.switch_text, {}, box.label);
             if (marked) sign(canvas, mark->second, box.box.right() - mark_radius(), middle);
+            fan(canvas, box.index);
             canvas.close();
         }
     }
@@ -283,6 +349,9 @@ private:
     Marks marks_;
     Words words_;
     std::map<std::size_t, Mark> switch_marks_;
+    std::map<int, Box> where_; // switches of pods
+    std::map<std::size_t, std::vector<std::pair<Box, Box>>>
+        fans_; // uplinks that are not drawn at once, by switch
 };
 
 } // namespace
