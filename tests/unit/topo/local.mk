@@ -38,3 +38,5 @@ tests_unit_unit_topo_SOURCES += \
 tests_unit_unit_topo_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_topo_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_topo_LDADD = libry_unit.la $(status_overlay_libs) $(source_libs)
+TESTS += %D%/tool/completion_test.py
+EXTRA_DIST += %D%/tool/completion_test.py
