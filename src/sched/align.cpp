@@ -10,6 +10,7 @@
 #include "sched/search_tier.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
 
@@ -218,6 +219,13 @@ private:
 
 std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
                                Tier tier) {
+    if (tier != everywhere &&
+        std::none_of(hosts.begin(), hosts.end(), [&](std::uint32_t h) { return index.elsewhere(h, tier); })) {
+        std::uint64_t lacked = 0; // all other rails meet where most do
+        for (const auto h : hosts)
+            lacked |= index.lacks[h];
+        return static_cast<std::uint32_t>(std::popcount(lacked));
+    }
     std::uint32_t misaligned = 0;
     for (std::uint32_t rail = 0; rail < index.rails; ++rail) {
         const int first = index.meeting(hosts.front(), rail, tier);

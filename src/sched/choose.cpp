@@ -1,5 +1,7 @@
 #include "sched/choose.hpp"
 
+#include "sched/narrow.hpp"
+
 #include <algorithm>
 #include <functional>
 
@@ -167,15 +169,22 @@ std::vector<Group> split(const Loads& loads, const std::vector<Group>& groups) {
     return units;
 }
 
+Goal goal_of(const Loads& loads, const GroupPlan& plan, bool single, const Limits& limits) {
+    Goal goal{{static_cast<std::uint32_t>(plan.taken), 0}, limits.left, limits.units != Limits{}.units};
+    if (!single && plan.swaps() >= few_swaps) goal.units = fewest_units(loads, plan);
+    if (goal.hard) goal.units.units = limits.units;
+    return goal;
+}
+
 } // namespace
 
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, Budget& budget,
-                             std::uint32_t most) {
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, const Limits& limits,
+                             Budget& budget) {
     auto plan = plan_groups(loads, std::move(groups));
-    if (!plan || plan->taken > most) return std::nullopt;
+    if (!plan || (!single && plan->taken > limits.pods)) return std::nullopt;
     if (plan->pivot == 0 && !single) { // the groups are given: only their units are to be chosen
         const auto taken = static_cast<std::uint32_t>(plan->taken);
-        auto choice = choose(loads, split(loads, plan->groups), true, budget);
+        auto choice = choose(loads, split(loads, plan->groups), true, limits, budget);
         if (choice) choice->cost.groups = taken;
         return choice;
     }
@@ -185,7 +194,7 @@ std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool
     if (budget.left() == 0)
         budget.cut();
     else
-        choice = solve(loads, *plan, single, budget);
+        choice = solve(loads, *plan, single, goal_of(loads, *plan, single, limits), budget);
     if (!choice && budget.cuts() > cuts) choice = largest_units(loads, *plan);
     return choice;
 }

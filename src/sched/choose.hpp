@@ -16,11 +16,19 @@
 
 namespace sched {
 
+// What is known of a choice before it is looked for. More pods or units than these need not be found, and no
+// choice within them has fewer units, or leaves fewer free hosts behind.
+struct Limits {
+    std::uint32_t pods = ~std::uint32_t{0};
+    std::uint32_t units = ~std::uint32_t{0};
+    std::uint32_t left = 0;
+};
+
 // The best choice for the gang of `loads` from these groups; nullopt when they hold too little, more is
-// required, or more than `most` groups are needed. With `single`, each group is one unit. When the budget is
-// spent, and beyond 16,384 hosts of impaired health, whose tables would be too large: still the fewest
-// groups, but the later terms may be worse.
-std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, Budget& budget,
-                             std::uint32_t most = ~std::uint32_t{0});
+// required, or more groups are needed than `limits` has pods. With `single`, each group is one unit. When the
+// budget is spent, and beyond 16,384 hosts of impaired health, whose tables would be too large: still the
+// fewest groups, but the later terms may be worse.
+std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, const Limits& limits,
+                             Budget& budget);
 
 } // namespace sched

@@ -4,6 +4,7 @@
 // the end cannot be, are not filled. Slack and what is left out are counted in quanta (Loads::quantum).
 #include "sched/dynamic_program.hpp"
 
+#include "sched/narrow.hpp"
 #include "sched/row_ops.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace sched {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
+constexpr std::size_t few_bytes = std::size_t{96} << 10; // of tables that are filled sooner than narrowed
 
 // What is added up, in the smallest type that holds every sum. Narrow: the number of units, enough for simple
 // loads, eight at a time. Otherwise units, avoidance, broken and left side by side in one integer, so that
@@ -80,8 +82,8 @@ private:
 
 template <class V> class DynamicProgram {
 public:
-    DynamicProgram(const Loads& loads, const Fields& fields, const GroupPlan& plan, bool single, std::size_t swaps,
-                   Budget& budget)
+    DynamicProgram(const Loads& loads, const Fields& fields, const GroupPlan& plan, bool single,
+                   std::size_t swaps, Budget& budget)
         : loads_(loads), fields_(fields), plan_(plan), budget_(budget), single_(single),
           dense_(loads.required() != 0), swaps_(swaps), groups_(swaps > 0 ? plan.groups.size() : plan.taken),
           width_(std::size_t{plan.slack} + 1), stride_((width_ + block - 1) / block * block + block) {
@@ -194,7 +196,7 @@ private:
                      !load.whole || left > 0});
             }
         }
-        const bool can_go = !single_ && load.required == 0;
+        const bool can_go = !single_ && load.required == 0 && (plan_.kept.empty() || plan_.kept[u] == 0);
         if (can_go && load.quanta <= plan_.slack) options_.push_back({load.quanta, V{0}, false});
     }
 
@@ -222,18 +224,31 @@ private:
         }
     }
 
-    // Rows before and behind each unit of the group, into rows_[0], [1], … Returns their number.
-    std::size_t use_group(const Group& group, const V* from) {
+    // Rows before and behind each unit of the group, into rows_[0], [1], … Returns their number. Unless
+    // `each` is asked for, units that can be used in one way only share a row.
+    std::size_t use_group(const Group& group, const V* from, bool each = false) {
         rows_[0] = from;
         std::size_t depth = 0;
-        for (auto u = group.first; u < group.first + group.size; ++u) {
-            if (loads_.unit(u).quanta == 0 && loads_.unit(u).required == 0) continue;
-            const auto options = options_of(u);
+        const auto use = [&](std::span<const Option> options) {
             charge(options.size() * halves_);
             auto* to = steps_.get() + depth * halves_ * stride_;
             use_unit(options, rows_[depth], to);
             rows_[++depth] = to;
+        };
+        Option one{0, V{0}, false};
+        bool any = false;
+        for (auto u = group.first; u < group.first + group.size; ++u) {
+            if (loads_.unit(u).quanta == 0 && loads_.unit(u).required == 0) continue;
+            const auto options = options_of(u);
+            if (each || options.size() != 1) {
+                use(options);
+                continue;
+            }
+            one.cost = static_cast<V>(one.cost + options.front().cost);
+            one.sink = one.sink || options.front().sink;
+            any = true;
         }
+        if (any) use(std::span(&one, 1));
         return depth;
     }
 
@@ -325,7 +340,7 @@ private:
             const auto before = taken ? r : r + 1;
             const auto spend = taken ? 0 : price(g);
             if (before <= swaps_ && at.spent >= spend && least(g, before) != unreached) {
-                const auto depth = use_group(plan_.groups[g], row(g, before));
+                const auto depth = use_group(plan_.groups[g], row(g, before), true);
                 if (value(rows_[depth], {at.half, at.spent - spend}) == goal) {
                     at = trace_units(plan_.groups[g], depth, {at.half, at.spent - spend}, choice);
                     r = before;
@@ -416,26 +431,57 @@ bool alike(const Loads& loads, const std::vector<Group>& groups) {
                        [&](const Group& g) { return g.quanta == groups.front().quanta && key(g) == first; });
 }
 
+bool reached(const Cost& cost, const Goal& goal) {
+    return cost.units <= goal.units.units && cost.avoidance == 0 && cost.broken == 0 &&
+           cost.left <= goal.left;
+}
+
 template <class V>
 std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const GroupPlan& plan, bool single,
-                               Budget& budget) {
-    auto swaps = plan.swaps();
-    while (swaps > 0 && DynamicProgram<V>::bytes(plan, swaps) > most_bytes)
-        --swaps;
-    if (swaps < plan.swaps()) budget.cut();
-    if (std::is_same_v<V, Narrow> && swaps > 0 && alike(loads, plan.groups)) swaps = 0;
-    return DynamicProgram<V>(loads, fields, plan, single, swaps, budget).solve();
+                               const Goal& goal, Budget& budget) {
+    const auto exchanging = [&](std::size_t groups, const GroupPlan& of) {
+        auto swaps = std::min(groups, of.swaps());
+        while (swaps > 0 && DynamicProgram<V>::bytes(of, swaps) > most_bytes)
+            --swaps;
+        if (swaps < std::min(groups, of.swaps())) budget.cut();
+        return DynamicProgram<V>(loads, fields, of, single, swaps, budget).solve();
+    };
+    const auto all = std::is_same_v<V, Narrow> && alike(loads, plan.groups) ? 0 : plan.swaps();
+    if (single || all == 0 || loads.required() != 0 ||
+        (!goal.hard && DynamicProgram<V>::bytes(plan, all) < few_bytes))
+        return exchanging(all, plan);
+
+    // One group or two exchanged are nearly always enough, and cost a fraction of all.
+    Narrowing narrowing(loads, plan, goal.units, budget);
+    auto most = narrowing.to_fewest_units();
+    std::optional<Choice> known;
+    std::size_t tried = 0;
+    for (const std::size_t few : {std::size_t{1}, few_swaps, most}) {
+        if (known && (known->cost.units <= goal.units.units || tried == most)) break;
+        known = exchanging(tried = std::min(few, most), narrowing.plan());
+        if (!known || reached(known->cost, goal)) return known;
+    }
+    if (known->cost.units > goal.units.units) return goal.hard ? known : exchanging(all, plan);
+    for (bool better = true; tried < most;) {
+        if (better) most = std::min(most, narrowing.below(known->cost));
+        if (tried >= most) break;
+        auto next = exchanging(tried = std::min(most, 2 * tried + 1), narrowing.plan());
+        better = next && next->cost < known->cost;
+        if (better) known = std::move(next);
+    }
+    return known;
 }
 
 } // namespace
 
-std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, Budget& budget) {
+std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, const Goal& goal,
+                            Budget& budget) {
     if (loads.simple() && loads.units().size() <= most_units_narrow)
-        return solve_in<Narrow>(loads, {}, plan, single, budget);
+        return solve_in<Narrow>(loads, {}, plan, single, goal, budget);
     const Fields fields(loads, plan);
-    if (fields.bits <= 30) return solve_in<std::int32_t>(loads, fields, plan, single, budget);
-    if (fields.bits <= 62) return solve_in<std::int64_t>(loads, fields, plan, single, budget);
-    return solve_in<Wide>(loads, fields, plan, single, budget);
+    if (fields.bits <= 30) return solve_in<std::int32_t>(loads, fields, plan, single, goal, budget);
+    if (fields.bits <= 62) return solve_in<std::int64_t>(loads, fields, plan, single, goal, budget);
+    return solve_in<Wide>(loads, fields, plan, single, goal, budget);
 }
 
 } // namespace sched

@@ -2,6 +2,7 @@
 // slack is spent and the cost is least. Internal to src/sched.
 #pragma once
 
+#include "sched/bounds.hpp"
 #include "sched/budget.hpp"
 #include "sched/loads.hpp"
 
@@ -41,13 +42,26 @@ struct GroupPlan {
     std::size_t taken = 0;               // groups in every choice
     std::vector<std::uint32_t> cheapest; // [r]: least slack that making up for r groups left out spends
     std::uint32_t slack = 0;
-    std::uint32_t pivot = 0; // quanta of the smallest group taken that is not required
+    std::uint32_t pivot = 0;        // quanta of the smallest group taken that is not required
+    std::vector<std::uint8_t> kept; // by unit: no choice takes its group without it; empty: none is known
 
     std::size_t swaps() const { return cheapest.size() - 1; } // most groups that can be exchanged
 };
 
-// The cheapest choice of a plan, with as many exchanges as the memory for tables allows. With `single`, each
-// group is one unit. Nullopt: required hosts need more quanta than the gang has, or the budget was cut.
-std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, Budget& budget);
+// What no choice of a plan undercuts, as far as the caller knows; avoidance and broken units count as 0.
+struct Goal {
+    UnitBound units;
+    std::uint32_t left = 0;
+    bool hard = false; // a choice of more units is of no use
+};
+
+// Plans with fewer exchanges are searched whole at once: for them no goal need be worked out.
+inline constexpr std::size_t few_swaps = 3;
+
+// The cheapest choice of a plan, with as many exchanges as the memory for tables allows; what reaches the
+// goal ends the search. With `single`, each group is one unit. Nullopt: required hosts need more quanta than
+// the gang has, or the budget was cut.
+std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, const Goal& goal,
+                            Budget& budget);
 
 } // namespace sched

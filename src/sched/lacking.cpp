@@ -6,9 +6,11 @@
 #include "sched/lacking.hpp"
 
 #include "sched/align.hpp"
+#include "sched/bounds.hpp"
 #include "sched/search_tier.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <numeric>
@@ -27,20 +29,36 @@ public:
         std::uint64_t lacks = 0;
     };
 
-    // `barred`: what a host that is not used counts in a unit that is; 0 bounds the hosts held, more the
-    // hosts held less that many times the unit's hosts that are left out for the rails they lack.
-    Bounds(const Loads& loads, const std::vector<Host>& hosts, Limits limits, std::int32_t barred)
-        : loads_(loads), hosts_(hosts), limits_(limits), barred_(barred) {
+    // What is bounded: `used` times the hosts held, less `barred` times those hosts of the units used that
+    // are left out for the rails they lack.
+    struct Weights {
+        std::int32_t used = 1, barred = 0;
+    };
+
+    // `near`: how many hosts a unit may cost where the bound is lowest.
+    Bounds(const Loads& loads, const std::vector<Host>& hosts, const Limits& limits, std::uint32_t near,
+           Weights weights)
+        : loads_(loads), hosts_(hosts), limits_(limits), weights_(weights),
+          gain_(weights.used + weights.barred) {
         for (const auto& load : loads.units())
-            sizes_.push_back(static_cast<std::int32_t>(load.candidates));
+            sizes_.push_back(static_cast<std::int32_t>(load.candidates) * weights.used);
         for (const auto& host : hosts)
-            sizes_[host.unit] -= 1 + barred;
+            sizes_[host.unit] -= gain_;
         added_.assign(sizes_.size(), 0);
-        choose_prices();
+        choose_prices(static_cast<std::int32_t>(near) * weights.used);
     }
 
-    // No choice of candidates that lack no other rails than these holds more.
-    std::int64_t most(std::uint64_t way) {
+    // A choice of candidates that lack no other rails than these leaves at least so many others behind. They
+    // are at least what the units used are short of, as they hold the gang.
+    std::uint32_t least_barred(std::uint64_t way) {
+        const auto short_of = std::int64_t{loads_.request().nodes} * weights_.used - most(way);
+        return short_of <= 0 ? 0
+                             : static_cast<std::uint32_t>((short_of + weights_.barred - 1) / weights_.barred);
+    }
+
+    // No choice of candidates that lack no other rails than these holds more; less than `enough` is not
+    // bounded as closely as can be.
+    std::int64_t most(std::uint64_t way, std::int64_t enough = std::numeric_limits<std::int64_t>::min()) {
         touched_.clear();
         for (const auto& host : hosts_) {
             if ((host.lacks & ~way) != 0) continue;
@@ -48,7 +66,7 @@ public:
         }
         auto most = std::numeric_limits<std::int64_t>::max();
         for (auto& prices : prices_)
-            most = std::min(most, most_at(prices));
+            if (most >= enough) most = std::min(most, most_at(prices));
         for (const auto unit : touched_)
             added_[unit] = 0;
         return most;
@@ -65,16 +83,18 @@ private:
     static std::int64_t above(std::int64_t held, std::int64_t cost) { return held > cost ? held - cost : 0; }
 
     // The bound is convex in the cost of a unit: the costs next to the lowest are those that bound best.
-    void choose_prices() {
-        constexpr std::size_t kept = 3;
-        for (std::int32_t cost = 0;; ++cost) {
-            prices_.push_back(prices_at(cost));
-            const auto count = prices_.size();
-            if (count > kept && prices_[count - 1].sum >= prices_[count - 2].sum &&
-                prices_[count - 2].sum >= prices_[count - 3].sum)
-                break;
-            if (count > kept) prices_.erase(prices_.begin());
-        }
+    void choose_prices(std::int32_t near) {
+        auto best = prices_at(near);
+        for (const auto step : {1, -1})
+            while (best.unit + step >= 0) {
+                auto next = prices_at(best.unit + step);
+                if (next.sum >= best.sum) break;
+                best = std::move(next);
+            }
+        const auto unit = best.unit;
+        prices_.push_back(std::move(best));
+        prices_.push_back(prices_at(unit + 1));
+        if (unit > 0) prices_.push_back(prices_at(unit - 1));
     }
 
     Prices prices_at(std::int32_t cost) const {
@@ -104,15 +124,14 @@ private:
         for (const auto unit : touched_) {
             auto& held = prices.above[index.units[unit].pod];
             const auto size = sizes_[unit];
-            const auto more =
-                above(size + added_[unit] * (1 + barred_), prices.unit) - above(size, prices.unit);
+            const auto more = above(size + added_[unit] * gain_, prices.unit) - above(size, prices.unit);
             most += above(held + more, prices.pod) - above(held, prices.pod);
             held += more;
         }
         for (const auto unit : touched_) {
             const auto size = sizes_[unit];
             prices.above[index.units[unit].pod] -=
-                above(size + added_[unit] * (1 + barred_), prices.unit) - above(size, prices.unit);
+                above(size + added_[unit] * gain_, prices.unit) - above(size, prices.unit);
         }
         return most;
     }
@@ -120,7 +139,8 @@ private:
     const Loads& loads_;
     const std::vector<Host>& hosts_;
     const Limits limits_;
-    const std::int32_t barred_;
+    const Weights weights_;
+    const std::int32_t gain_;         // of a unit, by one host that lacks a rail and may be used
     std::vector<std::int32_t> sizes_; // by unit
     std::vector<Prices> prices_;
     std::vector<std::int32_t> added_;    // by unit
@@ -148,7 +168,8 @@ public:
     // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better.
     void run(Found& found) {
         if (!budget_.spend(8 * loads_.units().size())) return;
-        Bounds held(loads_, hosts_, limits_, 0), paid(loads_, hosts_, limits_, 1);
+        const auto near = fewest_units(stock(), limits_.pods, loads_.request().nodes).cost;
+        Bounds held(loads_, hosts_, limits_, near, {1, 0}), paid(loads_, hosts_, limits_, near, {1, 1});
         std::optional<Found> best;
         std::vector<Way> open; // of as many rails
         std::uint32_t rails = 0;
@@ -156,18 +177,16 @@ public:
         for (const auto way : fewer) {
             const auto dropped = static_cast<std::uint32_t>(std::popcount(way));
             if (dropped > rails) {
-                best = best_of(open);
+                best = best_of(open, near);
                 if (best) break;
                 open.clear();
                 rails = dropped;
             }
             if (!budget_.spend(1 + failed_.size() + 12 * hosts_.size())) break;
             if (fails(way) || !may_hold(held, way)) continue;
-            // Units that are used lose the hosts that are left out: so many stay behind at least.
-            const auto short_of = static_cast<std::int64_t>(loads_.request().nodes) - paid.most(way);
-            open.push_back({way, static_cast<std::uint32_t>(std::max<std::int64_t>(short_of, 0))});
+            open.push_back({way, paid.least_barred(way)});
         }
-        if (!best) best = best_of(open);
+        if (!best) best = best_of(open, near);
         if (!best) return;
         best->misaligned = misaligned_rails(loads_.index(), best->hosts, best->tier);
         if (best->misaligned < found.misaligned) found = std::move(*best);
@@ -185,23 +204,24 @@ private:
     // Adds the combinations of rails that hosts can lack together.
     bool add_ways(std::uint64_t lacks) {
         if (std::find(ways_.begin(), ways_.end(), lacks) != ways_.end()) return true;
-        budget_.spend(ways_.size() * ways_.size() / 4);
+        const bool apart = (lacks & lacked_) == 0; // then each combination with them is new
+        lacked_ |= lacks;
+        budget_.spend(apart ? ways_.size() : ways_.size() * ways_.size() / 4);
         for (std::size_t i = 0, known = ways_.size(); i < known; ++i)
             if (const auto both = ways_[i] | lacks;
-                std::find(ways_.begin(), ways_.end(), both) == ways_.end())
+                apart || std::find(ways_.begin(), ways_.end(), both) == ways_.end())
                 ways_.push_back(both);
         return ways_.size() <= most_ways;
     }
 
     // Those that give up the fewest rails first.
     void order_ways() {
-        std::vector<std::pair<int, std::uint64_t>> counted;
+        std::array<std::vector<std::uint64_t>, 65> by_rails;
         for (const auto way : ways_)
-            counted.emplace_back(std::popcount(way), way);
-        std::stable_sort(counted.begin(), counted.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (std::size_t i = 0; i < ways_.size(); ++i)
-            ways_[i] = counted[i].second;
+            by_rails[static_cast<std::size_t>(std::popcount(way))].push_back(way);
+        ways_.clear();
+        for (const auto& ways : by_rails)
+            ways_.insert(ways_.end(), ways.begin(), ways.end());
     }
 
     // The ways that give up fewer rails; none when not even the widest of them may hold the gang.
@@ -211,17 +231,14 @@ private:
                 return static_cast<std::uint32_t>(std::popcount(way)) >= misaligned;
             }));
         std::vector<std::uint64_t> seen;
-        bool any = false;
         for (auto way = fewer.rbegin(); way != fewer.rend(); ++way) {
-            if (!budget_.spend(1 + seen.size())) break;
+            if (!budget_.spend(1 + seen.size())) return fewer;
             if (std::any_of(seen.begin(), seen.end(), [&](auto wide) { return (*way & ~wide) == 0; }))
                 continue;
             seen.push_back(*way);
-            if (!budget_.spend(8 * hosts_.size())) break;
-            any = may_hold(held, *way) || any;
+            if (!budget_.spend(8 * hosts_.size()) || may_hold(held, *way)) return fewer;
         }
-        if (!any && budget_.left() > 0) fewer.clear();
-        return fewer;
+        return {};
     }
 
     bool fails(std::uint64_t way) const {
@@ -230,14 +247,37 @@ private:
 
     // False: it does not. What cannot is kept for the ways that give up less.
     bool may_hold(Bounds& held, std::uint64_t way) {
-        if ((required_ & ~way) == 0 && held.most(way) >= static_cast<std::int64_t>(loads_.request().nodes))
-            return true;
+        const std::int64_t nodes = loads_.request().nodes;
+        if ((required_ & ~way) == 0 && held.most(way, nodes) >= nodes) return true;
         failed_.push_back(way);
         return false;
     }
 
+    // What is bounded with other weights leaves more behind for some ways.
+    void find_barred(std::vector<Way>& open, std::uint32_t near) {
+        using Weights = Bounds::Weights;
+        for (const auto weights : {Weights{1, 4}, Weights{1, 2}, Weights{4, 1}}) {
+            if (!budget_.spend(8 * loads_.units().size() + 12 * hosts_.size() * open.size())) return;
+            Bounds paid(loads_, hosts_, limits_, near, weights);
+            for (auto& way : open)
+                way.left = std::max(way.left, paid.least_barred(way.rails));
+        }
+    }
+
+    Stock stock() const {
+        Stock stock;
+        const auto& index = loads_.index();
+        for (const auto& pod : index.pods) {
+            for (auto u = pod.first; u < pod.first + pod.size; ++u)
+                stock.held.push_back(loads_.unit(u).candidates);
+            stock.ends.push_back(stock.held.size());
+        }
+        return stock;
+    }
+
     // The best that ways of as many rails hold; those first that must leave the least behind.
-    std::optional<Found> best_of(std::vector<Way>& open) {
+    std::optional<Found> best_of(std::vector<Way>& open, std::uint32_t near) {
+        if (open.size() > 1) find_barred(open, near);
         std::stable_sort(open.begin(), open.end(),
                          [](const Way& a, const Way& b) { return a.left < b.left; });
         const auto order = [](const Found& f) { return std::tuple(f.avoidance, f.broken, f.left); };
@@ -245,21 +285,22 @@ private:
         for (const auto& way : open) {
             if (best && order(*best) <= std::tuple(0U, 0U, way.left)) break;
             if (!budget_.spend(loads_.index().order.size() / 4 + 8 * hosts_.size())) break;
-            auto tried = best_of(way.rails);
-            if (tried && (!best || order(*tried) < order(*best))) best = std::move(tried);
+            const Loads narrowed(loads_, others(way));
+            auto tried = search_tier(narrowed, tier_, budget_, {limits_.pods, limits_.units, way.left});
+            if (!tried || tried->pods != limits_.pods || tried->units != limits_.units) continue;
+            if (best && order(*tried) >= order(*best)) continue;
+            fill_hosts(narrowed, *tried);
+            best = std::move(tried);
         }
         return best;
     }
 
-    std::optional<Found> best_of(std::uint64_t way) {
+    // The hosts that lack other rails than a way gives up.
+    std::vector<std::uint32_t> others(const Way& way) const {
         std::vector<std::uint32_t> others;
         for (const auto& host : hosts_)
-            if ((host.lacks & ~way) != 0) others.push_back(host.host);
-        const Loads narrowed(loads_, others);
-        auto tried = search_tier(narrowed, tier_, budget_, limits_);
-        if (!tried || tried->pods != limits_.pods || tried->units != limits_.units) return std::nullopt;
-        fill_hosts(narrowed, *tried);
-        return tried;
+            if ((host.lacks & ~way.rails) != 0) others.push_back(host.host);
+        return others;
     }
 
     static constexpr std::size_t most_ways = 1024;
@@ -270,6 +311,7 @@ private:
     std::vector<Bounds::Host> hosts_; // candidates that lack rails
     std::uint64_t required_ = 0;      // rails that required hosts lack
     std::vector<std::uint64_t> ways_{0};
+    std::uint64_t lacked_ = 0; // rails in ways_
     std::vector<std::uint64_t> failed_;
 };
 

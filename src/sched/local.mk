@@ -19,6 +19,7 @@ libry_sched_la_SOURCES = \
 	%D%/judge_flags.cpp %D%/judge_flags.hpp \
 	%D%/lacking.cpp %D%/lacking.hpp \
 	%D%/loads.cpp %D%/loads.hpp \
+	%D%/narrow.cpp %D%/narrow.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \

@@ -85,16 +85,13 @@ std::optional<Found> search_gang(const Loads& loads, Request& gang, std::uint32_
     }
 }
 
-Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found, bool exact) {
+// `whole`: the search has looked at everything.
+Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found, bool whole) {
     Placement placement;
-    placement.exact = exact;
+    placement.fewest = whole ? Fewest{found.pods, found.units} : fewest_possible(loads, found);
+    placement.exact = whole || proven_best(loads, found, placement.fewest);
     placement.reasons = why_here(fabric, loads, found);
-    if (!exact) {
-        placement.fewest = fewest_possible(loads, found);
-        placement.reasons.push_back(not_exact(found, placement.fewest));
-    } else {
-        placement.fewest = {found.pods, found.units};
-    }
+    if (!placement.exact) placement.reasons.push_back(not_exact(found, placement.fewest));
     placement.score = {found.tier,
                        found.pods,
                        found.units,

@@ -116,7 +116,7 @@ std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget
             budget.cut();
             break;
         }
-        if (auto choice = choose(loads, units_of_pod(loads, p), true, budget))
+        if (auto choice = choose(loads, units_of_pod(loads, p), true, limits, budget))
             keep_better(best, from_choice(std::move(*choice), one_pod, 1));
     }
     return best;
@@ -133,7 +133,7 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
         required += loads.pod_required(p);
     }
     if (required != loads.required()) return std::nullopt;
-    auto choice = choose(loads, std::move(groups), false, budget, limits.pods);
+    auto choice = choose(loads, std::move(groups), false, limits, budget);
     if (!choice) return std::nullopt;
     const auto pods = choice->cost.groups;
     return from_choice(std::move(*choice), tier, pods);
@@ -141,7 +141,7 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
 
 } // namespace
 
-std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, Limits limits) {
+std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
     const auto& index = loads.index();
     if (loads.candidates() < loads.request().nodes) return std::nullopt;
     if (loads.idle_bound()) return search_segmented(loads, tier, budget);

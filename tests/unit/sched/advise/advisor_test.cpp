@@ -93,9 +93,12 @@ TEST_CASE("advice costs what [placement] budget lets it cost") {
     std::vector<const char*> table;
     for (const auto& name : names)
         table.push_back(name.c_str());
-    const std::vector<std::int64_t> free_at(64, 0);
+    // 16, 14, 12 and 10 hosts of the units: bounds alone do not show which three leave the least.
+    std::vector<std::int64_t> free_at(64, 0);
+    for (const auto& [first, busy] : {std::pair(16, 2), std::pair(32, 4), std::pair(48, 6)})
+        std::fill_n(free_at.begin() + first, busy, sched::Ask::never);
     sched::Question question{.now = 100, .free_at = free_at};
-    question.request.nodes = 60;
+    question.request.nodes = 34;
     question.request.segment = 2;
     question.request.spares = 20;
     for (const auto& [budget, exact] : {std::pair("1ms", false), std::pair("100ms", true)}) {
@@ -109,7 +112,7 @@ TEST_CASE("advice costs what [placement] budget lets it cost") {
         REQUIRE(plan);
         const auto attempt = plan->next();
         REQUIRE(attempt);
-        CHECK(attempt->hosts.size() == 60);
+        CHECK(attempt->hosts.size() == 34);
         INFO("budget " << budget);
         CHECK(attempt->exact == exact);
     }
