@@ -47,6 +47,7 @@ Expected<void> judge_segments(const Hints& hints, std::uint32_t nodes, std::uint
 
 std::string_view part_of(Span span) {
     switch (span) {
+    case Span::domain: return "the largest NVLink domain of this fabric";
     case Span::unit: return "the largest unit of this fabric";
     case Span::pod: return "the largest pod of this fabric";
     case Span::fabric:

@@ -4,6 +4,7 @@ namespace sched {
 
 Tier widest_tier(Span span) {
     switch (span) {
+    case Span::domain:
     case Span::unit: return one_unit;
     case Span::pod: return one_pod;
     case Span::fabric: return one_island;

@@ -36,9 +36,10 @@ private:
 struct Builder {
     const topo::Fabric& fabric;
     PlacementIndex& index;
-    std::vector<std::uint64_t> pod_key;  // by host
-    std::vector<std::uint64_t> unit_key; // by host
-    std::vector<std::size_t> island_key; // by host
+    std::vector<std::uint64_t> pod_key;    // by host
+    std::vector<std::uint64_t> unit_key;   // by host
+    std::vector<std::size_t> island_key;   // by host
+    std::vector<std::uint32_t> domain_key; // by host; those without a domain last
 
     // The pod in which all leaves of the host are, or none.
     int pod_of_leaves(const topo::Host& host) const {
@@ -89,14 +90,51 @@ struct Builder {
             island_key[h] = sets.find(h);
     }
 
+    void find_domains() {
+        domain_key.assign(fabric.hosts.size(), 0);
+        if (fabric.domains.empty()) return;
+        for (std::size_t h = 0; h < fabric.hosts.size(); ++h)
+            domain_key[h] = static_cast<std::uint32_t>(fabric.hosts[h].domain_index);
+    }
+
+    void group_domains() {
+        if (fabric.domains.empty()) return;
+        index.domain_of.resize(index.order.size());
+        for (std::uint32_t u = 0; u < index.units.size(); ++u) {
+            const auto& unit = index.units[u];
+            index.first_domain.push_back(static_cast<std::uint32_t>(index.domains.size()));
+            for (auto i = unit.first; i < unit.first + unit.size; ++i) {
+                const auto h = index.order[i];
+                if (i == unit.first || domain_key[h] != domain_key[index.order[i - 1]]) {
+                    const int domain = fabric.hosts[h].domain_index;
+                    const bool joined = domain != none;
+                    index.domains.push_back(
+                        {joined ? fabric.domains[at(domain)].name : unit.name, i, 0, u, joined});
+                }
+                auto& here = index.domains.back();
+                ++here.size;
+                if (here.joined) index.largest_domain = std::max(index.largest_domain, here.size);
+                index.domain_of[h] = static_cast<std::uint32_t>(index.domains.size() - 1);
+            }
+        }
+        index.first_domain.push_back(static_cast<std::uint32_t>(index.domains.size()));
+    }
+
+    void find_largest() {
+        for (const auto& unit : index.units)
+            index.largest_unit = std::max(index.largest_unit, unit.size);
+        for (const auto& pod : index.pods)
+            index.largest_pod = std::max(index.largest_pod, pod.hosts);
+    }
+
     void group() {
         const auto hosts = static_cast<std::uint32_t>(fabric.hosts.size());
         auto& order = index.order;
         order.resize(hosts);
         std::iota(order.begin(), order.end(), 0U);
         std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return std::tuple(island_key[a], pod_key[a], unit_key[a], a) <
-                   std::tuple(island_key[b], pod_key[b], unit_key[b], b);
+            return std::tuple(island_key[a], pod_key[a], unit_key[a], domain_key[a], a) <
+                   std::tuple(island_key[b], pod_key[b], unit_key[b], domain_key[b], b);
         });
         index.position.resize(hosts);
         index.unit_of.resize(hosts);
@@ -203,10 +241,13 @@ struct Builder {
 } // namespace
 
 PlacementIndex::PlacementIndex(const topo::Fabric& fabric) {
-    Builder builder{fabric, *this, {}, {}, {}};
+    Builder builder{fabric, *this, {}, {}, {}, {}};
     builder.find_keys();
     builder.find_islands();
+    builder.find_domains();
     builder.group();
+    builder.group_domains();
+    builder.find_largest();
     builder.find_rails();
 }
 

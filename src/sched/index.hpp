@@ -3,8 +3,10 @@
 //
 // Every host has a unit here and every unit a pod: a host without one is a unit of its own, in the pod of
 // its leaves where they agree, otherwise in a pod of its own; so is a unit without a pod. An island is what
-// links join: a sound fabric is one island. Islands are numbered by first host, pods and units by the
-// fabric's order, those made up here after the fabric's.
+// links join: a sound fabric is one island. Where the fabric has NVLink domains, those of a unit come below
+// it: a domain that does not lie within one unit is as many domains here, and the hosts of a unit that are in
+// none are its last part, in which they are not joined. Islands are numbered by first host, pods and units by
+// the fabric's order, those made up here after the fabric's.
 #pragma once
 
 #include "topo/fabric.hpp"
@@ -21,6 +23,13 @@ struct PlacementIndex {
         std::uint32_t first = 0; // its hosts are order[first … first + size)
         std::uint32_t size = 0;
         std::uint32_t pod = 0;
+    };
+    struct Domain {
+        std::string name;        // the fabric's, or the unit's where it is not joined
+        std::uint32_t first = 0; // its hosts are order[first … first + size)
+        std::uint32_t size = 0;
+        std::uint32_t unit = 0;
+        bool joined = true; // false: hosts without a domain, each of which counts as one of its own
     };
     struct Pod {
         std::string name;
@@ -54,11 +63,16 @@ struct PlacementIndex {
         return (elsewhere_at[host] >> (tier < 2 ? tier : 2) & 1) != 0;
     }
 
-    std::vector<std::uint32_t> order;    // hosts by island, pod, unit, index: the order of ranks
-    std::vector<std::uint32_t> position; // of each host in `order`
-    std::vector<std::uint32_t> unit_of;  // by host
-    std::vector<Unit> units;             // by pod
-    std::vector<Pod> pods;               // by island
+    std::vector<std::uint32_t> order;        // hosts by island, pod, unit, domain, index: the order of ranks
+    std::vector<std::uint32_t> position;     // of each host in `order`
+    std::vector<std::uint32_t> unit_of;      // by host
+    std::vector<Unit> units;                 // by pod
+    std::vector<Domain> domains;             // by unit; empty: the fabric has none
+    std::vector<std::uint32_t> domain_of;    // by host; empty: likewise
+    std::vector<std::uint32_t> first_domain; // of each unit, and the end; empty: likewise
+    std::uint32_t largest_domain = 0;        // hosts, of those that are joined; 0: there is none
+    std::uint32_t largest_unit = 0, largest_pod = 0; // hosts
+    std::vector<Pod> pods;                           // by island
     std::vector<Island> islands;
     std::uint32_t rails = 0;
     bool in_order = true;                          // order is 0, 1, 2, …

@@ -31,6 +31,7 @@ libry_sched_la_SOURCES = \
 	%D%/search.cpp %D%/search.hpp \
 	%D%/search_tier.cpp %D%/search_tier.hpp \
 	%D%/segmented.cpp %D%/segmented.hpp \
+	%D%/segments.cpp %D%/segments.hpp \
 	%D%/spare_floor.cpp %D%/spare_floor.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \
