@@ -5,6 +5,7 @@
 #include "sched/rank_order.hpp"
 #include "sched/reasons.hpp"
 #include "sched/search.hpp"
+#include "sched/segments.hpp"
 
 #include <fmt/format.h>
 
@@ -102,7 +103,7 @@ Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found fou
                        found.moved};
     const auto& request = loads.request();
     auto ranked =
-        order_ranks(loads.index(), std::move(found.hosts), request.segment, request.spares, request.order);
+        order_ranks(loads.index(), std::move(found.hosts), sizes_of(request), request.spares, request.order);
     placement.spares = static_cast<std::uint32_t>(ranked.spares.size());
     placement.hosts = std::move(ranked.ranks);
     placement.hosts.insert(placement.hosts.end(), ranked.spares.begin(), ranked.spares.end());

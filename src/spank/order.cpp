@@ -1,5 +1,7 @@
 #include "spank/order.hpp"
 
+#include "sched/segments.hpp"
+
 #include "spank/remote.hpp"
 
 #include "base/conf.hpp"
@@ -60,7 +62,7 @@ base::Expected<RankLists> job_lists(const std::vector<std::string>& hosts, const
     if (!fabric) return fabric.error();
     sched::Request request;
     sched::apply_hints(hints, {}, request); // how wide it may span was decided long ago
-    return rank_lists(*fabric, hosts, request.segment, request.spares, request.order);
+    return rank_lists(*fabric, hosts, sched::sizes_of(request), request.spares, request.order);
 }
 
 void prepare_order(spank_t handle) {

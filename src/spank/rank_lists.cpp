@@ -16,30 +16,57 @@ namespace {
 // Host indices by units, as they follow each other.
 using Indices = std::vector<std::uint32_t>;
 
-// Brings `first` to the front: its unit by turning the order, itself within its unit.
-void put_first(const sched::PlacementIndex& index, sched::RankedHosts& ranked, std::uint32_t first) {
+// Brings `first` to the front: its unit by turning the order, itself within its unit; where segments are
+// nested or there are NVLink domains its pod, in that its unit, in that its domain.
+void put_first(const sched::PlacementIndex& index, sched::RankedHosts& ranked, std::uint32_t first,
+               bool nested) {
     const auto unit = [&](std::uint32_t host) { return index.unit_of[host]; };
+    const bool domains = !index.domains.empty();
     auto& ranks = ranked.ranks;
     if (const auto spare = std::find(ranked.spares.begin(), ranked.spares.end(), first);
         spare != ranked.spares.end()) {
-        const auto other = std::find_if(ranks.begin(), ranks.end(),
-                                        [&](std::uint32_t host) { return unit(host) == unit(first); });
+        const auto other = std::find_if(ranks.begin(), ranks.end(), [&](std::uint32_t host) {
+            return domains ? index.domain_of[host] == index.domain_of[first] : unit(host) == unit(first);
+        });
         if (other == ranks.end()) return;
         std::swap(*spare, *other);
         std::sort(ranked.spares.begin(), ranked.spares.end(),
                   [&](std::uint32_t a, std::uint32_t b) { return index.position[a] < index.position[b]; });
     }
-    const auto begin = std::find_if(ranks.begin(), ranks.end(),
-                                    [&](std::uint32_t host) { return unit(host) == unit(first); });
-    std::rotate(ranks.begin(), begin, ranks.end());
+    const auto bring = [&](auto from, auto to, const auto& part) { // the run of hosts in the part of `first`
+        const auto begin =
+            std::find_if(from, to, [&](std::uint32_t host) { return part(host) == part(first); });
+        const auto end =
+            std::find_if(begin, to, [&](std::uint32_t host) { return part(host) != part(first); });
+        return std::pair(begin, end);
+    };
+    if (!nested) {
+        const auto [begin, end] = bring(ranks.begin(), ranks.end(), unit);
+        std::rotate(ranks.begin(), begin, ranks.end());
+    } else {
+        // Groups of ranks lie in pods, units and domains: each comes first in the one around it.
+        const auto pod = [&](std::uint32_t host) { return index.units[unit(host)].pod; };
+        const auto domain = [&](std::uint32_t host) { return domains ? index.domain_of[host] : unit(host); };
+        auto end = ranks.end();
+        const auto turn = [&](const auto& part) {
+            const auto [begin, behind] = bring(ranks.begin(), end, part);
+            const auto size = behind - begin;
+            std::rotate(ranks.begin(), begin, behind);
+            end = ranks.begin() + size;
+        };
+        turn(pod);
+        turn(unit);
+        turn(domain);
+    }
     const auto found = std::find(ranks.begin(), ranks.end(), first);
     std::rotate(ranks.begin(), found, found + 1);
 }
 
 } // namespace
 
-RankLists rank_lists(const topo::Fabric& fabric, const std::vector<std::string>& hosts, std::uint32_t segment,
-                     std::uint32_t spares, sched::RankOrder order) {
+RankLists rank_lists(const topo::Fabric& fabric, const std::vector<std::string>& hosts,
+                     const std::vector<std::uint32_t>& segments, std::uint32_t spares,
+                     sched::RankOrder order) {
     RankLists lists;
     Indices indices;
     for (const auto& host : hosts)
@@ -52,8 +79,9 @@ RankLists rank_lists(const topo::Fabric& fabric, const std::vector<std::string>&
     }
     if (indices.empty()) return lists;
     const sched::PlacementIndex index(fabric);
-    auto ranked = sched::order_ranks(index, indices, segment, spares, order);
-    put_first(index, ranked, indices.front());
+    auto ranked = sched::order_ranks(index, indices, segments, spares, order);
+    const auto steps = sched::steps_of(index, segments);
+    put_first(index, ranked, indices.front(), !index.domains.empty() || steps.pod != steps.unit);
     const auto names = [&](const Indices& of) {
         std::vector<std::string> list;
         for (const auto host : of)

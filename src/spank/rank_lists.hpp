@@ -18,12 +18,13 @@ struct RankLists {
 
 // sched::order_ranks() by name, with one change: the first of Slurm's hosts stays first. Scripts take it for
 // the host of rank 0 (MASTER_ADDR), and it runs the batch script. So its unit comes first, in a ring by
-// turning it, and it comes first in its unit; as a spare it changes places with a rank of its unit, where
-// there is one. `hosts`: in Slurm's order. A host that the fabric does not know, or order none: ranks are in
-// Slurm's order, and, if the fabric does not know them, the last are spares. At least one host is not a
-// spare.
-RankLists rank_lists(const topo::Fabric& fabric, const std::vector<std::string>& hosts, std::uint32_t segment,
-                     std::uint32_t spares, sched::RankOrder order);
+// turning it, and it comes first in its unit; as a spare it changes places with a rank of its unit, or of its
+// NVLink domain where the fabric has any, where there is one. `segments`: sizes, smallest first. `hosts`: in
+// Slurm's order. A host that the fabric does not know, or order none: ranks are in Slurm's order, and, if the
+// fabric does not know them, the last are spares. At least one host is not a spare.
+RankLists rank_lists(const topo::Fabric& fabric, const std::vector<std::string>& hosts,
+                     const std::vector<std::uint32_t>& segments, std::uint32_t spares,
+                     sched::RankOrder order);
 
 // Whether these are the ranks and spares of a job that has exactly these hosts.
 bool same_hosts(const RankLists& lists, const std::vector<std::string>& hosts);

@@ -112,7 +112,7 @@ struct Orders {
         if (in_units < 2) return;
         ++gangs;
         units += in_units;
-        count(ours, index, sched::order_ranks(index, hosts, 0, 0, sched::RankOrder::ring).ranks, in_units);
+        count(ours, index, sched::order_ranks(index, hosts, {}, 0, sched::RankOrder::ring).ranks, in_units);
         std::sort(hosts.begin(), hosts.end());
         count(stock, index, hosts, in_units);
         std::sort(hosts.begin(), hosts.end(), [](auto a, auto b) {

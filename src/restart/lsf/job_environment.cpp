@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "sched/lsf/job_line.hpp"
+#include "sched/segments.hpp"
 #include "spank/host_view.hpp"
 #include "spank/preload.hpp"
 #include "topo/fabric_json.hpp"
@@ -126,7 +127,8 @@ spank::RankLists lists_of(const Allocation& allocation, const sched::Hints& hint
         else
             why = read.error().text;
     }
-    return spank::rank_lists(known, allocation.hosts, request.segment, request.spares, request.order);
+    return spank::rank_lists(known, allocation.hosts, sched::sizes_of(request), request.spares,
+                             request.order);
 }
 
 Changes host_variables(const std::string& host, const std::string& run_folder, bool alone, const Lookup& get,

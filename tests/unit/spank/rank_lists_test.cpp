@@ -58,12 +58,12 @@ std::map<std::string, std::string> variables_of(const RankLists& lists, const Na
 TEST_CASE("rank lists: a ring leaves each unit once, and begins at Slurm's first host") {
     const auto fabric = interleaved();
     CHECK(crossings(fabric, all) == 6);
-    const auto lists = spank::rank_lists(fabric, all, 0, 0, RankOrder::ring);
+    const auto lists = spank::rank_lists(fabric, all, {}, 0, RankOrder::ring);
     CHECK(lists.ranks == Names{"n1", "n3", "n5", "n2", "n4", "n6"});
     CHECK(crossings(fabric, lists.ranks) == 2);
     // The first host stands in the middle of the second unit.
     const auto turned =
-        spank::rank_lists(fabric, {"n4", "n1", "n2", "n3", "n5", "n6"}, 0, 0, RankOrder::ring);
+        spank::rank_lists(fabric, {"n4", "n1", "n2", "n3", "n5", "n6"}, {}, 0, RankOrder::ring);
     CHECK(turned.ranks == Names{"n4", "n2", "n6", "n1", "n3", "n5"});
     CHECK(crossings(fabric, turned.ranks) == 2);
 }
@@ -83,7 +83,7 @@ TEST_CASE("rank lists: as many edges cross units as there are units, wherever th
         seed = seed * 1664525 + 1013904223;
         std::rotate(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>((seed >> 8) % hosts.size()),
                     hosts.end());
-        const auto lists = spank::rank_lists(fabric, hosts, 0, 0, RankOrder::ring);
+        const auto lists = spank::rank_lists(fabric, hosts, {}, 0, RankOrder::ring);
         INFO(round << ": " << shown(lists));
         CHECK(crossings(fabric, lists.ranks) == (units.size() == 1 ? 0 : units.size()));
         CHECK(lists.ranks.front() == hosts.front());
@@ -93,12 +93,13 @@ TEST_CASE("rank lists: as many edges cross units as there are units, wherever th
 
 TEST_CASE("rank lists: the first host is no spare where its unit has another") {
     const auto fabric = interleaved();
-    const auto lists = spank::rank_lists(fabric, {"n6", "n1", "n2", "n3", "n4", "n5"}, 0, 2, RankOrder::ring);
+    const auto lists =
+        spank::rank_lists(fabric, {"n6", "n1", "n2", "n3", "n4", "n5"}, {}, 2, RankOrder::ring);
     CHECK(lists.ranks.front() == "n6");
     CHECK(lists.ranks.size() == 4);
     CHECK(lists.spares.size() == 2);
     // Of four hosts of a segment of three, the one that is over is alone in its unit.
-    const auto alone = spank::rank_lists(fabric, {"n2", "n1", "n3", "n5"}, 3, 1, RankOrder::ring);
+    const auto alone = spank::rank_lists(fabric, {"n2", "n1", "n3", "n5"}, {3}, 1, RankOrder::ring);
     CHECK(shown(alone) == "n[1,3,5] + n2");
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("rank lists: segments stay whole") {
     for (const auto& host : fabric.hosts)
         if (host.name != "n002") hosts.push_back(host.name);
     std::rotate(hosts.begin(), hosts.begin() + 5, hosts.end());
-    const auto lists = spank::rank_lists(fabric, hosts, 2, 1, RankOrder::ring);
+    const auto lists = spank::rank_lists(fabric, hosts, {2}, 1, RankOrder::ring);
     REQUIRE(lists.ranks.size() == 10);
     CHECK(lists.ranks.front() == hosts.front());
     for (std::size_t i = 0; i < lists.ranks.size(); i += 2)
@@ -118,14 +119,14 @@ TEST_CASE("rank lists: segments stay whole") {
 
 TEST_CASE("rank lists: order none, and hosts the fabric does not know, leave Slurm's order") {
     const auto fabric = interleaved();
-    CHECK(shown(spank::rank_lists(fabric, all, 0, 0, RankOrder::none)) == "n[1-6] + ");
-    const auto spares = spank::rank_lists(fabric, all, 0, 2, RankOrder::none);
+    CHECK(shown(spank::rank_lists(fabric, all, {}, 0, RankOrder::none)) == "n[1-6] + ");
+    const auto spares = spank::rank_lists(fabric, all, {}, 2, RankOrder::none);
     CHECK(std::is_sorted(spares.ranks.begin(), spares.ranks.end()));
     CHECK(spares.spares.size() == 2);
-    CHECK(shown(spank::rank_lists(fabric, {"n1", "n2", "cloud1", "n3"}, 0, 1, RankOrder::ring)) ==
+    CHECK(shown(spank::rank_lists(fabric, {"n1", "n2", "cloud1", "n3"}, {}, 1, RankOrder::ring)) ==
           "n[1-2],cloud1 + n3");
-    CHECK(shown(spank::rank_lists(fabric, {"x"}, 0, 5, RankOrder::ring)) == "x + ");
-    CHECK(spank::rank_lists(fabric, {}, 0, 5, RankOrder::ring) == RankLists{});
+    CHECK(shown(spank::rank_lists(fabric, {"x"}, {}, 5, RankOrder::ring)) == "x + ");
+    CHECK(spank::rank_lists(fabric, {}, {}, 5, RankOrder::ring) == RankLists{});
 }
 
 TEST_CASE("rank lists: those of another job are recognised") {
