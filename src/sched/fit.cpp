@@ -1,6 +1,8 @@
 #include "sched/fit.hpp"
 
 #include "sched/found.hpp"
+#include "sched/nested_fit.hpp"
+#include "sched/segments.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -46,12 +48,14 @@ private:
 } // namespace
 
 std::optional<std::uint32_t> nodes_at_most(const Request& request, std::uint32_t most) {
-    const auto segment = segment_of(request);
+    const auto segment = largest_segment(request);
     if (most < request.spares + segment) return std::nullopt;
     return (most - request.spares) / segment * segment + request.spares;
 }
 
 std::optional<std::uint32_t> least_for_required(const Loads& loads) {
+    if (is_nested(loads.index(), loads.steps(), loads.request().span))
+        return least_nested_for_required(loads);
     const auto segment = segment_of(loads.request()), spares = loads.request().spares;
     // What a segment takes in of the required hosts, best first: the units' full ones, then their rests.
     std::vector<std::uint32_t> gains;
@@ -75,6 +79,10 @@ std::optional<std::uint32_t> largest_that_fits(const Loads& loads, std::uint32_t
     const auto needed = least_for_required(loads);
     if (!needed) return std::nullopt;
     const auto& index = loads.index();
+    if (is_nested(index, loads.steps(), loads.request().span)) {
+        const auto nodes = nodes_at_most(loads.request(), most);
+        return nodes && *nodes >= least ? largest_nested(loads, least, *nodes) : std::nullopt;
+    }
     const auto segment = segment_of(loads.request());
     const auto widest = widest_tier(loads.request().span);
     Largest largest(loads);

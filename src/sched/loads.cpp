@@ -1,17 +1,21 @@
 #include "sched/loads.hpp"
 
+#include "sched/avoidance.hpp"
+
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cmath>
 #include <functional>
+#include <tuple>
 
 namespace sched {
 
 Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
              const std::vector<std::uint8_t>* allowed)
     : index_(index), snapshot_(snapshot), request_(request), units_(index.units.size()),
-      pod_candidates_(index.pods.size(), 0), pod_quanta_(index.pods.size(), 0) {
-    if (request.segment > 1 && request.spares == 0) quantum_ = request.segment;
+      pod_candidates_(index.pods.size(), 0), pod_quanta_(index.pods.size(), 0),
+      steps_(steps_of(index, request)) {
+    if (steps_.unit > 1 && request.spares == 0) quantum_ = steps_.unit;
     const auto hosts = index.order.size();
     if (!request.excluded.empty() || allowed) {
         barred_.assign(hosts, 0);
@@ -49,7 +53,9 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
         auto& load = units_[u];
         const auto& unit = index.units[u];
         load.whole = load.free == unit.size;
-        load.quanta = quantum_ == 1 ? load.candidates : load.candidates / quantum_;
+        load.quanta = quantum_ == 1       ? load.candidates
+                      : steps_.domain > 1 ? quanta_of(u)
+                                          : load.candidates / quantum_;
         candidates_ += load.candidates;
         mixed_ += load.mixed;
         pod_candidates_[unit.pod] += load.candidates;
@@ -60,6 +66,19 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
             simple_ = false;
     }
     if (request.spare_floor > 0) limit_idle();
+}
+
+// Of groups that are kept within domains.
+std::uint32_t Loads::quanta_of(std::uint32_t unit) const {
+    std::uint32_t hosts = 0;
+    for (auto d = index_.first_domain[unit]; d < index_.first_domain[unit + 1]; ++d) {
+        const auto& domain = index_.domains[d];
+        std::uint32_t here = 0;
+        for (auto i = domain.first; i < domain.first + domain.size; ++i)
+            here += candidate(index_.order[i]) ? 1 : 0;
+        hosts += here - here % steps_.domain;
+    }
+    return hosts / quantum_;
 }
 
 void Loads::limit_idle() {
@@ -156,8 +175,7 @@ void Loads::count_all(std::uint32_t unit) {
 std::uint32_t Loads::avoidance(std::uint32_t host) const {
     if (snapshot_.health.empty()) return 0;
     if (snapshot_.health[host] >= 1) return 0; // nearly always
-    const auto health = std::max(snapshot_.health[host], 0.0F);
-    return static_cast<std::uint32_t>(std::lround((1.0F - health) * static_cast<float>(avoidance_unit)));
+    return avoidance_of(snapshot_.health[host]);
 }
 
 std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const {
@@ -217,6 +235,25 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::uint32_t idle,
         hosts.insert(hosts.end(), kind.begin(), kind.end());
     }
     std::sort(hosts.begin() + start, hosts.end());
+}
+
+void Loads::take(const Share& share, std::vector<std::uint32_t>& hosts) const {
+    std::vector<std::uint32_t> all;
+    for (auto i = share.first; i < share.first + share.size; ++i)
+        if (const auto h = index_.order[i]; candidate(h)) all.push_back(h);
+    auto left = std::array{share.hosts, share.hosts}; // of mixed and of idle hosts
+    if (idle_bound()) left = {share.hosts - share.idle, share.idle};
+    std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::tuple(!is_required(a), penalty(a), idle(a)) <
+               std::tuple(!is_required(b), penalty(b), idle(b));
+    });
+    std::erase_if(all, [&](std::uint32_t h) {
+        auto& kind = left[idle(h) ? 1 : 0];
+        return kind == 0 || kind-- == 0;
+    });
+    all.resize(share.hosts);
+    std::sort(all.begin(), all.end());
+    hosts.insert(hosts.end(), all.begin(), all.end());
 }
 
 } // namespace sched

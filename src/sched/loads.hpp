@@ -4,6 +4,7 @@
 
 #include "sched/index.hpp"
 #include "sched/request.hpp"
+#include "sched/segments.hpp"
 #include "sched/snapshot.hpp"
 
 #include <algorithm>
@@ -24,6 +25,12 @@ struct UnitLoad {
     std::uint32_t impaired = 0;   // candidates whose health is below 1, or that are not to be kept
     std::uint32_t mixed = 0;      // candidates that other jobs use, too
     bool whole = false;           // every host of the unit is free
+};
+
+// What is taken of a part of the fabric.
+struct Share {
+    std::uint32_t first = 0, size = 0; // order[first … first + size) of PlacementIndex
+    std::uint32_t hosts = 0, idle = 0; // how many; of them idle ones, where Loads::idle_bound()
 };
 
 class Loads {
@@ -48,6 +55,8 @@ public:
     std::uint32_t quantum() const { return quantum_; }
     std::uint32_t need() const { return request_.nodes / quantum_; } // quanta of the gang
     bool segmented() const { return request_.segment > 1 && request_.spares > 0; }
+
+    const Steps& steps() const { return steps_; }
 
     std::uint32_t pod_candidates(std::uint32_t pod) const { return pod_candidates_[pod]; }
     std::uint32_t pod_quanta(std::uint32_t pod) const { return pod_quanta_[pod]; }
@@ -110,6 +119,9 @@ public:
     void take(std::uint32_t unit, std::uint32_t count, std::uint32_t idle,
               std::vector<std::uint32_t>& hosts) const;
 
+    // The same of a part of a unit, order[first … first + size).
+    void take(const Share& share, std::vector<std::uint32_t>& hosts) const;
+
 private:
     // Hosts of a unit with a penalty: candidates when this was made.
     std::span<const std::uint32_t> impaired(std::uint32_t unit) const {
@@ -120,6 +132,7 @@ private:
     void count_plain(std::uint32_t unit);
     void count_unsound(std::uint32_t unit);
     void count_all(std::uint32_t unit);
+    std::uint32_t quanta_of(std::uint32_t unit) const;
     void limit_idle();
     bool is_impaired(std::uint32_t host) const {
         return (!snapshot_.health.empty() && snapshot_.health[host] < 1) ||
@@ -139,6 +152,7 @@ private:
     std::vector<std::uint32_t> impaired_;       // by unit
     std::vector<std::uint32_t> impaired_first_; // of each unit, and the end; empty: there are none
     std::uint32_t scale_ = 1;
+    Steps steps_;
     std::uint32_t quantum_ = 1;
     std::uint32_t candidates_ = 0;
     std::uint32_t mixed_ = 0; // of the candidates

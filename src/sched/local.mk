@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libry_sched.la
 libry_sched_la_SOURCES = \
 	%D%/align.cpp %D%/align.hpp \
+	%D%/avoidance.hpp \
 	%D%/budget.hpp \
 	%D%/capacity.cpp %D%/capacity.hpp \
 	%D%/choose.cpp %D%/choose.hpp \
@@ -20,6 +21,9 @@ libry_sched_la_SOURCES = \
 	%D%/lacking.cpp %D%/lacking.hpp \
 	%D%/loads.cpp %D%/loads.hpp \
 	%D%/narrow.cpp %D%/narrow.hpp \
+	%D%/nested_deal.cpp %D%/nested_deal.hpp \
+	%D%/nested_fit.cpp %D%/nested_fit.hpp \
+	%D%/nested_parts.cpp %D%/nested_parts.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \

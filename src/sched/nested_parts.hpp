@@ -1,0 +1,26 @@
+// The smallest parts of a fabric that hosts are counted in: NVLink domains, or units where there are none.
+// Internal to src/sched.
+#pragma once
+
+#include "sched/loads.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace sched {
+
+// A part below which hosts are not told apart by place.
+struct NestedPart {
+    std::uint32_t first = 0, size = 0; // positions in PlacementIndex::order
+    std::uint32_t candidates = 0, free = 0, required = 0;
+    bool joined = false; // is an NVLink domain
+    bool plain = true;   // every candidate is as good as another, none is required
+};
+
+struct NestedParts {
+    std::vector<NestedPart> all;
+    std::vector<std::uint32_t> first_of; // by unit, and the end
+};
+NestedParts nested_parts(const Loads& loads);
+
+} // namespace sched
