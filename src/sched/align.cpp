@@ -7,12 +7,12 @@
 #include "sched/align.hpp"
 
 #include "sched/lacking.hpp"
+#include "sched/nested_fit.hpp"
 #include "sched/search_tier.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <tuple>
 
 namespace sched {
 namespace {
@@ -201,9 +201,10 @@ private:
         }
         const Loads narrowed(loads_.index(), loads_.snapshot(), loads_.request(), &allowed);
         auto tried = search_tier(narrowed, found_.tier, budget_, {found_.pods, found_.units});
-        if (!tried || tried->pods != found_.pods || tried->units != found_.units) return;
-        const auto order = [](const Found& f) { return std::tuple(f.avoidance, f.broken, f.left); };
-        if (best_ && order(*best_) <= order(*tried)) return;
+        if (!tried || tried->pods != found_.pods || tried->units != found_.units ||
+            tried->domains != found_.domains)
+            return;
+        if (best_ && behind_rails(*best_) <= behind_rails(*tried)) return;
         fill_hosts(narrowed, *tried);
         best_ = std::move(tried);
     }
@@ -245,7 +246,8 @@ void align(const Loads& loads, Found& found, Budget& budget) {
     if (all_regular && found.tier != everywhere) return;
     found.misaligned = misaligned_rails(index, found.hosts, found.tier);
     if (found.misaligned == 0) return;
-    if (!align_lacking(loads, found, budget)) Aligner(loads, found, budget).run();
+    const bool nested = is_nested(index, loads.steps(), loads.request().span);
+    if (nested || !align_lacking(loads, found, budget)) Aligner(loads, found, budget).run();
 }
 
 } // namespace sched

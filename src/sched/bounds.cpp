@@ -156,6 +156,8 @@ Fewest fewest_possible(const Loads& loads, const Found& found) {
 }
 
 bool proven_best(const Loads& loads, const Found& found, const Fewest& fewest) {
+    // Domains and groups of groups are not bounded here.
+    if (found.domains > 0 || !found.shares.empty() || !loads.request().outer_segments.empty()) return false;
     return fewest == Fewest{found.pods, found.units} && found.misaligned == 0 && found.avoidance == 0 &&
            found.moved == 0 && !loads.idle_bound() && found.broken <= least_broken(loads, found.units) &&
            found.left <= least_left(loads, found.units);

@@ -120,6 +120,9 @@ std::string sentence_of(const PlacementIndex& index, const Request& request, con
         }
     case Term::pods: return fmt::format("in {}", pods_text(index, chosen.hosts));
     case Term::units: return shares(index, chosen.hosts);
+    case Term::domains:
+        return score.domains == 1 ? "all nodes in one NVLink domain"
+                                  : fmt::format("in {} NVLink domains", score.domains);
     case Term::misaligned_rails:
         if (index.rails == 0) return "this fabric has no rails";
         if (chosen.hosts.size() == 1) return "one node has nothing to align";
@@ -132,6 +135,12 @@ std::string sentence_of(const PlacementIndex& index, const Request& request, con
     case Term::moved:
         return fmt::format("{} of the {} it had before", chosen.hosts.size() - score.moved,
                            plural(request.had.size(), "node"));
+    case Term::broken_domains:
+        return score.broken_domains == 0 ? "no wholly free NVLink domain is broken up"
+                                         : "wholly free NVLink domains of which a part is taken";
+    case Term::left_in_domains:
+        return score.left_in_domains == 0 ? "the NVLink domains used are full"
+                                          : "left free in the NVLink domains used";
     case Term::broken_units:
         return score.broken_units == 0 ? "no wholly free unit is broken up"
                                        : "wholly free units of which a part is taken";
@@ -146,10 +155,13 @@ std::string_view plainly(Term term) {
     case Term::tier: return "the smaller part";
     case Term::pods: return "fewer pods";
     case Term::units: return "fewer units";
+    case Term::domains: return "fewer NVLink domains";
     case Term::misaligned_rails: return "fewer rails that do not meet";
     case Term::avoidance: return "sounder nodes";
     case Term::moved: return "more of the nodes it had before";
+    case Term::broken_domains: return "fewer wholly free NVLink domains broken up";
     case Term::broken_units: return "fewer wholly free units broken up";
+    case Term::left_in_domains: return "fewer free nodes left over in the NVLink domains used";
     case Term::left_over: break;
     }
     return "fewer free nodes left over in the units used";
@@ -166,6 +178,7 @@ Explanation begin(const PlacementIndex& index, const Request& request, Scored ch
     for (std::size_t i = request.most > request.nodes ? 0 : 1; i < term_count; ++i) {
         const auto term = static_cast<Term>(i);
         if (term == Term::moved && request.had.empty()) continue;
+        if (of_domains(term) && index.domains.empty()) continue;
         out.terms.push_back({term, sentence_of(index, request, out.chosen, term)});
     }
     return out;
@@ -200,17 +213,26 @@ void widen(Request& request, const PlacementIndex& index, const Scored& held) {
     request.nodes = static_cast<std::uint32_t>(held.hosts.size());
     request.most = 0;
     request.spare_floor = 0;
-    if (widest_tier(request.span) < held.score.tier) request.span = Span::any;
+    const bool split =
+        request.span == Span::domain && (held.score.tier > one_unit || held.score.domains != 1);
+    if (split || widest_tier(request.span) < held.score.tier) request.span = Span::any;
     std::vector<std::uint8_t> mine(index.order.size(), 0);
     for (const auto h : held.hosts)
         mine[h] = 1;
     std::erase_if(request.excluded, [&](std::uint32_t h) { return mine[h] != 0; });
     std::erase_if(request.required, [&](std::uint32_t h) { return mine[h] == 0; });
     if (request.spares >= request.nodes) request.spares = 0;
-    if (request.segment != 0 && (request.nodes - request.spares) % request.segment != 0) request.segment = 0;
+    if (request.segment != 0 && (request.nodes - request.spares) % largest_segment(request) != 0) {
+        request.segment = 0;
+        request.outer_segments.clear();
+    }
 }
 
 } // namespace
+
+bool of_domains(Term term) {
+    return term == Term::domains || term == Term::broken_domains || term == Term::left_in_domains;
+}
 
 std::string_view to_string(Term term) {
     return term == Term::nodes ? "nodes" : term_of({}, term).key;
@@ -247,8 +269,7 @@ bool better(const Scored& a, const Scored& b) {
 Explanation explain_placement(const topo::Fabric& fabric, const Placer& placer, const Snapshot& snapshot,
                               const Request& request, const std::vector<std::uint32_t>& hosts,
                               Budget budget) {
-    auto out =
-        begin(placer.index(), request, {hosts, score_of(placer.index(), snapshot, request, hosts)});
+    auto out = begin(placer.index(), request, {hosts, score_of(placer.index(), snapshot, request, hosts)});
     add_runner_up(out, fabric, placer, snapshot, request, budget);
     note_cuts(out, budget);
     return out;
@@ -265,9 +286,8 @@ Explanation explain_allocation(const topo::Fabric& fabric, const Placer& placer,
         Scored now{std::move(best->hosts), best->score};
         if (better(now, out.chosen)) {
             out.decided = first_difference(now, out.chosen);
-            out.sentence =
-                fmt::format("{} would be better now, for {}", names(fabric, now.hosts),
-                            difference(now, out.chosen, *out.decided));
+            out.sentence = fmt::format("{} would be better now, for {}", names(fabric, now.hosts),
+                                       difference(now, out.chosen, *out.decided));
             out.other_is_better = true;
             out.other = std::move(now);
             note_cuts(out, budget);

@@ -20,15 +20,19 @@ enum class Term : std::uint8_t {
     tier,
     pods,
     units,
+    domains, // as others: of_domains()
     misaligned_rails,
     avoidance,
     moved, // only of requests that say what the job had before
+    broken_domains,
     broken_units,
+    left_in_domains,
     left_over
 };
-inline constexpr std::size_t term_count = 9;
+inline constexpr std::size_t term_count = 12;
 
 std::string_view to_string(Term term); // as in JSON: "misaligned_rails"
+bool of_domains(Term term);            // only on fabrics that have NVLink domains
 std::string_view heading(Term term);   // for people: "wholly free units broken up"
 
 // Hosts and their score.

@@ -15,6 +15,9 @@ Tier widest_tier(Span span) {
 
 void fill_hosts(const Loads& loads, Found& found) {
     found.hosts.clear();
+    for (const auto& share : found.shares)
+        loads.take(share, found.hosts);
+    if (!found.shares.empty()) return;
     for (std::size_t i = 0; i < found.taken.size(); ++i) {
         const auto& [unit, count] = found.taken[i];
         if (found.idle.empty())

@@ -15,10 +15,10 @@ namespace {
 
 // What matters more than the hosts that are kept.
 auto bar_of(const Found& found) {
-    return std::tuple(found.tier, found.pods, found.units, found.misaligned, found.avoidance);
+    return std::tuple(found.tier, found.pods, found.units, found.domains, found.misaligned, found.avoidance);
 }
 auto order_of(const Found& found) {
-    return std::tuple_cat(bar_of(found), std::tuple(found.moved, found.broken, found.left));
+    return std::tuple_cat(bar_of(found), std::tuple(found.moved), behind_rails(found));
 }
 
 // The hosts of `had` that may be taken, each once.

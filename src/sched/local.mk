@@ -21,9 +21,11 @@ libry_sched_la_SOURCES = \
 	%D%/lacking.cpp %D%/lacking.hpp \
 	%D%/loads.cpp %D%/loads.hpp \
 	%D%/narrow.cpp %D%/narrow.hpp \
+	%D%/nested.cpp %D%/nested.hpp \
 	%D%/nested_deal.cpp %D%/nested_deal.hpp \
 	%D%/nested_fit.cpp %D%/nested_fit.hpp \
 	%D%/nested_parts.cpp %D%/nested_parts.hpp \
+	%D%/nested_program.cpp %D%/nested_program.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \

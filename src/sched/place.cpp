@@ -48,8 +48,14 @@ Expected<void> check(const topo::Fabric& fabric, const Snapshot& snapshot, const
         return refuse(
             fmt::format("asks for {} spares among {} nodes: none is left to run on", request.spares, most));
     if (nodes_at_most(request, most).value_or(0) < request.nodes)
-        return refuse(fmt::format("segments of {} do not divide {} nodes less {} spares", request.segment,
-                                  most, request.spares));
+        return refuse(fmt::format("segments of {} do not divide {} nodes less {} spares",
+                                  largest_segment(request), most, request.spares));
+    auto inner = std::max(request.segment, 1U);
+    for (const auto size : request.outer_segments) {
+        if (size % inner != 0 || size == inner)
+            return refuse(fmt::format("segments of {} are no whole number of segments of {}", size, inner));
+        inner = size;
+    }
     return {};
 }
 
@@ -93,14 +99,17 @@ Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found fou
     placement.exact = whole || proven_best(loads, found, placement.fewest);
     placement.reasons = why_here(fabric, loads, found);
     if (!placement.exact) placement.reasons.push_back(not_exact(found, placement.fewest));
-    placement.score = {found.tier,
-                       found.pods,
-                       found.units,
-                       found.misaligned,
-                       static_cast<double>(found.avoidance) / avoidance_unit,
-                       found.broken,
-                       found.left,
-                       found.moved};
+    placement.score = {.tier = found.tier,
+                       .pods = found.pods,
+                       .units = found.units,
+                       .misaligned_rails = found.misaligned,
+                       .avoidance = static_cast<double>(found.avoidance) / avoidance_unit,
+                       .broken_units = found.broken,
+                       .left_over = found.left,
+                       .moved = found.moved,
+                       .domains = found.domains,
+                       .broken_domains = found.broken_domains,
+                       .left_in_domains = found.left_in_domains};
     const auto& request = loads.request();
     auto ranked =
         order_ranks(loads.index(), std::move(found.hosts), sizes_of(request), request.spares, request.order);
@@ -116,6 +125,7 @@ Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& reque
     try {
         if (auto sound = check(fabric_, snapshot, request); !sound) return std::move(sound).error();
         auto gang = request;
+        fold_segments(index_, gang);
         const Loads loads(index_, snapshot, gang);
         const auto nodes = nodes_that_fit(loads);
         if (!nodes) return why_not(fabric_, loads);
@@ -142,6 +152,7 @@ Expected<void> Placer::fits(const Snapshot& snapshot, const Request& request) co
     try {
         if (auto sound = check(fabric_, snapshot, request); !sound) return sound;
         auto gang = request;
+        fold_segments(index_, gang);
         const Loads loads(index_, snapshot, gang);
         const auto nodes = nodes_that_fit(loads);
         if (!nodes) return Error{Code::unfit, "does not fit"};

@@ -2,16 +2,19 @@
 //
 // The objective, lexicographic (most important first):
 //   1 all nodes at once, of a range as many as fit; required in, excluded and unhealthy (health 0) out; the
-//     span is kept, no segment is split over units, and the hosts kept for restarts stay free
+//     span is kept, no segment is split over the parts that keep it whole (segments.hpp), and the hosts kept
+//     for restarts stay free
 //   2 smallest top tier (one unit, one pod, the fabric as far as links join it, then anything)
-//   3 fewest pods   4 fewest units   5 rail alignment   6 soft avoidance (sum of 1 - health, in thousandths)
-//   7 of a job that starts again: most of the hosts that it had before (Request::had)
-//   8 least fragmentation left behind: wholly free units are spared, then the tightest fit
-//   9 stable order: of equals the one that comes first in the fabric's order; of a unit's hosts those in use
+//   3 fewest pods   4 fewest units   5 fewest NVLink domains, where the fabric has any; a host without one
+//     counts as one   6 rail alignment   7 soft avoidance (sum of 1 - health, in thousandths)
+//   8 of a job that starts again: most of the hosts that it had before (Request::had)
+//   9 least fragmentation left behind: wholly free domains are spared, then wholly free units, then the
+//     tightest fit in domains, then in units
+//  10 stable order: of equals the one that comes first in the fabric's order; of a unit's hosts those in use
 //     already (HostState::mixed) before idle ones
-// Whether a gang fits is decided exactly (fit.hpp); terms 2 to 8 are exact while the budget lasts
-// (budget.hpp, search.hpp, choose.hpp, segmented.hpp, keep.hpp), and the same each time. Host indices are
-// those of the fabric. A host without a unit counts as a unit of its own (index.hpp).
+// Whether a gang fits is decided exactly (fit.hpp); terms 2 to 9 are exact while the budget lasts
+// (budget.hpp, search.hpp, choose.hpp, segmented.hpp, nested.hpp, keep.hpp), and the same each time. Host
+// indices are those of the fabric. A host without a unit counts as a unit of its own (index.hpp).
 #pragma once
 
 #include "base/expected.hpp"
@@ -36,7 +39,10 @@ struct Score {
     double avoidance = 0;               // sum over the hosts of 1 - health
     std::uint32_t broken_units = 0;     // wholly free units of which a part was taken
     std::uint32_t left_over = 0;        // free hosts left in the units that were touched
-    std::uint32_t moved = 0;            // hosts that the job did not have before; counts before broken_units
+    std::uint32_t moved = 0;          // hosts that the job did not have before; counts before the broken ones
+    std::uint32_t domains = 0;        // 0 where the fabric has none, as are the other two of domains
+    std::uint32_t broken_domains = 0; // wholly free domains of which a part was taken; before broken_units
+    std::uint32_t left_in_domains = 0; // free hosts left in the domains that were touched; before left_over
     bool operator==(const Score&) const = default;
 };
 

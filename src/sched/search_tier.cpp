@@ -1,6 +1,8 @@
 #include "sched/search_tier.hpp"
 
 #include "sched/choose.hpp"
+#include "sched/nested.hpp"
+#include "sched/nested_fit.hpp"
 #include "sched/segmented.hpp"
 
 #include <algorithm>
@@ -139,11 +141,9 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
     return from_choice(std::move(*choice), tier, pods);
 }
 
-} // namespace
-
-std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
+// Of units and pods, knowing of no domains.
+std::optional<Found> search_units(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
     const auto& index = loads.index();
-    if (loads.candidates() < loads.request().nodes) return std::nullopt;
     if (loads.idle_bound()) return search_segmented(loads, tier, budget);
     if (tier == one_unit) return in_one_unit(loads);
     if (loads.segmented()) return search_segmented(loads, tier, budget);
@@ -155,6 +155,15 @@ std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, 
     else if (index.islands.size() > 1)
         best = in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier, limits, budget);
     return best;
+}
+
+} // namespace
+
+std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
+    if (loads.candidates() < loads.request().nodes) return std::nullopt;
+    if (!is_nested(loads.index(), loads.steps(), loads.request().span))
+        return search_units(loads, tier, budget, limits);
+    return search_nested(loads, tier, budget, [&] { return search_units(loads, tier, budget, limits); });
 }
 
 } // namespace sched

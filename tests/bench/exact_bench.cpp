@@ -1,7 +1,8 @@
 // B1: how often a placement is worse than the best there is, or refuses what fits: every subset of the hosts
 // tried for small fabrics, a dense programme over pods and units for large ones. Every option of a request is
-// drawn.
+// drawn. NVLink domains and nested segments have rows of their own.
 #include "../unit/sched/dense_oracle.hpp"
+#include "../unit/sched/domain_oracle.hpp"
 #include "../unit/sched/oracle.hpp"
 #include "base/cli.hpp"
 #include "base/json.hpp"
@@ -29,8 +30,8 @@ void count(Tally& tally, bool fits, const base::Expected<sched::Placement>& plac
     tally.unproven += placement->exact ? 0 : 1;
 }
 
-void try_small(Tally& tally, std::mt19937_64& random) {
-    const auto [fabric, snapshot, request] = random_case(random, tally.asked % 2 == 0, true);
+void try_small(Tally& tally, const Case& c) {
+    const auto& [fabric, snapshot, request] = c;
     const auto best = Oracle(fabric, snapshot, request.shared, request.had).best_of_range(request);
     const auto placement = sched::place(fabric, snapshot, request);
     const bool same = best && placement && placement->hosts.size() == best->first &&
@@ -53,6 +54,24 @@ void try_large(Tally& tally, std::mt19937_64& random) {
     count(tally, size.has_value(), placement, worse);
 }
 
+// With domains, nested segments or both.
+Case nested_case(std::mt19937_64& random, std::size_t number) {
+    auto c = random_case(random, number % 2 == 0, true);
+    if (number % 3 != 0) c = with_domains(random, std::move(c));
+    if (number % 3 != 1) nest(random, c.request);
+    return c;
+}
+
+void try_domains(Tally& tally, std::mt19937_64& random) {
+    const auto [fabric, snapshot, request] = domain_case(random);
+    const auto least = DomainOracle(fabric, snapshot, request).least();
+    const auto placement = sched::place(fabric, snapshot, request);
+    const bool worse = least && placement &&
+                       DomainOracle::Least{placement->score.pods, placement->score.units,
+                                           placement->score.domains} != *least;
+    count(tally, least.has_value(), placement, worse);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -62,18 +81,24 @@ int main(int argc, char** argv) {
     bool json = false;
     cli->add_option("--seed", seed, "Of the random questions")->capture_default_str();
     cli->add_option("--small", small, "Questions held to every subset of the hosts")->capture_default_str();
-    cli->add_option("--large", large, "Questions held to the dense programme")->capture_default_str();
+    cli->add_option("--large", large, "Questions held to programmes")->capture_default_str();
     cli->add_flag("--json", json, "Print JSON");
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
 
     std::mt19937_64 random(seed);
     Tally tallies[] = {{"up to 27 hosts", "every subset, all terms"},
-                       {"150 to 1,200 hosts", "programme, pods and units"}};
+                       {"150 to 1,200 hosts", "programme, pods and units"},
+                       {"up to 27, domains or nested", "every subset, all terms"},
+                       {"up to 200 in domains", "tables, pods, units, domains"}};
     for (std::size_t i = 0; i < small; ++i)
-        try_small(tallies[0], random);
+        try_small(tallies[0], random_case(random, i % 2 == 0, true));
     for (std::size_t i = 0; i < large; ++i)
         try_large(tallies[1], random);
+    for (std::size_t i = 0; i < small; ++i)
+        try_small(tallies[2], nested_case(random, i));
+    for (std::size_t i = 0; i < large; ++i)
+        try_domains(tallies[3], random);
 
     base::Table table({"FABRICS", "HELD TO", "REQUESTS", "FIT", "REFUSED", "INVENTED", "WORSE",
                        "CLAIMED BEST", "NOT PROVEN"});

@@ -2,7 +2,9 @@
 
 #include "sched/found.hpp"
 #include "sched/keep.hpp"
+#include "sched/nested_fit.hpp"
 #include "sched/score.hpp"
+#include "sched/segments.hpp"
 
 #include <fmt/format.h>
 
@@ -119,11 +121,12 @@ private:
             const auto left = free_in_unit_[unit] - taken;
             score.left_over += left;
             score.broken_units += free_in_unit_[unit] == index_.units[unit].size && left > 0 ? 1 : 0;
-            if (request_.segment != 0) segments += taken / request_.segment;
+            if (!nested_ && request_.segment != 0) segments += taken / request_.segment;
         }
         if (score.tier > widest_tier(request_.span)) return std::nullopt;
         const auto ranks = static_cast<std::uint32_t>(set_.size()) - request_.spares;
-        if (request_.segment != 0 && segments < ranks / request_.segment) return std::nullopt;
+        if (!nested_ && request_.segment != 0 && segments < ranks / request_.segment) return std::nullopt;
+        if (nested_ && !keeps_parts(score, ranks)) return std::nullopt;
         for (std::uint32_t rail = 0; rail < index_.rails; ++rail) {
             const int place = index_.meeting(set_.front(), rail, score.tier);
             bool meet = place >= 0;
@@ -134,9 +137,27 @@ private:
         return score;
     }
 
+    // Where there are NVLink domains or nested segments: sets their terms; false when one is split.
+    bool keeps_parts(Score& score, std::uint32_t ranks) const {
+        const auto full = score_of(index_, snapshot_, request_, set_);
+        score.domains = full.domains;
+        score.broken_domains = full.broken_domains;
+        score.left_in_domains = full.left_in_domains;
+        if (request_.span == Span::domain && score.domains > 1) return false;
+        const HostKind kind = [&](std::uint32_t h) {
+            return std::binary_search(set_.begin(), set_.end(), h) ? 1 : 0;
+        };
+        std::uint32_t held = 0;
+        for (std::uint32_t p = 0; p < index_.pods.size(); ++p)
+            held += room_in_pod(index_, steps_, p, kind).most;
+        return held >= ranks;
+    }
+
     const PlacementIndex& index_;
     const Snapshot& snapshot_;
     const Request& request_;
+    const Steps steps_ = steps_of(index_, request_);
+    const bool nested_ = is_nested(index_, steps_);
     std::vector<std::uint32_t> candidates_; // ascending
     std::vector<std::uint32_t> required_;
     std::vector<std::uint32_t> in_unit_, free_in_unit_, in_pod_, in_island_;
@@ -150,7 +171,7 @@ private:
 Expected<Exhausted> exhaustive(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
                                std::uint64_t limit) {
     Trial trial(index, snapshot, request);
-    const auto segment = std::max(request.segment, 1U);
+    const auto segment = largest_segment(request);
     if (request.nodes == 0 || request.spares >= std::max(request.nodes, request.most))
         return Error{Code::usage, "the request contradicts itself: no node is left to run on"};
     Exhausted found;

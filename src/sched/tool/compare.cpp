@@ -3,6 +3,8 @@
 #include "base/table.hpp"
 #include "sched/explain.hpp"
 #include "sched/found.hpp"
+#include "sched/nested_fit.hpp"
+#include "sched/segments.hpp"
 #include "sched/tool/command.hpp"
 #include "sched/tool/job_options.hpp"
 #include "sched/tool/scene.hpp"
@@ -45,17 +47,19 @@ std::vector<std::string> breaches(const topo::Fabric& fabric, const PlacementInd
         if (!in(h)) out.push_back(fmt::format("lack {}, which is required", fabric.hosts[h].name));
     for (const auto h : request.excluded)
         if (in(h)) out.push_back(fmt::format("hold {}, which is excluded", fabric.hosts[h].name));
-    if (recorded.score.tier > widest_tier(request.span))
+    const bool split = request.span == Span::domain && recorded.score.domains > 1;
+    if (split || recorded.score.tier > widest_tier(request.span))
         out.push_back(fmt::format("do not keep --rail-span={}", to_string(request.span)));
-    if (request.segment > 1 && count > request.spares) {
-        std::map<std::uint32_t, std::uint32_t> by_unit;
-        for (const auto h : recorded.hosts)
-            ++by_unit[index.unit_of[h]];
-        std::size_t segments = 0;
-        for (const auto& [unit, hosts] : by_unit)
-            segments += hosts / request.segment;
-        if (segments * request.segment < count - request.spares)
-            out.push_back(fmt::format("split a segment of {} over units", request.segment));
+    const auto steps = steps_of(index, request);
+    if (steps.any() && count > request.spares) {
+        const HostKind kind = [&](std::uint32_t h) { return in(h) ? 1 : 0; };
+        std::size_t ranks = 0;
+        for (std::uint32_t p = 0; p < index.pods.size(); ++p)
+            ranks += room_in_pod(index, steps, p, kind).most;
+        if (ranks < count - request.spares)
+            out.push_back(is_nested(index, steps)
+                              ? fmt::format("split a segment of {}", segments_text(sizes_of(request)))
+                              : fmt::format("split a segment of {} over units", request.segment));
     }
     return out;
 }
@@ -107,6 +111,7 @@ void Verdict::print() const {
         for (std::size_t t = 0; t < term_count; ++t) {
             const auto term = static_cast<Term>(t);
             if (term == Term::moved && recorded.score.moved == 0 && ours->score.moved == 0) continue;
+            if (of_domains(term) && recorded.score.domains == 0 && ours->score.domains == 0) continue;
             table.add({std::string(heading(term)), value_text(recorded, term), value_text(*ours, term),
                        difference(value(*ours, term), value(recorded, term))});
         }

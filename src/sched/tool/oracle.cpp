@@ -63,6 +63,7 @@ Expected<int> run(const Options& options) {
         for (std::size_t t = 0; t < term_count; ++t) {
             const auto term = static_cast<Term>(t);
             if (term == Term::moved && best.score.moved == 0 && ours.score.moved == 0) continue;
+            if (of_domains(term) && best.score.domains == 0 && ours.score.domains == 0) continue;
             table.add({std::string(heading(term)), value_text(best, term),
                        placement ? value_text(ours, term) : "-"});
         }

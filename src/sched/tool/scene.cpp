@@ -96,6 +96,11 @@ boost::json::object to_json(const Score& score) {
                             {"avoidance", score.avoidance}, {"broken_units", score.broken_units},
                             {"left_over", score.left_over}};
     if (score.moved > 0) out["moved"] = score.moved;
+    if (score.domains > 0) {
+        out["domains"] = score.domains;
+        out["broken_domains"] = score.broken_domains;
+        out["left_in_domains"] = score.left_in_domains;
+    }
     return out;
 }
 

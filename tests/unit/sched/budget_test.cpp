@@ -1,5 +1,6 @@
 // The budget of work: no request spends more, what fits is placed whatever is left of it, and what was left
 // out is said.
+#include "cases.hpp"
 #include "dear.hpp"
 #include "grid.hpp"
 #include "oracle.hpp"
@@ -93,6 +94,34 @@ TEST_CASE("segments, many spares and required hosts in different pods are placed
     CHECK(budget.spent() < Budget::of(1024).left());
 }
 
+namespace {
+
+// Requests that could be dear, `nested`: in groups of groups.
+void spend_on(const topo::Fabric& fabric, std::mt19937_64& random, int cases, bool nested) {
+    const Placer placer(fabric);
+    const auto most = placer.budget().left();
+    std::uint64_t dearest = 0;
+    for (int i = 0; i < cases; ++i) {
+        auto c = dear(random, fabric);
+        if (nested) nest(random, c.request);
+        auto budget = placer.budget();
+        const auto placement = placer.place(c.snapshot, c.request, budget);
+        dearest = std::max(dearest, budget.spent());
+        INFO("seed " << seed() << ", case " << i << " of " << fabric.hosts.size()
+                     << " hosts: " << c.request.nodes << " to " << c.request.most << " nodes, segment "
+                     << c.request.segment << ", " << c.request.outer_segments.size() << " outer, spares "
+                     << c.request.spares << ", " << c.request.required.size() << " required");
+        // The last piece of work is finished: it is small beside the whole.
+        REQUIRE(budget.spent() <= most + most / 4);
+        if (!placement) CHECK(placement.error().code == base::Code::unfit);
+        if (placement) CHECK(fault_of(fabric, c.snapshot, c.request, *placement) == "");
+        CHECK(placer.fits(c.snapshot, c.request).has_value() == placement.has_value());
+    }
+    CHECK(dearest > 0);
+}
+
+} // namespace
+
 TEST_CASE("no request spends more than its budget") {
     std::mt19937_64 random(seed());
     for (const auto& [pods, units, hosts, rails] : {std::tuple(32, 4, 32, 2), std::tuple(8, 16, 32, 1),
@@ -102,25 +131,19 @@ TEST_CASE("no request spends more than its budget") {
             for (std::size_t h = 0; h < fabric.hosts.size(); h += 37)
                 fabric.hosts[h].leaves[h % static_cast<std::size_t>(rails)] =
                     rails == 2 ? topo::none : static_cast<int>(h % fabric.switches.size());
-        const Placer placer(fabric);
-        const auto most = placer.budget().left();
-        std::uint64_t dearest = 0;
-        for (int i = 0; i < 150; ++i) {
-            const auto c = dear(random, fabric);
-            auto budget = placer.budget();
-            const auto placement = placer.place(c.snapshot, c.request, budget);
-            dearest = std::max(dearest, budget.spent());
-            INFO("seed " << seed() << ", case " << i << " of " << fabric.hosts.size()
-                         << " hosts: " << c.request.nodes << " to " << c.request.most << " nodes, segment "
-                         << c.request.segment << ", spares " << c.request.spares << ", "
-                         << c.request.required.size() << " required");
-            // The last piece of work is finished: it is small beside the whole.
-            REQUIRE(budget.spent() <= most + most / 4);
-            if (!placement) CHECK(placement.error().code == base::Code::unfit);
-            if (placement) CHECK(fault_of(fabric, c.snapshot, c.request, *placement) == "");
-            CHECK(placer.fits(c.snapshot, c.request).has_value() == placement.has_value());
-        }
-        CHECK(dearest > 0);
+        spend_on(fabric, random, 150, false);
+    }
+}
+
+TEST_CASE("no request spends more than its budget where there are NVLink domains or groups of groups") {
+    std::mt19937_64 random(seed());
+    for (const auto& [pods, units, hosts, domain] :
+         {std::tuple(28, 4, 36, 18), std::tuple(8, 1, 144, 18), std::tuple(4, 2, 144, 8),
+          std::tuple(1, 1, 1152, 18), std::tuple(32, 4, 32, 0)}) {
+        auto fabric = grid(pods, units, hosts, 1);
+        if (domain > 0) add_domains(fabric, domain);
+        spend_on(fabric, random, 60, false);
+        spend_on(fabric, random, 60, true);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "sched/place.hpp"
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -82,6 +83,48 @@ inline Case random_case(std::mt19937_64& random, bool wild, bool more) {
         }
     if (more) ask_more(random, snapshot, request);
     return {std::move(fabric), std::move(snapshot), std::move(request)};
+}
+
+// The same with NVLink domains of about so many hosts; some hosts are in none, a few domains cross units.
+inline Case with_domains(std::mt19937_64& random, Case c) {
+    const auto upto = [&](std::uint64_t n) { return static_cast<int>(random() % n); };
+    const auto size = static_cast<std::size_t>(1 + upto(3));
+    int next = 0;
+    for (auto& unit : c.fabric.units)
+        for (std::size_t i = 0; i < unit.hosts.size(); ++i) {
+            next += i % size == 0 || upto(12) == 0 ? 1 : 0;
+            auto& host = c.fabric.hosts[unit.hosts[i]];
+            if (upto(8) != 0) host.domain_index = next;
+            if (upto(30) == 0) host.domain_index = 1 + upto(static_cast<std::uint64_t>(next) + 1);
+        }
+    // Numbered by first host, as derive() does.
+    std::map<int, int> numbers;
+    for (std::uint32_t h = 0; h < c.fabric.hosts.size(); ++h) {
+        auto& host = c.fabric.hosts[h];
+        if (host.domain_index == topo::none) continue;
+        const auto [number, fresh] = numbers.try_emplace(host.domain_index, static_cast<int>(numbers.size()));
+        if (fresh) c.fabric.domains.push_back({"nvl" + std::to_string(number->second + 1), {}});
+        host.domain_index = number->second;
+        host.domain = c.fabric.domains[static_cast<std::size_t>(host.domain_index)].name;
+        c.fabric.domains[static_cast<std::size_t>(host.domain_index)].hosts.push_back(h);
+    }
+    if (upto(6) == 0) c.request.span = sched::Span::domain;
+    return c;
+}
+
+// Groups of groups: the gang is made a multiple of the largest.
+inline void nest(std::mt19937_64& random, sched::Request& request) {
+    const auto upto = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
+    request.segment = 1 + upto(2);
+    auto size = request.segment;
+    for (auto levels = 1 + upto(2); levels > 0; --levels)
+        request.outer_segments.push_back(size *= 2 + upto(2));
+    auto& largest = request.most != 0 ? request.most : request.nodes;
+    largest = std::max(largest, request.spares + size);
+    largest = (largest - request.spares) / size * size + request.spares;
+    request.nodes = std::min(request.nodes, largest);
+    while (request.required.size() > largest)
+        request.required.pop_back();
 }
 
 } // namespace sched_test

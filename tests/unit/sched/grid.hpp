@@ -42,4 +42,17 @@ inline topo::Fabric grid(int pods, int units, int hosts, int rails = 2) {
     return fabric;
 }
 
+// NVLink domains of so many hosts of a unit each, its last with the rest.
+inline void add_domains(topo::Fabric& fabric, int size) {
+    for (const auto& unit : fabric.units)
+        for (std::size_t i = 0; i < unit.hosts.size(); ++i) {
+            if (i % static_cast<std::size_t>(size) == 0)
+                fabric.domains.push_back({"nvl" + std::to_string(fabric.domains.size() + 1), {}});
+            auto& host = fabric.hosts[unit.hosts[i]];
+            host.domain = fabric.domains.back().name;
+            host.domain_index = static_cast<int>(fabric.domains.size()) - 1;
+            fabric.domains.back().hosts.push_back(unit.hosts[i]);
+        }
+}
+
 } // namespace sched_test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sched/place.hpp"
+#include "sched/segments.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +13,23 @@
 
 namespace sched_test {
 
-using Terms = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, long, std::uint32_t,
-                         std::uint32_t, std::uint32_t>;
+// Tier, pods, units, domains, misaligned rails, avoidance, moved, broken domains and units, left over in
+// both.
+using Terms = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, long,
+                         std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
 inline Terms terms(const sched::Score& s) {
-    return {s.tier,  s.pods,         s.units,    s.misaligned_rails, std::lround(s.avoidance * 1000),
-            s.moved, s.broken_units, s.left_over};
+    return {s.tier,
+            s.pods,
+            s.units,
+            s.domains,
+            s.misaligned_rails,
+            std::lround(s.avoidance * 1000),
+            s.moved,
+            s.broken_domains,
+            s.broken_units,
+            s.left_in_domains,
+            s.left_over};
 }
 
 class Oracle {
@@ -39,8 +51,8 @@ public:
     // With exactly so many hosts.
     std::optional<Terms> best(const sched::Request& request, std::uint32_t nodes) const {
         const auto ranks = static_cast<std::int64_t>(nodes) - request.spares;
-        const auto segment = std::max(request.segment, 1U);
-        if (ranks <= 0 || ranks % segment != 0) return std::nullopt;
+        const auto sizes = sizes_of(request);
+        if (ranks <= 0 || ranks % (sizes.empty() ? 1 : sizes.back()) != 0) return std::nullopt;
         std::int64_t idle = 0;
         for (std::uint32_t h = 0; h < fabric_.hosts.size(); ++h)
             idle += free(h) && snapshot_.states[h] == sched::HostState::free ? 1 : 0;
@@ -62,15 +74,16 @@ public:
             const bool has_required =
                 std::all_of(request.required.begin(), request.required.end(),
                             [&](std::uint32_t r) { return std::count(hosts.begin(), hosts.end(), r) == 1; });
-            if (!has_required || whole_segments(hosts, segment) < ranks / segment) continue;
+            if (!has_required || !holds_ranks(hosts, sizes, ranks)) continue;
             if (std::count_if(hosts.begin(), hosts.end(), [&](std::uint32_t h) {
                     return snapshot_.states[h] == sched::HostState::free;
                 }) > may_go)
                 continue;
             const auto score = this->score(hosts);
-            const auto widest = request.span == sched::Span::unit  ? 0U
-                                : request.span == sched::Span::pod ? 1U
-                                                                   : 2U;
+            if (request.span == sched::Span::domain && !in_one_domain(hosts)) continue;
+            const auto widest = request.span == sched::Span::domain || request.span == sched::Span::unit ? 0U
+                                : request.span == sched::Span::pod                                       ? 1U
+                                                                                                         : 2U;
             if (std::get<0>(score) > widest) continue;
             if (!best || score < *best) best = score;
         }
@@ -100,6 +113,24 @@ public:
             }
             misaligned += places.size() != 1 ? 1 : 0;
         }
+        std::uint32_t domains = 0, broken_domains = 0, left_in_domains = 0;
+        std::map<std::pair<int, int>, std::size_t> by_domain; // unit and domain
+        for (const auto h : hosts)
+            ++by_domain[{fabric_.hosts[h].unit, fabric_.hosts[h].domain_index}];
+        for (const auto& [place, taken] : by_domain) {
+            if (fabric_.domains.empty()) break;
+            const auto [unit, domain] = place;
+            domains += domain == topo::none ? static_cast<std::uint32_t>(taken) : 1;
+            if (domain == topo::none) continue;
+            std::size_t members = 0, frees = 0;
+            for (const auto h : fabric_.units[static_cast<std::size_t>(unit)].hosts) {
+                if (fabric_.hosts[h].domain_index != domain) continue;
+                ++members;
+                frees += free(h) ? 1 : 0;
+            }
+            left_in_domains += static_cast<std::uint32_t>(frees - taken);
+            broken_domains += frees == members && taken < frees ? 1 : 0;
+        }
         std::uint32_t broken = 0, left = 0;
         for (const int u : units) {
             const auto& members = fabric_.units[static_cast<std::size_t>(u)].hosts;
@@ -116,24 +147,59 @@ public:
         return {tier,
                 static_cast<std::uint32_t>(pods.size()),
                 static_cast<std::uint32_t>(units.size()),
+                domains,
                 misaligned,
                 avoidance,
                 static_cast<std::uint32_t>(moved),
+                broken_domains,
                 broken,
+                left_in_domains,
                 left};
     }
 
-    std::int64_t whole_segments(const std::vector<std::uint32_t>& hosts, std::uint32_t segment) const {
-        std::map<int, std::uint32_t> by_unit;
+    // Whether so many ranks in whole groups of these sizes are among the hosts, each size kept within the
+    // smallest kind of part that has one so large, the first one at most within a unit.
+    bool holds_ranks(const std::vector<std::uint32_t>& hosts, const std::vector<std::uint32_t>& sizes,
+                     std::int64_t ranks) const {
+        std::map<std::tuple<int, int>, std::uint32_t> by_domain;
+        std::map<int, std::uint32_t> by_unit, by_pod;
+        std::uint32_t all = 0;
+        std::map<std::pair<int, int>, std::size_t> domain_sizes;
+        std::size_t largest_domain = 0, largest_unit = 0;
+        for (const auto& host : fabric_.hosts)
+            if (host.domain_index != topo::none)
+                largest_domain = std::max(largest_domain, ++domain_sizes[{host.unit, host.domain_index}]);
+        for (const auto& unit : fabric_.units)
+            largest_unit = std::max(largest_unit, unit.hosts.size());
+        std::uint32_t in_domain = 1, in_unit = 1, in_pod = 1;
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            if (sizes[i] <= largest_domain)
+                in_domain = sizes[i];
+            else if (i == 0 || sizes[i] <= largest_unit)
+                in_unit = sizes[i];
+            else
+                in_pod = sizes[i];
+        }
+        const auto down = [](std::uint32_t count, std::uint32_t size) { return count - count % size; };
         for (const auto h : hosts)
-            ++by_unit[fabric_.hosts[h].unit];
-        std::int64_t segments = 0;
+            ++by_domain[{fabric_.hosts[h].unit, fabric_.hosts[h].domain_index}];
+        for (const auto& [place, count] : by_domain)
+            by_unit[std::get<0>(place)] += down(count, in_domain);
         for (const auto& [unit, count] : by_unit)
-            segments += count / segment;
-        return segments;
+            by_pod[fabric_.units[static_cast<std::size_t>(unit)].pod] += down(count, in_unit);
+        for (const auto& [pod, count] : by_pod)
+            all += down(count, in_pod);
+        return all >= ranks;
     }
 
 private:
+    bool in_one_domain(const std::vector<std::uint32_t>& hosts) const {
+        return hosts.size() == 1 || std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t h) {
+                   const auto &host = fabric_.hosts[h], &first = fabric_.hosts[hosts.front()];
+                   return host.unit == first.unit && host.domain_index == first.domain_index &&
+                          host.domain_index != topo::none;
+               });
+    }
     bool free(std::uint32_t h) const {
         const auto state = snapshot_.states[h];
         return (state == sched::HostState::free || (shared_ && state == sched::HostState::mixed)) &&

@@ -62,9 +62,9 @@ TEST_CASE("scores are compared term by term, the first difference decides", "[sc
     auto close = a;
     close.avoidance += 1e-9; // sums of floats
     CHECK(compare(a, close) == 0);
-    REQUIRE(terms_of(b).size() == 8);
-    CHECK(terms_of(b)[6].key == "broken_units");
-    CHECK(terms_of(b)[6].value == 1);
+    REQUIRE(terms_of(b).size() == 11);
+    CHECK(terms_of(b)[8].key == "broken_units");
+    CHECK(terms_of(b)[8].value == 1);
     auto moved = a;
     moved.moved = 1; // matters more than what it breaks
     CHECK(compare(b, moved) < 0);
