@@ -26,8 +26,7 @@ struct Moment {
 class Future {
 public:
     Future(const Placer& placer, const Snapshot& snapshot, const Circumstances& circumstances)
-        : placer_(placer), snapshot_(snapshot), now_(circumstances.now),
-          held_(snapshot.states.size(), 0) {
+        : placer_(placer), snapshot_(snapshot), now_(circumstances.now), held_(snapshot.states.size(), 0) {
         for (const auto& holder : circumstances.holders) {
             (holder.ends ? ending_ : unlimited_).push_back(&holder);
             for (const auto h : holder.hosts)
@@ -103,8 +102,15 @@ Request without_wish(Request request) {
     return request;
 }
 
-// "unit su3", "2 units of pod1", "3 pods".
-std::string place_text(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts) {
+// "unit su3", "2 units of pod1", "3 pods"; of what is to be within a domain, "NVLink domain nvl3".
+std::string place_text(const PlacementIndex& index, Span span, const std::vector<std::uint32_t>& hosts) {
+    if (span == Span::domain && index.largest_domain > 0) {
+        const auto domain = index.domain_of[hosts.front()];
+        if (index.domains[domain].joined && std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t h) {
+                return index.domain_of[h] == domain;
+            }))
+            return "NVLink domain " + index.domains[domain].name;
+    }
     std::vector<std::uint32_t> units, pods;
     for (const auto h : hosts) {
         units.push_back(index.unit_of[h]);
@@ -168,7 +174,7 @@ private:
         out_.kind = Outlook::Kind::fits;
         out_.at = circumstances_.now;
         out_.hosts = std::move(placement.hosts);
-        const auto where = place_text(placer_.index(), out_.hosts);
+        const auto where = place_text(placer_.index(), request_.span, out_.hosts);
         if (!circumstances_.held.empty()) {
             out_.sentence = fmt::format("would fit now, in {}: held back by something else ({})", where,
                                         circumstances_.held);
@@ -194,10 +200,9 @@ private:
     // Where it will go, unless the sentence has named just that part.
     std::string where() const {
         if (out_.parts.empty()) return {};
-        const auto text = place_text(placer_.index(), out_.hosts);
-        return text == "unit " + out_.parts.front().first.name && widest_tier(request_.span) == one_unit
-                   ? std::string()
-                   : " in " + text;
+        const auto text = place_text(placer_.index(), request_.span, out_.hosts);
+        const auto fullest = out_.part + " " + out_.parts.front().first.name;
+        return text == fullest && request_.span != Span::any ? std::string() : " in " + text;
     }
 
     void without_end(std::optional<Moment> moment, const Request& request,
@@ -224,7 +229,7 @@ private:
     // `ever`, `anywhere`: whether a free fabric would hold it with the wish, and without.
     void with_wish(bool ever, bool anywhere) {
         const auto ends = std::max(*circumstances_.wish_ends, circumstances_.now);
-        const auto noun = part_noun(widest_tier(request_.span));
+        const auto noun = part_noun(placer_.index(), request_.span);
         auto with = ever ? future_.earliest(request_, budget_) : std::nullopt;
         if (!anywhere) { // the wish is not what is in the way
             auto bare = without_wish(request_);
@@ -252,15 +257,15 @@ private:
     }
 
     void list_parts() {
-        const auto tier = request_.span == Span::any ? one_unit : widest_tier(request_.span);
-        out_.part = part_noun(tier);
+        const auto span = request_.span == Span::any ? Span::unit : request_.span;
+        out_.part = part_noun(placer_.index(), span);
         std::vector<std::uint8_t> excluded;
         if (!request_.excluded.empty()) excluded.assign(fabric_.hosts.size(), 0);
         for (const auto h : request_.excluded)
             if (h < excluded.size()) excluded[h] = 1;
         if (snapshot_.states.size() != fabric_.hosts.size()) return; // place() says so
         const Loads loads(placer_.index(), snapshot_, request_);
-        for (auto& part : parts_of(fabric_, placer_.index(), tier)) {
+        for (auto& part : parts_of(fabric_, placer_.index(), span)) {
             Tally tally(loads, excluded, part, remarks_);
             if (tally.excluded < part.size) out_.parts.emplace_back(std::move(part), std::move(tally));
         }

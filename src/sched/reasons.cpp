@@ -1,6 +1,8 @@
 #include "sched/reasons.hpp"
 
 #include "sched/fit.hpp"
+#include "sched/nested_fit.hpp"
+#include "sched/segments.hpp"
 #include "sched/words.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +30,8 @@ class Refusal {
 public:
     Refusal(const topo::Fabric& fabric, const Loads& loads, const Remarks& remarks)
         : fabric_(fabric), loads_(loads), request_(loads.request()), remarks_(remarks),
-          tier_(widest_tier(request_.span)), parts_(parts_of(fabric, loads.index(), tier_)) {
+          tier_(widest_tier(request_.span)), noun_(part_noun(loads.index(), request_.span)),
+          parts_(parts_of(fabric, loads.index(), request_.span)) {
         if (!request_.excluded.empty()) excluded_.assign(fabric.hosts.size(), 0);
         for (const auto h : request_.excluded)
             excluded_[h] = 1;
@@ -46,6 +49,7 @@ private:
     // The largest gang a part holds: now, or with all its hosts free and sound.
     std::uint32_t holds(std::size_t part, bool ever) const {
         const auto& index = loads_.index();
+        if (is_nested(index, loads_.steps(), request_.span)) return holds_nested(part, ever);
         const auto end = parts_[part].first + parts_[part].size;
         std::uint32_t hosts = 0, segments = 0;
         for (auto i = parts_[part].first; i < end;) {
@@ -60,6 +64,25 @@ private:
         const auto room = hosts < request_.spares ? 0 : (hosts - request_.spares) / request_.segment;
         return std::min(segments, room) * request_.segment + request_.spares;
     }
+    std::uint32_t holds_nested(std::size_t part, bool ever) const {
+        const auto& index = loads_.index();
+        const auto& steps = loads_.steps();
+        const auto first = parts_[part].first, end = first + parts_[part].size;
+        const HostKind kind = [&](std::uint32_t h) {
+            const auto at = index.position[h];
+            if (at < first || at >= end) return 0;
+            return ever ? (excluded_.empty() || excluded_[h] == 0 ? 1 : 0) : loads_.candidate(h) ? 1 : 0;
+        };
+        NestedRoom all;
+        const auto last_pod = index.units[index.unit_of[index.order[end - 1]]].pod;
+        for (auto p = index.units[index.unit_of[index.order[first]]].pod; p <= last_pod; ++p) {
+            const auto room = room_in_pod(index, steps, p, kind);
+            all.hosts += room.hosts;
+            all.most += room.most;
+        }
+        if (!steps.any()) return all.hosts;
+        return largest_gang(all, steps, request_.spares, all.hosts);
+    }
     std::uint32_t excluded_in(const PlacementIndex::Unit& unit) const {
         std::uint32_t count = 0;
         for (auto i = unit.first; !excluded_.empty() && i < unit.first + unit.size; ++i)
@@ -69,13 +92,14 @@ private:
     // "24 nodes in whole segments of 4".
     std::string gang() const {
         auto text = plural(request_.nodes, "node");
-        if (request_.segment > 1) text += fmt::format(" in whole segments of {}", request_.segment);
+        if (loads_.steps().any())
+            text += fmt::format(" in whole segments of {}", segments_text(sizes_of(request_)));
         return text;
     }
     // "19 free, 9 busy", and how many of the free ones segments can use.
     std::string tally(std::size_t part) const {
         auto text = tallies_[part].text(remarks_);
-        if (request_.segment > 1) text += fmt::format(" ({} in whole segments)", holds(part, false));
+        if (loads_.steps().any()) text += fmt::format(" ({} in whole segments)", holds(part, false));
         return text;
     }
     bool holds_required(std::size_t part) const { return tallies_[part].required == loads_.required(); }
@@ -94,9 +118,8 @@ private:
 
     // What blocks the job for ever; empty when all hosts free and sound would do.
     std::string never() const {
-        const auto verdict = remarks_.wish
-                                 ? fmt::format("the wish for one {} can never be met", part_noun(tier_))
-                                 : fmt::format("this job can never run{}", flag());
+        const auto verdict = remarks_.wish ? fmt::format("the wish for one {} can never be met", noun_)
+                                           : fmt::format("this job can never run{}", flag());
         const auto hosts = fabric_.hosts.size();
         if (request_.spare_floor > 0 && request_.nodes - request_.spares + request_.spare_floor > hosts)
             return fmt::format("needs {}; of this fabric's {} {} are kept free for restarts: this job can "
@@ -114,21 +137,21 @@ private:
             if (holds_required(i) && (largest == parts_.size() || holds(i, true) > holds(largest, true)))
                 largest = i;
         if (largest == parts_.size())
-            return fmt::format("{} must be in and are not in one {}: {}", names(request_.required),
-                               part_noun(tier_), verdict);
+            return fmt::format("{} must be in and are not in one {}: {}", names(request_.required), noun_,
+                               verdict);
         if (holds(largest, true) >= request_.nodes) return {};
         const auto& part = parts_[largest];
         const auto but = tallies_[largest].excluded > 0
                              ? fmt::format(", {} of them {}", tallies_[largest].excluded, remarks_.excluded)
                              : std::string();
-        if (request_.segment > 1)
+        if (loads_.steps().any())
             return fmt::format("needs {}; {} has {}{}, {} of them in whole segments: {}", gang(), part.name,
                                plural(part.size, "host"), but, holds(largest, true), verdict);
         if (loads_.required() > 0)
             return fmt::format("needs {} in one {} with {}; {} has {}{}: {}", plural(request_.nodes, "node"),
-                               part_noun(tier_), names(request_.required), part.name,
-                               plural(part.size, "host"), but, verdict);
-        return fmt::format("no {} of this fabric has {} (the largest, {}, has {}{}): {}", part_noun(tier_),
+                               noun_, names(request_.required), part.name, plural(part.size, "host"), but,
+                               verdict);
+        return fmt::format("no {} of this fabric has {} (the largest, {}, has {}{}): {}", noun_,
                            plural(request_.nodes, "host"), part.name, part.size, but, verdict);
     }
 
@@ -138,7 +161,8 @@ private:
         if (least && *least <= std::max(request_.nodes, request_.most)) return {};
         const auto text = fmt::format("needs {} with {}", gang(), names(request_.required));
         if (least)
-            return fmt::format("{}: no segment is split over units, so that it takes {}", text,
+            return fmt::format("{}: no segment is split over {}, so that it takes {}", text,
+                               loads_.steps().domain > 1 ? "NVLink domains" : "units",
                                plural(*least, "node"));
         return fmt::format("{}: too few hosts are free beside these for a segment", text);
     }
@@ -162,10 +186,9 @@ private:
                                tally(fullest), plural(request_.spare_floor, "host"));
         if (parts_.size() == 1) return fmt::format("{}; {} has {}", needs, name, tally(fullest));
         if (loads_.required() > 0)
-            return fmt::format("{} in one {} with {}; {} has {}", needs, part_noun(tier_),
-                               names(request_.required), name, tally(fullest));
-        return fmt::format("{} in one {}; the fullest, {}, has {}", needs, part_noun(tier_), name,
-                           tally(fullest));
+            return fmt::format("{} in one {} with {}; {} has {}", needs, noun_, names(request_.required),
+                               name, tally(fullest));
+        return fmt::format("{} in one {}; the fullest, {}, has {}", needs, noun_, name, tally(fullest));
     }
 
     const topo::Fabric& fabric_;
@@ -173,6 +196,7 @@ private:
     const Request& request_;
     const Remarks& remarks_;
     Tier tier_;
+    std::string_view noun_;
     std::vector<Part> parts_;
     std::vector<std::uint8_t> excluded_; // by host; empty: none
     std::vector<Tally> tallies_;         // by part
@@ -192,6 +216,7 @@ public:
                 if (loads_.is_required(h)) names.push_back(fabric_.hosts[h].name);
             out.push_back(fmt::format("{} in, as required", listed(names)));
         }
+        if (found_.domains > 0) out.push_back(domains());
         if (index_.rails > 0 && nodes_ > 1) out.push_back(rails());
         if (found_.avoidance > 0) out.push_back(impaired());
         if (!loads_.request().had.empty()) out.push_back(kept());
@@ -278,6 +303,25 @@ private:
                            index_.rails, within, listed(off));
     }
 
+    // "all in NVLink domain nvl3", "in 2 NVLink domains (nvl1 18, nvl2 6)".
+    std::string domains() const {
+        std::vector<std::string> names;
+        std::uint32_t alone = 0;
+        for (const auto& share : found_.shares) {
+            const auto& domain = index_.domains[index_.domain_of[index_.order[share.first]]];
+            if (domain.joined)
+                names.push_back(fmt::format("{} {}", domain.name, share.hosts));
+            else
+                alone += share.hosts;
+        }
+        if (names.empty()) return fmt::format("{} in no NVLink domain", plural(alone, "node"));
+        if (names.size() == 1 && alone == 0)
+            return "all in NVLink domain " + names.front().substr(0, names.front().rfind(' '));
+        auto text = fmt::format("in {} ({})", plural(names.size(), "NVLink domain"), listed(names));
+        if (alone > 0) text += fmt::format(" and {} in none", plural(alone, "node"));
+        return text;
+    }
+
     // The first host whose HCA keeps a rail from being aligned; empty when it is.
     std::string off_rail(std::uint32_t rail) const {
         const auto meeting = [&](std::uint32_t h) { return index_.meeting(h, rail, found_.tier); };
@@ -320,10 +364,30 @@ private:
 
     std::string left_behind() const {
         if (found_.left == 0) return "no free node is left over in the units used";
+        if (found_.domains > 0) return left_in_domains();
         const auto left = fmt::format("{} left over in the units used", plural(found_.left, "free node"));
         if (found_.broken == 0) return left + "; no wholly free unit is broken up";
-        return fmt::format("{}; {} broken up, as nothing else of that size fits", left,
-                           plural(found_.broken, "wholly free unit"));
+        return fmt::format("{}; {} broken up, {}", left, plural(found_.broken, "wholly free unit"),
+                           why_broken());
+    }
+
+    // Health and the hosts that it had come before what is left whole.
+    const char* why_broken() const {
+        const auto& snapshot = loads_.snapshot();
+        const bool alike = loads_.index().regular && snapshot.health.empty() && loads_.request().had.empty();
+        return alike ? "as nothing else of that size fits"
+                     : "as nothing else is as good in what counts before";
+    }
+
+    std::string left_in_domains() const {
+        auto text = fmt::format("{} left over in the units used, {} in the NVLink domains used",
+                                plural(found_.left, "free node"), found_.left_in_domains);
+        if (found_.broken_domains == 0 && found_.broken == 0)
+            return text + "; no wholly free domain or unit is broken up";
+        std::vector<std::string> broken;
+        if (found_.broken_domains > 0) broken.push_back(plural(found_.broken_domains, "wholly free domain"));
+        if (found_.broken > 0) broken.push_back(plural(found_.broken, "wholly free unit"));
+        return fmt::format("{}; {} broken up, {}", text, listed(broken), why_broken());
     }
 
     const topo::Fabric& fabric_;

@@ -26,6 +26,10 @@ std::string because(const std::map<std::string, std::uint32_t>& why, std::uint32
     return fmt::format(" ({})", listed(texts));
 }
 
+bool within_domains(const PlacementIndex& index, Span span) {
+    return span == Span::domain && index.largest_domain > 0;
+}
+
 } // namespace
 
 std::string remark_of(std::string_view reason) {
@@ -50,8 +54,18 @@ std::string_view part_noun(Tier tier) {
     return nouns[tier];
 }
 
-std::vector<Part> parts_of(const topo::Fabric& fabric, const PlacementIndex& index, Tier tier) {
+std::string_view part_noun(const PlacementIndex& index, Span span) {
+    return within_domains(index, span) ? "NVLink domain" : part_noun(widest_tier(span));
+}
+
+std::vector<Part> parts_of(const topo::Fabric& fabric, const PlacementIndex& index, Span span) {
     std::vector<Part> parts;
+    if (within_domains(index, span)) {
+        for (const auto& domain : index.domains)
+            if (domain.joined) parts.push_back({domain.name, domain.first, domain.size});
+        return parts;
+    }
+    const auto tier = widest_tier(span);
     if (tier == one_unit)
         for (const auto& unit : index.units)
             parts.push_back({unit.name, unit.first, unit.size});

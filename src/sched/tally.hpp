@@ -2,8 +2,8 @@
 // behind "the fullest, su3, has 19 free, 9 busy, 4 drained for link errors".
 #pragma once
 
-#include "sched/loads.hpp"
 #include "sched/found.hpp"
+#include "sched/loads.hpp"
 #include "topo/fabric.hpp"
 
 #include <cstdint>
@@ -34,9 +34,11 @@ struct Part {
 };
 
 std::string_view part_noun(Tier tier); // "unit", "pod", "connected part", "fabric"
+// What a span keeps a job within; "NVLink domain" where the fabric has any.
+std::string_view part_noun(const PlacementIndex& index, Span span);
 
-// All parts of that tier; one for the whole fabric where links join it all.
-std::vector<Part> parts_of(const topo::Fabric& fabric, const PlacementIndex& index, Tier tier);
+// All of them; one for the whole fabric where links join it all.
+std::vector<Part> parts_of(const topo::Fabric& fabric, const PlacementIndex& index, Span span);
 
 struct Tally {
     std::uint32_t free = 0, busy = 0, drained = 0, down = 0, unhealthy = 0, excluded = 0, required = 0;

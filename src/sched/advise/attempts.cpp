@@ -38,7 +38,7 @@ std::optional<Attempt> Attempts::find() {
         if (auto attempt = chosen()) return attempt;
     }
     if (!waits()) return {};
-    if (ask_.request.segment > 1) return other_hosts();
+    if (largest_segment(ask_.request) > 1) return other_hosts();
     if (!listed_) {
         listed_ = true;
         list_windows();
@@ -102,7 +102,7 @@ std::optional<Attempt> Attempts::chosen() {
         if (first != moments.end()) best = chosen_at(*first);
         unfit_ = unfit_now;
     }
-    if (best && ask_.request.segment > 1)
+    if (best && largest_segment(ask_.request) > 1)
         offered_.insert(offered_.end(), best->hosts.begin(), best->hosts.end());
     return best;
 }
@@ -150,18 +150,24 @@ void Attempts::list_parts() {
     const auto& index = placer_.index();
     const auto window_of = [&](std::uint32_t host) {
         const auto unit = index.unit_of[host];
-        if (ask_.request.span == Span::unit) return unit;
+        if (ask_.request.span == Span::domain && !index.domains.empty()) return index.domain_of[host];
+        if (ask_.request.span == Span::unit || ask_.request.span == Span::domain) return unit;
         const auto pod = index.units[unit].pod;
         return ask_.request.span == Span::pod ? pod : index.pods[pod].island;
     };
     const auto name_of = [&](std::size_t window) {
-        if (ask_.request.span == Span::unit) return "unit " + index.units[window].name;
+        if (ask_.request.span == Span::domain && !index.domains.empty())
+            return "domain " + index.domains[window].name;
+        if (ask_.request.span == Span::unit || ask_.request.span == Span::domain)
+            return "unit " + index.units[window].name;
         if (ask_.request.span == Span::pod) return "pod " + index.pods[window].name;
         return std::string("the fabric");
     };
-    std::vector<Attempt> windows(ask_.request.span == Span::unit  ? index.units.size()
-                                 : ask_.request.span == Span::pod ? index.pods.size()
-                                                                  : index.islands.size());
+    const bool domains = ask_.request.span == Span::domain;
+    std::vector<Attempt> windows(domains && !index.domains.empty()            ? index.domains.size()
+                                 : domains || ask_.request.span == Span::unit ? index.units.size()
+                                 : ask_.request.span == Span::pod             ? index.pods.size()
+                                                                              : index.islands.size());
     for (std::uint32_t host = 0; host < ask_.free_at.size(); ++host)
         if (ask_.free_at[host] != Ask::never) windows[window_of(host)].hosts.push_back(host);
     if (enough_free_ == Ask::never) return;

@@ -15,6 +15,7 @@
 
 #include "sched/place.hpp"
 #include "sched/request.hpp"
+#include "sched/segments.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,14 +61,14 @@ public:
     // Whether the job must wait rather than be placed otherwise: a span or segments, or too few hosts would
     // stay free now.
     bool waits() const {
-        return ask_.request.span != Span::any || ask_.request.segment > 1 || enough_free_ > 0;
+        return ask_.request.span != Span::any || largest_segment(ask_.request) > 1 || enough_free_ > 0;
     }
 
     // Whether it might have taken hosts that it was not offered so far, or memory was too short to know.
     // While this is false and no attempt was taken, no hosts do.
     bool undecided() const {
-        return failed_ ||
-               (given_ > 0 && (ask_.request.segment > 1 || !listed_ || next_window_ < windows_.size()));
+        return failed_ || (given_ > 0 &&
+                           (largest_segment(ask_.request) > 1 || !listed_ || next_window_ < windows_.size()));
     }
 
     // Why the hosts place() was given do not fit; empty while they do.

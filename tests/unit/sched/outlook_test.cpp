@@ -232,6 +232,53 @@ TEST_CASE("hosts outside the partition are reported as such") {
           "partition gpu): this job can never run with --rail-span=unit");
 }
 
+TEST_CASE("a job that waits for one NVLink domain is told of domains") {
+    const InUtc utc;
+    auto fabric = grid(1, 2, 8);
+    add_domains(fabric, 4);
+    const Placer placer(fabric);
+    Circumstances circumstances;
+    circumstances.now = now;
+    circumstances.holders = {{7, at(10min), {4, 5}}, {8, at(20min), {8}}};
+    auto snapshot = with(fabric, {4, 5, 8, 13}, HostState::busy);
+    snapshot.states[0] = HostState::drained;
+    SECTION("as what it needs") {
+        const auto forecast = outlook(fabric, placer, snapshot, ask(4, Span::domain), circumstances);
+        REQUIRE(forecast);
+        CHECK(forecast->sentence ==
+              "needs 4 nodes in one NVLink domain; the fullest, nvl1, has 3 free, 1 drained; "
+              "job 7 ends at 12:30 and makes it fit in NVLink domain nvl2");
+        CHECK(forecast->hosts == Hosts{4, 5, 6, 7});
+        CHECK(forecast->part == "NVLink domain");
+        std::vector<std::pair<std::string, std::uint32_t>> free;
+        for (const auto& [part, tally] : forecast->parts)
+            free.emplace_back(part.name, tally.free);
+        CHECK(free == decltype(free){{"nvl1", 3}, {"nvl3", 3}, {"nvl4", 3}, {"nvl2", 2}});
+    }
+    SECTION("as what it wishes for") {
+        circumstances.wish_ends = at(5min);
+        const auto forecast = outlook(fabric, placer, snapshot, ask(4, Span::domain), circumstances);
+        REQUIRE(forecast);
+        CHECK(
+            forecast->sentence.find("the wish for one NVLink domain ends at 12:25, then any place will do") !=
+            std::string::npos);
+        CHECK(forecast->part == "NVLink domain");
+    }
+    SECTION("as where it would go now") {
+        snapshot.states[0] = HostState::free;
+        const auto forecast = outlook(fabric, placer, snapshot, ask(4, Span::domain), circumstances);
+        REQUIRE(forecast);
+        CHECK(forecast->sentence == "would fit now, in NVLink domain nvl1: waits for its turn");
+    }
+    SECTION("but not where the fabric has none") {
+        const auto plain = grid(1, 2, 8);
+        const auto forecast =
+            outlook(plain, Placer(plain), with(plain, {0, 8}, HostState::busy), ask(8, Span::domain), {});
+        REQUIRE(forecast);
+        CHECK(forecast->part == "unit");
+    }
+}
+
 TEST_CASE("the named job is the first in the order of ends after which the request fits") {
     std::mt19937 random(11);
     int later = 0, open = 0;
