@@ -17,12 +17,17 @@ namespace sched {
 struct Capacity {
     std::vector<std::vector<std::uint32_t>> units; // [pod][unit]: hosts
     std::uint32_t spare_floor = 0;                 // hosts of these kept free for restarts
+    // [pod][unit]: hosts of each NVLink domain there, then those in none; empty: the fabric has no domains.
+    std::vector<std::vector<std::vector<std::uint32_t>>> domains{};
+    std::uint32_t largest_domain = 0; // hosts
 
     static Capacity of(const topo::Fabric& fabric);
 
     // The largest gang of ranks in groups of `segment` hosts (0: no groups) that the largest part of a span
     // holds, spares included, with this many spares.
     std::uint32_t most(Span span, std::uint32_t segment, std::uint32_t spares) const;
+    std::uint32_t most(Span span, const std::vector<std::uint32_t>& sizes, std::uint32_t spares) const;
+    std::uint32_t largest(Span span) const; // hosts of the largest domain, unit or pod; of fabric all
 };
 
 // Whether a job with `hints` may have from `nodes` to `most` nodes (0: exactly `nodes`). Errors

@@ -99,9 +99,10 @@ Expected<void> set_span(Hints& hints, std::string_view value) {
     const auto at = value.find('@');
     const auto span = parse_span(value.substr(0, at));
     if (!span)
-        return Error{Code::usage,
-                     fmt::format("--rail-span={}: must be unit, pod or fabric, or one of these with @WAIT",
-                                 shown(value))};
+        return Error{
+            Code::usage,
+            fmt::format("--rail-span={}: must be domain, unit, pod or fabric, or one of these with @WAIT",
+                        shown(value))};
     std::optional<base::Duration> wait;
     if (at != std::string_view::npos) {
         const auto parsed = parse_wait(value.substr(at + 1));
@@ -112,14 +113,6 @@ Expected<void> set_span(Hints& hints, std::string_view value) {
     hints.span = *span;
     hints.span_wait = wait;
     return {};
-}
-
-Expected<std::uint32_t> hosts_in(std::string_view value, std::uint32_t least) {
-    const auto count = base::parse_count(value);
-    if (!count || *count < least || *count > most_hosts)
-        return Error{Code::usage,
-                     fmt::format("must be a whole number of hosts from {} to {}", least, most_hosts)};
-    return static_cast<std::uint32_t>(*count);
 }
 
 // One status or a range of them.
@@ -199,6 +192,7 @@ std::optional<base::Duration> apply_hints(const Hints& hints, base::Duration wai
     const bool ended = hints.span_wait && waited >= *hints.span_wait;
     request.span = ended ? Span::any : hints.span.value_or(Span::any);
     request.segment = hints.segment.value_or(0);
+    request.outer_segments = hints.outer_segments;
     request.spares = hints.spares.value_or(0);
     request.order = hints.order.value_or(RankOrder::ring);
     if (hints.keep == false) request.had.clear();
@@ -211,11 +205,18 @@ Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view va
         return Error{Code::usage, fmt::format("--{}={}: {}", flag, shown(value), allowed)};
     };
     if (flag == "rail-span") return set_span(hints, value);
-    if (flag == "rail-segment" || flag == "rail-spares") {
-        const bool segment = flag == "rail-segment";
-        const auto hosts = hosts_in(value, segment ? 1 : 0);
-        if (!hosts) return refuse(hosts.error().text);
-        (segment ? hints.segment : hints.spares) = *hosts;
+    if (flag == "rail-segment") {
+        const auto sizes = parse_segments(value);
+        if (!sizes) return refuse(sizes.error().text);
+        hints.segment = sizes->front();
+        hints.outer_segments.assign(sizes->begin() + 1, sizes->end());
+        return {};
+    }
+    if (flag == "rail-spares") {
+        const auto hosts = base::parse_count(value);
+        if (!hosts || *hosts > most_hosts)
+            return refuse(fmt::format("must be a whole number of hosts from 0 to {}", most_hosts));
+        hints.spares = static_cast<std::uint32_t>(*hosts);
         return {};
     }
     if (flag == "rail-order") {
@@ -253,6 +254,13 @@ Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view va
         return {};
     }
     return refuse(fmt::format("no such flag; there are {}", fmt::join(flag_names, ", ")));
+}
+
+std::string segments_text(const Hints& hints) {
+    if (!hints.segment) return {};
+    std::vector<std::uint32_t> sizes{*hints.segment};
+    sizes.insert(sizes.end(), hints.outer_segments.begin(), hints.outer_segments.end());
+    return segments_text(sizes);
 }
 
 std::string_view hint_variable(std::string_view flag) {

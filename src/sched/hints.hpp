@@ -39,8 +39,9 @@ struct Hints {
     std::optional<Span> span{};
     // The span is a wish for so long, then any will do; only with span.
     std::optional<base::Duration> span_wait{};
-    std::optional<std::uint32_t> segment{}; // hosts, at least 1
-    std::optional<std::uint32_t> spares{};  // hosts
+    std::optional<std::uint32_t> segment{};      // hosts, at least 1
+    std::vector<std::uint32_t> outer_segments{}; // as Request's; only with segment
+    std::optional<std::uint32_t> spares{};       // hosts
     std::optional<RankOrder> order{};
     // --rail-keep: whether a job that starts again is kept on the hosts it had (Request::had); unset: it is.
     std::optional<bool> keep{};
@@ -59,7 +60,7 @@ struct Hints {
 std::span<const std::string_view> hint_flags();
 
 // One flag as a user typed it; `flag` is one of hint_flags(). Errors (Code::usage) name flag, value and what
-// is allowed: "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT".
+// is allowed: "--rail-span=rack: must be domain, unit, pod or fabric, or one of these with @WAIT".
 base::Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view value);
 
 // A time as sbatch takes them ("90" and "90:00" are 90 minutes, "2:00:00", "1-0" a day: sbatch(1), --time) or
@@ -71,6 +72,9 @@ base::Expected<base::Duration> parse_wait(std::string_view text);
 // the rest. A wish ends after its wait; how long it will still be
 // one is returned, nothing when the span is hard or none.
 std::optional<base::Duration> apply_hints(const Hints& hints, base::Duration waited, Request& request);
+
+// The sizes of segments as users give them: "2:8:32"; empty: none.
+std::string segments_text(const Hints& hints);
 
 // The environment variable that carries a flag: RAIL_SPAN, RAIL_SEGMENT, RAIL_SPARES, RAIL_ORDER,
 // RAIL_KEEP, RAIL_RESTART, RAIL_RESTART_MAX, RAIL_RESTART_ON, RAIL_CKPT_DIR.

@@ -12,9 +12,10 @@ namespace spank {
 namespace {
 
 constexpr std::array<Flag, flag_count> table = {{
-    {"rail-span", "RAIL_SPAN", "unit|pod|fabric[@WAIT]",
-     "keep the job's nodes within one unit or pod of the fabric, with @WAIT for so long only", true},
-    {"rail-segment", "RAIL_SEGMENT", "N", "groups of N nodes stay within one unit each", true},
+    {"rail-span", "RAIL_SPAN", "domain|unit|pod|fabric[@WAIT]",
+     "keep the job's nodes within one NVLink domain, unit or pod, with @WAIT for so long only", true},
+    {"rail-segment", "RAIL_SEGMENT", "N[:N...]", "groups of N nodes stay within one unit or domain each",
+     true},
     {"rail-spares", "RAIL_SPARES", "K", "K of the job's nodes stand by as spares", true},
     {"rail-order", "RAIL_ORDER", "ring|tree|none", "order of the nodes' ranks (default ring)", true},
     {"ckpt-dir", "RAIL_CKPT_DIR", "DIR", "absolute directory of the job's checkpoints", true},

@@ -6,7 +6,7 @@ EXTRA_DIST += %D%/transcript %D%/railplan/run %D%/railplan/place.transcript \
 	%D%/railplan/sbatch.transcript %D%/railplan/train.sh %D%/railplan/bad.sh %D%/railplan/nodes.txt \
 	%D%/railplan/plans.transcript %D%/railplan/batch.jobs %D%/railplan/twice.jobs %D%/railplan/bad.jobs %D%/railplan/none.jobs \
 	%D%/railplan/half.state %D%/railplan/health.state %D%/railplan/broken.state
-EXTRA_DIST += %D%/railplan/simulate.transcript %D%/railplan/gangs.jobs
+EXTRA_DIST += %D%/railplan/domains.transcript %D%/railplan/simulate.transcript %D%/railplan/gangs.jobs
 EXTRA_DIST += %D%/railplan/explain.transcript %D%/railplan/explain.state %D%/railplan/explain.jobs %D%/railplan/explain.reasons
 TESTS += %D%/railtopo/run
 EXTRA_DIST += %D%/railtopo/run %D%/railtopo/check.transcript %D%/railtopo/diff.transcript %D%/railtopo/discover.transcript %D%/railtopo/export.transcript %D%/railtopo/facts.json %D%/railtopo/picture-facts %D%/railtopo/show.transcript \

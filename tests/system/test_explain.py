@@ -1,5 +1,6 @@
 """Why a job sits where it does, or waits: railctl explain JOB and the comment of a job that waits."""
 
+import contextlib
 import datetime
 import json
 import re
@@ -166,6 +167,60 @@ def test_railplan_says_the_same(cluster):
     told = explained(cluster, job)
     for member in ("kind", "sentence", "nodes", "other", "decided", "terms"):
         equal(planned[member], told[member], f"railplan's {member}")
+
+
+@contextlib.contextmanager
+def racks(cluster, size):
+    """NVLink domains of so many hosts, by way of Slurm's blocks, for as long as the block runs."""
+    fabric = cluster.agents.fabric
+    before = fabric.read_text()
+    blocks = cluster.root / "scratch" / "blocks.conf"
+    blocks.parent.mkdir(exist_ok=True)
+    blocks.write_text("".join(f"BlockName=nvl{i // size + 1} Nodes={','.join(cluster.nodes[i:i + size])}\n"
+                              for i in range(0, len(cluster.nodes), size)))
+    cluster.out("railtopo", "gather", str(fabric), "--blocks", str(blocks))
+    try:
+        # slurmctld looks at the file each second.
+        too_large = ("sbatch", "--test-only", f"-N{size + 1}", "--rail-span=domain", "--wrap", "true")
+        wait_for(lambda: f"the largest NVLink domain of this fabric has {size}" in cluster.run(*too_large).stderr, 10,
+                 "slurmctld to read the fabric", [cluster.log("ctl", "slurmctld")], every=0.2)
+        yield
+    finally:
+        fabric.write_text(before)
+
+
+def term(cluster, job, name):
+    """What is said of one term of the score of a job that was placed."""
+    return next((term["text"] for term in explained(cluster, job)["terms"] if term["term"] == name), None)
+
+
+def test_jobs_in_domains_are_placed_and_told_so(cluster):
+    """A gang within an NVLink domain, one that waits for a whole domain, and groups of groups."""
+    first, second = cluster.units
+    with racks(cluster, 4):
+        # Of the four domains the last alone has four free hosts, though its unit has more hosts left than the other.
+        busy = fill(cluster, [first[0], first[4], second[0]])
+        job = running(cluster, submit(cluster, "-N4", "--rail-span=domain"))
+        wait_for(lambda: term(cluster, job, "domains"), 20, "restartd to read the fabric", [cluster.log("ctl", "restartd")])
+        equal(explained(cluster, job)["nodes"], second[4:], "the domain that has room")
+        equal(term(cluster, job, "domains"), "all nodes in one NVLink domain", "the one that was placed")
+        holds(cluster.log("ctl", "slurmctld").read_text(), f"JobId={job}: all 4 nodes in unit su2 of pod1: one unit is the "
+              "smallest part that holds 4 free nodes; all in NVLink domain nvl4", "slurmctld's log")
+        waiting = submit(cluster, "-N4", "--rail-span=domain")
+        holds(explained(cluster, waiting)["sentence"], "needs 4 nodes in one NVLink domain; the fullest, ",
+              "sentence of the one that waits")
+        cluster.out("scancel", job)
+        equal(explained(cluster, running(cluster, waiting))["nodes"], second[4:], "its place once the other has gone")
+        cluster.out("scancel", waiting)
+
+        # Seven hosts are free in each unit: groups of two fit, and a group of eight in neither.
+        nested = submit(cluster, "-N8", "--rail-segment=2:8")
+        equal(comment(cluster, nested).split("; ")[0], "railyard: segment=2:8", "comment")
+        wait_for(lambda: cluster.out("squeue", "-h", "-j", nested, "-o", "%r") == "Resources", 20, "the job to wait",
+                 [cluster.log("ctl", "slurmctld")])
+        cluster.out("scancel", busy)
+        equal(explained(cluster, running(cluster, nested))["nodes"], first, "a unit for the group of eight")
+        equal(term(cluster, nested, "domains"), "in 2 NVLink domains", "groups in groups")
 
 
 def test_a_job_that_can_never_run_is_told_so(cluster):

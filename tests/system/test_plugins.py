@@ -14,7 +14,7 @@ def test_flags_stand_in_help(cluster):
     """sbatch, salloc and srun tell of the flags."""
     for command in ("sbatch", "salloc", "srun"):
         text = cluster.out(command, "--help")
-        for flag in ("--rail-span=unit|pod|fabric[@WAIT]", "--rail-segment=N", "--rail-spares=K", "--rail-order=ring|tree|none", "--ckpt-dir=DIR", "--restart=auto|never"):
+        for flag in ("--rail-span=domain|unit|pod|fabric[@WAIT]", "--rail-segment=N[:N...]", "--rail-spares=K", "--rail-order=ring|tree|none", "--ckpt-dir=DIR", "--restart=auto|never"):
             holds(text, flag, f"{command} --help")
 
 
@@ -27,7 +27,7 @@ def test_commands_are_silent(cluster):
 
 def test_bad_values_are_refused(cluster):
     """A bad value ends the command with a sentence that names flag, value and what is allowed."""
-    cases = {"--rail-span=rack": "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT",
+    cases = {"--rail-span=rack": "--rail-span=rack: must be domain, unit, pod or fabric, or one of these with @WAIT",
              "--restart=yes": "--restart=yes: must be auto or never",
              "--ckpt-dir=run7": "--ckpt-dir=run7: must be an absolute path"}
     for flag, sentence in cases.items():
@@ -44,7 +44,7 @@ def test_environment_gives_defaults(cluster):
     job = submit(cluster, "-N2", "--rail-span=unit", env={"RAIL_SPAN": "pod"})
     equal(asked(cluster, job), "railyard: span=unit", "comment from flag over environment")
     error = refused(cluster, "sbatch", "--wrap", "true", env={"RAIL_SPAN": "rack"})
-    holds(error, "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT", "bad RAIL_SPAN")
+    holds(error, "--rail-span=rack: must be domain, unit, pod or fabric, or one of these with @WAIT", "bad RAIL_SPAN")
 
 
 def test_settings_reach_the_tasks(cluster):

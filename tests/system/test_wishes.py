@@ -82,7 +82,7 @@ def test_contradictions_are_refused(cluster):
         "-N17 --rail-span=unit@1h": "17 nodes never fit, the whole fabric has 16",
         "-N2 --rail-span=unit@soon": "--rail-span=unit@soon: soon: a wait is a time",
         "-N2 --rail-span=unit@0": "--rail-span=unit@0: 0: a wait is a time",
-        "-N2 --rail-span=@1h": "--rail-span=@1h: must be unit, pod or fabric, or one of these with @WAIT",
+        "-N2 --rail-span=@1h": "--rail-span=@1h: must be domain, unit, pod or fabric, or one of these with @WAIT",
     }
     for words, sentence in cases.items():
         holds(refused(cluster, "sbatch", *words.split(), "--wrap", "true"), sentence, f"sbatch {words}")

@@ -209,6 +209,7 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
         hints.span.reset();
         hints.span_wait.reset();
         hints.segment.reset();
+        hints.outer_segments.clear();
         hints.spares.reset();
         note = fmt::format(
             "--rail-span, --rail-segment and --rail-spares of the job that submits this one have no "

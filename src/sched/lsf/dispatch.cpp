@@ -1,4 +1,5 @@
 #include "sched/lsf/dispatch.hpp"
+#include "sched/segments.hpp"
 
 #include "sched/lsf/asked.hpp"
 #include "sched/lsf/timeline.hpp"
@@ -21,11 +22,12 @@ using base::Time;
 using Kind = Verdict::Kind;
 
 // What of a request decides whether it fits.
-using Shape = std::tuple<std::uint32_t, std::uint32_t, Span, std::uint32_t, std::uint32_t, std::uint32_t,
-                         std::uint32_t, std::vector<std::uint32_t>, std::vector<std::uint32_t>>;
+using Shape =
+    std::tuple<std::uint32_t, std::uint32_t, Span, std::vector<std::uint32_t>, std::uint32_t, std::uint32_t,
+               std::uint32_t, std::vector<std::uint32_t>, std::vector<std::uint32_t>>;
 
 Shape shape_of(const Request& request, std::uint32_t slots) {
-    return {request.nodes,       request.most, request.span,     request.segment, request.spares,
+    return {request.nodes,       request.most, request.span,     sizes_of(request), request.spares,
             request.spare_floor, slots,        request.required, request.excluded};
 }
 

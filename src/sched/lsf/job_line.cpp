@@ -81,7 +81,10 @@ Hints renewed(Hints hints, const Hints& newer) {
     const auto take = [](auto& to, const auto& from) {
         if (from) to = from;
     };
-    take(hints.segment, newer.segment);
+    if (newer.segment) {
+        hints.segment = newer.segment;
+        hints.outer_segments = newer.outer_segments;
+    }
     take(hints.spares, newer.spares);
     take(hints.order, newer.order);
     take(hints.keep, newer.keep);
@@ -106,7 +109,7 @@ std::vector<std::pair<std::string_view, std::string>> flags_in(const Hints& hint
     };
     if (hints.span) add("rail-span", to_string(*hints.span));
     if (hints.span && hints.span_wait) flags.back().second += '@' + base::format_duration(*hints.span_wait);
-    if (hints.segment) add("rail-segment", *hints.segment);
+    if (hints.segment) add("rail-segment", segments_text(hints));
     if (hints.spares) add("rail-spares", *hints.spares);
     if (hints.order) add("rail-order", to_string(*hints.order));
     if (hints.keep) add("rail-keep", *hints.keep ? "yes" : "no");

@@ -140,7 +140,7 @@ std::string merge_comment(std::string_view before, const Hints& hints) {
     };
     if (hints.span) add("span", to_string(*hints.span));
     if (hints.span && hints.span_wait) out += '@' + base::format_duration(*hints.span_wait);
-    if (hints.segment) add("segment", *hints.segment);
+    if (hints.segment) add("segment", segments_text(hints));
     if (hints.spares) add("spares", *hints.spares);
     if (hints.order) add("order", to_string(*hints.order));
     if (hints.keep) add("keep", *hints.keep ? "yes" : "no");

@@ -22,6 +22,8 @@ static_assert(RAIL_SPAN_ANY == static_cast<int>(sched::Span::any));
 static_assert(RAIL_SPAN_UNIT == static_cast<int>(sched::Span::unit));
 static_assert(RAIL_SPAN_POD == static_cast<int>(sched::Span::pod));
 static_assert(RAIL_SPAN_FABRIC == static_cast<int>(sched::Span::fabric));
+static_assert(RAIL_SPAN_DOMAIN == static_cast<int>(sched::Span::domain));
+static_assert(RAIL_OUTER_SEGMENTS == sched::most_segments - 1);
 static_assert(RAIL_NEVER == sched::Ask::never);
 
 sched::Question question_of(const rail_question& from) {
@@ -31,6 +33,10 @@ sched::Question question_of(const rail_question& from) {
     request.most = std::max(from.wanted, request.nodes);
     request.span = static_cast<sched::Span>(from.hints.span);
     request.segment = from.hints.segment;
+    for (const auto size : from.hints.outer_segments) {
+        if (size == 0) break;
+        request.outer_segments.push_back(size);
+    }
     request.spares = std::min(from.hints.spares, request.nodes - 1);
     request.spare_floor = from.spare_floor;
     if (from.hints.span_wait != RAIL_NEVER) question.span_until = from.eligible + from.hints.span_wait;
@@ -82,7 +88,7 @@ void rail_advisor_set_nodes(rail_advisor* advisor, const char* const* names, std
 
 void rail_hints_of(const char* admin_comment, const char* const* variables, std::uint32_t count,
                    rail_hints* hints) {
-    *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0, false};
+    *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0, false, {}, false};
     try {
         sched::Hints found;
         for (const auto flag : sched::hint_flags()) {
@@ -96,6 +102,7 @@ void rail_hints_of(const char* admin_comment, const char* const* variables, std:
         if (const auto parsed = sched::parse_comment(admin_comment != nullptr ? admin_comment : "")) {
             if (parsed->span) found.span_wait = parsed->span_wait;
             if (parsed->span) found.span = parsed->span;
+            if (parsed->segment) found.outer_segments = parsed->outer_segments;
             if (parsed->segment) found.segment = parsed->segment;
             if (parsed->spares) found.spares = parsed->spares;
             if (parsed->keep) found.keep = parsed->keep;
@@ -104,10 +111,12 @@ void rail_hints_of(const char* admin_comment, const char* const* variables, std:
         if (found.span_wait)
             hints->span_wait = std::chrono::duration_cast<std::chrono::seconds>(*found.span_wait).count();
         hints->segment = found.segment.value_or(0);
+        std::copy(found.outer_segments.begin(), found.outer_segments.end(), hints->outer_segments);
+        hints->segmented = hints->segment > 1 || hints->outer_segments[0] > 1;
         hints->spares = found.spares.value_or(0);
         hints->anew = found.keep == false;
     } catch (...) { // out of memory: nothing is known
-        *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0, false};
+        *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0, false, {}, false};
     }
 }
 

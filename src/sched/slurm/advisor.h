@@ -29,7 +29,8 @@ void rail_advisor_reload(rail_advisor* advisor);
 void rail_advisor_set_nodes(rail_advisor* advisor, const char* const* names, uint32_t count);
 
 #define RAIL_NEVER INT64_MAX
-enum rail_span { RAIL_SPAN_ANY, RAIL_SPAN_UNIT, RAIL_SPAN_POD, RAIL_SPAN_FABRIC };
+enum rail_span { RAIL_SPAN_ANY, RAIL_SPAN_UNIT, RAIL_SPAN_POD, RAIL_SPAN_FABRIC, RAIL_SPAN_DOMAIN };
+#define RAIL_OUTER_SEGMENTS 3
 
 /* What a job's flags ask of its placement. */
 struct rail_hints {
@@ -37,6 +38,8 @@ struct rail_hints {
     int64_t span_wait;        /* seconds for which the span is a wish; RAIL_NEVER: it is hard */
     uint32_t segment, spares; /* nodes; 0: none */
     bool anew;                /* --rail-keep=no */
+    uint32_t outer_segments[RAIL_OUTER_SEGMENTS]; /* of nested segments, up to the first 0 */
+    bool segmented;           /* some segment has more than one node */
 };
 
 /* From the railyard part of its admin_comment, and for flags that this does not name from RAIL_SPAN and so on

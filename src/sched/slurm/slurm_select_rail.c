@@ -152,7 +152,7 @@ static rail_plan* make_plan(const struct test* test) {
     question_take_hints(test->job, &question);
     question.spare_floor =
         question_spare_floor(advisor, test->job, test->nodes, base == SELECT_MODE_TEST_ONLY);
-    const bool plain = question.hints.span == RAIL_SPAN_ANY && question.hints.segment < 2;
+    const bool plain = question.hints.span == RAIL_SPAN_ANY && !question.hints.segmented;
     if (plain && !question.spare_floor &&
         (base == SELECT_MODE_TEST_ONLY || question.wanted < 2 || test->job->req_switch))
         return NULL;

@@ -219,7 +219,7 @@ static uint64_t heaviest_needed(bitstr_t* candidates, uint32_t nodes) {
 static rail_plan* make_plan(const topology_eval_t* eval, bitstr_t* candidates,
                             struct rail_question* question) {
     const job_record_t* job = eval->job_ptr;
-    const bool plain = question->hints.span == RAIL_SPAN_ANY && question->hints.segment < 2;
+    const bool plain = question->hints.span == RAIL_SPAN_ANY && !question->hints.segmented;
     count_nodes(eval, candidates, question);
     question->spare_floor = question_spare_floor(advisor, job, candidates, false);
     if (plain && !question->spare_floor && (question->wanted < 2 || job->req_switch)) return NULL;

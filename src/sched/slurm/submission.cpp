@@ -23,15 +23,16 @@ Expected<bool> take_own_words(const Submission& submission, Hints& hints) {
                      "jobs: ask for all nodes of a unit with --rail-span=unit, or have that file written "
                      "(railtopo export)"};
     const bool segment = submission.segment > 1;
-    if (submission.spread_segments && (segment || hints.segment.value_or(1) > 1))
+    if (submission.spread_segments &&
+        (segment || hints.segment.value_or(1) > 1 || !hints.outer_segments.empty()))
         return Error{Code::usage, "--spread-segments: Railyard places segments in as few units as hold them: "
                                   "leave it out"};
     if (!segment) return false;
-    if (hints.segment && *hints.segment != submission.segment)
+    if (hints.segment && (*hints.segment != submission.segment || !hints.outer_segments.empty()))
         return Error{Code::usage,
                      fmt::format("--segment={} and --rail-segment={} contradict each other: both say how "
                                  "many nodes are kept in one unit; give one",
-                                 submission.segment, *hints.segment)};
+                                 submission.segment, segments_text(hints))};
     return !std::exchange(hints.segment, submission.segment);
 }
 

@@ -24,11 +24,11 @@ TEST_CASE("a bad flag names flag, value and what is allowed, and changes nothing
         return done.error().text;
     };
     CHECK(refused("rail-span", "rack") ==
-          "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT");
+          "--rail-span=rack: must be domain, unit, pod or fabric, or one of these with @WAIT");
     CHECK(refused("rail-span", "") ==
-          "--rail-span=: must be unit, pod or fabric, or one of these with @WAIT");
+          "--rail-span=: must be domain, unit, pod or fabric, or one of these with @WAIT");
     CHECK(refused("rail-span", "any") ==
-          "--rail-span=any: must be unit, pod or fabric, or one of these with @WAIT");
+          "--rail-span=any: must be domain, unit, pod or fabric, or one of these with @WAIT");
     CHECK(refused("restart", "Auto") == "--restart=Auto: must be auto or never");
     CHECK(refused("ckpt-dir", "run7") == "--ckpt-dir=run7: must be an absolute path");
     CHECK(refused("ckpt-dir", "") == "--ckpt-dir=: must be an absolute path");
@@ -74,6 +74,31 @@ TEST_CASE("a wish ends after its wait, which is a time as sbatch takes them or h
     REQUIRE_FALSE(bad);
     CHECK(bad.error().text.starts_with("--rail-span=unit@soon: soon: a wait is a time"));
     CHECK(hints.span == Span::pod);
+}
+
+TEST_CASE("nested segments are sizes of which each divides the next") {
+    Hints hints;
+    CHECK(set_hint(hints, "rail-segment", "2:8:32"));
+    CHECK(hints.segment == 2);
+    CHECK(hints.outer_segments == std::vector<std::uint32_t>{8, 32});
+    CHECK(segments_text(hints) == "2:8:32");
+    Request request;
+    apply_hints(hints, {}, request);
+    CHECK(request.segment == 2);
+    CHECK(request.outer_segments == hints.outer_segments);
+    CHECK(set_hint(hints, "rail-segment", "4")); // a later one counts alone
+    CHECK(hints == Hints{.segment = 4});
+    const auto refused = [&](std::string_view value) {
+        return set_hint(hints, "rail-segment", value).error().text;
+    };
+    for (const auto* value : {"2:7", "8:2", "2:2"})
+        CHECK_THAT(refused(value), Catch::EndsWith("each size must be a multiple of the one before"));
+    CHECK(refused("2:7") ==
+          "--rail-segment=2:7: groups of 7 are not made of whole groups of 2: each size must be "
+          "a multiple of the one before");
+    for (const auto* value : {"2:", ":2", "2::4", "2:x", "0:2"})
+        CHECK_THAT(refused(value), Catch::EndsWith("with colons between them, such as 2:8:32"));
+    CHECK(refused("1:2:4:8:16") == "--rail-segment=1:2:4:8:16: at most 4 sizes");
 }
 
 TEST_CASE("segments and spares are whole numbers of hosts") {

@@ -63,7 +63,8 @@ TEST_CASE("spank options: bad flags are refused and change nothing") {
     Options options;
     const auto set = options.set_flag(span, "rack");
     REQUIRE_FALSE(set);
-    CHECK(set.error().text == "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT");
+    CHECK(set.error().text ==
+          "--rail-span=rack: must be domain, unit, pod or fabric, or one of these with @WAIT");
     CHECK(options.origin(span) == Origin::unset);
 }
 
@@ -72,8 +73,9 @@ TEST_CASE("spank options: a bad variable is an error, and is kept for slurmctld 
     Options options;
     const auto read = options.read_environment(environment(values));
     REQUIRE_FALSE(read);
-    CHECK(read.error().text == "RAIL_SPAN in the environment: --rail-span=rack: must be unit, pod or fabric, "
-                               "or one of these with @WAIT");
+    CHECK(read.error().text ==
+          "RAIL_SPAN in the environment: --rail-span=rack: must be domain, unit, pod or fabric, "
+          "or one of these with @WAIT");
     CHECK(options.value(span) == "rack");
     CHECK(options.value(restart) == "never");
     Options overruled; // the command line makes the variable moot

@@ -124,7 +124,7 @@ class Bsub(unittest.TestCase):
 
     def test_what_cannot_be_is_refused_and_never_submitted(self):
         for words, variables, why in (
-                (["-q", "gang", "sleep", "1"], {"RAIL_SPAN": "rack"}, "must be unit, pod or fabric"),
+                (["-q", "gang", "sleep", "1"], {"RAIL_SPAN": "rack"}, "must be domain, unit, pod or fabric"),
                 (["-q", "gang", "-n", "4", "sleep", "1"], {}, "does not say on how many hosts"),
                 (["-q", "gang", "-m", "n1", "sleep", "1"], {}, "Railyard chooses the hosts"),
                 (["-q", "normal", "sleep", "1"], {"RAIL_SPAN": "unit"}, "Railyard does not place the jobs of this queue: say -q gang")):

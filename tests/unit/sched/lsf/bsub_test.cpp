@@ -128,7 +128,7 @@ TEST_CASE("flags come from the environment and from bsub's -a, which counts firs
     CHECK(flags({}).empty());
 
     CHECK(flags_of({"span=rack"}, in(nothing)).error().text ==
-          "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT");
+          "--rail-span=rack: must be domain, unit, pod or fabric, or one of these with @WAIT");
     const Variables bad{{"RAIL_RESTART", "perhaps"}};
     CHECK(flags_of({}, in(bad)).error().text ==
           "RAIL_RESTART in the environment: --restart=perhaps: must be auto or never");

@@ -13,6 +13,7 @@ using namespace sched_test;
 using namespace std::chrono_literals;
 using Hosts = std::vector<std::uint32_t>;
 using Kind = Verdict::Kind;
+using Plan = sched::lsf::Plan; // sched has another
 
 namespace {
 

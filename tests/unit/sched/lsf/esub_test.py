@@ -156,7 +156,7 @@ class Esub(unittest.TestCase):
         self.untouched(GANG)
 
     def test_refusals(self):
-        self.assertIn("--rail-span=bogus: must be unit, pod or fabric", self.refused(GANG, RAIL_SPAN="bogus"))
+        self.assertIn("--rail-span=bogus: must be domain, unit, pod or fabric", self.refused(GANG, RAIL_SPAN="bogus"))
         self.assertIn("no such word; there are span=", self.refused(GANG, "spam=unit"))
         self.assertIn("a script on bsub's standard input", self.refused(SCRIPT, RAIL_SPAN="unit"))
         self.assertIn("lsf.conf needs LSB_SUB_COMMANDNAME=Y", self.refused('LSB_SUB_QUEUE="gang"\n'))

@@ -42,9 +42,9 @@ TEST_CASE("a broken comment names the key") {
         CHECK(hints.error().code == base::Code::input);
         CHECK(hints.error().text.starts_with("railyard comment: ckpt-dir: "));
     }
-    CHECK(
-        parse_comment("railyard: span=rack").error().text ==
-        "railyard comment: span: --rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT");
+    CHECK(parse_comment("railyard: span=rack").error().text ==
+          "railyard comment: span: --rail-span=rack: must be domain, unit, pod or fabric, or one of these "
+          "with @WAIT");
     CHECK_FALSE(parse_comment("railyard: restart=yes"));
 }
 

@@ -47,7 +47,7 @@ struct Advisor {
                                      bool anew = false) const {
         const rail_question question{.least = wanted,
                                      .wanted = wanted,
-                                     .hints = {span, RAIL_NEVER, 0, 0, anew},
+                                     .hints = {span, RAIL_NEVER, 0, 0, anew, {}, false},
                                      .now = 100,
                                      .eligible = 100,
                                      .spare_floor = 0,
@@ -99,7 +99,7 @@ TEST_CASE("advisor: a required node outside the fabric leaves no opinion") {
     const std::int64_t free_at[] = {0, 0, 0};
     const std::uint8_t required[] = {0, 0, 1};
     const rail_question question{
-        1, 1, {RAIL_SPAN_UNIT, RAIL_NEVER, 0, 0, false}, 100, 100, 0, 3, free_at, required, nullptr, 0};
+        1, 1, {RAIL_SPAN_UNIT, RAIL_NEVER, 0, 0, false, {}, false}, 100, 100, 0, 3, free_at, required, nullptr, 0};
     CHECK(rail_advisor_plan(advisor.it, &question) == nullptr);
 }
 
@@ -284,7 +284,7 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
     advisor.nodes({"n001", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
     const std::vector<std::int64_t> free_at{0, 0, 0, RAIL_NEVER, 0, 0, 0, RAIL_NEVER};
     rail_question question{
-        4, 4, {RAIL_SPAN_UNIT, 60, 0, 0, false}, 1000, 950, 0, 8, free_at.data(), nullptr, nullptr, 0};
+        4, 4, {RAIL_SPAN_UNIT, 60, 0, 0, false, {}, false}, 1000, 950, 0, 8, free_at.data(), nullptr, nullptr, 0};
     const auto first = [&](bool& waits) {
         rail_plan* plan = rail_advisor_plan(advisor.it, &question);
         REQUIRE(plan != nullptr);
@@ -300,7 +300,7 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
     question.now = 1010;
     CHECK(first(waits) == 0);
     CHECK_FALSE(waits);
-    question.hints = {RAIL_SPAN_ANY, RAIL_NEVER, 4, 0, false};
+    question.hints = {RAIL_SPAN_ANY, RAIL_NEVER, 4, 0, false, {}, true};
     CHECK(first(waits) == -1);
     CHECK(waits);
     question.hints.segment = 2;

@@ -31,6 +31,45 @@ TEST_CASE("submission: flags become a comment behind what stood there") {
     CHECK(accepted->note.empty());
 }
 
+TEST_CASE("submission: what no NVLink domain and no pod ever holds is refused") {
+    // Two units of 8 hosts, in domains of 4; a pod of 16.
+    sched::Capacity capacity{{{8, 8}}, 0};
+    sched::Submission submission;
+    submission.nodes = 6;
+    submission.variables = {"RAIL_SPAN=domain"};
+    CHECK(error_of(submission, capacity) == "--rail-span=domain: this fabric has no NVLink domains (the "
+                                            "member domain of its hosts in fabric.json): "
+                                            "leave it out, or say --rail-span=unit");
+    capacity.domains = {{{4, 4}, {4, 4}}};
+    capacity.largest_domain = 4;
+    CHECK(error_of(submission, capacity) ==
+          "--rail-span=domain: 6 nodes never fit, the largest NVLink domain of this "
+          "fabric has 4: ask for --rail-span=unit or at most 4 nodes");
+    submission.nodes = 4;
+    CHECK(error_of(submission, capacity).empty());
+    submission.variables = {"RAIL_SEGMENT=3"};
+    submission.nodes = 15; // one group of 3 in each domain of 4
+    CHECK(error_of(submission, capacity) ==
+          "--rail-segment=3: 15 nodes never fit, the whole fabric has 12: ask for at most 12 nodes");
+    submission.variables = {"RAIL_SEGMENT=2:8"};
+    submission.nodes = 12;
+    CHECK(error_of(submission, capacity) ==
+          "--rail-segment=2:8: 8 does not divide 12 nodes: ask for 8 or 16 nodes");
+    submission.variables = {"RAIL_SEGMENT=4:32"};
+    submission.nodes = 32;
+    CHECK(error_of(submission, capacity) ==
+          "--rail-segment=4:32: no pod of this fabric has 32 hosts: the largest has 16");
+    submission.variables = {"RAIL_SEGMENT=2:8"};
+    submission.nodes = 16;
+    const auto accepted = sched::judge(submission, capacity);
+    REQUIRE(accepted);
+    CHECK(accepted->admin_comment == "railyard: segment=2:8");
+    submission.segment = 2; // --segment beside it
+    CHECK(error_of(submission, capacity) == "--segment=2 and --rail-segment=2:8 contradict each other: both "
+                                            "say how many nodes are kept in one unit; "
+                                            "give one");
+}
+
 TEST_CASE("submission: that a job survives the loss of a host is noted beside its flags") {
     sched::Submission submission;
     submission.no_kill = true;
@@ -56,7 +95,7 @@ TEST_CASE("submission: without flags nothing changes") {
 
 TEST_CASE("submission: a bad value is refused with flag, value and what is allowed") {
     CHECK(error_of({{"RAIL_SPAN=rack"}, "", 1, 0, true, {}}) ==
-          "--rail-span=rack: must be unit, pod or fabric, or one of these with @WAIT");
+          "--rail-span=rack: must be domain, unit, pod or fabric, or one of these with @WAIT");
     CHECK(error_of({{"RAIL_RESTART="}, "", 1, 0, true, {}}) == "--restart=: must be auto or never");
     CHECK(error_of({{"RAIL_CKPT_DIR=x"}, "", 1, 0, true, {}}) == "--ckpt-dir=x: must be an absolute path");
 }
