@@ -1,9 +1,12 @@
 // B1: how long one placement takes, from 128 to 16,384 hosts, on an empty and on a half busy fabric, beside
 // a bare scan of bit masks (free hosts counted by unit, the tightest unit kept), which no placement can beat.
+// Two rows a size have NVLink domains, two of them in each unit.
 // What Slurm takes for a gang stands in the table of quality_bench.py.
 //
 // Then the dearest requests that a user can make: what one costs slurmctld, in time and in steps of its
 // budget.
+//
+// And jobs of one host ([placement] pack = "all"): the direct way to it beside the whole search.
 //
 // Sizes of jobs are drawn log-uniformly from 1 to the free hosts, so that units, pods and the fabric are all
 // asked for. Each decision has its own state, made before the clock runs. A decision during which the kernel
@@ -12,6 +15,7 @@
 #include "base/cli.hpp"
 #include "base/json.hpp"
 #include "base/table.hpp"
+#include "sched/one_host.hpp"
 #include "sched/place.hpp"
 #include "topo/synth/synth.hpp"
 
@@ -133,10 +137,13 @@ Result measure(const sched::Placer& placer, const Maker& maker, std::string stat
     return result;
 }
 
+enum class Kind { sound, flawed, racks };
+
 struct Row {
     const char* name;
     double busy;
-    bool impaired, flawed;
+    bool impaired;
+    Kind kind;
 };
 
 std::string cell(const std::vector<double>& values, double q) {
@@ -220,6 +227,42 @@ void add_dear(base::Table& table, boost::json::array& rows, const topo::Fabric& 
     }
 }
 
+// Jobs of one host: whole ones, and such that share hosts, of which a third have jobs and room.
+void add_one(base::Table& table, boost::json::array& rows, const Maker& maker, const sched::Placer& placer,
+             bool shared, std::size_t rounds) {
+    std::vector<double> direct, searched;
+    std::size_t differ = 0;
+    for (std::size_t i = 0; i < rounds; ++i) {
+        auto c = maker();
+        c.request.nodes = 1;
+        c.request.shared = shared;
+        for (auto& state : c.snapshot.states)
+            if (shared && state == sched::HostState::free && maker.random() % 3 == 0)
+                state = sched::HostState::mixed;
+        const auto before = preemptions();
+        const auto start = Clock::now();
+        const auto one = sched::best_host(placer.index(), c.snapshot, c.request);
+        const auto middle = Clock::now();
+        const auto placement = placer.place(c.snapshot, c.request);
+        const auto end = Clock::now();
+        if (preemptions() != before) continue;
+        direct.push_back(micros(middle - start));
+        searched.push_back(micros(end - middle));
+        const bool same = one.has_value() == placement.has_value();
+        if (!same || (!shared && one && one->host != placement->hosts.front())) ++differ;
+    }
+    table.add({std::to_string(maker.fabric.hosts.size()), shared ? "shared" : "whole", cell(direct, 0.5),
+               cell(direct, 0.99), cell(searched, 0.5), cell(searched, 0.99),
+               fmt::format("{:.1f}", quantile(searched, 0.5) / quantile(direct, 0.5)),
+               std::to_string(differ)});
+    rows.push_back({{"hosts", maker.fabric.hosts.size()},
+                    {"shared", shared},
+                    {"p50_us", quantile(direct, 0.5)},
+                    {"p99_us", quantile(direct, 0.99)},
+                    {"place_p50_us", quantile(searched, 0.5)},
+                    {"differ", differ}});
+}
+
 // The requests on 4,096 hosts, one in a hundred of which lacks a rail, whose search goes on longest.
 int search_dear(std::size_t count, std::uint64_t first) {
     topo::SynthSpec spec;
@@ -271,7 +314,11 @@ int main(int argc, char** argv) {
                       "PLACED", "CUT"});
     for (std::size_t column = 2; column < 9; ++column)
         dear.align(column, base::Table::Align::right);
-    boost::json::array rows, dear_rows;
+    base::Table one(
+        {"HOSTS", "ONE HOST", "P50 us", "P99 us", "PLACE p50", "PLACE p99", "RATIO p50", "DIFFER"});
+    for (std::size_t column = 2; column < 8; ++column)
+        one.align(column, base::Table::Align::right);
+    boost::json::array rows, dear_rows, one_rows;
     for (const int pods : {1, 4, 8, 32, 128}) {
         topo::SynthSpec spec;
         spec.pods = pods;
@@ -284,12 +331,22 @@ int main(int argc, char** argv) {
         auto flawed = *fabric;
         for (std::size_t h = 0; h < flawed.hosts.size(); h += 100)
             flawed.hosts[h].leaves[h / 100 % static_cast<std::size_t>(flawed.rails)] = topo::none;
-        const sched::Placer placer(*fabric), flawed_placer(flawed);
-        for (const auto& row : {Row{"empty", 0, false, false}, Row{"half busy", 0.5, false, false},
-                                Row{"half busy, 2% impaired", 0.5, true, false},
-                                Row{"half busy, 1% lack a rail", 0.5, false, true}}) {
-            const Maker maker{row.flawed ? flawed : *fabric, random, row.busy, row.impaired};
-            const auto result = measure(row.flawed ? flawed_placer : placer, maker, row.name, rounds);
+        spec.domains = hosts_a_unit / 2;
+        const auto racks = topo::synthesise(spec);
+        if (!racks) return cli.fail(racks.error());
+        const sched::Placer placer(*fabric), flawed_placer(flawed), rack_placer(*racks);
+        for (const auto& row :
+             {Row{"empty", 0, false, Kind::sound}, Row{"half busy", 0.5, false, Kind::sound},
+              Row{"half busy, 2% impaired", 0.5, true, Kind::sound},
+              Row{"half busy, 1% lack a rail", 0.5, false, Kind::flawed},
+              Row{"empty, domains of 16", 0, false, Kind::racks},
+              Row{"half busy, domains of 16", 0.5, false, Kind::racks}}) {
+            const auto& shown = row.kind == Kind::sound ? *fabric : row.kind == Kind::racks ? *racks : flawed;
+            const Maker maker{shown, random, row.busy, row.impaired};
+            const auto& asked = row.kind == Kind::sound   ? placer
+                                : row.kind == Kind::racks ? rack_placer
+                                                          : flawed_placer;
+            const auto result = measure(asked, maker, row.name, rounds);
             const double p50 = quantile(result.ours, 0.5), bare = quantile(result.bare, 0.5);
             table.add({std::to_string(hosts), row.name, fmt::format("{:.2f}", p50), cell(result.ours, 0.99),
                        cell(result.ours, 1), cell(result.by_tier[0], 0.5), cell(result.by_tier[1], 0.5),
@@ -302,6 +359,8 @@ int main(int argc, char** argv) {
                             {"bare_p50_us", bare},
                             {"refused", result.refused}});
         }
+        for (const bool shared : {false, true})
+            add_one(one, one_rows, Maker{*fabric, random, 0.5, false}, placer, shared, rounds);
         if (hosts >= 1024) add_dear(dear, dear_rows, flawed, flawed_placer, random, rounds / 10);
     }
     if (json)
@@ -309,11 +368,12 @@ int main(int argc, char** argv) {
                                                              {"seed", seed},
                                                              {"rounds", rounds},
                                                              {"rows", rows},
+                                                             {"one_host", one_rows},
                                                              {"dear", dear_rows}}));
     else
         fmt::print(
-            "B1 placement latency, {} decisions a row, seed {}\n{}\nDear requests, {} a row: steps of the "
-            "budget are about a nanosecond\n{}",
-            rounds, seed, table.print(), rounds / 10, dear.print());
+            "B1 placement latency, {} decisions a row, seed {}\n{}\nJobs of one host, half busy\n{}\nDear "
+            "requests, {} a row: steps of the budget are about a nanosecond\n{}",
+            rounds, seed, table.print(), one.print(), rounds / 10, dear.print());
     return base::finish_output(cli, base::exit_done);
 }

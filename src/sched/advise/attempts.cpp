@@ -1,5 +1,8 @@
 #include "sched/advise/attempts.hpp"
 
+#include "sched/one_host.hpp"
+#include "sched/words.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +36,7 @@ std::optional<Attempt> Attempts::next() {
 }
 
 std::optional<Attempt> Attempts::find() {
+    if (is_one()) return one_host();
     if (!chose_) {
         chose_ = true;
         if (auto attempt = chosen()) return attempt;
@@ -54,6 +58,8 @@ Snapshot Attempts::snapshot_at(std::int64_t moment) const {
         snapshot.states.push_back(at <= moment       ? HostState::free
                                   : at == Ask::never ? HostState::down
                                                      : HostState::busy);
+    for (std::size_t host = 0; host < ask_.mixed.size(); ++host)
+        if (ask_.mixed[host] != 0 && ask_.free_at[host] == 0) snapshot.states[host] = HostState::mixed;
     snapshot.health = ask_.health;
     return snapshot;
 }
@@ -62,6 +68,7 @@ Request Attempts::request_at(std::int64_t moment) const {
     auto request = ask_.request;
     if (moment >= ask_.span_until) request.span = Span::any;
     request.order = RankOrder::none;
+    request.shared = request.shared || !ask_.mixed.empty();
     request.excluded.insert(request.excluded.end(), offered_.begin(), offered_.end());
     return request;
 }
@@ -105,6 +112,38 @@ std::optional<Attempt> Attempts::chosen() {
     if (best && largest_segment(ask_.request) > 1)
         offered_.insert(offered_.end(), best->hosts.begin(), best->hosts.end());
     return best;
+}
+
+// A job of one host that need not wait: best_host() has its place.
+bool Attempts::is_one() const {
+    const auto& request = ask_.request;
+    return request.nodes == 1 && request.most <= 1 && request.required.empty() && request.excluded.empty() &&
+           !waits();
+}
+
+std::optional<Attempt> Attempts::one_host() {
+    const auto now = std::exchange(next_, Next::none);
+    if (now == Next::none) return {};
+    const auto snapshot = snapshot_at(0);
+    if (now == Next::in_use) {
+        next_ = Next::idle;
+        Attempt all;
+        for (std::uint32_t host = 0; host < snapshot.states.size(); ++host)
+            if (snapshot.states[host] == HostState::mixed) all.hosts.push_back(host);
+        all.why = fmt::format("any of {} in use that may have room", plural(all.hosts.size(), "node"));
+        return all;
+    }
+    auto request = request_at(0);
+    request.shared = request.shared && now != Next::idle;
+    const auto& index = placer_.index();
+    const auto one = best_host(index, snapshot, request);
+    if (!one) return {};
+    if (!one->idle) next_ = Next::in_use;
+    return Attempt{{one->host},
+                   0,
+                   fmt::format("a node of unit {} that is {}, beside {} with room",
+                               index.units[index.unit_of[one->host]].name, one->idle ? "idle" : "in use",
+                               one->left)};
 }
 
 std::optional<Attempt> Attempts::other_hosts() {

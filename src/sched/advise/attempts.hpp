@@ -10,7 +10,9 @@
 //     all candidates from then on;
 //   3 for segments, in place of 2, since it would not keep them whole: attempt 1 again without any host
 //     that was offered before.
-// A job with neither gets attempt 1 for now only: it must never wait for a better place.
+// A job with neither gets attempt 1 for now only: it must never wait for a better place. One of a single host
+// that may share it (Ask::mixed) gets more of these, since whether it has room is known to the manager alone:
+// after a host in use that was refused any of those in use, then the best idle one.
 #pragma once
 
 #include "sched/place.hpp"
@@ -34,6 +36,8 @@ struct Ask {
     std::int64_t span_until = never;   // the moment from which on any span will do
     std::vector<std::int64_t> free_at; // seconds; 0 = free now, never = not a candidate
     std::vector<float> health;         // as in Snapshot
+    // Non-zero: other jobs are on it, and it has room beside them. Empty: not known, or the job shares none.
+    std::vector<std::uint8_t> mixed{};
 };
 
 struct Attempt {
@@ -77,6 +81,8 @@ public:
 private:
     std::optional<Attempt> find();
     std::optional<Attempt> chosen();
+    bool is_one() const;
+    std::optional<Attempt> one_host();
     Snapshot snapshot_at(std::int64_t moment) const;
     Request request_at(std::int64_t moment) const;
     bool fits_at(std::int64_t moment);
@@ -92,6 +98,7 @@ private:
     std::int64_t enough_free_; // the moment from which the hosts kept for restarts stay free beside the gang
     std::string unfit_;
     std::vector<std::uint32_t> offered_; // by earlier attempts; only for segments
+    enum class Next : std::uint8_t { best, in_use, idle, none } next_ = Next::best; // for is_one()
     std::vector<Attempt> windows_;
     std::size_t next_window_ = 0;
     std::size_t given_ = 0; // attempts

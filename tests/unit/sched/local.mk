@@ -6,6 +6,7 @@ tests_unit_unit_sched_SOURCES = %D%/budget_test.cpp \
 	%D%/hints_test.cpp \
 	%D%/keep_test.cpp \
 	%D%/narrow_test.cpp \
+	%D%/one_host_test.cpp \
 	%D%/oracle.hpp \
 	%D%/outlook_test.cpp \
 	%D%/place_test.cpp \

@@ -262,3 +262,26 @@ TEST_CASE("attempts: the hosts kept for restarts are not given away, but to spar
     for (const auto& attempt : all_of(later))
         CHECK(attempt.earliest == 50);
 }
+
+TEST_CASE("attempts: a small job gets a host in use, any of those, the best idle one, and nothing more") {
+    const auto fabric = make("pods=1 units=2 hosts=4 rails=2");
+    const sched::Placer placer(fabric);
+    auto ask = ask_for(fabric, 1, Span::any);
+    set_range(ask, 4, 6, Ask::never); // su2 has two left
+    ask.mixed.assign(8, 0);
+    ask.mixed[1] = ask.mixed[3] = ask.mixed[4] = 1; // the last of them has no room
+    Attempts attempts(placer, ask);
+    CHECK_FALSE(attempts.waits());
+    const auto all = all_of(attempts);
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].hosts == std::vector<std::uint32_t>{1});
+    CHECK(all[0].why == "a node of unit su1 that is in use, beside 3 with room");
+    CHECK(all[1].hosts == std::vector<std::uint32_t>{1, 3});
+    CHECK(all[2].hosts == std::vector<std::uint32_t>{0});
+    CHECK(all[2].why == "a node of unit su1 that is idle, beside 1 with room");
+    ask.mixed.clear();
+    Attempts whole(placer, ask);
+    const auto one = all_of(whole);
+    REQUIRE(one.size() == 1);
+    CHECK(one[0].hosts == std::vector<std::uint32_t>{6});
+}
