@@ -21,6 +21,7 @@ struct PlacementConf {
     Duration repair_time{};
     bool explain_pending{};
     Duration budget{};
+    std::string pack;
 };
 
 struct TopologyConf {

@@ -69,6 +69,10 @@ constexpr auto table = std::to_array<Key>({
      "A request may hold slurmctld up for about this long while 4,096 hosts are searched for its best place, "
      "and in proportion on more; then it takes the best place found so far, and railplan and explain say so; "
      "what fits is placed whatever this is."},
+    {KEY(placement, pack), "", one_of("gangs, all"), "\"gangs\"",
+     "Jobs of more than one node (gangs), or all jobs, are placed also without a --rail flag: with all, "
+     "those of one node take hosts that are in use already and have room for them, and else the unit with "
+     "the fewest free hosts that will do, so that whole units stay free for gangs."},
 
     {KEY(topology, groups), "", of(Form::group), "[]",
      "Each of these groups is a rack, whose hosts share power and cooling, such as r7=n[001-032]: what slows "

@@ -66,6 +66,7 @@ EXTRA_DIST += \
 	%D%/test_operator.py \
 	%D%/test_modes.py \
 	%D%/test_order.py \
+	%D%/test_packing.py \
 	%D%/test_peers.py \
 	%D%/test_placement.py \
 	%D%/test_plugins.py \

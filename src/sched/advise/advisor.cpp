@@ -41,6 +41,7 @@ Advisor::Advisor(std::string manager, Log log)
 void Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
     const auto floor = spare_floor_of(conf.placement, conf.checkpoint, fabric);
     auto shared = std::make_shared<const Placing>(std::move(fabric), floor);
+    packs_all_ = conf.placement.pack == "all";
     const std::lock_guard lock(mutex_);
     configured_floor_ = {floor, conf.placement.spare_risk};
     usual_budget_ = static_cast<std::uint64_t>(conf.placement.budget / std::chrono::nanoseconds(1));
@@ -221,6 +222,7 @@ std::unique_ptr<Plan> Advisor::make_plan(const Question& question) {
     if (ask.span_until <= question.now) ask.request.span = Span::any;
     ask.free_at.assign(world->placing->fabric.hosts.size(), Ask::never);
     ask.health = world->health;
+    if (!question.mixed.empty()) ask.mixed.assign(ask.free_at.size(), 0);
     bool any = false;
     for (std::uint32_t node = 0; node < question.free_at.size(); ++node) {
         const auto host = world->host_of_node[node];
@@ -231,6 +233,7 @@ std::unique_ptr<Plan> Advisor::make_plan(const Question& question) {
         }
         if (required) ask.request.required.push_back(host);
         ask.free_at[host] = question.free_at[node];
+        if (node < question.mixed.size()) ask.mixed[host] = question.mixed[node];
         any = any || question.free_at[node] != Ask::never;
     }
     if (!any) return nullptr;

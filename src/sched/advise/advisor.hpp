@@ -33,6 +33,7 @@ struct Question {
     std::int64_t now = 0;                     // seconds
     std::span<const std::int64_t> free_at{};  // by node: seconds; 0 = free now, Ask::never = not a candidate
     std::span<const std::uint8_t> required{}; // by node: non-zero = must be in; empty: none
+    std::span<const std::uint8_t> mixed{};    // by node: Ask::mixed; empty: none
 };
 
 // Host sets to offer to the resource manager, best first. Made by an advisor, to go before it does.
@@ -51,6 +52,9 @@ public:
 
     // The names in the node table, "" for a hole. To be called again whenever the table changed.
     void set_nodes(std::span<const char* const> names) noexcept; // null is a hole, too
+
+    // Whether jobs of one node get advice, too ([placement] pack).
+    bool packs_all() const noexcept { return packs_all_; }
 
     // How many healthy nodes are to stay free for restarts beside those, which are free already and count as
     // far as they are in the fabric; 0: none, or no fabric is known.
@@ -95,6 +99,7 @@ private:
     std::uint64_t spent_ = 0;
     std::string strangers_; // nodes outside the fabric, as last logged
     std::atomic<bool> cut_noted_ = false;
+    std::atomic<bool> packs_all_ = false;
     PlacementFiles files_; // last: its thread uses the rest
 };
 

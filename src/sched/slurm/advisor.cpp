@@ -45,6 +45,7 @@ sched::Question question_of(const rail_question& from) {
     if (from.admin_comment != nullptr && !from.hints.anew)
         question.had = sched::had_in(from.admin_comment, from.restarts);
     if (from.required != nullptr) question.required = std::span(from.required, from.node_count);
+    if (from.mixed != nullptr) question.mixed = std::span(from.mixed, from.node_count);
     return question;
 }
 
@@ -118,6 +119,10 @@ void rail_hints_of(const char* admin_comment, const char* const* variables, std:
     } catch (...) { // out of memory: nothing is known
         *hints = {RAIL_SPAN_ANY, RAIL_NEVER, 0, 0, false, {}, false};
     }
+}
+
+bool rail_advisor_packs_all(const rail_advisor* advisor) {
+    return advisor->it.packs_all();
 }
 
 std::uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const std::uint32_t* free_nodes,

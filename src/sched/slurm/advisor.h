@@ -56,11 +56,15 @@ struct rail_question {
     uint32_t node_count;
     const int64_t* free_at;  /* [node_count] 0 = free now, RAIL_NEVER = not a candidate, else seconds */
     const uint8_t* required; /* [node_count] non-zero = must be in; NULL: none */
+    const uint8_t* mixed;    /* [node_count] non-zero = other jobs are on it, too; NULL: does not matter */
     /* The job's, where restartd wrote which nodes it had before (sched/slurm/admin_comment.hpp), and how
      * often it was requeued. NULL: nothing is known; else read only by rail_advisor_plan. */
     const char* admin_comment;
     uint32_t restarts;
 };
+
+/* Whether jobs of one node get advice, too ([placement] pack). */
+bool rail_advisor_packs_all(const rail_advisor* advisor);
 
 /* How many healthy nodes are to stay free for restarts beside those `count` nodes, which are free already and
  * count as far as they are in the fabric; 0: none, or no fabric is known. */

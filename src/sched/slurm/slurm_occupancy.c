@@ -1,5 +1,7 @@
 #include "slurm_occupancy.h"
 
+#include "slurm_question.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -36,17 +38,17 @@ struct need { /* of one job, on each of its nodes */
     bool whole, shares;
 };
 
-static struct need need_of(const job_record_t* job, uint32_t nodes) {
+static struct need need_of(const job_record_t* job, enum occupancy_rule rule, uint32_t nodes) {
     const struct job_details* details = job->details;
     const uint16_t max_share = job->part_ptr ? job->part_ptr->max_share : 1;
     struct need need = {
         .cpus = MAX(details->pn_min_cpus, 1),
         .whole = details->whole_node == WHOLE_NODE_REQUIRED || max_share == 0,
-        .shares = (max_share & SHARED_FORCE) || (max_share > 1 && details->share_res == 1),
+        .shares = question_shares_cores(job),
     };
     const uint32_t per_task = details->cpus_per_task == NO_VAL16 ? 1 : MAX(details->cpus_per_task, 1);
     need.cpus = MAX(need.cpus, (uint32_t)details->ntasks_per_node * per_task);
-    if (details->min_cpus != NO_VAL && nodes == details->max_nodes)
+    if (details->min_cpus != NO_VAL && (nodes == details->max_nodes || rule == OCCUPANCY_SURE))
         need.cpus = MAX(need.cpus, details->min_cpus / nodes);
     if ((slurm_conf.select_type_param & CR_MEMORY) && !(details->pn_min_memory & MEM_PER_CPU))
         need.memory = details->pn_min_memory;
@@ -64,7 +66,7 @@ static bool has_room(const job_record_t* job, node_record_t* node, const struct 
 }
 
 uint32_t occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy_rule rule, uint32_t nodes,
-                   int64_t* free_at) {
+                   int64_t* free_at, uint8_t* mixed) {
     uint32_t free_now = 0;
     bool taken = false;
     for (int i = 0; i < node_record_count; i++) {
@@ -75,17 +77,20 @@ uint32_t occupancy(const job_record_t* job, bitstr_t* candidates, enum occupancy
     }
     if (rule == OCCUPANCY_EVER || !taken) return free_now;
     struct use* uses = xcalloc(node_record_count, sizeof(*uses));
-    const struct need need = need_of(job, nodes);
+    const struct need need = need_of(job, rule, nodes);
     /* For a job that wants whole nodes now, a node that is held has no room, whoever holds it. */
-    if (rule != OCCUPANCY_NOW || !need.whole) list_for_each(job_list, add_job, uses);
+    if (rule == OCCUPANCY_LATER || !need.whole) list_for_each(job_list, add_job, uses);
     const time_t now = time(NULL);
     for (int i = 0; i < node_record_count; i++) {
         if (free_at[i] == INT64_MAX) continue;
         node_record_t* node = node_record_table_ptr[i];
         const bool held = node->run_job_cnt || node->sus_job_cnt;
-        if (held ? has_room(job, node, &uses[i], &need) : !node->comp_job_cnt) continue;
+        if (held ? has_room(job, node, &uses[i], &need) : !node->comp_job_cnt) {
+            if (mixed) mixed[i] = held;
+            continue;
+        }
         /* A job over its limit and an epilog end soon. */
-        free_at[i] = rule == OCCUPANCY_NOW ? INT64_MAX : MAX(uses[i].until, now + 1);
+        free_at[i] = rule == OCCUPANCY_LATER ? MAX(uses[i].until, now + 1) : INT64_MAX;
         free_now--;
     }
     xfree(uses);

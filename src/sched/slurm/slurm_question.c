@@ -99,6 +99,23 @@ uint8_t* question_required(const job_record_t* job) {
     return required;
 }
 
+bool question_shares_cores(const job_record_t* job) {
+    const uint16_t most = job->part_ptr ? job->part_ptr->max_share : 1;
+    return (most & SHARED_FORCE) || (most > 1 && job->details->share_res == 1);
+}
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#define LEAST_LOADED SELECT_LLN
+#else
+#define LEAST_LOADED CR_LLN
+#endif
+
+bool question_packs(const rail_advisor* advisor, const job_record_t* job) {
+    const bool spreads = (slurm_conf.select_type_param & LEAST_LOADED) || (job->bit_flags & SPREAD_JOB) ||
+                         (job->part_ptr && (job->part_ptr->flags & PART_FLAG_LLN));
+    return rail_advisor_packs_all(advisor) && !spreads && !question_shares_cores(job);
+}
+
 bool question_is_submission(const job_record_t* job) {
     return !job->restart_cnt && time(NULL) <= job->details->submit_time + SUBMISSION;
 }

@@ -29,6 +29,13 @@ uint32_t question_spare_floor(rail_advisor* advisor, const job_record_t* job, co
 /* The required nodes of a job as question->required wants them, from xmalloc; NULL: none. */
 uint8_t* question_required(const job_record_t* job);
 
+/* Whether Slurm may give the job cores that others have, too. */
+bool question_shares_cores(const job_record_t* job);
+
+/* Whether a job without flags is packed beside others, small ones too ([placement] pack). Not where Slurm was
+ * told to spread jobs, or lets them share cores: there in use already is no better than idle. */
+bool question_packs(const rail_advisor* advisor, const job_record_t* job);
+
 /* Whether the job is being submitted: what can never run must be refused now, while a job that was accepted
  * once is not declared impossible later, since what forbids it then (a fabric file that changed, nodes that a
  * restart avoids) may pass, and Slurm would hold it for ever. */

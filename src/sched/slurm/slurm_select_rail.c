@@ -2,9 +2,9 @@
  * candidate nodes of a job to those Railyard chose, and lets the stock plugin take cores, memory and GRES.
  *
  * A job with a span or with segments is never placed otherwise, until a wish ends, and no job takes the nodes
- * that are kept for restarts; any other job of more than one node gets the best place that is free now, and
- * stock behaviour whenever ours is refused. With any doubt there is no opinion: the stock plugin sees what
- * slurmctld gave us.
+ * that are kept for restarts; any other job of more than one node ([placement] pack = "all": any job) gets
+ * the best place that is free now, and stock behaviour whenever ours is refused. With any doubt there is no
+ * opinion: the stock plugin sees what slurmctld gave us.
  *
  * slurmctld calls select_p_job_test from its main scheduler (RUN_NOW), from backfill (WILL_RUN, whose
  * candidates include busy nodes, then RUN_NOW) and at submission (RUN_NOW or TEST_ONLY), on different
@@ -139,9 +139,8 @@ static uint32_t nodes_filled(const struct test* test) {
     return most ? (cpus + most - 1) / most : 1;
 }
 
-/* NULL: no opinion. */
-static rail_plan* make_plan(const struct test* test) {
-    const uint16_t base = test->mode & SELECT_MODE_BASE;
+/* The job's own part of a question. */
+static struct rail_question question_of(const struct test* test) {
     question_map_nodes(advisor);
     const uint32_t filled = MIN(nodes_filled(test), test->max_nodes);
     struct rail_question question = {
@@ -150,31 +149,44 @@ static rail_plan* make_plan(const struct test* test) {
         .node_count = node_record_count,
     };
     question_take_hints(test->job, &question);
-    question.spare_floor =
-        question_spare_floor(advisor, test->job, test->nodes, base == SELECT_MODE_TEST_ONLY);
-    const bool plain = question.hints.span == RAIL_SPAN_ANY && !question.hints.segmented;
+    const bool ever = (test->mode & SELECT_MODE_BASE) == SELECT_MODE_TEST_ONLY;
+    question.spare_floor = question_spare_floor(advisor, test->job, test->nodes, ever);
+    return question;
+}
+
+static bool is_plain(const struct rail_question* question) {
+    return question->hints.span == RAIL_SPAN_ANY && !question->hints.segmented;
+}
+
+/* NULL: no opinion. */
+static rail_plan* make_plan(const struct test* test, struct rail_question question) {
+    const uint16_t base = test->mode & SELECT_MODE_BASE;
+    const bool plain = is_plain(&question), packs = plain && question_packs(advisor, test->job);
     if (plain && !question.spare_floor &&
-        (base == SELECT_MODE_TEST_ONLY || question.wanted < 2 || test->job->req_switch))
+        (base == SELECT_MODE_TEST_ONLY || (question.wanted < 2 && !packs) || test->job->req_switch))
         return NULL;
 
     int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
+    uint8_t* mixed = packs ? xcalloc(node_record_count, sizeof(*mixed)) : NULL;
     /* A soft job gets the best place that is free now, or stock Slurm's: when others end does not matter. */
     const bool soft = plain && !question.spare_floor;
     const bool now = soft || (base == SELECT_MODE_RUN_NOW && !test->preemptable);
     const enum occupancy_rule rule = base == SELECT_MODE_TEST_ONLY ? OCCUPANCY_EVER
+                                     : soft && packs               ? OCCUPANCY_SURE
                                      : now                         ? OCCUPANCY_NOW
                                                                    : OCCUPANCY_LATER;
-    const uint32_t free_now = occupancy(test->job, test->nodes, rule, question.least, free_at);
-    if (soft && free_now < question.least) {
-        xfree(free_at);
-        return NULL;
+    const uint32_t free_now = occupancy(test->job, test->nodes, rule, question.least, free_at, mixed);
+    rail_plan* plan = NULL;
+    if (!soft || free_now >= question.least) {
+        if (plain) occupancy_cheapest(free_at, question.wanted + question.spare_floor);
+        uint8_t* required = question_required(test->job);
+        question.free_at = free_at;
+        question.required = required;
+        question.mixed = mixed;
+        plan = rail_advisor_plan(advisor, &question);
+        xfree(required);
     }
-    if (plain) occupancy_cheapest(free_at, question.wanted + question.spare_floor);
-    uint8_t* required = question_required(test->job);
-    question.free_at = free_at;
-    question.required = required;
-    rail_plan* plan = rail_advisor_plan(advisor, &question);
-    xfree(required);
+    xfree(mixed);
     xfree(free_at);
     return plan;
 }
@@ -267,13 +279,15 @@ static int test_hard(const struct test* test, rail_plan* plan) {
     return rc;
 }
 
-/* The best place that is free now, or what the stock plugin makes of all candidates. */
+/* The best place that is free now (a small job that may share nodes has up to three), or what the stock
+ * plugin makes of all candidates. */
 static int test_soft(const struct test* test, rail_plan* plan) {
     const struct before before = remember(test->job);
     struct rail_attempt attempt;
-    if (rail_plan_next(plan, &attempt)) {
-        bitstr_t* candidates = bit_copy(test->nodes);
-        int rc = offer(test, &attempt, &before);
+    bitstr_t* candidates = bit_copy(test->nodes);
+    int rc = SLURM_ERROR;
+    for (int i = 0; i < MOST_ATTEMPTS && rc != SLURM_SUCCESS && rail_plan_next(plan, &attempt); i++) {
+        rc = offer(test, &attempt, &before);
         if (rc == SLURM_SUCCESS && (test->mode & SELECT_MODE_BASE) == SELECT_MODE_WILL_RUN &&
             test->job->start_time > time(NULL))
             rc = SLURM_ERROR; /* other nodes may be free earlier */
@@ -284,10 +298,9 @@ static int test_soft(const struct test* test, rail_plan* plan) {
         } else if ((test->mode & SELECT_MODE_BASE) == SELECT_MODE_RUN_NOW) {
             verbose("%s: %pJ: %s", plugin_type, test->job, attempt.why);
         }
-        FREE_NULL_BITMAP(candidates);
-        if (rc == SLURM_SUCCESS) return rc;
     }
-    return call_stock(test);
+    FREE_NULL_BITMAP(candidates);
+    return rc == SLURM_SUCCESS ? rc : call_stock(test);
 }
 
 extern int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_nodes, uint32_t max_nodes,
@@ -300,7 +313,8 @@ extern int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_no
         (base != SELECT_MODE_RUN_NOW && base != SELECT_MODE_WILL_RUN && base != SELECT_MODE_TEST_ONLY))
         return call_stock(&test);
     node_holds_correct();
-    rail_plan* plan = make_plan(&test);
+    const struct rail_question question = question_of(&test);
+    rail_plan* plan = make_plan(&test, question);
     if (!plan) return call_stock(&test);
     int rc = rail_plan_waits(plan) ? test_hard(&test, plan) : test_soft(&test, plan);
     rail_plan_free(plan);

@@ -3,9 +3,9 @@
  * plugin take nodes, cores and GRES of them.
  *
  * A job with a span or with segments is never placed otherwise, until a wish ends, and no job takes the nodes
- * that are kept for restarts; any other job of more than one node gets the best place that is free, and stock
- * behaviour whenever ours is refused. With any doubt there is no opinion: the stock
- * plugin sees what cons_tres gave us.
+ * that are kept for restarts; any other job of more than one node ([placement] pack = "all": any job) gets
+ * the best place that is free, and stock behaviour whenever ours is refused. With any doubt there is no
+ * opinion: the stock plugin sees what cons_tres gave us.
  *
  * cons_tres calls topology_p_eval_nodes for every question it is asked: could this job ever run (TEST_ONLY,
  * with all nodes that are configured, whatever their state), does it run now (RUN_NOW), when will it run
@@ -136,8 +136,8 @@ void topology_rail_configured(void) {
     if (advisor) question_map_nodes(advisor);
 }
 
-bool topology_rail_keeps_free(void) {
-    return advisor && rail_advisor_spare_floor(advisor, NULL, 0);
+bool topology_rail_sees_all(void) {
+    return advisor && (rail_advisor_packs_all(advisor) || rail_advisor_spare_floor(advisor, NULL, 0));
 }
 
 bool topology_rail_ranks(bitstr_t* nodes, uint32_t** ranks, uint32_t* count) {
@@ -222,7 +222,8 @@ static rail_plan* make_plan(const topology_eval_t* eval, bitstr_t* candidates,
     const bool plain = question->hints.span == RAIL_SPAN_ANY && !question->hints.segmented;
     count_nodes(eval, candidates, question);
     question->spare_floor = question_spare_floor(advisor, job, candidates, false);
-    if (plain && !question->spare_floor && (question->wanted < 2 || job->req_switch)) return NULL;
+    const bool packs = plain && question_packs(advisor, job);
+    if (plain && !question->spare_floor && ((question->wanted < 2 && !packs) || job->req_switch)) return NULL;
     question_map_nodes(advisor);
     question->node_count = node_record_count;
 
@@ -231,16 +232,21 @@ static rail_plan* make_plan(const topology_eval_t* eval, bitstr_t* candidates,
     int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
     for (int i = 0; i < node_record_count; i++)
         free_at[i] = RAIL_NEVER;
+    uint8_t* mixed = packs ? xcalloc(node_record_count, sizeof(*mixed)) : NULL;
     const node_record_t* node;
-    for (int i = 0; (node = next_node_bitmap(candidates, &i)); i++)
+    for (int i = 0; (node = next_node_bitmap(candidates, &i)); i++) {
         if (node->sched_weight <= heaviest ||
             (job->details->req_node_bitmap && bit_test(job->details->req_node_bitmap, i)))
             free_at[i] = 0;
+        if (mixed) mixed[i] = node->run_job_cnt > 0;
+    }
     uint8_t* required = question_required(job);
     question->free_at = free_at;
     question->required = required;
+    question->mixed = mixed;
     rail_plan* plan = rail_advisor_plan(advisor, question);
     xfree(required);
+    xfree(mixed);
     xfree(free_at);
     return plan;
 }
@@ -297,9 +303,9 @@ static int offer(topology_eval_t* eval, const struct rail_attempt* attempt) {
 }
 
 /* The first set that the stock plugin takes. `later`: there are some for when a wish has ended. */
-static int first_taken(topology_eval_t* eval, rail_plan* plan, int most, bool* later) {
+static int first_taken(topology_eval_t* eval, rail_plan* plan, bool* later) {
     struct rail_attempt attempt;
-    for (int i = 0; i < most && rail_plan_next(plan, &attempt); i++) {
+    for (int i = 0; i < MOST_ATTEMPTS && rail_plan_next(plan, &attempt); i++) {
         if (attempt.earliest) {
             *later = true;
         } else if (offer(eval, &attempt) == SLURM_SUCCESS) {
@@ -351,7 +357,7 @@ static int choose(topology_eval_t* eval) {
     if (!plan) return ask_stock(eval);
     const bool hard = rail_plan_waits(plan);
     bool later = false;
-    int rc = first_taken(eval, plan, hard ? MOST_ATTEMPTS : 1, &later);
+    int rc = first_taken(eval, plan, &later);
     if (rc != SLURM_SUCCESS && hard) {
         /* Hosts elsewhere that are busy now may be the ones that stay free then. */
         later |= question.spare_floor > question_spare_floor(advisor, job, eval->node_map, true);

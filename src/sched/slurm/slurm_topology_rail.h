@@ -45,8 +45,9 @@ extern int topology_p_eval_nodes(topology_eval_t* eval);
  * reconfiguration, after the node table was built; in slurmd too. */
 void topology_rail_configured(void);
 
-/* Whether some nodes are to stay free for restarts, so that jobs of one node must be asked about as well. */
-bool topology_rail_keeps_free(void);
+/* Whether jobs of one node must be asked about as well: some nodes are to stay free for restarts, or small
+ * jobs are packed. */
+bool topology_rail_sees_all(void);
 
 /* The ranks of nodes, as topology_p_get_rank of 26.05 and later gives them: from xmalloc, in the order of the
  * nodes' numbers, the number of the unit above 16 bits of the place in it. False: no opinion. */

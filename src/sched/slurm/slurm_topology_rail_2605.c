@@ -17,7 +17,7 @@ TOPOLOGY_RELEASE
 
 /* Otherwise cons_tres gives jobs of one node the first that has room, without asking. */
 extern bool topology_p_allow_one_node(void* context) {
-    return !topology_rail_keeps_free() && STOCK(topology_p_allow_one_node)(context);
+    return !topology_rail_sees_all() && STOCK(topology_p_allow_one_node)(context);
 }
 
 extern int topology_p_get_rank(bitstr_t* nodes, uint32_t** ranks, uint32_t* count, void* context) {

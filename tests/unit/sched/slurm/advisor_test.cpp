@@ -54,6 +54,7 @@ struct Advisor {
                                      .node_count = static_cast<std::uint32_t>(free_at.size()),
                                      .free_at = free_at.data(),
                                      .required = nullptr,
+                                     .mixed = nullptr,
                                      .admin_comment = comment,
                                      .restarts = 3};
         rail_plan* plan = rail_advisor_plan(it, &question);
@@ -98,8 +99,10 @@ TEST_CASE("advisor: a required node outside the fabric leaves no opinion") {
     advisor.nodes({"n001", "n002", "login"});
     const std::int64_t free_at[] = {0, 0, 0};
     const std::uint8_t required[] = {0, 0, 1};
-    const rail_question question{
-        1, 1, {RAIL_SPAN_UNIT, RAIL_NEVER, 0, 0, false, {}, false}, 100, 100, 0, 3, free_at, required, nullptr, 0};
+    const rail_question question{1,       1,       {RAIL_SPAN_UNIT, RAIL_NEVER, 0, 0, false, {}, false},
+                                 100,     100,     0,
+                                 3,       free_at, required,
+                                 nullptr, nullptr, 0};
     CHECK(rail_advisor_plan(advisor.it, &question) == nullptr);
 }
 
@@ -283,8 +286,18 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
     const Advisor advisor;
     advisor.nodes({"n001", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
     const std::vector<std::int64_t> free_at{0, 0, 0, RAIL_NEVER, 0, 0, 0, RAIL_NEVER};
-    rail_question question{
-        4, 4, {RAIL_SPAN_UNIT, 60, 0, 0, false, {}, false}, 1000, 950, 0, 8, free_at.data(), nullptr, nullptr, 0};
+    rail_question question{4,
+                           4,
+                           {RAIL_SPAN_UNIT, 60, 0, 0, false, {}, false},
+                           1000,
+                           950,
+                           0,
+                           8,
+                           free_at.data(),
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           0};
     const auto first = [&](bool& waits) {
         rail_plan* plan = rail_advisor_plan(advisor.it, &question);
         REQUIRE(plan != nullptr);
