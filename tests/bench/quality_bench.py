@@ -10,7 +10,8 @@ and pods by its topology.conf; a case is the best when it has the fewest pods an
     RAIL_BENCH_BUILD   the build folder (the current one)
     RAIL_BENCH_CASES   1056 by default
     RAIL_BENCH_SEED    1
-Slurm 22.05 is this machine's, 24.11 that of build-aux/debian13-root; what is missing is told and left out.
+Slurm 22.05 is this machine's, 24.11 that of build-aux/debian13-root, newer ones those of HACKING; what is missing is told
+and left out.
 """
 
 import json
@@ -28,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
 from railcluster.cluster import Cluster, Options  # noqa: E402
 from railcluster.process import wait_for  # noqa: E402
 from railcluster.testing import Skip  # noqa: E402
-from railcluster.userland import debian13  # noqa: E402
+from railcluster.userland import releases_at_hand  # noqa: E402
 
 # What a slurmctld does by itself between requests must not move a node.
 QUIET = {"SchedulerParameters": "bf_interval=3600,sched_interval=3600", "SlurmctldDebug": "info", "PrivateData": "cloud"}
@@ -57,6 +58,7 @@ class Who(NamedTuple):
     userland: Optional[Path] = None
     build: Optional[Path] = None
     topology: str = ""
+    plugins: str = ""
 
 
 def indices(folded):
@@ -71,8 +73,8 @@ def ask(who, drawn, pods):
     states = [state for state in drawn["states"] if state["pods"] == pods]
     settings = {**QUIET, **({"TopologyPlugin": who.topology} if who.topology else {})}
     per_unit, per_pod = drawn["hosts_a_unit"], drawn["hosts_a_unit"] * drawn["units_a_pod"]
-    with Cluster.start(Options(build=who.build, userland=who.userland, cloud=True, pods=pods, units=drawn["units_a_pod"],
-                               hosts_per_unit=per_unit, settings=settings)) as cluster:
+    with Cluster.start(Options(build=who.build, userland=who.userland, plugins=who.plugins, cloud=True, pods=pods,
+                               units=drawn["units_a_pod"], hosts_per_unit=per_unit, settings=settings)) as cluster:
         all_nodes = f"n[{cluster.nodes[0][1:]}-{cluster.nodes[-1][1:]}]"
         # Nodes that were never up weigh more than others: all are equal once they are told to boot.
         cluster.out("scontrol", "update", f"nodename={all_nodes}", "state=power_up")
@@ -105,23 +107,11 @@ def peers(build):
     if os.geteuid() != 0:
         print("quality_bench: Slurm left out: not root")
         return
-    yield Who("22.05 tree")
-    if (build / ".libs" / "select_rail.so").exists():
-        yield Who("22.05 Railyard", build=build)
-    else:
-        print("quality_bench: 22.05 with Railyard left out: select_rail.so is not built")
-    try:
-        root = debian13().root
-    except Skip as reason:
-        print(f"quality_bench: 24.11 left out: {reason}")
-        return
-    yield Who("24.11 tree", root)
-    yield Who("24.11 block", root, topology="topology/block")
-    if (build / "second" / ".libs" / "topology_rail.so").exists():
-        yield Who("24.11 Railyard", root, build)
-    else:
-        print("quality_bench: 24.11 with Railyard left out: second/topology_rail.so is not built "
-              "(configure --with-second-slurm-src)")
+    for release, root, plugins in releases_at_hand(build, lambda text: print(f"quality_bench: {text}")):
+        yield Who(f"{release} tree", root)
+        if root:  # of 22.05 block is no plugin
+            yield Who(f"{release} block", root, topology="topology/block")
+        yield Who(f"{release} Railyard", root, build, plugins=plugins)
 
 
 def quantile(values, q):

@@ -7,11 +7,12 @@ Another Debian's /usr and what belongs to it in /etc are laid over a host's own 
 import os
 import re
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Optional
 
 from .build import SOURCE
-from .testing import skip
+from .testing import Skip, skip
 
 # Beside /usr: which slurmctld stands behind the name, and where libraries are.
 OVERLAID = ("etc/alternatives", "etc/ld.so.cache", "usr")
@@ -67,6 +68,31 @@ def newer(build: Path, release: str) -> Userland:
     if have != built:
         skip(f"{root} has Slurm {have}, and the plugins are for {built}: Slurm loads none of another number")
     return Userland(root)
+
+
+NEWER = ("25.05", "25.11", "26.05")
+
+
+def releases_at_hand(build: Path, say: Callable[[str], None]) -> Iterator[tuple[str, Optional[Path], str]]:
+    """Of each release that can be run beside the build's plugins for it: its name, its root directory (None: this machine's)
+    and the build's folder of these plugins. `say` is told of each that is left out, and why."""
+    if (build / ".libs" / "select_rail.so").exists():
+        yield "22.05", None, ""
+    else:
+        say("22.05 left out: select_rail.so is not built")
+    second = [build / "second" / ".libs" / f"{name}_rail.so" for name in ("topology", "job_submit", "spank")]
+    if all(path.exists() for path in second):
+        try:
+            yield "24.11", debian13().root, ""
+        except Skip as reason:
+            say(f"24.11 left out: {reason}")
+    else:
+        say("24.11 left out: its plugins are not all built in second/ (configure --with-second-slurm-src)")
+    for release in NEWER:
+        try:
+            yield release, newer(build, release).root, f"slurm-{release}"
+        except Skip as reason:
+            say(f"{release} left out: {reason}")
 
 
 def built_for(build: Path, release: str) -> str:
