@@ -1,6 +1,7 @@
 #include "base/host_health.hpp"
 
 #include "base/json.hpp"
+#include "base/units.hpp"
 
 #include <cmath>
 #include <utility>
@@ -36,6 +37,20 @@ Expected<HealthFile> read(const Reader& document) {
         if (!risk) return risk.error();
         file.spare_floor = SpareFloor{static_cast<std::uint32_t>(*floor), *risk};
     }
+    if (document.has("saved")) {
+        const auto saved = document.at("saved");
+        if (!saved) return saved.error();
+        const auto jobs = saved->members();
+        if (!jobs) return jobs.error();
+        for (const auto& [name, entry] : *jobs) {
+            const auto job = parse_count(name);
+            const auto at = saved->number(name);
+            if (!at) return at.error();
+            if (!job || *job > UINT32_MAX || *at < 0 || *at > 1e11)
+                return saved->error(name + ": is no job's number with a time in seconds");
+            file.saved[static_cast<std::uint32_t>(*job)] = time_from_seconds(*at);
+        }
+    }
     return file;
 }
 
@@ -55,6 +70,12 @@ std::string print_health(const HealthFile& file) {
     if (file.spare_floor) {
         out["spare_floor"] = file.spare_floor->hosts;
         out["spare_risk"] = file.spare_floor->risk;
+    }
+    if (!file.saved.empty()) {
+        boost::json::object saved;
+        for (const auto& [job, at] : file.saved)
+            saved[std::to_string(job)] = std::floor(to_seconds(at));
+        out["saved"] = std::move(saved);
     }
     return to_pretty(out);
 }

@@ -1,7 +1,7 @@
 // The health of hosts, as restartd reports it to placement: the health file.
 //
 //   {"v": 1, "written": 1700000000.0, "hosts": {"n003": {"health": 0.6, "why": "mlx5_2:1 symbol errors"}},
-//    "spare_floor": 3, "spare_risk": 0.001}
+//    "spare_floor": 3, "spare_risk": 0.001, "saved": {"812": 1699999100}}
 //
 // Only hosts below 1 are named. What it says beside them is learned likewise. The writer writes it again at
 // least each `health_refresh`, so that what an ended daemon left behind is distinguished from a current one.
@@ -35,10 +35,14 @@ struct SpareFloor {
     bool operator==(const SpareFloor&) const = default;
 };
 
+// When running jobs have written their newest checkpoints, to the second, by the job's number.
+using SavedMap = std::map<std::uint32_t, Time>;
+
 struct HealthFile {
     Time written{};
     HealthMap hosts;
     std::optional<SpareFloor> spare_floor{}; // none: as configured
+    SavedMap saved{};
 };
 
 inline constexpr Duration health_refresh = std::chrono::minutes(1);

@@ -17,9 +17,13 @@ TEST_CASE("the health file is read back as it was written") {
           base::SpareFloor{3, 0.01});
     CHECK(parse_health(base::print_health({{}, {}, base::SpareFloor{0, 0.5}}), "x")->spare_floor ==
           base::SpareFloor{0, 0.5});
+    const base::SavedMap saved{{7, base::time_from_seconds(1700000000)}, {812, base::time_from_seconds(5)}};
+    CHECK(parse_health(base::print_health({{}, {}, {}, saved}), "x")->saved == saved);
 }
 
 TEST_CASE("a broken health file is refused with the place") {
+    CHECK_FALSE(parse_health(R"({"v": 1, "written": 1, "hosts": {}, "saved": {"x": 1}})", "x"));
+    CHECK_FALSE(parse_health(R"({"v": 1, "written": 1, "hosts": {}, "saved": {"7": -1}})", "x"));
     const auto refusal = [](std::string_view text) {
         const auto read = parse_health(text, "health.json");
         REQUIRE_FALSE(read);
