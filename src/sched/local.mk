@@ -30,6 +30,7 @@ libry_sched_la_SOURCES = \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \
+	%D%/preempt.cpp %D%/preempt.hpp \
 	%D%/rank_order.cpp %D%/rank_order.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \
 	%D%/request.cpp %D%/request.hpp \

@@ -10,6 +10,7 @@ tests_unit_unit_sched_SOURCES = %D%/budget_test.cpp \
 	%D%/oracle.hpp \
 	%D%/outlook_test.cpp \
 	%D%/place_test.cpp \
+	%D%/preempt_test.cpp \
 	%D%/rank_order_test.cpp \
 	%D%/row_ops_test.cpp \
 	%D%/score_test.cpp \
