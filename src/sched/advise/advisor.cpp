@@ -1,6 +1,7 @@
 #include "sched/advise/advisor.hpp"
 
 #include "base/hostlist.hpp"
+#include "sched/advise/world.hpp"
 #include "sched/spare_floor.hpp"
 
 #include <fmt/format.h>
@@ -12,20 +13,10 @@
 namespace sched {
 namespace {
 
-constexpr std::uint32_t unknown = UINT32_MAX;
-
 // However many jobs wait, the searches for them take no more than a tenth of the scheduler's time.
 constexpr std::uint64_t budgets_a_second = 20;
 
 } // namespace
-
-// One consistent view: the fabric and how the node table maps to it. Never changed once made.
-struct Advisor::World {
-    std::shared_ptr<const Placing> placing;
-    std::vector<std::uint32_t> host_of_node; // unknown: not in the fabric
-    std::vector<std::uint32_t> node_of_host; // unknown: not in the table
-    std::vector<float> health;               // of each host; empty: all are sound
-};
 
 Advisor::Advisor(std::string manager, Log log)
     : log_(std::move(log)),
@@ -35,9 +26,10 @@ Advisor::Advisor(std::string manager, Log log)
            .log = log_,
            .fabric = [this](topo::Fabric&& fabric, const base::Conf& conf) { use(std::move(fabric), conf); },
            .health = [this](base::HealthMap&& health) { avoid(std::move(health)); },
-           .spares = [this](const std::optional<base::SpareFloor>& floor) { keep_free(floor); }}) {}
+           .spares = [this](const std::optional<base::SpareFloor>& floor) { keep_free(floor); },
+           .saved = [this](base::SavedMap&& saved) { know(std::move(saved)); }}) {}
 
-// These three on the thread of `files_`, which calls again what throws.
+// These four on the thread of `files_`, which calls again what throws.
 void Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
     const auto floor = spare_floor_of(conf.placement, conf.checkpoint, fabric);
     auto shared = std::make_shared<const Placing>(std::move(fabric), floor);
@@ -68,6 +60,11 @@ void Advisor::avoid(base::HealthMap&& health) {
     map();
 }
 
+void Advisor::know(base::SavedMap&& saved) {
+    const std::lock_guard lock(mutex_);
+    saved_ = std::move(saved);
+}
+
 // With `mutex_` held: names → hosts. Linear in nodes and hosts. What memory is too short for is done before
 // the next answer.
 void Advisor::map() {
@@ -75,8 +72,8 @@ void Advisor::map() {
     if (!newest_ || names_.empty()) return;
     auto next = std::make_shared<World>();
     next->placing = newest_;
-    next->host_of_node.assign(names_.size(), unknown);
-    next->node_of_host.assign(newest_->fabric.hosts.size(), unknown);
+    next->host_of_node.assign(names_.size(), unknown_host);
+    next->node_of_host.assign(newest_->fabric.hosts.size(), unknown_host);
     std::vector<std::string> strangers;
     std::size_t count = 0; // without the table's holes
     for (std::uint32_t node = 0; node < names_.size(); ++node) {
@@ -162,7 +159,7 @@ std::uint32_t Advisor::spare_floor(std::span<const std::uint32_t> free_nodes) no
     if (!world) return 0;
     const auto& host_of_node = world->host_of_node;
     const auto have = std::count_if(free_nodes.begin(), free_nodes.end(), [&](std::uint32_t node) {
-        return node < host_of_node.size() && host_of_node[node] != unknown;
+        return node < host_of_node.size() && host_of_node[node] != unknown_host;
     });
     const auto floor = world->placing->spare_floor.load();
     return floor - std::min(floor, static_cast<std::uint32_t>(have));
@@ -181,7 +178,7 @@ bool Advisor::rank(std::span<const std::uint32_t> nodes, std::span<std::uint32_t
         for (std::uint32_t at = 0; at < nodes.size(); ++at) {
             if (nodes[at] >= world->host_of_node.size()) return false;
             const auto host = world->host_of_node[nodes[at]];
-            if (host == unknown) return false;
+            if (host == unknown_host) return false;
             placed.push_back({index.position[host], index.unit_of[host], at});
         }
         std::sort(placed.begin(), placed.end(),
@@ -213,33 +210,48 @@ std::unique_ptr<Plan> Advisor::plan(const Question& question) noexcept {
     }
 }
 
-std::unique_ptr<Plan> Advisor::make_plan(const Question& question) {
-    auto world = current();
-    if (!world || world->host_of_node.size() != question.free_at.size()) return nullptr;
+// Nothing: no opinion.
+std::optional<Ask> Advisor::ask_of(const Question& question, const World& world) {
+    if (world.host_of_node.size() != question.free_at.size()) return {};
     Ask ask;
     ask.request = question.request;
     ask.span_until = question.span_until;
     if (ask.span_until <= question.now) ask.request.span = Span::any;
-    ask.free_at.assign(world->placing->fabric.hosts.size(), Ask::never);
-    ask.health = world->health;
+    ask.free_at.assign(world.placing->fabric.hosts.size(), Ask::never);
+    ask.health = world.health;
     if (!question.mixed.empty()) ask.mixed.assign(ask.free_at.size(), 0);
-    bool any = false;
     for (std::uint32_t node = 0; node < question.free_at.size(); ++node) {
-        const auto host = world->host_of_node[node];
+        const auto host = world.host_of_node[node];
         const bool required = node < question.required.size() && question.required[node] != 0;
-        if (host == unknown) {
-            if (required) return nullptr; // whether it lies in the span cannot be known
+        if (host == unknown_host) {
+            if (required) return {}; // whether it lies in the span cannot be known
             continue;
         }
         if (required) ask.request.required.push_back(host);
         ask.free_at[host] = question.free_at[node];
         if (node < question.mixed.size()) ask.mixed[host] = question.mixed[node];
-        any = any || question.free_at[node] != Ask::never;
     }
-    if (!any) return nullptr;
     for (const auto& name : question.had)
-        if (const auto host = world->placing->find_host(name)) ask.request.had.push_back(*host);
-    return std::make_unique<Plan>(*this, std::move(world), std::move(ask), question.now);
+        if (const auto host = world.placing->find_host(name)) ask.request.had.push_back(*host);
+    return ask;
+}
+
+std::unique_ptr<Plan> Advisor::make_plan(const Question& question) {
+    auto world = current();
+    if (!world) return nullptr;
+    auto ask = ask_of(question, *world);
+    if (!ask || std::ranges::all_of(ask->free_at, [](auto at) { return at == Ask::never; })) return nullptr;
+    return std::make_unique<Plan>(*this, std::move(world), *std::move(ask), question.now);
+}
+
+std::optional<Takeover> Advisor::preempt(const Question& question,
+                                         std::span<const Preemptible> jobs) noexcept {
+    try {
+        return choose_preempted(question, jobs);
+    } catch (...) {
+        log_(PlacementFiles::Level::error, no_memory_);
+        return {};
+    }
 }
 
 Plan::Plan(Advisor& advisor, std::shared_ptr<const Advisor::World> world, Ask ask, std::int64_t now)

@@ -36,6 +36,22 @@ struct Question {
     std::span<const std::uint8_t> mixed{};    // by node: Ask::mixed; empty: none
 };
 
+// A running job whose place that of a question may take.
+struct Preemptible {
+    std::span<const std::uint32_t> nodes{}; // that become free when it and all others on them have gone
+    std::uint32_t number = 0;               // by which restartd tells when it was last saved
+    std::uint32_t all_nodes = 0;            // how many it has
+    std::uint32_t order = 0;                // as in Preemptee
+    std::int64_t started = 0;               // seconds
+};
+
+// Whose place is taken (preempt.hpp).
+struct Takeover {
+    std::vector<std::uint32_t> nodes; // ascending: free ones and theirs
+    std::vector<std::uint32_t> jobs;  // indices, ascending; empty: there is room without
+    std::string why;                  // a sentence
+};
+
 // Host sets to offer to the resource manager, best first. Made by an advisor, to go before it does.
 class Plan;
 
@@ -65,6 +81,10 @@ public:
     // when one of them is not in the fabric; `ranks` is as it was. Costs nodes log nodes.
     bool rank(std::span<const std::uint32_t> nodes, std::span<std::uint32_t> ranks) noexcept;
 
+    // Nothing: no opinion, or all of these jobs together do not make room. The question's `free_at` says what
+    // is free now. Costs no more than a plan.
+    std::optional<Takeover> preempt(const Question& question, std::span<const Preemptible> jobs) noexcept;
+
     // Null: no opinion. What a plan costs is bounded (sched/budget.hpp), for all its attempts together, and
     // for all plans of one second (Question::now) together.
     std::unique_ptr<Plan> plan(const Question& question) noexcept;
@@ -76,10 +96,14 @@ private:
     void use(topo::Fabric&& fabric, const base::Conf& conf);
     void avoid(base::HealthMap&& health);
     void keep_free(const std::optional<base::SpareFloor>& floor);
+    void know(base::SavedMap&& saved);
     std::uint32_t wanted_floor() const; // with mutex_ held
     void map();
     std::shared_ptr<const World> current();
     std::unique_ptr<Plan> make_plan(const Question& question);
+    static std::optional<Ask> ask_of(const Question& question, const World& world);
+    std::optional<Takeover> choose_preempted(const Question& question, std::span<const Preemptible> jobs);
+    std::vector<std::int64_t> unsaved_since(std::span<const Preemptible> jobs);
     Budget grant(const Placer& placer, std::int64_t now);
     void account(std::uint64_t steps);
     void note_cut();
@@ -91,11 +115,12 @@ private:
     std::shared_ptr<const Placing> newest_;
     std::shared_ptr<const World> world_;
     base::HealthMap avoided_;
+    base::SavedMap saved_;
     base::SpareFloor configured_floor_;
     std::optional<base::SpareFloor> learned_floor_;
     std::uint64_t usual_budget_ = 5'000'000; // [placement] budget (Budget::of)
-    bool unmapped_ = true;    // `world_` is not made of the above yet
-    std::int64_t second_ = 0; // of which `spent_` steps are
+    bool unmapped_ = true;                   // `world_` is not made of the above yet
+    std::int64_t second_ = 0;                // of which `spent_` steps are
     std::uint64_t spent_ = 0;
     std::string strangers_; // nodes outside the fabric, as last logged
     std::atomic<bool> cut_noted_ = false;

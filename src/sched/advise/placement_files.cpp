@@ -170,13 +170,15 @@ void PlacementFiles::look_at_health() {
         if (read) return take_health(*std::move(read));
         say(health_, Level::error, read.error().text + "; hosts are avoided as it said before");
     }
-    if ((!avoided_.empty() || spares_) && base::now() - health_written_ > base::health_lapses) {
+    if ((!avoided_.empty() || spares_ || !saved_.empty()) &&
+        base::now() - health_written_ > base::health_lapses) {
         say(health_, Level::error,
             fmt::format("{} was not written for {}: no host is avoided, and spares are as configured, until "
                         "restartd writes it again",
                         health_.path.string(), base::format_duration(base::health_lapses)));
         take_hosts({});
         take_spares({});
+        take_saved({});
     }
 }
 
@@ -185,6 +187,7 @@ void PlacementFiles::take_health(base::HealthFile file) {
     const bool lapsed = base::now() - file.written > base::health_lapses;
     take_spares(lapsed ? std::nullopt : file.spare_floor);
     if (lapsed) file.hosts.clear();
+    take_saved(lapsed ? base::SavedMap() : std::move(file.saved));
     if (!take_hosts(std::move(file.hosts))) return;
     std::vector<std::string> names;
     for (const auto& [name, host] : avoided_)
@@ -205,6 +208,12 @@ void PlacementFiles::take_spares(const std::optional<base::SpareFloor>& spares) 
     if (!callbacks_.spares || spares == spares_) return;
     callbacks_.spares(spares);
     spares_ = spares;
+}
+
+void PlacementFiles::take_saved(base::SavedMap saved) {
+    if (!callbacks_.saved || saved == saved_) return;
+    callbacks_.saved(base::SavedMap(saved));
+    saved_ = std::move(saved);
 }
 
 void PlacementFiles::say(Watched& about, Level level, std::string text) {

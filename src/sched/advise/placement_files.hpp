@@ -40,6 +40,8 @@ public:
         // How many hosts to keep free for restarts, as learned, whenever that changes; none: as the
         // configuration says. Empty: it is not followed.
         std::function<void(const std::optional<base::SpareFloor>&)> spares{};
+        // When jobs were saved, whenever that changes. Empty: it is not followed.
+        std::function<void(base::SavedMap&&)> saved{};
     };
 
     // Reads configuration and files before it returns, then watches.
@@ -72,6 +74,7 @@ private:
     void take_health(base::HealthFile file);
     bool take_hosts(base::HealthMap hosts); // whether they changed
     void take_spares(const std::optional<base::SpareFloor>& spares);
+    void take_saved(base::SavedMap saved);
     void say(Watched& about, Level level, std::string text);
     void watch() noexcept;
 
@@ -84,6 +87,7 @@ private:
     base::Time health_written_{}; // of the health last handed over
     base::HealthMap avoided_;     // as last handed over
     std::optional<base::SpareFloor> spares_;
+    base::SavedMap saved_;
 
     std::mutex mutex_; // guards stop_ and reload_
     std::condition_variable wake_;

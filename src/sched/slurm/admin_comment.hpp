@@ -26,7 +26,9 @@ base::Expected<Hints> parse_comment(std::string_view comment);
 // `before` (its own railyard part replaced, other text kept) with these hints.
 std::string merge_comment(std::string_view before, const Hints& hints);
 
-inline constexpr std::string_view why_label = "railyard-why:";   // why it waits, while it does
+inline constexpr std::string_view why_label = "railyard-why:"; // why it waits, while it does
+// Whose place it took, or who took its: written by the plugin in slurmctld.
+inline constexpr std::string_view preempted_label = "railyard-preempted:";
 inline constexpr std::string_view told_label = "railyard-told:"; // what became of it when a host of it failed
 
 // The hosts of a start of the job, which restartd writes when that ended and the next one is to have them

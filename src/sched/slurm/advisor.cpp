@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -141,6 +142,51 @@ rail_plan* rail_advisor_plan(rail_advisor* advisor, const rail_question* questio
         return plan ? new rail_plan{std::move(plan)} : nullptr;
     } catch (...) {
         advisor->log(RAIL_LOG_ERROR, no_memory);
+        return nullptr;
+    }
+}
+
+namespace {
+
+struct Owned : rail_takeover {
+    sched::Takeover it;
+};
+
+} // namespace
+
+rail_takeover* rail_advisor_preempt(rail_advisor* advisor, const rail_question* question,
+                                    const rail_preemptible* jobs, std::uint32_t count) {
+    try {
+        std::vector<sched::Preemptible> candidates;
+        candidates.reserve(count);
+        for (const auto& job : std::span(jobs, count))
+            candidates.push_back(
+                {std::span(job.nodes, job.count), job.number, job.all_nodes, job.order, job.started});
+        auto found = advisor->it.preempt(question_of(*question), candidates);
+        if (!found || found->jobs.empty()) return nullptr;
+        auto owned = std::make_unique<Owned>();
+        owned->it = *std::move(found);
+        owned->attempt = {owned->it.nodes.data(), static_cast<std::uint32_t>(owned->it.nodes.size()), 0,
+                          owned->it.why.c_str()};
+        owned->jobs = owned->it.jobs.data();
+        owned->job_count = static_cast<std::uint32_t>(owned->it.jobs.size());
+        return owned.release();
+    } catch (...) {
+        advisor->log(RAIL_LOG_ERROR, no_memory);
+        return nullptr;
+    }
+}
+
+void rail_takeover_free(rail_takeover* takeover) {
+    delete static_cast<Owned*>(takeover);
+}
+
+char* rail_preemption_comment(const char* admin_comment, const char* text) {
+    try {
+        return ::strdup(
+            sched::with_part(admin_comment != nullptr ? admin_comment : "", sched::preempted_label, text)
+                .c_str());
+    } catch (...) {
         return nullptr;
     }
 }

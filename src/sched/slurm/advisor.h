@@ -87,7 +87,7 @@ void rail_plan_free(rail_plan* plan);
 bool rail_plan_waits(const rail_plan* plan);
 
 struct rail_attempt {
-    const uint32_t* nodes; /* ascending; valid until the next call on this plan */
+    const uint32_t* nodes; /* ascending; of a plan valid until the next call on it */
     uint32_t count;
     int64_t earliest; /* no start before this moment; 0 = now */
     const char* why;
@@ -101,6 +101,32 @@ bool rail_plan_undecided(const rail_plan* plan);
 
 /* Why the wanted nodes cannot be had now; "" while they can. */
 const char* rail_plan_unfit(const rail_plan* plan);
+
+/* A running job whose place that of a question may take. */
+struct rail_preemptible {
+    const uint32_t* nodes; /* [count] that become free when it and all others on them have gone */
+    uint32_t count;
+    uint32_t number;    /* by which restartd tells when it was last saved */
+    uint32_t all_nodes; /* how many it has */
+    uint32_t order;     /* while those of a lower one make room, none of a higher one goes */
+    int64_t started;    /* seconds */
+};
+
+typedef struct rail_takeover {
+    struct rail_attempt attempt;
+    const uint32_t* jobs; /* [job_count] which of them go, ascending; at least one */
+    uint32_t job_count;
+} rail_takeover;
+
+/* Whose place the question's job takes (sched/preempt.hpp); question->free_at says what is free now. NULL: no
+ * opinion, there is room without, or all of them together make none. Costs no more than a plan. */
+rail_takeover* rail_advisor_preempt(rail_advisor* advisor, const struct rail_question* question,
+                                    const struct rail_preemptible* jobs, uint32_t count);
+void rail_takeover_free(rail_takeover* takeover);
+
+/* A job's admin_comment (NULL: none) with this text as what it says of preemption; from malloc. NULL: for
+ * want of memory. */
+char* rail_preemption_comment(const char* admin_comment, const char* text);
 
 #ifdef __cplusplus
 }

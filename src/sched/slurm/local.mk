@@ -23,6 +23,7 @@ rail_chooser_sources = %D%/slurm_inside.h %D%/slurm_node_holds.c %D%/slurm_node_
 if SLURM_SRC_SELECT
 slurmplugin_LTLIBRARIES += select_rail.la
 select_rail_la_SOURCES = %D%/slurm_select_rail.c %D%/slurm_select_stock.c %D%/slurm_occupancy.c %D%/slurm_occupancy.h \
+	%D%/slurm_preemption.c %D%/slurm_preemption.h \
 	$(rail_chooser_sources)
 # No such file: its suffix makes automake link with the C++ compiler.
 nodist_EXTRA_select_rail_la_SOURCES = linked.cpp

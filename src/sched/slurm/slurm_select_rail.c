@@ -19,6 +19,7 @@
 
 #include "slurm_node_holds.h"
 #include "slurm_occupancy.h"
+#include "slurm_preemption.h"
 #include "slurm_question.h"
 #include "slurm_stock.h"
 
@@ -39,6 +40,7 @@ typedef int (*job_test_f)(job_record_t*, bitstr_t*, uint32_t, uint32_t, uint32_t
 typedef int (*plain_f)(void);
 
 static job_test_f stock_job_test;
+static int (*stock_job_fini)(job_record_t*);
 static plain_f stock_node_init, stock_reconfigure, stock_fini;
 static rail_advisor* advisor; /* only in slurmctld */
 
@@ -59,8 +61,10 @@ extern int init(void) {
     stock_node_init = (plain_f)stock_symbol("select_p_node_init");
     stock_reconfigure = (plain_f)stock_symbol("select_p_reconfigure");
     stock_fini = (plain_f)stock_symbol("fini");
+    stock_job_fini = (int (*)(job_record_t*))stock_symbol("select_p_job_fini");
     plain_f stock_init = (plain_f)stock_symbol("init");
-    if (!stock_job_test || !stock_node_init || !stock_reconfigure || !stock_fini || !stock_init)
+    if (!stock_job_test || !stock_job_fini || !stock_node_init || !stock_reconfigure || !stock_fini ||
+        !stock_init)
         return SLURM_ERROR;
     return stock_init();
 }
@@ -91,6 +95,11 @@ extern int select_p_node_init(void) {
 extern int select_p_reconfigure(void) {
     if (advisor) question_map_nodes(advisor);
     return stock_reconfigure();
+}
+
+extern int select_p_job_fini(job_record_t* job) {
+    if (advisor) preemption_ended(job);
+    return stock_job_fini(job);
 }
 
 /* One call of slurmctld. */
@@ -303,6 +312,44 @@ static int test_soft(const struct test* test, rail_plan* plan) {
     return rc == SLURM_SUCCESS ? rc : call_stock(test);
 }
 
+/* Where Slurm lets a gang preempt others and it does not fit beside them: in the place of those that lose the
+ * least work. */
+static int test_taking_over(const struct test* test, struct rail_question question) {
+    const uint16_t base = test->mode & SELECT_MODE_BASE;
+    if (base == SELECT_MODE_TEST_ONLY || !test->preemptable || !test->preempted) return SLURM_ERROR;
+    if (is_plain(&question) && (question.wanted < 2 || test->job->req_switch)) return SLURM_ERROR;
+    int64_t* free_at = xcalloc(node_record_count, sizeof(*free_at));
+    occupancy(test->job, test->nodes, OCCUPANCY_NOW, question.least, free_at, NULL);
+    uint8_t* required = question_required(test->job);
+    question.free_at = free_at;
+    question.required = required;
+    struct preemption chosen;
+    const bool found = preemption_choose(advisor, &question, test->nodes, test->preemptable, &chosen);
+    xfree(required);
+    xfree(free_at);
+    if (!found) return SLURM_ERROR;
+
+    const struct before before = remember(test->job);
+    bitstr_t* candidates = bit_copy(test->nodes);
+    struct test narrowed = *test;
+    narrowed.preemptable = chosen.jobs;
+    int rc = offer(&narrowed, &chosen.takeover->attempt, &before);
+    /* Slurm starts it at once in its simulation where all that may go have gone. */
+    if (rc == SLURM_SUCCESS && base == SELECT_MODE_WILL_RUN && test->job->start_time > time(NULL))
+        rc = SLURM_ERROR;
+    if (rc != SLURM_SUCCESS) {
+        bit_copybits(test->nodes, candidates);
+        restore(test->job, &before);
+        forget_preempted(test);
+    } else if (base == SELECT_MODE_RUN_NOW) {
+        verbose("%s: %pJ %s", plugin_type, test->job, chosen.takeover->attempt.why);
+        preemption_note(test->job, &chosen);
+    }
+    FREE_NULL_BITMAP(candidates);
+    preemption_free(&chosen);
+    return rc;
+}
+
 extern int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_nodes, uint32_t max_nodes,
                              uint32_t req_nodes, uint16_t mode, List preemptable, List* preempted,
                              bitstr_t* exc_cores) {
@@ -314,6 +361,7 @@ extern int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_no
         return call_stock(&test);
     node_holds_correct();
     const struct rail_question question = question_of(&test);
+    if (test_taking_over(&test, question) == SLURM_SUCCESS) return SLURM_SUCCESS;
     rail_plan* plan = make_plan(&test, question);
     if (!plan) return call_stock(&test);
     int rc = rail_plan_waits(plan) ? test_hard(&test, plan) : test_soft(&test, plan);

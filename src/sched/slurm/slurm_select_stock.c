@@ -3,8 +3,8 @@
 
 #include "slurm_stock.h"
 
-/* All of node_select_syms in Slurm 22.05's select.c but select_p_job_test, select_p_node_init and
- * select_p_reconfigure, which slurm_select_rail.c defines. */
+/* All of node_select_syms in Slurm 22.05's select.c but select_p_job_test, select_p_job_fini,
+ * select_p_node_init and select_p_reconfigure, which slurm_select_rail.c defines. */
 #define FORWARDED(X)                                                                                         \
     X(select_p_state_save)                                                                                   \
     X(select_p_state_restore)                                                                                \
@@ -14,7 +14,6 @@
     X(select_p_job_expand)                                                                                   \
     X(select_p_job_resized)                                                                                  \
     X(select_p_job_signal)                                                                                   \
-    X(select_p_job_fini)                                                                                     \
     X(select_p_job_suspend)                                                                                  \
     X(select_p_job_resume)                                                                                   \
     X(select_p_step_pick_nodes)                                                                              \

@@ -4,6 +4,10 @@
 #include "sched/hints.hpp"
 #include "unit/sched/advise/placement_site.hpp"
 
+#include "base/file.hpp"
+
+#include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <vector>
 
@@ -116,4 +120,44 @@ TEST_CASE("advice costs what [placement] budget lets it cost") {
         INFO("budget " << budget);
         CHECK(attempt->exact == exact);
     }
+}
+
+TEST_CASE("advisor: a gang takes the place of the jobs that were saved last") {
+    const PlacementSite site;
+    site.store("pods=1 units=2 hosts=4 rails=2");
+    const auto health = [&](base::SavedMap saved) {
+        REQUIRE(base::write_file(site.folder / "health.json",
+                                 base::print_health({base::now(), {}, {}, std::move(saved)})));
+    };
+    REQUIRE(base::write_file(site.folder / "railyard.conf",
+                             "[placement]\nfabric = \"" + site.fabric.string() + "\"\nhealth = \"" +
+                                 (site.folder / "health.json").string() + "\"\n"));
+    health({});
+    sched::Advisor advisor("Slurm", [](auto, const std::string&) {});
+    const std::vector<const char*> names{"n001", "n002", "n003", "n004", "n005", "n006", "n007", "n008"};
+    advisor.set_nodes(names);
+    const auto now = std::chrono::duration_cast<std::chrono::seconds>(base::now().time_since_epoch()).count();
+    const std::vector<std::int64_t> free_at(8, sched::Ask::never); // not even one is free
+    sched::Question question;
+    question.request.nodes = 4;
+    question.now = now;
+    question.free_at = free_at;
+    const std::vector<std::uint32_t> left{0, 1, 2, 3}, right{4, 5, 6, 7};
+    const std::vector<sched::Preemptible> jobs{{left, 12, 4, 0, now - 7200}, {right, 15, 5, 0, now - 3600}};
+    auto takeover = advisor.preempt(question, jobs);
+    REQUIRE(takeover);
+    CHECK(takeover->nodes == right);
+    CHECK(takeover->jobs == std::vector<std::uint32_t>{1});
+    CHECK(takeover->why ==
+          "takes the place of 1 of 2 jobs that may be preempted, 15 (5 nodes, 1 h 0 min since "
+          "its start): 5.0 node-hours of work at risk, no others that may go make room for less");
+    // Within a second or two of the file.
+    health({{12, base::now() - std::chrono::minutes(5)}});
+    CHECK(soon([&] {
+        takeover = advisor.preempt(question, jobs);
+        return takeover && takeover->nodes == left;
+    }));
+    CHECK(takeover->why.find("12 (4 nodes, 5 min") != std::string::npos);
+    question.request.nodes = 9;
+    CHECK_FALSE(advisor.preempt(question, jobs));
 }

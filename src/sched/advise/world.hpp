@@ -1,0 +1,22 @@
+// What an advisor looks at while it answers: the fabric and how the resource manager's node table maps to it.
+#pragma once
+
+#include "sched/advise/advisor.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace sched {
+
+inline constexpr std::uint32_t unknown_host = UINT32_MAX;
+
+// One consistent view. Never changed once made.
+struct Advisor::World {
+    std::shared_ptr<const Placing> placing;
+    std::vector<std::uint32_t> host_of_node; // unknown_host: not in the fabric
+    std::vector<std::uint32_t> node_of_host; // unknown_host: not in the table
+    std::vector<float> health;               // of each host; empty: all are sound
+};
+
+} // namespace sched
