@@ -1,13 +1,15 @@
 """The plugins inside Slurm: flags on their way to the controller, and the controller's choice of nodes."""
 
 import contextlib
+import json
+import time
 
 from railcluster.process import wait_for
 from railcluster.queue import (TIME, asked, comment, fields, fill, leave_five_free, log_lines, nodes_of, refused,
                                restart_slurmctld, running_on, state, submit, units_of, wait_state)
 from railcluster.testing import check, equal, holds, skip
 
-NEEDS = ["railtopo", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
+NEEDS = ["railtopo", "railckpt", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
 
 
 def test_flags_stand_in_help(cluster):
@@ -268,8 +270,9 @@ def test_immediate_jobs_do_not_spread(cluster):
     check("Granted" not in error, f"granted: {error}")
 
 
-def test_preemption_takes_one_unit(cluster):
-    """A job that may preempt others takes the nodes of one unit from them, and leaves the other unit alone."""
+@contextlib.contextmanager
+def preempting(cluster):
+    """Partitions high and low, of which the one preempts the jobs of the other, for as long as the block runs."""
     if not cluster.yard.namespaces:
         skip("hosts are plain processes: each has a slurm.conf of its own")
     conf = cluster.slurm.conf("ctl")
@@ -279,14 +282,41 @@ def test_preemption_takes_one_unit(cluster):
         conf.write_text(f"{before}PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
                         f"PartitionName=low PriorityTier=1 {partition}\nPartitionName=high PriorityTier=9 {partition}\n")
         restart_slurmctld(cluster)
-        halves = [nodes for unit in cluster.units for nodes in (unit[:4], unit[4:])]
-        low = [fill(cluster, nodes, "-p", "low", "--requeue") for nodes in halves]
-        job = submit(cluster, "-p", "high", "-N6", "--rail-span=unit")
-        nodes = running_on(cluster, job)
-        equal(len(units_of(cluster, nodes)), 1, f"units of {nodes}")
-        equal(sorted(state(cluster, each) for each in low), ["PENDING"] * 2 + ["RUNNING"] * 2, "the preempted and the spared")
-        cluster.out("scancel", job, *low)
+        yield
+        cluster.run("scancel", "--user=root", "--quiet")
         wait_for(lambda: not cluster.out("squeue", "-h"), 30, "the jobs to go")
     finally:
         conf.write_text(before)
         restart_slurmctld(cluster)
+
+
+def test_preemption_takes_one_unit_and_the_least_work(cluster):
+    """Who may preempt takes the nodes of one unit and leaves the other alone; and the place of a job that has just saved,
+    as its own railckpt told nodewatchd, restartd and by the health file slurmctld, though it has run the longest."""
+    with preempting(cluster):
+        halves = [nodes for unit in cluster.units for nodes in (unit[:4], unit[4:])]
+        folder = cluster.root / "scratch" / "preempted"
+        (folder / "ck").mkdir(parents=True)
+        script = (f"cd {folder}; echo weights >state; until [ -e go ]; do sleep 0.1; done; "
+                  f"{cluster.options.build}/railckpt commit --step 1 state; sleep 600")
+        saving = submit(cluster, "-p", "low", "-N4", "-w", ",".join(halves[0]), "--requeue", f"--ckpt-dir={folder}/ck",
+                        script=script)
+        wait_state(cluster, saving, "RUNNING")
+        others = [fill(cluster, nodes, "-p", "low", "--requeue") for nodes in halves[1:]]
+        job = submit(cluster, "-p", "high", "-N6", "--rail-span=unit")
+        nodes = running_on(cluster, job)
+        equal(units_of(cluster, nodes), {1}, f"units of {nodes}: the jobs that were started last")
+        equal([state(cluster, each) for each in (saving, *others)], ["RUNNING"] * 2 + ["PENDING"] * 2, "the spared and the preempted")
+
+        (folder / "go").touch()
+        health = cluster.root / "state" / "health.json"
+        wait_for(lambda: health.exists() and saving in json.loads(health.read_text()).get("saved", {}), 40,
+                 "restartd to write when the job saved", [cluster.log("ctl", "restartd"), cluster.root / f"{saving}.out"])
+        time.sleep(2.5)  # slurmctld looks at the file once a second
+        gang = submit(cluster, "-p", "high", "-N4")
+        equal(running_on(cluster, gang), halves[0], "the place of the job that saved")
+        holds(comment(cluster, gang), f"takes the place of 1 of 2 jobs that may be preempted, {saving} (4 nodes, ", "comment")
+        holds(comment(cluster, gang), "since its checkpoint", "comment")
+        holds(cluster.out("railctl", "explain", gang), f"preemption: takes the place of 1 of 2 jobs that may be preempted, {saving}",
+              "railctl explain")
+        equal([state(cluster, each) for each in (saving, others[0])], ["PENDING", "RUNNING"], "the one that saved, and the other")

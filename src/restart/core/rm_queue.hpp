@@ -57,6 +57,7 @@ struct QueueJob {
     std::uint32_t restarts = 0;          // how often it was requeued
     bool exclusive = false;
     std::vector<std::string> required, excluded;
+    std::string preempted;               // whose place it took, or who took its; a sentence, empty: neither
     std::vector<std::string> had;        // of the start before this one, to be kept (sched::Request::had)
     base::Time eligible{};               // since when it may start
     base::Time start{};                  // of its start; of a waiting job when it is expected, or 0

@@ -404,7 +404,18 @@ void Driver::write_health() {
         path = options_.health;
     }
     const auto spares = learn_spares();
-    if (!path.empty()) health_.write(path, {base::now(), weak_hosts(), spares});
+    if (!path.empty()) health_.write(path, {base::now(), weak_hosts(), spares, saved_jobs()});
+}
+
+// For whoever chooses which jobs to preempt.
+base::SavedMap Driver::saved_jobs() {
+    const std::lock_guard lock(mutex_);
+    base::SavedMap saved;
+    if (options_.policy.observe_only) return saved;
+    for (const auto& [id, job] : state_.jobs)
+        if (job.commit && id.index() == 0 && id.number() <= UINT32_MAX)
+            saved[static_cast<std::uint32_t>(id.number())] = job.commit->committed;
+    return saved;
 }
 
 // The spare floor follows what was learned of failures and repairs. Observing changes nothing, so placement

@@ -177,6 +177,7 @@ private:
     void warn_of_missing_parts();
     void load_fabric();
     void write_health();
+    base::SavedMap saved_jobs();
     void look_at_windows(); // with mutex_ held
     void log_witnesses();   // with mutex_ held
     base::HealthMap weak_hosts();

@@ -6,14 +6,21 @@
 #include <utility>
 
 namespace restart {
+namespace {
+
+// Some job of a large cluster commits at every moment; how old a checkpoint is matters to minutes.
+constexpr base::Duration saved_refresh = std::chrono::seconds(10);
+
+} // namespace
 
 void HealthWriter::write(const std::filesystem::path& path, base::HealthFile next) {
     if (path != std::exchange(path_, path)) last_.reset();
     // A clock that was set back must not keep the file from being written.
-    const bool says_nothing = next.hosts.empty() && !next.spare_floor;
+    const bool says_nothing = next.hosts.empty() && !next.spare_floor && next.saved.empty();
     const bool lasts = last_ && next.written >= last_->written &&
                        (says_nothing || next.written - last_->written < base::health_refresh);
-    if (lasts && last_->hosts == next.hosts && last_->spare_floor == next.spare_floor) return;
+    const bool saves = last_ && last_->saved != next.saved && next.written - last_->written >= saved_refresh;
+    if (lasts && !saves && last_->hosts == next.hosts && last_->spare_floor == next.spare_floor) return;
     if (auto done = base::write_file(path, base::print_health(next)); !done) {
         if (error_ != done.error().text)
             base::log::warning("{}: placement does not learn which hosts to avoid", done.error().text);

@@ -122,6 +122,7 @@ private:
         request.required = known(job_.required);
         if (request.required.size() < job_.required.size())
             out_.notes.push_back("hosts it requires are not in the fabric file");
+        if (!job_.preempted.empty()) out_.notes.push_back("preemption: " + job_.preempted);
         out_.hosts = known(job_.nodes);
         if (out_.hosts.size() < job_.nodes.size())
             out_.notes.push_back(fmt::format("{} of its {} hosts are not in the fabric file",

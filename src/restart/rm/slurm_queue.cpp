@@ -78,6 +78,7 @@ std::optional<QueueJob> read_queue_job(const job_info_t& job, base::Time now) {
     const auto comment = text_of(job.admin_comment);
     read.shown = sched::why_in(comment);
     if (auto hints = sched::parse_comment(comment)) read.hints = *std::move(hints);
+    read.preempted = base::as_utf8(sched::part_in(comment, sched::preempted_label));
     read.had = sched::had_in(comment, read.restarts);
     return read;
 }

@@ -115,6 +115,13 @@ TEST_CASE("a job that starts again is explained with the hosts it had") {
           Hosts{4});
 }
 
+TEST_CASE("a job that took the place of others, or lost its own, is explained with that") {
+    Scene scene;
+    scene.run(1, {"n5", "n6"}, now + 1h).preempted = "takes the place of 1 of 3 jobs that may be preempted";
+    CHECK(scene.of(1).notes ==
+          std::vector<std::string>{"preemption: takes the place of 1 of 3 jobs that may be preempted"});
+}
+
 TEST_CASE("how many gangs stand before one, and why, where restartd keeps the queue") {
     Scene scene;
     scene.wait(1, 8).standing = restart::QueueStanding{50, 3, {}};
