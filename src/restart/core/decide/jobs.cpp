@@ -104,9 +104,13 @@ void note_turn(StepContext& ctx, Incident& incident, const AffectedJob& affected
 bool must_retry_requeue(const StepContext& ctx, const Incident& incident, const AffectedJob& affected,
                         const JobState& job) {
     if (came_back(affected, job, incident.host)) return true;
-    if (!affected.settled || job.rm.restarts != affected.epoch || !is_on(job, incident)) return false;
+    if (job.rm.restarts != affected.epoch) return false;
     const auto* requeue = requeue_of(incident, affected);
-    return requeue != nullptr && requeue->progress == Progress::failed && ctx.now >= requeue->next_try;
+    if (requeue == nullptr || requeue->progress != Progress::failed) return false;
+    // It failed by the fault while its requeue was on its way: it is started again from its end.
+    const auto* action = as<RequeueJob>(requeue->action);
+    if (job.rm.phase == JobPhase::ended) return action != nullptr && !action->ended;
+    return affected.settled && is_on(job, incident) && ctx.now >= requeue->next_try;
 }
 
 } // namespace

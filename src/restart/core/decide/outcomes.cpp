@@ -88,6 +88,10 @@ void settle_job(StepContext& ctx, Incident& incident, AffectedJob& affected) {
     if (requeue == nullptr) return;
     if (affected.goal == JobGoal::held ? requeue->settled() : requeue->progress == Progress::failed) {
         if (!requeue->seen) return; // it may have failed because the job has just ended
+        // What has become of a job that leaves some resource managers know only seconds later.
+        if (requeue->progress == Progress::failed && job.rm.phase == JobPhase::completing &&
+            job.rm.restarts == affected.epoch)
+            return;
         affected.settled = true;
         ctx.note(NoteKind::outcome, incident, affected.id,
                  fmt::format("job {} {}", affected.shown(),

@@ -29,6 +29,18 @@ const restart::RequeueJob* last_requeue(const World& world) {
     return nullptr;
 }
 
+// A host of the job loses power, and its communication library fails on the other one; it is told so late
+// that its requeue comes first.
+base::JobId fail_beside_a_lost_host(World& world, std::uint32_t code) {
+    world.failure_settles = 8;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(5);
+    world.power_off("n002");
+    world.run(0.25);
+    world.fail_job(job, code);
+    return job;
+}
+
 } // namespace
 
 TEST_CASE("an error of the application is no error of a host") {
@@ -88,6 +100,34 @@ TEST_CASE("a job whose host was lost is the host's loss, also when its script no
     CHECK(world.state().jobs.at(job).crashes == restart::CrashLoop{});
     CHECK(last_requeue(world)->job.host == "n002");
     CHECK(world.count(ActionKind::requeue_job) == 1);
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("a job that is leaving when it is to be requeued starts again once it is known to have failed") {
+    World world(8);
+    const auto job = fail_beside_a_lost_host(world, GENERATE(1U, 139U));
+    world.run(60);
+    INFO(world.story());
+    REQUIRE(world.count(ActionKind::requeue_job) == 2);
+    CHECK(world.noted("not done: the job has ended"));
+    CHECK(last_requeue(world)->ended);
+    CHECK(last_requeue(world)->job.host == "n002");
+    CHECK(world.job(job).restarts == 1);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK_FALSE(world.noted("an administrator must see to it"));
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("of a job that is ended by its user while it is to be requeued nothing more is asked") {
+    World world(8);
+    const auto job = fail_beside_a_lost_host(world, 1);
+    world.run(6);
+    world.end_job(job); // it was no failure
+    world.run(40);
+    INFO(world.story());
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+    CHECK(world.noted("job 1 has ended"));
+    CHECK_FALSE(world.noted("an administrator must see to it"));
     CHECK(world.state().incidents.empty());
 }
 

@@ -189,7 +189,7 @@ std::optional<base::Error> World::carry_out(const restart::ResumeHost& action) {
 void World::end_jobs_on(const std::string& host) {
     for (auto& [id, job] : jobs_) {
         auto& nodes = job.rm.nodes;
-        if (std::find(nodes.begin(), nodes.end(), host) == nodes.end()) continue;
+        if (job.fails_at || std::find(nodes.begin(), nodes.end(), host) == nodes.end()) continue;
         if (!job.run || nodes.front() == host) {
             requeue(job);
             continue;
@@ -258,7 +258,8 @@ std::optional<base::Error> World::carry_out(const restart::RequeueJob& action) {
     auto* job = find_job(action.job.id);
     if (job == nullptr) return ended();
     const auto& failure = job->rm.failure;
-    if (failure && (failure->code == sched::no_restart_code || job->rm.restarts != action.job.epoch))
+    if (job->fails_at ||
+        (failure && (failure->code == sched::no_restart_code || job->rm.restarts != action.job.epoch)))
         return ended();
     const bool there = failure || job->rm.phase == JobPhase::running;
     if (job->rm.restarts == action.job.epoch && there) requeue(*job);
@@ -292,6 +293,11 @@ std::optional<base::Error> World::carry_out(const restart::NotifyJob& action) {
 }
 
 void World::settle(Job& job) {
+    if (job.fails_at && *job.fails_at <= now_) {
+        job.rm.phase = JobPhase::ended;
+        job.rm.failure =
+            restart::RmFailure{job.code, *std::exchange(job.fails_at, {}), std::exchange(job.rm.nodes, {})};
+    }
     if (!job.ends_at || *job.ends_at > now_) return;
     job.ends_at.reset();
     job.rm.phase = JobPhase::pending;
@@ -329,9 +335,11 @@ void World::schedule() {
 
 void World::fail_job(base::JobId id, std::uint32_t code) {
     auto& job = jobs_.at(id);
-    job.rm.phase = JobPhase::ended;
-    job.rm.failure = restart::RmFailure{code, now_, std::exchange(job.rm.nodes, {})};
+    job.rm.phase = JobPhase::completing;
+    job.code = code;
+    job.fails_at = now_ + base::duration_from_seconds(failure_settles);
     job.saves_at.reset();
+    settle(job);
 }
 
 void World::fail_launch(base::JobId id) {

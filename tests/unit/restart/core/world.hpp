@@ -121,6 +121,9 @@ public:
     void end_job(base::JobId id) { jobs_.erase(id); }
     void fail_launch(base::JobId id);                  // the resource manager requeues and holds it
     void fail_job(base::JobId id, std::uint32_t code); // by itself; the resource manager remembers it
+    // Until it says so: LSF shows a job that may only be on its way back for so long, and requeues nothing
+    // then.
+    double failure_settles = 0;
 
     const restart::State& state() const { return state_; }
     base::Time now() const { return now_; }
@@ -164,8 +167,10 @@ private:
         restart::RmJob rm;
         bool held = false;
         std::optional<restart::Commit> commit;
-        std::optional<base::Time> ends_at; // its processes have ended then
-        bool begin_at_end = false;         // whether it was let begin before that
+        std::optional<base::Time> ends_at;  // its processes have ended then
+        bool begin_at_end = false;          // whether it was let begin before that
+        std::optional<base::Time> fails_at; // its failure is told then
+        std::uint32_t code = 0;
         std::optional<base::Time> saves_at;
         std::optional<restart::JobRun> run;
         std::optional<restart::RunOrder> order;
