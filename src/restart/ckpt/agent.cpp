@@ -77,6 +77,14 @@ Expected<KeepAdvice> Agent::keep(const JobKeep& keep) {
     return advice;
 }
 
+Expected<PreflightAdvice> Agent::preflight(const Preflight& preflight) {
+    const auto line = ask(to_line(preflight), Clock::now() + patience_);
+    if (!line) return line.error();
+    auto advice = read_preflight_advice(*line);
+    if (!advice) return give_up(std::move(advice).error());
+    return advice;
+}
+
 Expected<void> Agent::save(base::Duration within) {
     const auto line = ask(to_line(JobSave{base::to_seconds(within)}), Clock::now() + patience_);
     if (!line) return line.error();

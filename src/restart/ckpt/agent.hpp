@@ -56,6 +56,9 @@ public:
     // as due.
     base::Expected<KeepAdvice> keep(const JobKeep& keep);
 
+    // What came of the job's preflight, and whether the job is to start. Errors: as due.
+    base::Expected<PreflightAdvice> preflight(const Preflight& preflight);
+
     // This start of the job ends soon: its processes on this host are to save within this time. Errors: as
     // due.
     base::Expected<void> save(base::Duration within);

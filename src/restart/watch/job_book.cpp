@@ -154,6 +154,27 @@ RunAdvice JobBook::run_advice(const JobKey& job) const {
     return {entry.run && entry.run == entry.run_told, entry.suspected, entry.order};
 }
 
+void JobBook::preflight(const JobKey& job, Preflight preflight) {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    if (known == entries_.end() || known->second.preflight == preflight) return;
+    known->second.preflight = std::move(preflight);
+    known->second.preflight_advice = {};
+    known->second.preflight_said = 0;
+}
+
+void JobBook::end_preflight(const JobKey& job) {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    if (known != entries_.end() && known->second.preflight) known->second.preflight->requeue = false;
+}
+
+PreflightAdvice JobBook::preflight_advice(const JobKey& job) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(job);
+    return known == entries_.end() ? PreflightAdvice() : known->second.preflight_advice;
+}
+
 void JobBook::keep(const JobKey& job, Kept before, Kept now) {
     const std::lock_guard lock(mutex_);
     const auto known = entries_.find(job);
@@ -189,6 +210,7 @@ JobBook::Awaited JobBook::awaited() const {
     const std::lock_guard lock(mutex_);
     auto awaited = Awaited::nothing;
     for (const auto& [key, entry] : entries_) {
+        if (entry.preflight && entry.preflight->requeue) return Awaited::now;
         if (!entry.run) continue;
         if (entry.run->ended || entry.advice.save_by) return Awaited::now;
         awaited = Awaited::later;
@@ -213,6 +235,17 @@ std::vector<JobReport> JobBook::entries(Clock::time_point now) const {
             continue;
         bytes += entry.run->hosts.size() + entry.run->spares.size();
         job.run = entry.run;
+    }
+    std::size_t preflights = 0;
+    for (const bool asks : {true, false}) {
+        i = 0;
+        for (const auto& [key, entry] : entries_) {
+            auto& job = jobs[i++];
+            if (!entry.preflight || entry.preflight->requeue != asks || preflights == most_preflights)
+                continue;
+            ++preflights;
+            job.preflight = entry.preflight;
+        }
     }
     bytes = 0;
     for (const bool reported : {false, true}) {
@@ -253,6 +286,15 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
         else // restartd no longer requests anything; the last interval stays valid
             entry.advice = {entry.advice.interval_s, std::nullopt, std::nullopt};
         entry.order = said != reply.jobs.end() ? said->order : std::nullopt;
+        if (entry.preflight && said != reply.jobs.end()) entry.preflight_advice = said->preflight;
+        // One that asks is repeated until the asker goes.
+        if (entry.preflight && !entry.preflight->requeue &&
+            std::any_of(sent.begin(), sent.end(), [&, &k = key, &e = entry](const JobReport& job) {
+                return job.preflight == e.preflight && job.id == k.id && job.epoch == k.epoch &&
+                       job.uid == k.uid;
+            }))
+            if (said != reply.jobs.end() || ++entry.preflight_said >= most_stepped_said)
+                entry.preflight.reset();
         entry.suspected = said != reply.jobs.end() && said->suspected;
         const auto over =
             std::find_if(reply.ends.begin(), reply.ends.end(),

@@ -38,6 +38,7 @@ public:
     static constexpr std::size_t idle_answers = 600;          // ten minutes at the usual interval
     static constexpr std::size_t most_path_bytes = 256 << 10; // of all checkpoints in a report
     static constexpr std::size_t most_run_bytes = 128 << 10;  // of all lists of hosts in a report
+    static constexpr std::size_t most_preflights = 4;         // in a report, those that wait first
 
     // A client of the job has connected or left. A job stays active until restartd has answered
     // `idle_answers` reports after its last client left: a script that asks each minute gets requests made in
@@ -75,6 +76,12 @@ public:
     std::uint64_t new_holder();
     RunAdvice run_advice(const JobKey& job) const;
 
+    // What came of the job's preflight; it replaces an earlier one. The job must have joined. Without an
+    // asker, who has left, it asks for no requeue any more, and is kept until restartd has it.
+    void preflight(const JobKey& job, Preflight preflight);
+    void end_preflight(const JobKey& job);
+    PreflightAdvice preflight_advice(const JobKey& job) const;
+
     // A client that watches over the job's processes here says how they are, in place of what it said
     // `before`; Kept::no: it does so no longer. The job must have joined.
     void keep(const JobKey& job, Kept before, Kept now);
@@ -85,7 +92,7 @@ public:
     void set_cut_off(std::optional<std::string> why);
 
     // Whether railruns wait for restartd's word, which comes with the answer to a report. now: the step of
-    // one has ended, or its job is saving so as to be moved.
+    // one has ended, its job is saving so as to be moved, or a preflight asks for a requeue.
     enum class Awaited { nothing, later, now };
     Awaited awaited() const;
 
@@ -121,6 +128,9 @@ private:
         bool suspected = false;
         std::size_t keepers = 0, ended = 0; // clients that keep processes, and those that have ended theirs
         std::optional<std::string> end;     // why they are to be
+        std::optional<Preflight> preflight;
+        PreflightAdvice preflight_advice;
+        int preflight_said = 0; // as stepped_said
         std::optional<NcclWord> nccl;
         std::map<std::uint32_t, Marked> marked;   // by rank
         std::vector<RankPace> ranks;              // of the last window

@@ -7,8 +7,8 @@ namespace restart {
 JobSession::JobSession(JobSession&& other) noexcept
     : book_(other.book_), ucx_(other.ucx_), uid_(other.uid_), job_(std::exchange(other.job_, std::nullopt)),
       holder_(std::exchange(other.holder_, 0)), kept_(std::exchange(other.kept_, Kept::no)),
-      speaker_(std::exchange(other.speaker_, 0)), port_(std::move(other.port_)), errors_(other.errors_),
-      news_(other.news_) {}
+      preflight_(std::exchange(other.preflight_, false)), speaker_(std::exchange(other.speaker_, 0)),
+      port_(std::move(other.port_)), errors_(other.errors_), news_(other.news_) {}
 
 JobSession::~JobSession() {
     leave();
@@ -17,6 +17,8 @@ JobSession::~JobSession() {
 
 void JobSession::leave() {
     if (!job_) return;
+    if (preflight_) book_->end_preflight(*job_);
+    preflight_ = false;
     if (holder_ != 0) static_cast<void>(book_->run(*job_, holder_, std::nullopt).has_value());
     if (kept_ != Kept::no) {
         book_->keep(*job_, kept_, Kept::no);
@@ -86,6 +88,12 @@ base::Expected<std::string> JobSession::perform(std::string_view line, base::Tim
     if (auto* said = std::get_if<JobRun>(&*request)) return run(std::move(*said));
     if (std::holds_alternative<JobOver>(*request)) return run(std::nullopt);
     if (const auto* kept = std::get_if<JobKeep>(&*request)) return keep(*kept);
+    if (auto* told = std::get_if<Preflight>(&*request)) {
+        news_ = news_ || !preflight_;
+        preflight_ = true;
+        book_->preflight(*job_, std::move(*told));
+        return preflight_answer(book_->preflight_advice(*job_));
+    }
     if (const auto* mark = std::get_if<JobMark>(&*request)) {
         book_->mark(*job_, *mark);
         return commit_answer();

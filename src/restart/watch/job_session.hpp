@@ -48,6 +48,7 @@ private:
     std::optional<JobKey> job_;
     std::uint64_t holder_ = 0;  // of what the job's railrun runs; 0: this client is none
     Kept kept_ = Kept::no;      // the job's processes, by this client
+    bool preflight_ = false;    // it told what came of the job's
     std::uint64_t speaker_ = 0; // in the book of UCX; 0: this client says nothing of it
     std::unique_ptr<UcxPort> port_;
     int errors_ = 0;

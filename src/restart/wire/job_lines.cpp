@@ -150,6 +150,13 @@ Expected<JobRequest> read_save(const Reader& body) {
     return JobRequest(*save);
 }
 
+Expected<JobRequest> read_preflight(const Reader& body) {
+    auto preflight = take<Preflight>(body);
+    if (!preflight) return std::move(preflight).error();
+    if (auto sound = check(*preflight); !sound) return std::move(sound).error();
+    return JobRequest(*std::move(preflight));
+}
+
 Expected<JobRequest> read_mark(const Reader& body) {
     auto mark = take<JobMark>(body);
     if (!mark) return std::move(mark).error();
@@ -173,8 +180,8 @@ Expected<void> judge(const Reader& answer) {
 } // namespace
 
 std::string to_line(const JobRequest& request) {
-    static constexpr boost::json::string_view ops[] = {"hello", "due",   "commit", "run", "over",
-                                                       "ucx",   "stats", "mark",   "keep", "save"};
+    static constexpr boost::json::string_view ops[] = {"hello", "due",  "commit", "run",  "over",     "ucx",
+                                                       "stats", "mark", "keep",   "save", "preflight"};
     boost::json::object line{{"op", ops[request.index()]}};
     const auto body =
         std::visit([](const auto& held) { return codec::Writer::value(held).as_object(); }, request);
@@ -198,8 +205,10 @@ Expected<JobRequest> read_job_request(std::string_view line) {
     if (*op == "mark") return read_mark(body);
     if (*op == "keep") return read_keep(body);
     if (*op == "save") return read_save(body);
+    if (*op == "preflight") return read_preflight(body);
     if (*op != "hello")
-        return body.error("op: must be hello, due, commit, run, over, ucx, stats, mark, keep or save");
+        return body.error(
+            "op: must be hello, due, commit, run, over, ucx, stats, mark, keep, save or preflight");
     auto hello = take<JobHello>(body);
     if (!hello) return std::move(hello).error();
     return JobRequest(*hello);
@@ -225,6 +234,11 @@ std::string run_answer(const RunAdvice& advice) {
     return line_of(body);
 }
 std::string keep_answer(const KeepAdvice& advice) {
+    auto body = codec::Writer::value(advice).as_object();
+    body["ok"] = true;
+    return line_of(body);
+}
+std::string preflight_answer(const PreflightAdvice& advice) {
     auto body = codec::Writer::value(advice).as_object();
     body["ok"] = true;
     return line_of(body);
@@ -261,6 +275,14 @@ Expected<KeepAdvice> read_keep_advice(std::string_view line) {
     const Reader answer(*document);
     if (auto sound = judge(answer); !sound) return std::move(sound).error();
     return take<KeepAdvice>(answer);
+}
+
+Expected<PreflightAdvice> read_preflight_advice(std::string_view line) {
+    const auto document = base::parse_json(line);
+    if (!document) return document.error();
+    const Reader answer(*document);
+    if (auto sound = judge(answer); !sound) return std::move(sound).error();
+    return take<PreflightAdvice>(answer);
 }
 
 Expected<void> read_done(std::string_view line) {

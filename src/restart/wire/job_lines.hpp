@@ -12,6 +12,7 @@
 //   {"op":"ucx","job":12,"epoch":1,"rank":3,"paths":[{"over":"rc_mlx5/mlx5_3:1","endpoints":31}]} {"ok":true}
 //   {"op":"stats","job":12,"epoch":1,"uid":1000}                        {"ok":true,"port":40321}
 //   {"op":"save","within_s":10}                                         {"ok":true}
+//   {"op":"preflight","without":["n3"],"requeue":true,"words":[…]}      {"ok":true,"requeued":true}
 //
 // Anything else is answered {"ok":false,"error":"…"} and changes nothing. Lines carry no version: librailckpt
 // lives in a job's container and may be years older or newer than the agent, so members are only ever added.
@@ -110,9 +111,10 @@ struct JobSave {
     double within_s = 0;
 };
 
-// JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do.
-using JobRequest =
-    std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats, JobMark, JobKeep, JobSave>;
+// JobRun (wire/report.hpp): what the job's railrun runs now, and the question what it is to do. Preflight
+// (wire/check_word.hpp): what came of the job's, and the question whether it is to start.
+using JobRequest = std::variant<JobHello, JobDue, JobCommit, JobRun, JobOver, JobUcx, JobStats, JobMark,
+                                JobKeep, JobSave, Preflight>;
 
 // What a job is to know. Without an answer from restartd yet there is no interval.
 struct Advice {
@@ -147,6 +149,7 @@ std::string commit_answer(); // also of over, ucx, mark and save
 std::string stats_answer(std::uint16_t port);
 std::string run_answer(const RunAdvice& advice);
 std::string keep_answer(const KeepAdvice& advice);
+std::string preflight_answer(const PreflightAdvice& advice);
 std::string job_refusal(std::string_view why);
 
 // Errors: also Code::denied, the agent's refusal.
@@ -154,5 +157,6 @@ base::Expected<Advice> read_advice(std::string_view line); // of hello and due
 base::Expected<void> read_done(std::string_view line);     // of commit, over, ucx, mark and save
 base::Expected<RunAdvice> read_run_advice(std::string_view line);
 base::Expected<KeepAdvice> read_keep_advice(std::string_view line);
+base::Expected<PreflightAdvice> read_preflight_advice(std::string_view line);
 
 } // namespace restart

@@ -80,6 +80,9 @@ Expected<void> check(const Report& report) {
         for (const auto& rank : report.jobs[i].ranks)
             if (auto sound = check(rank); !sound)
                 return std::move(sound).error().within(fmt::format("jobs[{}].ranks", i));
+        if (const auto& preflight = report.jobs[i].preflight)
+            if (auto sound = check(*preflight); !sound)
+                return std::move(sound).error().within(fmt::format("jobs[{}].preflight", i));
         if (const auto& run = report.jobs[i].run)
             if (auto sound = check(*run); !sound)
                 return std::move(sound).error().within(fmt::format("jobs[{}].run", i));
@@ -133,6 +136,14 @@ Expected<void> check(const JobRun& run) {
 }
 Expected<void> check(const RunOrder& order) {
     if (order.hosts.empty() || !is_host_list(order.hosts)) return wrong("hosts", "must be a list of hosts");
+    return {};
+}
+
+Expected<void> check(const Preflight& preflight) {
+    for (const auto& host : preflight.without)
+        if (!is_host(host) || host.size() > 64) return wrong("without", "must be names of hosts");
+    for (const auto& word : preflight.words)
+        if (!word.host.empty() && !is_host(word.host)) return wrong("words.host", "must be a host's name");
     return {};
 }
 

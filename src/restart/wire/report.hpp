@@ -11,6 +11,7 @@
 #include "base/job_id.hpp"
 #include "base/knock.hpp"
 #include "base/slurmd_record.hpp"
+#include "restart/wire/check_word.hpp"
 #include "restart/wire/pace.hpp"
 
 #include <cstdint>
@@ -100,6 +101,7 @@ struct JobReport {
     // about the job; later again when another process of this start makes its first one.
     std::optional<double> stepped_s{};
     Kept kept = Kept::no;
+    std::optional<Preflight> preflight{}; // of this start; until it has begun its script, and is told
     bool operator==(const JobReport&) const = default;
 };
 
@@ -185,6 +187,8 @@ struct JobReply {
     std::optional<RunOrder> order{};
     bool suspected =
         false; // a host of its launch may be lost: that the launch ended may not be its own fault
+    // To a preflight that asks for a requeue: it is requeued, or why it is not.
+    PreflightAdvice preflight{};
     bool operator==(const JobReply&) const = default;
 };
 

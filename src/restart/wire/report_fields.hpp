@@ -21,6 +21,9 @@ template <> struct codec::Names<base::Knocked> {
 template <> struct codec::Names<Kept> {
     static constexpr std::array<std::string_view, 3> names{"no", "here", "ended"};
 };
+template <> struct codec::Names<CheckVerdict> {
+    static constexpr std::array<std::string_view, 5> names{"sound", "measured", "warning", "bad", "not run"};
+};
 template <> struct codec::Names<Severity> {
     static constexpr std::array<std::string_view, 4> names{"info", "warn", "evict", "fatal"};
 };
@@ -72,6 +75,29 @@ template <class Codec> void fields(Codec& codec, codec::Of<NcclWord> auto& word)
     codec.maybe("here", word.here, most_ras_signs);
 }
 
+// A line of a job must hold a preflight.
+template <class Codec> void fields(Codec& codec, codec::Of<CheckWord> auto& word) {
+    codec.maybe("host", word.host, 64);
+    codec("check", word.check, 64);
+    codec("component", word.component, 64);
+    codec("verdict", word.verdict);
+    codec.maybe("value", word.value);
+    codec.maybe("unit", word.unit, 16);
+    codec.maybe("expected", word.expected);
+    codec.maybe("says", word.says, 160);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<Preflight> auto& preflight) {
+    codec.maybe("without", preflight.without, most_preflight_hosts);
+    codec.maybe("requeue", preflight.requeue);
+    codec.maybe("words", preflight.words, most_preflight_words);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<PreflightAdvice> auto& advice) {
+    codec.maybe("requeued", advice.requeued);
+    codec.maybe("stays", advice.stays, 200);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job) {
     codec("id", job.id);
     codec("epoch", job.epoch);
@@ -82,6 +108,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job)
     codec.maybe("ranks", job.ranks, most_paced_ranks);
     codec.maybe("stepped_s", job.stepped_s);
     codec.maybe("kept", job.kept);
+    codec.maybe("preflight", job.preflight);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<LookRequest> auto& look) {
@@ -127,6 +154,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReply> auto& job) 
     codec("incident", job.incident, 64);
     codec.maybe("order", job.order);
     codec.maybe("suspected", job.suspected);
+    codec.maybe("preflight", job.preflight);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobEnd> auto& end) {

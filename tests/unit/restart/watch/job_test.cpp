@@ -188,7 +188,8 @@ TEST_CASE("lines that are refused name the field and change nothing") {
         {"[]", "op"},
         {"{}", "op"},
         {R"({"op":1})", "op"},
-        {R"({"op":"dance"})", "must be hello, due, commit, run, over, ucx, stats, mark, keep or save"},
+        {R"({"op":"dance"})", "must be hello, due, commit, run, over, ucx, stats, mark, keep, save or "
+                              "preflight"},
         {R"({"op":"hello"})", "job"},
         {R"({"op":"hello","job":0,"epoch":0})", "job"},
         {R"({"op":"hello","job":-1,"epoch":0})", "job"},
