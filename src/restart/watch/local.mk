@@ -33,7 +33,9 @@ libry_watch_la_SOURCES = \
 	%D%/rules/describe.cpp %D%/rules/describe.hpp \
 	%D%/rules/events.cpp %D%/rules/events.hpp \
 	%D%/rules/evidence.cpp %D%/rules/evidence.hpp \
+	%D%/rules/expectations.cpp %D%/rules/expectations.hpp \
 	%D%/rules/fields.cpp %D%/rules/fields.hpp \
+	%D%/rules/pattern.cpp %D%/rules/pattern.hpp \
 	%D%/rules/rule.hpp \
 	%D%/rules/rule_book.cpp %D%/rules/rule_book.hpp \
 	%D%/rules/rule_reader.cpp %D%/rules/rule_reader.hpp \
@@ -42,6 +44,7 @@ libry_watch_la_SOURCES = \
 	%D%/rules/rule_view.cpp %D%/rules/rule_view.hpp \
 	%D%/rules/signal.cpp %D%/rules/signal.hpp \
 	%D%/rules/table.cpp %D%/rules/table.hpp \
+	%D%/rules/table_expected.cpp %D%/rules/table_expected.hpp \
 	%D%/rules/table_gpu.cpp %D%/rules/table_host.cpp %D%/rules/table_ib.cpp %D%/rules/table_link.cpp \
 	%D%/rules/table_ucx.cpp %D%/rules/table_xid.cpp \
 	%D%/rules_file.cpp %D%/rules_file.hpp \

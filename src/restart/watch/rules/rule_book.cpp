@@ -1,6 +1,7 @@
 #include "restart/watch/rules/rule_book.hpp"
 
 #include "restart/watch/rules/evidence.hpp"
+#include "restart/watch/rules/pattern.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -33,34 +34,6 @@ bool sees_the_same(const Rule& a, const Rule& b) {
     return a.signal == b.signal && a.test == b.test && a.of_windows == b.of_windows &&
            a.samples == b.samples &&
            (a.window == b.window || !(a.counts_growth() || a.of_windows > 0 || a.samples > 0));
-}
-
-// '*' stands for any text. Each part between two is taken where it comes first, which loses no match: time is
-// linear in the text, whatever a site's pattern.
-bool fits_one(std::string_view pattern, std::string_view text) {
-    auto star = pattern.find('*');
-    if (star == std::string_view::npos) return pattern == text;
-    if (!text.starts_with(pattern.substr(0, star))) return false;
-    text.remove_prefix(star);
-    for (;;) {
-        pattern.remove_prefix(star + 1);
-        star = pattern.find('*');
-        if (star == std::string_view::npos) return text.ends_with(pattern);
-        const auto part = pattern.substr(0, star);
-        const auto found = text.find(part);
-        if (found == std::string_view::npos) return false;
-        text.remove_prefix(found + part.size());
-    }
-}
-
-// '|' stands between several.
-bool fits(std::string_view patterns, std::string_view text) {
-    for (;;) {
-        const auto bar = std::min(patterns.find('|'), patterns.size());
-        if (fits_one(patterns.substr(0, bar), text)) return true;
-        if (bar == patterns.size()) return false;
-        patterns.remove_prefix(bar + 1);
-    }
 }
 
 } // namespace

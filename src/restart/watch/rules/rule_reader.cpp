@@ -3,6 +3,7 @@
 #include "base/keys.hpp"
 #include "base/units.hpp"
 #include "restart/watch/rules/evidence.hpp"
+#include "restart/watch/rules/expectations.hpp"
 #include "restart/watch/rules/signal.hpp"
 
 #include <algorithm>
@@ -266,7 +267,8 @@ Expected<void> RuleReader::check(const Rule& rule, const base::TomlTable& table)
 
 Expected<void> RuleReader::read_row(const base::TomlTable& table) {
     if (table.name != "rule")
-        return error(table.line, fmt::format("unknown table [{}]; there is [[rule]]", table.name));
+        return error(table.line, fmt::format("unknown table [{}]; there are [[rule]] and [[{}]]", table.name,
+                                             expected_table));
     const auto named = std::find_if(table.values.begin(), table.values.end(),
                                     [](const base::TomlValue& value) { return value.key == "name"; });
     if (named == table.values.end()) return error(table.line, "the rule has no name");
@@ -302,8 +304,11 @@ Expected<RuleSet> RuleReader::read(std::string_view text) {
     const auto tables = base::parse_toml(text, file_);
     if (!tables) return tables.error();
     if (tables->size() > most_rows) return error(tables->back().line, "the file has more than 1000 rules");
+    // What railcheck expects is checked here, too: a mistake is found before the day that it is needed.
+    if (auto sound = Expectations::from_text(text, file_); !sound) return std::move(sound).error();
     for (const auto& table : *tables)
-        if (auto done = read_row(table); !done) return std::move(done).error();
+        if (table.name != expected_table)
+            if (auto done = read_row(table); !done) return std::move(done).error();
     rules_.rows_.insert(rules_.rows_.begin(), fresh_.begin(), fresh_.end());
     return std::move(rules_);
 }

@@ -22,6 +22,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/pace_meter_test.cpp \
 	%D%/peer_looker_test.cpp \
 	%D%/reporter_test.cpp \
+	%D%/rules/expectations_test.cpp \
 	%D%/rules/manual_test.cpp \
 	%D%/rules/rule_book_test.cpp \
 	%D%/rules/rule_set_test.cpp \

@@ -2,6 +2,7 @@
 // With RAILYARD_WRITE=1 both are written from the tables.
 #include "restart/watch/rules/describe.hpp"
 #include "restart/watch/rules/evidence.hpp"
+#include "restart/watch/rules/expectations.hpp"
 #include "restart/watch/rules/fields.hpp"
 #include "restart/watch/rules/rule_set.hpp"
 #include "restart/watch/rules/signal.hpp"
@@ -77,6 +78,19 @@ std::string rules_page() {
     return text + ".El\n";
 }
 
+std::string expectations_page() {
+    std::string text = ".Sh EXPECTATIONS\nTests and what they measure:\n.Bl -tag -width Ds\n";
+    for (const auto& test : measured_tests())
+        text += fmt::format(".It Li {}\n{}\n.Pq {}\n", test.name, mdoc(test.meaning), test.unit);
+    text += ".El\n.Pp\nThe rows that Railyard comes with, and the least share that is not bad:\n.Bl -tag "
+            "-width Ds\n";
+    const Expectations expected;
+    for (const auto& row : expected.rows())
+        text += fmt::format(".It Li {} No of Li {}\n{}, at least {:g} %\n.Pq {}\n", row.test, mdoc(row.of),
+                            row.value, 100 * row.least, mdoc(row.source));
+    return text + ".El\n";
+}
+
 std::string commented(std::string_view text) {
     std::string out;
     std::istringstream lines{std::string(text)};
@@ -87,12 +101,12 @@ std::string commented(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("the manual page lists every field, signal and rule with what it says") {
+TEST_CASE("the manual page lists every field, signal, rule and expectation with what it says") {
     auto page = source("man/health.conf.5");
     const auto begin = page.find(".Sh FIELDS\n"), end = page.find(".Sh FILES\n");
     REQUIRE(begin != std::string::npos);
     REQUIRE(end != std::string::npos);
-    const auto wanted = fields_page() + signals_page() + rules_page();
+    const auto wanted = fields_page() + signals_page() + rules_page() + expectations_page();
     if (std::getenv("RAILYARD_WRITE") != nullptr) {
         page.replace(begin, end - begin, wanted);
         REQUIRE(base::write_file(path_of("man/health.conf.5"), page));
@@ -107,7 +121,8 @@ TEST_CASE("the sample file holds every rule, each as a comment, and changes noth
     const auto head = sample.find("\n\n");
     REQUIRE(head != std::string::npos);
     const RuleSet rules;
-    const auto wanted = commented(rules.print());
+    const Expectations expected;
+    const auto wanted = commented(rules.print() + "\n" + expected.print());
     if (std::getenv("RAILYARD_WRITE") != nullptr) {
         sample.replace(head + 2, std::string::npos, wanted);
         REQUIRE(base::write_file(path_of("etc/health.conf"), sample));
@@ -117,6 +132,9 @@ TEST_CASE("the sample file holds every rule, each as a comment, and changes noth
     const auto as_it_is = RuleSet::from_text(sample, "etc/health.conf");
     REQUIRE(as_it_is);
     CHECK(as_it_is->print() == rules.print());
+    const auto printed = Expectations::from_text(expected.print(), "printed");
+    REQUIRE(printed);
+    CHECK(printed->print() == expected.print());
 }
 
 TEST_CASE("a rule as a phrase") {

@@ -97,7 +97,7 @@ TEST_CASE("what [throttle] of railyard.conf fills is said so, and may be filled 
 
 TEST_CASE("a wrong file is refused with its line, the row and the key") {
     CHECK_THAT(refusal("\n[[rule\n"), Catch::StartsWith("h:2: "));
-    CHECK(refusal("\n[rules]\nx = 1\n") == "h:2: unknown table [rules]; there is [[rule]]");
+    CHECK(refusal("\n[rules]\nx = 1\n") == "h:2: unknown table [rules]; there are [[rule]] and [[expected]]");
     CHECK(refusal("[[rule]]\nsignal = \"gpu.lost\"\n") == "h:1: the rule has no name");
     CHECK(refusal("[[rule]]\nname = \"gpu.ecc\"\n[[rule]]\n\nname = \"gpu.ecc\"\n") ==
           "h:5: gpu.ecc: is in line 2, too");
