@@ -6,6 +6,7 @@
 #include "restart/core/fabric_facts.hpp"
 #include "restart/core/gang_plan.hpp"
 #include "restart/core/incident.hpp"
+#include "restart/core/known_check.hpp"
 #include "restart/core/learn/rates.hpp"
 #include "restart/core/learn/starts.hpp"
 #include "restart/core/modes.hpp"
@@ -102,6 +103,7 @@ struct HostState {
     std::optional<Returned> returned;       // by the last repair that helped
     std::map<base::JobId, KeptJob> kept;    // as last reported
     std::vector<StoredPace> paces;          // of its last windows, oldest first, at most most_pace_windows
+    std::vector<KnownCheck> checks;         // of its parts, as jobs told
     bool operator==(const HostState&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "restart/core/gang_fields.hpp"
+#include "restart/core/known_check_fields.hpp"
 #include "restart/core/learned_fields.hpp"
 #include "restart/core/names.hpp"
 #include "restart/core/rm_fields.hpp"
@@ -318,6 +319,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
     codec.maybe("rungs_tried", host.rungs_tried);
     codec.maybe("returned", host.returned);
     codec.maybe("paces", host.paces);
+    codec.maybe("checks", host.checks);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<RunState> auto& run) {

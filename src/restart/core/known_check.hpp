@@ -1,0 +1,46 @@
+// What checks have said of a host so far: for each check and component the last readings. They are told by
+// jobs, whose users could say anything: what follows from them is in detect/agreed_checks.hpp.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/job_id.hpp"
+#include "restart/wire/check_word.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// A host with 8 GPUs and 8 HCAs has some 60 of these; the ones that were tried last are kept.
+inline constexpr std::size_t most_known_checks = 64, most_check_readings = 6;
+
+struct CheckReading {
+    base::Time at{};
+    CheckVerdict verdict = CheckVerdict::measured;
+    std::optional<double> value, expected;
+    std::string says;
+    base::JobId job{}; // that told, and its start
+    std::uint32_t epoch = 0;
+    std::optional<std::uint32_t> uid{}; // of its user; none: an earlier release wrote this
+    bool operator==(const CheckReading&) const = default;
+};
+
+struct KnownCheck {
+    std::string check, component, unit;
+    std::vector<CheckReading> readings; // the oldest first; never empty
+    bool operator==(const KnownCheck&) const = default;
+};
+
+// The job that says so, its start, and its user.
+struct CheckTeller {
+    base::JobId job{};
+    std::uint32_t epoch = 0, uid = 0;
+};
+
+// Takes a word of a job's start, or replaces what it said before.
+void take_check(std::vector<KnownCheck>& known, const CheckWord& word, const CheckTeller& teller,
+                base::Time now);
+
+} // namespace restart
