@@ -25,7 +25,8 @@ enum class IncidentKind {
                       // `rules`
     common_cause,     // what several hosts share failed: `cause`; `rules` has its symptoms, with their hosts
     departure,        // a host that had been shut down in order is back, and is put into use again
-    repair            // a host that a fault put out of use is brought back (repair/repair.hpp)
+    repair,           // a host that a fault put out of use is brought back (repair/repair.hpp)
+    preflight         // a job's own checks want it requeued without some hosts, before it has begun
 };
 
 // Where an incident stands. Recovery moves to the right only.
@@ -113,7 +114,7 @@ struct Incident {
     std::uint64_t number = 0;
     IncidentKind kind = IncidentKind::bad_host;
     Phase phase = Phase::suspected;
-    std::string host; // the culprit; empty for mass_silence, job_failure and wrong_file
+    std::string host; // the culprit; empty for mass_silence, job_failure, preflight and wrong_file
     std::string what; // a phrase for reasons and headings: "host silent, its links are down"
     base::Time opened{};
     base::Time fault{};                  // when it began, as well as is known

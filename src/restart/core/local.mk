@@ -52,6 +52,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/decide/outcomes.cpp \
 	%D%/decide/pauses.cpp \
 	%D%/decide/recovery.cpp \
+	%D%/decide/preflights.cpp \
 	%D%/decide/relaunch.cpp \
 	%D%/decide/returns.cpp \
 	%D%/decide/slowdown.cpp %D%/decide/slowdown.hpp \

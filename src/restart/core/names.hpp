@@ -31,9 +31,9 @@ template <> struct Names<JobPhase> {
                                                            "ended"};
 };
 template <> struct Names<IncidentKind> {
-    static constexpr std::array<std::string_view, 10> names{
-        "node_loss",   "bad_host",   "operator_wish", "mass_silence", "exclusion",
-        "job_failure", "wrong_file", "common_cause",  "departure",    "repair"};
+    static constexpr std::array<std::string_view, 11> names{
+        "node_loss",  "bad_host",     "operator_wish", "mass_silence", "exclusion", "job_failure",
+        "wrong_file", "common_cause", "departure",     "repair",       "preflight"};
 };
 template <> struct Names<Rung> {
     static constexpr std::array<std::string_view, 6> names{"nothing", "wait",        "gpu_reset",

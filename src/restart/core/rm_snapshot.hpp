@@ -100,6 +100,7 @@ struct RmJob {
     // and of one that is held, that this is its user's doing.
     bool resumed = false, held = false;
     std::vector<std::string> excluded;   // hosts it must not use
+    std::vector<std::string> required{}; // and those its user wants by name (Slurm)
     std::string why;                     // why it is pending, in the resource manager's words
     std::vector<RmComponent> components; // of a heterogeneous job; else empty
     std::optional<RmFailure> failure;    // only when it has ended, and may be started again

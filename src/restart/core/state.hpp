@@ -118,6 +118,19 @@ struct RunState {
     bool operator==(const RunState&) const = default;
 };
 
+// What the preflight of a job's start asks for (railrun(1)).
+struct PreflightState {
+    std::uint32_t epoch = 0;
+    std::string host;                 // whose agent reports it
+    std::vector<std::string> without; // hosts of the job
+    std::string why;                  // a phrase
+    bool asks = false;                // for a requeue, and waits for the answer
+    std::optional<base::Time> requeued;
+    std::optional<std::string> stays; // why it is not
+    std::uint32_t times = 0;          // such requeues in a row
+    bool operator==(const PreflightState&) const = default;
+};
+
 struct StepStart {
     std::uint32_t epoch = 0, launch = 0;
     bool operator==(const StepStart&) const = default;
@@ -156,11 +169,12 @@ struct JobState {
     std::map<std::string, base::Time> dropped_nodes;
     // The start of which the first step is known: how often it was requeued before, and railrun's launch.
     std::optional<StepStart> stepped;
-    base::Duration requeue_took{}; // our last requeue of it, until it ran again; 0: none yet
-    std::optional<RunState> run;   // of its present start
-    std::optional<JobPace> pace;   // likewise, of a job of several hosts that are paced
-    std::optional<NcclState> nccl; // likewise; decides nothing
-    std::uint32_t requeues = 0;    // by us
+    base::Duration requeue_took{};           // our last requeue of it, until it ran again; 0: none yet
+    std::optional<RunState> run;             // of its present start
+    std::optional<JobPace> pace;             // likewise, of a job of several hosts that are paced
+    std::optional<NcclState> nccl;           // likewise; decides nothing
+    std::optional<PreflightState> preflight; // of its last start with one that did not pass
+    std::uint32_t requeues = 0;              // by us
     CrashLoop crashes;
     std::uint32_t unlaunched = 0;                // starts in a row that its hosts could not make
     std::optional<std::uint32_t> requeued_epoch; // the start we last requeued it from

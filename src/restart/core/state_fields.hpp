@@ -55,6 +55,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec.maybe("ckpt_dir", job.ckpt_dir);
     gang_fields(codec, job);
     codec.maybe("excluded", job.excluded);
+    codec.maybe("required", job.required);
     codec.maybe("why", job.why);
     codec.maybe("components", job.components);
     codec.maybe("failure", job.failure);
@@ -332,6 +333,17 @@ template <class Codec> void fields(Codec& codec, codec::Of<RunState> auto& run) 
     codec.maybe("began", run.began);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<PreflightState> auto& preflight) {
+    codec("epoch", preflight.epoch);
+    codec("host", preflight.host);
+    codec("without", preflight.without);
+    codec.maybe("why", preflight.why);
+    codec.maybe("asks", preflight.asks);
+    codec.maybe("requeued", preflight.requeued);
+    codec.maybe("stays", preflight.stays);
+    codec.maybe("times", preflight.times);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<StepStart> auto& start) {
     codec("epoch", start.epoch);
     codec("launch", start.launch);
@@ -368,6 +380,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("nccl", job.nccl);
     codec.maybe("stepped", job.stepped);
     codec.maybe("requeue_took", job.requeue_took);
+    codec.maybe("preflight", job.preflight);
     codec.maybe("requeues", job.requeues);
     codec.maybe("crashes", job.crashes);
     codec.maybe("unlaunched", job.unlaunched);

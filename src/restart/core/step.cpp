@@ -61,11 +61,18 @@ bool saves(const State& state, const Report& report) {
     return false;
 }
 
+// Whether the preflight of a job there waits for a requeue.
+bool asks_before_start(const Report& report) {
+    return std::any_of(report.jobs.begin(), report.jobs.end(),
+                       [](const JobReport& job) { return job.preflight && job.preflight->requeue; });
+}
+
 void apply(StepContext& ctx, const AgentReported& event) {
     take_report(ctx, event.report);
     if (take_sights(ctx, event.report)) check_silence(ctx);
     judge(ctx, event.report.host);
     decide_fresh(ctx);
+    if (ctx.state.rm_read && asks_before_start(event.report)) decide_preflights(ctx);
     if (ctx.state.rm_read && saves(ctx.state, event.report)) decide_all(ctx);
 }
 
@@ -90,6 +97,7 @@ void apply(StepContext& ctx, const RmRead& event) {
     decide_fresh(ctx);
     decide_all(ctx);
     decide_failures(ctx);
+    decide_preflights(ctx);
     update_exclusions(ctx);
     begin_repairs(ctx);
 }
@@ -167,6 +175,8 @@ Reply reply_to(const State& state, const Report& report) {
                     answer.save_by = affected.save_by;
                     answer.incident = incident.id();
                 }
+        if (reported.preflight && job->preflight && job->preflight->epoch == epoch)
+            answer.preflight = {job->preflight->requeued.has_value(), job->preflight->stays};
         if (!reported.run || !job->run) continue;
         answer.order = order_for(state, *job);
         answer.suspected = suspects(state, *job->run);

@@ -143,6 +143,7 @@ private:
         case IncidentKind::exclusion:
         case IncidentKind::job_failure:
         case IncidentKind::departure:
+        case IncidentKind::preflight:
             out_.steps.push_back(step_of(awaited, "the resource manager shows what was done"));
             break;
         }

@@ -320,6 +320,7 @@ RmJob read_job(const job_info_t& job) {
     read.interactive = job.batch_flag == 0;
     read.requeue = job.requeue != 0 && !read.interactive;
     read.excluded = names_of(job.exc_nodes);
+    read.required = names_of(job.req_nodes);
     if (read.phase == JobPhase::pending) read.unlaunched = held_unlaunched(job);
     if (read.phase == JobPhase::pending || read.phase == JobPhase::completing) {
         read.why = pending_reason(job);

@@ -72,6 +72,11 @@ void decide_failures(StepContext& ctx); // after a snapshot
 // Why a job that failed by itself is not to be started once more; empty: it may.
 std::string crash_loop(const JobState& job, const Policy& policy);
 
+// preflights.cpp
+void decide_preflights(StepContext& ctx); // after a report or a snapshot
+// Whether its preflight keeps the waiting job off this host, for a while: it may need it in the end.
+bool preflight_keeps_off(const JobState& job, std::string_view host, base::Time now);
+
 // outcomes.cpp
 void settle_jobs(StepContext& ctx, Incident& incident); // sees which run again
 // Notifies the job's user of what the notes say, within bounds.

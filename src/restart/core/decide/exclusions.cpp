@@ -26,7 +26,7 @@ std::optional<KeepOff> change_wanted(const StepContext& ctx, base::JobId id, con
     const auto& state = ctx.state;
     const auto open = [&](const std::string& name) { return !gate(state, ctx.policy, ctx.now, name); };
     for (const auto& name : job.excluded_by_us)
-        if (!needs_exclusion(state, name) && open(name)) {
+        if (!needs_exclusion(state, name) && !preflight_keeps_off(job, name, ctx.now) && open(name)) {
             auto change = change_of(id, job, name);
             change.readmit = {name};
             return change;

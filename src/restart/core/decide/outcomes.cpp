@@ -145,7 +145,8 @@ void notify_user(StepContext& ctx, Incident& incident, const AffectedJob& affect
             return as<NotifyJob>(intent.action) != nullptr;
         }) >= most_notified)
         return;
-    const auto cause = incident.kind == IncidentKind::job_failure ? incident.what
+    const auto cause = incident.kind == IncidentKind::job_failure || incident.kind == IncidentKind::preflight
+                           ? incident.what
                        : incident.kind == IncidentKind::node_loss ? incident.host + " was lost"
                        : incident.host.empty()                    ? incident.cause + " has a fault"
                                                                   : incident.host + " has a fault";

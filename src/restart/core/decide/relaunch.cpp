@@ -33,6 +33,8 @@ bool fit(const State& state, const JobState& job, const std::string& name) {
     const auto host = state.hosts.find(name);
     if (host == state.hosts.end() || !host->second.node || !has_name(job.rm.nodes, name)) return false;
     const auto& node = *host->second.node;
+    const auto& preflight = job.preflight;
+    if (preflight && preflight->epoch == job.rm.restarts && has_name(preflight->without, name)) return false;
     return !node.down && !node.drain && !node.not_responding && !host->second.lost &&
            !is_faulty(state, host->second) && !has_drain(state, name) && state.incident_of(name) == nullptr;
 }

@@ -149,6 +149,41 @@ void take_changes(StepContext& ctx, const FabricReport& report) {
     }
 }
 
+// The job's user says so, of the job's own hosts: nothing follows but for this job, unless others say the
+// same (agreed_checks.hpp).
+void take_preflight(State& state, base::Time now, JobState& job, const std::string& host,
+                    const std::optional<Preflight>& said) {
+    auto& known = job.preflight;
+    const bool same = known && known->epoch == job.rm.restarts && known->host == host;
+    if (!said) {
+        if (same) known->asks = false;
+        return;
+    }
+    for (const auto& word : said->words)
+        if (const auto of = state.hosts.find(word.host);
+            of != state.hosts.end() && has_name(job.rm.nodes, word.host))
+            take_check(of->second.checks, word, {job.rm.id, job.rm.restarts, job.rm.uid}, now);
+    std::vector<std::string> without;
+    for (const auto& name : said->without)
+        if (has_name(job.rm.nodes, name)) add_name(without, name);
+    if (without.empty()) {
+        known.reset();
+        return;
+    }
+    PreflightState next{job.rm.restarts,         host, std::move(without), {}, said->requeue, {}, {},
+                        known ? known->times : 0};
+    for (const auto& word : said->words)
+        if (has_name(next.without, word.host)) {
+            next.why = state_text(fmt::format("{} {}: {}", word.host, word.component, word.says), 200);
+            break;
+        }
+    if (same) {
+        next.requeued = known->requeued;
+        next.stays = known->stays;
+    }
+    known = std::move(next);
+}
+
 void take_job(StepContext& ctx, const std::string& host, const JobReport& report) {
     // A heterogeneous job's processes may report their component's id.
     const auto* known = ctx.state.find_job(report.id);
@@ -163,6 +198,8 @@ void take_job(StepContext& ctx, const std::string& host, const JobReport& report
     job.connected = true;
     take_run(ctx, job, host, report.run);
     take_nccl(ctx, job, host, report.nccl);
+    take_preflight(ctx.state, ctx.now, job, host, report.preflight);
+    if (report.preflight) ctx.changed();
     if (report.stepped_s) learn_start(ctx, job, *report.stepped_s);
     if (!report.ckpt) return;
     // Two hosts' clocks may differ by more than two commits lie apart: a later step is newer as well.

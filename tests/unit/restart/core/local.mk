@@ -31,6 +31,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/node_loss_test.cpp \
 	%D%/ownership_test.cpp \
 	%D%/peers_test.cpp \
+	%D%/preflight_test.cpp \
 	%D%/recovery_test.cpp \
 	%D%/relaunch_test.cpp \
 	%D%/rights_test.cpp \

@@ -120,12 +120,13 @@ TEST_CASE("a job's phase follows state and flags") {
 
 TEST_CASE("a job carries its nodes, its restarts and what its user asked of us") {
     auto raw = blank_job();
-    std::string nodes = "n[003-004,007]", excluded = "n009",
+    std::string nodes = "n[003-004,007]", excluded = "n009", required = "n[003,007]",
                 comment = "keep this; railyard: span=unit restart=auto ckpt-dir=/s/r%207";
     raw.user_id = 1000;
     raw.job_state = JOB_RUNNING;
     raw.nodes = nodes.data();
     raw.exc_nodes = excluded.data();
+    raw.req_nodes = required.data();
     raw.admin_comment = comment.data();
     raw.restart_cnt = 2;
     raw.requeue = 1;
@@ -136,6 +137,7 @@ TEST_CASE("a job carries its nodes, its restarts and what its user asked of us")
     CHECK(job.node_count == 3);
     CHECK(job.restarts == 2);
     CHECK(job.excluded == std::vector<std::string>{"n009"});
+    CHECK(job.required == std::vector<std::string>{"n003", "n007"});
     CHECK(job.restart == true);
     CHECK(job.requeue);
     CHECK(job.ckpt_dir == "/s/r 7");
