@@ -66,6 +66,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/detect/facts.cpp \
 	%D%/detect/file_trust.cpp %D%/detect/file_trust.hpp \
 	%D%/detect/findings.cpp \
+	%D%/detect/agreed_checks.cpp %D%/detect/agreed_checks.hpp \
 	%D%/detect/health.cpp %D%/detect/health.hpp \
 	%D%/detect/links.cpp \
 	%D%/detect/maintenance.cpp \

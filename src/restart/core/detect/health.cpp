@@ -1,5 +1,6 @@
 #include "restart/core/detect/health.hpp"
 
+#include "restart/core/detect/agreed_checks.hpp"
 #include "restart/core/detect/file_trust.hpp"
 #include "restart/core/learn/lemon.hpp"
 
@@ -13,7 +14,14 @@ namespace {
 
 constexpr double leave = 0.2, avoid = 0.6, suspicion = 0.9, fault = 0.9, least = 0.05;
 
-base::HostHealth judged(const State& state, const HostState& host, base::Time now, base::Duration half_life) {
+std::string phrase_of(const std::vector<AgreedCheck>& checks) {
+    const auto& first = checks.front();
+    return fmt::format("{} {} is bad in checks of {} users{}", first.component, first.check, first.users,
+                       checks.size() > 1 ? fmt::format(", and {} more", checks.size() - 1) : "");
+}
+
+base::HostHealth judged(const State& state, const HostState& host, const std::vector<AgreedCheck>& checks,
+                        base::Time now, base::Duration half_life) {
     double health = 1;
     std::string why;
     const auto take = [&](double factor, const std::string& phrase) {
@@ -24,6 +32,7 @@ base::HostHealth judged(const State& state, const HostState& host, base::Time no
         if (finding.severity != Severity::info && counts(state, host, finding))
             take(finding.severity == Severity::warn ? avoid : leave,
                  fmt::format("{} {}", finding.component, finding.rule));
+    if (!checks.empty()) take(avoid, phrase_of(checks));
     if (host.links.links_total > 0 && host.links.links_up < host.links.links_total)
         take(static_cast<double>(host.links.links_up) / host.links.links_total,
              fmt::format("{} of {} links down", host.links.links_total - host.links.links_up,
@@ -38,8 +47,9 @@ base::HostHealth judged(const State& state, const HostState& host, base::Time no
 
 base::HealthMap health_of(const State& state, base::Time now, base::Duration lemon_half_life) {
     base::HealthMap weak;
+    auto agreed = agreed_checks(state, now);
     for (const auto& [name, host] : state.hosts)
-        if (auto health = judged(state, host, now, lemon_half_life); health.health < 1)
+        if (auto health = judged(state, host, agreed[name], now, lemon_half_life); health.health < 1)
             weak.emplace_hint(weak.end(), name, std::move(health));
     return weak;
 }

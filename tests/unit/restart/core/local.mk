@@ -8,6 +8,7 @@ libry_unit_world_la_CPPFLAGS = $(unit_cppflags)
 libry_unit_world_la_CXXFLAGS = $(unit_cxxflags)
 
 tests_unit_unit_core_SOURCES = \
+	%D%/agreed_checks_test.cpp \
 	%D%/asking_test.cpp \
 	%D%/bad_host_test.cpp \
 	%D%/bounds_test.cpp \

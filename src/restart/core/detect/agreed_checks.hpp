@@ -1,0 +1,30 @@
+// Parts of hosts that checks found bad, as far as several say so: results come from the preflights of jobs,
+// whose users could say anything, and an expectation may be wrong. So one user's word moves that user's jobs
+// alone, and what two say makes placement avoid the host where there is a choice; nothing is drained for it.
+//
+// A part counts while the newest results of its check are bad, of jobs of two users, none older
+// than a week nor than the host's last repair: the first sound one by anybody ends it. A check that is
+// bad thus on more than a quarter of the hosts that it was tried on, and on more than one, is itself in doubt
+// (what it expects, what it shares with others): it counts against none of them.
+#pragma once
+
+#include "base/clock.hpp"
+#include "restart/core/state.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+struct AgreedCheck {
+    std::string_view check, component; // of the state
+    std::uint32_t users = 0;           // that say so
+};
+
+// By host, in the order in which each check and component became known; hosts without any are left out.
+// Linear in what is kept of all hosts; refers to the state.
+std::map<std::string_view, std::vector<AgreedCheck>> agreed_checks(const State& state, base::Time now);
+
+} // namespace restart
