@@ -9,8 +9,10 @@
 #include "restart/ctl/doctor/show.hpp"
 #include "restart/ctl/enable/command.hpp"
 #include "restart/ctl/show.hpp"
+#include "restart/ctl/show_checks.hpp"
 #include "restart/ctl/show_rates.hpp"
 #include "restart/ctl/show_signals.hpp"
+#include "restart/wire/checks.hpp"
 #include "restart/wire/http_client.hpp"
 #include "restart/wire/operator.hpp"
 
@@ -44,12 +46,13 @@ struct Options {
     std::uint32_t last = 100;
     bool this_host = false; // doctor
     std::string signals_of; // signals
+    std::string checks_of;  // checks; empty: of all hosts
     SignalFilter signals;
 };
 
 struct Commands {
     base::Words *status, *plan, *drain, *resume, *pause, *go, *explain, *history, *rates, *top, *signals,
-        *doctor;
+        *checks, *doctor;
 };
 
 Commands declare(base::Cli& cli, Options& options) {
@@ -106,6 +109,10 @@ Commands declare(base::Cli& cli, Options& options) {
                                  "Only this GPU, port or HCA, such as gpu3");
     commands.signals->add_option("--rule", options.signals.rule,
                                  "Only this rule or signal, or all below it, such as gpu.throttle");
+
+    commands.checks = command("checks", "What checks of hosts found, and what stands out by it");
+    commands.checks->add_option("HOST", options.checks_of, "Only this host");
+    commands.checks->add_flag("--all", options.all, "List every result");
 
     commands.doctor = command("doctor", "What is wrong with the installation, and what mends it");
     commands.doctor->add_flag("--host", options.this_host, "Only this host, nothing of the whole cluster");
@@ -410,6 +417,13 @@ Expected<int> run(const Commands& commands, const Options& options) {
     if (*commands.top)
         return print<Top>(options, restartd->get("/v1/top"), [](const Top& top) { return show(top); });
     if (*commands.signals) return signals(*restartd, options);
+    if (*commands.checks)
+        return print<Checks>(
+            options,
+            restartd->get("/v1/checks" + (options.checks_of.empty()
+                                              ? std::string()
+                                              : "?host=" + percent_encode(options.checks_of))),
+            [&](const Checks& checks) { return show(checks, options.all); });
     return history(*restartd, options);
 }
 

@@ -112,6 +112,7 @@ const Api::Route* Api::route_of(std::string_view path) {
         {"/v1/history", "GET", Who::by_rule, Wish::history, Lane::reading, &Api::history},
         {"/v1/rates", "GET", Who::by_rule, Wish::rates, Lane::reading, &Api::rates},
         {"/v1/signals", "GET", Who::by_rule, Wish::explain_host, Lane::reading, &Api::signals},
+        {"/v1/checks", "GET", Who::by_rule, Wish::explain_host, Lane::reading, &Api::checks},
         {"/v1/top", "GET", Who::by_rule, Wish::rates, Lane::reading, &Api::top},
         {"/metrics", "GET", Who::by_rule, Wish::metrics, Lane::health, &Api::metrics_page},
         {"/healthz", "GET", Who::anyone, Wish::status, Lane::health, &Api::health}};

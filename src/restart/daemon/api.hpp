@@ -78,6 +78,7 @@ private:
     Answer report(const HttpRequest& request, const Asker& asker);
     Answer tell(const HttpRequest& request, const Asker& asker);    // api_signals.cpp
     Answer signals(const HttpRequest& request, const Asker& asker); // likewise
+    Answer checks(const HttpRequest& request, const Asker& asker);  // api_checks.cpp
     Answer sweep(const HttpRequest& request, const Asker& asker);
     Answer drain(const HttpRequest& request, const Asker& asker);
     Answer resume(const HttpRequest& request, const Asker& asker);

@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libry_wire.la libry_http.la
 # The messages, for which nothing but base is needed.
 libry_wire_la_SOURCES = \
 	%D%/check_word.cpp %D%/check_word.hpp \
+	%D%/checks.cpp %D%/checks.hpp \
 	%D%/codec.hpp \
 	%D%/fault_class.cpp %D%/fault_class.hpp \
 	%D%/job_lines.cpp %D%/job_lines.hpp \

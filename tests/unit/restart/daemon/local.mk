@@ -4,6 +4,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/api_signals_test.cpp \
 	%D%/api_test.cpp \
 	%D%/api_yard.hpp \
+	%D%/check_views_test.cpp \
 	%D%/crash_test.cpp \
 	%D%/driver_programs_test.cpp \
 	%D%/driver_test.cpp \
