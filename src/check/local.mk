@@ -6,7 +6,9 @@ libry_check_la_SOURCES = \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
 	%D%/mad_ibsim.cpp %D%/mad_ibsim.hpp \
 	%D%/selftest.cpp %D%/selftest.hpp \
-	%D%/stage.cpp %D%/stage.hpp
+	%D%/selftest_command.cpp %D%/selftest_command.hpp \
+	%D%/stage.cpp %D%/stage.hpp \
+	%D%/words.cpp %D%/words.hpp
 libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_check_la_LIBADD = $(IBMAD_LIBS)
 check_libs = libry_check.la $(mad_notices_libs) $(mad_discover_libs)
