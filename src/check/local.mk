@@ -5,6 +5,8 @@ libry_check_la_SOURCES = \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
 	%D%/mad_ibsim.cpp %D%/mad_ibsim.hpp \
+	%D%/parts.cpp %D%/parts.hpp \
+	%D%/result.cpp %D%/result.hpp \
 	%D%/selftest.cpp %D%/selftest.hpp \
 	%D%/selftest_command.cpp %D%/selftest_command.hpp \
 	%D%/stage.cpp %D%/stage.hpp \
