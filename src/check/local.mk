@@ -1,7 +1,9 @@
 # check: railcheck, which tries a host, and the rules it is watched by.
 noinst_LTLIBRARIES += libry_check.la
 libry_check_la_SOURCES = \
+	%D%/apart.cpp %D%/apart.hpp \
 	%D%/bed.cpp %D%/bed.hpp \
+	%D%/check.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
 	%D%/mad_ibsim.cpp %D%/mad_ibsim.hpp \
