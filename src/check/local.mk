@@ -3,7 +3,8 @@ noinst_LTLIBRARIES += libry_check.la
 libry_check_la_SOURCES = \
 	%D%/apart.cpp %D%/apart.hpp \
 	%D%/bed.cpp %D%/bed.hpp \
-	%D%/check.hpp \
+	%D%/check.hpp %D%/checks.cpp \
+	%D%/disk.cpp %D%/disk.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
 	%D%/mad_ibsim.cpp %D%/mad_ibsim.hpp \

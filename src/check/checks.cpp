@@ -1,0 +1,38 @@
+#include "check/check.hpp"
+#include "check/disk.hpp"
+
+#include <array>
+#include <fmt/format.h>
+
+namespace check {
+namespace {
+
+template <class C> std::unique_ptr<Check> make() {
+    return std::make_unique<C>();
+}
+
+} // namespace
+
+std::span<const CheckRow> checks() {
+    static constexpr auto rows = std::to_array<CheckRow>({
+        {"disk", "Write and read file systems, and compare what comes back", make<Disk>},
+    });
+    return rows;
+}
+
+void judge(Result& result, const restart::Expectations& expected, std::span<const std::string> kinds) {
+    const auto* row = expected.find(result.test, kinds);
+    if (row == nullptr || !result.value) return;
+    result.expected = row->value;
+    result.source = row->source;
+    const auto share = *result.value / row->value;
+    const bool bad = row->most ? share > *row->most : share < row->least;
+    result.verdict = bad ? Verdict::bad : Verdict::sound;
+    if (!bad) return;
+    const auto limit = row->most.value_or(row->least);
+    result.says =
+        fmt::format("{:.0f} % of what is expected of {}, where {:.0f} % is the {}{}{}", 100 * share, row->of,
+                    100 * limit, row->most ? "most" : "least", result.says.empty() ? "" : "; ", result.says);
+}
+
+} // namespace check
