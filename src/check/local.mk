@@ -4,6 +4,7 @@ libry_check_la_SOURCES = \
 	%D%/apart.cpp %D%/apart.hpp \
 	%D%/bed.cpp %D%/bed.hpp \
 	%D%/check.hpp %D%/checks.cpp \
+	%D%/check_command.cpp %D%/check_command.hpp \
 	%D%/disk.cpp %D%/disk.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \

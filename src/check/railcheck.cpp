@@ -1,16 +1,34 @@
 // railcheck: checks of a host, and of the rules it is watched by. Manual: railcheck(8).
 #include "base/cli.hpp"
+#include "check/check_command.hpp"
 #include "check/selftest_command.hpp"
+
+#include <deque>
+#include <string>
+#include <utility>
 
 int main(int argc, char** argv) {
     base::Cli cli("railcheck", "Tries the parts of this host, and the rules it is watched by.",
                   "railcheck(8)");
     cli->require_subcommand(1);
+    std::deque<std::pair<base::Words*, check::CheckCommand>> commands;
+    std::vector<check::CheckRow> all;
+    const auto add = [&](std::string_view name, std::string_view about, std::vector<check::CheckRow> rows) {
+        auto* words = cli->add_subcommand(std::string(name), std::string(about));
+        commands.emplace_back(words, check::CheckCommand(std::move(rows))).second.add_options(*words);
+    };
+    for (const auto& row : check::checks()) {
+        add(row.name, row.about, {row});
+        if (row.in_all) all.push_back(row);
+    }
+    add("all", "Run every check of this host", all);
     check::SelftestCommand selftest;
     auto* selftest_words = cli->add_subcommand(
         "selftest", "Show that each rule of health.conf(5) fires at its fault and at nothing less");
     selftest.add_options(*selftest_words);
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
+    for (auto& [words, command] : commands)
+        if (*words) return command.run(cli);
     return selftest.run(cli);
 }
