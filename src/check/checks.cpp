@@ -1,5 +1,6 @@
 #include "check/check.hpp"
 #include "check/disk.hpp"
+#include "check/gpu.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ template <class C> std::unique_ptr<Check> make() {
 
 std::span<const CheckRow> checks() {
     static constexpr auto rows = std::to_array<CheckRow>({
+        {"gpu", "Ask NVML for the state of each GPU, and judge it by the rules of health.conf(5)", make<Gpu>},
         {"disk", "Write and read file systems, and compare what comes back", make<Disk>},
     });
     return rows;

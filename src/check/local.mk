@@ -8,6 +8,7 @@ libry_check_la_SOURCES = \
 	%D%/disk.cpp %D%/disk.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
+	%D%/gpu.cpp %D%/gpu.hpp \
 	%D%/mad_ibsim.cpp %D%/mad_ibsim.hpp \
 	%D%/parts.cpp %D%/parts.hpp \
 	%D%/result.cpp %D%/result.hpp \
