@@ -19,6 +19,7 @@ enum {
     NVML_SUCCESS = 0,
     NVML_ERROR_INVALID_ARGUMENT = 2,
     NVML_ERROR_NOT_SUPPORTED = 3,
+    NVML_ERROR_INSUFFICIENT_SIZE = 7,
     NVML_ERROR_DRIVER_NOT_LOADED = 9,
     NVML_ERROR_TIMEOUT = 10,
     NVML_ERROR_FUNCTION_NOT_FOUND = 13,
@@ -143,6 +144,15 @@ typedef struct {
 } nvmlGpuFabricInfo_v2_t;
 #define NVML_GPU_FABRIC_INFO_V2 0x2000024U /* `version`: its number and size */
 
+/* nvmlDeviceGetComputeRunningProcesses_v3, since r510: `count` is room in `processes`, then how many there
+ * are. */
+typedef struct {
+    unsigned int pid; /* as this process's namespace has it, or 0 */
+    unsigned long long usedGpuMemory;
+    unsigned int gpuInstanceId;
+    unsigned int computeInstanceId;
+} nvmlProcessInfo_t;
+
 /* X(name, parameters): every function we use. */
 #define RAILYARD_NVML_FUNCTIONS(X)                                                                           \
     X(nvmlInit_v2, (void))                                                                                   \
@@ -164,8 +174,10 @@ typedef struct {
     X(nvmlDeviceGetClockInfo, (nvmlDevice_t device, int clock, unsigned int* mhz))                           \
     X(nvmlDeviceGetPowerUsage, (nvmlDevice_t device, unsigned int* milliwatts))                              \
     X(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t * rates))                       \
-    X(nvmlDeviceGetFieldValues, (nvmlDevice_t device, int count, nvmlFieldValue_t * values))                 \
-    X(nvmlDeviceGetViolationStatus, (nvmlDevice_t device, int policy, nvmlViolationTime_t * time))           \
+    X(nvmlDeviceGetComputeRunningProcesses_v3,                                                               \
+      (nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* processes))                              \
+    X(nvmlDeviceGetFieldValues, (nvmlDevice_t device, int count, nvmlFieldValue_t* values))                  \
+    X(nvmlDeviceGetViolationStatus, (nvmlDevice_t device, int policy, nvmlViolationTime_t* time))            \
     X(nvmlDeviceGetNvLinkState, (nvmlDevice_t device, unsigned int link, int* active))                       \
     X(nvmlDeviceGetNvLinkErrorCounter,                                                                       \
       (nvmlDevice_t device, unsigned int link, int counter, unsigned long long* n))                          \

@@ -354,6 +354,19 @@ std::vector<std::string> NvmlGpus::nvlink_domains() const {
     return domains;
 }
 
+std::string NvmlGpus::used_by(std::uint32_t index) const {
+    const auto ask = library_->calls.nvmlDeviceGetComputeRunningProcesses_v3;
+    const auto gpu = std::find_if(library_->gpus.begin(), library_->gpus.end(),
+                                  [&](const auto& one) { return one.last.index == index; });
+    if (ask == nullptr || gpu == library_->gpus.end() || gpu->device == nullptr) return {};
+    std::array<nvmlProcessInfo_t, 64> processes{};
+    auto count = static_cast<unsigned>(processes.size());
+    const auto result = ask(gpu->device, &count, processes.data());
+    if ((result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE) || count == 0) return {};
+    if (count == 1) return fmt::format("process {}", processes.front().pid);
+    return fmt::format("{} processes, such as {}", count, processes.front().pid);
+}
+
 std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {
     std::vector<XidEvent> events;
     if (!library_->has_xid_events) return events;

@@ -38,6 +38,10 @@ public:
     // that has not succeeded, or NVML does not say.
     std::vector<std::string> nvlink_domains() const;
 
+    // Who computes on the GPU of this index now: "process 4711", "2 processes, such as 4711"; empty: nobody,
+    // or NVML does not say.
+    std::string used_by(std::uint32_t index) const;
+
     // Waits at most `longest` for XIDs. Empty at the timeout, and at once when this driver has no events: see
     // tells_xids.
     std::vector<XidEvent> wait_xids(base::Duration longest);

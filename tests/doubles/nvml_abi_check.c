@@ -10,6 +10,7 @@ enum {
     theirs_success = NVML_SUCCESS,
     theirs_invalid = NVML_ERROR_INVALID_ARGUMENT,
     theirs_not_supported = NVML_ERROR_NOT_SUPPORTED,
+    theirs_insufficient = NVML_ERROR_INSUFFICIENT_SIZE,
     theirs_not_loaded = NVML_ERROR_DRIVER_NOT_LOADED,
     theirs_timeout = NVML_ERROR_TIMEOUT,
     theirs_function = NVML_ERROR_FUNCTION_NOT_FOUND,
@@ -22,6 +23,8 @@ enum {
 #define NVML_CLOCK_SM ours_clock_sm
 #define NVML_CLOCK_MEM ours_clock_mem
 #define nvmlUtilization_t ours_utilization
+#define nvmlProcessInfo_t ours_process
+#define NVML_ERROR_INSUFFICIENT_SIZE ours_insufficient
 #define NVML_SUCCESS ours_success
 #define NVML_ERROR_INVALID_ARGUMENT ours_invalid
 #define NVML_ERROR_NOT_SUPPORTED ours_not_supported
@@ -52,6 +55,7 @@ enum {
 #undef nvmlGpuFabricInfo_t
 #undef nvmlGpuFabricInfo_v2_t
 #undef nvmlUtilization_t
+#undef nvmlProcessInfo_t
 
 #define SAME(a, b) _Static_assert((a) == (b), #a " differs from nvml.h")
 #define FIELD(ours, theirs, name)                                                                            \
@@ -60,6 +64,10 @@ enum {
 
 SAME(ours_clock_sm, theirs_clock_sm);
 SAME(ours_clock_mem, theirs_clock_mem);
+SAME(ours_insufficient, theirs_insufficient);
+SAME(sizeof(ours_process), sizeof(nvmlProcessInfo_t));
+FIELD(ours_process, nvmlProcessInfo_t, pid);
+FIELD(ours_process, nvmlProcessInfo_t, usedGpuMemory);
 SAME(ours_success, theirs_success);
 SAME(ours_invalid, theirs_invalid);
 SAME(ours_not_supported, theirs_not_supported);

@@ -11,6 +11,7 @@
  *   N.xid=79           the XID that the next event carries; N.xid_seq counts events: raise it to send one
  *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
  * life) N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
+ *   N.pid=0            the process that computes there
  *   N.links=18 N.links_up=18       NVLinks there are, and that are up
  *   N.crc N.replay N.recovery      errors of them together; N.rcv as NVLink 5 has them, and an H100 has not
  *   N.power_ms N.thermal_ms        violation times    N.action=1         recovery action
@@ -278,6 +279,19 @@ nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_
     if (result != NVML_SUCCESS) return result;
     rates->gpu = (unsigned int)get(device->index, "busy", 0);
     rates->memory = 0;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
+                                                     nvmlProcessInfo_t* processes) {
+    nvmlReturn_t result = reach(device, count, "pid");
+    if (result != NVML_SUCCESS) return result;
+    const unsigned int room = *count, pid = (unsigned int)get(device->index, "pid", 0);
+    *count = pid != 0;
+    if (!pid) return NVML_SUCCESS;
+    if (room == 0 || !processes) return NVML_ERROR_INSUFFICIENT_SIZE;
+    memset(processes, 0, sizeof *processes);
+    processes->pid = pid;
     return NVML_SUCCESS;
 }
 
