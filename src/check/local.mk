@@ -5,6 +5,9 @@ libry_check_la_SOURCES = \
 	%D%/bed.cpp %D%/bed.hpp \
 	%D%/check.hpp %D%/checks.cpp \
 	%D%/check_command.cpp %D%/check_command.hpp \
+	%D%/cuda_abi.h \
+	%D%/cuda_gpu.cpp %D%/cuda_gpu.hpp \
+	%D%/cuda_library.cpp %D%/cuda_library.hpp \
 	%D%/disk.cpp %D%/disk.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
