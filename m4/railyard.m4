@@ -293,8 +293,49 @@ AC_DEFUN([RY_TEST_PARTS], [
   AC_SUBST([TESTS_MISSING])
   AM_CONDITIONAL([MPI], [test -n "$MPICXX"])])
 
-# RY_OPTIONAL_GPU: CUDA and NCCL, used only by parts that need them.
+# RY_OPTIONAL_GPU(WITH-CUDA, WITH-NCCL): what compiles the kernels of railcheck, and whether it links libcuda and
+# libnccl or finds them at run time. clang comes first: it needs no CUDA toolkit, and its PTX (7.0) is read by every
+# driver since CUDA 11, where that of a new nvcc (9.0 of CUDA 13) wants a driver as new.
 AC_DEFUN([RY_OPTIONAL_GPU], [
   AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])
-  ry_cuda_summary="${NVCC:-not found}"
-  AC_CHECK_HEADER([nccl.h], [ry_nccl_summary="found"], [ry_nccl_summary="not found"])])
+  AC_PATH_PROGS([CUDA_CLANG], [clang clang-19 clang-17 clang-16 clang-15 clang-14])
+  ry_ptx_clang="$CUDA_CLANG -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib -Wno-unknown-cuda-version -O2 -std=c++17 -S"
+  ry_ptx_nvcc="$NVCC -arch=compute_80 -ptx -O2 -std=c++17"
+  PTX_COMPILER=
+  AC_MSG_CHECKING([what compiles the kernels of railcheck])
+  cat >conftest.cu <<'KERNEL'
+extern "C" __attribute__((global)) void conftest(unsigned long long* to) { *to = 1; }
+KERNEL
+  if test -n "$CUDA_CLANG" && $ry_ptx_clang conftest.cu -o conftest.ptx >&AS_MESSAGE_LOG_FD 2>&1; then
+    PTX_COMPILER=$ry_ptx_clang
+    ry_cuda_summary="kernels of railcheck by $CUDA_CLANG"
+  elif test -n "$NVCC" && $ry_ptx_nvcc conftest.cu -o conftest.ptx >&AS_MESSAGE_LOG_FD 2>&1; then
+    PTX_COMPILER=$ry_ptx_nvcc
+    ry_cuda_summary="kernels of railcheck by $NVCC"
+  else
+    ry_cuda_summary="neither clang nor nvcc: railcheck hbm and gemm will say that they have no kernels"
+  fi
+  rm -f conftest.cu conftest.ptx
+  AC_MSG_RESULT([${PTX_COMPILER:-nothing here}])
+  AC_SUBST([PTX_COMPILER])
+  CUDA_LIBS=
+  AS_IF([test "$1" != no], [
+    AS_IF([test "$1" != yes], [CUDA_LIBS="-L$1 -L$1/stubs"], [CUDA_LIBS="-L/usr/local/cuda/lib64 -L/usr/local/cuda/lib64/stubs"])
+    CUDA_LIBS="-Wl,--no-as-needed $CUDA_LIBS -lcuda -Wl,--as-needed"
+    ry_saved_LIBS=$LIBS
+    LIBS="$CUDA_LIBS $LIBS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[extern "C" int cuInit(unsigned);]], [[return cuInit(0);]])], [],
+      [AC_MSG_ERROR([--with-cuda: libcuda cannot be linked; name its folder, or leave the option out: it is then found at run time])])
+    LIBS=$ry_saved_LIBS
+    ry_cuda_summary="$ry_cuda_summary; libcuda is linked"])
+  ry_nccl_summary="found at run time (dlopen of libnccl.so.2)"
+  AS_IF([test "$2" != no], [
+    AS_IF([test "$2" != yes], [CUDA_LIBS="$CUDA_LIBS -L$2"])
+    CUDA_LIBS="$CUDA_LIBS -Wl,--no-as-needed -lnccl -Wl,--as-needed"
+    ry_saved_LIBS=$LIBS
+    LIBS="$CUDA_LIBS $LIBS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[extern "C" int ncclGetVersion(int*);]], [[int v; return ncclGetVersion(&v);]])], [],
+      [AC_MSG_ERROR([--with-nccl: libnccl cannot be linked; name its folder, or leave the option out])])
+    LIBS=$ry_saved_LIBS
+    ry_nccl_summary="linked"])
+  AC_SUBST([CUDA_LIBS])])

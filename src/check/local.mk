@@ -7,6 +7,7 @@ libry_check_la_SOURCES = \
 	%D%/check_command.cpp %D%/check_command.hpp \
 	%D%/cuda_abi.h \
 	%D%/cuda_gpu.cpp %D%/cuda_gpu.hpp \
+	%D%/cuda_kernel_abi.h %D%/cuda_kernel_words.h \
 	%D%/cuda_library.cpp %D%/cuda_library.hpp \
 	%D%/disk.cpp %D%/disk.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
@@ -19,10 +20,23 @@ libry_check_la_SOURCES = \
 	%D%/selftest_command.cpp %D%/selftest_command.hpp \
 	%D%/stage.cpp %D%/stage.hpp \
 	%D%/words.cpp %D%/words.hpp
+EXTRA_DIST += %D%/cuda_kernels.cu
 libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_check_la_LIBADD = $(IBMAD_LIBS)
-check_libs = libry_check.la $(mad_notices_libs) $(mad_discover_libs)
+check_libs = libry_check.la libry_cuda_ptx.la $(mad_notices_libs) $(mad_discover_libs)
+
+# The kernels as PTX in a header; empty where configure found no compiler for them.
+noinst_LTLIBRARIES += libry_cuda_ptx.la
+libry_cuda_ptx_la_SOURCES = %D%/cuda_ptx.cpp
+cuda_kernel_files = %D%/cuda_kernels.cu %D%/cuda_kernel_abi.h %D%/cuda_kernel_words.h
+%D%/cuda_ptx.h: $(cuda_kernel_files) Makefile
+	$(AM_V_at)$(MKDIR_P) %D%; : >$@.ptx
+	$(AM_V_GEN)test -z "$(PTX_COMPILER)" || $(PTX_COMPILER) -I$(top_srcdir)/src -o $@.ptx $(srcdir)/%D%/cuda_kernels.cu
+	$(AM_V_at){ printf 'constexpr char railyard_cuda_ptx[] = R"ptx('; cat $@.ptx; echo ')ptx";'; } >$@.tmp
+	$(AM_V_at)rm $@.ptx; if cmp -s $@.tmp $@; then rm $@.tmp; touch $@; else mv $@.tmp $@; fi
+%D%/cuda_ptx.lo: %D%/cuda_ptx.h
+CLEANFILES += %D%/cuda_ptx.h
 
 sbin_PROGRAMS += railcheck
 railcheck_SOURCES = %D%/railcheck.cpp
-railcheck_LDADD = $(check_libs) $(cli_libs)
+railcheck_LDADD = $(check_libs) $(cli_libs) $(CUDA_LIBS)
