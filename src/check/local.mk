@@ -6,6 +6,7 @@ libry_check_la_SOURCES = \
 	%D%/check.hpp %D%/checks.cpp \
 	%D%/check_command.cpp %D%/check_command.hpp \
 	%D%/cuda_abi.h \
+	%D%/cuda_check.cpp %D%/cuda_check.hpp \
 	%D%/cuda_gpu.cpp %D%/cuda_gpu.hpp \
 	%D%/cuda_kernel_abi.h %D%/cuda_kernel_words.h \
 	%D%/cuda_library.cpp %D%/cuda_library.hpp \

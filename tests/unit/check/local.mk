@@ -1,6 +1,7 @@
 tests_unit_unit_check_SOURCES = \
 	%D%/apart_test.cpp \
 	%D%/disk_test.cpp \
+	%D%/gpu_test.cpp \
 	%D%/result_test.cpp
 tests_unit_unit_check_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_check_CXXFLAGS = $(unit_cxxflags)
