@@ -1,4 +1,5 @@
 #include "check/check.hpp"
+#include "check/cuda_hbm.hpp"
 #include "check/disk.hpp"
 #include "check/gpu.hpp"
 
@@ -17,6 +18,8 @@ template <class C> std::unique_ptr<Check> make() {
 std::span<const CheckRow> checks() {
     static constexpr auto rows = std::to_array<CheckRow>({
         {"gpu", "Ask NVML for the state of each GPU, and judge it by the rules of health.conf(5)", make<Gpu>},
+        {"hbm", "Read, write and copy the memory of each GPU, and fill what is free with patterns",
+         make<Hbm>},
         {"disk", "Write and read file systems, and compare what comes back", make<Disk>},
     });
     return rows;

@@ -8,6 +8,7 @@ libry_check_la_SOURCES = \
 	%D%/cuda_abi.h \
 	%D%/cuda_check.cpp %D%/cuda_check.hpp \
 	%D%/cuda_gpu.cpp %D%/cuda_gpu.hpp \
+	%D%/cuda_hbm.cpp %D%/cuda_hbm.hpp \
 	%D%/cuda_kernel_abi.h %D%/cuda_kernel_words.h \
 	%D%/cuda_library.cpp %D%/cuda_library.hpp \
 	%D%/disk.cpp %D%/disk.hpp \
