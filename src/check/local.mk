@@ -11,6 +11,7 @@ libry_check_la_SOURCES = \
 	%D%/cuda_hbm.cpp %D%/cuda_hbm.hpp \
 	%D%/cuda_kernel_abi.h %D%/cuda_kernel_words.h \
 	%D%/cuda_library.cpp %D%/cuda_library.hpp \
+	%D%/cuda_pcie.cpp %D%/cuda_pcie.hpp \
 	%D%/disk.cpp %D%/disk.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
