@@ -1,4 +1,5 @@
 #include "check/check.hpp"
+#include "check/cuda_gemm.hpp"
 #include "check/cuda_hbm.hpp"
 #include "check/cuda_pcie.hpp"
 #include "check/disk.hpp"
@@ -21,6 +22,7 @@ std::span<const CheckRow> checks() {
         {"gpu", "Ask NVML for the state of each GPU, and judge it by the rules of health.conf(5)", make<Gpu>},
         {"hbm", "Read, write and copy the memory of each GPU, and fill what is free with patterns",
          make<Hbm>},
+        {"gemm", "Multiply matrices on each GPU, and hold each product to what it must be", make<Gemm>},
         {"pcie", "Move data between each GPU and the memory of its NUMA node", make<Pcie>},
         {"disk", "Write and read file systems, and compare what comes back", make<Disk>},
     });

@@ -5,8 +5,10 @@ libry_check_la_SOURCES = \
 	%D%/bed.cpp %D%/bed.hpp \
 	%D%/check.hpp %D%/checks.cpp \
 	%D%/check_command.cpp %D%/check_command.hpp \
-	%D%/cuda_abi.h \
+	%D%/cuda_abi.h %D%/cuda_blas_abi.h \
+	%D%/cuda_blas.cpp %D%/cuda_blas.hpp \
 	%D%/cuda_check.cpp %D%/cuda_check.hpp \
+	%D%/cuda_gemm.cpp %D%/cuda_gemm.hpp \
 	%D%/cuda_gpu.cpp %D%/cuda_gpu.hpp \
 	%D%/cuda_hbm.cpp %D%/cuda_hbm.hpp \
 	%D%/cuda_kernel_abi.h %D%/cuda_kernel_words.h \

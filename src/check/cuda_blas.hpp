@@ -1,0 +1,43 @@
+// Products of matrices by cuBLAS and cuBLASLt, loaded at run time.
+#pragma once
+
+#include "check/cuda_blas_abi.h"
+#include "check/cuda_gpu.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+
+namespace check {
+
+// C = A B, column by column: A has m rows and k columns (of FP8 it is stored transposed), B k rows, C m rows
+// and n columns.
+enum class Precision { fp64, fp32, tf32, bf16, fp8 };
+std::string_view to_string(Precision precision);
+
+class CudaBlas {
+public:
+    // Errors: Code::not_found without libcublas, Code::unavailable when a name is missing or it does not
+    // start. Without libcublasLt there is no FP8.
+    static base::Expected<std::unique_ptr<CudaBlas>> open(std::span<const std::string> paths, CudaGpu& gpu);
+    CudaBlas(const CudaBlas&) = delete;
+    CudaBlas& operator=(const CudaBlas&) = delete;
+    ~CudaBlas();
+
+    // Starts the product in the GPU's stream; a failure is the GPU's. False: this GPU or library has no such
+    // product, which is no failure.
+    bool multiply(Precision precision, CUdeviceptr c, CUdeviceptr a, CUdeviceptr b, int m, int n, int k);
+
+private:
+    struct Calls;
+    CudaBlas(std::unique_ptr<Calls> calls, CudaGpu& gpu);
+    bool multiply_fp8(CUdeviceptr c, CUdeviceptr a, CUdeviceptr b, int m, int n, int k);
+
+    std::unique_ptr<Calls> calls_;
+    CudaGpu& gpu_;
+    cublasHandle_t handle_ = nullptr;
+    cublasLtHandle_t lt_ = nullptr;
+    CudaGpu::Memory workspace_;
+};
+
+} // namespace check
