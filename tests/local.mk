@@ -3,7 +3,7 @@
 # Those that run longest come first.
 unit_programs = tests/unit/unit_sched tests/unit/unit_topo tests/unit/unit_core \
 	tests/unit/unit_worlds tests/unit/unit_watch tests/unit/unit_ckpt tests/unit/unit_daemon tests/unit/unit_wire tests/unit/unit_base tests/unit/unit_spank \
-	tests/unit/unit_ctl tests/unit/unit_probe tests/unit/unit_check tests/unit/unit_run
+	tests/unit/unit_ctl tests/unit/unit_probe tests/unit/unit_check tests/unit/unit_run tests/unit/unit_check_net
 # Those that try random cases by the thousand: tests/run builds these without sanitizers, too, and the others with them alone.
 trying_programs = tests/unit/unit_sched tests/unit/unit_worlds
 check_PROGRAMS += $(unit_programs)
@@ -39,6 +39,7 @@ include tests/unit/restart/wire/local.mk
 include tests/unit/restart/ucx/local.mk
 include tests/unit/restart/watch/local.mk
 include tests/unit/check/local.mk
+include tests/unit/check/net/local.mk
 include tests/unit/restart/ckpt/local.mk
 include tests/unit/restart/run/local.mk
 include tests/unit/restart/lsf/local.mk

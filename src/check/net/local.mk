@@ -1,0 +1,7 @@
+# The network between hosts: who measures with whom and what is slow (pure), and those that measure.
+noinst_LTLIBRARIES += libry_check_net.la
+libry_check_net_la_SOURCES = \
+	%D%/launch.cpp %D%/launch.hpp \
+	%D%/pair.hpp \
+	%D%/tournament.cpp %D%/tournament.hpp
+check_net_libs = libry_check_net.la $(base_libs)

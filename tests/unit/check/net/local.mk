@@ -1,0 +1,6 @@
+tests_unit_unit_check_net_SOURCES = \
+	%D%/launch_test.cpp \
+	%D%/tournament_test.cpp
+tests_unit_unit_check_net_CPPFLAGS = $(unit_cppflags)
+tests_unit_unit_check_net_CXXFLAGS = $(unit_cxxflags)
+tests_unit_unit_check_net_LDADD = libry_unit.la $(check_net_libs)
