@@ -3,12 +3,12 @@
 bench_programs = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/queue_bench.py tests/bench/quality_bench.py tests/unit/sched/plan/batch_ilp_test.py \
 	tests/bench/topo_bench tests/bench/faults_bench tests/bench/topo_live_bench.py \
 	tests/bench/counters_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
-	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench \
+	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench tests/bench/netfit_bench \
 	tests/bench/agent_bench.py tests/bench/recovery_bench.py tests/bench/lsf_bench.py
 EXTRA_DIST += tests/bench/lsf_bench.py tests/bench/queue_bench.py tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/counters_bench.py tests/bench/quality_bench.py tests/bench/recovery_bench.py tests/bench/slurmctld_bench.py \
 	tests/bench/topo_live_bench.py
 EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/faults_bench tests/bench/ckpt_bench \
-	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench \
+	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench tests/bench/netfit_bench \
 	tests/bench/mad_counters_bench tests/bench/pread_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_place_bench_SOURCES = %D%/place_bench.cpp
@@ -51,6 +51,9 @@ tests_bench_signals_bench_LDADD = $(watch_libs) $(cli_libs)
 tests_bench_straggler_bench_SOURCES = %D%/straggler_bench.cpp tests/traces/job_trace.cpp tests/traces/job_trace.hpp
 tests_bench_straggler_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_straggler_bench_LDADD = $(restart_core_libs) $(cli_libs)
+tests_bench_netfit_bench_SOURCES = %D%/netfit_bench.cpp tests/traces/rail_matrix.cpp tests/traces/rail_matrix.hpp
+tests_bench_netfit_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_netfit_bench_LDADD = $(check_net_libs) $(cli_libs)
 
 .PHONY: bench
 bench: $(EXTRA_PROGRAMS) all

@@ -1,6 +1,8 @@
 # The network between hosts: who measures with whom and what is slow (pure), and those that measure.
 noinst_LTLIBRARIES += libry_check_net.la
 libry_check_net_la_SOURCES = \
+	%D%/culprits.cpp %D%/culprits.hpp \
+	%D%/fit.cpp %D%/fit.hpp \
 	%D%/launch.cpp %D%/launch.hpp \
 	%D%/pair.hpp \
 	%D%/tournament.cpp %D%/tournament.hpp
