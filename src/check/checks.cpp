@@ -1,6 +1,7 @@
 #include "check/check.hpp"
 #include "check/cuda_gemm.hpp"
 #include "check/cuda_hbm.hpp"
+#include "check/cuda_nvlink.hpp"
 #include "check/cuda_pcie.hpp"
 #include "check/disk.hpp"
 #include "check/gpu.hpp"
@@ -24,6 +25,7 @@ std::span<const CheckRow> checks() {
          make<Hbm>},
         {"gemm", "Multiply matrices on each GPU, and hold each product to what it must be", make<Gemm>},
         {"pcie", "Move data between each GPU and the memory of its NUMA node", make<Pcie>},
+        {"nvlink", "Move data between all pairs of GPUs of this host", make<Nvlink>},
         {"disk", "Write and read file systems, and compare what comes back", make<Disk>},
     });
     return rows;

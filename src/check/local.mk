@@ -13,6 +13,7 @@ libry_check_la_SOURCES = \
 	%D%/cuda_hbm.cpp %D%/cuda_hbm.hpp \
 	%D%/cuda_kernel_abi.h %D%/cuda_kernel_words.h \
 	%D%/cuda_library.cpp %D%/cuda_library.hpp \
+	%D%/cuda_nvlink.cpp %D%/cuda_nvlink.hpp \
 	%D%/cuda_pcie.cpp %D%/cuda_pcie.hpp \
 	%D%/disk.cpp %D%/disk.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
@@ -28,7 +29,7 @@ libry_check_la_SOURCES = \
 EXTRA_DIST += %D%/cuda_kernels.cu
 libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_check_la_LIBADD = $(IBMAD_LIBS)
-check_libs = libry_check.la libry_cuda_ptx.la $(mad_notices_libs) $(mad_discover_libs)
+check_libs = libry_check.la $(check_net_libs) libry_cuda_ptx.la $(mad_notices_libs) $(mad_discover_libs)
 
 # The kernels as PTX in a header; empty where configure found no compiler for them.
 noinst_LTLIBRARIES += libry_cuda_ptx.la

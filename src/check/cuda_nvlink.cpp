@@ -1,0 +1,185 @@
+#include "check/cuda_nvlink.hpp"
+
+#include "check/cuda_check.hpp"
+#include "check/net/tournament.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace check {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t mebi = std::size_t{1} << 20;
+
+struct Plan {
+    std::size_t bytes;
+    int rounds;
+};
+Plan plan_of(int level) {
+    if (level == 1) return {32 * mebi, 2};
+    if (level == 2) return {256 * mebi, 6};
+    return {512 * mebi, 40};
+}
+
+Part pair_part(const CudaDevice& from, const CudaDevice& to) {
+    Part part = from.part;
+    part.name = fmt::format("{}-{}", from.part.name, to.part.name);
+    return part;
+}
+
+class Matrix {
+public:
+    Matrix(Sink& sink, const Request& request, const std::vector<CudaDevice>& devices)
+        : sink_(sink), devices_(devices), plan_(plan_of(request.level)) {}
+
+    void run(const std::shared_ptr<const CudaCalls>& calls) {
+        for (const auto& device : devices_) {
+            sink_.begin(device.part, "nvlink.start");
+            auto& gpu = gpus_.emplace_back(std::make_unique<CudaGpu>(calls, device.ordinal, false));
+            const auto bytes = gpu->failed() ? 0 : std::min(plan_.bytes, gpu->free_bytes() / 4) / mebi * mebi;
+            from_.push_back(gpu->allocate(bytes));
+            to_.push_back(gpu->allocate(bytes));
+            if (gpu->failed())
+                say(device.part, "nvlink.start", gpu->failure().verdict(), gpu->failure().text);
+            else if (!from_.back() || !to_.back())
+                say(device.part, "nvlink.start", Verdict::not_run, "too little of the GPU's memory is free");
+        }
+        // A round's pairs have no GPU in common, but they go one after the other: each is to have the
+        // switches for itself.
+        const net::Tournament tournament(static_cast<std::uint32_t>(devices_.size()));
+        for (std::uint32_t round = 0; round < tournament.rounds(); ++round)
+            for (const auto& [a, b] : tournament.pairs(round))
+                pair(a, b);
+    }
+
+private:
+    void say(const Part& part, std::string_view test, Verdict verdict, std::string says) {
+        Result result{.check = "nvlink", .test = std::string(test), .part = part, .verdict = verdict};
+        result.says = std::move(says);
+        sink_.add(result);
+    }
+    bool usable(std::size_t i) const { return !gpus_[i]->failed() && from_[i] && to_[i]; }
+
+    // Whether a may write to b's memory itself.
+    bool joined(std::size_t a, std::size_t b) {
+        const auto& calls = gpus_[a]->calls();
+        int can = 0;
+        if (!gpus_[a]->ok(calls.cuDeviceCanAccessPeer(&can, devices_[a].ordinal, devices_[b].ordinal),
+                          "cuDeviceCanAccessPeer") ||
+            can == 0)
+            return false;
+        if (!gpus_[a]->ok(calls.cuCtxSetCurrent(gpus_[a]->context()), "cuCtxSetCurrent")) return false;
+        const auto result = calls.cuCtxEnablePeerAccess(gpus_[b]->context(), 0);
+        if (result == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) return true;
+        return gpus_[a]->ok(result, "cuCtxEnablePeerAccess");
+    }
+
+    void write(std::size_t a, std::size_t b) {
+        auto& gpu = *gpus_[a];
+        gpu.ok(gpu.calls().cuMemcpyPeerAsync(to_[b].at(), gpus_[b]->context(), from_[a].at(), gpu.context(),
+                                             std::min(from_[a].bytes(), to_[b].bytes()), gpu.stream()),
+               "cuMemcpyPeerAsync");
+    }
+
+    // Bytes a second of the best of several rounds.
+    double best(std::size_t a, std::size_t b, bool both) {
+        double seconds = 0;
+        for (int i = 0; i <= plan_.rounds && usable(a) && usable(b); ++i) {
+            gpus_[a]->calls().cuCtxSetCurrent(gpus_[a]->context());
+            const auto took = gpus_[a]->seconds([&] {
+                write(a, b);
+                if (!both) return;
+                gpus_[b]->calls().cuCtxSetCurrent(gpus_[b]->context());
+                write(b, a);
+                gpus_[b]->wait();
+                gpus_[a]->calls().cuCtxSetCurrent(gpus_[a]->context());
+            });
+            if (i > 0 && took > 0 && (seconds == 0 || took < seconds)) seconds = took;
+        }
+        const auto bytes = static_cast<double>(std::min(from_[a].bytes(), to_[b].bytes()));
+        return seconds > 0 ? (both ? 2 : 1) * bytes / seconds : 0;
+    }
+
+    void one_way(std::size_t a, std::size_t b) {
+        const auto part = pair_part(devices_[a], devices_[b]);
+        sink_.begin(part, "nvlink.pair");
+        const bool direct = joined(a, b);
+        const auto rate = best(a, b, false);
+        if (!usable(a) || rate <= 0) return tell_failure(a, part);
+        Result result{.check = "nvlink",
+                      .test = direct ? "nvlink.pair" : "nvlink.through_host",
+                      .part = part,
+                      .value = rate / 1e9,
+                      .unit = "GB/s"};
+        if (!direct) result.says = "neither GPU reaches the other's memory: it goes through the host";
+        sink_.add(result);
+    }
+
+    void pair(std::size_t a, std::size_t b) {
+        if (!usable(a) || !usable(b)) return;
+        one_way(a, b);
+        if (usable(a) && usable(b)) one_way(b, a);
+        if (!usable(a) || !usable(b)) return;
+        const auto part = pair_part(devices_[a], devices_[b]);
+        sink_.begin(part, "nvlink.both");
+        if (const auto rate = best(a, b, true); rate > 0)
+            sink_.add(Result{
+                .check = "nvlink", .test = "nvlink.both", .part = part, .value = rate / 1e9, .unit = "GB/s"});
+        else
+            tell_failure(a, part);
+    }
+
+    void tell_failure(std::size_t a, const Part& part) {
+        const auto& failure = gpus_[a]->failure();
+        if (gpus_[a]->failed()) say(part, "nvlink.pair", failure.verdict(), failure.text);
+    }
+
+    Sink& sink_;
+    const std::vector<CudaDevice>& devices_;
+    Plan plan_;
+    std::vector<std::unique_ptr<CudaGpu>> gpus_;
+    std::vector<CudaGpu::Memory> from_, to_; // by GPU; freed before their GPU
+};
+
+} // namespace
+
+std::vector<Result> Nvlink::run(const Request& request) {
+    Result why;
+    const auto devices = cuda_devices("nvlink", request, why);
+    if (devices.empty()) return {why};
+    const auto say = [](const Part& part, Verdict verdict, std::string says) {
+        Result result{.check = "nvlink", .test = "nvlink.start", .part = part, .verdict = verdict};
+        result.says = std::move(says);
+        return std::vector<Result>{std::move(result)};
+    };
+    if (devices.size() == 1)
+        return say(devices.front().part, Verdict::measured, "is the only GPU here: it has no pair");
+    for (const auto& device : devices)
+        if (!device.used_by.empty())
+            return say(device.part, Verdict::not_run,
+                       fmt::format("{} uses it: nothing was put on the GPUs", device.used_by));
+    Task task{.work = {},
+              .deadline = request.level == 1   ? 30s
+                          : request.level == 2 ? 90s
+                                               : 400s,
+              .part = devices.front().part,
+              .test = "nvlink.start"};
+    task.work = [&](Sink& sink) {
+        ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+        const auto calls = open_cuda(request.libraries);
+        if (!calls) {
+            for (const auto& one : say(devices.front().part, Verdict::not_run, calls.error().text))
+                sink.add(one);
+            return;
+        }
+        Matrix(sink, request, devices).run(*calls);
+    };
+    auto results = std::move(run_apart("nvlink", {std::move(task)}, request).front().results);
+    judge_all(results, devices, request.expected);
+    return results;
+}
+
+} // namespace check
