@@ -4,6 +4,7 @@ libry_check_la_SOURCES = \
 	%D%/apart.cpp %D%/apart.hpp \
 	%D%/bed.cpp %D%/bed.hpp \
 	%D%/check.hpp %D%/checks.cpp \
+	%D%/check_trials.cpp %D%/check_trials.hpp \
 	%D%/check_command.cpp %D%/check_command.hpp \
 	%D%/cuda_abi.h %D%/cuda_blas_abi.h \
 	%D%/cuda_blas.cpp %D%/cuda_blas.hpp \

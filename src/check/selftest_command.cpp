@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
+#include "check/check_trials.hpp"
 #include "check/selftest.hpp"
 #include "check/words.hpp"
 
@@ -107,11 +108,60 @@ void SelftestCommand::add_options(base::Words& words) {
         .add_option("--ibsim", options_.ibsim,
                     "The console of an ibsim, on whose fabric rules of links are tested")
         ->type_name("PIPE");
-    words.add_option("name", options_.only, "Only rules whose name begins so")->type_name("RULE");
+    words.add_flag("--checks", options_.checks,
+                   "Show that each check of a host finds its fault, instead of rules");
+    add_libraries(words, options_.libraries);
+    words.add_option("name", options_.only, "Only rules, or checks, whose name begins so")->type_name("NAME");
     add_json(words, options_.as_json);
 }
 
+int SelftestCommand::run_checks(const base::Cli& cli) const {
+    const auto scratch = Scratch::make();
+    if (!scratch) return cli.fail(scratch.error());
+    for (const int number : {SIGINT, SIGTERM})
+        std::signal(number, [](int taken) { interrupted = taken; });
+    const bool terminal = !options_.as_json && ::isatty(STDERR_FILENO) != 0;
+    const auto outcomes = try_checks(options_.only, scratch->path(), options_.libraries, options_.nvml,
+                                     [&](const TrialOutcome& one) {
+                                         if (terminal)
+                                             fmt::print(stderr, "\r{}: {}\033[K", one.check, one.fault);
+                                         return interrupted == 0;
+                                     });
+    if (terminal) fmt::print(stderr, "\r\033[K");
+    if (interrupted != 0) return 128 + interrupted;
+    if (outcomes.empty())
+        return cli.fail(
+            {base::Code::usage, fmt::format("no check's name begins with \"{}\"", options_.only)});
+    json::array all;
+    base::Table table({"CHECK", "THROUGH", "FOUND", "FAULT"});
+    std::string troubles;
+    bool sound = true;
+    for (const auto& one : outcomes) {
+        all.push_back(json::object{{"check", one.check},
+                                   {"fault", one.fault},
+                                   {"through", one.through},
+                                   {"tried", one.tried},
+                                   {"trouble", one.trouble}});
+        table.add({one.check, one.through,
+                   !one.tried     ? "not tried"
+                   : one.failed() ? "NO"
+                                  : "yes",
+                   one.fault});
+        if (one.failed()) troubles += fmt::format("{}: {}: {}\n", one.check, one.fault, one.trouble);
+        sound = sound && !one.failed();
+    }
+    if (options_.as_json)
+        fmt::print("{}\n", base::to_pretty(all));
+    else
+        fmt::print("{}{}What doubles cannot prove is how fast a real part is, and that its driver answers as "
+                   "they do.\n",
+                   table.print(), troubles);
+    return base::finish_output(cli, sound ? base::exit_done : base::exit_finding);
+}
+
 int SelftestCommand::run(const base::Cli& cli) const {
+    if (options_.checks) return run_checks(cli);
+    if (!options_.libraries.empty()) return cli.fail({base::Code::usage, "--library: goes with --checks"});
     const fs::path beside = base::conf_path(options_.config).parent_path() / "health.conf";
     const auto rules =
         restart::RuleSet::from_file(options_.rules.empty() ? beside : fs::path(options_.rules));

@@ -1,9 +1,10 @@
-// railcheck selftest: each rule is shown to find its fault.
+// railcheck selftest: the rules and the checks, each shown to find its fault.
 #pragma once
 
 #include "base/cli.hpp"
 
 #include <string>
+#include <vector>
 
 namespace check {
 
@@ -14,9 +15,12 @@ public:
     int run(const base::Cli& cli) const;
 
 private:
+    int run_checks(const base::Cli& cli) const;
+
     struct Options {
         std::string config, rules, nvml, ibsim, only;
-        bool as_json = false;
+        std::vector<std::string> libraries;
+        bool as_json = false, checks = false;
     } options_;
 };
 

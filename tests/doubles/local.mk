@@ -6,6 +6,21 @@ CLEANFILES += %D%/libnvidia-ml.so.1
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) -I$(top_srcdir)/src $(CFLAGS) -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 \
 		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread
 
+# CUDA's driver and cuBLAS, whose kernels are railcheck's own, run on the CPU.
+cuda_doubles = %D%/libcuda.so.1 %D%/libcublas.so.12 %D%/libcublasLt.so.12
+noinst_DATA += $(cuda_doubles)
+CLEANFILES += $(cuda_doubles)
+cuda_double_headers = $(srcdir)/%D%/cuda_double.hpp $(top_srcdir)/src/check/cuda_abi.h $(top_srcdir)/src/check/cuda_blas_abi.h
+build_cuda_double = $(AM_V_CXXLD)$(CXX) $(OPT_CXXFLAGS) -Wall -Wextra -I$(top_srcdir)/src -I$(top_srcdir)/tests $(CXXFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@
+%D%/libcuda.so.1: $(srcdir)/%D%/cuda_double.cpp $(cuda_double_headers) $(addprefix $(top_srcdir)/,$(cuda_kernel_files))
+	$(AM_V_at)$(MKDIR_P) %D%
+	$(build_cuda_double) $(srcdir)/%D%/cuda_double.cpp
+%D%/libcublas.so.12: $(srcdir)/%D%/cublas_double.cpp $(cuda_double_headers)
+	$(AM_V_at)$(MKDIR_P) %D%
+	$(build_cuda_double) $(srcdir)/%D%/cublas_double.cpp
+%D%/libcublasLt.so.12: %D%/libcublas.so.12
+	$(AM_V_GEN)cp %D%/libcublas.so.12 $@
+
 # A clock that steps under a daemon.
 noinst_DATA += %D%/libclock_step.so
 CLEANFILES += %D%/libclock_step.so
@@ -13,7 +28,8 @@ CLEANFILES += %D%/libclock_step.so
 	$(AM_V_at)$(MKDIR_P) %D%
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -o $@ $(srcdir)/%D%/clock_step.c
 
-TESTS += %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_double_test.py %D%/lsf_serve_test.py
+TESTS += %D%/cuda_abi_test.py %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_double_test.py %D%/lsf_serve_test.py
+EXTRA_DIST += %D%/cublas_double.cpp %D%/abi_same.hpp %D%/cuda_abi_check.cpp %D%/cuda_abi_test.py %D%/cuda_double.cpp %D%/cuda_double.hpp
 EXTRA_DIST += %D%/clock_step.c %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
 
 # The double of an LSF-compatible engine, standard library only, run where it stands.

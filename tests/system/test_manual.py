@@ -295,6 +295,11 @@ def other_host_of_lsf(cluster, text):
     holds(stage.run(text, env={**LSF_JOB, "LSB_JOBFILENAME": str(stage.folder / "job")}, host="n002"), "n002\n", "what the host says")
 
 
+def scratch_disk(cluster, text):
+    stage = Stage(cluster, "disk")
+    holds(stage.run(text, {"--level 2 /scratch": stage.folder}), "3 results: none bad", "what railcheck says of a disk")
+
+
 def selftest(cluster, text):
     holds(Stage(cluster, "selftest").run(text), "each fires at its fault", "railcheck selftest")
 
@@ -373,7 +378,7 @@ TESTS = {
     "nodewatchd.8": [look_at_host, scrape, restart_agent],
     "rail-lsf-rsh.1": [other_host_of_lsf],
     "rail-lsf-run.1": [line_of_lsf],
-    "railcheck.8": [selftest],
+    "railcheck.8": [scratch_disk, selftest],
     "railckpt.1": [job_script, save_when_due],
     "railckpt.py.3": [python_group],
     "railctl.1": [drain, explain, signals, incidents, enable],
