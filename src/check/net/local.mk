@@ -1,5 +1,5 @@
 # The network between hosts: who measures with whom and what is slow (pure), and those that measure.
-noinst_LTLIBRARIES += libry_check_net.la
+noinst_LTLIBRARIES += libry_check_net.la libry_check_gather.la
 libry_check_net_la_SOURCES = \
 	%D%/culprits.cpp %D%/culprits.hpp \
 	%D%/fit.cpp %D%/fit.hpp \
@@ -7,3 +7,8 @@ libry_check_net_la_SOURCES = \
 	%D%/pair.hpp \
 	%D%/tournament.cpp %D%/tournament.hpp
 check_net_libs = libry_check_net.la $(base_libs)
+libry_check_gather_la_SOURCES = \
+	%D%/entry.cpp %D%/entry.hpp \
+	%D%/link.cpp %D%/link.hpp \
+	%D%/message.cpp %D%/message.hpp
+check_gather_libs = libry_check_gather.la $(check_net_libs) $(http_libs) $(topo_libs)

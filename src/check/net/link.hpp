@@ -1,0 +1,48 @@
+// Messages over a TCP connection between processes that measure together: four bytes of length, then JSON.
+// Nothing here waits longer than it is told to.
+#pragma once
+
+#include "base/expected.hpp"
+#include "base/unique_fd.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace check::net {
+
+using Moment = std::chrono::steady_clock::time_point;
+
+class Link {
+public:
+    explicit Link(base::UniqueFd fd) : fd_(std::move(fd)) {}
+    int fd() const { return fd_.get(); }
+
+    // Errors: Code::unavailable.
+    base::Expected<void> send(std::string_view text, Moment deadline);
+    // The next message if it is there whole; nothing if it is not yet. Errors (Code::unavailable): the peer
+    // has closed, or what it sends is no message of at most `longest` bytes.
+    base::Expected<std::optional<std::string>> take(std::size_t longest = 16u << 20);
+    // Waits for it.
+    base::Expected<std::string> receive(Moment deadline, std::size_t longest = 16u << 20);
+
+private:
+    base::UniqueFd fd_;
+    std::string read_;
+};
+
+// A socket that listens on the first of these ports that is free, on all addresses; and which one that is.
+struct Listener {
+    base::UniqueFd fd;
+    std::uint16_t port = 0;
+};
+base::Expected<Listener> listen_on(const std::vector<std::uint16_t>& ports);
+
+// A connection to the host, tried at each address and port until one takes it. Errors: Code::unavailable,
+// Code::not_found for a name without an address.
+base::Expected<Link> connect_to(const std::string& host, std::uint16_t port, Moment deadline);
+
+} // namespace check::net
