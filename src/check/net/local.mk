@@ -9,6 +9,7 @@ libry_check_net_la_SOURCES = \
 check_net_libs = libry_check_net.la $(base_libs)
 libry_check_gather_la_SOURCES = \
 	%D%/entry.cpp %D%/entry.hpp \
+	%D%/gathering.cpp %D%/gathering.hpp \
 	%D%/link.cpp %D%/link.hpp \
 	%D%/message.cpp %D%/message.hpp
 check_gather_libs = libry_check_gather.la $(check_net_libs) $(http_libs) $(topo_libs)
