@@ -8,8 +8,12 @@ libry_check_net_la_SOURCES = \
 	%D%/tournament.cpp %D%/tournament.hpp
 check_net_libs = libry_check_net.la $(base_libs)
 libry_check_gather_la_SOURCES = \
+	%D%/devices.cpp %D%/devices.hpp \
 	%D%/entry.cpp %D%/entry.hpp \
 	%D%/gathering.cpp %D%/gathering.hpp \
 	%D%/link.cpp %D%/link.hpp \
-	%D%/message.cpp %D%/message.hpp
+	%D%/message.cpp %D%/message.hpp \
+	%D%/ucx_rail.cpp %D%/ucx_rail.hpp
+libry_check_gather_la_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
+libry_check_gather_la_LIBADD = $(UCX_LIBS)
 check_gather_libs = libry_check_gather.la $(check_net_libs) $(http_libs) $(topo_libs)
