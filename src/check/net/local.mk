@@ -13,7 +13,10 @@ libry_check_gather_la_SOURCES = \
 	%D%/gathering.cpp %D%/gathering.hpp \
 	%D%/link.cpp %D%/link.hpp \
 	%D%/message.cpp %D%/message.hpp \
-	%D%/ucx_rail.cpp %D%/ucx_rail.hpp
+	%D%/picture.cpp %D%/picture.hpp \
+	%D%/print.cpp %D%/print.hpp \
+	%D%/ucx_rail.cpp %D%/ucx_rail.hpp \
+	%D%/verdict.cpp %D%/verdict.hpp
 libry_check_gather_la_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 libry_check_gather_la_LIBADD = $(UCX_LIBS)
 check_gather_libs = libry_check_gather.la $(check_net_libs) $(http_libs) $(topo_libs)
