@@ -1,6 +1,7 @@
 // railcheck: checks of a host, and of the rules it is watched by. Manual: railcheck(8).
 #include "base/cli.hpp"
 #include "check/check_command.hpp"
+#include "check/net/net_command.hpp"
 #include "check/selftest_command.hpp"
 
 #include <deque>
@@ -26,8 +27,13 @@ int main(int argc, char** argv) {
     auto* selftest_words = cli->add_subcommand(
         "selftest", "Show that each rule of health.conf(5) fires at its fault and at nothing less");
     selftest.add_options(*selftest_words);
+    check::net::NetCommand net;
+    auto* net_words =
+        cli->add_subcommand("net", "Measure between all hosts, rail by rail, and name what is slow");
+    net.add_options(*net_words);
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
+    if (*net_words) return net.run(cli);
     for (auto& [words, command] : commands)
         if (*words) return command.run(cli);
     return selftest.run(cli);

@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	%D%/railcluster/lsf.py \
 	%D%/railcluster/plain.py \
 	%D%/railcluster/process.py \
+	%D%/railcluster/rails.py \
 	%D%/railcluster/prolog \
 	%D%/railcluster/queue.py \
 	%D%/railcluster/reboot \
@@ -71,6 +72,7 @@ EXTRA_DIST += \
 	%D%/test_placement.py \
 	%D%/test_plugins.py \
 	%D%/test_protocol.py \
+	%D%/test_railcheck_net.py \
 	%D%/test_railrun.py \
 	%D%/test_rates.py \
 	%D%/test_reboots.py \

@@ -147,7 +147,7 @@ def main():
         if args.keep:
             record.write_text(f"{cluster.root}\n")
             print(f"\nThe cluster stays up; `./quickstart --down` ends it. To play in it:\n    . {shell.write(cluster)}")
-            print("    power-off n005; power-on n005; power-brake n006 3 on; cable n007 down; on n008 ps ax")
+            print("    power-off n005; power-on n005; power-brake n006 3 on; cable n007 down; on n008 ps ax; rails lay; slow-rail n010 1")
             cluster = None
         return 0 if good else 1
     except KeyboardInterrupt:

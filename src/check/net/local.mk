@@ -13,6 +13,7 @@ libry_check_gather_la_SOURCES = \
 	%D%/gathering.cpp %D%/gathering.hpp \
 	%D%/link.cpp %D%/link.hpp \
 	%D%/message.cpp %D%/message.hpp \
+	%D%/net_command.cpp %D%/net_command.hpp \
 	%D%/picture.cpp %D%/picture.hpp \
 	%D%/print.cpp %D%/print.hpp \
 	%D%/ucx_rail.cpp %D%/ucx_rail.hpp \

@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 
 from . import lsf
+from .rails import Rails, measure_by
 
 SLURM = ("sbatch", "srun", "salloc", "squeue", "sinfo", "scontrol", "scancel")
+ACTIONS = ("power-off", "power-on", "cable", "power-brake", "rails", "slow-rail", "on")
+RAILS, RAIL_MBIT = 2, 50
 HERE = Path(__file__).resolve().parent
 
 
@@ -33,7 +36,7 @@ def write(cluster) -> Path:
     _script(folder / "railtopo", f'case "${{1-}}" in\ndiscover) exec {enter} env {preload} {program} "$@" ;;\n'
                                  f'*) exec {program} "$@" ;;\nesac')
     control = f'PYTHONPATH={HERE.parent} exec python3 -B -m railcluster.shell {root}'
-    for name in ("power-off", "power-on", "cable", "power-brake", "on"):
+    for name in ACTIONS:
         _script(folder / name, f'{control} {name} "$@"')
     lines = [f'export PATH="{folder}:{cluster.options.build}:{cluster.options.build}/tests/apps:$PATH"',
              f"export LSF_ENVDIR={cluster.lsf.folder}" if cluster.lsf else f"export SLURM_CONF={cluster.slurm.conf('ctl')}",
@@ -53,21 +56,34 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="railcluster")
     parser.add_argument("root", type=Path)
     actions = parser.add_subparsers(dest="action", required=True)
-    for name in ("power-off", "power-on", "cable", "power-brake", "on"):
+    for name in ACTIONS:
         action = actions.add_parser(name)
+        if name == "rails":
+            action.add_argument("state", choices=("lay", "remove"))
+            continue
         action.add_argument("host")
         if name == "cable":
             action.add_argument("state", choices=("up", "down"))
         elif name == "power-brake":
             action.add_argument("gpu", type=int, choices=range(8))
             action.add_argument("state", choices=("on", "off"))
+        elif name == "slow-rail":
+            action.add_argument("rail", type=int, choices=range(RAILS))
         elif name == "on":
             action.add_argument("command", nargs=argparse.REMAINDER)
     words = parser.parse_args()
     cluster = Cluster.attach(words.root)
+    rails = Rails(cluster, RAILS, RAIL_MBIT)
+    if words.action == "rails":
+        if words.state == "lay":
+            rails.lay()
+        else:
+            rails.remove()
+        measure_by(cluster, rails if words.state == "lay" else None)
+        return 0
     if words.host not in (*cluster.nodes, "ctl"):
         parser.error(f"no host {words.host}: there are ctl and {cluster.nodes[0]} to {cluster.nodes[-1]}")
-    if words.action in ("cable", "power-off", "power-brake", "on") and not cluster.yard.is_on(words.host):
+    if words.action != "power-on" and not cluster.yard.is_on(words.host):
         parser.error(f"{words.host} is off: power-on {words.host}")
     if words.action == "power-off":
         cluster.power_off(words.host)
@@ -79,6 +95,8 @@ def main() -> int:
         cluster.cable(words.host, words.state == "up")
     elif words.action == "power-brake":
         cluster.power_brake(words.host, words.gpu, words.state == "on")
+    elif words.action == "slow-rail":
+        rails.rate(words.host, words.rail, RAIL_MBIT // 8)
     else:
         result = cluster.run(*words.command, host=words.host, timeout=3600)
         print(result.stdout, end="")
