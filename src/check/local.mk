@@ -19,6 +19,8 @@ libry_check_la_SOURCES = \
 	%D%/disk.cpp %D%/disk.hpp \
 	%D%/fabric_bed.cpp %D%/fabric_bed.hpp \
 	%D%/fabric_ports.cpp %D%/fabric_ports.hpp \
+	%D%/gang_report.cpp %D%/gang_report.hpp \
+	%D%/gang_search.cpp %D%/gang_search.hpp \
 	%D%/gpu.cpp %D%/gpu.hpp \
 	%D%/mad_ibsim.cpp %D%/mad_ibsim.hpp \
 	%D%/parts.cpp %D%/parts.hpp \

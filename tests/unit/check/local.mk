@@ -1,6 +1,7 @@
 tests_unit_unit_check_SOURCES = \
 	%D%/apart_test.cpp \
 	%D%/disk_test.cpp \
+	%D%/gang_search_test.cpp \
 	%D%/gpu_test.cpp \
 	%D%/recorded_test.cpp \
 	%D%/result_test.cpp

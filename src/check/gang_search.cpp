@@ -1,0 +1,118 @@
+#include "check/gang_search.hpp"
+
+#include "check/net/tournament.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace check {
+namespace {
+
+using Members = std::vector<std::size_t>;
+constexpr std::size_t pairs_a_member = 4;
+
+class Search {
+public:
+    Search(const GangPlan& plan, const RunGang& run) : plan_(plan), run_(run) {}
+
+    GangVerdict find() {
+        if (plan_.members < 2) return verdict_;
+        Members all(plan_.members);
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        if (is_fast(all)) return verdict_;
+        narrow(all);
+        if (!sound_) seek_sound();
+        // Who was alone before anybody was known to be fast.
+        for (const auto member : std::exchange(undecided_, {}))
+            decide(member);
+        if (!sound_) {
+            verdict_.all = true;
+            rails_of_all(all);
+        } else if (verdict_.slow.empty()) {
+            rails_of_all(all);
+            verdict_.together = verdict_.rails.empty();
+        }
+        std::sort(verdict_.slow.begin(), verdict_.slow.end());
+        for (const auto member : verdict_.slow)
+            rails_of(member);
+        return verdict_;
+    }
+
+private:
+    bool is_fast(const Members& members, std::optional<int> rail = {}) {
+        ++verdict_.runs;
+        const auto reached = run_({members, rail});
+        if (!reached) verdict_.error = reached.error().text;
+        const bool fast = reached && *reached >= (rail ? plan_.least_rail : plan_.least);
+        if (fast && !rail && !sound_) sound_ = members.front();
+        return fast;
+    }
+
+    // Of members that are slow together.
+    void narrow(const Members& slow) {
+        if (slow.size() == 1) return decide(slow.front());
+        const auto middle = slow.begin() + static_cast<std::ptrdiff_t>(slow.size() / 2);
+        const Members first(slow.begin(), middle), second(middle, slow.end());
+        // Two of one member each are decided one by one, beside a sound one.
+        if (slow.size() == 2) {
+            decide(slow[0]);
+            return decide(slow[1]);
+        }
+        const bool first_fast = first.size() > 1 && is_fast(first);
+        if (!first_fast) narrow(first);
+        // When the first are fast the fault is among the second, which need not be asked.
+        if (first_fast || second.size() == 1 || !is_fast(second)) narrow(second);
+    }
+
+    // Every part had a slow member: a pair that is fast is looked for among all, but not for ever.
+    void seek_sound() {
+        auto left = pairs_a_member * undecided_.size();
+        const net::Tournament tournament(static_cast<std::uint32_t>(undecided_.size()));
+        for (std::uint32_t round = 0; round < tournament.rounds(); ++round)
+            for (const auto& [a, b] : tournament.pairs(round)) {
+                if (sound_ || left-- == 0) return;
+                is_fast({undecided_[a], undecided_[b]});
+            }
+    }
+
+    // Whether the member is slow beside one that is not: twice, as a moment's load is no member's fault.
+    void decide(std::size_t member) {
+        if (!sound_) {
+            undecided_.push_back(member);
+            return;
+        }
+        if (member == *sound_) return;
+        const Members pair{std::min(member, *sound_), std::max(member, *sound_)};
+        if (!is_fast(pair) && !is_fast(pair)) verdict_.slow.push_back(member);
+    }
+
+    void rails_of_all(const Members& all) {
+        for (int rail = 0; rail < plan_.rails; ++rail)
+            if (!is_fast(all, rail)) verdict_.rails.push_back(rail);
+        // All of them say no more than none.
+        if (static_cast<int>(verdict_.rails.size()) == plan_.rails) verdict_.rails.clear();
+    }
+
+    void rails_of(std::size_t member) {
+        std::vector<int> slow;
+        for (int rail = 0; rail < plan_.rails; ++rail)
+            if (!is_fast({std::min(member, *sound_), std::max(member, *sound_)}, rail)) slow.push_back(rail);
+        if (!slow.empty() && static_cast<int>(slow.size()) < plan_.rails)
+            verdict_.rails_of[member] = std::move(slow);
+    }
+
+    const GangPlan& plan_;
+    const RunGang& run_;
+    GangVerdict verdict_;
+    std::optional<std::size_t> sound_; // a member of a group that was fast
+    Members undecided_;
+};
+
+} // namespace
+
+GangVerdict find_slow(const GangPlan& plan, const RunGang& run) {
+    return Search(plan, run).find();
+}
+
+} // namespace check
