@@ -1,0 +1,41 @@
+#include "check/mpi/watch.hpp"
+
+#include "base/cli.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <utility>
+
+namespace check::mpi {
+namespace {
+
+std::mutex where_mutex;
+std::string where;
+
+} // namespace
+
+void say_where(std::string what) {
+    const std::lock_guard lock(where_mutex);
+    where = std::move(what);
+}
+
+GiveUp::GiveUp(base::Duration whole, std::string who)
+    : thread_([this, whole, who = std::move(who)] {
+          std::unique_lock lock(mutex_);
+          if (over_.wait_for(lock, whole, [this] { return done_; })) return;
+          const std::lock_guard at(where_mutex);
+          fmt::print(stderr, "{}: not done within {}: {}\n", who, base::format_duration(whole), where);
+          ::_exit(base::exit_usage);
+      }) {}
+
+GiveUp::~GiveUp() {
+    {
+        const std::lock_guard lock(mutex_);
+        done_ = true;
+    }
+    over_.notify_all();
+    thread_.join();
+}
+
+} // namespace check::mpi
