@@ -20,7 +20,10 @@ GPUS = ('sm_80', 'sm_90', 'sm_100')  # A100, H100 and H200, B200
 CHECKS = (('cuda_abi_check.cpp', 'cublasLt.h', ('check/cuda_abi.h', 'check/cuda_blas_abi.h'),
            (('CUDA_ERROR_ECC_UNCORRECTABLE = 214', 'CUDA_ERROR_ECC_UNCORRECTABLE = 215'),
             ('X(cuMemAlloc_v2, (CUdeviceptr * at, size_t bytes))', 'X(cuMemAlloc_v2, (CUdeviceptr * at, int bytes))'),
-            ('X(cuCtxSetCurrent, (CUcontext context))', 'X(cuCtxSetCurrent, (CUcontext context, int more))'))),)
+            ('X(cuCtxSetCurrent, (CUcontext context))', 'X(cuCtxSetCurrent, (CUcontext context, int more))'))),
+          ('nccl_abi_check.cpp', 'nccl.h', ('check/mpi/nccl_abi.h',),
+           (('ncclFloat32 = 7', 'ncclFloat32 = 8'), ('char internal[128]', 'char internal[64]'),
+            ('(ncclComm_t * made, int ranks, ncclUniqueId id, int rank)', '(ncclComm_t * made, int ranks, ncclUniqueId* id, int rank)'))))
 failed, skipped = [], []
 
 

@@ -7,7 +7,7 @@ CLEANFILES += %D%/libnvidia-ml.so.1
 		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread
 
 # CUDA's driver and cuBLAS, whose kernels are railcheck's own, run on the CPU.
-cuda_doubles = %D%/libcuda.so.1 %D%/libcublas.so.12 %D%/libcublasLt.so.12
+cuda_doubles = %D%/libcuda.so.1 %D%/libcublas.so.12 %D%/libcublasLt.so.12 %D%/libnccl.so.2
 noinst_DATA += $(cuda_doubles)
 CLEANFILES += $(cuda_doubles)
 cuda_double_headers = $(srcdir)/%D%/cuda_double.hpp $(top_srcdir)/src/check/cuda_abi.h $(top_srcdir)/src/check/cuda_blas_abi.h
@@ -21,6 +21,10 @@ build_cuda_double = $(AM_V_CXXLD)$(CXX) $(OPT_CXXFLAGS) -Wall -Wextra -I$(top_sr
 %D%/libcublasLt.so.12: %D%/libcublas.so.12
 	$(AM_V_GEN)cp %D%/libcublas.so.12 $@
 
+%D%/libnccl.so.2: $(srcdir)/%D%/nccl_double.cpp $(top_srcdir)/src/check/mpi/nccl_abi.h
+	$(AM_V_at)$(MKDIR_P) %D%
+	$(build_cuda_double) $(srcdir)/%D%/nccl_double.cpp -lpthread
+
 # A clock that steps under a daemon.
 noinst_DATA += %D%/libclock_step.so
 CLEANFILES += %D%/libclock_step.so
@@ -29,8 +33,8 @@ CLEANFILES += %D%/libclock_step.so
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -o $@ $(srcdir)/%D%/clock_step.c
 
 TESTS += %D%/cuda_abi_test.py %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_double_test.py %D%/lsf_serve_test.py
-EXTRA_DIST += %D%/cublas_double.cpp %D%/abi_same.hpp %D%/cuda_abi_check.cpp %D%/cuda_abi_test.py %D%/cuda_double.cpp %D%/cuda_double.hpp
-EXTRA_DIST += %D%/clock_step.c %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
+EXTRA_DIST += %D%/cublas_double.cpp %D%/abi_same.hpp %D%/cuda_abi_check.cpp %D%/cuda_abi_test.py %D%/nccl_abi_check.cpp %D%/cuda_double.cpp %D%/cuda_double.hpp
+EXTRA_DIST += %D%/clock_step.c %D%/nccl_double.cpp %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
 
 # The double of an LSF-compatible engine, standard library only, run where it stands.
 EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/commands.py \

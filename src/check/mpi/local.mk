@@ -6,6 +6,8 @@ libry_check_mpi_la_SOURCES = \
 	%D%/mpi_abi.h \
 	%D%/mpi_collective.cpp %D%/mpi_collective.hpp \
 	%D%/mpi_library.cpp %D%/mpi_library.hpp \
+	%D%/nccl_abi.h \
+	%D%/nccl_collective.cpp %D%/nccl_collective.hpp \
 	%D%/seat.cpp %D%/seat.hpp \
 	%D%/watch.cpp %D%/watch.hpp
 check_mpi_libs = libry_check_mpi.la

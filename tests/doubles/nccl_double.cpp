@@ -1,0 +1,237 @@
+// A TEST DOUBLE of libnccl.so.2 for machines without GPUs: a ring over TCP between the processes, by the
+// network interface that NCCL_SOCKET_IFNAME names, on the memory of tests/doubles/cuda_double.cpp, which is
+// the host's. Sums are real, times those of the cables. Where NCCL chooses a ring's order, channels,
+// protocols and GPUs, this has one ring in the order of ranks. Its declarations are held to nccl.h by
+// tests/doubles/cuda_abi_test.py.
+//
+// RAIL_NCCL_WRONG=RANK spoils a value that this rank passes on.
+#include "check/mpi/nccl_abi.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <ifaddrs.h>
+#include <memory>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace {
+
+class Socket {
+public:
+    explicit Socket(int fd = -1) : fd_(fd) {}
+    Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Socket& operator=(Socket&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~Socket() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    int fd() const { return fd_; }
+    bool put(const void* from, size_t bytes) const {
+        return ::send(fd_, from, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
+    }
+    bool get(void* to, size_t bytes) const {
+        return ::recv(fd_, to, bytes, MSG_WAITALL) == static_cast<ssize_t>(bytes);
+    }
+
+private:
+    int fd_;
+};
+
+// Of the interface that is named, "=rail0"; else the loopback's.
+sockaddr_in own_address() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const char* word = std::getenv("NCCL_SOCKET_IFNAME");
+    const std::string wanted = word == nullptr ? "" : word + (*word == '=' ? 1 : 0);
+    ifaddrs* all = nullptr;
+    if (::getifaddrs(&all) != 0) return address;
+    for (const auto* one = all; one != nullptr; one = one->ifa_next)
+        if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET && wanted == one->ifa_name)
+            address.sin_addr = reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr;
+    ::freeifaddrs(all);
+    return address;
+}
+
+Socket listening(sockaddr_in& at) {
+    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    at = own_address();
+    socklen_t length = sizeof at;
+    if (::bind(socket.fd(), reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 ||
+        ::listen(socket.fd(), 128) != 0 ||
+        ::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&at), &length) != 0)
+        return Socket();
+    return socket;
+}
+
+Socket connected(const sockaddr_in& to) {
+    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    auto from = own_address();
+    const int on = 1;
+    ::setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&from), sizeof from) != 0 ||
+        ::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
+        return Socket();
+    return socket;
+}
+
+ncclResult_t failed(const char* what) {
+    std::fprintf(stderr, "NCCL's double: %s: %s\n", what, std::strerror(errno));
+    return ncclSystemError;
+}
+
+struct Hello {
+    int rank = 0, ranks = 0;
+    sockaddr_in at{};
+};
+
+// Tells each process of a communicator where the next one of the ring is.
+void introduce(Socket listener) {
+    std::vector<Socket> calls;
+    std::vector<Hello> hellos;
+    do {
+        calls.emplace_back(::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (!calls.back().get(&hellos.emplace_back(), sizeof(Hello))) return;
+    } while (static_cast<int>(hellos.size()) < hellos.front().ranks);
+    for (size_t i = 0; i < hellos.size(); ++i) {
+        const int next = (hellos[i].rank + 1) % hellos[i].ranks;
+        const auto found =
+            std::find_if(hellos.begin(), hellos.end(), [&](const Hello& one) { return one.rank == next; });
+        if (found != hellos.end()) calls[i].put(&found->at, sizeof found->at);
+    }
+}
+
+} // namespace
+
+struct ncclComm {
+    int rank = 0, ranks = 1;
+    Socket next, before;
+
+    // Both at once, or a ring of sends that wait for each other would stand still.
+    bool pass(const char* out, size_t out_bytes, char* in, size_t in_bytes) const {
+        while (out_bytes > 0 || in_bytes > 0) {
+            std::array<pollfd, 2> ready{pollfd{out_bytes > 0 ? next.fd() : -1, POLLOUT, 0},
+                                        pollfd{in_bytes > 0 ? before.fd() : -1, POLLIN, 0}};
+            if (::poll(ready.data(), ready.size(), 60'000) <= 0) return false;
+            if (ready[0].revents != 0) {
+                const auto n = ::send(next.fd(), out, out_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+                if (n <= 0 && errno != EAGAIN) return false;
+                out += std::max<ssize_t>(n, 0), out_bytes -= static_cast<size_t>(std::max<ssize_t>(n, 0));
+            }
+            if (ready[1].revents != 0) {
+                const auto n = ::recv(before.fd(), in, in_bytes, MSG_DONTWAIT);
+                if (n == 0 || (n < 0 && errno != EAGAIN)) return false;
+                in += std::max<ssize_t>(n, 0), in_bytes -= static_cast<size_t>(std::max<ssize_t>(n, 0));
+            }
+        }
+        return true;
+    }
+};
+
+extern "C" {
+
+ncclResult_t ncclGetVersion(int* version) {
+    *version = 21'809;
+    return ncclSuccess;
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+    return result == ncclSuccess       ? "no error"
+           : result == ncclSystemError ? "unhandled system error"
+                                       : "invalid argument";
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+    sockaddr_in at{};
+    auto listener = listening(at);
+    if (listener.fd() < 0) return ncclSystemError;
+    *id = {};
+    std::memcpy(id->internal, &at, sizeof at);
+    std::thread(introduce, std::move(listener)).detach();
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id, int rank) {
+    sockaddr_in root{}, next{};
+    std::memcpy(&root, id.internal, sizeof root);
+    Hello hello{rank, ranks, {}};
+    const auto listener = listening(hello.at);
+    const auto call = connected(root);
+    if (listener.fd() < 0 || call.fd() < 0 || !call.put(&hello, sizeof hello) ||
+        !call.get(&next, sizeof next))
+        return failed("the ring's beginning");
+    auto comm = std::make_unique<ncclComm>();
+    comm->rank = rank;
+    comm->ranks = ranks;
+    if (ranks > 1) {
+        comm->next = connected(next);
+        comm->before = Socket(::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (comm->next.fd() < 0 || comm->before.fd() < 0) return failed("the ring's neighbours");
+    }
+    *made = comm.release();
+    return ncclSuccess;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t with) {
+    delete with;
+    return ncclSuccess;
+}
+
+ncclResult_t ncclAllGather(const void* from, void* to, size_t each, ncclDataType_t type, ncclComm_t with,
+                           CUstream_st*) {
+    if (type != ncclFloat32) return ncclInvalidArgument;
+    const size_t bytes = each * sizeof(float);
+    const auto n = static_cast<size_t>(with->ranks), own = static_cast<size_t>(with->rank);
+    auto* all = static_cast<char*>(to);
+    std::memcpy(all + own * bytes, from, bytes);
+    for (size_t step = 0; step + 1 < n; ++step) {
+        const auto out = (own + n - step) % n, in = (own + n - step - 1) % n;
+        if (!with->pass(all + out * bytes, bytes, all + in * bytes, bytes)) return ncclSystemError;
+    }
+    return ncclSuccess;
+}
+
+ncclResult_t ncclAllReduce(const void* from, void* to, size_t count, ncclDataType_t type,
+                           ncclRedOp_t operation, ncclComm_t with, CUstream_st*) {
+    if (type != ncclFloat32 || operation != ncclSum) return ncclInvalidArgument;
+    const auto n = static_cast<size_t>(with->ranks), own = static_cast<size_t>(with->rank);
+    auto* sums = static_cast<float*>(to);
+    std::memcpy(sums, from, count * sizeof(float));
+    const char* spoiler = std::getenv("RAIL_NCCL_WRONG");
+    if (spoiler != nullptr && std::atoi(spoiler) == with->rank && count > 0) sums[count / 2] += 1;
+    const auto begin = [&](size_t part) { return sums + part * count / n; };
+    const auto size = [&](size_t part) { return static_cast<size_t>(begin(part + 1) - begin(part)); };
+    std::vector<float> got;
+    for (size_t step = 0; step + 1 < n; ++step) {
+        const auto out = (own + n - step) % n, in = (own + n - step - 1) % n;
+        got.resize(size(in));
+        if (!with->pass(reinterpret_cast<const char*>(begin(out)), size(out) * sizeof(float),
+                        reinterpret_cast<char*>(got.data()), got.size() * sizeof(float)))
+            return ncclSystemError;
+        std::transform(got.begin(), got.end(), begin(in), begin(in), std::plus<>());
+    }
+    for (size_t step = 0; step + 1 < n; ++step) {
+        const auto out = (own + n + 1 - step) % n, in = (own + n - step) % n;
+        if (!with->pass(reinterpret_cast<const char*>(begin(out)), size(out) * sizeof(float),
+                        reinterpret_cast<char*>(begin(in)), size(in) * sizeof(float)))
+            return ncclSystemError;
+    }
+    return ncclSuccess;
+}
+
+} // extern "C"
