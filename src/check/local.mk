@@ -48,4 +48,4 @@ CLEANFILES += %D%/cuda_ptx.h
 
 sbin_PROGRAMS += railcheck
 railcheck_SOURCES = %D%/railcheck.cpp
-railcheck_LDADD = $(check_libs) $(check_gather_libs) $(cli_libs) $(CUDA_LIBS)
+railcheck_LDADD = $(check_mpi_libs) $(check_libs) $(check_gather_libs) $(cli_libs) $(CUDA_LIBS)

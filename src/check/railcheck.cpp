@@ -1,6 +1,7 @@
 // railcheck: checks of a host, and of the rules it is watched by. Manual: railcheck(8).
 #include "base/cli.hpp"
 #include "check/check_command.hpp"
+#include "check/mpi/mpi_command.hpp"
 #include "check/net/net_command.hpp"
 #include "check/selftest_command.hpp"
 
@@ -31,9 +32,19 @@ int main(int argc, char** argv) {
     auto* net_words =
         cli->add_subcommand("net", "Measure between all hosts, rail by rail, and name what is slow");
     net.add_options(*net_words);
+    check::mpi::MpiCommand mpi(check::mpi::MpiCommand::Over::mpi);
+    auto* mpi_words = cli->add_subcommand(
+        "mpi", "Find the host or rail that slows all-reduces and barriers of Open MPI, by bisection");
+    mpi.add_options(*mpi_words);
+    check::mpi::MpiCommand nccl(check::mpi::MpiCommand::Over::nccl);
+    auto* nccl_words = cli->add_subcommand(
+        "nccl", "Find the host or rail that slows all-reduces and all-gathers of NCCL, by bisection");
+    nccl.add_options(*nccl_words);
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
     if (*net_words) return net.run(cli);
+    if (*mpi_words) return mpi.run(cli);
+    if (*nccl_words) return nccl.run(cli);
     for (auto& [words, command] : commands)
         if (*words) return command.run(cli);
     return selftest.run(cli);

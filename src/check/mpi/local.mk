@@ -5,6 +5,7 @@ libry_check_mpi_la_SOURCES = \
 	%D%/gang.cpp %D%/gang.hpp \
 	%D%/mpi_abi.h \
 	%D%/mpi_collective.cpp %D%/mpi_collective.hpp \
+	%D%/mpi_command.cpp %D%/mpi_command.hpp \
 	%D%/mpi_library.cpp %D%/mpi_library.hpp \
 	%D%/nccl_abi.h \
 	%D%/nccl_collective.cpp %D%/nccl_collective.hpp \
