@@ -23,5 +23,5 @@ tmpfilesdir = $(prefix)/lib/tmpfiles.d
 dist_tmpfiles_DATA = %D%/tmpfiles.d/railyard.conf
 
 completiondir = $(datadir)/bash-completion/completions
-dist_completion_DATA = %D%/bash-completion/railctl %D%/bash-completion/railplan \
+dist_completion_DATA = %D%/bash-completion/railcheck %D%/bash-completion/railctl %D%/bash-completion/railplan \
 	%D%/bash-completion/railtopo
