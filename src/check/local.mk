@@ -47,5 +47,5 @@ cuda_kernel_files = %D%/cuda_kernels.cu %D%/cuda_kernel_abi.h %D%/cuda_kernel_wo
 CLEANFILES += %D%/cuda_ptx.h
 
 sbin_PROGRAMS += railcheck
-railcheck_SOURCES = %D%/railcheck.cpp
+railcheck_SOURCES = %D%/railcheck.cpp %D%/preflight_command.cpp %D%/preflight_command.hpp
 railcheck_LDADD = $(check_mpi_libs) $(check_libs) $(check_gather_libs) $(cli_libs) $(CUDA_LIBS)

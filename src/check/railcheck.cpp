@@ -3,6 +3,7 @@
 #include "check/check_command.hpp"
 #include "check/mpi/mpi_command.hpp"
 #include "check/net/net_command.hpp"
+#include "check/preflight_command.hpp"
 #include "check/selftest_command.hpp"
 
 #include <deque>
@@ -40,11 +41,17 @@ int main(int argc, char** argv) {
     auto* nccl_words = cli->add_subcommand(
         "nccl", "Find the host or rail that slows all-reduces and all-gathers of NCCL, by bisection");
     nccl.add_options(*nccl_words);
+    check::PreflightCommand preflight;
+    auto* preflight_words = cli->add_subcommand(
+        "preflight",
+        "What railrun(1) starts on each host of a job before its script, a line of JSON a result");
+    preflight.add_options(*preflight_words);
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
     if (*net_words) return net.run(cli);
     if (*mpi_words) return mpi.run(cli);
     if (*nccl_words) return nccl.run(cli);
+    if (*preflight_words) return preflight.run(cli);
     for (auto& [words, command] : commands)
         if (*words) return command.run(cli);
     return selftest.run(cli);
