@@ -8,6 +8,8 @@ libry_run_la_SOURCES = \
 	%D%/lsf_job.cpp %D%/lsf_job.hpp \
 	%D%/options.cpp %D%/options.hpp \
 	%D%/own_job.cpp %D%/own_job.hpp \
+	%D%/preflight.cpp %D%/preflight.hpp \
+	%D%/preflight_step.cpp %D%/preflight_step.hpp \
 	%D%/process.cpp %D%/process.hpp \
 	%D%/seats.cpp %D%/seats.hpp \
 	%D%/slurm_job.cpp %D%/slurm_job.hpp \

@@ -15,8 +15,8 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-constexpr std::array<std::string_view, 4> with_value = {"--warm-limit", "--max-restarts", "--settle",
-                                                        "--read-ahead"};
+constexpr std::array<std::string_view, 6> with_value = {"--warm-limit", "--max-restarts", "--settle",
+                                                        "--read-ahead", "--preflight",    "--railcheck"};
 
 } // namespace
 
@@ -60,6 +60,12 @@ void declare(base::Cli& cli, Arguments& arguments) {
            "Read the files and directories named into memory, up to this size, and exit; what --warm "
            "runs on spares")
         ->type_name("SIZE");
+    cli->add_option("--preflight", arguments.preflight,
+                    "Try the job's hosts, say where it is to start, and exit; what --rail-preflight runs "
+                    "before the script")
+        ->type_name("quick|full[,net]");
+    cli->add_option("--railcheck", arguments.railcheck, "With --preflight: railcheck on the job's hosts")
+        ->type_name("PATH");
 }
 
 Expected<std::uint64_t> parse_bytes(std::string_view text) {
@@ -91,6 +97,12 @@ Expected<RunOptions> read(const Arguments& arguments) {
     const auto settle = base::parse_duration(arguments.settle);
     if (!settle) return Error{Code::usage, "--settle: " + settle.error().text};
     options.settle = *settle;
+    if (!arguments.preflight.empty()) {
+        const auto wish = spank::parse_preflight(arguments.preflight);
+        if (!wish) return Error{Code::usage, "--preflight: " + wish.error().text};
+        options.preflight = *wish;
+    }
+    options.railcheck = arguments.railcheck;
     if (!arguments.read_ahead.empty()) {
         auto size = parse_bytes(arguments.read_ahead);
         if (!size) return std::move(size).error().within("--read-ahead");

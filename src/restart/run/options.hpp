@@ -4,6 +4,7 @@
 #include "base/cli.hpp"
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "spank/preflight_wish.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,13 +18,15 @@ struct RunOptions {
     std::uint64_t warm_most = 0; // bytes that a spare reads
     std::optional<std::uint64_t> max_restarts;
     base::Duration settle{};
+    std::optional<spank::PreflightWish> preflight; // this is what spank_rail runs before the script
+    std::string railcheck;
     std::optional<std::uint64_t> read_ahead; // this is the helper on a spare: the bytes it may read
 };
 
 // As typed.
 struct Arguments {
     bool warm = false;
-    std::string warm_most = "16G", max_restarts, settle = "5s", read_ahead;
+    std::string warm_most = "16G", max_restarts, settle = "5s", read_ahead, preflight, railcheck;
 };
 void declare(base::Cli& cli, Arguments& arguments);
 

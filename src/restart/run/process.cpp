@@ -38,7 +38,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 } // namespace
 
-base::Expected<void> Process::start(const Started& what) {
+base::Expected<void> Process::start(const Started& what, int output) {
     auto words = what.words;
     auto variables = environment_with(what.environment);
     const auto argv = pointers(words), envp = pointers(variables);
@@ -55,6 +55,7 @@ base::Expected<void> Process::start(const Started& what) {
         ::sigprocmask(SIG_SETMASK, &none, nullptr);
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent) ::_exit(1); // it died before
+        if (output >= 0) ::dup2(output, STDOUT_FILENO);
         ::execvpe(argv[0], argv.data(), envp.data());
         const int number = errno;
         [[maybe_unused]] const auto n = ::write(to.get(), &number, sizeof number);

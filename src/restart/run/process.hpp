@@ -18,7 +18,8 @@ public:
 
     // The words as they are, looked for on PATH; no shell is between. It is sent SIGTERM when railrun dies.
     // Errors: Code::not_found, Code::io with the reason.
-    base::Expected<void> start(const Started& what);
+    // `output`: where its standard output goes; -1: where railrun's does.
+    base::Expected<void> start(const Started& what, int output = -1);
 
     bool runs() const { return pid_ > 0; }
     void send(int number) const;

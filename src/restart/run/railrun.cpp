@@ -1,5 +1,7 @@
 // railrun: starts a step of a job again inside its allocation when a host of it is lost or is to be left.
 // Manual: railrun(1). What follows what is decided in course.cpp; here are its eyes and hands.
+#include "railyard_paths.h"
+
 #include "base/cli.hpp"
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
@@ -9,6 +11,7 @@
 #include "restart/run/course.hpp"
 #include "restart/run/options.hpp"
 #include "restart/run/own_job.hpp"
+#include "restart/run/preflight_step.hpp"
 #include "restart/run/process.hpp"
 #include "restart/run/warm.hpp"
 
@@ -239,6 +242,35 @@ Expected<Seats> seats_given() {
     return Seats{*std::move(ranks), *std::move(spares)};
 }
 
+// The seats of the job's first launch.
+Expected<Seats> seats_now(const Hosts& allocation) {
+    const auto lists = seats_given();
+    if (!lists) return lists.error();
+    const auto spares = base::parse_count(variable("RAIL_SPARES").value_or("0"));
+    return first_seats(allocation, *lists, spares ? *spares : 0);
+}
+
+// Prints the lists of the job's hosts that spank_rail is to put in the place of its own.
+Expected<int> run_preflight(const RunOptions& options) {
+    if (variable("SLURM_HET_SIZE"))
+        return base::Error{Code::usage, "--preflight: a heterogeneous job is not tried"};
+    auto job = own_job(variable);
+    if (!job) return std::move(job).error();
+    if (!(*job)->can_warm()) return base::Error{Code::usage, "--preflight: is for jobs of Slurm"};
+    if (options.preflight->level == 0) return base::exit_done;
+    auto allocation = (*job)->hosts();
+    if (!allocation) return std::move(allocation).error();
+    auto seats = seats_now(*allocation);
+    if (!seats) return std::move(seats).error();
+    const auto next =
+        preflight(**job, *seats, *options.preflight,
+                  options.railcheck.empty() ? SBINDIR "/railcheck" : options.railcheck, variable, say);
+    if (next)
+        fmt::print("RAIL_NODELIST={}\nRAIL_SPARE_NODELIST={}\n", base::fold_hostlist(next->ranks),
+                   base::fold_hostlist(next->spares));
+    return base::exit_done;
+}
+
 Expected<int> run(const RunOptions& options, Words words) {
     Given given{std::move(words), variable, variable("RAIL_NODELIST").has_value()};
     auto job = own_job(given.get);
@@ -250,10 +282,7 @@ Expected<int> run(const RunOptions& options, Words words) {
     if (!signals) return base::system_error("signalfd", errno);
     auto allocation = (*job)->hosts();
     if (!allocation) return std::move(allocation).error();
-    const auto lists = seats_given();
-    if (!lists) return lists.error();
-    const auto spares = base::parse_count(variable("RAIL_SPARES").value_or("0"));
-    auto seats = first_seats(*allocation, *lists, spares ? *spares : 0);
+    auto seats = seats_now(*allocation);
     if (!seats) return std::move(seats).error();
     if (auto sound = (*job)->check(given, *seats); !sound) return std::move(sound).error();
     return Runner(options, **job, std::move(given), std::move(signals))
@@ -281,6 +310,10 @@ int main(int argc, char** argv) {
         const auto done = read_ahead(split.command, *options->read_ahead);
         fmt::print("{} bytes of {} files{}\n", done.bytes, done.files, done.whole ? "" : ", up to the bound");
         return base::finish_output(cli, base::exit_done);
+    }
+    if (options->preflight) {
+        const auto done = run_preflight(*options);
+        return done ? base::finish_output(cli, *done) : cli.fail(done.error());
     }
     if (split.command.empty())
         return cli.fail({Code::usage, "no command: railrun srun PROGRAM, or railrun mpirun PROGRAM"});

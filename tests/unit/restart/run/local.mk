@@ -4,6 +4,7 @@ tests_unit_unit_run_SOURCES = \
 	%D%/left_over_test.cpp \
 	%D%/lsf_job_test.cpp \
 	%D%/options_test.cpp \
+	%D%/preflight_test.cpp \
 	%D%/process_test.cpp \
 	%D%/seats_test.cpp \
 	%D%/slurm_job_test.cpp \

@@ -1,0 +1,20 @@
+// --rail-preflight: what a job's hosts are to be tried for before its script begins. Pure.
+#pragma once
+
+#include "base/expected.hpp"
+
+#include <string_view>
+
+namespace spank {
+
+struct PreflightWish {
+    int level = 0; // of railcheck(8): 0 is off, 1 quick, 2 full
+    bool net = false;
+    bool operator==(const PreflightWish&) const = default;
+};
+
+// "off", "quick", "full", the last two also with ",net". Errors (Code::usage): "--rail-preflight=fast: must
+// be …".
+base::Expected<PreflightWish> parse_preflight(std::string_view text);
+
+} // namespace spank
