@@ -17,6 +17,7 @@ spank_rail_la_SOURCES = \
 	%D%/spank_rail.cpp %D%/dispatch.cpp %D%/plugin.hpp \
 	%D%/launch.cpp \
 	%D%/order.cpp %D%/order.hpp \
+	%D%/preflight.cpp %D%/preflight.hpp \
 	%D%/remote.cpp %D%/remote.hpp \
 	%D%/slurmd.cpp \
 	%D%/slurmctld_conf.cpp %D%/slurmctld_conf.hpp \

@@ -2,6 +2,7 @@
 
 #include "railyard_paths.h"
 #include "spank/binding.hpp"
+#include "spank/preflight_wish.hpp"
 #include "spank/preload.hpp"
 
 #include <fmt/format.h>
@@ -33,11 +34,17 @@ constexpr std::array<Flag, flag_count> table = {{
      "tell each host's agent which ways UCX takes in the job's processes (watch), with UCX's statistics "
      "(stats)",
      false},
+    {"rail-preflight", "RAIL_PREFLIGHT", "off|quick|full[,net]",
+     "try the job's hosts before its script begins, and between them (net); leave those that fail", false},
 }};
 
 base::Expected<void> check(const Flag& flag, std::string_view value) {
     if (!flag.for_slurmctld) {
         if (std::string_view(flag.name) == "rail-ucx") return check_ucx(value);
+        if (std::string_view(flag.name) == "rail-preflight") {
+            if (auto wish = parse_preflight(value); !wish) return std::move(wish).error();
+            return {};
+        }
         if (auto mode = parse_bind(value); !mode) return std::move(mode).error();
         return {};
     }
@@ -75,7 +82,7 @@ std::size_t flag_index(std::string_view name) {
     std::abort();
 }
 
-Options::Options() : ucx_library_(LIBDIR "/railyard/librailucx.so") {}
+Options::Options() : ucx_library_(LIBDIR "/railyard/librailucx.so"), railrun_(BINDIR "/railrun") {}
 
 void Options::keep(std::size_t flag, std::string_view text, Origin origin) {
     if (origin < values_[flag].origin) return;
@@ -87,7 +94,8 @@ base::Expected<void> Options::set_argument(std::string_view argument) {
     const auto name = argument.substr(0, equals);
     const auto text = equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
     const std::pair<std::string_view, std::string*> paths[] = {
-        {"socket", &socket_}, {"run", &run_folder_}, {"fsroot", &fsroot_}, {"ucx", &ucx_library_}};
+        {"socket", &socket_},   {"run", &run_folder_},  {"fsroot", &fsroot_},
+        {"ucx", &ucx_library_}, {"railrun", &railrun_}, {"railcheck", &railcheck_}};
     for (const auto& [path, kept] : paths) {
         if (name != path) continue;
         if (!text.starts_with('/'))
@@ -102,10 +110,11 @@ base::Expected<void> Options::set_argument(std::string_view argument) {
         keep(i, text, Origin::arguments);
         return {};
     }
-    return base::Error{base::Code::usage,
-                       fmt::format("{}: no such argument; there are socket, run, fsroot, ucx, {}, rail-bind, "
-                                   "rail-ucx",
-                                   argument, fmt::join(sched::hint_flags(), ", "))};
+    return base::Error{
+        base::Code::usage,
+        fmt::format("{}: no such argument; there are socket, run, fsroot, ucx, railrun, railcheck, "
+                    "{}, rail-bind, rail-ucx, rail-preflight",
+                    argument, fmt::join(sched::hint_flags(), ", "))};
 }
 
 base::Expected<void> Options::set_flag(std::size_t flag, std::string_view value) {
@@ -136,6 +145,14 @@ std::string Options::run_folder(std::string_view node) const {
 
 std::string Options::ucx_library(std::string_view node) const {
     return expanded(ucx_library_, node);
+}
+
+std::string Options::railrun(std::string_view node) const {
+    return expanded(railrun_, node);
+}
+
+std::string Options::railcheck(std::string_view node) const {
+    return expanded(railcheck_, node);
 }
 
 std::string Options::fsroot(std::string_view node) const {

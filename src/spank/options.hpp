@@ -19,7 +19,8 @@ namespace spank {
 enum class Origin : std::uint8_t { unset, arguments, environment, command_line };
 
 // One flag. Those for slurmctld are sched::hint_flags() with the spellings of sched::set_hint; rail-bind
-// (binding.hpp) and rail-ucx (preload.hpp) are for the hosts of the job only.
+// (binding.hpp), rail-ucx (preload.hpp) and rail-preflight (preflight_wish.hpp) are for the hosts of the job
+// only.
 struct Flag {
     const char* name;     // "rail-span"
     const char* variable; // "RAIL_SPAN": see sched::hint_variable
@@ -27,7 +28,7 @@ struct Flag {
     const char* usage;    // one line for --help
     bool for_slurmctld;
 };
-inline constexpr std::size_t flag_count = 11;
+inline constexpr std::size_t flag_count = 12;
 std::span<const Flag> flags();
 std::size_t flag_index(std::string_view name); // of a flag that is there
 
@@ -35,8 +36,8 @@ class Options {
 public:
     Options();
 
-    // "name=value" from plugstack.conf: a flag's name, or socket, run, fsroot or ucx, which are absolute
-    // paths. Errors (Code::usage) name the argument.
+    // "name=value" from plugstack.conf: a flag's name, or socket, run, fsroot, ucx, railrun or railcheck,
+    // which are absolute paths. Errors (Code::usage) name the argument.
     base::Expected<void> set_argument(std::string_view argument);
 
     // A flag given by its index in flags(). Errors (Code::usage) as sched::set_hint and parse_bind.
@@ -55,6 +56,8 @@ public:
     std::string run_folder(std::string_view node) const;  // for files that jobs read
     std::string fsroot(std::string_view node) const;      // holds sys/ and proc/; empty: this machine's own
     std::string ucx_library(std::string_view node) const; // librailucx.so
+    std::string railrun(std::string_view node) const;
+    std::string railcheck(std::string_view node) const; // empty: railrun's own
 
 private:
     struct Value {
@@ -68,6 +71,7 @@ private:
     std::string run_folder_ = "/run/railyard";
     std::string fsroot_;
     std::string ucx_library_;
+    std::string railrun_, railcheck_;
 };
 
 } // namespace spank

@@ -14,6 +14,8 @@
 
 #include <malloc.h>
 #include <optional>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace spank {
 namespace {
@@ -95,6 +97,23 @@ void export_order(spank_t handle) {
     if (!order().lists) return;
     for (const auto& [name, value] : rank_environment(*order().lists, order().hosts, order().file, get))
         spank_setenv(handle, name.c_str(), value.c_str(), 1);
+}
+
+void change_order(spank_t handle, RankLists lists) {
+    const Lookup get = [&](const std::string& name) { return task_variable(handle, name); };
+    const auto hosts = base::expand_hostlist(get("SLURM_JOB_NODELIST").value_or(""));
+    if (!hosts || !same_hosts(lists, *hosts)) return;
+    order().hosts = *hosts;
+    order().lists = std::move(lists);
+    order().file.clear();
+    // The file that root wrote is of the first order. This one has no name, and is there as long as the
+    // script, which inherits it, lives.
+    const int file = ::memfd_create("railyard-hosts", 0);
+    const auto text =
+        hostfile(*order().lists, *hosts, expand_counts(get("SLURM_TASKS_PER_NODE").value_or("")));
+    if (file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()))
+        order().file = fmt::format("/proc/{}/fd/{}", ::getpid(), file);
+    export_order(handle);
 }
 
 void forget_order() {

@@ -20,4 +20,8 @@ void prepare_order(spank_t handle);
 void export_order(spank_t handle);
 void forget_order();
 
+// In the script's process: other lists of the same hosts, with spares in the places of hosts that the job is
+// to leave. Lists of other hosts are passed over.
+void change_order(spank_t handle, RankLists lists);
+
 } // namespace spank

@@ -86,6 +86,7 @@ constexpr std::array known = {
     Option{"rail-ucx", 0, Takes::word},
     Option{"rail-keep", 0, Takes::word},
     Option{"rail-order", 0, Takes::word},
+    Option{"rail-preflight", 0, Takes::word},
     Option{"rail-segment", 0, Takes::word},
     Option{"rail-span", 0, Takes::word},
     Option{"rail-spares", 0, Takes::word},

@@ -2,9 +2,11 @@
 #include "spank/plugin.hpp"
 #include "spank/slurmctld_conf.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace spank {
@@ -47,6 +49,19 @@ void warn_of_lost_flags() {
         slurm_error("%s: has no effect, slurmctld does not know it: JobSubmitPlugins lacks rail "
                     "(job_submit_rail(8)), which an administrator can add",
                     given.c_str());
+}
+
+// Only a batch script can be kept from beginning. In its environment the wish may be that of another job, and
+// its steps are given its own.
+void warn_of_no_preflight() {
+    const auto flag = flag_index("rail-preflight");
+    const std::string_view program = program_invocation_short_name;
+    if (options().origin(flag) != Origin::command_line || options().value(flag) == "off" ||
+        std::getenv("SLURM_JOB_ID") != nullptr)
+        return;
+    if (program == "salloc" || program == "srun")
+        slurm_error("--rail-preflight=%s: has no effect, only jobs of sbatch are tried before they begin",
+                    options().value(flag).c_str());
 }
 
 } // namespace
@@ -92,7 +107,10 @@ int publish(spank_t handle, Arguments) {
             result = error;
         }
     }
-    if (result == ESPANK_SUCCESS) warn_of_lost_flags();
+    if (result == ESPANK_SUCCESS) {
+        warn_of_lost_flags();
+        warn_of_no_preflight();
+    }
     return result;
 }
 

@@ -7,6 +7,7 @@
 #include "spank/environment.hpp"
 #include "spank/host_view.hpp"
 #include "spank/order.hpp"
+#include "spank/preflight.hpp"
 #include "spank/preload.hpp"
 #include "spank/remote.hpp"
 #include "spank/statistics.hpp"
@@ -252,6 +253,8 @@ int export_settings(spank_t handle, Arguments) {
         spank_unsetenv(handle, step_ordered);
         spank_unsetenv(handle, "SLURM_DISTRIBUTION");
     }
+    if (item(handle, S_JOB_STEPID, 0) == SLURM_BATCH_SCRIPT)
+        if (const auto text = wish(handle, "rail-preflight").text; !text.empty()) run_preflight(handle, text);
     bind_task(handle, script);
     preload_ucx(handle, script);
     return ESPANK_SUCCESS;

@@ -4,8 +4,8 @@ bench_programs = tests/bench/place_bench tests/bench/exact_bench tests/bench/dis
 	tests/bench/topo_bench tests/bench/faults_bench tests/bench/topo_live_bench.py \
 	tests/bench/counters_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
 	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench tests/bench/netfit_bench \
-	tests/bench/agent_bench.py tests/bench/recovery_bench.py tests/bench/lsf_bench.py
-EXTRA_DIST += tests/bench/lsf_bench.py tests/bench/queue_bench.py tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/counters_bench.py tests/bench/quality_bench.py tests/bench/recovery_bench.py tests/bench/slurmctld_bench.py \
+	tests/bench/agent_bench.py tests/bench/preflight_bench.py tests/bench/recovery_bench.py tests/bench/lsf_bench.py
+EXTRA_DIST += tests/bench/lsf_bench.py tests/bench/queue_bench.py tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/counters_bench.py tests/bench/preflight_bench.py tests/bench/quality_bench.py tests/bench/recovery_bench.py tests/bench/slurmctld_bench.py \
 	tests/bench/topo_live_bench.py
 EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/faults_bench tests/bench/ckpt_bench \
 	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench tests/bench/netfit_bench \

@@ -72,6 +72,7 @@ EXTRA_DIST += \
 	%D%/test_placement.py \
 	%D%/test_plugins.py \
 	%D%/test_protocol.py \
+	%D%/test_preflight.py \
 	%D%/test_railcheck_mpi.py \
 	%D%/test_railcheck_net.py \
 	%D%/test_railrun.py \

@@ -360,6 +360,15 @@ def what_ranks_get(cluster, text):
     equal(sorted(map(int, lines)), list(range(16)), f"ranks that were told of: {done.stderr}")
 
 
+def tried_first(cluster, text):
+    """Without HCAs and GPUs nothing fails: its hosts are tried, the output says so, and the job runs."""
+    stage = Stage(cluster, "preflight")
+    stage.program("train.sh", "#!/bin/sh\necho trains\n")
+    out = stage.folder / "out"
+    stage.run(commands(text), {"-N17": f"-W -o {out} -N3", "train.sh": stage.programs / "train.sh"})
+    check(re.search(r"^railrun: preflight of 3 hosts took [\d.]+ s: .*^trains$", out.read_text(), re.M | re.S), out.read_text())
+
+
 def preloaded_by_mpirun(cluster, text):
     stage, library = Stage(cluster, "ucx"), cluster.root / "lib" / "librailucx.so"
     told = stage.run(text, {"mpirun": "mpirun --allow-run-as-root --oversubscribe -np 1", "./app": "printenv LD_PRELOAD",
@@ -385,7 +394,7 @@ TESTS = {
     "railplan.1": [would_it_fit] * 3,
     "railrun.1": [step_in_a_script],
     "railtopo.1": [on_the_fabric] * 8,
-    "spank_rail.8": [gang, what_ranks_get],
+    "spank_rail.8": [gang, tried_first, what_ranks_get],
 }
 
 

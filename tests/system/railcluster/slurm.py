@@ -148,7 +148,9 @@ class Slurm:
             (folder / "topology.yaml").write_text(self.topology_yaml)
         run = self.root / "hosts" / str(node) / "run" / "railyard"
         places = "" if self.namespaces or node is None else f" socket={run}/job.sock run={run}"
-        spank = f"optional {self.plugin_dir}/spank_rail.so{places} ucx={self.root}/lib/librailucx.so\n" if "spank_rail.so" in have else ""
+        lib = self.root / "lib"
+        programs = f"ucx={lib}/librailucx.so railrun={lib}/railrun railcheck={lib}/railcheck"
+        spank = f"optional {self.plugin_dir}/spank_rail.so{places} {programs}\n" if "spank_rail.so" in have else ""
         (folder / "plugstack.conf").write_text(spank)
         if node is not None:  # one /tmp for all: PMIx's session folders must not meet
             (folder / "mpi.conf").write_text(f"PMIxCliTmpDirBase={self.root}/hosts/{node}/tmp\n")

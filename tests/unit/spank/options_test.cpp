@@ -1,4 +1,5 @@
 #include "spank/options.hpp"
+#include "spank/preflight_wish.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -22,13 +23,14 @@ auto environment(const std::map<std::string, const char*>& values) {
 } // namespace
 
 TEST_CASE("spank options: the table names the flags as the rest of Railyard does") {
-    REQUIRE(spank::flags().size() == sched::hint_flags().size() + 2);
+    REQUIRE(spank::flags().size() == sched::hint_flags().size() + 3);
     for (const auto& flag : spank::flags()) {
         INFO(flag.name);
         if (flag.for_slurmctld)
             CHECK(sched::hint_variable(flag.name) == flag.variable);
         else
-            CHECK((std::string(flag.name) == "rail-bind" || std::string(flag.name) == "rail-ucx"));
+            CHECK((std::string(flag.name) == "rail-bind" || std::string(flag.name) == "rail-ucx" ||
+                   std::string(flag.name) == "rail-preflight"));
     }
     CHECK(std::string(spank::flags()[span].name) == "rail-span");
     CHECK(std::string(spank::flags()[ckpt_dir].name) == "ckpt-dir");
@@ -88,9 +90,9 @@ TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
     const auto unknown = options.set_argument("sokcet=/x");
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().text ==
-          "sokcet=/x: no such argument; there are socket, run, fsroot, ucx, rail-span, "
+          "sokcet=/x: no such argument; there are socket, run, fsroot, ucx, railrun, railcheck, rail-span, "
           "rail-segment, rail-spares, rail-order, restart, restart-max, "
-          "restart-on, ckpt-dir, rail-keep, rail-bind, rail-ucx");
+          "restart-on, ckpt-dir, rail-keep, rail-bind, rail-ucx, rail-preflight");
     CHECK_FALSE(options.set_argument("socket"));
     CHECK_FALSE(options.set_argument("socket=run/job.sock"));
     const auto relative = options.set_argument("run=here");
@@ -131,6 +133,24 @@ TEST_CASE("spank options: the socket may stand in a folder of the node") {
     CHECK(options.socket("n001") == "/run/railyard/job.sock");
     REQUIRE(options.set_argument("socket=/run/%n/100%%/%x.sock%"));
     CHECK(options.socket("n001") == "/run/n001/100%/%x.sock%");
+}
+
+TEST_CASE("spank options: a preflight is quick or full, and between hosts where that is asked for") {
+    CHECK(spank::parse_preflight("off").value() == spank::PreflightWish{0, false});
+    CHECK(spank::parse_preflight("quick").value() == spank::PreflightWish{1, false});
+    CHECK(spank::parse_preflight("full,net").value() == spank::PreflightWish{2, true});
+    for (const char* bad : {"", "on", "off,net", "quick,", "quick,nccl", "quick,net,net", ",net"}) {
+        INFO(bad);
+        CHECK_FALSE(spank::parse_preflight(bad));
+    }
+    Options options;
+    const auto refused = options.set_flag(spank::flag_index("rail-preflight"), "fast");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text ==
+          "--rail-preflight=fast: must be off, quick or full, or one of these two with ,net");
+    CHECK(options.railrun("n001").ends_with("/railrun"));
+    REQUIRE(options.set_argument("railcheck=/opt/%n/railcheck"));
+    CHECK(options.railcheck("n001") == "/opt/n001/railcheck");
 }
 
 TEST_CASE("spank options: watching UCX is off unless it is asked for, and its library stands beside ours") {

@@ -1,0 +1,124 @@
+#include "spank/preflight.hpp"
+#include "spank/order.hpp"
+#include "spank/preflight_wish.hpp"
+#include "spank/remote.hpp"
+
+#include "base/hostlist.hpp"
+#include "base/unique_fd.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <spawn.h>
+#include <string_view>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace spank {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// railrun keeps its own, shorter bounds; these are for one that hangs.
+constexpr std::chrono::seconds quick_most{120}, full_most{300};
+constexpr std::size_t longest_answer = 1 << 20;
+
+pid_t start(std::vector<std::string>& words, char** environment, int output) {
+    std::vector<char*> argv;
+    for (auto& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    pid_t child = -1;
+    const int error = ::posix_spawn(&child, argv[0], &files, &attributes, argv.data(), environment);
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&files);
+    if (error == 0) return child;
+    errno = error;
+    return -1;
+}
+
+// Everything until the end; false: not in time.
+bool read_all(int from, Clock::time_point deadline, std::string& text) {
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+        pollfd watched{from, POLLIN, 0};
+        if (left.count() <= 0 || ::poll(&watched, 1, static_cast<int>(left.count())) == 0) return false;
+        std::array<char, 4096> block{};
+        const auto n = ::read(from, block.data(), block.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return true;
+        text.append(block.data(), static_cast<std::size_t>(n));
+        if (text.size() > longest_answer) return false;
+    }
+}
+
+// "RAIL_NODELIST=…" and so on, a line each.
+std::optional<std::vector<std::string>> hosts_in(std::string_view text, std::string_view name) {
+    for (std::string_view rest = text; !rest.empty();) {
+        const auto line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        if (!line.starts_with(name) || line.substr(name.size(), 1) != "=") continue;
+        auto hosts = base::expand_hostlist(line.substr(name.size() + 1));
+        return hosts ? std::optional(*std::move(hosts)) : std::nullopt;
+    }
+    return {};
+}
+
+} // namespace
+
+void run_preflight(spank_t handle, const std::string& text) {
+    const auto wish = parse_preflight(text); // checked at submission, but a script may change the variable
+    char** environment = nullptr;
+    if (!wish || wish->level == 0 || spank_get_item(handle, S_JOB_ENV, &environment) != ESPANK_SUCCESS)
+        return;
+    std::vector<std::string> words{options().railrun(node_name()), "--preflight", text};
+    if (const auto railcheck = options().railcheck(node_name()); !railcheck.empty()) {
+        words.emplace_back("--railcheck");
+        words.push_back(railcheck);
+    }
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+        return slurm_error("rail-preflight: %s: the job starts without", std::strerror(errno));
+    const base::UniqueFd from(ends[0]);
+    base::UniqueFd to(ends[1]);
+    const auto child = start(words, environment, to.get());
+    if (child < 0)
+        return slurm_error("rail-preflight: %s: %s: the job starts without", words[0].c_str(),
+                           std::strerror(errno));
+    to = {};
+    std::string answer;
+    const bool ended =
+        read_all(from.get(), Clock::now() + (wish->level > 1 ? full_most : quick_most), answer);
+    if (!ended) ::kill(child, SIGKILL);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (!ended) return slurm_error("rail-preflight: %s does not end: the job starts", words[0].c_str());
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT)) {
+        // The job is being ended, and its script would begin now.
+        ::signal(WTERMSIG(status), SIG_DFL);
+        ::raise(WTERMSIG(status));
+    }
+    const auto ranks = hosts_in(answer, "RAIL_NODELIST"), spares = hosts_in(answer, "RAIL_SPARE_NODELIST");
+    if (ranks && spares) change_order(handle, {*ranks, *spares});
+}
+
+} // namespace spank
