@@ -137,9 +137,20 @@ Expected<std::uint32_t> hosts_of(const Parameters& job, bool gang) {
                              slots->least)};
 }
 
+constexpr std::string_view off = "off";
+
+// --rail-preflight of sbatch, which must not be taken for granted here.
+Error no_preflight(std::string_view given) {
+    return {Code::unfit, fmt::format("{}: hosts are tried before a job begins under Slurm only: let the job "
+                                     "itself start `mpirun railcheck net --quick` first, or unset it",
+                                     given)};
+}
+
 } // namespace
 
 Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& get) {
+    if (const char* value = get("RAIL_PREFLIGHT"); value != nullptr && *value != '\0' && value != off)
+        return no_preflight(fmt::format("RAIL_PREFLIGHT={} in the environment", base::printable(value, 64)));
     Hints hints;
     for (const auto flag : hint_flags()) {
         const std::string variable(hint_variable(flag));
@@ -165,6 +176,9 @@ Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& ge
                 continue;
             }
             const auto name = trimmed(part.substr(0, equals));
+            if (name == "preflight" && trimmed(part.substr(equals + 1)) == off) continue;
+            if (name == "preflight")
+                return no_preflight(fmt::format("-a \"rail({})\"", base::printable(part, 64)));
             const auto known = std::find_if(words_of_flags.begin(), words_of_flags.end(),
                                             [&](const Word& each) { return each.word == name; });
             if (known == words_of_flags.end()) return unknown();

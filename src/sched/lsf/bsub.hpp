@@ -40,7 +40,8 @@ using Getenv = std::function<const char*(const char*)>;
 // The flags of RAIL_* variables and, before these, of the words of bsub's -a "rail(span=unit,ckpt=/r7)":
 // span, segment, spares, order, restart, restart_max, restart_on, ckpt. LSF parts them at commas, so that a
 // word without = goes on with the one before it; "-r", which LSF itself gives, is passed over. Empty
-// variables count as not set. Errors (Code::usage): those of set_hint(), and a word that is no flag.
+// variables count as not set. Errors (Code::usage): those of set_hint(), and a word that is no flag;
+// Code::unfit: a preflight, which is for Slurm.
 base::Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& get);
 
 // The slots of each host that a resource requirement asks for: "span[ptile=8]".

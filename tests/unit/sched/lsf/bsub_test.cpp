@@ -137,6 +137,19 @@ TEST_CASE("flags come from the environment and from bsub's -a, which counts firs
               std::string::npos);
 }
 
+TEST_CASE("a preflight, which LSF's jobs have not, is refused by a sentence and not passed over") {
+    const Variables wanted{{"RAIL_PREFLIGHT", "quick,net"}};
+    CHECK(
+        flags_of({}, in(wanted)).error().text ==
+        "RAIL_PREFLIGHT=quick,net in the environment: hosts are tried before a job begins under Slurm only: "
+        "let the job itself start `mpirun railcheck net --quick` first, or unset it");
+    CHECK(flags_of({"span=unit", "preflight=quick", "net"}, in(nothing))
+              .error()
+              .text.starts_with("-a \"rail(preflight=quick)\": hosts are tried"));
+    const Variables none{{"RAIL_PREFLIGHT", "off"}};
+    CHECK(flags_of({"preflight=off"}, in(none)).value().empty());
+}
+
 TEST_CASE("the slots of each host are read where they are said plainly") {
     CHECK(ptile_of("span[ptile=8]") == Ptile{false, 8});
     CHECK(ptile_of("select[mem>4] span[ ptile = 8 ] rusage[mem=1]") == Ptile{false, 8});
