@@ -56,4 +56,4 @@ include tests/lint/local.mk
 include tests/firstday/local.mk
 include tests/system/local.mk
 include tests/bench/local.mk
-EXTRA_DIST += tests/deadline tests/run tests/stages.py
+EXTRA_DIST += tests/deadline tests/run tests/sets.py tests/stages.py tests/tests.map

@@ -39,7 +39,7 @@ try:
         bad = "bad" in name or ("chance" in name and not again)
         print(f"said by {name}", flush=True)
         note(f"end {name}")
-        print("\\x1e" + json.dumps(["fail" if bad else "pass", name, "as it must" if bad else ""]), flush=True)
+        print("\\x1e" + json.dumps(["fail" if bad else "pass", name, 0.1, "as it must" if bad else ""]), flush=True)
 finally:
     time.sleep(0.3)
     note("down -")
@@ -54,7 +54,7 @@ workers.SECONDS = SECONDS_OF_ONE
 found = [workers.Test(*words) for words in TESTS]
 workers.run(found, 3, [sys.executable, "-c", "import sys; sys.path.insert(0, {str(HERE.parent / "system")!r}); "
                        "from railcluster import process; process.leave_on_sigterm(); exec(open('double.py').read())"],
-            lambda *result: print("RESULT", *result, flush=True))
+            lambda outcome, name, _seconds, why: print("RESULT", outcome, name, why, flush=True))
 """
 
 

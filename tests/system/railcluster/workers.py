@@ -109,8 +109,8 @@ class Worker:
             pass
 
 
-def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str, str, str], None]) -> None:
-    """Runs the tests; report(outcome, name, why) follows the output of each, which is printed whole.
+def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str, str, float, str], None]) -> None:
+    """Runs the tests; report(outcome, name, seconds, why) follows the output of each, which is printed whole.
 
     A few that failed run once more with nothing beside them, so that what came by chance is told apart from what fails
     each time: their second result replaces the first, and is "again" instead of "pass", with the first time's why.
@@ -118,18 +118,18 @@ def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str,
     """
     failed: dict[str, str] = {}
 
-    def first(outcome: str, name: str, why: str) -> None:
+    def first(outcome: str, name: str, seconds: float, why: str) -> None:
         if outcome == "fail":
             failed[name] = why
-        report(outcome, name, why)
+        report(outcome, name, seconds, why)
 
-    def second(outcome: str, name: str, why: str) -> None:
-        report(*(("again", name, failed[name]) if outcome == "pass" else ("fail", name, why)))
+    def second(outcome: str, name: str, seconds: float, why: str) -> None:
+        report(*(("again", name, seconds, failed[name]) if outcome == "pass" else ("fail", name, seconds, why)))
 
     events: queue.Queue = queue.Queue()
     workers: list[Worker] = []
 
-    def run_all(chosen: list[Test], at_once: int, told: Callable[[str, str, str], None]) -> None:
+    def run_all(chosen: list[Test], at_once: int, told: Callable[[str, str, float, str], None]) -> None:
         workers.extend(Worker(number, command, events) for number in range(1, min(at_once, len(chosen)) + 1))
         _run_all(Plan(chosen), workers, command, events, told)
 
@@ -143,7 +143,7 @@ def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str,
 
 
 def _run_all(plan: Plan, workers: list[Worker], command: list[str], events: queue.Queue,
-             report: Callable[[str, str, str], None]) -> None:
+             report: Callable[[str, str, float, str], None]) -> None:
     """Until each worker has ended, having found nothing more to do."""
     def next_for(worker: Worker) -> None:
         test = plan.take(worker.last, {other.test.file for other in workers if other.test})
@@ -172,11 +172,11 @@ def _run_all(plan: Plan, workers: list[Worker], command: list[str], events: queu
             # Whatever it left runs on without it unless it is ended here; tied hosts end by themselves.
             why = f"the worker that ran it ended with status {status}"
             print(f"FAIL  {worker.test.name}: {why}", flush=True)
-            report("fail", worker.test.name, why)
+            report("fail", worker.test.name, 0.0, why)
             workers.append(Worker(worker.number, command, events))
             next_for(workers[-1])
         elif status:
-            report("fail", f"worker{worker.number}", f"it ended with status {status} after its tests")
+            report("fail", f"worker{worker.number}", 0.0, f"it ended with status {status} after its tests")
 
 
 def _stop(workers: list[Worker]) -> None:
