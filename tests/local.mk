@@ -1,11 +1,9 @@
 # The unit tests are a Catch2 program for each part, so that a change to one part links one program: tests/run tells
-# each test case of what stands in unit_programs. Each part's fragment names its sources and libraries.
+# each test case of what stands in unit_programs; tests/tests.map says which of them it builds with sanitizers. Each part's fragment names its sources and libraries.
 # Those that run longest come first.
 unit_programs = tests/unit/unit_sched tests/unit/unit_topo tests/unit/unit_core \
 	tests/unit/unit_worlds tests/unit/unit_watch tests/unit/unit_ckpt tests/unit/unit_daemon tests/unit/unit_wire tests/unit/unit_base tests/unit/unit_spank \
 	tests/unit/unit_ctl tests/unit/unit_probe tests/unit/unit_check tests/unit/unit_run tests/unit/unit_check_net
-# Those that try random cases by the thousand: tests/run builds these without sanitizers, too, and the others with them alone.
-trying_programs = tests/unit/unit_sched tests/unit/unit_worlds
 check_PROGRAMS += $(unit_programs)
 # Before anything is compiled in vain.
 .PHONY: check-parts
@@ -56,4 +54,4 @@ include tests/lint/local.mk
 include tests/firstday/local.mk
 include tests/system/local.mk
 include tests/bench/local.mk
-EXTRA_DIST += tests/deadline tests/run tests/sets.py tests/stages.py tests/tests.map
+EXTRA_DIST += tests/deadline tests/run tests/sets.py tests/tests.map tests/stages.py

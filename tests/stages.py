@@ -1,12 +1,16 @@
 """The stages of tests/run, with true counts: each Catch2 test case, script and system test is one test.
 
-Usage: tests/run [--no-sanitizers] [--only PATTERN] [--build DIR | --cold]
+Usage: tests/run [--all [--resume] | --changed [REV] | --only PATTERN] [--learn] [--build DIR | --cold]
 
---no-sanitizers leaves out the unit tests under ASan and UBSan, which are built while other tests wait, and runs them without; with
-sanitizers only those that try random cases by the thousand run without them, too. --only
-runs the tests whose stage or name holds PATTERN (unit tests: Catch2's own matching by *PATTERN*). Each stage writes its
-output to BUILD/logs and shows it when something fails. --cold tries what a machine does that has never run this before:
-in a copy of the sources, with caches and a build directory of their own, all removed at the end, whatever the end is.
+Without an option it is the gate: what a commit must pass. tests/tests.map says which test is in it, and why.
+    --all            every test; --resume leaves out what has passed already and covers no file that has changed since
+    --changed [REV]  the tests that cover a file that differs from REV, HEAD without one
+    --only PATTERN   the tests whose STAGE:NAME in tests/tests.map holds PATTERN; without any, the Catch2 cases that hold it
+    --learn          writes how long each test took into tests/tests.map
+    --cold           in a copy of the sources, with caches and a build directory of their own, all removed at the end: what
+                     a machine does that has never run this before
+Each stage writes its output to BUILD/logs and shows it when something fails. A gate or --all that passed at a commit adds
+a line to BUILD/gate-passed, each test that passed one to BUILD/tests-passed.
 """
 
 import argparse
@@ -21,8 +25,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent
-sys.path.insert(0, str(HERE / "system"))
+sys.path[:0] = [str(HERE), str(HERE / "system")]
 
+import sets  # noqa: E402
 from railcluster import build as builder, deadline  # noqa: E402
 from railcluster.deadline import call  # noqa: E402
 from railcluster.fresh import Fresh  # noqa: E402
@@ -34,15 +39,16 @@ IDLE = ["chrt", "--idle", "0"]  # before a command: only what nobody else wants 
 IDLE_SESSION = ["sh", "-c", '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec "$0" "$@"', *IDLE]
 # What may take how long, in seconds: many times what it takes. What hangs is told, ended and a failure; scripts of make
 # check have theirs from tests/deadline, system tests each from tests/system/run.
-SECONDS = {"unit": 1800, "system": 2400, "firstday": 600}
-# Tracked files that a release does not carry.
-NOT_RELEASED = (".gitignore", ".ci/", ".git")
+SECONDS = {"unit": 1800, "fuzz": 900, "firstday": 900}
+FUZZ = "tests/fuzz/run"
 
 
 class Results:
-    """What passed, failed and was skipped, in the order it happened."""
+    """What passed, failed and was skipped, in the order it happened; and how long each test took."""
 
-    def __init__(self):
+    def __init__(self, record=None, at=""):
+        self.record, self.at = record, at  # what passes is recorded where the tree is at a commit
+        self.seconds = {}
         self.passed = 0
         self.failed = []
         self.skipped = []
@@ -59,6 +65,11 @@ class Results:
         else:
             self.failed.append(f"{name}: {why}" if why else name)
 
+    def ended(self, test, seconds, passed):
+        self.seconds[test] = seconds
+        if passed and self.at:
+            self.record.add(test, self.at, seconds)
+
     def summary(self):
         text = f"{self.passed} passed, {len(self.failed)} failed"
         return f"{text}, {len(self.skipped)} skipped" if self.skipped else text
@@ -69,30 +80,30 @@ def say(text):
 
 
 def call_all(commands, **options):
-    """The exit statuses of (command, log) pairs, as many at a time as there are processors; ends as call does."""
-    waiting, children, statuses = list(enumerate(commands)), {}, {}
+    """The exit statuses and seconds of (command, log) pairs, as many at a time as there are processors; ends as call does."""
+    waiting, children, ended = list(enumerate(commands)), {}, {}
     try:
         while waiting or children:
             while waiting and len(children) < os.cpu_count():
                 number, (command, log) = waiting.pop(0)
                 with open(log, "wb") as out:
                     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, **options)
-                children[number] = child, time.monotonic() + SECONDS["unit"]
+                children[number] = child, time.monotonic()
             time.sleep(0.05)
-            for number, (child, overdue) in list(children.items()):
-                if child.poll() is None and time.monotonic() > overdue:
+            for number, (child, begin) in list(children.items()):
+                if child.poll() is None and time.monotonic() > begin + SECONDS["unit"]:
                     text = deadline.end(Pid.of(child.pid), str(commands[number][0][0]), SECONDS["unit"])
                     child.wait()
                     with open(commands[number][1], "a", encoding="utf-8") as out:
                         print(text, file=out)
                 if child.poll() is not None:
-                    statuses[number] = children.pop(number)[0].returncode
+                    ended[number] = children.pop(number)[0].returncode, time.monotonic() - begin
     finally:
         for child, _ in children.values():
             child.terminate()
         for child, _ in children.values():
             child.wait()
-    return [statuses[number] for number in range(len(commands))]
+    return [ended[number] for number in range(len(commands))]
 
 
 def left_of(scripts, log, line):
@@ -104,16 +115,10 @@ def left_of(scripts, log, line):
 
 
 class Stages:
-    def __init__(self, args):
-        self.args = args
-        self.build = args.build.resolve()
-        self.asan = self.build.with_name(self.build.name + "-asan")
-        self.results = Results()
+    def __init__(self, build, choice, results):
+        self.build, self.choice, self.results = build, choice, results
+        self.asan = build.with_name(build.name + "-asan")
         self.asan_build = self.other_root = self.nvml = None
-
-    def wants(self, *names):
-        """Whether --only lets one of these names through."""
-        return not self.args.only or any(self.args.only in name for name in names)
 
     # --- building ---
 
@@ -122,11 +127,12 @@ class Stages:
         self.other_root = self.start_other_root()
         self.nvml = self.start_nvml_header()
         builder.make(self.build, ["all"], say)
-        builder.make(self.build, ["check", "TESTS=", self.check_programs()], say, "make check programs")
+        if self.choice.any("unit") or self.choice.any("check"):
+            builder.make(self.build, ["check", "TESTS=", self.check_programs()], say, "make check programs")
 
     def start_other_root(self):
         """Another Debian's Slurm comes over the network while we compile; a test that wants it waits, or tells why not."""
-        if os.geteuid() != 0 or not self.wants("system"):
+        if os.geteuid() != 0 or not any(map(self.choice.wants, ("firstday:24.11", *self.choice.known.named("system:slurm2411*")))):
             return None
         (self.build / "logs").mkdir(parents=True, exist_ok=True)
         with open(self.build / "logs" / "debian13-root.log", "wb") as log:
@@ -135,7 +141,7 @@ class Stages:
 
     def start_nvml_header(self):
         """NVIDIA's header of two releases, a small package each; the test that wants them tells where they are not there."""
-        if not self.wants("check", "tests/doubles/nvml_double_test.py"):
+        if not self.choice.wants("check:tests/doubles/nvml_double_test.py"):
             return None
         (self.build / "logs").mkdir(parents=True, exist_ok=True)
         script = SOURCE / "build-aux" / "nvml-header"
@@ -145,31 +151,33 @@ class Stages:
 
     # --- unit tests ---
 
-    def plain_units(self):
-        """The unit programs that are built without sanitizers, too: compiling each twice takes longer than all tests."""
-        every = self.args.no_sanitizers or self.args.only
-        return builder.listed(self.build, "unit_programs" if every else "trying_programs")
+    def programs(self, stage, build):
+        """The unit programs that a stage runs: most tests are compiled once, for the one or the other."""
+        return [name for name in builder.listed(build, "unit_programs") if self.choice.wants(f"{stage}:{name}")]
 
     def check_programs(self):
         """What make check builds, as a word for make."""
-        left_out = set(builder.listed(self.build, "unit_programs")) - set(self.plain_units())
+        left_out = set(builder.listed(self.build, "unit_programs")) - set(self.programs("unit", self.build))
+        if not self.choice.wants(f"check:{FUZZ}"):
+            left_out |= set(builder.listed(self.build, "fuzz_programs"))
         return "check_PROGRAMS=" + " ".join(name for name in builder.listed(self.build, "check_PROGRAMS") if name not in left_out)
 
-    def unit(self, build=None, stage="unit", env=None):
+    def unit(self, stage="unit", build=None, env=None):
         """Catch2 programs of the build, as many at a time as there are processors; each test case is a test."""
-        names = builder.listed(build, "unit_programs") if build else self.plain_units()
         build = build or self.build
-        binaries = [build / name for name in names]
+        names = self.programs(stage, build)
         (build / "logs").mkdir(parents=True, exist_ok=True)
-        pattern = [f"*{self.args.only}*"] if self.args.only and self.args.only not in stage else []
+        pattern = [f"*{self.choice.case}*"] if self.choice.case else []
         commands = []
-        for binary in binaries:
-            report = build / "logs" / f"{stage}-{binary.name}.xml"
+        for name in names:
+            report = build / "logs" / f"{stage}-{Path(name).name}.xml"
             report.unlink(missing_ok=True)  # an earlier run's is no result
-            commands.append(([binary, "-r", "xml", "-o", report, *pattern], report.with_suffix(".log")))
-        statuses = call_all(commands, env={**os.environ, **(env or {})}, cwd=build)
-        for (command, log), status in zip(commands, statuses):
+            commands.append(([build / name, "-r", "xml", "-o", report, *pattern], report.with_suffix(".log")))
+        ends = call_all(commands, env={**os.environ, **(env or {})}, cwd=build)
+        for name, (command, log), (status, seconds) in zip(names, commands, ends):
+            failures = len(self.results.failed)
             self.unit_program(command[0], stage, status, log)
+            self.results.ended(f"{stage}:{name}", seconds, len(self.results.failed) == failures and not pattern)
 
     def unit_program(self, binary, stage, status, log):
         report = log.with_suffix(".xml")
@@ -197,17 +205,20 @@ class Stages:
         return [name for name in builder.listed(self.build, "TESTS") if name not in units]
 
     def check(self):
-        scripts = [name for name in self.scripts() if self.wants("check", name)]
+        scripts = [name for name in self.scripts() if self.choice.wants(f"check:{name}")]
         if not scripts:
             return
         if self.nvml:
             self.nvml.wait()
         log = self.build / "logs" / "check.log"
+        times = self.build / "logs" / "check.seconds"
+        times.unlink(missing_ok=True)
         try:
             builder.Step("make check", ["make", "check", "-k", "-j2", "TESTS=" + " ".join(scripts), self.check_programs()], log, self.build,
-                         {"MAKEFLAGS": ""}, lambda line: left_of(scripts, log, line)).wait(say)
+                         {"MAKEFLAGS": "", "RAILYARD_SECONDS": str(times)}, lambda line: left_of(scripts, log, line)).wait(say)
         except builder.Failed:
             pass  # each script's own result tells
+        seconds = dict(line.rsplit(" ", 1) for line in times.read_text().splitlines()) if times.exists() else {}
         for name in scripts:
             base = self.build / name
             trs, output = base.with_suffix(".trs"), base.with_suffix(".log")
@@ -226,6 +237,9 @@ class Stages:
                 else:
                     self.results.add("fail", f"check: {name}", result)
                     print(tail(output, 40), flush=True)
+            path = next((path for path in seconds if path.endswith("/" + name)), None)
+            if path:
+                self.results.ended(f"check:{name}", float(seconds[path]), bool(found) and {*found} <= {"PASS", "XFAIL"})
 
     # --- system tests ---
 
@@ -233,15 +247,23 @@ class Stages:
         if os.geteuid() != 0:
             self.results.add("skip", "system", "not root: the cluster's hosts and its Slurm need it")
             return
-        report = self.build / "logs" / "system.results"
+        runner = [sys.executable, "-B", HERE / "system" / "run"]
+        listed = subprocess.run([*runner, "--list"], capture_output=True, text=True, check=True).stdout.split()
+        wanted = [name for name in listed if self.choice.wants(f"system:{name}")]
+        if not wanted:
+            return
+        logs = self.build / "logs"
+        logs.mkdir(parents=True, exist_ok=True)
+        names, report = logs / "system.tests", logs / "system.results"
+        names.write_text("".join(f"{name}\n" for name in wanted))
         report.unlink(missing_ok=True)
-        only = [] if self.args.only in "system" else ["--only", self.args.only.removeprefix("system: ")]
-        status = call([sys.executable, "-B", HERE / "system" / "run", "--build", self.build, "--results", report,
-                       *only], SECONDS["system"])
+        status = call([*runner, "--build", self.build, "--results", report, "--tests", names], None)  # each has its deadline
         lines = report.read_text().splitlines() if report.exists() else []
         for line in lines:
-            outcome, name, *why = line.split(" ", 2)
+            outcome, name, seconds, *why = line.split(" ", 3)
             self.results.add(outcome, f"system: {name}", *why)
+            if outcome != "skip":
+                self.results.ended(f"system:{name}", float(seconds), outcome == "pass")
         if status not in (0, 1) or (status == 1 and not any(line.startswith("fail") for line in lines)):
             self.results.add("fail", "system", f"the runner ended with status {status}")
 
@@ -250,29 +272,36 @@ class Stages:
     def firstday(self):
         """README's commands for a site on hosts with a real systemd; what a script prints on its way is shown."""
         build = ["--build", self.build]
-        for name, words in (("killed", ["killed_test.py"]), ("Slurm 22.05", ["firstday_test.py", *build]),
-                            ("Slurm 24.11", ["firstday_test.py", *build, "--slurm", "24.11"])):
-            name = f"firstday: {name}"
-            if not self.wants(name):
+        for name, words in (("killed", ["killed_test.py"]), ("22.05", ["firstday_test.py", *build]),
+                            ("24.11", ["firstday_test.py", *build, "--slurm", "24.11"])):
+            test = f"firstday:{name}"
+            if not self.choice.wants(test):
                 continue
-            log = self.build / "logs" / f"{name.replace(': ', '-').replace(' ', '-')}.log"
+            log = self.build / "logs" / f"firstday-{name}.log"
             log.parent.mkdir(parents=True, exist_ok=True)
+            begin = time.monotonic()
             with open(log, "wb") as out:
                 status = call([sys.executable, "-B", HERE / "firstday" / words[0], *words[1:]], SECONDS["firstday"], stdout=out,
                               stderr=out)
             lines = log.read_text(errors="replace").strip().splitlines() or ["it says nothing"]
             print("\n".join(f"    {line}" for line in lines) if status in (0, 77) else "\n".join(lines), flush=True)
             outcome = {0: "pass", 77: "skip"}.get(status, "fail")
-            self.results.add(outcome, name, lines[-1] if outcome != "pass" else "")
+            self.results.add(outcome, f"firstday: {name}", lines[-1] if outcome != "pass" else "")
+            if outcome != "skip":
+                self.results.ended(test, time.monotonic() - begin, outcome == "pass")
 
     # --- sanitizers ---
+
+    def sanitized_programs(self):
+        """What the stage builds."""
+        fuzzers = builder.listed(self.asan, "fuzz_programs") if self.choice.wants(f"sanitizers:{FUZZ}") else []
+        return [*self.programs("sanitizers", self.asan), *fuzzers]
 
     def start_sanitizers(self):
         """Builds in the background, on time that nobody else wants: the other stages leave most of it."""
         try:
             builder.configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers())
-            self.asan_build = builder.start_make(self.asan, builder.listed(self.asan, "unit_programs"), "make with sanitizers",
-                                                 IDLE_SESSION)
+            self.asan_build = builder.start_make(self.asan, self.sanitized_programs(), "make with sanitizers", IDLE_SESSION)
         except builder.Failed:
             pass  # the stage itself tells
 
@@ -280,37 +309,43 @@ class Stages:
         if self.asan_build:
             self.asan_build.stop()  # now it is wanted: what is left is made at the usual priority
         builder.configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers())
-        builder.make(self.asan, builder.listed(self.asan, "unit_programs"), say, "make with sanitizers")
-        self.unit(self.asan, "sanitizers", {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"})
+        builder.make(self.asan, self.sanitized_programs(), say, "make with sanitizers")
+        env = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"}
+        self.unit("sanitizers", self.asan, env)
+        if self.choice.wants(f"sanitizers:{FUZZ}"):
+            log, begin = self.asan / "logs" / "sanitizers-fuzz.log", time.monotonic()
+            with open(log, "wb") as out:
+                status = call([SOURCE / FUZZ], SECONDS["fuzz"], stdout=out, stderr=out, cwd=self.asan,
+                              env={**os.environ, **env, "srcdir": str(SOURCE)})
+            if status:
+                print(tail(log, 40), flush=True)
+            self.results.add("fail" if status else "pass", f"sanitizers: {FUZZ}", f"exit status {status}" if status else "")
+            self.results.ended(f"sanitizers:{FUZZ}", time.monotonic() - begin, not status)
 
     # --- the release ---
 
     def release(self):
-        """make dist carries every tracked file, configures read-only, and make install fills a DESTDIR."""
-        tracked = subprocess.run(["git", "-C", SOURCE, "ls-files"], capture_output=True, text=True, check=False)
-        if tracked.returncode:
-            self.results.add("skip", "release: tarball", "this is no git checkout: there is no list to compare with")
-            return
+        begin, failures = time.monotonic(), len(self.results.failed)
+        self.tarball()
+        self.results.ended("release:tarball", time.monotonic() - begin, len(self.results.failed) == failures)
+
+    def tarball(self):
+        """What make dist makes configures and builds read-only, and make install fills a DESTDIR."""
         builder.run_step("make dist", ["make", "dist"], self.build / "logs" / "dist.log", self.build, say,
                          {"MAKEFLAGS": "", "XZ_OPT": "-0"})
         tarball = max(self.build.glob("railyard-*.tar.xz"), key=lambda path: path.stat().st_mtime)
         with tempfile.TemporaryDirectory(dir=self.build) as scratch:
             folder = Path(scratch)
             with tarfile.open(tarball) as archive:
-                released = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
                 archive.extractall(folder, filter="data")
             tarball.unlink()
-            absent = [name for name in tracked.stdout.splitlines()
-                      if name not in released and not name.startswith(NOT_RELEASED) and (SOURCE / name).exists()]
-            self.results.add("fail" if absent else "pass", "release: tarball",
-                             f"not in it (add to EXTRA_DIST): {' '.join(absent)}" if absent else "")
             top = next(folder.iterdir())
             subprocess.run(["chmod", "-R", "a-w", top], check=True)
             try:
                 (folder / "out").mkdir()
                 builder.run_step("configure the tarball", [top / "configure", *builder.compilers()],
                                  self.build / "logs" / "dist-configure.log", folder / "out", say)
-                # That all of it is there was told above: here, that it builds beside sources nobody may write to.
+                # That all of it is there is for tests/lint/released: here, that it builds beside sources nobody may write to.
                 builder.run_step("build of the tarball", ["make", "libry_interval.la"], self.build / "logs" /
                                  "dist-make.log", folder / "out", say, {"MAKEFLAGS": ""})
                 self.results.add("pass", "release: builds from the tarball")
@@ -334,21 +369,15 @@ class Stages:
 
     def run(self):
         stages = [("unit", self.unit), ("check", self.check), ("system", self.system), ("firstday", self.firstday),
-                  ("release", self.release)]
-        if self.args.no_sanitizers:
-            self.results.add("skip", "sanitizers", "left out as --no-sanitizers asks")
-        else:
-            stages.append(("sanitizers", self.sanitizers))
+                  ("release", self.release), ("sanitizers", self.sanitizers)]
         total = time.monotonic()
-        for name, stage in [("build", self.build_all), *stages]:
-            if name in ("release", "sanitizers") and not self.wants(name):
-                continue
+        for name, stage in [("build", self.build_all), *((name, stage) for name, stage in stages if self.choice.any(name))]:
             print(f"=== {name}", flush=True)
             begin = time.monotonic()
             before = self.results.passed, len(self.results.failed), len(self.results.skipped)
             try:
                 stage()
-                if name == "build" and not self.args.no_sanitizers and self.wants("sanitizers"):
+                if name == "build" and self.choice.any("sanitizers"):
                     self.start_sanitizers()
             except (builder.Failed, subprocess.CalledProcessError, OSError) as error:
                 print(error, flush=True)
@@ -359,7 +388,8 @@ class Stages:
             print(f"=== {name}: {words + ', ' if words else ''}{time.monotonic() - begin:.0f} s", flush=True)
             if name == "build" and self.results.failed:
                 break
-        print(f"=== all: {time.monotonic() - total:.0f} s")
+        self.seconds = time.monotonic() - total
+        print(f"=== all: {self.seconds:.0f} s")
         for line in self.results.skipped:
             print(f"SKIP {line}")
         for line in self.results.again:
@@ -380,20 +410,45 @@ def cold(words):
 def main():
     parser = argparse.ArgumentParser(prog="tests/run", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--no-sanitizers", action="store_true", help="leave out the unit tests under ASan and UBSan")
-    parser.add_argument("--only", default="", metavar="PATTERN", help="only what holds this text")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--all", action="store_true", help="every test")
+    which.add_argument("--changed", nargs="?", const="HEAD", metavar="REV", help="the tests that cover what differs from REV")
+    which.add_argument("--only", default="", metavar="PATTERN", help="only the tests whose name holds this text")
+    parser.add_argument("--resume", action="store_true", help="with --all: without those that have passed")
+    parser.add_argument("--learn", action="store_true", help="write how long tests took into tests/tests.map")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR")
     where.add_argument("--cold", action="store_true", help="with caches and a build directory of its own, removed at the end")
     args = parser.parse_args()
+    if args.resume and not args.all:
+        parser.error("--resume is for --all")
     leave_on_sigterm()
     try:
         if args.cold:
             return cold([word for word in sys.argv[1:] if word != "--cold"])
-        return run_stages(Stages(args))
+        return run_chosen(args)
+    except (builder.Failed, sets.Refused) as error:
+        print(f"tests/run: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("tests/run: interrupted", file=sys.stderr)
         return 130
+
+
+def run_chosen(args):
+    """Runs what is asked for, and keeps what came of it."""
+    known, build, at = sets.Map(), args.build.resolve(), sets.commit()
+    record = sets.Record(build)
+    choice = sets.Choice(known, args, record.holding(known) if args.resume else ())
+    if choice.left_out:
+        print(f"=== {len(choice.left_out)} tests have passed, and nothing that they cover has changed since")
+    stages = Stages(build, choice, Results(record, at))
+    status = run_stages(stages)
+    if args.learn:
+        known.learn(stages.results.seconds)
+    if choice.whole() and status == 0 and at and sets.commit() == at:
+        sets.note_gate(build, choice.whole(), at, stages.seconds)
+    return status
 
 
 def run_stages(stages):

@@ -2,6 +2,7 @@
 """tests/run's true counts: each test case of each unit test program is one test, and a program without a report a failure."""
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from archive import check, tests
+import sets
 import stages
 
 CASE = '<TestCase name="{}"><OverallResult success="{}"/></TestCase>'
@@ -26,15 +28,33 @@ def report(*cases: tuple[str, str], status: int = 0) -> str:
     return f"shift 3; echo '{xml}' >\"$1\"; exit {status}"
 
 
-def run(folder: str, **programs: str) -> stages.Results:
+MAP = """gate unit:unit/base 1
+gate unit:unit/one 1
+gate sanitizers:unit/topo 1
+all unit:unit/topo 1
+all sanitizers:unit/base 1
+all check:tests/fuzz/run 1
+gate check:lint/one 1
+"""
+
+
+def made(folder: str, programs: dict[str, str], **words) -> stages.Stages:
+    """The stages over a build of made-up programs, which are all in the gate unless the test's map says otherwise."""
     build = Path(folder)
-    (build / "Makefile").write_text(f"unit_programs = {' '.join(f'unit/{name}' for name in programs)}\nTESTS = $(unit_programs) lint/one\n")
+    (build / "Makefile").write_text(f"unit_programs = {' '.join(f'unit/{name}' for name in programs)}\nTESTS = $(unit_programs) lint/one\n"
+                                    "fuzz_programs = fuzz/one\ncheck_PROGRAMS = $(unit_programs) fuzz/one other\n")
     for name, text in programs.items():
         program(build, f"unit/{name}", text)
-    made = stages.Stages(argparse.Namespace(build=build, only="", no_sanitizers=True))
-    check(made.scripts() == ["lint/one"], made.scripts())
-    made.unit()
-    return made.results
+    words = {"all": False, "changed": None, "only": "", "map": "".join(f"gate unit:unit/{name} 1\n" for name in programs), **words}
+    (build / "map").write_text(words.pop("map"))
+    return stages.Stages(build, sets.Choice(sets.Map(build / "map"), argparse.Namespace(**words)), stages.Results())
+
+
+def run(folder: str, **programs: str) -> stages.Results:
+    of = made(folder, programs)
+    check(of.scripts() == ["lint/one"], of.scripts())
+    of.unit()
+    return of.results
 
 
 def test_one_program(folder) -> None:
@@ -49,18 +69,22 @@ def test_several_programs(folder) -> None:
     check(logs == ["unit-base.xml", "unit-topo.xml"], logs)
 
 
-def test_with_sanitizers_few_are_built_without(folder) -> None:
-    build = Path(folder)
-    (build / "Makefile").write_text("unit_programs = unit/base unit/topo\ntrying_programs = unit/topo\n"
-                                    "check_PROGRAMS = $(unit_programs) fuzz/one\n")
-    for name in ("base", "topo"):
-        program(build, f"unit/{name}", report((name, "true")))
-    for only, plain, programs in (("", 1, "unit/topo fuzz/one"), ("unit", 2, "unit/base unit/topo fuzz/one")):
-        made = stages.Stages(argparse.Namespace(build=build, only=only, no_sanitizers=False))
-        check(made.check_programs() == f"check_PROGRAMS={programs}", made.check_programs())
-        made.unit()
-        made.unit(build, "sanitizers")
-        check((made.results.passed, made.results.failed) == (plain + 2, []), made.results.passed, made.results.failed)
+def test_each_is_compiled_once_for_the_gate(folder) -> None:
+    """With sanitizers or without, as the map has it; both ways for all, and what a pattern names."""
+    programs = {name: report((f"{name} case", "true")) for name in ("base", "topo")}
+    for words, plain, sanitized, built in (({}, ["unit/base"], ["unit/topo"], "unit/base other"),
+                                           ({"all": True}, ["unit/base", "unit/topo"], ["unit/base", "unit/topo"], "unit/base unit/topo fuzz/one other"),
+                                           ({"only": "unit:unit/topo"}, ["unit/topo"], [], "unit/topo other"),
+                                           ({"only": "a duration"}, ["unit/base", "unit/topo"], [], "unit/base unit/topo other")):
+        of = made(folder, programs, map=MAP, **words)
+        check(of.programs("unit", of.build) == plain, words, of.programs("unit", of.build))
+        check(of.programs("sanitizers", of.build) == sanitized, words, of.programs("sanitizers", of.build))
+        check(of.check_programs() == f"check_PROGRAMS={built}", of.check_programs())
+        of.unit()
+        of.unit("sanitizers", of.build)
+        check((of.results.passed, of.results.failed) == (len(plain + sanitized), []), of.results.passed, of.results.failed)
+        check(set(of.results.seconds) == {*(f"unit:{name}" for name in plain), *(f"sanitizers:{name}" for name in sanitized)},
+              of.results.seconds)
 
 
 def test_a_program_that_does_not_end_well(folder) -> None:
@@ -84,13 +108,16 @@ def test_a_program_that_hangs(folder) -> None:
     check("sleep 987" in (Path(folder) / "logs/unit-base.log").read_text(), "what hung is not told")
 
 
-def test_a_script_that_hangs(_folder) -> None:
+def test_a_script_that_hangs(folder) -> None:
     """As make check runs it."""
     deadline = Path(__file__).resolve().parents[1] / "deadline"
     done = subprocess.run([deadline, "1", "sh", "-c", "sleep 986; true"], capture_output=True, text=True, timeout=60, check=False)
     check(done.returncode == 124 and "has not ended within 1 s" in done.stdout and "sleep 986" in done.stdout, done)
     for words, status in ((["true"], 0), (["false"], 1), (["sh", "-c", "exit 77"], 77), (["sh", "-c", "kill -9 $$"], 137)):
         check(subprocess.run([deadline, "60", *words], check=False).returncode == status, words)
+    times = Path(folder) / "seconds"
+    subprocess.run([deadline, "60", "true"], check=True, env={**os.environ, "RAILYARD_SECONDS": str(times)})
+    check(times.read_text().split()[0] == "true" and float(times.read_text().split()[1]) >= 0, times.read_text())
 
 
 sys.exit(tests(globals()))

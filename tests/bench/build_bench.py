@@ -100,13 +100,9 @@ def quickstart_cold(_build: Path, logs: Path) -> float:
 
 
 def run_warm(build: Path, logs: Path) -> float:
-    configure(build, ["trixie"])
-    builder.make(build, ["all"], say)
-    builder.make(build, ["check", "TESTS="], say, "make check programs")
-    sanitized = build.with_name(build.name + "-asan")
-    builder.configure(sanitized, builder.SANITIZED, say)
-    builder.make(sanitized, builder.listed(sanitized, "unit_programs"), say, "make with sanitizers")
-    return timed([SOURCE / "tests" / "run", "--build", build], logs / "run-warm.log", SOURCE)
+    command = [SOURCE / "tests" / "run", "--build", build]
+    timed(command, logs / "run-before.log", SOURCE)  # which compiles what the gate runs, and nothing else
+    return timed(command, logs / "run-warm.log", SOURCE)
 
 
 def run_cold(_build: Path, logs: Path) -> float:
