@@ -45,9 +45,10 @@ AC_DEFUN([RY_SANITIZER], [
 # RY_OPTIMISATION: OPT_CXXFLAGS and OPT_CFLAGS of what is installed, TEST_CXXFLAGS of the unit tests; empty where the
 # user's CXXFLAGS or CFLAGS decide. Comes before the compilers are looked for, which would fill those. Tests are compiled
 # more often than run: they are not optimised, which halves their time and that of sanitizers still more. -g1 is what a
-# backtrace needs; a debugger wants CXXFLAGS='-Og -g'. Under UBSan GCC takes twice as long for -O1 as for -O0, so that is
-# for HOT_CXXFLAGS alone: placement, of which tests try millions. What UBSan looks at in each access takes half of the time
-# for a test, where ASan sees the same or nobody gains: that is for the code under test.
+# backtrace needs; a debugger wants CXXFLAGS='-Og -g'. Under UBSan a compiler takes twice as long for -O1 as for -O0, so that
+# is for HOT_CXXFLAGS alone: placement, of which tests try millions, and decisions, of which they try weeks. What UBSan looks
+# at in each access takes half of the time for a test, where ASan sees the same or nobody gains: that is for the code under
+# test.
 AC_DEFUN([RY_OPTIMISATION], [
   OPT_CXXFLAGS= OPT_CFLAGS= TEST_CXXFLAGS= HOT_CXXFLAGS=
   AS_IF([test -n "$enable_sanitizer" && test "$enable_sanitizer" != no],
