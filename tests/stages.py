@@ -152,8 +152,9 @@ class Stages:
     # --- unit tests ---
 
     def programs(self, stage, build):
-        """The unit programs that a stage runs: most tests are compiled once, for the one or the other."""
-        return [name for name in builder.listed(build, "unit_programs") if self.choice.wants(f"{stage}:{name}")]
+        """The unit programs that a stage runs, the longest first: most tests are compiled once, for the one or the other."""
+        wanted = [name for name in builder.listed(build, "unit_programs") if self.choice.wants(f"{stage}:{name}")]
+        return sorted(wanted, key=lambda name: -self.choice.known.seconds(f"{stage}:{name}"))
 
     def check_programs(self):
         """What make check builds, as a word for make."""
@@ -390,6 +391,9 @@ class Stages:
                 break
         self.seconds = time.monotonic() - total
         print(f"=== all: {self.seconds:.0f} s")
+        if self.choice.whole() == "all":
+            for test in sorted(self.choice.known.entries.keys() - self.results.record.holding(self.choice.known)):
+                print(f"NOT PASSED since a file that it covers has changed: {test}")
         for line in self.results.skipped:
             print(f"SKIP {line}")
         for line in self.results.again:
