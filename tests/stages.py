@@ -28,7 +28,7 @@ SOURCE = HERE.parent
 sys.path[:0] = [str(HERE), str(HERE / "system")]
 
 import sets  # noqa: E402
-from railcluster import build as builder, deadline  # noqa: E402
+from railcluster import build as builder, deadline, speed  # noqa: E402
 from railcluster.deadline import call  # noqa: E402
 from railcluster.fresh import Fresh  # noqa: E402
 from railcluster.process import Pid, leave_on_sigterm, tail  # noqa: E402
@@ -91,8 +91,8 @@ def call_all(commands, **options):
                 children[number] = child, time.monotonic()
             time.sleep(0.05)
             for number, (child, begin) in list(children.items()):
-                if child.poll() is None and time.monotonic() > begin + SECONDS["unit"]:
-                    text = deadline.end(Pid.of(child.pid), str(commands[number][0][0]), SECONDS["unit"])
+                if child.poll() is None and time.monotonic() > begin + SECONDS["unit"] * speed.slowness():
+                    text = deadline.end(Pid.of(child.pid), str(commands[number][0][0]), SECONDS["unit"] * speed.slowness())
                     child.wait()
                     with open(commands[number][1], "a", encoding="utf-8") as out:
                         print(text, file=out)
@@ -129,6 +129,9 @@ class Stages:
         builder.make(self.build, ["all"], say)
         if self.choice.any("unit") or self.choice.any("check"):
             builder.make(self.build, ["check", "TESTS=", self.check_programs()], say, "make check programs")
+        slowness = speed.measure()
+        os.environ[speed.VARIABLE] = f"{slowness:.2f}"
+        say(f"deadlines are {slowness:.1f} times the usual, by the speed of this machine now")
 
     def start_other_root(self):
         """Another Debian's Slurm comes over the network while we compile; a test that wants it waits, or tells why not."""

@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	%D%/railcluster/shell.py \
 	%D%/railcluster/site.py \
 	%D%/railcluster/slurm.py \
+	%D%/railcluster/speed.py \
 	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
 	%D%/railcluster/userland.py \

@@ -19,6 +19,7 @@ from .lsf import Lsf
 from .plain import PlainYard, free_port
 from .process import Pid, become_subreaper, wait_for
 from .slurm import Slurm
+from .speed import slowness
 from .testing import skip
 from .userland import Userland
 
@@ -315,7 +316,8 @@ class Cluster:
 
     def run(self, *command: str, host: str = CONTROLLER, timeout: float = 30, cwd: Optional[str] = None,
             env: Optional[dict[str, str]] = None, stdin: str = "", check: bool = False) -> subprocess.CompletedProcess:
-        """Runs a command on a host and returns its output as text."""
+        """Runs a command on a host and returns its output as text. On a slow machine `timeout` is longer (speed.py)."""
+        timeout *= slowness()
         # A command that hangs is ended in its host, not only its nsenter outside.
         words = [*self.yard.prefix(host, cwd or str(self.root)), "timeout", "-k", "1", str(timeout), *command]
         environment = {**self.environment(host), **(env or {})}

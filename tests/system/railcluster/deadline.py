@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Optional
 
 from .process import Pid, children, kill_tree
+from .speed import slowness
 
 OVERDUE = 124  # the exit status of what was ended here, as timeout(1) has it
 
@@ -43,7 +44,11 @@ def end(root: Pid, what: str, seconds: float) -> str:
 
 
 def call(command: list, seconds: Optional[float], **options) -> int:
-    """Runs a child to its end and returns its exit status; whatever ends us, it is asked to end and waited for."""
+    """Runs a child to its end and returns its exit status; whatever ends us, it is asked to end and waited for.
+
+    On a slow machine the seconds are longer (speed.py).
+    """
+    seconds = seconds and seconds * slowness()
     child = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, **options)
     try:
         return child.wait(seconds)

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional, Sequence, TypeVar
 
+from .speed import slowness
+
 Found = TypeVar("Found")
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -116,8 +118,10 @@ def wait_for(condition: Callable[[], Found], seconds: float, what: str,
     """Polls until condition() is true and returns its value; Timeout names what was waited for.
 
     An exception of the condition counts as "not yet", and its text is told if it is still there at the end.
-    `needs` is a process without which the condition cannot come true: its end ends the waiting.
+    `needs` is a process without which the condition cannot come true: its end ends the waiting. On a slow machine the
+    seconds are longer (speed.py).
     """
+    seconds *= slowness()
     deadline = time.monotonic() + seconds
     while True:
         reason = ""

@@ -16,6 +16,7 @@ from typing import Callable, NamedTuple, Optional
 
 from . import deadline
 from .process import Pid, die_with_parent, kill_tree
+from .speed import slowness
 
 MARK = "\x1e"
 MEMORY_MB = 600  # more than twice what a cluster of 16 hosts takes
@@ -94,7 +95,7 @@ class Worker:
 
     def begin(self, test: Test) -> None:
         self.test = self.last = test
-        self.overdue = time.monotonic() + SECONDS
+        self.overdue = time.monotonic() + SECONDS * slowness()
         try:
             self.process.stdin.write(test.name + "\n")
             self.process.stdin.flush()
@@ -156,7 +157,7 @@ def _run_all(plan: Plan, workers: list[Worker], command: list[str], events: queu
         next_for(worker)
     while workers:
         for overdue in [worker for worker in workers if worker.test and time.monotonic() > worker.overdue and worker.pid.alive()]:
-            print(deadline.end(overdue.pid, overdue.test.name, SECONDS), flush=True)  # its end is an event
+            print(deadline.end(overdue.pid, overdue.test.name, SECONDS * slowness()), flush=True)  # its end is an event
         try:
             worker, text, result = events.get(timeout=1)
         except queue.Empty:
