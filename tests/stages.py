@@ -218,7 +218,7 @@ class Stages:
         times = self.build / "logs" / "check.seconds"
         times.unlink(missing_ok=True)
         try:
-            builder.Step("make check", ["make", "check", "-k", "-j2", "TESTS=" + " ".join(scripts), self.check_programs()], log, self.build,
+            builder.Step("make check", ["make", "check", "-k", f"-j{2 * (os.cpu_count() or 1)}", "TESTS=" + " ".join(scripts), self.check_programs()], log, self.build,
                          {"MAKEFLAGS": "", "RAILYARD_SECONDS": str(times)}, lambda line: left_of(scripts, log, line)).wait(say)
         except builder.Failed:
             pass  # each script's own result tells
