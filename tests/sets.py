@@ -35,11 +35,10 @@ def within(file: str, parts: Iterable[str]) -> bool:
 class Map:
     def __init__(self, path: Path = MAP):
         self.path = path
-        self.lines = path.read_text(encoding="utf-8").splitlines()
         self.entries: dict[str, Entry] = {}
         self.covers: list[tuple[str, list[str]]] = []
         self.budgets: dict[str, float] = {}
-        for number, line in enumerate(self.lines, 1):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
                 self._read(line.split(None, 3))
             except (ValueError, IndexError) as error:
@@ -90,15 +89,19 @@ class Map:
         return found
 
     def learn(self, seconds: dict[str, float]) -> None:
-        """Writes how long tests took, where it is not what the map says: by a quarter and two seconds at least."""
-        for number, line in enumerate(self.lines):
+        """Writes how long tests took, where it is not what the map says: by a quarter and two seconds at least.
+
+        The file is read again: somebody may have written to it since the tests began.
+        """
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
             words = line.split(None, 3)
             if len(words) < 3 or words[0] not in SETS or words[1] not in seconds:
                 continue
             took, said = seconds[words[1]], float(words[2])
             if abs(took - said) >= max(2.0, said / 4):
-                self.lines[number] = " ".join([words[0], words[1], f"{took:.0f}", *words[3:]])
-        self.path.write_text("".join(f"{line}\n" for line in self.lines), encoding="utf-8")
+                lines[number] = " ".join([words[0], words[1], f"{took:.0f}", *words[3:]])
+        self.path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 # --- what has passed at which commit ---

@@ -76,8 +76,9 @@ def test_what_a_change_touches(folder) -> None:
 def test_what_is_learnt(folder) -> None:
     """A time that differs by a quarter is written; the rest of the file stays as it is."""
     of = known(folder)
+    known(folder, f"{MAP}all unit:unit/new 5\n")  # written by somebody else
     of.learn({"system:restart.power_off": 61.4, "system:restart.cable_cut": 31, "unit:unit/topo": 5.5, "check:nowhere": 9})
-    check(of.path.read_text() == MAP.replace("power_off 35 a", "power_off 61 a"), of.path.read_text())
+    check(of.path.read_text() == MAP.replace("power_off 35 a", "power_off 61 a") + "all unit:unit/new 5\n", of.path.read_text())
 
 
 def git(folder: str, *words: str) -> str:
