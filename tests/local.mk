@@ -14,11 +14,18 @@ TESTS += $(unit_programs)
 # Far more seconds than any of them takes: what hangs fails, and says where.
 LOG_COMPILER = $(top_srcdir)/tests/deadline
 AM_LOG_FLAGS = 900
-unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests -DTEST_SRCDIR='"$(abs_top_srcdir)/tests"'
+unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 unit_cxxflags = $(PRECOMPILED_TEST) $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 # Catch2 itself, compiled once.
 check_LTLIBRARIES += libry_unit.la
-libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/folder.hpp %D%/unit/trials.hpp
+libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/folder.hpp %D%/unit/source.cpp %D%/unit/source.hpp %D%/unit/trials.hpp
+libry_unit_la_CPPFLAGS = $(unit_cppflags)
+# The one object that knows where the tree is: all others are the same in each copy of it, for a compiler cache.
+%D%/unit/source_folder.h: Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D%/unit && echo '#define TOP_SRCDIR "$(abs_top_srcdir)"' >$@.tmp; \
+	if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
+$(libry_unit_la_OBJECTS): | %D%/unit/source_folder.h
+CLEANFILES += %D%/unit/source_folder.h
 libry_unit_la_CXXFLAGS = $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 
 # The longest come first: what is left at the end runs beside nothing.

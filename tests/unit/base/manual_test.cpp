@@ -2,16 +2,15 @@
 #include "base/conf.hpp"
 #include "base/file.hpp"
 #include "base/keys.hpp"
+#include "unit/source.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include <filesystem>
-
 namespace {
 
 std::string source(const char* name) {
-    const auto text = base::read_file(std::filesystem::path(TEST_SRCDIR) / ".." / name);
+    const auto text = base::read_file(test::source(name));
     REQUIRE(text);
     return *text;
 }

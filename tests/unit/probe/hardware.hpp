@@ -3,6 +3,7 @@
 #pragma once
 
 #include "unit/folder.hpp"
+#include "unit/source.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -53,8 +54,8 @@ public:
 private:
     std::filesystem::path state() const { return folder_.path / "nvml"; }
     void generate(const std::string& options) const {
-        const auto command =
-            std::string("python3 " TEST_SRCDIR "/doubles/gen_sysfs.py ") + sysfs().string() + " " + options;
+        const auto command = "python3 " + source("tests/doubles/gen_sysfs.py").string() + " " +
+                             sysfs().string() + " " + options;
         if (std::system(command.c_str()) != 0) throw std::runtime_error(command);
     }
 

@@ -3,6 +3,7 @@
 #include "probe/ucx_datagram_writer.hpp"
 
 #include "base/file.hpp"
+#include "unit/source.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -212,7 +213,7 @@ TEST_CASE("ucx: the fuzzer's corpus is what UCX would send") {
     record(again, 3, 5, probe::ucx_datagrams(probe::ucx_message(said(1)), 2)[0]);
     record(again, 3, 5, {std::byte{1}});
 
-    const auto folder = std::filesystem::path(TEST_SRCDIR) / "fuzz/corpus/ucx_statistics";
+    const auto folder = test::source("tests/fuzz/corpus/ucx_statistics");
     const std::pair<const char*, Bytes> seeds[] = {
         {"captured.bin", captured()},
         {"none.bin", probe::ucx_message(said(0))},

@@ -2,15 +2,14 @@
 
 #include "base/file.hpp"
 #include "restart/core/names.hpp"
+#include "unit/source.hpp"
 
 #include <catch2/catch.hpp>
-
-#include <filesystem>
 
 namespace {
 
 std::string section(std::string_view heading) {
-    const auto page = base::read_file(std::filesystem::path(TEST_SRCDIR) / ".." / "man/restartd.8");
+    const auto page = base::read_file(test::source("man/restartd.8"));
     REQUIRE(page);
     const auto begin = page->find(std::string(".Sh ").append(heading) + "\n");
     REQUIRE(begin != std::string::npos);

@@ -1,6 +1,7 @@
 #include "restart/daemon/metrics.hpp"
 
 #include "base/file.hpp"
+#include "unit/source.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -96,7 +97,7 @@ TEST_CASE("a gauge forgets labels that no longer occur") {
 }
 
 TEST_CASE("the manual page tells every metric") {
-    const auto page = base::read_file(TEST_SRCDIR "/../man/restartd.8");
+    const auto page = base::read_file(test::source("man/restartd.8"));
     REQUIRE(page);
     for (const auto& row : restart::metric_rows()) {
         INFO(row.name);

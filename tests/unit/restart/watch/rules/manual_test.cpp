@@ -9,24 +9,20 @@
 #include "restart/watch/rules/table.hpp"
 
 #include "base/file.hpp"
+#include "unit/source.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 using namespace restart;
 
 namespace {
 
-std::filesystem::path path_of(const char* name) {
-    return std::filesystem::path(TEST_SRCDIR) / ".." / name;
-}
-
 std::string source(const char* name) {
-    const auto text = base::read_file(path_of(name));
+    const auto text = base::read_file(test::source(name));
     REQUIRE(text);
     return *text;
 }
@@ -109,7 +105,7 @@ TEST_CASE("the manual page lists every field, signal, rule and expectation with 
     const auto wanted = fields_page() + signals_page() + rules_page() + expectations_page();
     if (std::getenv("RAILYARD_WRITE") != nullptr) {
         page.replace(begin, end - begin, wanted);
-        REQUIRE(base::write_file(path_of("man/health.conf.5"), page));
+        REQUIRE(base::write_file(test::source("man/health.conf.5"), page));
     }
     INFO("RAILYARD_WRITE=1 tests/unit/unit_watch \"the manual page lists every field*\" writes it");
     CHECK(page.substr(page.find(".Sh FIELDS\n"), wanted.size()) == wanted);
@@ -125,7 +121,7 @@ TEST_CASE("the sample file holds every rule, each as a comment, and changes noth
     const auto wanted = commented(rules.print() + "\n" + expected.print());
     if (std::getenv("RAILYARD_WRITE") != nullptr) {
         sample.replace(head + 2, std::string::npos, wanted);
-        REQUIRE(base::write_file(path_of("etc/health.conf"), sample));
+        REQUIRE(base::write_file(test::source("etc/health.conf"), sample));
     }
     INFO("RAILYARD_WRITE=1 tests/unit/unit_watch \"the sample file holds every rule*\" writes it");
     CHECK(sample.substr(head + 2) == wanted);
