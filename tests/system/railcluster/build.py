@@ -243,19 +243,25 @@ def more_sources(say: Callable[[str], None]) -> list[str]:
 
 
 def compilers(usual: Sequence[str] = ("gcc", "g++")) -> list[str]:
-    """What CC and CXX name, else the usual; with ccache in front where it is installed and has kept anything yet.
-
-    One that has not makes a first build longer by a third: it takes its own time, and leaves no precompiled headers.
-    """
-    front = "ccache " if shutil.which("ccache") and _ccache_keeps() else ""
+    """What CC and CXX name, else the usual; with ccache in front where it is installed."""
+    front = "ccache " if shutil.which("ccache") else ""
     chosen = {name: os.environ.get(name) or word for name, word in zip(("CC", "CXX"), usual)}
     return [f"{name}={'' if word.startswith('ccache') else front}{word}" for name, word in chosen.items()]
 
 
-def _ccache_keeps() -> bool:
-    told = subprocess.run(["ccache", "--print-stats"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          text=True, check=False).stdout
-    return re.search(r"^files_in_cache\t[1-9]", told, re.MULTILINE) is not None
+def remembering(build: Path) -> dict[str, str]:
+    """ccache's settings for make: objects are found again in any copy of the tree, and by the list of headers that the
+    compiler writes, without a run of the preprocessor. What stands in precompiled headers is not in that list: the packages
+    that they come from are in a file, and count for every object."""
+    installed = build / "installed-headers"
+    try:
+        listed = subprocess.run(["dpkg-query", "-W", "*-dev"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    if not installed.exists() or installed.read_bytes() != listed:
+        installed.write_bytes(listed)
+    return {"CCACHE_BASEDIR": str(SOURCE), "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1", "CCACHE_EXTRAFILES": str(installed),
+            "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}
 
 
 def sanitizing_compilers() -> list[str]:
@@ -264,10 +270,10 @@ def sanitizing_compilers() -> list[str]:
 
 
 def from_nothing(using: Sequence[str]) -> list[str]:
-    """What makes a first build faster, of compilers that do not remember: with ccache, one by one costs less the next time, and
-    it could keep no object of precompiled headers."""
+    """What makes a first build faster, of compilers that are known to be able to."""
     command = using[1].partition("=")[2].split()
-    return ["--enable-precompiled", "--enable-unity"] if re.fullmatch(r"(clan)?g\+\+(-\d+)?", Path(command[0]).name) else []
+    compiler = next((Path(word).name for word in command if Path(word).name != "ccache"), "")
+    return ["--enable-precompiled", "--enable-unity"] if re.fullmatch(r"(clan)?g\+\+(-\d+)?", compiler) else []
 
 
 def listed(build: Path, variable: str) -> list[str]:
@@ -291,4 +297,4 @@ def start_make(build: Path, targets: list[str], what: str, wrapper: Sequence[str
         done = sum(line.startswith("  ") for line in log.read_text(errors="replace").splitlines())
         return f"{done} steps, {line}"
     # The flags of a make that called us must not leak in.
-    return Step(what, [*wrapper, "make", f"-j{os.cpu_count()}", *targets], log, build, {"MAKEFLAGS": ""}, count)
+    return Step(what, [*wrapper, "make", f"-j{os.cpu_count()}", *targets], log, build, {"MAKEFLAGS": "", **remembering(build)}, count)
