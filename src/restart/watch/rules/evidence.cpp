@@ -39,10 +39,14 @@ std::string number(double value) {
     return fmt::format("{}", value);
 }
 
+std::uint64_t count_of(double value) {
+    return value >= 0 && value < 0x1p64 ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0};
+}
+
 std::string evidence(const Rule& rule, const Signal& signal, double limit, double grown) {
     const auto word = [&](std::string_view name) -> std::string {
         if (name == "value") return number(signal.value);
-        if (name == "bits") return fmt::format("0x{:x}", static_cast<std::uint64_t>(signal.value));
+        if (name == "bits") return fmt::format("0x{:x}", count_of(signal.value));
         if (name == "of") return number(signal.of);
         if (name == "text") return signal.text;
         if (name == "limit") return number(limit);

@@ -8,6 +8,7 @@
 #include "restart/watch/rules/rule.hpp"
 #include "restart/watch/rules/signal.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ namespace restart {
 
 // "400", "2.5": without a fraction where there is none.
 std::string number(double value);
+
+// A counter's or a mask's value; all bits, as a dead device shows them, where it is none.
+std::uint64_t count_of(double value);
 
 std::string evidence(const Rule& rule, const Signal& signal, double limit, double grown);
 

@@ -11,11 +11,6 @@
 namespace restart {
 namespace {
 
-// What Growth cannot hold is what a dead device shows: all bits.
-std::uint64_t count_of(double value) {
-    return value >= 0 && value < 0x1p64 ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0};
-}
-
 bool is_true(const Rule& rule, double value, double limit) {
     switch (rule.test) {
     case Test::equal: return value >= rule.value && value <= rule.to.value_or(rule.value);

@@ -107,6 +107,15 @@ TEST_CASE("bit: any of the mask, unless beside another") {
     CHECK_FALSE(desk.holds("site.rule", "gpu.clock_events", 0x13, 3s));
 }
 
+TEST_CASE("bit: what is no mask is told as all bits, which a dead device shows") {
+    for (const double value : {-1.0, 0x1p64, 1e300}) {
+        Desk desk(row("signal = \"gpu.clock_events\"\ntest = \"bit\"\nvalue = 0x6"));
+        const auto found = desk.look("site.rule", {{"gpu.clock_events", "gpu0", value, 0, {}}});
+        REQUIRE(found);
+        CHECK(found->evidence == "clock_events 0xffffffffffffffff");
+    }
+}
+
 TEST_CASE("delta and rate: growth within the window, never lifetime values") {
     Desk desk(row("signal = \"ib.counter.out_of_sequence\"\ntest = \"rate\"\nvalue = 2\nwindow = \"10s\"\n"
                   "clear = \"1s\""));
