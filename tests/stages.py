@@ -47,7 +47,7 @@ class Results:
     """What passed, failed and was skipped, in the order it happened; and how long each test took."""
 
     def __init__(self, record=None, at=""):
-        self.record, self.at = record, at  # what passes is recorded where the tree is at a commit
+        self.record, self.at = record, at  # what passes is recorded while the tree is at this commit
         self.seconds = {}
         self.passed = 0
         self.failed = []
@@ -67,7 +67,7 @@ class Results:
 
     def ended(self, test, seconds, passed):
         self.seconds[test] = seconds
-        if passed and self.at:
+        if passed and self.at and sets.commit() == self.at:
             self.record.add(test, self.at, seconds)
 
     def summary(self):
