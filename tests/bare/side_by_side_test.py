@@ -4,6 +4,10 @@
 The workers here are doubles: a test's name says what it does, and each begin and end goes to a file.
 """
 
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import os
 import signal
 import subprocess
@@ -138,6 +142,29 @@ def test_by_chance(folder) -> None:
     order = [(what, name) for what, name, _ in notes(folder)]
     ends = order[order.index(("end", "c.1")):]
     check([name for what, name in ends if what == "begin"] == ["a.chance", "b.bad"], *order)
+
+
+def test_what_a_failure_tells(_) -> None:
+    """Within its first 30 lines: what was seen, where, the command for it alone, and how the daemons' logs end."""
+    loader = importlib.machinery.SourceFileLoader("system_run", str(HERE.parent / "system" / "run"))
+    runner = importlib.util.module_from_spec(importlib.util.spec_from_loader("system_run", loader))
+    loader.exec_module(runner)
+
+    class Cluster:
+        last_words = staticmethod(lambda: "--- the end of ctl.slurmctld.log:\nerror: n003 is gone")
+
+    shared = runner.Shared(None)
+    shared.cluster = Cluster()
+    out = io.StringIO()
+    try:
+        raise AssertionError("state: got 'DOWN', wanted 'IDLE'\n" + "more\n" * 50)
+    except AssertionError as error:
+        with contextlib.redirect_stdout(out):
+            runner.explain(error, "life.lost", shared)
+    lines = out.getvalue().splitlines()
+    for part in ("got 'DOWN', wanted 'IDLE'", "side_by_side_test.py:", "tests/run --only system:life.lost", "n003 is gone"):
+        check(any(part in line for line in lines[:30]), part, *lines)
+    check(lines.count("more") == 50, *lines)
 
 
 def test_not_by_chance(folder) -> None:

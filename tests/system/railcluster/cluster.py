@@ -17,7 +17,7 @@ from .fabric import Fabric
 from .hosts import NETWORK, Yard, permitted
 from .lsf import Lsf
 from .plain import PlainYard, free_port
-from .process import Pid, become_subreaper, wait_for
+from .process import Pid, become_subreaper, tail, wait_for
 from .slurm import Slurm
 from .speed import slowness
 from .testing import skip
@@ -25,6 +25,7 @@ from .userland import Userland
 
 CONTROLLER = "ctl"
 BACKUP = "ctl2"
+DECIDING = ("slurmctld", "restartd", "lsf")  # labels of daemons
 PATHS = ("build", "userland")  # of the options
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 # For MPI programs. Ranks share this machine's few cores: one that waits must let the others run. And with Slurm 22.05's
@@ -184,7 +185,9 @@ class Cluster:
     def __enter__(self) -> "Cluster":
         return self
 
-    def __exit__(self, *failure) -> None:
+    def __exit__(self, kind, error: Optional[BaseException], trace) -> None:
+        if error:
+            error.add_note(self.last_words())
         self.close()
 
     # --- starting the parts ---
@@ -263,6 +266,10 @@ class Cluster:
             return all(state.rstrip("~") == "idle" for state in self.node_states().values())
         wait_for(idle, 60, "all nodes to be idle", [self.log(CONTROLLER, "slurmctld"), self.log(self.nodes[0], "slurmd")],
                  every=0.5 if self.options.cloud else 0.1)
+
+    def last_words(self) -> str:
+        """How the logs end of those that decide: resource manager and restartd. For who reads why a test failed."""
+        return "\n".join(tail(self.log(*daemon), 5) for daemon in self.daemons if daemon[1] in DECIDING)
 
     # --- running programs ---
 
