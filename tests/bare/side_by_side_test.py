@@ -58,13 +58,14 @@ workers.SECONDS = SECONDS_OF_ONE
 found = [workers.Test(*words) for words in TESTS]
 workers.run(found, 3, [sys.executable, "-c", "import sys; sys.path.insert(0, {str(HERE.parent / "system")!r}); "
                        "from railcluster import process; process.leave_on_sigterm(); exec(open('double.py').read())"],
-            lambda outcome, name, _seconds, why: print("RESULT", outcome, name, why, flush=True))
+            lambda outcome, name, _seconds, why: print("RESULT", outcome, name, why, flush=True), TIMES)
 """
 
 
-def pool(folder: str, found: list[Test], seconds: float = 60) -> subprocess.Popen:
+def pool(folder: str, found: list[Test], seconds: float = 60, times: int = 1) -> subprocess.Popen:
     (Path(folder) / "double.py").write_text(DOUBLE)
     script = POOL.replace("TESTS", repr([tuple(test) for test in found])).replace("SECONDS_OF_ONE", str(seconds))
+    script = script.replace("TIMES", str(times))
     return subprocess.Popen([sys.executable, "-B", "-c", script], cwd=folder, stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -84,8 +85,8 @@ def last_results(lines: list[str]) -> list[str]:
     return sorted({line.split()[2]: line for line in lines if line.startswith("RESULT")}.values())
 
 
-def run(folder: str, found: list[Test], seconds: float = 60) -> list[str]:
-    process = pool(folder, found, seconds)
+def run(folder: str, found: list[Test], seconds: float = 60, times: int = 1) -> list[str]:
+    process = pool(folder, found, seconds, times)
     out, _ = process.communicate(timeout=60)
     check(process.returncode == 0, process.returncode, out)
     return out.splitlines()
@@ -142,6 +143,14 @@ def test_by_chance(folder) -> None:
     order = [(what, name) for what, name, _ in notes(folder)]
     ends = order[order.index(("end", "c.1")):]
     check([name for what, name in ends if what == "begin"] == ["a.chance", "b.bad"], *order)
+
+
+def test_many_times(folder) -> None:
+    """Each as often as asked for, and none once more because it failed."""
+    lines = run(folder, named("a.1", "a.bad", "b.1", "c.1", alone=("c.1",)), times=3)
+    results = [line for line in lines if line.startswith("RESULT")]
+    check(sorted(results) == sorted(3 * ["RESULT pass a.1 ", "RESULT fail a.bad as it must", "RESULT pass b.1 ",
+                                         "RESULT pass c.1 "]), *results)
 
 
 def test_what_a_failure_tells(_) -> None:

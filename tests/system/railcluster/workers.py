@@ -110,10 +110,11 @@ class Worker:
             pass
 
 
-def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str, str, float, str], None]) -> None:
+def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str, str, float, str], None],
+        times: int = 1) -> None:
     """Runs the tests; report(outcome, name, seconds, why) follows the output of each, which is printed whole.
 
-    A few that failed run once more with nothing beside them, so that what came by chance is told apart from what fails
+    With `times` each runs so many times. Once: a few that failed run once more with nothing beside them, so that what came by chance is told apart from what fails
     each time: their second result replaces the first, and is "again" instead of "pass", with the first time's why.
     Whatever ends this, the workers are asked to end, waited for, and with them go their clusters.
     """
@@ -135,9 +136,9 @@ def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str,
         _run_all(Plan(chosen), workers, command, events, told)
 
     try:
-        run_all([test for test in tests if not test.alone], jobs, first)
-        run_all([test for test in tests if test.alone], 1, first)
-        if len(failed) <= FEW:
+        run_all([test for test in tests if not test.alone] * times, jobs, first)
+        run_all([test for test in tests if test.alone] * times, 1, first)
+        if times == 1 and len(failed) <= FEW:
             run_all([test for test in tests if test.name in failed], 1, second)
     finally:
         _stop(workers)
