@@ -2,6 +2,7 @@
 """How long one waits for a build, a test and the quickstart, beside what we want it to be.
 
 Usage: build_bench.py [--build DIR] [--only ROW] [--list]
+       build_bench.py --beside REV
 
     change             a .cpp of src/restart/core has changed: to the verdict of its unit tests (three files, their median)
     quickstart-built   ./quickstart in a build directory in which what it runs is built
@@ -11,6 +12,9 @@ Usage: build_bench.py [--build DIR] [--only ROW] [--list]
 
 The targets hold for a quiet machine with two cores. Each row tells how busy the machine was with other things before it
 began, and none is judged on one that was not quiet. All but the first need root. Exit status 1: a row's command failed.
+
+--beside REV: what compiling costs, in seconds of the processor without ccache, here and at that revision, each in a copy
+of its tree and configured as its own quickstart does: all programs, the unit tests' programs, what quickstart starts.
 """
 
 import argparse
@@ -129,6 +133,54 @@ ROWS = {
 }
 
 
+# --- what compiling costs, beside another revision ---
+
+COMPILED = {"all programs": (["all"], 0.35), "unit tests": (["unit_programs"], 0.4), "quickstart": (["cluster"], 0.35)}
+CONFIGURE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, "tests/system")
+from railcluster import build
+build.configure(Path("build"), ["--enable-werror"], print)
+"""
+
+
+def processor_seconds(source: Path, logs: Path) -> dict[str, float]:
+    """Of each row, each from nothing but what configure makes; unit tests after the programs, of which they have the objects."""
+    env = {"CCACHE_DISABLE": "1", "MAKEFLAGS": ""}
+    build = source / "build"
+    timed([sys.executable, "-B", "-c", CONFIGURE], logs / f"configure-{source.name}.log", source)
+    found = {}
+    for row in ("quickstart", "all programs", "unit tests"):
+        if row == "all programs":
+            timed(["make", "clean"], logs / "clean.log", build, env)
+        words = COMPILED[row][0]
+        if words == ["unit_programs"]:
+            words = builder.listed(build, "unit_programs")
+        elif subprocess.run(["make", "-n", *words], cwd=build, capture_output=True, check=False).returncode:
+            words = ["all"]  # before quickstart had a target of its own
+        before = os.times()
+        timed(["make", f"-j{os.cpu_count()}", *words], logs / f"make-{source.name}.log", build, env)
+        found[row] = sum(os.times()[2:4]) - sum(before[2:4])
+    return found
+
+
+def beside(revision: str) -> int:
+    with tempfile.TemporaryDirectory(prefix="railyard-bench-", dir="/var/tmp") as folder:
+        found = []
+        for name, commit in (("here", "HEAD"), ("there", revision)):
+            source = Path(folder) / name
+            subprocess.run(["git", "clone", "-q", "--no-checkout", SOURCE, source], check=True)
+            subprocess.run(["git", "-C", source, "checkout", "-q", "--detach", commit], check=True)
+            found.append(processor_seconds(source, Path(folder)))
+        here, there = found
+        print(f"\nuser and system seconds of the processor, without ccache\n{'':14} {'here':>7} {revision[:9]:>9} {'ratio':>6} {'target':>6}")
+        for row, (_, target) in COMPILED.items():
+            ratio = here[row] / there[row]
+            print(f"{row:14} {here[row]:7.0f} {there[row]:9.0f} {ratio:6.2f} {target:6.2f}  {'met' if ratio <= target else 'missed'}")
+    return 0
+
+
 def verdict(seconds: float, target: float, others: float) -> str:
     if others > QUIET:
         return "not judged: the machine was busy"
@@ -142,11 +194,19 @@ def main() -> int:
     parser.add_argument("--build", type=Path, default=SOURCE / "build", metavar="DIR")
     parser.add_argument("--only", choices=ROWS, action="append", metavar="ROW", help="only this row; may be repeated")
     parser.add_argument("--list", action="store_true", help="print the names of the rows")
+    parser.add_argument("--beside", metavar="REV", help="what compiling costs here and there")
     args = parser.parse_args()
     if args.list:
         print("\n".join(ROWS))
         return 0
     leave_on_sigterm()  # what is being built ends with us
+    if args.beside:
+        try:
+            return beside(subprocess.run(["git", "-C", SOURCE, "rev-parse", "--verify", f"{args.beside}^{{commit}}"],
+                                         capture_output=True, text=True, check=True).stdout.strip())
+        except (builder.Failed, OSError, subprocess.CalledProcessError) as error:
+            print(error, file=sys.stderr)
+            return 1
     build = args.build.resolve()
     lines, failed = [], False
     with tempfile.TemporaryDirectory(prefix="railyard-bench-") as logs:

@@ -63,6 +63,7 @@ bench: $(EXTRA_PROGRAMS) all
 	done
 
 # What developers wait for, beside the targets: the better part of an hour; one row with ONLY=change and the like.
+# BESIDE=REV: what compiling costs here and at that revision instead.
 .PHONY: bench-build
 bench-build:
-	$(srcdir)/%D%/build_bench.py --build . $(if $(ONLY),--only $(ONLY))
+	$(srcdir)/%D%/build_bench.py --build . $(if $(ONLY),--only $(ONLY)) $(if $(BESIDE),--beside $(BESIDE))
