@@ -334,7 +334,10 @@ class Stages:
         self.results.ended("release:tarball", time.monotonic() - begin, len(self.results.failed) == failures)
 
     def tarball(self):
-        """What make dist makes configures and builds read-only, and make install fills a DESTDIR."""
+        """What make dist makes configures and builds read-only, and make install fills a DESTDIR.
+
+        It is compiled as packagers do it, file by file and without precompiled headers: no #include is missing.
+        """
         builder.run_step("make dist", ["make", "dist"], self.build / "logs" / "dist.log", self.build, say,
                          {"MAKEFLAGS": "", "XZ_OPT": "-0"})
         tarball = max(self.build.glob("railyard-*.tar.xz"), key=lambda path: path.stat().st_mtime)
@@ -347,11 +350,10 @@ class Stages:
             subprocess.run(["chmod", "-R", "a-w", top], check=True)
             try:
                 (folder / "out").mkdir()
-                builder.run_step("configure the tarball", [top / "configure", *builder.compilers()],
+                slurm = [word for word in builder.Configured(self.build).command if word.startswith("--with-")]
+                builder.run_step("configure the tarball", [top / "configure", "--enable-werror", *slurm, *builder.compilers()],
                                  self.build / "logs" / "dist-configure.log", folder / "out", say)
-                # That all of it is there is for tests/lint/released: here, that it builds beside sources nobody may write to.
-                builder.run_step("build of the tarball", ["make", "libry_interval.la"], self.build / "logs" /
-                                 "dist-make.log", folder / "out", say, {"MAKEFLAGS": ""})
+                builder.make(folder / "out", ["all", *builder.listed(folder / "out", "unit_programs")], say, "make the tarball")
                 self.results.add("pass", "release: builds from the tarball")
             except builder.Failed as error:
                 print(error, flush=True)
