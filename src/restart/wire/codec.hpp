@@ -8,7 +8,8 @@
 //
 // codec(…) must be there; codec.added(…) is always written and may be absent, as an older sender leaves it
 // (the member keeps its default); codec.maybe(…) is not written when empty, too. The first failure is kept
-// and ends the walk.
+// and ends the walk. What does not depend on a member's type is in codec.cpp: these templates are made for
+// some hundred members in each of a dozen sources.
 #pragma once
 
 #include "base/clock.hpp"
@@ -20,8 +21,11 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace restart::codec {
@@ -35,9 +39,6 @@ template <class T> struct Names;
 
 // No bound is meant only for what the daemon wrote itself.
 inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
-// Times and durations stay well inside what milliseconds in 64 bits can hold.
-inline constexpr double most_seconds = 1e11;
-
 // While one lives, this thread takes texts of any length, control characters and all: for what restartd wrote
 // itself of what others told it.
 class AnyText {
@@ -58,30 +59,31 @@ private:
 class Writer {
 public:
     template <class T> void operator()(std::string_view key, const T& member, std::size_t = unbounded) {
-        object_[key] = value(member);
+        put(key, value(member));
     }
     template <class T> void added(std::string_view key, const T& member, std::size_t = unbounded) {
-        object_[key] = value(member);
+        put(key, value(member));
     }
     template <class T> void maybe(std::string_view key, const T& member, std::size_t = unbounded) {
-        if (!(member == T{})) object_[key] = value(member);
+        if (!(member == T{})) put(key, value(member));
     }
-    boost::json::object take() && { return std::move(object_); }
+    boost::json::value take() &&;
 
-    static boost::json::value value(const std::string& text) { return boost::json::string(text); }
-    static boost::json::value value(const boost::json::object& object) { return object; }
-    static boost::json::value value(base::JobId job) { return base::to_json(job); }
-    static boost::json::value value(const std::optional<base::JobId>& job) { return base::to_json(job); }
-    static boost::json::value value(base::Time time) { return base::to_seconds(time); }
-    static boost::json::value value(base::Duration duration) { return base::to_seconds(duration); }
-    static boost::json::value value(std::chrono::microseconds duration) { return duration.count(); }
+    static boost::json::value value(const std::string& text) { return value(std::string_view(text)); }
+    static boost::json::value value(std::string_view text);
+    static boost::json::value value(const boost::json::object& object);
+    static boost::json::value value(base::JobId job);
+    static boost::json::value value(const std::optional<base::JobId>& job);
+    static boost::json::value value(base::Time time);
+    static boost::json::value value(base::Duration duration);
+    static boost::json::value value(std::chrono::microseconds duration);
     template <class T>
     requires std::is_arithmetic_v<T>
     static boost::json::value value(T number) { return number; }
     template <class T>
     requires std::is_enum_v<T>
     static boost::json::value value(T word) {
-        return boost::json::string(Names<T>::names.at(static_cast<std::size_t>(word)));
+        return value(Names<T>::names.at(static_cast<std::size_t>(word)));
     }
     template <class T> static boost::json::value value(const std::optional<T>& held) {
         return held ? value(*held) : boost::json::value(nullptr);
@@ -118,6 +120,8 @@ public:
     }
 
 private:
+    void put(std::string_view key, boost::json::value&& value);
+
     boost::json::object object_;
 };
 
@@ -126,47 +130,22 @@ public:
     explicit Taker(base::Reader reader) : reader_(std::move(reader)) {}
 
     template <class T> void operator()(std::string_view key, T& member, std::size_t most = unbounded) {
-        if (failed_) return;
-        auto at = reader_.at(key);
-        if (!at)
-            failed_ = std::move(at).error();
-        else if (auto taken = take(*at, member, most); !taken)
-            failed_ = std::move(taken).error();
+        take_member(key, true, &member, most, &take_any<T>);
     }
     // null is absent, too.
     template <class T> void added(std::string_view key, T& member, std::size_t most = unbounded) {
-        if (!failed_ && reader_.has(key)) (*this)(key, member, most);
+        take_member(key, false, &member, most, &take_any<T>);
     }
     template <class T> void maybe(std::string_view key, T& member, std::size_t most = unbounded) {
         added(key, member, most);
     }
-    base::Expected<void> done() && {
-        if (failed_) return std::move(*failed_);
-        return {};
-    }
+    base::Expected<void> done() &&;
 
     // Text: at most `most` bytes and no control characters, which have no place in reasons and timelines.
-    static base::Expected<void> take(const base::Reader& from, std::string& into, std::size_t most) {
-        return keep(from.text(), into, [&](const std::string& text) -> base::Expected<void> {
-            if (AnyText::now()) return {};
-            if (text.size() > most) return from.error("is longer than " + std::to_string(most) + " bytes");
-            for (const char c : text)
-                if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-                    return from.error("holds a control character");
-            return {};
-        });
-    }
-    static base::Expected<void> take(const base::Reader& from, boost::json::object& into, std::size_t) {
-        if (!from.value().is_object()) return from.error("must be an object");
-        into = from.value().get_object();
-        return {};
-    }
-    static base::Expected<void> take(const base::Reader& from, bool& into, std::size_t) {
-        return keep(from.boolean(), into);
-    }
-    static base::Expected<void> take(const base::Reader& from, double& into, std::size_t) {
-        return keep(from.number(), into);
-    }
+    static base::Expected<void> take(const base::Reader& from, std::string& into, std::size_t most);
+    static base::Expected<void> take(const base::Reader& from, boost::json::object& into, std::size_t);
+    static base::Expected<void> take(const base::Reader& from, bool& into, std::size_t);
+    static base::Expected<void> take(const base::Reader& from, double& into, std::size_t);
     template <std::integral T>
     static base::Expected<void> take(const base::Reader& from, T& into, std::size_t) {
         constexpr auto high = std::in_range<std::int64_t>(std::numeric_limits<T>::max())
@@ -177,46 +156,19 @@ public:
         into = static_cast<T>(*number);
         return {};
     }
-    static base::Expected<void> take(const base::Reader& from, base::JobId& into, std::size_t) {
-        auto job = from.job_id();
-        if (!job) return std::move(job).error();
-        if (!*job) return from.error("must be above 0");
-        into = **job;
-        return {};
-    }
+    static base::Expected<void> take(const base::Reader& from, base::JobId& into, std::size_t);
     // 0 is none, as releases before optional jobs wrote it.
-    static base::Expected<void> take(const base::Reader& from, std::optional<base::JobId>& into,
-                                     std::size_t) {
-        into.reset();
-        if (from.value().is_null()) return {};
-        return keep(from.job_id(), into);
-    }
-    static base::Expected<void> take(const base::Reader& from, base::Time& into, std::size_t) {
-        return seconds(from, [&](double s) { into = base::time_from_seconds(s); });
-    }
-    static base::Expected<void> take(const base::Reader& from, base::Duration& into, std::size_t) {
-        return seconds(from, [&](double s) { into = base::duration_from_seconds(s); });
-    }
-    static base::Expected<void> take(const base::Reader& from, std::chrono::microseconds& into, std::size_t) {
-        std::int64_t count = 0;
-        auto taken = take(from, count, unbounded);
-        into = std::chrono::microseconds(count);
-        return taken;
-    }
+    static base::Expected<void> take(const base::Reader& from, std::optional<base::JobId>& into, std::size_t);
+    static base::Expected<void> take(const base::Reader& from, base::Time& into, std::size_t);
+    static base::Expected<void> take(const base::Reader& from, base::Duration& into, std::size_t);
+    static base::Expected<void> take(const base::Reader& from, std::chrono::microseconds& into, std::size_t);
     template <class T>
     requires std::is_enum_v<T>
     static base::Expected<void> take(const base::Reader& from, T& into, std::size_t) {
-        auto word = from.text();
+        auto word = take_word(from, Names<T>::names);
         if (!word) return std::move(word).error();
-        std::string allowed;
-        for (std::size_t i = 0; i < Names<T>::names.size(); ++i) {
-            if (*word == Names<T>::names[i]) {
-                into = static_cast<T>(i);
-                return {};
-            }
-            allowed += (i == 0 ? "" : ", ") + std::string(Names<T>::names[i]);
-        }
-        return from.error("must be one of " + allowed);
+        into = static_cast<T>(*word);
+        return {};
     }
     template <class T>
     static base::Expected<void> take(const base::Reader& from, std::optional<T>& into, std::size_t most) {
@@ -226,9 +178,8 @@ public:
     }
     template <class T>
     static base::Expected<void> take(const base::Reader& from, std::vector<T>& into, std::size_t most) {
-        auto items = from.items();
+        auto items = items_of(from, most);
         if (!items) return std::move(items).error();
-        if (items->size() > most) return from.error("holds more than " + std::to_string(most) + " elements");
         into.clear();
         into.reserve(items->size());
         for (const auto& item : *items)
@@ -238,13 +189,12 @@ public:
     template <class Id, class T, class Less>
     static base::Expected<void> take(const base::Reader& from, std::map<Id, T, Less>& into,
                                      std::size_t most) {
-        auto members = from.members();
+        auto members = members_of(from, most);
         if (!members) return std::move(members).error();
-        if (members->size() > most) return from.error("holds more than " + std::to_string(most) + " members");
         into.clear();
         for (const auto& [key, member] : *members) {
             Id id{};
-            if (!take_key(key, id)) return from.error("a key is not a name of 1 to 64 bytes or not a number");
+            if (!take_key(key, id)) return bad_key(from);
             if (auto taken = take(member, into[id], text_bound); !taken) return taken;
         }
         return {};
@@ -260,36 +210,27 @@ public:
 private:
     static constexpr std::size_t text_bound = 4096; // of a text in a list
 
-    static bool take_key(const std::string& key, std::string& into) {
-        into = key;
-        return AnyText::now() || (!key.empty() && key.size() <= 64);
+    using Take = base::Expected<void> (*)(const base::Reader& from, void* into, std::size_t most);
+
+    template <class T>
+    static base::Expected<void> take_any(const base::Reader& from, void* into, std::size_t most) {
+        return take(from, *static_cast<T*>(into), most);
     }
-    static bool take_key(const std::string& key, base::JobId& into) {
-        const auto job = base::JobId::parse(key);
-        if (job) into = *job;
-        return job.has_value();
-    }
+    void take_member(std::string_view key, bool needed, void* into, std::size_t most, Take take_it);
+
+    // The place of a word among these.
+    static base::Expected<std::size_t> take_word(const base::Reader& from,
+                                                 std::span<const std::string_view> names);
+    static base::Expected<std::vector<base::Reader>> items_of(const base::Reader& from, std::size_t most);
+    static base::Expected<std::vector<std::pair<std::string, base::Reader>>>
+    members_of(const base::Reader& from, std::size_t most);
+    static base::Error bad_key(const base::Reader& from);
+
+    static bool take_key(const std::string& key, std::string& into);
+    static bool take_key(const std::string& key, base::JobId& into);
     template <std::unsigned_integral Id> static bool take_key(const std::string& key, Id& into) {
         const auto [end, failed] = std::from_chars(key.data(), key.data() + key.size(), into);
         return failed == std::errc{} && end == key.data() + key.size();
-    }
-
-    template <class T, class Check>
-    static base::Expected<void> keep(base::Expected<T> value, T& into, Check check) {
-        if (!value) return std::move(value).error();
-        if (auto sound = check(*value); !sound) return sound;
-        into = *std::move(value);
-        return {};
-    }
-    template <class T> static base::Expected<void> keep(base::Expected<T> value, T& into) {
-        return keep(std::move(value), into, [](const T&) -> base::Expected<void> { return {}; });
-    }
-    template <class Set> static base::Expected<void> seconds(const base::Reader& from, Set set) {
-        auto number = from.number();
-        if (!number) return std::move(number).error();
-        if (*number < -most_seconds || *number > most_seconds) return from.error("is no time in seconds");
-        set(*number);
-        return {};
     }
 
     base::Reader reader_;

@@ -4,7 +4,7 @@ noinst_LTLIBRARIES += libry_wire.la libry_http.la
 libry_wire_la_SOURCES = \
 	%D%/check_word.cpp %D%/check_word.hpp \
 	%D%/checks.cpp %D%/checks.hpp \
-	%D%/codec.hpp \
+	%D%/codec.cpp %D%/codec.hpp \
 	%D%/fault_class.cpp %D%/fault_class.hpp \
 	%D%/job_lines.cpp %D%/job_lines.hpp \
 	%D%/operator.cpp %D%/operator.hpp \
