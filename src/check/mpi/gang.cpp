@@ -32,7 +32,7 @@ float share_of(std::size_t host) {
 
 // As it travels: all hosts have one architecture, as MPI has.
 struct Gang::Order {
-    enum Kind : std::int32_t { stop, run, pairs } kind = stop;
+    enum class Kind : std::int32_t { stop, run, pairs } kind = Kind::stop;
     std::int32_t rail = -1; // -1: all
     std::uint32_t round = 0;
     Work work{};
@@ -163,7 +163,7 @@ base::Expected<double> Gang::measure(const Work& work, const Circle& circle) con
 
 base::Expected<double> Gang::take_part(const Order& order, const std::vector<unsigned char>& members) const {
     std::vector<int> hosts;
-    if (order.kind == Order::pairs) {
+    if (order.kind == Order::Kind::pairs) {
         const auto own = static_cast<std::uint32_t>(seat_.host);
         if (const auto other =
                 net::Tournament(static_cast<std::uint32_t>(seat_.hosts)).opponent(order.round, own))
@@ -215,13 +215,13 @@ base::Expected<void> Gang::serve() {
         Order order;
         std::vector<unsigned char> members;
         if (auto told = tell(order, members); !told) return told;
-        if (order.kind == Order::stop) return done(*calls_, calls_->MPI_Finalize(), "MPI_Finalize");
+        if (order.kind == Order::Kind::stop) return done(*calls_, calls_->MPI_Finalize(), "MPI_Finalize");
         if (auto done = perform(order, members); !done) return done.error();
     }
 }
 
 base::Expected<double> Gang::run(const Work& work, const GangRun& run) {
-    Order order{Order::run, run.rail.value_or(-1), 0, work};
+    Order order{Order::Kind::run, run.rail.value_or(-1), 0, work};
     std::vector<unsigned char> members(static_cast<std::size_t>(seat_.hosts));
     for (const auto member : run.members)
         members[member] = 1;
@@ -239,7 +239,7 @@ base::Expected<double> Gang::run(const Work& work, const GangRun& run) {
 }
 
 base::Expected<std::vector<std::vector<double>>> Gang::run_pairs(const Work& work, std::uint32_t round) {
-    Order order{Order::pairs, -1, round, work};
+    Order order{Order::Kind::pairs, -1, round, work};
     std::vector<unsigned char> members(static_cast<std::size_t>(seat_.hosts));
     if (auto told = tell(order, members); !told) return told.error();
     const auto took = perform(order, members);

@@ -54,7 +54,7 @@ TEST_CASE("the exit status is that of the worst result") {
             results.push_back({.verdict = verdict});
         return exit_status(results);
     };
-    using enum Verdict;
+    using enum restart::CheckVerdict;
     CHECK(with({sound, measured, warning}) == 0);
     CHECK(with({sound, bad, not_run}) == 1);
     CHECK(with({sound, not_run}) == 2);

@@ -84,16 +84,16 @@ TEST_CASE("a sound result by anybody, a week or a repair ends what checks agreed
 TEST_CASE("a check that is bad on many hosts is itself in doubt") {
     Fleet fleet(8);
     for (const int host : {1, 2})
-        for (const std::uint32_t user : {1001, 1002})
+        for (const std::uint32_t user : {1001U, 1002U})
             fleet.tell(Fleet::name(host), user, CheckVerdict::bad);
     CHECK(agreed_checks(fleet.state, fleet.now).size() == 2); // a quarter
-    for (const std::uint32_t user : {1001, 1002})
+    for (const std::uint32_t user : {1001U, 1002U})
         fleet.tell("n003", user, CheckVerdict::bad);
     CHECK(agreed_checks(fleet.state, fleet.now).empty());
     CHECK(fleet.health("n001") == 1);
     // Of few hosts one may be bad.
     Fleet two(2);
-    for (const std::uint32_t user : {1001, 1002})
+    for (const std::uint32_t user : {1001U, 1002U})
         two.tell("n001", user, CheckVerdict::bad);
     CHECK(two.health("n001") == Approx(0.6));
 }

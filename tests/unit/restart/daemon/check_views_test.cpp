@@ -101,7 +101,7 @@ TEST_CASE("what is kept of checks is bounded, and a start's later word replaces 
 
 TEST_CASE("what two users' checks agree on says that it is avoided") {
     State state = fleet(180, "Gb/s");
-    for (const std::uint32_t uid : {1001, 1002})
+    for (const std::uint32_t uid : {1001U, 1002U})
         take_check(state.hosts["n3"].checks, word(20, "Gb/s", CheckVerdict::bad), {base::JobId(uid), 0, uid},
                    start);
     const auto rows = checks_of(state, start, "n3").rows;
