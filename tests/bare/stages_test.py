@@ -57,6 +57,15 @@ def run(folder: str, **programs: str) -> stages.Results:
     return of.results
 
 
+def test_skips_by_reason(_) -> None:
+    """A line for each reason, and each test counts."""
+    results = stages.Results()
+    for name, why in (("system: a.one", "no Slurm 26.05"), ("system: b.one", "not root"), ("system: a.two", "no Slurm 26.05")):
+        results.add("skip", name, why)
+    check(results.skips() == ["2 tests, the first system: a.one: no Slurm 26.05", "system: b.one: not root"], results.skips())
+    check(results.summary() == "0 passed, 0 failed, 3 skipped", results.summary())
+
+
 def test_one_program(folder) -> None:
     results = run(folder, unit_tests=report(("a", "true"), ("b", "true"), ("c", "false"), status=1))
     check((results.passed, results.failed) == (2, ["unit: c"]), results.passed, results.failed)
