@@ -18,7 +18,8 @@ unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 unit_cxxflags = $(PRECOMPILED_TEST) $(TEST_CXXFLAGS) $(WARN_CXXFLAGS) $(FMT_CFLAGS)
 # Catch2 itself, compiled once.
 check_LTLIBRARIES += libry_unit.la
-libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/folder.hpp %D%/unit/source.cpp %D%/unit/source.hpp %D%/unit/trials.hpp
+libry_unit_la_SOURCES = %D%/unit/main.cpp %D%/unit/folder.hpp %D%/unit/patience.cpp %D%/unit/patience.hpp \
+	%D%/unit/source.cpp %D%/unit/source.hpp %D%/unit/trials.hpp
 libry_unit_la_CPPFLAGS = $(unit_cppflags)
 # The one object that knows where the tree is: all others are the same in each copy of it, for a compiler cache.
 %D%/unit/source_folder.h: Makefile

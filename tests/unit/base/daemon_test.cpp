@@ -174,9 +174,7 @@ TEST_CASE("daemon: what is waited for beside signals ends the wait") {
     REQUIRE(::pipe(ends.data()) == 0);
     const base::UniqueFd reading(ends[0]), writing(ends[1]);
     REQUIRE(::write(writing.get(), "x", 1) == 1);
-    const auto before = std::chrono::steady_clock::now();
-    CHECK(program.daemon.wait(1h, reading.get()));
-    CHECK(std::chrono::steady_clock::now() - before < 10min);
+    CHECK(program.daemon.wait(24h, reading.get())); // otherwise the tests' deadline ends it
 }
 
 TEST_CASE("daemon: the limit on descriptors is raised and never lowered") {

@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -108,12 +109,7 @@ TEST_CASE("slurmd_record: it is told of a daemon that has forked into the backgr
     slurmd.end(); // its record is not the file that is there now
     CHECK(base::read_slurmd_record(run));
     ::kill(child, SIGKILL);
-    bool over = false;
-    for (int i = 0; i < 1000 && !over; ++i) {
-        over = !base::read_slurmd_record(run);
-        if (!over) ::usleep(10'000);
-    }
-    CHECK(over);
+    CHECK(test::eventually([&] { return !base::read_slurmd_record(run); }));
 }
 
 TEST_CASE("slurmd_record: what is not one of ours is refused with its place") {

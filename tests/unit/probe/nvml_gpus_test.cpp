@@ -1,6 +1,7 @@
 #include "probe/nvml_gpus.hpp"
 
 #include "hardware.hpp"
+#include "unit/patience.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -162,7 +163,7 @@ TEST_CASE("XIDs come as events, each once") {
         std::this_thread::sleep_for(50ms);
         host.gpus("count=2\n0.xid=31\n0.xid_seq=6\n1.xid=79\n1.xid_seq=1\n");
     });
-    const auto events = gpus->wait_xids(10s);
+    const auto events = gpus->wait_xids(test::patience());
     fault.join();
     REQUIRE(events.size() == 2);
     CHECK(events[0].pci == "0000:14:00.0");

