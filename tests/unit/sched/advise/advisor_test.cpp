@@ -2,6 +2,7 @@
 #include "sched/advise/advisor.hpp"
 
 #include "sched/hints.hpp"
+#include "unit/patience.hpp"
 #include "unit/sched/advise/placement_site.hpp"
 
 #include "base/file.hpp"
@@ -105,7 +106,7 @@ TEST_CASE("advice costs what [placement] budget lets it cost") {
     question.request.nodes = 34;
     question.request.segment = 2;
     question.request.spares = 20;
-    for (const auto& [budget, exact] : {std::pair("1ms", false), std::pair("100ms", true)}) {
+    const auto exact_within = [&](const char* budget) {
         REQUIRE(base::write_file(site.folder / "railyard.conf", "[placement]\nfabric = \"" +
                                                                     (site.folder / "fabric.json").string() +
                                                                     "\"\nbudget = \"" + budget + "\"\n"));
@@ -117,9 +118,10 @@ TEST_CASE("advice costs what [placement] budget lets it cost") {
         const auto attempt = plan->next();
         REQUIRE(attempt);
         CHECK(attempt->hosts.size() == 34);
-        INFO("budget " << budget);
-        CHECK(attempt->exact == exact);
-    }
+        return attempt->exact;
+    };
+    CHECK_FALSE(exact_within("1ms"));
+    CHECK(test::eventually([&] { return exact_within("100ms"); })); // a busy machine may exceed it in one try
 }
 
 TEST_CASE("advisor: a gang takes the place of the jobs that were saved last") {
@@ -153,7 +155,7 @@ TEST_CASE("advisor: a gang takes the place of the jobs that were saved last") {
           "its start): 5.0 node-hours of work at risk, no others that may go make room for less");
     // Within a second or two of the file.
     health({{12, base::now() - std::chrono::minutes(5)}});
-    CHECK(soon([&] {
+    CHECK(test::eventually([&] {
         takeover = advisor.preempt(question, jobs);
         return takeover && takeover->nodes == left;
     }));

@@ -7,12 +7,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unistd.h>
 
 struct PlacementSite {
@@ -38,12 +36,3 @@ struct PlacementSite {
     }
     std::filesystem::path folder, fabric;
 };
-
-// Whether it holds within five seconds: files are looked at once a second.
-inline bool soon(const auto& condition) {
-    for (int i = 0; i < 500; ++i) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-}

@@ -2,6 +2,7 @@
 #include "sched/slurm/submit.h"
 
 #include "base/host_health.hpp"
+#include "unit/patience.hpp"
 #include "unit/sched/advise/placement_site.hpp"
 
 #include <mutex>
@@ -157,15 +158,15 @@ TEST_CASE("advisor: the fabric is taken up when it appears, and a broken file ch
     CHECK_FALSE(opinion);
     CHECK(lines_with("nodes are chosen by Slurm alone") == 1);
     site.store("pods=1 units=1 hosts=4 rails=1");
-    CHECK(soon([&] { return advisor.first(all_free, 4, RAIL_SPAN_UNIT).size() == 4; }));
+    CHECK(test::eventually([&] { return advisor.first(all_free, 4, RAIL_SPAN_UNIT).size() == 4; }));
     REQUIRE(base::write_file(site.fabric, "{\"version\": 1"));
-    CHECK(soon([&] { return lines_with("the last good fabric stays in use") == 1; }));
+    CHECK(test::eventually([&] { return lines_with("the last good fabric stays in use") == 1; }));
     CHECK(advisor.first(all_free, 4, RAIL_SPAN_UNIT).size() == 4);
     std::filesystem::remove(site.fabric);
-    CHECK(soon([&] { return lines_with("the last good fabric stays in use") == 2; }));
+    CHECK(test::eventually([&] { return lines_with("the last good fabric stays in use") == 2; }));
     CHECK(advisor.first(all_free, 4, RAIL_SPAN_UNIT).size() == 4);
     site.store("pods=1 units=2 hosts=2 rails=1");
-    CHECK(soon([&] { return advisor.first(all_free, 4, RAIL_SPAN_UNIT).empty(); }));
+    CHECK(test::eventually([&] { return advisor.first(all_free, 4, RAIL_SPAN_UNIT).empty(); }));
     CHECK(lines_with("the last good fabric stays in use") == 2);
 }
 
@@ -178,14 +179,14 @@ TEST_CASE("advisor: a changed configuration counts, a broken one never") {
     CHECK(advisor.first(all_free, 2, RAIL_SPAN_UNIT).empty());
     REQUIRE(base::write_file(site.folder / "railyard.conf", "[placement]\nfabrik = 1\n"));
     rail_advisor_reload(advisor.it);
-    CHECK(soon([&] { return lines_with("the former configuration stays") == 1; }));
+    CHECK(test::eventually([&] { return lines_with("the former configuration stays") == 1; }));
     const auto other = site.folder / "other.json";
     REQUIRE(base::write_file(
         other, topo::print_fabric(*topo::synthesise(*topo::parse_synth("hosts=2 rails=1 prefix=m")))));
     REQUIRE(base::write_file(site.folder / "railyard.conf",
                              "[placement]\nfabric = \"" + other.string() + "\"\n"));
     rail_advisor_reload(advisor.it);
-    CHECK(soon([&] { return advisor.first(all_free, 2, RAIL_SPAN_UNIT).size() == 2; }));
+    CHECK(test::eventually([&] { return advisor.first(all_free, 2, RAIL_SPAN_UNIT).size() == 2; }));
 }
 
 TEST_CASE("advisor: hosts of poor health are taken last, as long as the health file holds") {
@@ -202,16 +203,17 @@ TEST_CASE("advisor: hosts of poor health are taken last, as long as the health f
     advisor.nodes({"n001", "n002", "n003", "n004"});
     const std::vector<std::int64_t> all_free(4, 0);
     const auto chosen = [&](std::vector<std::uint32_t> nodes, std::uint32_t wanted) {
-        return soon([&] { return advisor.first(all_free, wanted, RAIL_SPAN_ANY) == nodes; });
+        return test::eventually([&] { return advisor.first(all_free, wanted, RAIL_SPAN_ANY) == nodes; });
     };
     CHECK(chosen({0, 1}, 2));
     store({{"n001", {0.6F, "symbol errors"}}, {"n003", {0.9F, "a fault"}}, {"stranger", {0.1F, ""}}});
     CHECK(chosen({1, 3}, 2));
     CHECK(chosen({1, 2, 3}, 3));
     CHECK(chosen({0, 1, 2, 3}, 4)); // avoided, not banned
-    CHECK(soon([&] { return lines_with("avoided where there is a choice: n[001,003],stranger") == 1; }));
+    CHECK(test::eventually(
+        [&] { return lines_with("avoided where there is a choice: n[001,003],stranger") == 1; }));
     REQUIRE(base::write_file(health, "{"));
-    CHECK(soon([&] { return lines_with("hosts are avoided as it said before") == 1; }));
+    CHECK(test::eventually([&] { return lines_with("hosts are avoided as it said before") == 1; }));
     CHECK(chosen({1, 3}, 2));
     store({{"n002", {0.6F, ""}}}, base::now() - 2 * base::health_lapses);
     CHECK(chosen({0, 1}, 2)); // left behind by a daemon that ended long ago
@@ -237,7 +239,7 @@ TEST_CASE("advisor: as many hosts are kept free as was learned, as long as the h
     const Advisor advisor;
     advisor.nodes({"n001", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
     const auto kept = [&](std::uint32_t floor) {
-        return soon([&] { return rail_advisor_spare_floor(advisor.it, nullptr, 0) == floor; });
+        return test::eventually([&] { return rail_advisor_spare_floor(advisor.it, nullptr, 0) == floor; });
     };
     CHECK(kept(1)); // as configured
     store(3);
@@ -333,7 +335,7 @@ TEST_CASE("advisor: a wish ends, segments wait, and hosts are kept as the config
                              "[placement]\nfabric = \"" + site.fabric.string() +
                                  "\"\nspare_risk = 0.001\nrepair_time = \"30d\"\n"
                                  "[agent]\ninterval = \"1ms\"\n")); // no value for agents, and no matter here
-    CHECK(soon(
+    CHECK(test::eventually(
         [&] { return rail_advisor_spare_floor(advisor.it, nullptr, 0) == 2; })); // no reload was asked for
     advisor.nodes({"login1", "n002", "n003", "n004", "n005", "n006", "n007", "n008"});
     const std::uint32_t free_elsewhere[] = {0, 3};

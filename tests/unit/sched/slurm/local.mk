@@ -4,7 +4,8 @@ tests_unit_unit_sched_SOURCES += %D%/admin_comment_test.cpp %D%/advisor_test.cpp
 # Replaces operator new, so it is a program of its own.
 check_PROGRAMS += tests/unit/sched/slurm/short_memory
 TESTS += tests/unit/sched/slurm/short_memory
-tests_unit_sched_slurm_short_memory_SOURCES = %D%/short_memory.cpp
+tests_unit_sched_slurm_short_memory_SOURCES = %D%/short_memory.cpp tests/unit/patience.cpp tests/unit/patience.hpp
+tests_unit_sched_slurm_short_memory_CPPFLAGS = $(unit_cppflags)
 tests_unit_sched_slurm_short_memory_LDADD = $(slurm_libs)
 
 # Needs a release's headers, and each of its cases a process of its own.

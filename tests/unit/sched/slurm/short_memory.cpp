@@ -7,15 +7,14 @@
 #include "base/file.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/synth/synth.hpp"
+#include "unit/patience.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <string>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -58,8 +57,6 @@ void operator delete[](void* memory, std::size_t) noexcept {
 }
 
 namespace {
-
-using namespace std::chrono_literals;
 
 void require(bool holds, const char* what, long at) {
     if (holds) return;
@@ -130,11 +127,7 @@ bool life(long at) {
     const bool reached = failures > 0;
     if (advisor != nullptr) {
         rail_advisor_reload(advisor);
-        bool advised = false;
-        for (int i = 0; i < 3000 && !advised; ++i) {
-            advised = ask(advisor, true);
-            if (!advised) std::this_thread::sleep_for(10ms);
-        }
+        const bool advised = test::eventually([&] { return ask(advisor, true); });
         require(advised, "there is advice when there is memory again", at);
         rail_advisor_close(advisor);
     }
@@ -153,8 +146,7 @@ void thread_without_memory() {
     failures = 0;
     lasting = armed = true;
     rail_advisor_reload(advisor);
-    for (int i = 0; i < 3000 && failures == 0; ++i)
-        std::this_thread::sleep_for(10ms);
+    test::eventually([] { return failures > 0; }); // allocates nothing itself
     armed = false;
     require(failures > 0, "the files are looked at", 1);
     require(ask(advisor, true), "the fabric that was read stays in use", 1);
