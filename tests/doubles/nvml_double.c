@@ -18,7 +18,7 @@
  *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches, of
  *   N.cluster=0x6b1f N.clique=1    this cluster (the last 8 bytes of its UUID) and clique
  *   N.sm_mhz=1980 N.mem_mhz=2619 N.draws_mw=72000 N.busy=0   clocks, power, percent of the time with kernels
- *   N.hang_ms=0        every call on GPU N first takes this long
+ *   N.hang_ms=0        every call on GPU N first takes this long, or until the file says 0 again
  *   N.fail=999         every call on GPU N returns this; N.fail_ecc=999 only that of one key (as above, or
  *                      reasons, ecc, fields, links, violation, fabric)
  *   old=1              as a driver of before 2022: no field values, no fabric state of a version
@@ -138,7 +138,8 @@ static nvmlReturn_t reach(nvmlDevice_t device, const void* out, const char* what
     unsigned long long fail =
         held_at(device->index, "fail_", what, held(device->index, "fail", NVML_SUCCESS));
     pthread_mutex_unlock(&lock);
-    if (hang) sleep_ms(hang);
+    for (unsigned long long hung = 0; hung < hang && get(device->index, "hang_ms", 0); hung += poll_ms)
+        sleep_ms(hang - hung < poll_ms ? hang - hung : poll_ms);
     return lost ? NVML_ERROR_GPU_IS_LOST : (nvmlReturn_t)fail;
 }
 
