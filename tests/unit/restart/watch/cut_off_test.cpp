@@ -1,5 +1,7 @@
 #include "restart/watch/cut_off.hpp"
 
+#include "unit/patience.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -13,14 +15,6 @@ namespace {
 constexpr base::Duration after = 20s;
 const CutOff::Time begin{1h};
 const CutOff::Round dark{false, 7, 0};
-
-template <class Condition> bool eventually(Condition condition) {
-    for (int i = 0; i < 3000; ++i) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(10ms);
-    }
-    return false;
-}
 
 // Looks around each second.
 bool is_cut_off(const CutOff::Round& round, std::chrono::seconds silent) {
@@ -83,15 +77,15 @@ TEST_CASE("who keeps a job's processes is told that the host is cut off, and onl
     reply.witnesses = {{"n2", "127.0.0.2", 6882}, {"n3", "127.0.0.3", 6882}, {"n4", "127.0.0.4", 6882}};
     watch.answered(reply);
     CHECK_FALSE(watch.wants_witnesses());
-    REQUIRE(eventually([&] { return looks >= 12; })); // restartd is silent, and all live
+    REQUIRE(test::eventually([&] { return looks >= 12; })); // restartd is silent, and all live
     CHECK_FALSE(book->keep_advice(job).cut_off);
     network = false;
-    REQUIRE(eventually([&] { return book->keep_advice(job).cut_off.has_value(); }));
+    REQUIRE(test::eventually([&] { return book->keep_advice(job).cut_off.has_value(); }));
     CHECK_THAT(*book->keep_advice(job).cut_off,
                Catch::StartsWith("this host is cut off: restartd has been silent for") &&
                    Catch::EndsWith("0 of 3 others answer"));
     watch.answered({});
-    CHECK(eventually([&] { return !book->keep_advice(job).cut_off; }));
+    CHECK(test::eventually([&] { return !book->keep_advice(job).cut_off; }));
 }
 
 TEST_CASE("others that never answered here are no witnesses") {
@@ -108,7 +102,17 @@ TEST_CASE("others that never answered here are no witnesses") {
     Reply reply;
     reply.witnesses = {{"n2", "127.0.0.2", 6882}, {"n3", "127.0.0.3", 6882}};
     watch.answered(reply);
-    REQUIRE(eventually([&] { return looks >= 3; }));
-    std::this_thread::sleep_for(4s);
+    REQUIRE(test::eventually([&] { return looks >= 3; }));
+    // One that begins now and loses its witnesses is cut off; by then the first has looked around as often.
+    const auto other_book = std::make_shared<JobBook>();
+    REQUIRE(other_book->join(job));
+    other_book->keep(job, Kept::no, Kept::here);
+    std::atomic<int> answers = 0;
+    CutOffWatch other(other_book, {{"127.0.0.1", "127.0.0.1", 8917}}, 200ms,
+                      [&](const std::string&, std::uint16_t) {
+                          return ++answers > 3 ? base::Knocked::unreached : base::Knocked::refused;
+                      });
+    other.answered(reply);
+    REQUIRE(test::eventually([&] { return other_book->keep_advice(job).cut_off.has_value(); }));
     CHECK_FALSE(book->keep_advice(job).cut_off);
 }

@@ -1,6 +1,7 @@
 #include "restart/watch/job_socket.hpp"
 
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 
 #include "restart/watch/job_session.hpp"
 
@@ -15,12 +16,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-using namespace std::chrono_literals;
 using namespace restart;
 
 namespace {
 
-// A client that waits at most ten seconds for anything.
+// A client that waits at most test::patience() for anything.
 class Client {
 public:
     explicit Client(const std::filesystem::path& path)
@@ -31,7 +31,7 @@ public:
         connected = ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
     }
     bool send(std::string_view text) { return ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL) > 0; }
-    // A line without its newline; "(closed)" at the end, "(silence)" after ten seconds.
+    // A line without its newline; "(closed)" at the end, "(silence)" where neither comes in time.
     std::string line() {
         for (;;) {
             if (const auto end = in_.find('\n'); end != std::string::npos) {
@@ -40,7 +40,7 @@ public:
                 return found;
             }
             pollfd watched{fd_.get(), POLLIN, 0};
-            if (::poll(&watched, 1, 10'000) != 1) return "(silence)";
+            if (::poll(&watched, 1, static_cast<int>(test::patience().count())) != 1) return "(silence)";
             std::array<char, 4096> block{};
             const auto n = ::recv(fd_.get(), block.data(), block.size(), 0);
             if (n <= 0) return "(closed)";
@@ -57,14 +57,6 @@ private:
     base::UniqueFd fd_;
     std::string in_;
 };
-
-template <class Condition> bool eventually(Condition condition) {
-    for (int i = 0; i < 1000; ++i) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(10ms);
-    }
-    return false;
-}
 
 UcxBook ucx; // nobody speaks of it here
 constexpr auto hello = R"({"op":"hello","job":12,"epoch":1,"rank":0})";
@@ -87,7 +79,7 @@ TEST_CASE("a job speaks through the socket; its uid is the kernel's word") {
         REQUIRE(book.entries().size() == 1);
         CHECK(book.entries()[0].uid == ::getuid());
         CHECK(client.ask(R"({"op":"commit","step":4,"path":"/x","cost_s":1,"bytes":1})") == "{\"ok\":true}");
-        CHECK(eventually([&] { return news >= 2; }));
+        CHECK(test::eventually([&] { return news >= 2; }));
     }
     CHECK_FALSE(std::filesystem::exists(path));
     CHECK(book.undelivered() == 1);
@@ -137,7 +129,7 @@ TEST_CASE("clients that misbehave are dropped, others go on") {
     }
 
     CHECK(good.ask(R"({"op":"due"})").find("interval_s") != std::string::npos);
-    CHECK(eventually([&] { return book.entries().size() == 1; }));
+    CHECK(test::eventually([&] { return book.entries().size() == 1; }));
 }
 
 TEST_CASE("a stale socket is replaced, a served one and a file are not") {
@@ -188,9 +180,10 @@ TEST_CASE("hundreds of ranks at once") {
         CHECK(rank->line().find("\"ok\":true") != std::string::npos);
     CHECK(book.entries().size() == 1);
     ranks.clear();
-    CHECK(eventually([&] { // the job is forgotten once nobody speaks for it and restartd has answered often
-        for (std::size_t i = 0; i <= JobBook::idle_answers; ++i)
-            book.delivered(book.entries(), {});
-        return book.entries().empty();
-    }));
+    CHECK(test::eventually(
+        [&] { // the job is forgotten once nobody speaks for it and restartd has answered often
+            for (std::size_t i = 0; i <= JobBook::idle_answers; ++i)
+                book.delivered(book.entries(), {});
+            return book.entries().empty();
+        }));
 }

@@ -120,9 +120,10 @@ TEST_CASE("the file is read again when asked, and what was read stays when it ca
     };
     ListingFile file(path, "n001", folder.path / "run");
     const auto until = [&](auto holds) {
-        for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(5ms))
-            if (const auto listing = file.listing(); listing && holds(*listing)) return true;
-        return false;
+        return test::eventually([&] {
+            const auto listing = file.listing();
+            return listing && holds(*listing);
+        });
     };
     CHECK(until([](const Listing& l) { return l.why_not.find("No such file") != std::string::npos; }));
     write("units=1 hosts=2 rails=4");

@@ -2,6 +2,7 @@
 #include "restart/watch/metrics_socket.hpp"
 
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 
 #include <arpa/inet.h>
 #include <array>
@@ -22,8 +23,8 @@ namespace {
 
 base::UniqueFd connected(const sockaddr* address, socklen_t size) {
     base::UniqueFd fd(::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval patience{30, 0};
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const timeval longest{std::chrono::ceil<std::chrono::seconds>(test::patience()).count(), 0};
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
     REQUIRE(::connect(fd.get(), address, size) == 0);
     return fd;
 }

@@ -1,10 +1,9 @@
 // Whose word NCCL's RAS is: that of the user whose processes listen, for a job of theirs that speaks here.
 #include "restart/watch/nccl_looks.hpp"
+#include "unit/patience.hpp"
 #include "unit/probe/ras_double.hpp"
 
 #include <catch2/catch.hpp>
-
-#include <thread>
 
 using namespace restart;
 using namespace std::chrono_literals;
@@ -82,17 +81,12 @@ TEST_CASE("only a job of the user who listens is asked about") {
     const auto book = std::make_shared<JobBook>();
     REQUIRE(book->join({12, 0, ::getuid()}));
     const NcclLooks looks(book, settings);
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (!book->entries()[0].nccl && std::chrono::steady_clock::now() < deadline)
-        std::this_thread::sleep_for(5ms);
+    REQUIRE(test::eventually([&] { return book->entries()[0].nccl.has_value(); }));
     const auto word = book->entries()[0].nccl;
-    REQUIRE(word);
     CHECK(word->troubles ==
           std::vector<std::string>{"communicator aa misses 1 ranks: rank 3 (GPU 3, process 9 on 127.0.0.1)"});
     CHECK(word->here == std::vector<RasSign>{{3, true, 0}});
     // Once its job has gone nothing is said of it.
     book->leave({12, 0, ::getuid()});
-    while (book->entries()[0].nccl && std::chrono::steady_clock::now() < deadline)
-        std::this_thread::sleep_for(5ms);
-    CHECK_FALSE(book->entries()[0].nccl);
+    CHECK(test::eventually([&] { return !book->entries()[0].nccl; }));
 }

@@ -1,25 +1,18 @@
 #include "restart/watch/peer_looker.hpp"
 
+#include "unit/patience.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <set>
 
-using namespace std::chrono_literals;
 using namespace restart;
 
 namespace {
 
 LookRequest request(std::uint64_t number, const std::string& host = "n002") {
     return {number, host, "127.0.0.1", 6818};
-}
-
-template <class Condition> bool eventually(Condition condition) {
-    for (int i = 0; i < 1000; ++i) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(10ms);
-    }
-    return false;
 }
 
 } // namespace
@@ -33,13 +26,13 @@ TEST_CASE("what was asked for is looked at once, said as long as it is asked for
                       });
     CHECK(looker.sights().empty());
     looker.wanted({request(7)});
-    REQUIRE(eventually([&] { return looker.sights().size() == 1; }));
+    REQUIRE(test::eventually([&] { return looker.sights().size() == 1; }));
     CHECK(looker.sights().front() == Sight{7, "n002", base::Knocked::mute});
-    CHECK(eventually([&] { return news == 1; }));
+    CHECK(test::eventually([&] { return news == 1; }));
     looker.wanted({request(7)}); // the report was lost
     CHECK(looker.sights().size() == 1);
     looker.wanted({request(7, "n009")}); // to compare: the same number, another host
-    REQUIRE(eventually([&] { return looker.sights().size() == 1; }));
+    REQUIRE(test::eventually([&] { return looker.sights().size() == 1; }));
     CHECK(looker.sights().front() == Sight{7, "n009", base::Knocked::answers});
     looker.wanted({});
     CHECK(looker.sights().empty());
@@ -65,7 +58,7 @@ TEST_CASE("few looks are under way at once, and one that hangs holds up nobody w
         for (std::uint64_t number = 1; number <= 8; ++number)
             all.push_back(request(number));
         looker.wanted(all);
-        REQUIRE(eventually([&] {
+        REQUIRE(test::eventually([&] {
             const std::lock_guard lock(mutex);
             return inside == PeerLooker::most_at_once;
         }));
@@ -77,7 +70,7 @@ TEST_CASE("few looks are under way at once, and one that hangs holds up nobody w
             opened = true;
         }
         open.notify_all();
-        REQUIRE(eventually([&] { return looker.sights().size() == 2; }));
+        REQUIRE(test::eventually([&] { return looker.sights().size() == 2; }));
         for (const auto& sight : looker.sights())
             seen.insert(sight.number);
     }
@@ -88,7 +81,7 @@ TEST_CASE("few looks are under way at once, and one that hangs holds up nobody w
 TEST_CASE("by itself it knocks at the address") {
     PeerLooker looker([] {});
     looker.wanted({{1, "n002", "127.0.0.1", 1}, {2, "n003", "no host has this name", 6818}});
-    REQUIRE(eventually([&] { return looker.sights().size() == 2; }));
+    REQUIRE(test::eventually([&] { return looker.sights().size() == 2; }));
     for (const auto& sight : looker.sights())
         CHECK(sight.saw == (sight.number == 1 ? base::Knocked::refused : base::Knocked::unknown));
 }

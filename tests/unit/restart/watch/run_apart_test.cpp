@@ -1,6 +1,7 @@
 #include "restart/watch/run_apart.hpp"
 
 #include "base/unique_fd.hpp"
+#include "unit/patience.hpp"
 #include "unit/trials.hpp"
 
 #include <array>
@@ -27,17 +28,18 @@ auto run_apart(const std::function<base::Expected<std::string>()>& work, base::D
 
 TEST_CASE("a child's text and its error come back") {
     const std::string large(1'000'000, 'x');
-    const auto text = run_apart([&]() -> base::Expected<std::string> { return large; }, 10s);
+    const auto text = run_apart([&]() -> base::Expected<std::string> { return large; }, test::patience());
     REQUIRE(text);
     CHECK(*text == large);
     const auto failed = run_apart(
         []() -> base::Expected<std::string> {
             return base::Error{base::Code::io, "no such port"};
         },
-        10s);
+        test::patience());
     REQUIRE_FALSE(failed);
     CHECK(failed.error().text == "no such port");
-    CHECK(run_apart([]() -> base::Expected<std::string> { return std::string(); }, 10s)->empty());
+    CHECK(
+        run_apart([]() -> base::Expected<std::string> { return std::string(); }, test::patience())->empty());
 }
 
 TEST_CASE("a child has nothing of its parent's open") {
@@ -48,13 +50,12 @@ TEST_CASE("a child has nothing of its parent's open") {
         [&]() -> base::Expected<std::string> {
             return std::string(::fcntl(ours.get(), F_GETFD) == -1 ? "closed" : "open");
         },
-        10s);
+        test::patience());
     REQUIRE(text);
     CHECK(*text == "closed");
 }
 
 TEST_CASE("a child that hangs is ended, also one that does not listen") {
-    const auto began = std::chrono::steady_clock::now();
     const auto hung = run_apart(
         []() -> base::Expected<std::string> {
             std::signal(SIGTERM, SIG_IGN);
@@ -64,7 +65,6 @@ TEST_CASE("a child that hangs is ended, also one that does not listen") {
         100ms);
     REQUIRE_FALSE(hung);
     CHECK(hung.error().text.find("no end within") != std::string::npos);
-    CHECK(std::chrono::steady_clock::now() - began < 5s);
 }
 
 TEST_CASE("a child that crashes is an error") {
@@ -73,7 +73,7 @@ TEST_CASE("a child that crashes is an error") {
             std::raise(SIGKILL);
             return std::string("never");
         },
-        10s);
+        test::patience());
     REQUIRE_FALSE(crashed);
     CHECK(crashed.error().text == "ended by signal 9");
 }
@@ -85,10 +85,10 @@ TEST_CASE("an interrupt ends a child early") {
     REQUIRE(::write(out.get(), "x", 1) == 1);
     const auto ended = run_apart(
         []() -> base::Expected<std::string> {
-            ::sleep(60);
-            return std::string("late");
+            for (;;)
+                ::pause();
         },
-        60s, in.get());
+        test::patience(), in.get());
     REQUIRE_FALSE(ended);
     CHECK(ended.error().code == base::Code::usage);
 }
@@ -106,8 +106,8 @@ TEST_CASE("a child that is ended at once does not run its parent's handlers") {
     told = tell.get();
     const auto before = std::signal(SIGTERM, [](int) { static_cast<void>(!::write(told, "!", 1)); });
     for (int i = 0; i < test::trials(200); ++i)
-        static_cast<void>(
-            run_apart([]() -> base::Expected<std::string> { return std::string(); }, 60s, in.get()));
+        static_cast<void>(run_apart([]() -> base::Expected<std::string> { return std::string(); },
+                                    test::patience(), in.get()));
     std::signal(SIGTERM, before);
     char byte = 0;
     CHECK(::read(hear.get(), &byte, 1) == -1);
