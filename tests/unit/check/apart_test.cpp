@@ -1,12 +1,15 @@
 #include "check/apart.hpp"
 
+#include "unit/folder.hpp"
+#include "unit/patience.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <fstream>
 #include <stdexcept>
-#include <thread>
 #include <unistd.h>
 
 using namespace check;
@@ -14,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Task task(std::string name, std::function<void(Sink&)> work, base::Duration deadline = 20s) {
+Task task(std::string name, std::function<void(Sink&)> work, base::Duration deadline = test::patience()) {
     return {
         .work = std::move(work), .deadline = deadline, .part = {.name = std::move(name)}, .test = "t.start"};
 }
@@ -39,7 +42,7 @@ TEST_CASE("a task that hangs is killed, and named by the step it was in; the oth
                                              for (;;)
                                                  ::pause();
                                          },
-                                         300ms),
+                                         1s),
                                      task("gpu1", [](Sink& sink) { sink.add(sound("t.other")); })},
                                     request);
     REQUIRE(outcomes.size() == 2);
@@ -49,7 +52,7 @@ TEST_CASE("a task that hangs is killed, and named by the step it was in; the oth
     CHECK(hung.test == "t.second");
     CHECK(hung.part.name == "gpu0");
     CHECK(hung.verdict == Verdict::bad);
-    CHECK(hung.says == "no end within 0.3 s: given up");
+    CHECK(hung.says == "no end within 1.0 s: given up");
     CHECK(steps == std::vector<std::string>{"gpu0: t.first", "gpu0: t.second"});
     REQUIRE(outcomes[1].results.size() == 1);
     CHECK(outcomes[1].whole);
@@ -76,7 +79,7 @@ TEST_CASE("those that meet wait for all, and not for one that has died or hangs"
         sink.add(sound("t.met"));
     };
     const auto outcomes = run_apart("t",
-                                    {task("a", late, 400ms), task("b", late, 400ms),
+                                    {task("a", late), task("b", late),
                                      task(
                                          "hangs", [](Sink&) { ::pause(); }, 300ms),
                                      task("dies", [](Sink&) { ::_exit(1); })},
@@ -89,14 +92,17 @@ TEST_CASE("those that meet wait for all, and not for one that has died or hangs"
 }
 
 TEST_CASE("a companion ends with the others, and what it told stands") {
-    auto watching = task("clocks", [](Sink& sink) {
+    const test::Folder folder;
+    const auto told = folder.path / "told";
+    auto watching = task("clocks", [&](Sink& sink) {
         sink.fact("seen", "1");
         sink.fact("seen", "2");
+        std::ofstream(told) << "\n";
         ::pause();
     });
     watching.companion = true;
-    const auto outcomes = run_apart(
-        "t", {task("a", [](Sink&) { std::this_thread::sleep_for(200ms); }), std::move(watching)}, {});
+    const auto until_told = [&](Sink&) { test::eventually([&] { return std::filesystem::exists(told); }); };
+    const auto outcomes = run_apart("t", {task("a", until_told, test::patience()), std::move(watching)}, {});
     CHECK(outcomes[1].results.empty());
     CHECK(outcomes[1].facts.at("seen") == "2");
 }
