@@ -31,13 +31,14 @@ tests_bench_mad_counters_bench_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 tests_bench_mad_counters_bench_LDADD = $(mad_notices_libs) $(mad_discover_libs)
 tests_bench_pread_bench_SOURCES = %D%/pread_bench.cpp
 tests_bench_pread_bench_LDADD = $(probe_libs)
-tests_bench_driver_bench_SOURCES = %D%/driver_bench.cpp
+tests_bench_driver_bench_SOURCES = %D%/driver_bench.cpp tests/unit/patience.cpp tests/unit/patience.hpp
 tests_bench_driver_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_driver_bench_LDADD = $(restartd_libs) $(cli_libs)
 tests_bench_restartd_bench_SOURCES = \
 	%D%/restartd_agents.cpp %D%/restartd_agents.hpp \
 	%D%/restartd_bench.cpp \
 	%D%/restartd_yard.cpp %D%/restartd_yard.hpp \
+	tests/unit/patience.cpp tests/unit/patience.hpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
 tests_bench_restartd_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_restartd_bench_LDADD = $(restartd_libs) $(cli_libs)

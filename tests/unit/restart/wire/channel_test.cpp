@@ -3,6 +3,7 @@
 #include "private_munged.hpp"
 #include "restart/wire/http_client.hpp"
 #include "restart/wire/http_server.hpp"
+#include "unit/patience.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -173,7 +174,7 @@ TEST_CASE("an answer without restartd's signature is none; a refusal is heard") 
     REQUIRE(server);
     auto client = HttpClient::make(fmt::format("http://127.0.0.1:{}", server->port()), auth);
     REQUIRE(client);
-    const auto ask = [&](const char* target) { return client->request("GET", target, "", 5s); };
+    const auto ask = [&](const char* target) { return client->request("GET", target, "", test::patience()); };
     for (int i = 0; i < 3; ++i)
         REQUIRE(ask("/"));
     CHECK(by_credential == 1);

@@ -3,6 +3,7 @@
 #include "restart/wire/operator.hpp"
 
 #include "base/unique_fd.hpp"
+#include "unit/patience.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -76,8 +77,8 @@ struct Raw {
         address.sin_family = AF_INET;
         address.sin_port = htons(port);
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        timeval patience{10, 0};
-        ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        const timeval longest{std::chrono::ceil<std::chrono::seconds>(test::patience()).count(), 0};
+        ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
         REQUIRE(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
     }
     void send(std::string_view text) const {
@@ -108,43 +109,45 @@ TEST_CASE("one connection carries many requests") {
     });
     auto client = client_of(server);
     for (int i = 0; i < 100; ++i) {
-        const auto answer = client.request("POST", fmt::format("/p?x={}&who=a%20b", i), "body", 5s);
+        const auto answer =
+            client.request("POST", fmt::format("/p?x={}&who=a%20b", i), "body", test::patience());
         REQUIRE(answer);
         CHECK(answer->status == 200);
         CHECK(answer->body == fmt::format("POST /p [body] who=a b x={}", i));
         CHECK(answer->content_type == "text/plain");
     }
-    CHECK(client.request("GET", "/missing", "", 5s)->status == 404);
+    CHECK(client.request("GET", "/missing", "", test::patience())->status == 404);
     CHECK(peers == std::set<std::pair<std::string, bool>>{{"127.0.0.1", true}});
 }
 
 TEST_CASE("a connection that the server closed is opened again") {
     HttpLimits limits;
-    limits.idle = 50ms;
+    limits.idle = 300ms;
     const auto server = serve(limits);
     auto client = client_of(server);
-    REQUIRE(client.request("GET", "/a", "", 5s));
-    std::this_thread::sleep_for(200ms);
-    REQUIRE(client.request("GET", "/b", "", 5s));
+    REQUIRE(client.request("GET", "/a", "", test::patience()));
+    // Another is closed that has been idle for a shorter time than the client's, so that is closed as well.
+    CHECK(Raw(server.port()).rest().empty());
+    REQUIRE(client.request("GET", "/b", "", test::patience()));
 
     auto first = std::optional<HttpServer>(serve());
     const auto port = first->port();
     auto other = client_of(*first);
-    REQUIRE(other.request("GET", "/a", "", 5s));
+    REQUIRE(other.request("GET", "/a", "", test::patience()));
     first.reset();
-    const auto gone = other.request("GET", "/a", "", 1s);
+    const auto gone = other.request("GET", "/a", "", test::patience());
     REQUIRE_FALSE(gone);
     CHECK(gone.error().code == base::Code::unavailable);
     CHECK(gone.error().text.find(fmt::format("127.0.0.1:{}", port)) != std::string::npos);
     auto second = HttpServer::start({"127.0.0.1", port}, {}, {echo});
     REQUIRE(second);
-    CHECK(other.request("GET", "/a", "", 5s));
+    CHECK(other.request("GET", "/a", "", test::patience()));
 }
 
 TEST_CASE("a client does not wait longer than its timeout") {
     std::atomic<bool> release = false;
     auto server = serve({}, [&](const HttpRequest& request) {
-        while (!release)
+        while (!release) // never, if the client waits for the answer
             std::this_thread::sleep_for(5ms);
         return echo(request);
     });
@@ -156,7 +159,6 @@ TEST_CASE("a client does not wait longer than its timeout") {
     REQUIRE_FALSE(answer);
     CHECK(answer.error().text.find("timed out") != std::string::npos);
     CHECK(took >= 190ms);
-    CHECK(took < 5s);
 }
 
 TEST_CASE("oversized and malformed requests are answered and closed") {
@@ -183,8 +185,8 @@ TEST_CASE("oversized and malformed requests are answered and closed") {
     CHECK(answer_to("GET /?x=%zz HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400"));
     CHECK(refusals.of("malformed") == 3);
     auto client = client_of(server); // and the server goes on
-    CHECK(client.request("POST", "/", std::string(1000, 'x'), 5s)->status == 200);
-    const auto large = client.request("POST", "/", std::string(1001, 'x'), 5s);
+    CHECK(client.request("POST", "/", std::string(1000, 'x'), test::patience())->status == 200);
+    const auto large = client.request("POST", "/", std::string(1001, 'x'), test::patience());
     REQUIRE(large);
     CHECK(large->status == 413);
 }
@@ -208,7 +210,7 @@ TEST_CASE("a large body is taken of an admitted sender alone, who is judged befo
     REQUIRE(server);
     auto client = client_of(*server);
     const auto post = [&](const char* path, std::size_t bytes) {
-        const auto answer = client.request("POST", path, std::string(bytes, 'x'), 5s);
+        const auto answer = client.request("POST", path, std::string(bytes, 'x'), test::patience());
         REQUIRE(answer);
         return fmt::format("{} {}", answer->status, answer->status == 200 ? answer->body : "");
     };
@@ -238,12 +240,12 @@ TEST_CASE("a lane whose workers are all busy holds up no other lane") {
     for (int i = 0; i < 8; ++i)
         readers.emplace_back([&] {
             auto client = client_of(*server);
-            const auto answer = client.request("GET", "/slow", "", 10s);
+            const auto answer = client.request("GET", "/slow", "", test::patience());
             answered += answer && answer->status == 200;
         });
     auto agent = client_of(*server);
     for (int i = 0; i < 20; ++i)
-        CHECK(agent.request("POST", "/report", "body", 5s)->status == 200);
+        CHECK(agent.request("POST", "/report", "body", test::patience())->status == 200);
     CHECK(answered == 0);
     held.unlock();
     readers.clear();
@@ -254,23 +256,18 @@ TEST_CASE("a request sent drop by drop is closed, an idle connection too") {
     Refusals refusals;
     HttpLimits limits;
     limits.request = 200ms;
-    limits.idle = 300ms;
+    limits.idle = 600ms;
     const auto server = serve(limits, echo, &refusals);
-    const auto begin = std::chrono::steady_clock::now();
     const Raw slow(server.port());
+    slow.send("GET / HTTP/1.1\r\nX-Very-Long-Header: ");
     const Raw silent(server.port());
     std::jthread drops([&](const std::stop_token& stop) {
-        for (const char c :
-             std::string_view("GET / HTTP/1.1\r\nX-Very-Long-Header: no end to it ..............")) {
-            if (stop.stop_requested()) return;
-            slow.send({&c, 1});
-            std::this_thread::sleep_for(50ms);
-        }
+        for (; !stop.stop_requested(); std::this_thread::sleep_for(50ms))
+            slow.send("."); // there is no end to it
     });
     CHECK(slow.rest().empty());
     drops.request_stop();
     CHECK(silent.rest().empty());
-    CHECK(std::chrono::steady_clock::now() - begin < 5s);
     CHECK(refusals.of("timeout") == 1);
 }
 
@@ -281,12 +278,12 @@ TEST_CASE("more connections than allowed are closed at once") {
     const auto server = serve(limits, echo, &refusals);
     auto one = client_of(server);
     auto two = client_of(server);
-    REQUIRE(one.request("GET", "/", "", 5s));
-    REQUIRE(two.request("GET", "/", "", 5s));
+    REQUIRE(one.request("GET", "/", "", test::patience()));
+    REQUIRE(two.request("GET", "/", "", test::patience()));
     const Raw three(server.port());
     CHECK(three.rest().empty());
     CHECK(refusals.of("too_many_connections") == 1);
-    REQUIRE(one.request("GET", "/", "", 5s));
+    REQUIRE(one.request("GET", "/", "", test::patience()));
 }
 
 TEST_CASE("a stopping server finishes what it has begun") {
@@ -300,16 +297,15 @@ TEST_CASE("a stopping server finishes what it has begun") {
     std::optional<base::Expected<HttpResponse>> answer;
     std::jthread asking([&] {
         auto client = client_of(server);
-        answer = client.request("GET", "/slow", "", 5s);
+        answer = client.request("GET", "/slow", "", test::patience());
     });
-    while (!entered)
-        std::this_thread::sleep_for(1ms);
+    REQUIRE(test::eventually([&] { return entered.load(); }));
     server.stop();
     asking.join();
     REQUIRE(answer);
     REQUIRE(*answer);
     CHECK((*answer)->body == "GET /slow []");
-    CHECK_FALSE(idle.request("GET", "/", "", 1s));
+    CHECK_FALSE(idle.request("GET", "/", "", test::patience()));
 }
 
 TEST_CASE("an address in use is named") {
@@ -339,7 +335,7 @@ TEST_CASE("of several addresses the one that neither is away nor stands by is as
     auto client =
         HttpClient::make({"http://127.0.0.1:1", url(second), url(first)}); // nothing listens at the first
     REQUIRE(client);
-    const auto ask = [&] { return client->request("GET", "/", "", 20s); };
+    const auto ask = [&] { return client->request("GET", "/", "", test::patience()); };
     CHECK(ask()->body == "first");
     CHECK(client->url() == url(first));
     CHECK(asked == 2);
@@ -355,7 +351,7 @@ TEST_CASE("when no address serves the error names each, and a refusal that is no
         return {503, restart::Refused{"standby", "stands by"}.to_json(), "application/json"};
     });
     auto client = HttpClient::make({"http://127.0.0.1:1", url(standby)});
-    const auto none = client->request("GET", "/", "", 20s);
+    const auto none = client->request("GET", "/", "", test::patience());
     REQUIRE_FALSE(none);
     CHECK(none.error().code == base::Code::unavailable);
     CHECK(none.error().text.find("http://127.0.0.1:1: cannot connect") != std::string::npos);
@@ -364,6 +360,6 @@ TEST_CASE("when no address serves the error names each, and a refusal that is no
         return {503, restart::Refused{"unavailable", "no Slurm"}.to_json(), "application/json"};
     });
     auto other = HttpClient::make({url(standby), url(busy)});
-    CHECK(other->request("GET", "/", "", 20s)->status == 503);
+    CHECK(other->request("GET", "/", "", test::patience())->status == 503);
     CHECK_FALSE(HttpClient::make(std::vector<std::string>()));
 }

@@ -2,14 +2,13 @@
 
 #include "base/file.hpp"
 #include "restart/wire/munge_auth.hpp"
+#include "unit/patience.hpp"
 
-#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <random>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 namespace test {
@@ -41,20 +40,17 @@ PrivateMunged::PrivateMunged() {
         ::_exit(127);
     }
     const restart::MungeAuth auth(socket());
-    for (int i = 0; i < 500; ++i) {
+    const bool told = eventually([&] {
         int status = 0;
         if (::waitpid(pid_, &status, WNOHANG) == pid_) {
             pid_ = -1;
             why_ = "munged did not start here: " + base::read_file(path("log")).value_or("(no log)");
-            return;
+            return true;
         }
-        if (::access(socket().c_str(), F_OK) == 0 && auth.sign("GET", "/", "")) {
-            up_ = true;
-            return;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    why_ = "munged did not answer within 10 s";
+        up_ = ::access(socket().c_str(), F_OK) == 0 && auth.sign("GET", "/", "");
+        return up_;
+    });
+    if (!told) why_ = "munged did not answer in time";
 }
 
 PrivateMunged::~PrivateMunged() {
