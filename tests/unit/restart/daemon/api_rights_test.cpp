@@ -29,12 +29,9 @@ struct Shared : ApiYard {
             world.jobs.push_back(job);
             world.config->hides = hides;
         });
-        bool read = false;
-        for (int i = 0; i < 500 && !read; ++i) {
-            read = driver->look([](const auto& state, const auto&) { return state.jobs.size() == 2; });
-            std::this_thread::sleep_for(10ms);
-        }
-        REQUIRE(read);
+        REQUIRE(eventually([&] {
+            return driver->look([](const auto& state, const auto&) { return state.jobs.size() == 2; });
+        }));
         restart::Report report;
         report.host = "n001";
         report.boot_id = "boot";
@@ -177,8 +174,7 @@ TEST_CASE("until it is known what is private operators alone read") {
     Shared yard({});
     NEED_MUNGED(yard.munged);
     yard.rm.change([](restart::RmSnapshot& world) { world.config->hides.reset(); });
-    for (int i = 0; i < 500 && yard.driver->privacy(); ++i)
-        std::this_thread::sleep_for(10ms);
+    REQUIRE(eventually([&] { return !yard.driver->privacy(); }));
     CHECK(yard.request("GET", "/v1/status").status == 503);
     CHECK(yard.as_nobody("/v1/explain?job=12").status == 503);
     CHECK(yard.signed_request("GET", "/v1/status").status == 200);
@@ -189,9 +185,9 @@ TEST_CASE("the past of a job that has ended is its owner's") {
     Shared yard({.jobs = true});
     NEED_MUNGED(yard.munged);
     yard.rm.change([](restart::RmSnapshot& world) { world.jobs.clear(); });
-    for (int i = 0; i < 500 && yard.driver->look([](const auto&s, const auto&) { return !s.jobs.empty(); });
-         ++i)
-        std::this_thread::sleep_for(10ms);
+    REQUIRE(eventually([&] {
+        return yard.driver->look([](const auto& state, const auto&) { return state.jobs.empty(); });
+    }));
     const auto own = restart::JobExplanation::from_json(yard.as_nobody("/v1/explain?job=12").body);
     REQUIRE(own);
     CHECK_FALSE(own->job);

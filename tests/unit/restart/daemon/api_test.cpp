@@ -58,8 +58,7 @@ TEST_CASE("links that are not as they should be are shown with the jobs behind t
                                 .hosts = "n[002-003]"});
     report.counters = {64, 60, 0.01};
     CHECK(yard.signed_request("POST", "/v1/fabric", report.to_json()).status == 200);
-    for (int i = 0; i < 500 && restart::Status::from_json(status())->links.at(0).jobs.empty(); ++i)
-        std::this_thread::sleep_for(10ms);
+    CHECK(eventually([&] { return !restart::Status::from_json(status())->links.at(0).jobs.empty(); }));
     const auto text = shown<restart::Status>(status(), false);
     REQUIRE(text);
     for (const char* part :
@@ -267,9 +266,8 @@ TEST_CASE("what restartd answers, railctl can show") {
     });
     REQUIRE(yard.signed_request("POST", "/v1/drain", R"({"host":"n002","reason":"fan tray"})").status == 202);
     REQUIRE(yard.rm.wait_for_calls(1));
-    for (int i = 0; i < 500 && yard.request("GET", "/v1/status").body.find("IDLE+DRAIN") == std::string::npos;
-         ++i)
-        std::this_thread::sleep_for(10ms);
+    CHECK(eventually(
+        [&] { return yard.request("GET", "/v1/status").body.find("IDLE+DRAIN") != std::string::npos; }));
     const auto status = shown<restart::Status>(yard.request("GET", "/v1/status").body, false);
     REQUIRE(status);
     CHECK(status->find("1 up, 1 drained") != std::string::npos);

@@ -8,11 +8,11 @@
 #include "restart/daemon/api.hpp"
 #include "rm_double.hpp"
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 #include "unit/restart/wire/private_munged.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <thread>
 #include <unistd.h>
 
 namespace test {
@@ -44,8 +44,7 @@ struct ApiYard {
         roles.agent_uid = ::geteuid();
         roles.operators = {base::user_name(::geteuid())};
         api = std::make_unique<restart::Api>(*driver, metrics, roles, auth);
-        for (int i = 0; i < 500 && request("GET", "/healthz").status != 200; ++i)
-            std::this_thread::sleep_for(10ms);
+        REQUIRE(eventually([&] { return request("GET", "/healthz").status == 200; }));
     }
 
     static HttpRequest make(const std::string& method, const std::string& target, const std::string& body) {

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 #include "unit/trials.hpp"
 
 #include <catch2/catch.hpp>
@@ -149,7 +150,7 @@ public:
 
     // Nothing new: what was begun comes to its end.
     [[noreturn]] void to_the_end() {
-        const auto end = std::chrono::steady_clock::now() + 120s;
+        const auto end = std::chrono::steady_clock::now() + 2 * test::patience();
         for (int quiet = 0; quiet < 50;) {
             if (std::chrono::steady_clock::now() > end) {
                 tell();
@@ -166,7 +167,7 @@ public:
             quiet = moved && idle ? quiet + 1 : 0;
             std::this_thread::sleep_for(5ms);
         }
-        ::_exit(driver_->stop(10s) ? 0 : 1);
+        ::_exit(driver_->stop(test::patience()) ? 0 : 1);
     }
 
 private:
@@ -278,7 +279,9 @@ TEST_CASE("a daemon that is killed at 200 random moments does each action once, 
         }
         int status = 0;
         if (life < kills) {
-            std::this_thread::sleep_for(std::chrono::microseconds(random() % 120'000));
+            // Later on a slow machine, so that as much has happened by then.
+            std::this_thread::sleep_for(std::chrono::microseconds(random() % 120'000) *
+                                        (test::patience() / 1min));
             ::kill(child, SIGKILL);
             REQUIRE(::waitpid(child, &status, 0) == child);
             REQUIRE(WIFSIGNALED(status)); // it had not ended by itself

@@ -6,14 +6,13 @@
 #include "base/log.hpp"
 #include "rm_double.hpp"
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <fstream>
-#include <thread>
 
 using namespace std::chrono_literals;
 using namespace restart;
@@ -29,7 +28,7 @@ struct Yard {
     Metrics metrics;
     std::unique_ptr<Driver> driver;
     std::string program = (folder.path / "reset").string();
-    base::Duration limit = 60s;
+    base::Duration limit = test::patience();
     std::uint64_t at_once = 1;
 
     void write_program(const std::string& text) const {
@@ -57,17 +56,11 @@ struct Yard {
         REQUIRE(made);
         driver = *std::move(made);
         driver->start();
-        REQUIRE(driver->refresh(30s));
+        REQUIRE(driver->refresh(test::patience()));
     }
     void stop() {
-        CHECK(driver->stop(30s));
+        CHECK(driver->stop(test::patience()));
         driver.reset();
-    }
-    template <class Holds> bool wait(Holds holds) const {
-        for (const auto until = std::chrono::steady_clock::now() + 60s;
-             std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(10ms))
-            if (holds()) return true;
-        return false;
     }
     void breaks(const std::string& host) const {
         Report report;
@@ -84,7 +77,7 @@ struct Yard {
         return hosts;
     }
     bool wait_for_run(const std::string& host) const {
-        return wait([&] {
+        return test::eventually([&] {
             const auto hosts = runs();
             return std::find(hosts.begin(), hosts.end(), host) != hosts.end();
         });
@@ -108,9 +101,9 @@ struct Yard {
     // The outcome came, and does not come again while time passes and the resource manager is read.
     void check_told_once(const std::string& host, const std::string& what) const {
         INFO(host << ": " << what);
-        REQUIRE(wait([&] { return told(host, what) > 0; }));
+        REQUIRE(test::eventually([&] { return told(host, what) > 0; }));
         for (int i = 0; i < 5; ++i)
-            REQUIRE(driver->refresh(30s));
+            REQUIRE(driver->refresh(test::patience()));
         INFO(story(host));
         CHECK(told(host, what) == 1);
         const auto hosts = runs();
@@ -122,9 +115,9 @@ struct Yard {
         report.host = host;
         report.boot_id = "boot";
         CHECK(driver->report(report));
-        CHECK(driver->refresh(30s));
+        CHECK(driver->refresh(test::patience()));
         REQUIRE(driver->drain(host, "fan", "alice"));
-        CHECK(wait([&] { return const_cast<test::RmDouble&>(rm).node(host).drain; }));
+        CHECK(test::eventually([&] { return const_cast<test::RmDouble&>(rm).node(host).drain; }));
     }
 };
 
@@ -140,7 +133,7 @@ TEST_CASE("programs that hang hold up neither reports nor the resource manager, 
         yard.start();
         for (const auto* host : {"n001", "n002", "n003"})
             yard.breaks(host);
-        REQUIRE(yard.wait([&] { return yard.runs().size() == 2; }));
+        REQUIRE(test::eventually([&] { return yard.runs().size() == 2; }));
         yard.check_serves("n004");
         CHECK(yard.runs().size() == 2);
         std::ofstream(go_on) << "\n";
@@ -173,7 +166,7 @@ TEST_CASE("a program that fails, prints without end or is not there is told of o
         yard.start();
         yard.breaks("n001");
         yard.check_serves("n004");
-        REQUIRE(yard.wait([&] { return yard.told("n001", "[1mreset 000") > 0; }));
+        REQUIRE(test::eventually([&] { return yard.told("n001", "[1mreset 000") > 0; }));
         yard.check_told_once("n001", "[1mreset 000");
         const auto text = yard.story("n001");
         CHECK(text.size() < 4000);
@@ -215,7 +208,7 @@ TEST_CASE("a program under way when restartd stops is left to end, and is not ru
     yard.start();
     yard.check_serves("n004");
     // As what a program of the site may have done: it shows by itself.
-    REQUIRE(yard.wait([&] {
+    REQUIRE(test::eventually([&] {
         return yard.driver->look([](const State& state, const auto&) {
             const auto& repair = state.hosts.at("n001").repair;
             return repair && repair->stage == RepairStage::watching;
@@ -225,11 +218,11 @@ TEST_CASE("a program under way when restartd stops is left to end, and is not ru
     CHECK(yard.runs().size() == 1);
     CHECK(yard.told("n001", "attempt 1 of") == 1);
     std::ofstream(go_on) << "\n";
-    CHECK(yard.wait([&] { return fs::exists(ended); })); // it was not killed
+    CHECK(test::eventually([&] { return fs::exists(ended); })); // it was not killed
     yard.stop();
     yard.start(); // a third life runs nothing, either
     for (int i = 0; i < 5; ++i)
-        REQUIRE(yard.driver->refresh(30s));
+        REQUIRE(yard.driver->refresh(test::patience()));
     CHECK(yard.runs().size() == 1);
     yard.stop();
 }

@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "rm_double.hpp"
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -24,7 +25,7 @@ struct Yard {
     restart::Metrics metrics;
     std::unique_ptr<Driver> driver;
     bool observe_only = false;
-    base::Duration silent = 3s;
+    base::Duration silent = 1h; // no host is, unless a test says so
 
     void start() {
         base::log::open("unit_daemon", base::log::Level::error);
@@ -43,18 +44,11 @@ struct Yard {
         driver->start();
     }
     void end() {
-        CHECK(driver->stop(10s));
+        CHECK(driver->stop(test::patience()));
         driver.reset();
     }
-    template <class Holds> bool wait(Holds holds) const {
-        for (int i = 0; i < 1000; ++i) {
-            if (holds()) return true;
-            std::this_thread::sleep_for(10ms);
-        }
-        return false;
-    }
     bool known() const {
-        return wait([&] {
+        return test::eventually([&] {
             return driver->look([](const auto& state, const auto&) { return state.rm_read.has_value(); });
         });
     }
@@ -82,11 +76,11 @@ TEST_CASE("an operator's drain is written, done and recorded") {
     REQUIRE(incident);
     REQUIRE(yard.rm.wait_for_calls(1));
     CHECK(yard.rm.node("n002").reason == "railyard[user:alice]: fan tray");
-    CHECK(yard.wait([&] { return yard.intent_state(*incident) == "done"; }));
+    CHECK(test::eventually([&] { return yard.intent_state(*incident) == "done"; }));
     const auto notes = yard.driver->notes({.incident = *incident});
     REQUIRE(notes);
     CHECK(notes->size() >= 2);
-    REQUIRE(yard.wait([&] { return !yard.driver->resume("n002", "alice") ? false : true; }));
+    REQUIRE(test::eventually([&] { return yard.driver->resume("n002", "alice").has_value(); }));
     REQUIRE(yard.rm.wait_for_calls(2));
     CHECK(yard.rm.calls().back() == "resume n002");
     yard.end();
@@ -134,7 +128,7 @@ TEST_CASE("a silent host that takes connections and answers none is lost, one th
     };
     report("n001");
     // The others report on, so that it is silent alone.
-    const bool acted = yard.wait([&] {
+    const bool acted = test::eventually([&] {
         report("n002");
         report("n003");
         return !yard.rm.calls().empty() || (life == restart::Life::answers && incidents() > 1);
@@ -158,7 +152,7 @@ TEST_CASE("what step refuses reaches the operator") {
         world.nodes[0].drain = true;
         world.nodes[0].reason = "bob is soldering";
     });
-    REQUIRE(yard.wait([&] {
+    REQUIRE(test::eventually([&] {
         return yard.driver->look(
             [](const auto& state, const auto&) { return state.hosts.at("n001").node->drain; });
     }));
@@ -204,7 +198,7 @@ TEST_CASE(
     yard.rm.away(true);
     const auto incident = yard.driver->drain("n003", "smoke", "alice");
     REQUIRE(incident);
-    CHECK(yard.wait([&] {
+    CHECK(test::eventually([&] {
         const auto intents = yard.driver->intents(*incident);
         return intents && !intents->front().error.empty(); // tried, and told why not
     }));
@@ -214,7 +208,7 @@ TEST_CASE(
     CHECK(yard.rm.calls().empty());
     yard.rm.away(false);
     REQUIRE(yard.rm.wait_for_calls(1));
-    CHECK(yard.wait([&] { return yard.intent_state(*incident) == "done"; }));
+    CHECK(test::eventually([&] { return yard.intent_state(*incident) == "done"; }));
     std::this_thread::sleep_for(200ms);
     CHECK(yard.rm.calls() == std::vector<std::string>{"drain n003: railyard[user:alice]: smoke"});
     yard.end();
@@ -228,7 +222,7 @@ TEST_CASE("an intent without an outcome is settled by what the resource manager 
     Yard yard;
     yard.start();
     REQUIRE(yard.known());
-    REQUIRE(yard.driver->stop(10s));
+    REQUIRE(yard.driver->stop(test::patience()));
     // A process that is killed after the commit leaves exactly this: the state with the intent given.
     std::string incident;
     {
@@ -263,7 +257,7 @@ TEST_CASE("an intent without an outcome is settled by what the resource manager 
         std::this_thread::sleep_for(200ms);
         CHECK(yard.rm.calls().empty());
     }
-    CHECK(yard.wait([&] { return yard.intent_state(incident) == "done"; }));
+    CHECK(test::eventually([&] { return yard.intent_state(incident) == "done"; }));
     yard.end();
 }
 
@@ -316,13 +310,13 @@ TEST_CASE("a lost host that came back while the journal could not be written is 
     const rlimit full{0, before.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &full);
     hear(false);
-    const bool was_lost = yard.wait([&] {
+    const bool was_lost = test::eventually([&] {
         report(false);
         return lost();
     });
     hear(true);
     report(true);
-    const bool returned = yard.wait([&] {
+    const bool returned = test::eventually([&] {
         report(true);
         return yard.driver->look([](const auto& state, const auto&) {
             return !state.hosts.at("n002").lost && !state.hosts.at("n002").node->not_responding;
@@ -335,7 +329,7 @@ TEST_CASE("a lost host that came back while the journal could not be written is 
     CHECK(was_lost);
     CHECK(returned);
     CHECK_FALSE(error.empty()); // all that while
-    CHECK(yard.wait([&] {
+    CHECK(test::eventually([&] {
         report(true);
         const auto intents = yard.driver->intents({});
         return intents && intents->size() == 1 && intents->front().state == "failed";
@@ -379,18 +373,18 @@ TEST_CASE("placement is told which hosts to avoid, and nothing while observing")
         {"ib.symbol_error", "mlx5_0:1", restart::Severity::warn, base::now(), "12 an hour"});
     REQUIRE(yard.driver->report(report));
     if (yard.observe_only) {
-        REQUIRE(yard.wait([&] { return std::filesystem::exists(yard.folder.path / "health.json"); }));
+        REQUIRE(test::eventually([&] { return std::filesystem::exists(yard.folder.path / "health.json"); }));
         std::this_thread::sleep_for(50ms);
         CHECK(avoided().empty());
     } else {
-        CHECK(yard.wait([&] { return avoided().contains("n002"); }));
+        CHECK(test::eventually([&] { return avoided().contains("n002"); }));
         restart::RmQueue queue;
         queue.nodes.emplace_back().name = "n002";
         yard.rm.set_queue(queue);
-        CHECK((*yard.driver->queue(10s))->nodes.at(0).health == avoided().at("n002").health);
+        CHECK((*yard.driver->queue(test::patience()))->nodes.at(0).health == avoided().at("n002").health);
         report.findings.clear();
         REQUIRE(yard.driver->report(report));
-        CHECK(yard.wait([&] { return avoided().empty(); }));
+        CHECK(test::eventually([&] { return avoided().empty(); }));
     }
     yard.end();
 }
@@ -402,15 +396,15 @@ TEST_CASE("the queue is asked for between other calls, and a manager that is awa
     restart::RmQueue queue;
     queue.jobs.emplace_back().id = 12;
     yard.rm.set_queue(queue);
-    const auto answer = yard.driver->queue(10s);
+    const auto answer = yard.driver->queue(test::patience());
     REQUIRE(answer);
     CHECK((*answer)->jobs.size() == 1);
-    REQUIRE(yard.driver->write_why(12, "needs 4 nodes", 10s));
+    REQUIRE(yard.driver->write_why(12, "needs 4 nodes", test::patience()));
     CHECK(yard.rm.job(12).shown == "needs 4 nodes");
-    CHECK(yard.driver->refresh(10s));
+    CHECK(yard.driver->refresh(test::patience()));
     yard.rm.away(true);
-    CHECK_FALSE(yard.driver->refresh(10s));
-    CHECK(yard.driver->queue(10s).error().code == base::Code::unavailable);
+    CHECK_FALSE(yard.driver->refresh(test::patience()));
+    CHECK(yard.driver->queue(test::patience()).error().code == base::Code::unavailable);
     yard.end();
 }
 
@@ -421,7 +415,7 @@ TEST_CASE("many who ask at once share a reading of the queue, and none gets an o
     restart::RmQueue queue;
     queue.jobs.resize(1);
     yard.rm.set_queue(queue);
-    REQUIRE(yard.driver->queue(10s));
+    REQUIRE(yard.driver->queue(test::patience()));
     queue.jobs.resize(2);
     yard.rm.set_queue(queue);
     const auto before = yard.rm.queue_readings();
@@ -430,7 +424,7 @@ TEST_CASE("many who ask at once share a reading of the queue, and none gets an o
         std::vector<std::jthread> askers;
         for (int i = 0; i < 16; ++i)
             askers.emplace_back([&] {
-                const auto answer = yard.driver->queue(10s);
+                const auto answer = yard.driver->queue(test::patience());
                 if (answer && (*answer)->jobs.size() == 2) ++current;
             });
     }
@@ -450,7 +444,7 @@ TEST_CASE("a refreshed state has seen what happened before the question") {
             job.id = id;
             world.jobs.push_back(job);
         });
-        REQUIRE(yard.driver->refresh(10s));
+        REQUIRE(yard.driver->refresh(test::patience()));
         CHECK(yard.driver->look([&](const auto& state, const auto&) { return state.jobs.contains(id); }));
     }
     yard.end();

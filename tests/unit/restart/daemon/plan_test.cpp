@@ -15,14 +15,6 @@ using restart::RecoveryPlan;
 
 namespace {
 
-template <class Holds> bool comes(Holds holds) {
-    for (int i = 0; i < 1000; ++i) {
-        if (holds()) return true;
-        std::this_thread::sleep_for(10ms);
-    }
-    return false;
-}
-
 void report_fault(ApiYard& yard) {
     restart::Report report;
     report.host = "n001";
@@ -105,7 +97,7 @@ TEST_CASE("a pause through the API keeps restartd still until go, and outlives i
     CHECK(paused.modes.pauses[0].user == base::user_name(::geteuid()));
     CHECK(paused.modes.pauses[0].until - paused.modes.pauses[0].since == restart::default_pause);
     report_fault(yard);
-    REQUIRE(comes(
+    REQUIRE(eventually(
         [&] { return has_step(plan_of(yard.signed_request("GET", "/v1/plan")), "withheld", "drain n001"); }));
     CHECK(yard.rm.calls().empty());
     const auto status = yard.signed_request("GET", "/v1/status").body;
@@ -160,7 +152,7 @@ TEST_CASE("a window of maintenance that is open keeps restartd still, and one th
     with_window.maintenance.push_back(*base::parse_window("2001-01-01 00:00 to 2001-01-02 00:00")); // over
     yard.driver->reload(with_window);
     const auto windows = [&] { return plan_of(yard.signed_request("GET", "/v1/plan")).modes.maintenance; };
-    REQUIRE(comes([&] { return windows().size() == 1; }));
+    REQUIRE(eventually([&] { return windows().size() == 1; }));
     CHECK(windows()[0].by == "restartd.maintenance, \"daily 00:00-24:00 n001\"");
     report_fault(yard);
     CHECK(plan_of(yard.signed_request("GET", "/v1/plan")).incidents.empty()); // it is no fault now

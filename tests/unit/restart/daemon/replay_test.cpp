@@ -5,6 +5,7 @@
 #include "restart/daemon/driver.hpp"
 #include "rm_double.hpp"
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 #include "unit/trials.hpp"
 
 #include <catch2/catch.hpp>
@@ -197,10 +198,10 @@ void live(const std::filesystem::path& path, std::uint64_t keep = 64 << 20) {
         auto driver = Driver::make(*std::move(journal), rm, metrics, options);
         REQUIRE(driver);
         (*driver)->start();
-        REQUIRE((*driver)->refresh(10s));
+        REQUIRE((*driver)->refresh(test::patience()));
         REQUIRE((*driver)->drain(fmt::format("n00{}", life + 1), "fan", "alice"));
         REQUIRE(rm.wait_for_calls(static_cast<std::size_t>(life) + 1));
-        REQUIRE((*driver)->stop(10s));
+        REQUIRE((*driver)->stop(test::patience()));
     }
 }
 

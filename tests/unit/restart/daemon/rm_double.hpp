@@ -5,8 +5,8 @@
 #include "restart/rm/rm.hpp"
 #include "restart/rm/slurm_words.hpp"
 #include "sched/words.hpp"
+#include "unit/patience.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -41,10 +41,10 @@ public:
         const std::lock_guard lock(mutex_);
         return calls_;
     }
-    // True as soon as `count` of them were made; false after 10 s.
+    // True as soon as `count` of them were made; false when that does not come.
     bool wait_for_calls(std::size_t count) {
         std::unique_lock lock(mutex_);
-        return called_.wait_for(lock, std::chrono::seconds(10), [&] { return calls_.size() >= count; });
+        return called_.wait_for(lock, patience(), [&] { return calls_.size() >= count; });
     }
     restart::RmNode node(const std::string& name) {
         const std::lock_guard lock(mutex_);

@@ -1,5 +1,7 @@
 #include "restart/daemon/rm_users.hpp"
 
+#include "unit/patience.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <atomic>
@@ -38,11 +40,10 @@ TEST_CASE("many who ask about one user at once ask once") {
         std::vector<std::jthread> threads;
         for (int i = 0; i < 8; ++i)
             threads.emplace_back([&] {
-                const auto user = users.find(1001, "alice", 10s);
+                const auto user = users.find(1001, "alice", test::patience());
                 if (user && user->accounts == std::vector<std::string>{"physics"}) ++told;
             });
-        while (asked == 0)
-            std::this_thread::sleep_for(1ms);
+        CHECK(test::eventually([&] { return asked > 0; }));
         CHECK_FALSE(users.find(1001, "alice", 10ms)); // who has no patience is not told
         answer = true;
     }
