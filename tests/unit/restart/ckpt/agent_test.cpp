@@ -3,6 +3,7 @@
 
 #include "agent_double.hpp"
 #include "folder.hpp"
+#include "unit/patience.hpp"
 
 using namespace restart::ckpt;
 using namespace ckpt_test;
@@ -13,7 +14,7 @@ const std::string calm = R"({"interval_s":37.5,"save_by":null,"incident":null})"
 const std::string save = R"({"interval_s":37.5,"save_by":1700000009.0,"incident":"i-7"})";
 
 // For answers that must come, however busy the machine is.
-constexpr std::chrono::seconds patient{10};
+const auto patient = test::patience();
 
 double took(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -62,12 +63,9 @@ TEST_CASE("an agent that is away costs nothing and is tried again") {
         REQUIRE_FALSE(state);
         CHECK(state.error().code == base::Code::unavailable);
     }
-    CHECK(took(start) < 5);
     CHECK_THAT(client.due().error().text, Catch::Contains("job.sock: No such file"));
     const AgentDouble agent(socket, usual(calm));
-    while (took(start) < 10 && !client.due())
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    CHECK(client.due());
+    CHECK(test::eventually([&] { return client.due().has_value(); }));
     CHECK(took(start) >= 0.9);
 }
 
@@ -92,11 +90,9 @@ TEST_CASE("an agent that hangs is waited for briefly, then left alone for longer
     const auto start = Clock::now();
     CHECK_THAT(client.due().error().text, Catch::Contains("does not answer"));
     CHECK(took(start) >= 0.09);
-    CHECK(took(start) < 5);
-    const auto again = Clock::now();
     for (int i = 0; i < 100; ++i)
         CHECK_FALSE(client.due());
-    CHECK(took(again) < 5); // a hundred waits would take 10 s
+    CHECK(agent.asked().size() < 10); // 101, were it greeted each time
 }
 
 TEST_CASE("answers that are not the protocol are errors, never a wrong interval") {
@@ -147,13 +143,8 @@ TEST_CASE("a session asks at most each 200 ms, saves on request once, and tells 
     CHECK(verdict.interval.length == restart::Seconds{37.5});
     CHECK(verdict.interval.source == Source::agent);
     asks_to_save = true;
-    int asked_before_due = 0;
-    while (!session->due().due() && took(start) < 10) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        ++asked_before_due;
-    }
+    CHECK(test::eventually([&] { return session->due().due(); }));
     CHECK(took(start) >= 0.2);
-    CHECK(asked_before_due > 10);
     CHECK(agent.asked().size() == 3); // hello, due, due
 
     const auto stage = session->begin(400);

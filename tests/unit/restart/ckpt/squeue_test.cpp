@@ -3,7 +3,6 @@
 #include "folder.hpp"
 #include "restart/ckpt/session.hpp"
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <unistd.h>
@@ -71,10 +70,8 @@ TEST_CASE("squeue is asked plainly whatever the environment and signals are") {
     ::unsetenv("SLURM_CLUSTERS");
     squeue.say("echo 40 RUNNING; exit 1");
     CHECK_THAT(state_in_queue(12, 40).error().text, Catch::Contains("status 1"));
-    squeue.say("exec sleep 100");
-    const auto began = std::chrono::steady_clock::now();
+    squeue.say("exec sleep infinity"); // only the limit ends the wait
     CHECK_THAT(state_in_queue(12, 40, base::Duration(50)).error().text, Catch::Contains("no answer in time"));
-    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(60));
     const std::string path = std::getenv("PATH");
     ::setenv("PATH", "/nowhere", 1);
     CHECK_THAT(state_in_queue(12, 40).error().text, Catch::Contains("No such file"));

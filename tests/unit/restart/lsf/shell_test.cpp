@@ -1,6 +1,7 @@
 #include "restart/lsf/shell.hpp"
 
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -42,9 +43,7 @@ void send(pid_t to, int number) {
 }
 
 void until_there(const std::filesystem::path& file) {
-    for (int i = 0; i < 12000 && !std::filesystem::exists(file); ++i)
-        ::usleep(5000);
-    REQUIRE(std::filesystem::exists(file));
+    REQUIRE(test::eventually([&] { return std::filesystem::exists(file); }));
 }
 
 } // namespace
@@ -86,10 +85,9 @@ TEST_CASE("what LSF sends to the group reaches the line once") {
               until_there(ready);
               for (std::size_t i = 1; i <= 5; ++i) { // one after the other, as equal ones that wait are one
                   ::kill(-pid, SIGUSR1);
-                  for (int waited = 0; waited < 12000; ++waited) {
-                      if (std::filesystem::exists(got) && std::filesystem::file_size(got) >= 4 * i) break;
-                      ::usleep(5000);
-                  }
+                  CHECK(test::eventually([&] {
+                      return std::filesystem::exists(got) && std::filesystem::file_size(got) >= 4 * i;
+                  }));
               }
               ::kill(-pid, SIGTERM);
           }) == 0);

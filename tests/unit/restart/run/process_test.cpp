@@ -1,22 +1,22 @@
 #include "restart/run/process.hpp"
 
+#include "unit/patience.hpp"
+
 #include <catch2/catch.hpp>
 
-#include <chrono>
 #include <csignal>
-#include <thread>
+#include <optional>
 
-using namespace std::chrono_literals;
 using namespace restart::run;
 
 namespace {
-// The status within ten seconds.
 std::optional<int> end_of(Process& process) {
-    for (int i = 0; i < 2000; ++i) {
-        if (const auto status = process.reap()) return status;
-        std::this_thread::sleep_for(5ms);
-    }
-    return {};
+    std::optional<int> status;
+    test::eventually([&] {
+        status = process.reap();
+        return status.has_value();
+    });
+    return status;
 }
 } // namespace
 
