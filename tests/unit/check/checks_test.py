@@ -7,8 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'system'))
+from railcluster.speed import slowness  # noqa: E402
 
 RAILCHECK = os.path.abspath('railcheck')
 DOUBLES = os.path.abspath('tests/doubles')
@@ -37,7 +41,7 @@ class Checks(unittest.TestCase):
         environment = {**os.environ, 'RAIL_NVML_STATE': f'{self.home}/nvml', 'RAIL_CUDA_STATE': f'{self.home}/cuda',
                        'RAILYARD_CONF': f'{self.home}/railyard.conf', 'TMPDIR': self.home}
         environment.pop('CUDA_VISIBLE_DEVICES', None)
-        return subprocess.run([RAILCHECK, *words], capture_output=True, text=True, timeout=100, env=environment, **more)
+        return subprocess.run([RAILCHECK, *words], capture_output=True, text=True, timeout=100 * slowness(), env=environment, **more)
 
     def results(self, *words, status=0):
         done = self.run_program(*words, '--json')
@@ -144,9 +148,7 @@ class Checks(unittest.TestCase):
 
     def test_a_call_that_hangs(self):
         self.cuda('1.hang_launch=1\n')
-        begun = time.monotonic()
-        results = self.through_cuda('hbm', '--deadline', '2s', status=1)
-        self.assertLess(time.monotonic() - begun, 30)
+        results = self.through_cuda('hbm', '--deadline', '2s', status=1)  # the call itself would never end
         self.assertEqual(self.one(results, 'hbm.read', 'gpu0')['verdict'], 'sound')
         one = self.one(results, 'hbm.write', 'gpu1')
         self.assertEqual((one['verdict'], one['says']), ('bad', 'no end within 2.0 s: given up'))

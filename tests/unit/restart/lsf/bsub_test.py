@@ -8,8 +8,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "system"))
+from railcluster.process import Timeout, wait_for  # noqa: E402
 
 BUILD = os.getcwd()
 DOUBLE = pathlib.Path(__file__).resolve().parents[3] / "doubles" / "lsf" / "lsf_double"
@@ -71,17 +74,15 @@ class Bsub(unittest.TestCase):
         return self.lsf("bjobs", "-a", "-w", job).stdout.splitlines()[1].split()[2]
 
     def until(self, job, *states):
-        end = time.monotonic() + SECONDS
-        while self.state(job) not in states:
-            self.assertLess(time.monotonic(), end, self.state(job))
-            time.sleep(0.05)
+        try:
+            wait_for(lambda: self.state(job) in states, SECONDS, f"job {job} to be {' or '.join(states)}", every=0.05)
+        except Timeout as error:
+            self.fail(f"{error}; it is {self.state(job)}")
 
     def output(self, job):
-        path, end = self.home / f"out.{job}", time.monotonic() + SECONDS
-        while not path.exists() or "The output (if any) follows:\n\n" not in path.read_text():
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
-        return path.read_text().partition("The output (if any) follows:\n\n")[2]
+        path, head = self.home / f"out.{job}", "The output (if any) follows:\n\n"
+        wait_for(lambda: head in path.read_text(), SECONDS, f"the output of job {job}", [path], every=0.05)
+        return path.read_text().partition(head)[2]
 
     def test_a_script_gets_its_flags_and_its_plan(self):
         (self.home / "job.sh").write_text(SCRIPT)
@@ -116,11 +117,11 @@ class Bsub(unittest.TestCase):
         self.until(job, "EXIT")
 
     def seen(self, text):
-        end = time.monotonic() + SECONDS
-        while not (self.home / "got").exists() or (self.home / "got").read_text() != text:
-            self.assertLess(time.monotonic(), end, [text, (self.home / "got").exists() and (self.home / "got").read_text(),
-                                                    self.lsf("bhist", "-l", "-u", "all").stdout])
-            time.sleep(0.02)
+        got = self.home / "got"
+        try:
+            wait_for(lambda: got.read_text() == text, SECONDS, repr(text), [got], every=0.02)
+        except Timeout as error:
+            self.fail(f"{error}\n{self.lsf('bhist', '-l', '-u', 'all').stdout}")
 
     def test_what_cannot_be_is_refused_and_never_submitted(self):
         for words, variables, why in (

@@ -12,9 +12,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 import urllib.parse
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "system"))
+from railcluster.process import wait_for  # noqa: E402
 
 BUILD = os.getcwd()
 GEN_SYSFS = pathlib.Path(__file__).resolve().parents[3] / "doubles" / "gen_sysfs.py"
@@ -98,26 +101,24 @@ class LsfRun(unittest.TestCase):
                                stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.addCleanup(job.wait)
         self.addCleanup(job.kill)
-        self.until((self.home / "ready").exists)
+        self.until_there(self.home / "ready")
         # By a process that did not start it, as LSF's daemons did.
         subprocess.run(["kill", "-INT", str(job.pid)], check=True)
-        self.until((self.home / "got").exists)
+        self.until_there(self.home / "got")
         subprocess.run(["kill", "-TERM", str(job.pid)], check=True)
         self.assertEqual(job.wait(SECONDS), 3)
         self.assertEqual((self.home / "got").read_text(), "INT\nTERM\n")
 
-    def until(self, true):
-        end = time.monotonic() + SECONDS
-        while not true():
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
+    @staticmethod
+    def until_there(path):
+        wait_for(path.exists, SECONDS, str(path), every=0.02)
 
     def test_nodewatchd_learns_of_the_job_and_of_its_uid_from_the_kernel(self):
         subprocess.run([sys.executable, GEN_SYSFS, self.home / "sys", "--hcas", "1", "--host", "n4"], check=True)
         agent = subprocess.Popen([f"{BUILD}/nodewatchd", "--config", self.conf, "--host", "n4"], stderr=subprocess.DEVNULL)
         self.addCleanup(agent.wait)
         self.addCleanup(agent.kill)
-        self.until((self.home / "job.sock").exists)
+        self.until_there(self.home / "job.sock")
         # railckpt, as a job's program would: the number, the count and the socket are the job's.
         (self.home / "ckpt").mkdir()
         done = self.run_line(f"{BUILD}/railckpt due; echo $?", f"--ckpt-dir={self.home}/ckpt", LSB_MCPU_HOSTS="n4 2 ")
@@ -131,14 +132,14 @@ class LsfRun(unittest.TestCase):
         agent = subprocess.Popen([f"{BUILD}/nodewatchd", "--config", self.conf, "--host", "n4"], stderr=subprocess.DEVNULL)
         self.addCleanup(agent.wait)
         self.addCleanup(agent.kill)
-        self.until((self.home / "job.sock").exists)
+        self.until_there(self.home / "job.sock")
         (self.home / "ckpt").mkdir()
         line = f"trap : INT; {BUILD}/railckpt due && exit 9; : >{self.home}/ready; until {BUILD}/railckpt due; do sleep 0.05; done; echo saves"
         job = subprocess.Popen([f"{BUILD}/rail-lsf-run", f"--ckpt-dir={self.home}/ckpt", encoded(line)], start_new_session=True,
                                env=self.environment(LSB_MCPU_HOSTS="n4 2 ", RAIL_CKPT_INTERVAL="1h"), stdout=subprocess.PIPE, text=True)
         self.addCleanup(job.wait)
         self.addCleanup(job.kill)
-        self.until((self.home / "ready").exists)
+        self.until_there(self.home / "ready")
         os.killpg(job.pid, signal.SIGINT)  # as LSF's daemons do, which started the job
         said = job.communicate(timeout=SECONDS)[0].splitlines()
         self.assertIn("due: Railyard asks to save by", said[-2])

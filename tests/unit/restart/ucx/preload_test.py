@@ -13,9 +13,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parents[2] / "system"))
+from railcluster.process import wait_for  # noqa: E402
+
 LIBRARY = pathlib.Path(".libs/librailucx.so").resolve()
 PAUSE = 700  # ms, for a line to be said: one each half second, whatever happens meanwhile
 DEADLINE = 120
@@ -80,13 +83,7 @@ class Agent:
 
     def close(self):
         """What each connection said, once all have gone."""
-        for _ in range(DEADLINE * 100):
-            with self.lock:
-                if self.open == 0:
-                    break
-            time.sleep(0.01)
-        else:
-            raise SystemExit("a connection outlives its process")
+        wait_for(lambda: self.open == 0, DEADLINE, "no connection to outlive its process", every=0.01)
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         self.path.unlink()

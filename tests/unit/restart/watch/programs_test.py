@@ -19,6 +19,11 @@ import urllib.parse
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, f'{HERE}/../../../system')
+from railcluster import process  # noqa: E402
+from railcluster.speed import slowness  # noqa: E402
+
 BUILD = os.getcwd()
 GEN_SYSFS = f'{HERE}/../../../doubles/gen_sysfs.py'
 UMAD2SIM = next(iter(glob.glob('/usr/lib/*/umad2sim/libumad2sim.so')), None)
@@ -31,12 +36,7 @@ def free_port():
 
 
 def wait_for(what, probe, seconds=20):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if probe():
-            return
-        time.sleep(0.02)
-    raise AssertionError(f'{what} did not come within {seconds} s')
+    process.wait_for(probe, seconds, what, every=0.02)
 
 
 class Programs(unittest.TestCase):
@@ -80,13 +80,13 @@ class Programs(unittest.TestCase):
         os.close(writing)
         self.addCleanup(os.close, reading)
         said = b''
-        while select.select([reading], [], [], 60)[0]:
+        while select.select([reading], [], [], 60 * slowness())[0]:
             block = os.read(reading, 100)
             if not block:
                 self.assertEqual(said, b'READY\n', self.log())
                 return daemon
             said += block
-        raise AssertionError(f'{said} and no end within 60 s: a child of the daemon has the descriptor, too\n{self.log()}')
+        raise AssertionError(f'{said} and no end in time: a child of the daemon has the descriptor, too\n{self.log()}')
 
     def log(self, name='log'):
         with open(f'{self.home}/{name}') as f:
@@ -304,7 +304,7 @@ class Programs(unittest.TestCase):
         self.assertIn('take effect at the next start', self.log())
 
         daemon.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.wait(20), 0, self.log())
+        self.assertEqual(daemon.wait(20 * slowness()), 0, self.log())
         self.assertFalse(os.path.exists(f'{self.home}/job.sock'))
         self.assertEqual(self.log().count('trying on'), 1)  # restartd's absence is told once
 
@@ -325,7 +325,7 @@ class Programs(unittest.TestCase):
         daemon.send_signal(signal.SIGHUP)
         wait_for('the refusal', lambda: 'the old configuration stands' in self.log())
         daemon.terminate()
-        self.assertEqual(daemon.wait(20), 0, self.log())
+        self.assertEqual(daemon.wait(20 * slowness()), 0, self.log())
 
     def test_memory_does_not_grow_with_the_fabric(self):
         """nodewatchd's peak with 8,192 hosts, beside a fabric of two: it reads the file in blocks."""
@@ -340,7 +340,7 @@ class Programs(unittest.TestCase):
             with open(f'/proc/{daemon.pid}/status') as f:
                 peaks[host] = int(re.search(r'^VmHWM:\s+(\d+) kB', f.read(), re.M)[1]) / 1024
             daemon.terminate()
-            self.assertEqual(daemon.wait(20), 0, self.log())
+            self.assertEqual(daemon.wait(20 * slowness()), 0, self.log())
         print(f'nodewatchd at its most: {peaks["n001"]:.1f} MiB with 2 hosts, {peaks["n0001"]:.1f} MiB with 8,192, whose '
               f'file has {os.path.getsize(fabric) / 2**20:.0f} MiB', file=sys.stderr)
         self.assertLess(peaks['n0001'], peaks['n001'] + 4)
@@ -381,7 +381,7 @@ class Programs(unittest.TestCase):
         wait_for('ibsim', lambda: 'Network simulator ready' in self.log('ibsim.log'))
         subprocess.run(['opensm', '-o', '-g', '0x' + seat[2:], '-f', f'{self.home}/osm.log'], cwd=self.home,
                        env=dict(os.environ, OSM_TMP_DIR=f'{self.home}/', OSM_CACHE_DIR=f'{self.home}/', **umad),
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=60)
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=60 * slowness())
         with open(self.conf, 'a') as f:
             f.write('[fabricwatchd]\ninterval = "100ms"\n')
         daemon = self.start([f'{BUILD}/fabricwatchd', '--config', self.conf], **umad)
@@ -403,7 +403,7 @@ class Programs(unittest.TestCase):
         ibsim.send_signal(signal.SIGSTOP)  # the fabric hangs; the daemon still hears
         time.sleep(0.3)
         daemon.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.wait(20), 0, self.log())
+        self.assertEqual(daemon.wait(20 * slowness()), 0, self.log())
         ibsim.send_signal(signal.SIGCONT)
 
 

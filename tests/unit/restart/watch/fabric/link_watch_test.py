@@ -10,23 +10,24 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
-import time
 import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / 'system'))
+from railcluster import process  # noqa: E402
+from railcluster.speed import slowness  # noqa: E402
 
 BUILD = os.getcwd()
 UMAD2SIM = next(iter(glob.glob('/usr/lib/*/umad2sim/libumad2sim.so')), None)
 SHAPE = 'pods=2 units=2 hosts=4 rails=4 rate=4xHDR'  # 64 HCAs and their leaves, spines and cores
 
 
-def wait_for(what, probe, seconds=120):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = probe()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f'{what} did not come within {seconds} s')
+def wait_for(what, probe, daemon=None, log=None):
+    """What the probe finds, unless the daemon ends."""
+    return process.wait_for(probe, 120, what, [Path(log)] if log else [], every=0.02, needs=daemon and process.Pid.of(daemon.pid))
 
 
 @unittest.skipUnless(UMAD2SIM and shutil.which('ibsim') and shutil.which('opensm'), 'ibsim or opensm is not installed')
@@ -56,7 +57,7 @@ class Links(unittest.TestCase):
         wait_for('ibsim', lambda: 'Network simulator ready' in self.log('ibsim.log'))
         subprocess.run(['opensm', '-o', '-g', '0x' + seat[2:], '-f', f'{self.home}/osm.log'], cwd=self.home,
                        env=dict(os.environ, OSM_TMP_DIR=f'{self.home}/', OSM_CACHE_DIR=f'{self.home}/', **self.umad),
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=120)
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=120 * slowness())
         self.conf = f'{self.home}/railyard.conf'
         # Port 9 (discard): nobody answers, and nobody must.
         self.write('railyard.conf', '[restartd]\nurl = "http://127.0.0.1:9"\n[placement]\n'
@@ -76,7 +77,7 @@ class Links(unittest.TestCase):
 
     def once(self, *options):
         return subprocess.run([f'{BUILD}/fabricwatchd', '--config', self.conf, '--once', *options],
-                              env=dict(os.environ, **self.umad), capture_output=True, text=True, timeout=120, cwd=self.home)
+                              env=dict(os.environ, **self.umad), capture_output=True, text=True, timeout=120 * slowness(), cwd=self.home)
 
     def findings(self):
         """Of fabricwatchd --once, by rule and link; none but those of links."""
@@ -91,12 +92,12 @@ class Links(unittest.TestCase):
                                       env=dict(os.environ, **self.umad))
         # Not killed: its children take away what ibsim's library has put into the folder.
         self.addCleanup(lambda: (daemon.poll() is None and daemon.terminate(), daemon.wait(60)))
-        wait_for('the counters', lambda: self.ended(daemon) or re.search(r'counters: all \d+ ports answer', self.log()))
+        self.hear(daemon, 'the counters', lambda: re.search(r'counters: all \d+ ports answer', self.log()))
         return daemon
 
-    def ended(self, daemon):
-        if daemon.poll() is not None:
-            raise AssertionError(f'fabricwatchd ended: {self.log()}')
+    def hear(self, daemon, what, probe):
+        """Waits for what the daemon logs."""
+        return wait_for(what, probe, daemon, f'{self.home}/log')
 
     def test_a_sound_fabric_is_silent(self):
         done = self.once()
@@ -115,7 +116,7 @@ class Links(unittest.TestCase):
                     'n[005-008]')]
         for line, rule, end, hosts in planted:
             self.console('PerformanceSet ' + line)
-            told = wait_for(rule, lambda: self.ended(daemon) or re.search(rf'info: ({rule} on .*)', self.log()))[1]
+            told = self.hear(daemon, rule, lambda: re.search(rf'info: ({rule} on .*)', self.log()))[1]
             self.assertIn(end, told)
             self.assertIn('(warn)', told)
             self.assertTrue(told.endswith(f'; hosts behind it: {hosts}'), told)
@@ -123,14 +124,14 @@ class Links(unittest.TestCase):
         began = re.findall(r'info: ((?:link|rail)\.\S+) on ', self.log())
         self.assertEqual(sorted(began), sorted(rule for _, rule, _, _ in planted))
         daemon.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.wait(20), 0, self.log())
+        self.assertEqual(daemon.wait(20 * slowness()), 0, self.log())
 
     def test_counters_are_not_cleared(self):
         host = self.ids['n003 mlx5_1']
         self.console(f'PerformanceSet "{host}"[1] PortCounters.SymbolErrorCounter=40')
         self.assertEqual(self.findings()['findings'], [])  # what was there before is nobody's growth
         subprocess.run([f'{BUILD}/railtopo', 'discover', '--live', '--out', f'{self.home}/live.json'], check=True,
-                       env=dict(os.environ, **self.umad), capture_output=True, timeout=60)
+                       env=dict(os.environ, **self.umad), capture_output=True, timeout=60 * slowness())
         live = {hca['guid']: hca for one in json.loads(self.log('live.json'))['hosts'] for hca in one['hcas']}
         lid = live['0x' + host[2:]]['ports'][0]['lid']
         counters = subprocess.run(['perfquery', str(lid), '1'], env=dict(os.environ, **self.umad), capture_output=True,
@@ -143,12 +144,12 @@ class Links(unittest.TestCase):
         host = self.ids['n003 mlx5_1']
         for attribute in (0x12, 0x1d):
             self.console(f'Error "{host}"[1] 100 {attribute}')
-            wait_for('the silence', lambda: self.ended(daemon) or 'counters: 1 of ' in self.log())
+            self.hear(daemon, 'the silence', lambda: 'counters: 1 of ' in self.log())
         self.console(f'Error "{host}"[1] 0')
-        wait_for('its end', lambda: self.ended(daemon) or len(re.findall('counters: all', self.log())) > 1)
+        self.hear(daemon, 'its end', lambda: len(re.findall('counters: all', self.log())) > 1)
         self.assertNotIn('links are not judged', self.log())
         daemon.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.wait(20), 0, self.log())
+        self.assertEqual(daemon.wait(20 * slowness()), 0, self.log())
 
     def test_rules_of_a_site(self):
         self.write('health.conf', '[[rule]]\nname = "link.integrity_errors"\nseverity = "evict"\n')
@@ -158,7 +159,7 @@ class Links(unittest.TestCase):
         self.write('health.conf', '[[rule]]\nname = "link.integrity_errors"\nseverity = "info"\n')
         daemon = self.start()
         self.console(f'PerformanceSet "{self.ids["leaf-su1-r1"]}"[2] PortCounters.LocalLinkIntegrityErrors=3')
-        wait_for('the rule of the site', lambda: self.ended(daemon) or re.search(r'link\.integrity_errors on .*\(info\)', self.log()))
+        self.hear(daemon, 'the rule of the site', lambda: re.search(r'link\.integrity_errors on .*\(info\)', self.log()))
         self.write('health.conf', '[[rule]]\nname = "link.integrity_errors"\nserverity = "warn"\n')
         daemon.send_signal(signal.SIGHUP)
         wait_for('the refusal', lambda: 'health.conf:3: link.integrity_errors: unknown key serverity' in self.log())
