@@ -8,11 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
 from archive import Archive, check, tarball, tests
+from railcluster.process import Pid, wait_for
+from railcluster.speed import slowness
 
 STAGES = Path(__file__).resolve().parents[1] / "stages.py"
 
@@ -48,7 +50,7 @@ class Run:
 
     def ends(self, status: int) -> str:
         """It ends so, and of its folder and of what it started nothing is left."""
-        out, _ = self.process.communicate(timeout=120)
+        out, _ = self.process.communicate(timeout=120 * slowness())
         check(self.process.returncode == status, "exit status", self.process.returncode, out)
         check(list(self.temporary.iterdir()) == [], *self.temporary.iterdir())
         check(sorted(path.name for path in self.kept.parent.iterdir()) == [self.kept.name], *self.kept.parent.iterdir())
@@ -79,10 +81,7 @@ def test_interrupted(folder) -> None:
         own = Path(folder) / name
         own.mkdir()
         run = Run(str(own), "sleep 300")
-        deadline = time.monotonic() + 60
-        while not (own / "environment").exists():
-            check(time.monotonic() < deadline and run.process.poll() is None, "it never came to Slurm's source")
-            time.sleep(0.05)
+        wait_for((own / "environment").exists, 60, "it to come to Slurm's source", every=0.05, needs=Pid.of(run.process.pid))
         if number == signal.SIGINT:
             os.killpg(run.process.pid, number)
         else:

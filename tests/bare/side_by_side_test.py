@@ -12,7 +12,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -20,6 +19,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "system"))
 from archive import check, tests
 from railcluster import workers
+from railcluster.process import Pid, wait_for
+from railcluster.speed import slowness
 from railcluster.workers import Plan, Test
 
 DOUBLE = """
@@ -87,7 +88,7 @@ def last_results(lines: list[str]) -> list[str]:
 
 def run(folder: str, found: list[Test], seconds: float = 60, times: int = 1) -> list[str]:
     process = pool(folder, found, seconds, times)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=60 * slowness())
     check(process.returncode == 0, process.returncode, out)
     return out.splitlines()
 
@@ -207,16 +208,13 @@ def test_stopped(folder) -> None:
         own = Path(folder) / name
         own.mkdir()
         process = pool(str(own), named("a.hang", "b.hang", "c.hang", "c.never"))
-        deadline = time.monotonic() + 60
-        while sum(what == "begin" for what, _, _ in notes(str(own))) < 3:
-            check(time.monotonic() < deadline and process.poll() is None, "three workers at once", *notes(str(own)))
-            time.sleep(0.02)
+        wait_for(lambda: sum(what == "begin" for what, _, _ in notes(str(own))) >= 3, 60, "three workers at once",
+                 [own / "notes"], every=0.02, needs=Pid.of(process.pid))
         os.kill(process.pid, number)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=60 * slowness())
         check(process.returncode != 0 and "RESULT" not in out, process.returncode, out)
-        while sum(what == "down" for what, _, _ in notes(str(own))) < 3:
-            check(time.monotonic() < deadline, f"{name}: workers that went their own way out", *notes(str(own)))
-            time.sleep(0.02)
+        wait_for(lambda: sum(what == "down" for what, _, _ in notes(str(own))) >= 3, 60,
+                 f"{name}: workers that went their own way out", [own / "notes"], every=0.02)
         check(not any(name == "c.never" for _, name, _ in notes(str(own))), "a test was begun after the end")
 
 

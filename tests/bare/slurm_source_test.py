@@ -10,11 +10,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
 from archive import Archive, check, tarball, tests
+from railcluster.process import Pid, wait_for
+from railcluster.speed import slowness
 
 SCRIPT = Path(__file__).resolve().parents[2] / "build-aux" / "slurm-source"
 VERSION = "22.05.8-4+deb12u3"
@@ -67,7 +69,7 @@ class World:
 
     def run(self, *words: str):
         process = self.start(*words)
-        out, error = process.communicate(timeout=60)
+        out, error = process.communicate(timeout=60 * slowness())
         return process.returncode, out.strip(), error
 
     def forget(self) -> None:
@@ -177,12 +179,10 @@ def test_killed(folder) -> None:
     for number, leftovers in ((signal.SIGKILL, 1), (signal.SIGTERM, 0)):
         world.archives(files, files=files)
         process = world.start()
-        deadline = time.monotonic() + 30
-        while not list(world.cache.glob("railyard/fetch.*/source/build/half")):
-            check(time.monotonic() < deadline and process.poll() is None, "configure never ran")
-            time.sleep(0.02)
+        wait_for(lambda: list(world.cache.glob("railyard/fetch.*/source/build/half")), 30, "configure to run", every=0.02,
+                 needs=Pid.of(process.pid))
         os.killpg(process.pid, number)
-        out, error = process.communicate(timeout=30)
+        out, error = process.communicate(timeout=30 * slowness())
         check(process.returncode != 0 and out == "", process.returncode, out, error)
         check(len(world.left()) == leftovers, world.left())
         world.archives(FILES)

@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "system"))
 from archive import Archive, check, tests
+from railcluster.speed import slowness
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -24,7 +26,7 @@ def stopped(folder: str, command: list) -> list[str]:
     archive.write()
     (root / "apt.sources").write_text(archive.stanza("deb-src"))
     environment = {**os.environ, "XDG_CACHE_HOME": f"{folder}/cache", "RAILYARD_APT_SOURCES": f"{folder}/apt.sources"}
-    done = subprocess.run([sys.executable, "-B", *command, "--build", f"{folder}/build"], env=environment, timeout=120,
+    done = subprocess.run([sys.executable, "-B", *command, "--build", f"{folder}/build"], env=environment, timeout=120 * slowness(),
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     check(done.returncode == 1, "exit status", done.returncode, done.stdout)
     for part in ("slurm-source: ", "slurm-wlm", "what jobs ask for (--rail-span, --restart=auto) would be honoured by nobody",

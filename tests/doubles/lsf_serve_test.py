@@ -17,9 +17,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(HERE / "lsf"))
+sys.path[:0] = [str(HERE / "lsf"), str(HERE.parent / "system")]
 import configuration   # pylint: disable=wrong-import-position
 import replay        # pylint: disable=wrong-import-position
+from railcluster import process as waiting  # pylint: disable=wrong-import-position
 
 DEADLINE = 120   # seconds; all of this takes some ten
 ROOT = os.geteuid() == 0
@@ -76,13 +77,10 @@ class Yard:
 
 
 def wait_for(condition, what, seen=lambda: ""):
-    until = time.monotonic() + DEADLINE
-    while time.monotonic() < until:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"waited {DEADLINE} s for {what}; {seen()}")
+    try:
+        return waiting.wait_for(condition, DEADLINE, what, every=0.02)
+    except waiting.Timeout as error:
+        raise AssertionError(f"{error}; {seen()}") from error
 
 
 def same(mine, wanted):

@@ -8,25 +8,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, f'{HERE}/../system')
+from railcluster.process import wait_for  # noqa: E402
+
 EXPORTER = shutil.which('prometheus-node-exporter') or '/usr/bin/prometheus-node-exporter'
 
 
 def gen(*args):
     subprocess.run([sys.executable, f'{HERE}/gen_sysfs.py', *args], check=True)
-
-
-def wait_for(what, probe, seconds=20):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        result = probe()
-        if result is not None:
-            return result
-        time.sleep(0.05)
-    sys.exit(f'sysfs_test: {what} did not come within {seconds} s')
 
 
 def main():
@@ -64,7 +57,7 @@ def main():
                         return int(f[1].split(':')[1], 16)
                 return None
 
-            address = f'http://127.0.0.1:{wait_for("the exporter", port)}/metrics'
+            address = f'http://127.0.0.1:{wait_for(port, 20, "the exporter", every=0.05)}/metrics'
             text = urllib.request.urlopen(address, timeout=20).read().decode()
         finally:
             exporter.terminate()
