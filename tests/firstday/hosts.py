@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "system"))
 
 from railcluster.hosts import NotPermitted, Yard  # noqa: E402
 from railcluster.process import Timeout, wait_for  # noqa: E402
+from railcluster.speed import slowness  # noqa: E402
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # A host that has this folder finds its HCAs, class/infiniband, in /sys.
@@ -175,14 +176,15 @@ class Hosts(Yard):
 
     def on(self, name: str, command: str, user: str = "root", env: Optional[dict[str, str]] = None, answer: str = "",
            seconds: float = 120) -> subprocess.CompletedProcess:
-        """Runs a shell's command in a host, as a person who logged in there; stdout has its errors, too."""
+        """Runs a shell's command in a host, as a person who logged in there; stdout has its errors, too. It has these seconds,
+        more on a slow machine."""
         home = "/root" if user == "root" else f"/home/{user}"
         enter = ["nsenter", "-t", str(self.inits[name].pid), "-m", "-n", "-p", "-u", "-i", "-C", "--", "env", "-i",
                  f"PATH={PATH}", f"HOME={home}", f"USER={user}", "TERM=dumb", "LC_ALL=C.UTF-8"]
         become = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--"]
         enter += [f"{key}={value}" for key, value in (env or {}).items()]
         return subprocess.run([*enter, *become, "bash", "-c", f"cd {home}\n{command}"], input=answer,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds * slowness(), check=False)
 
     def close(self) -> None:
         """Ends all; the yard takes its folder and its cgroups along."""
