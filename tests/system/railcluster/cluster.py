@@ -102,6 +102,7 @@ class Cluster:
         self.userland = Userland(options.userland)
         self.daemons: dict[tuple[str, str], Daemon] = {}
         self.cut_cables: set[str] = set()
+        self.own_files: set[str] = set()  # in its root directory, when it was started
         self.slurm: Slurm
         self.fabric = Fabric(root)
         self.agents = Agents(self) if options.build else None
@@ -137,6 +138,7 @@ class Cluster:
                 if step() is not False:
                     say(f"{part}: {time.monotonic() - begin:.1f} s")
             cluster._record()
+            cluster.own_files = set(os.listdir(root))
         except BaseException:
             cluster.close(keep_files="RAIL_KEEP_LOGS" in os.environ)
             raise

@@ -1,8 +1,20 @@
 """Undoing every fault: a cluster that several tests share is the same for each of them."""
 
+import shutil
 import signal
 
 from .process import wait_for
+
+
+def forget_files(cluster) -> None:
+    """Removes what tests and their jobs have written: beside the cluster's own files, and on the shared file system."""
+    scratch = cluster.root / "scratch"
+    left = [path for path in cluster.root.iterdir() if path.name not in cluster.own_files and path != scratch]
+    for path in [*left, *(scratch.iterdir() if scratch.exists() else ())]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def restore(cluster) -> None:
@@ -11,6 +23,7 @@ def restore(cluster) -> None:
         daemon.kill(signal.SIGCONT)
     if cluster.lsf:
         cluster.lsf.restore()
+        forget_files(cluster)
         return
     if not cluster.alive("ctl", "slurmctld"):
         cluster.start_slurmctld()
@@ -26,6 +39,7 @@ def restore(cluster) -> None:
         cluster.agents.restore()
     wait_for(lambda: not cluster.out("squeue", "-h"), 60, "the last test's jobs to be gone",
              [cluster.log("ctl", "slurmctld")])
+    forget_files(cluster)
 
     def idle() -> bool:
         wrong = [node for node, state in cluster.node_states().items() if state != "idle"]
