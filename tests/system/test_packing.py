@@ -9,6 +9,7 @@ import time
 from railcluster.cluster import Options
 from railcluster.process import wait_for
 from railcluster.queue import comment, fields, log_lines, nodes_of, state, submit, units_of
+from railcluster.speed import slowness
 from railcluster.testing import check, equal, holds
 
 NEEDS = ["railtopo", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
@@ -82,7 +83,7 @@ def test_a_gang_preempts_the_least_work_at_risk(cluster):
     health = cluster.root / "state" / "health.json"
     now = int(time.time())
     health.write_text(json.dumps({"v": 1, "written": now, "hosts": {}, "saved": {oldest: now}}))
-    time.sleep(2.5)  # slurmctld looks at the file once a second
+    time.sleep(2.5 * slowness())  # slurmctld looks at the file once a second
     gang, where = placed(cluster, "-p", "high", "-N4")
     equal(where, first[:4], "the place of the job that saved last")
     holds(comment(cluster, gang), f"1 of 3 jobs that may be preempted, {oldest} (4 nodes, ", "gang's comment")
@@ -90,6 +91,6 @@ def test_a_gang_preempts_the_least_work_at_risk(cluster):
     equal([state(cluster, job) for job in others], ["CONFIGURING"] * 2, "the others")
     # Two units are wanted: all that is left to take. What may not be preempted stays.
     refused = submit(cluster, "-p", "high", "-N12")
-    time.sleep(2.5)
+    time.sleep(2.5 * slowness())
     equal(state(cluster, refused), "PENDING", "a gang for which there is no room even without them")
     equal([state(cluster, job) for job in others], ["CONFIGURING"] * 2, "the others")

@@ -15,6 +15,7 @@ from typing import Optional
 
 from .jobs import Job, Seen
 from .process import wait_for
+from .speed import slowness
 
 SOURCE = Path(__file__).resolve().parents[3]
 PROGRAM = SOURCE / "tests" / "doubles" / "lsf" / "lsf_double"
@@ -36,6 +37,11 @@ QUEUES = [
 
 # mpirun refuses root, as whom all runs here, unless it is told twice.
 MPIRUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def _timing() -> dict:
+    """On a slow machine a host that is silent is given up later, by exchanges of 5 s: what its agent does meanwhile takes longer."""
+    return {"timing": {"HOST_INACTIVITY_LIMIT": 2 + round(4 * (slowness() - 1))}} if slowness() > 1 else {}
 
 
 class Lsf:
@@ -69,7 +75,7 @@ class Lsf:
         what = {"conf": str(self._write_conf()), "prefix": [str(enter), "%h"]} if self.cluster.options.lsf_files else \
             {"master": "ctl", "administrators": ["root"], "hosts": hosts, "groups": {}, "queues": self._queues()}
         (self.folder / "lsf.json").write_text(json.dumps({
-            **what, "first_request_is_administrators": False, "run": not pretended, "duration": 86400.0}, indent=1))
+            **what, **_timing(), "first_request_is_administrators": False, "run": not pretended, "duration": 86400.0}, indent=1))
         log = self.cluster.log("ctl", "lsf")
         with open(log, "ab") as out:
             process = subprocess.Popen([*self.cluster.yard.yard_prefix(), sys.executable, "-B", str(PROGRAM), "serve", str(self.folder)],
