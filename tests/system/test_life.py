@@ -4,6 +4,7 @@ test_slurm2411_life.py runs some of them on the other release.
 """
 
 import signal
+import time
 
 from railcluster import slurm
 from railcluster.cluster import BACKUP, Cluster, Options
@@ -21,8 +22,9 @@ NEEDS = [*PLUGINS, "src/sched/slurm/shadow/.libs/select_cons_tres.so"]
 def wait_saved(cluster):
     """Slurm writes what became of jobs a few seconds later; what it has not written when it is killed, it forgets."""
     path = cluster.root / "state" / "job_state"
-    submit(cluster, "-N1", "--hold", "-J", "saved-to-here")
-    wait_for(lambda: b"saved-to-here" in path.read_bytes(), 20, "the jobs to be saved")
+    name = f"saved-{time.monotonic_ns()}"  # an earlier test's stands there as long as Slurm remembers its jobs
+    submit(cluster, "-N1", "--hold", "-J", name)
+    wait_for(lambda: name.encode() in path.read_bytes(), 20, "the jobs to be saved")
 
 
 def asked(cluster, job):

@@ -2,11 +2,14 @@
 
 import contextlib
 import json
+import tempfile
 import time
+from pathlib import Path
 
 from railcluster.process import wait_for
 from railcluster.queue import (TIME, asked, comment, fields, fill, leave_five_free, log_lines, nodes_of, refused,
                                restart_slurmctld, running_on, state, submit, units_of, wait_state)
+from railcluster.speed import slowness
 from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["railtopo", "railckpt", ".libs/select_rail.so", ".libs/job_submit_rail.so", ".libs/spank_rail.so"]
@@ -295,8 +298,9 @@ def test_preemption_takes_one_unit_and_the_least_work(cluster):
     as its own railckpt told nodewatchd, restartd and by the health file slurmctld, though it has run the longest."""
     with preempting(cluster):
         halves = [nodes for unit in cluster.units for nodes in (unit[:4], unit[4:])]
-        folder = cluster.root / "scratch" / "preempted"
-        (folder / "ck").mkdir(parents=True)
+        (cluster.root / "scratch").mkdir(exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=cluster.root / "scratch"))
+        (folder / "ck").mkdir()
         script = (f"cd {folder}; echo weights >state; until [ -e go ]; do sleep 0.1; done; "
                   f"{cluster.options.build}/railckpt commit --step 1 state; sleep 600")
         saving = submit(cluster, "-p", "low", "-N4", "-w", ",".join(halves[0]), "--requeue", f"--ckpt-dir={folder}/ck",
@@ -312,7 +316,7 @@ def test_preemption_takes_one_unit_and_the_least_work(cluster):
         health = cluster.root / "state" / "health.json"
         wait_for(lambda: health.exists() and saving in json.loads(health.read_text()).get("saved", {}), 40,
                  "restartd to write when the job saved", [cluster.log("ctl", "restartd"), cluster.root / f"{saving}.out"])
-        time.sleep(2.5)  # slurmctld looks at the file once a second
+        time.sleep(2.5 * slowness())  # slurmctld looks at the file once a second
         gang = submit(cluster, "-p", "high", "-N4")
         equal(running_on(cluster, gang), halves[0], "the place of the job that saved")
         holds(comment(cluster, gang), f"takes the place of 1 of 2 jobs that may be preempted, {saving} (4 nodes, ", "comment")

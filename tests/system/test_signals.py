@@ -73,7 +73,9 @@ def test_a_planted_fault_is_seen_beside_its_rule(cluster):
     until(cluster, "gpu3", BRAKE, ("cleared",))
 
     cluster.agents.set_links("n001", True)  # as they are; the agent forgets what it counted when this test is over
-    gen_sysfs.assign(str(cluster.agents.hardware("n001") / "sys"), "mlx5_1.link_downed=1", LINK_GBPS)
+    sysfs = cluster.agents.hardware("n001") / "sys"
+    counted = int((sysfs / "class/infiniband/mlx5_1/ports/1/counters/link_downed").read_text())
+    gen_sysfs.assign(str(sysfs), f"mlx5_1.link_downed={counted + 1}", LINK_GBPS)
     until(cluster, "mlx5_1:1", "ib.counter.link_downed#flaps", ("ok",))
     wait_for(lambda: any(row["state"] == "finding" and row["value"] == 1 and row["compared"] == 1 for row in
                          signals(cluster, "--component", "mlx5_1", "--rule", "ib.counter.link_downed")[1]),
