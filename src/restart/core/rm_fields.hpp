@@ -35,6 +35,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmFailure> auto& fail
     codec("code", failure.code);
     codec("ended", failure.ended);
     codec.maybe("nodes", failure.nodes);
+    codec.maybe("signalled", failure.signalled);
 }
 
 } // namespace restart

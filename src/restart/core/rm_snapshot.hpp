@@ -67,6 +67,9 @@ struct RmFailure {
     std::uint32_t code = 0; // exit status of its script, or the number of the signal that ended it + 128
     base::Time ended{};
     std::vector<std::string> nodes; // it ran on; of a heterogeneous job those of all components
+    // By a signal that its user may have sent, which LSF's lists do not say: no failure of its own, but the
+    // doing of a fault that came then. ResourceManager::perform() finds out before it is started again.
+    bool signalled = false;
     bool operator==(const RmFailure&) const = default;
 };
 

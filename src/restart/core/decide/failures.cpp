@@ -171,8 +171,8 @@ void decide_failures(StepContext& ctx) {
         if (room <= 0) return;
         const auto before = ctx.state.next_incident;
         if (job.judged_epoch == job.rm.restarts || job_in_flight(ctx.state, id)) continue;
-        if (job.rm.phase == JobPhase::ended && !is_anothers(ctx, id, job.rm.restarts) &&
-            hosts_have_spoken(ctx, job))
+        if (job.rm.phase == JobPhase::ended && !job.rm.failure->signalled &&
+            !is_anothers(ctx, id, job.rm.restarts) && hosts_have_spoken(ctx, job))
             judge_failure(ctx, id, job);
         else if (job.rm.phase == JobPhase::pending && job.rm.unlaunched && job.rm.restart == true &&
                  job.rm.restarts > 0)

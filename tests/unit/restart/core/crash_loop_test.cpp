@@ -103,6 +103,22 @@ TEST_CASE("a job whose host was lost is the host's loss, also when its script no
     CHECK(world.state().incidents.empty());
 }
 
+TEST_CASE("a job that a signal ended is started again where its host was lost, and is not judged otherwise") {
+    World world(8);
+    const auto job = submit(world, "any");
+    world.run(5);
+    const bool lost = GENERATE(true, false);
+    if (lost) world.power_off("n002");
+    world.run(0.25);
+    world.fail_job(job, 137, true); // mpirun ended its ranks, or their user did
+    world.run(60);
+    INFO(world.story());
+    CHECK(world.count(ActionKind::requeue_job) == (lost ? 1 : 0));
+    CHECK(world.job(job).restarts == (lost ? 1U : 0U));
+    CHECK_FALSE(world.noted("failed by itself"));
+    CHECK(world.state().incidents.empty());
+}
+
 TEST_CASE("a job that is leaving when it is to be requeued starts again once it is known to have failed") {
     World world(8);
     const auto job = fail_beside_a_lost_host(world, GENERATE(1U, 139U));

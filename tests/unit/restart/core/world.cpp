@@ -296,7 +296,8 @@ void World::settle(Job& job) {
     if (job.fails_at && *job.fails_at <= now_) {
         job.rm.phase = JobPhase::ended;
         job.rm.failure =
-            restart::RmFailure{job.code, *std::exchange(job.fails_at, {}), std::exchange(job.rm.nodes, {})};
+            restart::RmFailure{job.code, *std::exchange(job.fails_at, {}), std::exchange(job.rm.nodes, {}),
+                               std::exchange(job.signalled, false)};
     }
     if (!job.ends_at || *job.ends_at > now_) return;
     job.ends_at.reset();
@@ -333,8 +334,9 @@ void World::schedule() {
     }
 }
 
-void World::fail_job(base::JobId id, std::uint32_t code) {
+void World::fail_job(base::JobId id, std::uint32_t code, bool signalled) {
     auto& job = jobs_.at(id);
+    job.signalled = signalled;
     job.rm.phase = JobPhase::completing;
     job.code = code;
     job.fails_at = now_ + base::duration_from_seconds(failure_settles);
