@@ -91,6 +91,31 @@ def test_the_loss_of_the_first_host(cluster):
     check(lost not in again, f"{lost} is not among {again}")
 
 
+def test_a_job_that_ended_a_moment_after_the_loss_is_not_lost(cluster):
+    """mpirun notices a lost host by itself, and ends with its ranks' signal before anybody has decided; a person's bkill stands."""
+    cluster.agents.wait_heard()
+    folder = cluster.root / "scratch"
+    folder.mkdir(exist_ok=True)
+    ends = folder / "ends"
+    script = folder / "ranks.sh"  # its second start does not end
+    script.write_text(f"#!/bin/sh\necho start >>{folder}/starts\nuntil [ -e {ends} ]; do sleep 0.05; done\nrm {ends}\nkill -KILL $$\n")
+    script.chmod(0o755)
+    job = bsub(cluster, 2, str(script), env={"RAIL_RESTART": "auto"})
+    killed = bsub(cluster, 2, "sleep", "600", env={"RAIL_RESTART": "auto"})
+    lost = job.wait("RUN", queue="gang")[1]
+    others = killed.wait("RUN", queue="gang")
+    wait_for((folder / "starts").exists, 20, "the job to have begun", job.logs())
+    cluster.power_off(lost)
+    cluster.power_off(others[1])
+    ends.touch()
+    cluster.out("bkill", str(killed.number))
+    again = job.wait("RUN", 120, queue="gang", without=lost)
+    check(lost not in again, f"{lost} is not among {again}")
+    wait_for(lambda: (folder / "starts").read_text().count("start") == 2, 60, "its second start", job.logs())
+    equal(killed.bjobs()[0], "EXIT", "the job that its user ended")
+    holds(notes(cluster, str(killed.number)), "has ended", "what is told of the job that its user ended")
+
+
 def test_drain_and_resume(cluster):
     cluster.agents.wait_heard()
     host = cluster.nodes[0]

@@ -23,8 +23,9 @@ constexpr base::Duration shown_failed{60'000};
 // A job may save for long before it ends (JOB_TERMINATE_INTERVAL); what holds it later was not ordered here.
 constexpr base::Duration longest_requeue{3'600'000};
 
-// Ended by bkill, or at its limit: no failure of its own.
-constexpr std::array<std::uint32_t, 4> ended_by_others{130, 137, 140, 143};
+constexpr std::uint32_t at_its_limit = 140;
+// By bkill, or by mpirun that lost a host.
+constexpr std::array<std::uint32_t, 3> signalled{130, 137, 143};
 
 bool is_any(const std::string& state, std::initializer_list<std::string_view> of) {
     return std::find(of.begin(), of.end(), state) != of.end();
@@ -267,9 +268,10 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
             known.over = true;
             job.phase = JobPhase::ended;
             const auto code = read->second.exit_code;
-            if (code && *code != 0 &&
-                std::find(ended_by_others.begin(), ended_by_others.end(), *code) == ended_by_others.end())
-                job.failure = RmFailure{*code, *known.gone, job.nodes};
+            if (code && *code != 0 && *code != at_its_limit)
+                job.failure =
+                    RmFailure{*code, *known.gone, job.nodes,
+                              std::find(signalled.begin(), signalled.end(), *code) != signalled.end()};
         }
     }
 }
@@ -284,6 +286,13 @@ bool LsfJobs::exclude(base::JobId id, const std::vector<std::string>& add,
     for (const auto& name : readmit)
         std::erase(excluded, name);
     return true;
+}
+
+void LsfJobs::set_over(base::JobId id) {
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end()) return;
+    found->second.over = true;
+    found->second.job.failure.reset();
 }
 
 const RmJob* LsfJobs::find(base::JobId id) const {
@@ -344,8 +353,7 @@ LsfJobs::in_order(const std::map<std::string, std::int64_t>& priorities, const L
     std::map<std::string_view, std::vector<const Known*>> sharing; // by queue: all that wait or hold hosts
     std::map<Rank, std::vector<const Known*>> waiting;
     for (const auto& [id, known] : jobs_) {
-        if (known.over || known.user.empty() ||
-            (managed(known) && !known.details && !known.unreadable))
+        if (known.over || known.user.empty() || (managed(known) && !known.details && !known.unreadable))
             continue;
         if (managed(known) && known.details && shares.contains(known.job.home))
             sharing[known.job.home].push_back(&known);

@@ -68,6 +68,8 @@ public:
     std::vector<base::JobId> stopped(base::Time now) const;
 
     // Null: not known.
+    // What failed was ended by a person: it is not shown any more.
+    void set_over(base::JobId id);
     const RmJob* find(base::JobId id) const;
     const LsfJobDetails* details(base::JobId id) const;
     std::vector<const RmJob*> gangs_on(const std::string& host) const; // that run there

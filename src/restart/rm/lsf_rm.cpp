@@ -275,8 +275,13 @@ private:
         if (!row) return row.error();
         const auto* known = jobs_.find(id);
         const bool later = known != nullptr && known->restarts > action.job.epoch;
-        if (!later && !action.ended && is_over(*row))
+        const bool over = is_over(*row);
+        // That it failed is known where it was seen to: what ended otherwise has ended.
+        const auto* failure = known != nullptr && known->failure ? &*known->failure : nullptr;
+        if (!later && over && failure == nullptr && (known != nullptr || !action.ended))
             return Error{Code::not_found, fmt::format("job {} has ended", to_string(id))};
+        if (!later && over && failure != nullptr && failure->signalled)
+            if (auto stands = ended_by_itself(id); !stands) return stands;
         jobs_.exclude(id, action.exclude, {});
         if (row->state == "PSUSP" && !action.hold) jobs_.expect_hold(id, false, base::now());
         if (later) return {};
@@ -284,11 +289,21 @@ private:
         if (row->state == "PSUSP") return {};
         if (auto parked = park(id, row->queue); !parked) return parked;
         std::vector<std::string> words;
-        if (action.ended) words.emplace_back("-e");
+        if (over || action.ended) words.emplace_back("-e");
         if (!action.hold) return requeue(id, std::move(words));
         words.insert(words.begin(), "brequeue");
         words.insert(words.end(), {"-H", to_string(id)});
         return order_requeue(std::move(words));
+    }
+
+    // The word of a person who ended it stands.
+    Expected<void> ended_by_itself(base::JobId id) {
+        auto history = commands_.run({"bhist", "-l", to_string(id)});
+        if (!history) return std::move(history).error();
+        if (!ended_by_person(*history)) return {};
+        jobs_.set_over(id);
+        return Error{Code::not_found,
+                     fmt::format("job {} was ended by its user or an administrator", to_string(id))};
     }
 
     // One that was asked for already, for another host that the job lost or by a person, is as good.

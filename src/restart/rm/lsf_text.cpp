@@ -230,6 +230,13 @@ public:
             const auto rest = line.substr(at + exited.size());
             job_.exit_code = number<std::uint32_t>(rest.substr(0, rest.find_first_not_of("0123456789")));
         }
+        constexpr std::string_view signalled = ": Exited by signal ";
+        if (const auto at = line.find(signalled); at != std::string_view::npos) {
+            const auto rest = line.substr(at + signalled.size());
+            if (const auto signal =
+                    number<std::uint32_t>(rest.substr(0, rest.find_first_not_of("0123456789"))))
+                job_.exit_code = 128 + *signal;
+        }
     }
 
 private:
@@ -403,6 +410,34 @@ std::map<std::string, std::string> read_host_notes(std::string_view text) {
         }
     });
     return notes;
+}
+
+bool ended_by_person(std::string_view history) {
+    // Lines are cut at 80 columns, also within words, and go on behind blanks.
+    std::vector<std::string> entries;
+    each_line(history, [&](std::string_view line) {
+        if (line.starts_with(' ') && !entries.empty())
+            entries.back() += trimmed(line);
+        else
+            entries.emplace_back(line);
+    });
+    bool person = false;
+    for (const std::string_view entry : entries) {
+        const auto moment = entry.find(": ");
+        const auto said = moment == std::string_view::npos ? std::string_view() : entry.substr(moment + 2);
+        const auto says = [&](std::string_view words) { return said.starts_with(words); };
+        if (says("Starting ") || says("Started ") || says("Dispatched "))
+            person = false;
+        else if (says("Signal <KILL> requested ") || says("Signal <TERM> requested ") ||
+                 says("Signal <INT> requested "))
+            person = true;
+        else if (says("Exited") || says("Completed <exit>"))
+            for (const auto* word :
+                 {"TERM_OWNER", "TERM_ADMIN", "TERM_FORCE_OWNER", "TERM_FORCE_ADMIN", "TERM_BUCKET_KILL",
+                  "TERM_RUNLIMIT", "TERM_CPULIMIT", "TERM_DEADLINE", "TERM_MEMLIMIT"})
+                person |= said.find(word) != std::string_view::npos;
+    }
+    return person;
 }
 
 base::Expected<std::map<std::string, std::int64_t>> read_queue_priorities(std::string_view text) {

@@ -38,6 +38,10 @@ struct LsfJobRow {
 // with a line break leaves. Errors (Code::unfit): the text is no list of jobs at all.
 base::Expected<std::vector<LsfJobRow>> read_job_rows(std::string_view text);
 
+// Whether the last run of a job was ended by a person or at a limit, by its history (`bhist -l`): "Signal
+// <KILL> requested by user or administrator <alice>", of IBM's LSF also "TERM_OWNER" and the like.
+bool ended_by_person(std::string_view history);
+
 // A name with a line break may look like the row of another job. Of each job that stands there twice, or that
 // is `odd`, one row is left, in the place of its first: what `ask` returns, who asked LSF for it alone, and
 // none where that is Code::not_found. `most` jobs are asked for; the rest stays as it is.

@@ -23,7 +23,7 @@ class Engine {
 public:
     explicit Engine(const std::string& gangs_wait) {
         for (const auto* name :
-             {"bjobs", "bhosts", "bqueues", "bmod", "bresume", "bswitch", "bstop", "brequeue"})
+             {"bhist", "bhosts", "bjobs", "bmod", "bqueues", "brequeue", "bresume", "bstop", "bswitch"})
             add(name);
         put("bhosts.-w",
             "HOST_NAME          STATUS          JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV \n"
@@ -96,10 +96,11 @@ public:
     void read() { REQUIRE(rm->read()); }
     base::Expected<void> place() { return perform(restart::PlaceJob{target(), {"n2", "n1"}}); }
     base::Expected<void> park() { return perform(restart::ParkJob{target(), "gang"}); }
-    base::Expected<void> requeue(bool hold = false) {
+    base::Expected<void> requeue(bool hold = false, bool ended = false) {
         restart::RequeueJob action;
         action.job = target();
         action.hold = hold;
+        action.ended = ended;
         return perform(action);
     }
 
@@ -162,6 +163,42 @@ TEST_CASE("a held gang is given its hosts and resumed, and requeued held") {
     engine.job("PSUSP");
     engine.read();
     CHECK(engine.placeable());
+}
+
+TEST_CASE(
+    "a job that a signal ended as its host was lost is requeued from its end, unless a person sent it") {
+    Engine engine("parked");
+    restart::RmJob job; // as it was seen to end
+    job.id = JobId(44);
+    job.name = "44";
+    job.phase = restart::JobPhase::ended;
+    job.nodes = {"n2", "n1"};
+    job.failure = restart::RmFailure{137, base::now(), job.nodes, true};
+    engine.rm->recall({job});
+    engine.job("EXIT", "8*n2:8*n1");
+    engine.read();
+    engine.asked();
+    SECTION("by mpirun that lost a host") {
+        engine.put("bhist.-l",
+                   "Sun Nov 22 01:21:22: Starting (Pid 678);\nSun Nov 22 01:21:32: Exited by signal 9;\n");
+        REQUIRE(engine.requeue());
+        CHECK(engine.asked() == Lines{"bhist|-l|44", "brequeue|-e|44"});
+    }
+    SECTION("by bkill") {
+        engine.put("bhist.-l",
+                   "Sun Nov 22 01:21:22: Starting (Pid 678);\n"
+                   "Sun Nov 22 01:21:30: Signal <KILL> requested by user or administrator <alice>;\n"
+                   "Sun Nov 22 01:21:32: Exited by signal 9;\n");
+        const auto refused = engine.requeue();
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == base::Code::not_found);
+        CHECK(engine.asked() == Lines{"bhist|-l|44"});
+        CHECK_FALSE(engine.requeue(false, true)); // by who had not heard of it yet
+        CHECK(engine.asked() == Lines{});
+        const auto read = engine.rm->read(); // nothing is left of it to act on
+        REQUIRE(read);
+        CHECK(read->jobs.empty());
+    }
 }
 
 TEST_CASE("what its user holds is not resumed") {

@@ -127,6 +127,47 @@ TEST_CASE("the end of a job is read") {
     CHECK(jobs.at(JobId(122)).exit_code == 7U);
 }
 
+TEST_CASE("a signal that ended a job is told as a shell does") {
+    const auto jobs = restart::read_job_details(
+        "\nJob <122>, Job Name <bad>, User <alice>, Project <default>, Status <EXIT>, Queue <normal>, "
+        "Command <sleep 60>\n"
+        "Sun Nov 22 01:35:30: Started on <n8>, Execution Home </home/alice>, Execution CWD </home/alice>;\n"
+        "Sun Nov 22 01:35:32: Exited by signal 9. The CPU time used is 0.0 seconds;\n",
+        now);
+    CHECK(jobs.at(JobId(122)).exit_code == 137U);
+}
+
+TEST_CASE("whether a person ended a job's last run stands in its history") {
+    const std::string head =
+        "\nJob <24>, User <alice>, Project <default>, Command <sleep 600>\n"
+        "Sun Nov 22 01:21:19: Submitted from host <ctl>, to Queue <rail>, CWD <$HOME>;\n"
+        "Sun Nov 22 01:21:22: Dispatched to <n7>;\nSun Nov 22 01:21:22: Starting (Pid 678);\n";
+    const std::string killed =
+        "Sun Nov 22 01:21:33: Signal <KILL> requested by user or administrator <lsfadmin\n"
+        "                     >;\n";
+    const std::string ended =
+        "Sun Nov 22 01:21:34: Exited with exit code 130. The CPU time used is 0.0 second\n"
+        "                     s;\n";
+    CHECK_FALSE(restart::ended_by_person(head + ended));
+    CHECK(restart::ended_by_person(head + killed + ended));
+    const std::string requeued =
+        "Sun Nov 22 01:21:24: Signal <REQUEUE_PEND> requested by user or administrator \n"
+        "                     <root>;\n";
+    CHECK_FALSE(restart::ended_by_person(head + requeued + ended));
+    // Of the run before: this one ended otherwise.
+    CHECK_FALSE(restart::ended_by_person(head + killed + ended +
+                                         "Sun Nov 22 01:22:22: Dispatched to <n8>;\n" + ended));
+    // IBM Spectrum LSF 10.1, bhist(1).
+    CHECK(restart::ended_by_person(
+        head + "Sun Nov 22 01:21:34: Exited with exit code 130. The CPU time used is 0.0 se\n"
+               "                     conds; TERM_OWNER: job killed by owner.;\n"));
+    // What a user calls a job is not said of it.
+    CHECK_FALSE(restart::ended_by_person(
+        "\nJob <24>, Job Name <x: Signal <KILL> requested by user or administrator>\n" +
+        head.substr(head.find("Sun")) + ended));
+    CHECK_FALSE(restart::ended_by_person(""));
+}
+
 TEST_CASE("what a user calls a job does not pass for LSF's words about another") {
     const auto twice =
         restart::read_job_rows(list + "5 root RUN gang ctl 8*n1 x Nov 22 01:35\n" + list.substr(82));
