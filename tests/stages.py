@@ -125,11 +125,14 @@ class Stages:
     def __init__(self, build, choice, results):
         self.build, self.choice, self.results = build, choice, results
         self.asan = build.with_name(build.name + "-asan")
-        self.asan_build = self.other_root = self.nvml = None
+        self.asan_configuring = self.asan_build = self.other_root = self.nvml = None
 
     # --- building ---
 
     def build_all(self):
+        if self.choice.any("sanitizers"):  # beside the other: each leaves a core idle
+            self.asan_configuring = builder.start_configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers(),
+                                                            what="configure with sanitizers")
         builder.configure(self.build, ["--enable-werror"], say, ("", "trixie"), builder.more_sources(say))
         self.other_root = self.start_other_root()
         self.nvml = self.start_nvml_header()
@@ -311,7 +314,8 @@ class Stages:
     def start_sanitizers(self):
         """Builds in the background, on time that nobody else wants: the other stages leave most of it."""
         try:
-            builder.configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers())
+            if self.asan_configuring:
+                self.asan_configuring.wait(lambda text: None)  # it has had the time of all that was made
             self.asan_build = builder.start_make(self.asan, self.sanitized_programs(), "make with sanitizers", IDLE_SESSION)
         except builder.Failed:
             pass  # the stage itself tells
@@ -472,8 +476,9 @@ def run_stages(stages):
     try:
         return stages.run()
     finally:
-        if stages.asan_build:
-            stages.asan_build.stop()
+        for step in (stages.asan_configuring, stages.asan_build):
+            if step:
+                step.stop()
         for fetching in (stages.other_root, stages.nvml):
             if fetching and fetching.poll() is None:
                 fetching.terminate()

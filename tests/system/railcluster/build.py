@@ -129,14 +129,44 @@ class Configured:
         return found or f"the build is configured without {option}"
 
 
+class Configuring:
+    """configure under way in a build directory; wait() ends it, and notes what it was called with."""
+
+    def __init__(self, build: Path, command: list[str], have: Configured, tools: list[str], missing: dict[str, str], what: str):
+        self.build, self.command, self.have, self.tools, self.missing = build, command, have, tools, missing
+        self.begun = build / f"{RECORD}.new"
+        # While configure runs, nothing says that it is done.
+        (build / RECORD).rename(self.begun) if (build / RECORD).exists() else self.begun.touch()
+        self.step = Step(what, command, build / "logs" / "configure.log", build)
+
+    def wait(self, say: Callable[[str], None]) -> None:
+        self.step.wait(say)
+        if self.have.tools and (self.have.tools != self.tools or self.have.source != [word for word in self.command if word.startswith(FIRST)]):
+            # Headers of another release may be older than the objects: make would not see the difference.
+            run_step("make clean", ["make", "clean"], self.build / "logs" / "clean.log", self.build, say, {"MAKEFLAGS": ""})
+        self.begun.write_text(json.dumps({"command": self.command, "tools": self.tools, "missing": self.missing}, indent=1) + "\n")
+        self.begun.rename(self.build / RECORD)
+
+    def stop(self) -> None:
+        self.step.stop()
+
+
 def configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",),
               more: Sequence[str] = (), using: Sequence[str] = ()) -> None:
+    """start_configure() to its end."""
+    configuring = start_configure(build, options, say, releases, more, using)
+    if configuring:
+        configuring.wait(say)
+
+
+def start_configure(build: Path, options: list[str], say: Callable[[str], None], releases: Sequence[str] = ("",),
+                    more: Sequence[str] = (), using: Sequence[str] = (), what: str = "configure") -> Optional[Configuring]:
     """bootstrap and configure, each only where it has not been done with these options, sources and compilers.
 
     releases are the Debians for whose Slurm plugins are built: "" is this machine's, and at most one more. Without the
     first there is no point in going on: Failed. What became of the second stands in Configured.why_not(). A directory that
     was configured by hand is left as it is, and must have the first as well. more: what more_sources() found.
-    using: the compilers, as compilers() has them, which are the usual ones.
+    using: the compilers, as compilers() has them, which are the usual ones. None is returned where nothing has to be done.
     """
     using = using or compilers()
     logs = build / "logs"
@@ -146,7 +176,7 @@ def configure(build: Path, options: list[str], say: Callable[[str], None], relea
         if releases and not have.has("SLURM_SRC"):
             raise Failed(f"{build} was configured by hand without --with-slurm-src, {POINTLESS}: configure it again with "
                          "--with-slurm-src=\"$(build-aux/slurm-source)\", or remove it")
-        return
+        return None
     bootstrap = None if _bootstrapped() else Step("bootstrap", [SOURCE / "bootstrap"], logs / "bootstrap.log", SOURCE)
     try:
         found, missing = slurm_sources(build, say, releases)
@@ -158,16 +188,8 @@ def configure(build: Path, options: list[str], say: Callable[[str], None], relea
     command = [str(word) for word in (SOURCE / "configure", *options, *from_nothing(using), *using, *found, *more)]
     tools = [_version(word.split("=", 1)[1]) for word in using]
     if (build / "Makefile").exists() and have.tools == tools and _covers(have.command, command):
-        return
-    begun = build / f"{RECORD}.new"
-    # While configure runs, nothing says that it is done.
-    (build / RECORD).rename(begun) if (build / RECORD).exists() else begun.touch()
-    run_step("configure", command, logs / "configure.log", build, say)
-    if have.tools and (have.tools != tools or have.source != [word for word in command if word.startswith(FIRST)]):
-        # Headers of another release may be older than the objects: make would not see the difference.
-        run_step("make clean", ["make", "clean"], logs / "clean.log", build, say, {"MAKEFLAGS": ""})
-    begun.write_text(json.dumps({"command": command, "tools": tools, "missing": missing}, indent=1) + "\n")
-    begun.rename(build / RECORD)
+        return None
+    return Configuring(build, command, have, tools, missing, what)
 
 
 def _bootstrapped() -> bool:
