@@ -128,6 +128,30 @@ def test_drain_and_resume(cluster):
     wait_for(lambda: cluster.lsf.hosts()[host] == "ok", 20, f"{host} to be open", logs(cluster))
 
 
+def test_a_host_that_was_resumed_is_lost_like_any_other(cluster):
+    """The note of an opening, ours or a person's, stays with LSF: it is no drain of a host that is lost later."""
+    cluster.agents.wait_heard()
+    ours, theirs = cluster.nodes[:2]
+    cluster.out("railctl", "drain", ours, "fan")
+    wait_for(lambda: cluster.lsf.hosts()[ours] == "closed_Adm", 20, f"{ours} to be closed", logs(cluster))
+    cluster.out("railctl", "resume", ours)
+    cluster.out("badmin", "hclose", "-C", "fan", theirs)
+    wait_for(lambda: "fan" in cluster.out("railctl", "status", "--json"), 20, "restartd to see it", logs(cluster))
+    cluster.out("badmin", "hopen", "-C", "the fan is new", theirs)
+    wait_for(lambda: all(cluster.lsf.hosts()[host] == "ok" for host in (ours, theirs)), 20, "both to be open", logs(cluster))
+    wait_for(cluster.lsf.known_idle, 20, "restartd to see it", logs(cluster))
+    job = bsub(cluster, 8, *SLEEP, env={"RAIL_RESTART": "auto"})
+    job.wait("RUN", queue="gang")
+    cluster.agents.stop("ctl", "fabricwatchd")  # LSF alone sees them go, and shows their notes by then
+    try:
+        for host in (ours, theirs):
+            cluster.power_off(host)
+        for host in (ours, theirs):
+            wait_for(lambda: "railyard[i-" in cluster.out("bhosts", "-l", host), 120, f"{host} to be closed as lost", logs(cluster))
+    finally:
+        cluster.agents.start_fabricwatchd()
+
+
 def test_a_host_that_a_person_closed_stays_closed(cluster):
     cluster.agents.wait_heard()
     host = cluster.nodes[1]

@@ -14,15 +14,22 @@ bool closed_by_hand(const LsfHostRow& row) {
 bool unreached(const LsfHostRow& row) {
     return row.status == "unreach" || row.status == "unavail";
 }
+bool is_open(const LsfHostRow& row) {
+    return !closed_by_hand(row) && !unreached(row);
+}
+
+// Of hosts that were open all along, whose notes a life reads once, so many with one list.
+constexpr std::size_t most_opened = 256;
 
 } // namespace
 
 void LsfNodes::take(std::vector<LsfHostRow> rows) {
     rows_ = std::move(rows);
+    asked_open_.clear();
     for (const auto& row : rows_) {
         const auto note = notes_.find(row.name);
         if (note == notes_.end()) continue;
-        if (!closed_by_hand(row) && !unreached(row))
+        if (is_open(row))
             notes_.erase(note);
         else
             note->second.status = row.status;
@@ -30,10 +37,20 @@ void LsfNodes::take(std::vector<LsfHostRow> rows) {
 }
 
 std::vector<std::string> LsfNodes::unread(const std::vector<LsfHostRow>& rows, base::Time now,
-                                          base::Duration age) const {
+                                          base::Duration age) {
+    std::set<std::string_view> were_open;
+    for (const auto& row : rows_)
+        if (is_open(row)) were_open.insert(row.name);
     std::vector<std::string> hosts;
     for (const auto& row : rows) {
-        if (!closed_by_hand(row) && !unreached(row)) continue;
+        if (is_open(row)) {
+            if ((rows_.empty() || were_open.contains(row.name)) &&
+                (opened_.contains(row.name) || asked_open_.size() >= most_opened))
+                continue;
+            asked_open_.insert(row.name);
+            hosts.push_back(row.name);
+            continue;
+        }
         const auto note = notes_.find(row.name);
         if (note == notes_.end() || note->second.status != row.status || now - note->second.read > age)
             hosts.push_back(row.name);
@@ -46,6 +63,7 @@ void LsfNodes::take_notes(const std::map<std::string, std::string>& notes, base:
         auto& kept = notes_[host];
         kept.text = text;
         kept.read = now;
+        if (asked_open_.contains(host)) opened_[host] = text;
     }
 }
 
@@ -73,7 +91,11 @@ bool LsfNodes::in_use(std::string_view host) const {
 
 RmNode LsfNodes::node_of(const LsfHostRow& row) const {
     const auto note = notes_.find(row.name);
-    const bool noted = note != notes_.end() && !note->second.text.empty();
+    const auto opened = opened_.find(row.name);
+    const bool noted =
+        note != notes_.end() && !note->second.text.empty() &&
+        !(unreached(row) &&
+          (note->second.text == resumed || (opened != opened_.end() && opened->second == note->second.text)));
     const bool downed = downed_.contains(row.name);
     RmNode node;
     node.name = row.name;

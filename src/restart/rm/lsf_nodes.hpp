@@ -21,14 +21,15 @@ public:
     const std::vector<LsfHostRow>& rows() const { return rows_; }
 
     // Hosts of the list that are closed or out of reach, and whose note is not known, is older than `age`, or
-    // may have changed.
-    std::vector<std::string> unread(const std::vector<LsfHostRow>& rows, base::Time now,
-                                    base::Duration age) const;
+    // may have changed; and hosts that have come to be open, whose note is that of their opening: it stays
+    // when they are lost, and is no drain then.
+    std::vector<std::string> unread(const std::vector<LsfHostRow>& rows, base::Time now, base::Duration age);
     void clock_set(base::Duration by); // the time of day: ages of notes stay as they are
     void take_notes(const std::map<std::string, std::string>& notes, base::Time now);
 
     void set_down(const std::string& host) { downed_.insert(host); }
-    void set_up(const std::string& host); // it is open again
+    void set_up(const std::string& host); // it is open again, with the note `resumed` if we opened it
+    static constexpr std::string_view resumed = "railyard: resumed";
 
     // Whether nothing that runs there is to be counted on.
     bool is_lost(const std::string& host) const;
@@ -36,7 +37,8 @@ public:
     // Whether a job holds slots of it, by LSF's count; where LSF names no such host, too.
     bool in_use(std::string_view host) const;
 
-    // A drain is a closed host; one that is closed and out of reach shows only the latter, and has its note.
+    // A drain is a closed host; one that is closed and out of reach shows only the latter, and has a note
+    // that is not the one of its opening.
     RmNode node_of(const LsfHostRow& row) const;
 
 private:
@@ -47,7 +49,10 @@ private:
 
     std::vector<LsfHostRow> rows_;
     std::map<std::string, HostNote, std::less<>> notes_;
-    std::set<std::string, std::less<>> downed_; // by us, and not resumed yet
+    std::map<std::string, std::string, std::less<>>
+        opened_;                                    // the notes of hosts that were open when last seen so
+    std::set<std::string, std::less<>> asked_open_; // hosts whose note was asked for as one of these
+    std::set<std::string, std::less<>> downed_;     // by us, and not resumed yet
 };
 
 } // namespace restart

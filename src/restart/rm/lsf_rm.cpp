@@ -241,7 +241,8 @@ private:
         // What ran there when it was cut off may still run.
         if (auto said = commands_.run({"badmin", "hrestart", "-f", action.host}); !said)
             return std::move(said).error();
-        if (auto said = commands_.run({"badmin", "hopen", "-C", "railyard: resumed", action.host}); !said)
+        if (auto said = commands_.run({"badmin", "hopen", "-C", std::string(LsfNodes::resumed), action.host});
+            !said)
             return std::move(said).error();
         nodes_.set_up(action.host);
         return {};

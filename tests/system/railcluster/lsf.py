@@ -152,9 +152,9 @@ class Lsf:
         for node in cluster.nodes:
             cluster.run("badmin", "hopen", node)
         self.wait_idle()
-        wait_for(self._known_idle, 30, "restartd to see so", [cluster.log("ctl", "restartd")])
+        wait_for(self.known_idle, 30, "restartd to see so", [cluster.log("ctl", "restartd")])
 
-    def _known_idle(self) -> bool:
+    def known_idle(self) -> bool:
         hosts = json.loads(self.cluster.out("railctl", "status", "--json"))["hosts"]
         return all(host["state"] == "ok" for host in hosts if host["name"] in self.cluster.nodes)
 

@@ -18,6 +18,61 @@ TEST_CASE("a host is in use as long as LSF counts slots of it") {
     CHECK(nodes.in_use("n9")); // LSF does not name it
 }
 
+TEST_CASE("the note of a host's opening is no drain when the host is lost") {
+    const base::Time now(base::Duration(1'790'000'000'000));
+    constexpr base::Duration age(30'000);
+    LsfNodes nodes;
+    const auto list = [&](const std::string& status, const std::string& note) {
+        const std::vector<LsfHostRow> rows{{"n1", status, 8, 0}};
+        const auto unread = nodes.unread(rows, now, age);
+        if (!unread.empty()) nodes.take_notes({{"n1", note}}, now);
+        nodes.take(rows);
+        return nodes.node_of(rows.front());
+    };
+    SECTION("of a person's opening") {
+        CHECK_FALSE(list("ok", "fan is new").drain);
+        CHECK_FALSE(list("unreach", "fan is new").drain);
+        CHECK(list("unreach", "fan is new").reason.empty());
+    }
+    SECTION("of ours, also where this life has not seen the host open") {
+        CHECK_FALSE(list("unavail", std::string(LsfNodes::resumed)).drain);
+    }
+    SECTION("one of a closing is") {
+        CHECK_FALSE(list("ok", "fan is new").drain);
+        CHECK(list("closed_Adm", "fan again").drain);
+        CHECK(list("unreach", "fan again").drain);
+        CHECK(list("unreach", "fan again").reason == "fan again");
+        CHECK_FALSE(list("ok", "").drain);     // opened without a note
+        CHECK(list("unreach", "smoke").drain); // closed when it was lost already
+    }
+    SECTION("each opening has its own") {
+        list("ok", "one");
+        CHECK(list("closed_Adm", "fan").drain);
+        list("ok", "two");
+        CHECK_FALSE(list("unreach", "two").drain);
+    }
+}
+
+TEST_CASE("the notes of hosts that are open are read once, few with each list") {
+    const base::Time now(base::Duration(1'790'000'000'000));
+    LsfNodes nodes;
+    std::vector<LsfHostRow> rows;
+    for (int i = 0; i < 1000; ++i)
+        rows.push_back({"n" + std::to_string(i), "ok", 8, 0});
+    std::size_t all = 0;
+    for (int list = 0; list < 10; ++list) {
+        const auto unread = nodes.unread(rows, now, base::Duration(30'000));
+        CHECK(unread.size() <= 256);
+        all += unread.size();
+        std::map<std::string, std::string> notes;
+        for (const auto& host : unread)
+            notes[host] = "";
+        nodes.take_notes(notes, now);
+        nodes.take(rows);
+    }
+    CHECK(all == 1000);
+}
+
 TEST_CASE("a note is read again at its age, whatever the clock is set to") {
     const base::Time now(base::Duration(1'790'000'000'000));
     constexpr base::Duration age(30'000), hour(3'600'000);
