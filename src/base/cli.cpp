@@ -1,5 +1,7 @@
 #include "base/cli.hpp"
 
+#include "base/standard_files.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <railyard_config.h>
@@ -129,6 +131,7 @@ Expected<void> Words::parse(std::vector<std::string> words) {
 // --- a program's ---
 
 Cli::Cli(std::string name, std::string about, std::string manual) : words_(about), name_(std::move(name)) {
+    open_standard_files();
     auto& app = words_.app();
     app.name(name_);
     app.set_version_flag("--version", fmt::format("{} (railyard) {}", name_, PACKAGE_VERSION),

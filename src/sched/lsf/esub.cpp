@@ -6,6 +6,7 @@
 #include "base/cli.hpp"
 #include "base/conf.hpp"
 #include "base/file.hpp"
+#include "base/standard_files.hpp"
 #include "base/unique_fd.hpp"
 #include "sched/lsf/bsub.hpp"
 #include "sched/lsf/program_path.hpp"
@@ -142,6 +143,7 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
 } // namespace
 
 int main(int argc, char** argv) {
+    base::open_standard_files();
     try {
         const std::vector<std::string> words(argv + 1, argv + argc);
         if (words.size() == 1 && (words[0] == "--help" || words[0] == "--version")) {

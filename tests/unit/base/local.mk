@@ -2,3 +2,6 @@ tests_unit_unit_base_SOURCES = %D%/host_group_test.cpp %D%/host_health_test.cpp 
 tests_unit_unit_base_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_base_CXXFLAGS = $(unit_cxxflags)
 tests_unit_unit_base_LDADD = libry_unit.la $(cli_libs)
+
+TESTS += %D%/closed_files_test.py
+EXTRA_DIST += %D%/closed_files_test.py

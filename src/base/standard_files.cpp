@@ -1,0 +1,13 @@
+#include "base/standard_files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace base {
+
+void open_standard_files() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(fd, F_GETFD) == -1) ::open("/dev/null", O_RDWR); // the lowest that is free: this one
+}
+
+} // namespace base
