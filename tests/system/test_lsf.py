@@ -201,6 +201,29 @@ def test_mpirun_goes_on_from_its_checkpoint(cluster):
     check("from scratch" not in job.output.read_text().split("heat2d: start")[-1], "its last start went on from a checkpoint")
 
 
+def test_the_next_job_goes_on_in_a_checkpoint_directory(cluster):
+    """Whether its owner is over is asked of LSF."""
+    folder = cluster.root / "scratch"
+    checkpoints = folder / "chain"
+    checkpoints.mkdir(parents=True)
+    (folder / "state").write_text("weights")
+    script = folder / "chain.sh"
+    script.write_text(f"#!/bin/sh\nexec >{folder}/said.$1 2>&1; railckpt commit --step $1 {folder}/state && echo committed\n"
+                      f"until [ -e {folder}/go ]; do sleep 0.1; done\n")
+    script.chmod(0o755)
+
+    def begun(step, wanted):
+        job = bsub(cluster, 1, f"{script} {step}", env={"RAIL_CKPT_DIR": str(checkpoints)})
+        wait_for(lambda: wanted in (folder / f"said.{step}").read_text(), 60, f"job {step} to say {wanted}",
+                 [*job.logs(), folder / f"said.{step}"])
+        return job
+    jobs = [begun(1, "committed"), begun(2, "bjobs says RUN")]
+    (folder / "go").touch()
+    for job in jobs:
+        job.wait("DONE")
+    begun(3, "committed").wait("DONE")
+
+
 def test_railrun_takes_a_spare(cluster):
     """A host that is not the first loses power: the same start of the job goes on from its checkpoint on its spare, without the queue."""
     cluster.agents.wait_heard()

@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/units.hpp"
+#include "restart/ckpt/bjobs.hpp"
 #include "restart/ckpt/lock.hpp"
 #include "restart/ckpt/name.hpp"
 #include "restart/ckpt/squeue.hpp"
@@ -89,16 +90,18 @@ bool is_mine(const std::filesystem::path& file) {
     return ::lstat(file.c_str(), &info) == 0 && info.st_uid == ::geteuid();
 }
 
-// Whether `who` may follow the owner. Asks Slurm where that decides it.
+// Whether `who` may follow the owner. Asks Slurm or LSF where that decides it.
 Expected<void> judge(const std::filesystem::path& file, const Claims& claims, const Claimant& who) {
     const auto& owner = claims.owners.back();
     if (!who.job || !owner.job || who.take_over == owner.job) return may_follow(claims, who, false, "");
     if (!owner.cluster.empty() && !who.cluster.empty() && owner.cluster != who.cluster)
         return may_follow(claims, who, false, fmt::format("it is of cluster {}", owner.cluster));
     if (!is_mine(file)) return may_follow(claims, who, false, "it is another user's");
-    const auto state = state_in_queue(*owner.job.job, *who.job.job);
+    const auto state =
+        who.lsf ? state_in_lsf(*owner.job.job, *who.job.job) : state_in_queue(*owner.job.job, *who.job.job);
     if (!state) return may_follow(claims, who, false, state.error().text);
-    return may_follow(claims, who, state->empty(), state->empty() ? "" : "squeue says " + *state);
+    return may_follow(claims, who, state->empty(),
+                      state->empty() ? "" : fmt::format("{} says {}", who.lsf ? "bjobs" : "squeue", *state));
 }
 
 } // namespace
@@ -198,7 +201,7 @@ Expected<Fence> Fence::raise(const std::filesystem::path& dir, const Claimant& w
         return claims && !owns(claims->owners.back(), who);
     };
     for (int attempt = 0; attempt < 5; ++attempt) {
-        // Slurm is asked without the lock, and the answer holds for the owner it was asked about.
+        // It is asked without the lock, and the answer holds for the owner it was asked about.
         const auto before = read_claims(file);
         if (!before) return before.error();
         if (another(*before))

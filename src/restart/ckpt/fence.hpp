@@ -7,9 +7,9 @@
 // above them.
 //
 // A restart count below the owner's is fenced off for good. Another job becomes the owner only when the owner
-// has ended (squeue.hpp), or when it names the owner to be taken over; then that one is fenced off for good,
-// too. Work outside of any job (JOB 0) has no identity that could be checked: any job may follow it, and it
-// follows a job only by name.
+// has ended (squeue.hpp, bjobs.hpp), or when it names the owner to be taken over; then that one is fenced off
+// for good, too. Work outside of any job (JOB 0) has no identity that could be checked: any job may follow
+// it, and it follows a job only by name.
 //
 // A job whose step is started again inside its allocation (railrun(1)) keeps its restart count. railrun gives
 // each such launch an epoch of its own by raising the job's BASE, and tells the launch which one it is
@@ -58,6 +58,7 @@ struct Claimant {
     std::optional<Work> take_over{};       // the owner to fence off, by name
     std::optional<std::uint32_t> launch{}; // its launch's epoch, as railrun was given it
     bool next_launch = false;              // it is railrun, and what it starts gets an epoch of its own
+    bool lsf = false;                      // LSF knows whether the owner is over, not Slurm
 };
 
 // Does this job own it? A cluster that is not known agrees with any.
@@ -76,7 +77,7 @@ base::Expected<Claims> claim(Claims claims, const Claimant& who, std::optional<s
 // A claim made in a directory, to be checked again before anything is published there.
 class Fence {
 public:
-    // Asks Slurm about the owner where it is another job (squeue.hpp: 10 s at most), then takes DIR/.lock
+    // Asks Slurm or LSF about the owner where it is another job (squeue.hpp, bjobs.hpp), then takes DIR/.lock
     // while it reads, claims and writes DIR/epoch. Errors: those of may_follow() and claim(), Code::input for
     // a damaged file, Code::unavailable for a lock that is not released in 10 s or others that claim it all
     // the time, Code::io.

@@ -5,6 +5,7 @@ libry_interval_la_SOURCES = %D%/interval.cpp %D%/interval.hpp
 
 libry_ckpt_la_SOURCES = \
 	%D%/agent.cpp %D%/agent.hpp \
+	%D%/bjobs.cpp %D%/bjobs.hpp \
 	%D%/c_api.cpp %D%/railckpt.h \
 	%D%/digest.cpp %D%/digest.hpp \
 	%D%/fence.cpp %D%/fence.hpp \

@@ -152,6 +152,7 @@ Expected<Options> resolve(const Given& given, const Getenv& getenv) {
             options.launch = launch_epoch(*launch, options.job, options.restart);
     // Work outside of any job belongs to no cluster.
     if (options.job) options.cluster = cluster;
+    options.lsf = other;
     options.take_over = given.take_over ? given.take_over : *take_over;
     options.keep = static_cast<unsigned>(given.keep ? *given.keep : keep->value_or(options.keep));
     options.interval = given.interval ? given.interval : *interval;

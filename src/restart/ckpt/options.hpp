@@ -46,6 +46,7 @@ struct Options {
     Seconds mtbf{86400};
     std::chrono::milliseconds patience{100}; // how long the agent's answer is waited for
     bool read_only = false;
+    bool lsf = false; // the job is one of LSF's
 };
 
 using Getenv = std::function<const char*(const char*)>;

@@ -40,8 +40,12 @@ Expected<Session> Session::open(const Options& options) {
                      fmt::format("{}: is not a directory: a checkpoint directory is wanted", options.dir)};
     Session session(options, std::move(dir));
     if (!options.read_only) {
-        auto fence = Fence::raise(
-            session.dir_, {options.job, options.restart, options.cluster, options.take_over, options.launch});
+        auto fence = Fence::raise(session.dir_, {.job = options.job,
+                                                 .restart = options.restart,
+                                                 .cluster = options.cluster,
+                                                 .take_over = options.take_over,
+                                                 .launch = options.launch,
+                                                 .lsf = options.lsf});
         if (!fence) return std::move(fence).error();
         session.fence_ = std::make_unique<Fence>(std::move(*fence));
     }

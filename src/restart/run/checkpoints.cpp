@@ -22,6 +22,7 @@ base::Expected<std::string> Checkpoints::claim() {
     if (!options_) return options_.error();
     ckpt::Claimant railrun{options_->job, options_->restart, options_->cluster, options_->take_over};
     railrun.next_launch = true;
+    railrun.lsf = options_->lsf;
     const auto fence = ckpt::Fence::raise(options_->dir, railrun);
     if (!fence) return fence.error();
     return ckpt::launch_text(options_->job, options_->restart, fence->epoch());

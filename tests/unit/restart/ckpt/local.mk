@@ -14,6 +14,7 @@ tests_unit_unit_ckpt_SOURCES = \
 	%D%/schedule_test.cpp \
 	%D%/session_test.cpp \
 	%D%/sessions.hpp \
+	%D%/bjobs_test.cpp \
 	%D%/squeue_test.cpp \
 	%D%/work_test.cpp
 tests_unit_unit_ckpt_CPPFLAGS = $(unit_cppflags)
