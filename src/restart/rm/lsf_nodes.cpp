@@ -18,7 +18,7 @@ bool is_open(const LsfHostRow& row) {
     return !closed_by_hand(row) && !unreached(row);
 }
 
-// Of hosts that were open all along, whose notes a life reads once, so many with one list.
+// So many of the notes of hosts that are open are read with one list.
 constexpr std::size_t most_opened = 256;
 
 } // namespace
@@ -27,6 +27,7 @@ void LsfNodes::take(std::vector<LsfHostRow> rows) {
     rows_ = std::move(rows);
     asked_open_.clear();
     for (const auto& row : rows_) {
+        if (!is_open(row)) outdated_.insert(row.name);
         const auto note = notes_.find(row.name);
         if (note == notes_.end()) continue;
         if (is_open(row))
@@ -38,15 +39,11 @@ void LsfNodes::take(std::vector<LsfHostRow> rows) {
 
 std::vector<std::string> LsfNodes::unread(const std::vector<LsfHostRow>& rows, base::Time now,
                                           base::Duration age) {
-    std::set<std::string_view> were_open;
-    for (const auto& row : rows_)
-        if (is_open(row)) were_open.insert(row.name);
     std::vector<std::string> hosts;
     for (const auto& row : rows) {
         if (is_open(row)) {
-            if ((rows_.empty() || were_open.contains(row.name)) &&
-                (opened_.contains(row.name) || asked_open_.size() >= most_opened))
-                continue;
+            const bool known = opened_.contains(row.name) && !outdated_.contains(row.name);
+            if (known || asked_open_.size() >= most_opened) continue;
             asked_open_.insert(row.name);
             hosts.push_back(row.name);
             continue;
@@ -63,7 +60,9 @@ void LsfNodes::take_notes(const std::map<std::string, std::string>& notes, base:
         auto& kept = notes_[host];
         kept.text = text;
         kept.read = now;
-        if (asked_open_.contains(host)) opened_[host] = text;
+        if (!asked_open_.contains(host)) continue;
+        opened_[host] = text;
+        outdated_.erase(host);
     }
 }
 

@@ -21,8 +21,8 @@ public:
     const std::vector<LsfHostRow>& rows() const { return rows_; }
 
     // Hosts of the list that are closed or out of reach, and whose note is not known, is older than `age`, or
-    // may have changed; and hosts that have come to be open, whose note is that of their opening: it stays
-    // when they are lost, and is no drain then.
+    // may have changed; and hosts that have come to be open, some with each list, whose note is that of their
+    // opening: it stays when they are lost, and is no drain then.
     std::vector<std::string> unread(const std::vector<LsfHostRow>& rows, base::Time now, base::Duration age);
     void clock_set(base::Duration by); // the time of day: ages of notes stay as they are
     void take_notes(const std::map<std::string, std::string>& notes, base::Time now);
@@ -49,9 +49,9 @@ private:
 
     std::vector<LsfHostRow> rows_;
     std::map<std::string, HostNote, std::less<>> notes_;
-    std::map<std::string, std::string, std::less<>>
-        opened_;                                    // the notes of hosts that were open when last seen so
-    std::set<std::string, std::less<>> asked_open_; // hosts whose note was asked for as one of these
+    std::map<std::string, std::string, std::less<>> opened_; // the notes of hosts, read while they were open
+    std::set<std::string, std::less<>> outdated_;   // of hosts that were not open since: another may be there
+    std::set<std::string, std::less<>> asked_open_; // hosts whose note is being read as one of these
     std::set<std::string, std::less<>> downed_;     // by us, and not resumed yet
 };
 

@@ -282,7 +282,7 @@ private:
         if (!later && over && failure == nullptr && (known != nullptr || !action.ended))
             return Error{Code::not_found, fmt::format("job {} has ended", to_string(id))};
         if (!later && over && failure != nullptr && failure->signalled)
-            if (auto stands = ended_by_itself(id); !stands) return stands;
+            if (auto free = not_by_person(id); !free) return free;
         jobs_.exclude(id, action.exclude, {});
         if (row->state == "PSUSP" && !action.hold) jobs_.expect_hold(id, false, base::now());
         if (later) return {};
@@ -298,7 +298,7 @@ private:
     }
 
     // The word of a person who ended it stands.
-    Expected<void> ended_by_itself(base::JobId id) {
+    Expected<void> not_by_person(base::JobId id) {
         auto history = commands_.run({"bhist", "-l", to_string(id)});
         if (!history) return std::move(history).error();
         if (!ended_by_person(*history)) return {};

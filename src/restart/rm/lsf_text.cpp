@@ -225,18 +225,14 @@ public:
         if (!moment) return;
         if (line.find(": Submitted from host") != std::string_view::npos) submitted(line, *moment);
         if (line.find(": Started ") != std::string_view::npos) job_.started = moment;
-        constexpr std::string_view exited = ": Exited with exit code ";
-        if (const auto at = line.find(exited); at != std::string_view::npos) {
-            const auto rest = line.substr(at + exited.size());
-            job_.exit_code = number<std::uint32_t>(rest.substr(0, rest.find_first_not_of("0123456789")));
-        }
-        constexpr std::string_view signalled = ": Exited by signal ";
-        if (const auto at = line.find(signalled); at != std::string_view::npos) {
-            const auto rest = line.substr(at + signalled.size());
-            if (const auto signal =
-                    number<std::uint32_t>(rest.substr(0, rest.find_first_not_of("0123456789"))))
-                job_.exit_code = 128 + *signal;
-        }
+        const auto behind = [&](std::string_view words) -> std::optional<std::uint32_t> {
+            const auto at = line.find(words);
+            if (at == std::string_view::npos) return {};
+            const auto rest = line.substr(at + words.size());
+            return number<std::uint32_t>(rest.substr(0, rest.find_first_not_of("0123456789")));
+        };
+        if (const auto code = behind(": Exited with exit code ")) job_.exit_code = code;
+        if (const auto signal = behind(": Exited by signal ")) job_.exit_code = 128 + *signal;
     }
 
 private:
