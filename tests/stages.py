@@ -125,15 +125,16 @@ class Stages:
     def __init__(self, build, choice, results):
         self.build, self.choice, self.results = build, choice, results
         self.asan = build.with_name(build.name + "-asan")
-        self.asan_configuring = self.asan_build = self.other_root = self.nvml = None
+        self.configuring = self.asan_configuring = self.asan_build = self.other_root = self.nvml = None
 
     # --- building ---
 
     def build_all(self):
-        if self.choice.any("sanitizers"):  # beside the other: each leaves a core idle
-            self.asan_configuring = builder.start_configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers(),
-                                                            what="configure with sanitizers")
-        builder.configure(self.build, ["--enable-werror"], say, ("", "trixie"), builder.more_sources(say))
+        self.configuring = builder.start_configure(self.build, ["--enable-werror"], say, ("", "trixie"), builder.more_sources(say))
+        if self.choice.any("sanitizers"):
+            self.configure_sanitizers()
+        if self.configuring:
+            self.configuring.wait(say)
         self.other_root = self.start_other_root()
         self.nvml = self.start_nvml_header()
         builder.make(self.build, ["all"], say)
@@ -311,6 +312,14 @@ class Stages:
         fuzzers = builder.listed(self.asan, "fuzz_programs") if self.choice.wants(f"sanitizers:{FUZZ}") else []
         return [*self.programs("sanitizers", self.asan), *fuzzers]
 
+    def configure_sanitizers(self):
+        """Beside the other, since each leaves a core idle; and after it has begun, which brings Slurm's sources."""
+        try:
+            self.asan_configuring = builder.start_configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers(),
+                                                            what="configure with sanitizers")
+        except builder.Failed:
+            pass  # the stage itself tells
+
     def start_sanitizers(self):
         """Builds in the background, on time that nobody else wants: the other stages leave most of it."""
         try:
@@ -476,7 +485,7 @@ def run_stages(stages):
     try:
         return stages.run()
     finally:
-        for step in (stages.asan_configuring, stages.asan_build):
+        for step in (stages.configuring, stages.asan_configuring, stages.asan_build):
             if step:
                 step.stop()
         for fetching in (stages.other_root, stages.nvml):

@@ -114,8 +114,9 @@ def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str,
         times: int = 1) -> None:
     """Runs the tests; report(outcome, name, seconds, why) follows the output of each, which is printed whole.
 
-    With `times` each runs so many times. Once: a few that failed run once more with nothing beside them, so that what came by chance is told apart from what fails
-    each time: their second result replaces the first, and is "again" instead of "pass", with the first time's why.
+    With `times` each runs so many times. With one, a few that failed run once more with nothing beside them, so that what
+    came by chance is told apart from what fails each time: their second result replaces the first, and is "again" instead of
+    "pass", with the first time's why.
     Whatever ends this, the workers are asked to end, waited for, and with them go their clusters.
     """
     failed: dict[str, str] = {}
