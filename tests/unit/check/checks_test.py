@@ -148,17 +148,19 @@ class Checks(unittest.TestCase):
 
     def test_a_call_that_hangs(self):
         self.cuda('1.hang_launch=1\n')
-        results = self.through_cuda('hbm', '--deadline', '2s', status=1)  # the call itself would never end
+        seconds = f'{min(2 * slowness(), 59):.1f}'  # the call itself would never end; those of gpu0 must
+        results = self.through_cuda('hbm', '--deadline', f'{seconds}s', status=1)
         self.assertEqual(self.one(results, 'hbm.read', 'gpu0')['verdict'], 'sound')
         one = self.one(results, 'hbm.write', 'gpu1')
-        self.assertEqual((one['verdict'], one['says']), ('bad', 'no end within 2.0 s: given up'))
+        self.assertEqual((one['verdict'], one['says']), ('bad', f'no end within {seconds} s: given up'))
 
     def test_who_is_hurried_blames_nobody(self):
         self.cuda('1.hang_launch=1\n')
-        results = self.through_cuda('hbm', '--deadline', '1.9s', status=2)
+        seconds = f'{min(1.9 * slowness(), 59):.1f}'  # below what level 2 takes, and enough to come to the call
+        results = self.through_cuda('hbm', '--level', '2', '--deadline', f'{seconds}s', status=2)
         one = self.one(results, 'hbm.write', 'gpu1')
         self.assertEqual((one['verdict'], one['says']),
-                         ('not run', 'no end within 1.9 s, and a sound one may take longer: given up'))
+                         ('not run', f'no end within {seconds} s, and a sound one may take longer: given up'))
 
     def test_no_memory_is_free(self):
         self.cuda('mem_mib=1\n')

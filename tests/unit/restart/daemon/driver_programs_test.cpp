@@ -4,6 +4,7 @@
 
 #include "base/file.hpp"
 #include "base/log.hpp"
+#include "base/units.hpp"
 #include "rm_double.hpp"
 #include "unit/folder.hpp"
 #include "unit/patience.hpp"
@@ -141,13 +142,14 @@ TEST_CASE("programs that hang hold up neither reports nor the resource manager, 
             yard.check_told_once(host, "at last");
     }
     SECTION("for ever: each is killed in its time") {
-        yard.limit = 1s;
+        yard.limit = test::patience() / 60; // in which the shell must have started
         yard.write_program("echo begun; exec sleep 1000");
         yard.start();
         for (const auto* host : {"n001", "n002", "n003"})
             yard.breaks(host);
         for (const auto* host : {"n001", "n002", "n003"})
-            yard.check_told_once(host, "has not ended within 1.0 s, and was killed");
+            yard.check_told_once(host, "has not ended within " + base::human_duration(yard.limit) +
+                                           ", and was killed");
     }
     CHECK(yard.runs().size() == 3);
     yard.stop();
@@ -173,7 +175,7 @@ TEST_CASE("a program that fails, prints without end or is not there is told of o
         CHECK(text.find('\x1b') == std::string::npos);
     }
     SECTION("it prints without end, and is killed") {
-        yard.limit = 5s; // a busy machine takes its time to start a shell, too
+        yard.limit = test::patience() / 12; // in which the shell must have started
         yard.write_program("exec yes 'on and on'");
         yard.start();
         yard.breaks("n001");

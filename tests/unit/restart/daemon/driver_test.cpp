@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <latch>
 #include <sys/resource.h>
 #include <thread>
 
@@ -118,7 +119,7 @@ TEST_CASE(
 TEST_CASE("a silent host that takes connections and answers none is lost, one that answers is not") {
     const auto life = GENERATE(restart::Life::mute, restart::Life::answers);
     Yard yard;
-    yard.silent = 200ms;
+    yard.silent = test::patience() / 300;
     yard.rm.set_life(life);
     yard.start();
     REQUIRE(yard.known());
@@ -289,7 +290,7 @@ TEST_CASE("nothing is done while the journal cannot be written, and all of it af
 
 TEST_CASE("a lost host that came back while the journal could not be written is not set down when it can") {
     Yard yard;
-    yard.silent = 300ms;
+    yard.silent = test::patience() / 200;
     yard.start();
     REQUIRE(yard.known());
     const auto lost = [&] {
@@ -409,6 +410,8 @@ TEST_CASE("the queue is asked for between other calls, and a manager that is awa
 }
 
 TEST_CASE("many who ask at once share a reading of the queue, and none gets an older one") {
+    constexpr int count = 16;
+    std::latch begun(count);
     Yard yard;
     yard.start();
     REQUIRE(yard.known());
@@ -420,16 +423,19 @@ TEST_CASE("many who ask at once share a reading of the queue, and none gets an o
     yard.rm.set_queue(queue);
     const auto before = yard.rm.queue_readings();
     std::atomic<int> current = 0;
+    // The first reading lasts until all ask, and the queue rests for longer than that before the next.
+    yard.rm.during_queue([&] { begun.wait(); });
     {
         std::vector<std::jthread> askers;
-        for (int i = 0; i < 16; ++i)
+        for (int i = 0; i < count; ++i)
             askers.emplace_back([&] {
+                begun.count_down();
                 const auto answer = yard.driver->queue(test::patience());
                 if (answer && (*answer)->jobs.size() == 2) ++current;
             });
     }
-    CHECK(current == 16);
-    CHECK(yard.rm.queue_readings() - before < 16);
+    CHECK(current == count);
+    CHECK(yard.rm.queue_readings() - before < count);
     yard.end();
 }
 

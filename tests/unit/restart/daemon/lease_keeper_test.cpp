@@ -16,6 +16,11 @@ using Role = Lease::Role;
 
 namespace {
 
+// Two seconds, longer on a slow machine, where a holder's thread may not run for as long.
+base::Duration short_lease() {
+    return test::patience() / 30;
+}
+
 std::unique_ptr<LeaseKeeper> keeper(const std::filesystem::path& folder, base::Duration lease, bool free) {
     return std::make_unique<LeaseKeeper>(
         LeaseOptions{folder, lease, "http://ctl:8917",
@@ -46,7 +51,7 @@ TEST_CASE("a lease is given back and then taken by another at once, with the nex
 TEST_CASE("a holder that cannot renew its lease acts no more, whatever its storage does") {
     const test::Folder scratch;
     const auto folder = scratch.path / "lease";
-    auto held = keeper(folder, 2s, true);
+    auto held = keeper(folder, short_lease(), true);
     REQUIRE(test::eventually([&] { return held->acts(); }));
     // Opening a fifo waits for a writer: the record cannot be read from here on, and the thread hangs.
     const auto record = folder / "1";
@@ -63,14 +68,14 @@ TEST_CASE("a holder that cannot renew its lease acts no more, whatever its stora
 TEST_CASE("a record that is replaced by another's ends the lease") {
     const test::Folder scratch;
     const auto folder = scratch.path / "lease";
-    auto held = keeper(folder, 2s, true);
+    auto held = keeper(folder, short_lease(), true);
     REQUIRE(test::eventually([&] { return held->acts(); }));
     REQUIRE(base::write_file(folder / "2", "who knows\n"));
     REQUIRE(test::eventually([&] { return held->standing().role == Role::ended; }));
     CHECK_FALSE(held->acts());
     CHECK(parse_lease(2, "who knows\n").epoch == 2);
     // What nobody can read expires like any other.
-    auto next = keeper(folder, 2s, false);
+    auto next = keeper(folder, short_lease(), false);
     REQUIRE(test::eventually([&] { return next->acts(); }));
     CHECK(next->standing().epoch == 3);
 }
@@ -78,7 +83,7 @@ TEST_CASE("a record that is replaced by another's ends the lease") {
 TEST_CASE("a folder that cannot be made is told of, and tried again") {
     const test::Folder scratch;
     const auto folder = scratch.path / "not" / "there" / "lease";
-    auto held = keeper(folder, 2s, true);
+    auto held = keeper(folder, short_lease(), true);
     REQUIRE(test::eventually([&] { return !held->standing().trouble.empty(); }));
     CHECK(held->standing().trouble.find(folder.string()) != std::string::npos);
     CHECK_FALSE(held->acts());

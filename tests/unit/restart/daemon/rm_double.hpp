@@ -8,6 +8,7 @@
 #include "unit/patience.hpp"
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -100,8 +101,18 @@ public:
             if (job.id == id) return job;
         return {};
     }
-    base::Expected<restart::RmQueue> queue() override {
+    // Called by each reading of the queue, which goes on when it returns.
+    void during_queue(std::function<void()> wait) {
         const std::lock_guard lock(mutex_);
+        during_queue_ = std::move(wait);
+    }
+    base::Expected<restart::RmQueue> queue() override {
+        std::unique_lock lock(mutex_);
+        if (const auto wait = during_queue_) {
+            lock.unlock();
+            wait();
+            lock.lock();
+        }
         if (away_) return base::Error{base::Code::unavailable, "the double is away"};
         queue_.read = base::now();
         ++queue_readings_;
@@ -155,6 +166,7 @@ private:
     std::condition_variable called_;
     restart::RmSnapshot world_;
     restart::RmQueue queue_;
+    std::function<void()> during_queue_;
     std::size_t told_ = 0;
     std::size_t queue_readings_ = 0;
     std::map<std::string, restart::RmUser> users_;
