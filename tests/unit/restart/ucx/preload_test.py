@@ -9,18 +9,21 @@ import os
 import pathlib
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
+from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parents[2] / "system"))
-from railcluster.process import wait_for  # noqa: E402
+from railcluster.process import Pid, wait_for  # noqa: E402
+from railcluster.speed import slowness  # noqa: E402
 
 LIBRARY = pathlib.Path(".libs/librailucx.so").resolve()
-PAUSE = 700  # ms, for a line to be said: one each half second, whatever happens meanwhile
 DEADLINE = 120
 MAIN = """
 #include <dlfcn.h>
@@ -29,7 +32,7 @@ MAIN = """
 int main(int count, char** words) {
     void* plugin = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
     if (plugin == NULL) return fprintf(stderr, "%s\\n", dlerror()), 9;
-    return count < 4 ? 8 : ((int (*)(int, int))dlsym(plugin, "run"))(atoi(words[2]), atoi(words[3]));
+    return count < 3 ? 8 : ((int (*)(int))dlsym(plugin, "run"))(atoi(words[2]));
 }
 """
 MPI = """
@@ -37,20 +40,22 @@ MPI = """
 #include <unistd.h>
 int main(int count, char** words) {
     int rank, sum;
+    char byte;
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 10; ++i) MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    usleep(1500000);
+    if (rank == 0 && read(STDIN_FILENO, &byte, 1) < 0) return 7;
+    MPI_Barrier(MPI_COMM_WORLD);
     return MPI_Finalize();
 }
 """
 
 
 class Agent:
-    """Keeps what each connection says, and answers."""
+    """Keeps what each process says, by its number, and answers."""
 
     def __init__(self, folder, mute=False):
-        self.path, self.mute, self.said, self.open = folder / "job.sock", mute, [], 0
+        self.path, self.mute, self.said, self.open = folder / "job.sock", mute, {}, 0
         self.lock = threading.Lock()
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.path))
@@ -63,9 +68,9 @@ class Agent:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            lines = []
+            pid, *_ = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             with self.lock:
-                self.said.append(lines)
+                lines = self.said.setdefault(pid, [])
                 self.open += 1
             threading.Thread(target=self.hear, args=(client, lines), daemon=True).start()
 
@@ -82,7 +87,7 @@ class Agent:
             self.open -= 1
 
     def close(self):
-        """What each connection said, once all have gone."""
+        """What each process said, once all have gone."""
         wait_for(lambda: self.open == 0, DEADLINE, "no connection to outlive its process", every=0.01)
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
@@ -90,9 +95,29 @@ class Agent:
         return self.said
 
 
-def run(command, folder, env):
+class Done(NamedTuple):
+    pid: int
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+def run(command, folder, env, *steps):
+    """Runs it to its end. Each step, a condition of its process's number, is waited for and then a byte of its input; no more come."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "OMPI_", "PMIX_", "UCX_"))}
-    return subprocess.run(command, cwd=folder, env={**environment, **env}, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    begin = time.monotonic()
+    with subprocess.Popen(command, cwd=folder, env={**environment, **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        try:
+            for number, step in enumerate(steps, 1):
+                wait_for(lambda: step(process.pid), DEADLINE, f"step {number} of {command[0]}", every=0.01, needs=Pid.of(process.pid))
+                process.stdin.write("\n")
+                process.stdin.flush()
+            out, error = process.communicate(timeout=DEADLINE * slowness())
+        finally:
+            process.kill()
+    return Done(process.pid, process.returncode, out, error, time.monotonic() - begin)
 
 
 def build(folder, name, sources, *words, compiler="cc"):
@@ -112,6 +137,20 @@ def peers(line):
     return {path["over"]: path["to"] for path in line["paths"] if "to" in path}
 
 
+def peers_by(lines, between):
+    return {to for line in lines for over, to in peers(line).items() if between in over.split("+")}
+
+
+def knows_the_other(lines, between):
+    """Of two ranks: whether what is between them leads to the other one, whichever address UCX has packed."""
+    return bool(lines) and f"rank {1 - lines[-1]['rank']}" in peers_by(lines, between)
+
+
+def has_a_thread(pid):
+    """Whether the library is about to speak to an agent."""
+    return any(thread.read_text() == "railucx\n" for thread in pathlib.Path(f"/proc/{pid}/task").glob("*/comm"))
+
+
 def job(agent, **more):
     return {"SLURM_JOB_ID": "12", "SLURM_PROCID": "3", "RAIL_CKPT_SOCKET": str(agent), "LD_PRELOAD": str(LIBRARY), **more}
 
@@ -124,45 +163,48 @@ def through_double(folder):
     build(folder / "old", "libucp.so.0", [HERE / "ucp_double.c"], *flags, "-DWITHOUT_INFO")
     build(folder, "plugin.so", [HERE / "ucx_plugin.c"], "-shared", "-fPIC", folder / "libucp.so.0")
     build(folder, "main", [folder / "main.c"], "-ldl")
-    program = ["./main", str(folder / "plugin.so"), "500", str(PAUSE)]
+    program = ["./main", str(folder / "plugin.so"), "500"]
     env = {"LD_LIBRARY_PATH": str(folder), "UCP_DOUBLE_LANES": "rc_mlx5/mlx5_3:1.0 tcp/eth0.0 rc_mlx5/mlx5_3:1.1",
            "UCX_NET_DEVICES": "mlx5_3:1"}
     over = "rc_mlx5/mlx5_3:1+tcp/eth0"
 
     agent = Agent(folder)
-    done = run(program, folder, job(agent.path, UCP_DOUBLE_ERROR="-80", **env))
+    child_has_said = lambda pid: any(lines for other, lines in agent.said.items() if other != pid)  # noqa: E731
+    has = lambda what: lambda pid: ways(agent.said[pid][-1]) == what  # noqa: E731
+    done = run(program, folder, job(agent.path, UCP_DOUBLE_ERROR="-80", **env), child_has_said, has({over: 500}), has({over: 1}), has({}))
     equal((done.returncode, done.stderr), (0, ""), "a program whose endpoint fails")
-    parent, child = sorted(agent.close(), key=len, reverse=True)
+    said = agent.close()
+    parent = said.pop(done.pid)
+    (child,) = said.values()
     equal([ways(line) for line in child], [{over: 1}], "what the child said")
     equal([peers(line) for line in parent + child if peers(line)], [], "peers of addresses that nobody published")
-    equal(ways(parent[-1]), {}, "what is left when its worker has gone")
-    equal({over: 500} in [ways(line) for line in parent], True, "all endpoints were told")
-    equal({over: 1} in [ways(line) for line in parent], True, "those that were closed were told")
-    equal(len(parent) < 12, True, f"a burst of 500 endpoints took {len(parent)} lines")
+    equal(len(parent) <= 1 + 2 * done.seconds, True, f"a burst of 500 endpoints took {len(parent)} lines in {done.seconds:.1f} s")
     last = {key: parent[-1][key] for key in ("job", "rank", "devices", "failed", "timeouts", "refused", "last")}
     equal(last, {"job": 12, "rank": 3, "devices": "mlx5_3:1", "failed": 1, "timeouts": 1, "refused": 0,
                  "last": f"peer (not known) over {over}: Endpoint timeout"}, "the failure")
 
     agent = Agent(folder)
-    done = run(program, folder, job(agent.path, UCP_DOUBLE_REFUSE="-6", **env))
+    done = run(program, folder, job(agent.path, UCP_DOUBLE_REFUSE="-6", **env), child_has_said,
+               lambda pid: agent.said[pid][-1]["refused"] == 500)
     equal(done.returncode, 0, "a program that gets no endpoint")
-    parent = max(agent.close(), key=lambda lines: lines[-1]["refused"])
-    equal((parent[-1]["refused"], parent[-1]["last"]), (500, "no endpoint to peer (not known): Destination is unreachable"), "why")
+    equal(agent.close()[done.pid][-1]["last"], "no endpoint to peer (not known): Destination is unreachable", "why")
 
     agent = Agent(folder)
-    done = run(program, folder, job(agent.path, **{**env, "LD_LIBRARY_PATH": str(folder / "old")}))
+    said_something = lambda pid: agent.said[pid]  # noqa: E731
+    done = run(program, folder, job(agent.path, **{**env, "LD_LIBRARY_PATH": str(folder / "old")}), child_has_said, said_something)
     equal(done.returncode, 0, "over a libucp that cannot be asked")
-    parent = max(agent.close(), key=len)
+    parent = agent.close()[done.pid]
     equal((parent[0]["unseen"], ways(parent[0])["unknown"] > 0), ("this libucp has no ucp_ep_print_info", True), "what cannot be seen")
 
-    for what, socket_path in (("without an agent", folder / "nowhere.sock"), ("with an endless path", "/" + "x" * 300), ("with none", "")):
+    equal(run(program, folder, job(folder / "nowhere.sock", **env), has_a_thread).returncode, 0, "without an agent")
+    for what, socket_path in (("with an endless path", "/" + "x" * 300), ("with none", "")):
         equal(run(program, folder, job(socket_path, **env)).returncode, 0, what)
     agent = Agent(folder, mute=True)
-    equal(run(program, folder, job(agent.path, **env)).returncode, 0, "with an agent that does not answer")
+    equal(run(program, folder, job(agent.path, **env), child_has_said, said_something).returncode, 0, "with an agent that does not answer")
     agent.close()
     agent = Agent(folder)
     done = run(["sh", "-c", "echo fine"], folder, job(agent.path))
-    equal((done.stdout, done.stderr, agent.close()), ("fine\n", "", []), "a program without UCX")
+    equal((done.stdout, done.stderr, agent.close()), ("fine\n", "", {}), "a program without UCX")
 
 
 def through_ucx(folder):
@@ -176,21 +218,18 @@ def through_ucx(folder):
     for tls, between in (("tcp,self,posix", "posix/memory"), ("tcp,self", "tcp/lo")):
         agent = Agent(folder)
         env = job(agent.path)
+        both_know = lambda _: sum(knows_the_other(lines, between) for lines in agent.said.values()) == 2  # noqa: E731
         preload = env.pop("LD_PRELOAD")
         done = run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", "--mca", "pml", "ucx", "--mca",
                     "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any", "-x", f"UCX_TLS={tls}",
-                    "-x", f"LD_PRELOAD={preload}", "./mpi"], folder, {**env, "OMPI_MCA_mpi_yield_when_idle": "1"})
+                    "-x", f"LD_PRELOAD={preload}", "./mpi"], folder, {**env, "OMPI_MCA_mpi_yield_when_idle": "1"}, both_know)
         equal(done.returncode, 0, f"mpirun over {tls}: {done.stderr}")
-        said = agent.close()
+        said = agent.close().values()
         equal(sorted({line["rank"] for lines in said for line in lines}), [0, 1], "ranks")
         for lines in said:
             equal(lines[-1]["tls"], tls, "UCX_TLS")
             equal(any(between in over.split("+") for line in lines for over in ways(line)), True, f"{between} in {lines}")
-            # Two ranks: what is between them leads to the other one, whichever address UCX has packed.
-            rank = lines[-1]["rank"]
-            others = {to for line in lines for over, to in peers(line).items() if between in over.split("+")}
-            equal(f"rank {1 - rank}" in others, True, f"the peer of rank {rank} by {between}: {others} in {lines}")
-            equal(others <= {"rank 0", "rank 1"}, True, f"peers of rank {rank}: {others}")
+            equal(peers_by(lines, between) <= {"rank 0", "rank 1"}, True, f"peers of rank {lines[-1]['rank']}: {lines}")
             equal((lines[-1]["unseen"], lines[-1]["failed"], lines[-1]["refused"]), ("", 0, 0), "troubles")
     return None
 

@@ -28,9 +28,15 @@ static void on_error(void* argument, void* endpoint, status why) {
     told += *(int*)argument == 42 && why == (status)atoi(getenv("UCP_DOUBLE_ERROR"));
 }
 
-/* COUNT endpoints, of which one fails; then it stays for MS. The exit status says whether all went as without
- * us. */
-int run(int count, int ms) {
+/* Waits for a byte of the standard input, or its end. */
+static void pause_here(void) {
+    char byte;
+    if (read(STDIN_FILENO, &byte, 1) < 0) _exit(7);
+}
+
+/* COUNT endpoints, of which one fails, and one of a child. It pauses in the child, then with all, with one
+ * and with none of its own. The exit status says whether all went as without us. */
+int run(int count) {
     static int argument = 42;
     struct parameters given = {1 | 4, "address", 0, on_error, &argument, NULL, 0, NULL, 0};
     void* made[1000] = {NULL};
@@ -46,16 +52,16 @@ int run(int count, int ms) {
     if (child == 0) {
         void* one = NULL;
         const status done = ucp_ep_create(&argument, &given, &one);
-        usleep(1000 * (unsigned)ms / 2);
+        pause_here();
         _exit(done != 0 && refuse == NULL);
     }
     int left = 0;
     if (waitpid(child, &left, 0) != child || left != 0) return 4;
-    usleep(1000 * (unsigned)ms);
+    pause_here();
     for (int i = 0; i + 1 < count; ++i)
         if (refuse == NULL) ucp_ep_close_nb(made[i], 0);
-    usleep(1000 * (unsigned)ms);
+    pause_here();
     ucp_worker_destroy(&argument);
-    usleep(1000 * (unsigned)ms);
+    pause_here();
     return 0;
 }
