@@ -28,6 +28,7 @@ libry_base_la_SOURCES = \
 	%D%/private_folder.cpp %D%/private_folder.hpp \
 	%D%/ready.cpp %D%/ready.hpp \
 	%D%/slurmd_record.cpp %D%/slurmd_record.hpp \
+	%D%/split.hpp \
 	%D%/standard_files.cpp %D%/standard_files.hpp \
 	%D%/table.cpp %D%/table.hpp \
 	%D%/time_text.cpp %D%/time_text.hpp \

@@ -1,5 +1,6 @@
 #include "sched/hints.hpp"
 
+#include "base/split.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -14,20 +15,13 @@ namespace {
 using base::Code;
 using base::Error;
 using base::Expected;
+using base::next_part;
 
 constexpr std::size_t longest_path = 4095;
 constexpr std::uint64_t longest_wait_days = 3650;
 constexpr std::uint32_t most_hosts = 1'000'000;
 constexpr std::uint32_t most_restarts = 1'000;
 constexpr std::size_t most_ranges = 32;
-
-// The text up to `separator`, which is removed from `rest` together with it.
-std::string_view next_part(std::string_view& rest, char separator) {
-    const auto end = rest.find(separator);
-    const auto part = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    return part;
-}
 
 bool control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;

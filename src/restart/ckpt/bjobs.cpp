@@ -1,10 +1,10 @@
 #include "restart/ckpt/bjobs.hpp"
 
 #include "base/child.hpp"
+#include "base/split.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -14,25 +14,13 @@ namespace {
 using base::Code;
 using base::Error;
 using base::Expected;
+using base::next_line;
+using base::next_word;
 
 constexpr base::Duration between{500};
 
 Error unknown(std::string_view why) {
     return {Code::unavailable, fmt::format("bjobs: {}", why)};
-}
-
-// The next word of a line, which then begins behind it.
-std::string_view next_word(std::string_view& line) {
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    const auto word = line.substr(0, line.find(' '));
-    line.remove_prefix(word.size());
-    return word;
-}
-
-std::string_view next_line(std::string_view& text) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    return line;
 }
 
 Expected<std::string> ask(base::JobId job, base::Duration patience) {

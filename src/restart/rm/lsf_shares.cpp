@@ -1,5 +1,7 @@
 #include "restart/rm/lsf_shares.hpp"
 
+#include "base/split.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -11,21 +13,10 @@ namespace {
 constexpr std::string_view section = "SHARE_INFO_FOR:", queue_label = "QUEUE: ", name_column = "USER/GROUP",
                            factor_label = "RUN_JOB_FACTOR";
 
-std::string_view next_line(std::string_view& text) {
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    return line;
-}
-
 std::vector<std::string_view> words_of(std::string_view line) {
-    constexpr std::string_view blanks = " \t\r";
     std::vector<std::string_view> words;
-    for (auto at = line.find_first_not_of(blanks); at != std::string_view::npos;) {
-        const auto end = line.find_first_of(blanks, at);
-        words.push_back(line.substr(at, end - at));
-        at = line.find_first_not_of(blanks, end);
-    }
+    for (auto word = base::next_word(line); !word.empty(); word = base::next_word(line))
+        words.push_back(word);
     return words;
 }
 
@@ -122,14 +113,14 @@ private:
 LsfShares read_shares(std::string_view text) {
     SharesReader reader;
     while (!text.empty())
-        reader.line(next_line(text));
+        reader.line(base::next_line(text));
     return reader.take();
 }
 
 LsfGroups read_user_groups(std::string_view text) {
     LsfGroups groups;
     while (!text.empty()) {
-        const auto words = words_of(next_line(text));
+        const auto words = words_of(base::next_line(text));
         if (words.size() < 2 || words.front() == "GROUP_NAME") continue;
         auto& users = groups[std::string(words.front())];
         for (auto word = words.begin() + 1; word != words.end(); ++word)

@@ -1,5 +1,7 @@
 #include "restart/rm/lsf_text.hpp"
 
+#include "base/split.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +16,9 @@ namespace {
 
 using base::Code;
 using base::Error;
+using base::next_line;
+using base::next_part;
+using base::next_word;
 
 template <class Number> std::optional<Number> number(std::string_view text) {
     Number value{};
@@ -28,22 +33,9 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
-// The text up to `separator`, which is removed from `rest` together with it.
-std::string_view next_part(std::string_view& rest, char separator) {
-    const auto end = rest.find(separator);
-    const auto part = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    return part;
-}
-
-std::string_view next_word(std::string_view& rest) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    return next_part(rest, ' ');
-}
-
 template <class Each> void each_line(std::string_view text, Each each) {
     while (!text.empty())
-        each(next_part(text, '\n'));
+        each(next_line(text));
 }
 
 Error no_list(std::string_view command, std::string_view text) {
@@ -333,7 +325,7 @@ base::Expected<std::vector<LsfJobRow>> read_job_fields(std::string_view text) {
 
 bool has_job_fields(std::string_view lsid) {
     constexpr std::string_view product = "IBM Spectrum LSF";
-    auto line = next_part(lsid, '\n');
+    auto line = next_line(lsid);
     if (!line.starts_with(product)) return false;
     line.remove_prefix(product.size());
     const auto digit = line.find_first_of("0123456789");

@@ -1,5 +1,7 @@
 #include "sched/lsf/elim_line.hpp"
 
+#include "base/split.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,13 +11,6 @@
 
 namespace sched::lsf {
 namespace {
-
-std::string_view take_line(std::string_view& text) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return line;
-}
 
 std::optional<double> number(std::string_view text) {
     double value = 0;
@@ -41,7 +36,7 @@ std::optional<int> health_of(std::string_view page, base::Time now, base::Durati
     std::optional<double> at;
     while (!page.empty()) {
         if (page.find('\n') == std::string_view::npos) return {}; // was cut
-        const auto line = take_line(page);
+        const auto line = base::next_line(page);
         const auto space = line.rfind(' ');
         if (line.starts_with(looked)) at = number(line.substr(looked.size()));
         if (!line.starts_with(findings) || space == std::string_view::npos) continue;

@@ -1,6 +1,7 @@
 #include "sched/slurm/admin_comment.hpp"
 
 #include "base/hostlist.hpp"
+#include "base/split.hpp"
 #include "base/units.hpp"
 #include "sched/words.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 using base::Code;
 using base::Error;
 using base::Expected;
+using base::next_part;
 
 constexpr std::string_view flags_label = "railyard:", no_kill_key = "no-kill", start_key = "start=";
 
@@ -24,14 +26,6 @@ std::string_view trim(std::string_view text) {
     const auto first = text.find_first_not_of(blanks);
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-// The text up to `separator`, which is removed from `rest` together with it.
-std::string_view next_part(std::string_view& rest, char separator) {
-    const auto end = rest.find(separator);
-    const auto part = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    return part;
 }
 
 void encode(std::string_view path, std::string& out) {

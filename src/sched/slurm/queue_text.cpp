@@ -1,6 +1,7 @@
 #include "sched/slurm/queue_text.hpp"
 
 #include "base/hostlist.hpp"
+#include "base/split.hpp"
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -17,21 +18,13 @@ namespace {
 using base::Code;
 using base::Error;
 using base::Expected;
-
-std::string_view next_word(std::string_view& rest) {
-    constexpr std::string_view blanks = " \t\r";
-    rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
-    const auto word = rest.substr(0, rest.find_first_of(blanks));
-    rest.remove_prefix(word.size());
-    return word;
-}
+using base::next_line;
+using base::next_word;
 
 Expected<void> each_line(std::string_view text, std::string_view name,
                          const std::function<Expected<void>(std::string_view)>& take) {
     for (std::size_t number = 1; !text.empty(); ++number) {
-        const auto end = text.find('\n');
-        auto line = text.substr(0, end);
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        const auto line = next_line(text);
         auto rest = line;
         if (line.starts_with('#') || next_word(rest).empty()) continue;
         if (auto taken = take(line); !taken)

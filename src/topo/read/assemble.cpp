@@ -1,5 +1,6 @@
 #include "topo/read/assemble.hpp"
 
+#include "base/split.hpp"
 #include "base/utf8.hpp"
 #include "topo/derive.hpp"
 #include "topo/guid.hpp"
@@ -17,21 +18,13 @@ namespace {
 using base::Code;
 using base::Error;
 using base::Expected;
+using base::next_word;
 
 bool digit(char c) {
     return c >= '0' && c <= '9';
 }
 bool letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-// Takes the next word off `text`.
-std::string_view next_word(std::string_view& text) {
-    const auto start = std::min(text.find_first_not_of(" \t"), text.size());
-    text.remove_prefix(start);
-    const auto word = text.substr(0, std::min(text.find_first_of(" \t"), text.size()));
-    text.remove_prefix(word.size());
-    return word;
 }
 
 // "mlx5_3", "HCA-1", "ibp24s0", "hfi1_0": a letter first, a digit last; not a chip's name.
