@@ -23,6 +23,7 @@ libry_base_la_SOURCES = \
 	%D%/keys.cpp %D%/keys.hpp \
 	%D%/knock.cpp %D%/knock.hpp \
 	%D%/log.cpp %D%/log.hpp \
+	%D%/lsf_exit.hpp \
 	%D%/may_be_valueless.hpp \
 	%D%/median.hpp \
 	%D%/private_folder.cpp %D%/private_folder.hpp \

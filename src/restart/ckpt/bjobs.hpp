@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "base/job_id.hpp"
+#include "base/lsf_exit.hpp"
 
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace restart::ckpt {
 // without the asker.
 base::Expected<std::string> state_in_lsf(base::JobId job, base::JobId asker,
                                          base::Duration patience = base::Duration(10'000),
-                                         base::Duration settles = base::Duration(8'000));
+                                         base::Duration settles = base::lsf_exit_settles);
 
 // The state in what `bjobs -w JOB` has printed, which ended with this status; "": there is no such job.
 base::Expected<std::string> read_bjobs(std::string_view printed, int status, base::JobId job);

@@ -18,6 +18,7 @@
 
 #include "restart/rm/lsf_rm.hpp"
 
+#include "base/lsf_exit.hpp"
 #include "base/user.hpp"
 #include "restart/core/kept_out.hpp"
 #include "restart/rm/lsf_commands.hpp"
@@ -48,7 +49,6 @@ using base::Expected;
 
 constexpr base::Duration list_age{1'000};     // lists are not read more often, whoever asks
 constexpr base::Duration details_age{60'000}; // the owner of a waiting job may change it
-constexpr base::Duration settles{8'000};      // a requeued job shows as EXIT for up to 3 s at LSF's defaults
 constexpr base::Duration notes_age{30'000};
 constexpr base::Duration least_step{500}; // of the time of day; NTP moves it by less between two lists
 // Unavail after 100 to 115 s at LSF's defaults, which its commands do not show.
@@ -68,7 +68,7 @@ class LsfRm final : public ResourceManager {
 public:
     explicit LsfRm(const base::LsfConf& conf)
         : commands_(conf.bindir), queues_{conf.parking_queues, conf.run_queue, conf.gangs_wait == "held"},
-          jobs_(queues_, settles) {}
+          jobs_(queues_, base::lsf_exit_settles) {}
 
     void recall(const std::vector<RmJob>& known) override { jobs_.recall(known); }
 
