@@ -53,40 +53,6 @@ std::vector<char*> environment(Around& around) {
     return kept;
 }
 
-Expected<pid_t> start(std::vector<std::string>& words, Around& around, int out) {
-    auto variables = environment(around);
-    std::vector<char*> argv;
-    for (auto& word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (around.errors)
-        ::posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
-    else
-        ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    // What this process has open is not the child's: a listener that lives on in one keeps its port.
-    ::posix_spawn_file_actions_addclosefrom_np(&files, 3);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    pid_t child = -1;
-    const int error = ::posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), variables.data());
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&files);
-    if (error != 0)
-        return failed(std::generic_category().message(error),
-                      error == ENOENT ? Code::not_found : Code::unavailable);
-    return child;
-}
-
 // What was read before an error stays in `text`.
 Expected<void> read_all(int fd, Clock::time_point deadline, std::string& text) {
     char block[65536];
@@ -116,7 +82,10 @@ Expected<Ended> run(std::vector<std::string>& words, Duration patience, Around a
     if (::pipe2(ends, O_CLOEXEC) != 0) return failed(std::generic_category().message(errno));
     const UniqueFd from(ends[0]);
     UniqueFd to(ends[1]);
-    const auto child = start(words, around, to.get());
+    const auto variables = environment(around);
+    const auto child =
+        start_program(words, {to.get(), around.errors ? Start::Errors::with_output : Start::Errors::nowhere,
+                              variables.data()});
     if (!child) return child.error();
     to = {};
     std::string text;
@@ -137,6 +106,43 @@ Expected<Ended> run(std::vector<std::string>& words, Duration patience, Around a
 }
 
 } // namespace
+
+Expected<pid_t> start_program(std::vector<std::string> words, const Start& how) {
+    std::vector<char*> argv;
+    for (auto& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawn_file_actions_adddup2(&files, how.output, STDOUT_FILENO);
+    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (how.errors == Start::Errors::with_output)
+        ::posix_spawn_file_actions_adddup2(&files, how.output, STDERR_FILENO);
+    if (how.errors == Start::Errors::nowhere)
+        ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // What this process has open is not the child's: a listener that lives on in one keeps its port.
+    ::posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    ::posix_spawnattr_setflags(&attributes,
+                               static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                  (how.own_group ? POSIX_SPAWN_SETPGROUP : 0)));
+    pid_t child = -1;
+    const int error = ::posix_spawnp(&child, argv[0], &files, &attributes, argv.data(),
+                                     how.environment == nullptr ? environ : how.environment);
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&files);
+    if (error != 0)
+        return failed(std::generic_category().message(error),
+                      error == ENOENT ? Code::not_found : Code::unavailable);
+    return child;
+}
 
 Expected<std::string> output_of(std::vector<std::string> words, Duration patience,
                                 const std::vector<std::string>& without) {

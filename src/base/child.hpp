@@ -1,17 +1,34 @@
-// Another program's output, within a time. No shell is between: the words are its arguments as they are.
+// Other programs: their start, and their output within a time. No shell is between: the words are a program's
+// arguments as they are.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace base {
 
-// Runs the program (looked for on PATH) and returns what it printed on standard output. It gets no input, its
-// standard error goes nowhere, and signals are as in a new process. posix_spawn and not fork: fork is unsafe
-// in a process that has memory registered with an HCA. Variables of the environment whose "NAME=VALUE" begins
+struct Start {
+    enum class Errors { nowhere, with_output, as_ours };
+
+    int output = -1; // the descriptor that becomes its standard output
+    Errors errors = Errors::nowhere;
+    char* const* environment = nullptr; // null: that of this process
+    bool own_group = false;             // whether it leads a process group
+};
+
+// Starts the program, which is looked for on PATH unless it is named by its path, and returns its process,
+// which the caller waits for. It gets no input, nothing else that this process has open, and signals as in a
+// new process. posix_spawn and not fork: fork is unsafe in a process that has memory registered with an HCA.
+// Errors, without the program's name: Code::not_found: there is no such program; Code::unavailable: another
+// reason why it cannot be started.
+Expected<pid_t> start_program(std::vector<std::string> words, const Start& how);
+
+// Runs the program as start_program() and returns what it printed on standard output. Its standard error goes
+// nowhere. Variables of the environment whose "NAME=VALUE" begins
 // with one of `without` are left out. Errors (Code::unavailable, "PROGRAM: …"): it cannot be started, has not
 // ended within `patience` (then it is killed), prints more than 64 MiB, or ended with another status than 0.
 // Code::not_found: there is no such program.

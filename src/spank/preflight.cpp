@@ -3,10 +3,11 @@
 #include "spank/preflight_wish.hpp"
 #include "spank/remote.hpp"
 
+#include "base/child.hpp"
 #include "base/hostlist.hpp"
+#include "base/split.hpp"
 #include "base/unique_fd.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -15,7 +16,6 @@
 #include <fcntl.h>
 #include <optional>
 #include <poll.h>
-#include <spawn.h>
 #include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,32 +29,6 @@ using Clock = std::chrono::steady_clock;
 // railrun keeps its own, shorter bounds; these are for one that hangs.
 constexpr std::chrono::seconds quick_most{120}, full_most{300};
 constexpr std::size_t longest_answer = 1 << 20;
-
-pid_t start(std::vector<std::string>& words, char** environment, int output) {
-    std::vector<char*> argv;
-    for (auto& word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    pid_t child = -1;
-    const int error = ::posix_spawn(&child, argv[0], &files, &attributes, argv.data(), environment);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&files);
-    if (error == 0) return child;
-    errno = error;
-    return -1;
-}
 
 // Everything until the end; false: not in time.
 bool read_all(int from, Clock::time_point deadline, std::string& text) {
@@ -74,8 +48,7 @@ bool read_all(int from, Clock::time_point deadline, std::string& text) {
 // "RAIL_NODELIST=…" and so on, a line each.
 std::optional<std::vector<std::string>> hosts_in(std::string_view text, std::string_view name) {
     for (std::string_view rest = text; !rest.empty();) {
-        const auto line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        const auto line = base::next_line(rest);
         if (!line.starts_with(name) || line.substr(name.size(), 1) != "=") continue;
         auto hosts = base::expand_hostlist(line.substr(name.size() + 1));
         return hosts ? std::optional(*std::move(hosts)) : std::nullopt;
@@ -100,17 +73,17 @@ void run_preflight(spank_t handle, const std::string& text) {
         return slurm_error("rail-preflight: %s: the job starts without", std::strerror(errno));
     const base::UniqueFd from(ends[0]);
     base::UniqueFd to(ends[1]);
-    const auto child = start(words, environment, to.get());
-    if (child < 0)
+    const auto child = base::start_program(words, {to.get(), base::Start::Errors::as_ours, environment});
+    if (!child)
         return slurm_error("rail-preflight: %s: %s: the job starts without", words[0].c_str(),
-                           std::strerror(errno));
+                           child.error().text.c_str());
     to = {};
     std::string answer;
     const bool ended =
         read_all(from.get(), Clock::now() + (wish->level > 1 ? full_most : quick_most), answer);
-    if (!ended) ::kill(child, SIGKILL);
+    if (!ended) ::kill(*child, SIGKILL);
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {}
     if (!ended) return slurm_error("rail-preflight: %s does not end: the job starts", words[0].c_str());
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT)) {
         // The job is being ended, and its script would begin now.

@@ -1,5 +1,6 @@
 #include "restart/daemon/program.hpp"
 
+#include "base/child.hpp"
 #include "base/unique_fd.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
@@ -11,13 +12,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <string_view>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
-
-extern char** environ;
 
 namespace restart {
 namespace {
@@ -51,35 +49,6 @@ private:
     std::string line_, last_;
 };
 
-Expected<pid_t> start(std::vector<std::string>& words, int out) {
-    std::vector<char*> argv;
-    for (auto& word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setflags(&attributes,
-                               POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    pid_t child = -1;
-    const int error = ::posix_spawn(&child, argv[0], &files, &attributes, argv.data(), environ);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&files);
-    if (error != 0)
-        return Error{error == ENOENT ? Code::not_found : Code::unfit, std::generic_category().message(error)};
-    return child;
-}
-
 void read_some(int fd, LastLine& line) {
     char block[65536];
     for (;;) {
@@ -100,15 +69,18 @@ bool buried(pid_t child, const std::function<bool()>& leave) {
     return true;
 }
 
-Expected<std::string> run(std::vector<std::string>& words, base::Duration limit,
+Expected<std::string> run(const std::vector<std::string>& words, base::Duration limit,
                           const std::function<bool()>& leave) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Code::unfit, std::generic_category().message(errno)};
     const base::UniqueFd from(ends[0]);
     base::UniqueFd to(ends[1]);
     ::fcntl(from.get(), F_SETFL, O_NONBLOCK);
-    const auto child = start(words, to.get());
-    if (!child) return child.error();
+    const auto child = base::start_program(
+        words, {.output = to.get(), .errors = base::Start::Errors::with_output, .own_group = true});
+    if (!child)
+        return Error{child.error().code == Code::not_found ? Code::not_found : Code::unfit,
+                     child.error().text};
     to = {};
     LastLine line;
     const auto until = Clock::now() + limit;

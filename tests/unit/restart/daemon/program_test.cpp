@@ -8,9 +8,11 @@
 #include <catch2/catch.hpp>
 
 #include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 
 using namespace std::chrono_literals;
 using restart::run_program;
@@ -107,6 +109,18 @@ TEST_CASE("a program may print much, and leave something behind in the backgroun
     REQUIRE(left);
     CHECK(*left == "done");
     CHECK(child > 0);
+}
+
+TEST_CASE("a program is given nothing of what restartd has open") {
+    const test::Folder folder;
+    const int open = ::open("/dev/null", O_RDONLY); // as a library that does not think of it leaves it
+    REQUIRE(open > 2);
+    const auto seen = run_program(
+        {script(folder.path, "test -e /proc/self/fd/$1 && echo open || echo closed"), std::to_string(open)},
+        test::patience(), stays);
+    ::close(open);
+    REQUIRE(seen);
+    CHECK(*seen == "closed");
 }
 
 TEST_CASE("a program is left alone when restartd stops") {
