@@ -79,11 +79,8 @@ CheckCommand::CheckCommand(std::vector<CheckRow> rows) : rows_(std::move(rows)) 
 }
 
 void CheckCommand::add_options(base::Words& words) {
-    words
-        .add_option("--level", options_.level,
-                    "1: less than 2 s, safe beside a job; 2: less than 1 min; 3: minutes, on an idle host")
-        ->range(1, 3)
-        ->capture_default_str();
+    add_level(words, options_.level, 3,
+              "1: less than 2 s, safe beside a job; 2: less than 1 min; 3: minutes, on an idle host");
     words
         .add_option("--deadline", options_.deadline,
                     "Give up what has not ended within this time, such as \"20s\"")

@@ -63,11 +63,8 @@ std::vector<CheckWord> words_of(const net::NetOutcome& outcome) {
 }
 
 void PreflightCommand::add_options(base::Words& words) {
-    words
-        .add_option("--level", checks_.level,
-                    "1: less than 2 s a check; 2: less than 1 min, as for the checks by themselves")
-        ->range(1, 2)
-        ->capture_default_str();
+    add_level(words, checks_.level, 2,
+              "1: less than 2 s a check; 2: less than 1 min, as for the checks by themselves");
     words.add_flag("--net", with_net_, "Measure between the hosts of the step, too");
     words.add_option("--deadline", net_.whole, "Within which the hosts' measuring among themselves ends")
         ->type_name("TIME")

@@ -2,6 +2,10 @@
 
 namespace check {
 
+void add_level(base::Words& words, int& level, int most, const std::string& about) {
+    words.add_option("--level", level, about)->range(1, most)->capture_default_str();
+}
+
 void add_config(base::Words& words, std::string& path) {
     words.add_option("--config", path, "Configuration file (railyard.conf(5))")->type_name("FILE");
 }
