@@ -1,6 +1,7 @@
 """Building Railyard the way quickstart and tests/run do: out of tree, with progress, never silent for long."""
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -271,17 +272,24 @@ def compilers(usual: Sequence[str] = ("gcc", "g++")) -> list[str]:
     return [f"{name}={'' if word.startswith('ccache') else front}{word}" for name, word in chosen.items()]
 
 
+@functools.cache
+def _packages_of_headers() -> Optional[bytes]:
+    """Those that are installed, with their versions; None where dpkg does not know."""
+    try:
+        return subprocess.run(["dpkg-query", "-W", "*-dev"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
 def remembering(build: Path) -> dict[str, str]:
     """ccache's settings for make: objects are found again in any copy of the tree, and by the list of headers that the
     compiler writes, without a run of the preprocessor. What stands in precompiled headers is not in that list: the packages
     that they come from are in a file, and count for every object."""
-    installed = build / "installed-headers"
-    try:
-        listed = subprocess.run(["dpkg-query", "-W", "*-dev"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
+    installed, packages = build / "installed-headers", _packages_of_headers()
+    if packages is None:
         return {}
-    if not installed.exists() or installed.read_bytes() != listed:
-        installed.write_bytes(listed)
+    if not installed.exists() or installed.read_bytes() != packages:
+        installed.write_bytes(packages)
     return {"CCACHE_BASEDIR": str(SOURCE), "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1", "CCACHE_EXTRAFILES": str(installed),
             "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime"}
 
