@@ -5,27 +5,13 @@ import json
 import subprocess
 import time
 
-from railcluster.cluster import Options
 from railcluster.process import wait_for
-from railcluster.rails import Rails
-from railcluster.testing import alone, check, equal, skip
+from railcluster.rails import BUILD, Rails, options_of
+from railcluster.testing import alone, check, equal
 
 NEEDS = ["railcheck"]
 HOSTS, RAILS, MBIT = 6, 2, 200
-
-
-BUILD = []  # the folder in which railcheck is
-
-
-def options(build):
-    BUILD[:] = [build.resolve()]
-    return Options(build=None, units=1, hosts_per_unit=HOSTS)  # stock Slurm is all that it needs
-
-
-def rails_of(cluster):
-    if not cluster.yard.namespaces:
-        skip("rails are cables between namespaces, which this machine does not permit")
-    return Rails(cluster, RAILS, MBIT).lay()
+options = options_of(HOSTS)
 
 
 def command(cluster, rails, *words):
@@ -53,7 +39,7 @@ def narrow(told):
 @alone
 def test_a_slow_cable_is_named_by_host_and_rail(cluster):
     """Nothing is named between sound hosts; of one throttled cable its host and device, by fewer rounds than pairs need."""
-    rails = rails_of(cluster)
+    rails = Rails(cluster, RAILS, MBIT).lay()
     try:
         status, sound = measured(cluster, rails)
         equal(narrow(sound), [], "what is named of sound hosts")
@@ -74,7 +60,7 @@ def test_a_slow_cable_is_named_by_host_and_rail(cluster):
 
 def test_a_host_that_dies_meanwhile_is_named(cluster):
     """Its process is killed between two rounds: the others measure on, and the answer names it."""
-    rails = rails_of(cluster)
+    rails = Rails(cluster, RAILS, MBIT).lay()
     try:
         process = subprocess.Popen([*cluster.yard.prefix("ctl", str(cluster.root)), *command(cluster, rails, "--time=300ms", "--patience=3s")],
                                    env=cluster.environment("ctl"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
