@@ -9,7 +9,7 @@ import subprocess
 
 from railcluster.process import wait_for
 from railcluster.queue import (fill, leave_five_free, log_lines, refused, restart_slurmctld, running_on, state,
-                               stop_slurmctld, submit, units_of, wait_for_resources, wait_state)
+                               stop_slurmctld, submit, told, units_of, wait_for_resources, wait_state)
 from railcluster.testing import check, equal, holds
 from test_wishes import NEEDS, options  # noqa: F401
 
@@ -18,18 +18,6 @@ JUDGES = 2  # the plugins that read the files: the one that chooses nodes, and j
 
 def chooser(cluster):
     return "topology" if cluster.options.userland else "select"
-
-
-@contextlib.contextmanager
-def told(cluster, text, count=JUDGES):
-    """The log has so many lines with `text` soon after this block is entered, and not one more at its end."""
-    before = len(log_lines(cluster, text))
-
-    def new():
-        return log_lines(cluster, text)[before:]
-    yield lambda: wait_for(lambda: len(new()) >= count, 10, f"the log to say {text!r} {count} times",
-                           [cluster.log("ctl", "slurmctld")])
-    equal(len(new()), count, f"lines that say {text!r}: {new()}")
 
 
 @contextlib.contextmanager
@@ -73,12 +61,12 @@ def test_a_removed_fabric_keeps_the_last(cluster):
     path = cluster.agents.fabric
     with kept(cluster, path):
         leave_five_free(cluster)
-        with told(cluster, "the last good fabric stays in use") as now:
+        with told(cluster, "the last good fabric stays in use", JUDGES) as now:
             path.unlink()
             now()
             wait_for_resources(cluster, submit(cluster, "-N6", "--rail-span=unit"))
             churn(cluster)
-        with told(cluster, "the last good fabric stays in use") as now:
+        with told(cluster, "the last good fabric stays in use", JUDGES) as now:
             path.write_text('{"version": 99, "hosts": []}')
             now()
             holds(refused(cluster, "sbatch", "-N9", "--rail-span=unit", "--wrap", "true"), "has 8", "what submission knows")
@@ -128,7 +116,7 @@ def test_a_broken_configuration_keeps_the_former(cluster):
         good = conf.read_text()
         before = len(log_lines(cluster, "the former configuration stays"))
         leave_five_free(cluster)
-        with told(cluster, "railyard.conf:1: ") as now:
+        with told(cluster, "railyard.conf:1: ", JUDGES) as now:
             conf.write_text(f'fabrik = "/none"\n{good}')
             now()
             cluster.out("scontrol", "reconfigure")
@@ -147,7 +135,7 @@ def test_started_with_a_broken_configuration(cluster):
     with kept(cluster, conf):
         good = conf.read_text()
         conf.write_text("[placement\n")
-        with told(cluster, "nodes are chosen by Slurm alone until this is mended"):
+        with told(cluster, "nodes are chosen by Slurm alone until this is mended", JUDGES):
             restart_slurmctld(cluster)
             leave_five_free(cluster)
             job = submit(cluster, "-N6", "--rail-span=unit")

@@ -1,11 +1,12 @@
 """Jobs as tests submit and watch them, and what the controller logs of them."""
 
+import contextlib
 import datetime
 import re
 import signal
 
 from .process import wait_for
-from .testing import check
+from .testing import check, equal
 
 SLEEP = "sleep 600"
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
@@ -94,6 +95,23 @@ def leave_five_free(cluster):
 
 def log_lines(cluster, text):
     return [line for line in cluster.log("ctl", "slurmctld").read_text(errors="replace").splitlines() if text in line]
+
+
+@contextlib.contextmanager
+def told(cluster, text, count=1, exactly=True):
+    """slurmctld logs `count` lines with `text` from here on, which are waited for where what this yields is called and at the
+    end of the block; with `exactly` there is not one more by then."""
+    before = len(log_lines(cluster, text))
+
+    def new():
+        return log_lines(cluster, text)[before:]
+
+    def wait():
+        wait_for(lambda: len(new()) >= count, 20, f"slurmctld to log {text!r} {count} times", [cluster.log("ctl", "slurmctld")])
+    yield wait
+    wait()
+    if exactly:
+        equal(len(new()), count, f"lines with {text!r}: {new()}")
 
 
 def stop_slurmctld(cluster, number=signal.SIGTERM):
