@@ -9,7 +9,7 @@ import time
 from railcluster import slurm
 from railcluster.cluster import BACKUP, Cluster, Options
 from railcluster.process import wait_for
-from railcluster.queue import (comment, fields, fill, leave_five_free, log_lines, nodes_of, restart_slurmctld, running_on, state,
+from railcluster.queue import (cancel, comment, fields, fill, leave_five_free, log_lines, nodes_of, restart_slurmctld, running_on, state,
                                stop_slurmctld, submit, units_of, wait_for_resources, wait_state)
 from railcluster.testing import check, equal, holds
 from railcluster.userland import Userland
@@ -47,9 +47,11 @@ def test_killed_with_jobs_running_and_pending(cluster):
           [f"railyard: {words}" for words in ("span=unit spares=1", "segment=8", "span=unit@1h")], "what the jobs asked for")
     wait_for(lambda: fields(cluster, wish)["Reason"] in ("Resources", "Priority"), 20, "the wish to wait for its span")
     equal(state(cluster, whole), "PENDING", "the job whose segment has no room")
-    cluster.out("scancel", fillers[1 - unit])
+    # A host gets no job until it has registered, for which it is asked 4 s after the start, then each third of SlurmdTimeout.
+    wait_for(lambda: not any(word.startswith("unk") for word in cluster.node_states().values()), 150, "all hosts to have registered")
+    cancel(cluster, fillers[1 - unit])
     equal(units_of(cluster, running_on(cluster, whole)), {1 - unit}, "the segment's unit")
-    cluster.out("scancel", running, fillers[unit])
+    cancel(cluster, running, fillers[unit])
     equal(units_of(cluster, running_on(cluster, wish)), {unit}, "the wish's unit")
 
 

@@ -53,6 +53,17 @@ def output_of(cluster, *flags, script, env=None, seconds=90):
     return text
 
 
+def cancel(cluster, *jobs):
+    """Cancels jobs, and returns when their hosts are done with them.
+
+    A host reports it once and gets no answer. A report that slurmctld misses it asks for again after KillWait and twice
+    MessageTimeout, when it next looks, each minute (re_kill_job() in Slurm's job_mgr.c): 65 s to 125 s here.
+    """
+    cluster.out("scancel", *jobs)
+    wait_for(lambda: not cluster.out("squeue", "-h", "-j", ",".join(jobs)), 150, f"the hosts of {' '.join(jobs)} to be done with them",
+             [cluster.log("ctl", "slurmctld")])
+
+
 def wait_state(cluster, job, wanted, seconds=20):
     wait_for(lambda: state(cluster, job) == wanted, seconds, f"job {job} to be {wanted}", [cluster.log("ctl", "slurmctld")])
 
