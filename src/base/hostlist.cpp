@@ -179,4 +179,10 @@ bool natural_less(std::string_view a, std::string_view b) {
     return a < b; // equal as numbers: "n01" before "n1"
 }
 
+std::string fold_sorted(std::vector<std::string> names) {
+    std::sort(names.begin(), names.end(), natural_less);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return fold_hostlist(names);
+}
+
 } // namespace base

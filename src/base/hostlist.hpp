@@ -18,6 +18,9 @@ Expected<std::vector<std::string>> expand_hostlist(std::string_view text);
 // folded. expand_hostlist(fold_hostlist(x)) == x.
 std::string fold_hostlist(const std::vector<std::string>& names);
 
+// The shortest list of all: in natural order, and each name once.
+std::string fold_sorted(std::vector<std::string> names);
+
 // "n2" before "n10": digits compare as numbers, everything else byte by byte. A strict weak order in which
 // only equal strings are equivalent.
 bool natural_less(std::string_view a, std::string_view b);

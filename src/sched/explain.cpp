@@ -43,8 +43,7 @@ std::string names(const topo::Fabric& fabric, const std::vector<std::uint32_t>& 
     std::vector<std::string> out;
     for (const auto h : hosts)
         out.push_back(fabric.hosts[h].name);
-    std::sort(out.begin(), out.end(), base::natural_less);
-    return base::fold_hostlist(out);
+    return base::fold_sorted(std::move(out));
 }
 
 struct Alternative {

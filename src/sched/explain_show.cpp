@@ -24,11 +24,6 @@ using base::Table;
 
 constexpr std::size_t most_parts = 8;
 
-std::string folded(std::vector<std::string> names) {
-    std::sort(names.begin(), names.end(), base::natural_less);
-    return base::fold_hostlist(names);
-}
-
 std::string placed(Fields& fields, const Reader& from) {
     const auto other = fields.object(from, "other");
     std::vector<std::string> heading{"TERM", "HERE"};
@@ -112,7 +107,7 @@ std::string pending(Fields& fields, const Reader& from) {
         out += fmt::format("the wish ends at {}\n", when(fields.number(from, "wish_ends")));
     if (from.has("fits_at")) {
         const auto seconds = fields.number(from, "fits_at");
-        const auto nodes = folded(fields.texts(from, "nodes_then"));
+        const auto nodes = base::fold_sorted(fields.texts(from, "nodes_then"));
         out += seconds <= now ? fmt::format("fits now on {}\n", nodes)
                               : fmt::format("fits at {} on {}\n", when(seconds), nodes);
     }

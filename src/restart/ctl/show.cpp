@@ -22,7 +22,7 @@ using base::Table;
 using base::Time;
 
 std::string nodes_text(const std::vector<std::string>& nodes) {
-    return nodes.empty() ? "-" : base::fold_hostlist(nodes);
+    return nodes.empty() ? "-" : base::fold_sorted(nodes);
 }
 
 std::string checkpoint_text(const JobStatus& job, Time now) {
@@ -102,7 +102,7 @@ std::string timeline_text(const std::vector<TimelineEntry>& timeline, Time now, 
 
 std::string job_heading(const JobStatus& job, Time now) {
     auto out = fmt::format("job {}, user {}: {}", job.name, job.uid, job.state);
-    if (!job.nodes.empty()) out += " on " + base::fold_hostlist(job.nodes);
+    if (!job.nodes.empty()) out += " on " + base::fold_sorted(job.nodes);
     if (!job.why_pending.empty()) out += fmt::format(" ({})", job.why_pending);
     if (job.state == "running") out += " since " + when(job.start, now);
     if (job.epoch > 0) out += fmt::format(", started again {} times", job.epoch);
@@ -137,7 +137,7 @@ std::string job_facts(const JobStatus& job, const JobExplanation& explanation) {
     if (job.pace) out += pace_text(*job.pace, now);
     for (const auto& trouble : job.nccl)
         out += fmt::format("NCCL, asked by {}: {}\n", job.nccl_host, trouble);
-    if (!job.excluded.empty()) out += fmt::format("kept away from {}\n", base::fold_hostlist(job.excluded));
+    if (!job.excluded.empty()) out += fmt::format("kept away from {}\n", base::fold_sorted(job.excluded));
     if (explanation.program && !job.interactive) out += show(*explanation.program);
     if (!job.commit) return out;
     out += fmt::format("last checkpoint: step {} at {} ({}), cost {:.2f} s, one every {}\n", job.commit->step,
@@ -233,7 +233,7 @@ std::string host_text(const HostStatus& host, Time now) {
 }
 
 std::string hosts_text(const std::vector<std::string>& hosts) {
-    return hosts.empty() ? std::string("all hosts") : base::fold_hostlist(hosts);
+    return hosts.empty() ? std::string("all hosts") : base::fold_sorted(hosts);
 }
 
 // What keeps it from acting comes first.
@@ -314,8 +314,8 @@ std::string repairs_text(const Status& status) {
     }
     std::string out;
     for (const auto& [rung, hosts] : repairs)
-        out += fmt::format("in repair ({}): {}\n", rung, base::fold_hostlist(hosts));
-    if (!hands.empty()) out += fmt::format("a person is to see to: {}\n", base::fold_hostlist(hands));
+        out += fmt::format("in repair ({}): {}\n", rung, base::fold_sorted(hosts));
+    if (!hands.empty()) out += fmt::format("a person is to see to: {}\n", base::fold_sorted(hands));
     return out;
 }
 

@@ -30,6 +30,7 @@ TEST_CASE("folding keeps order and width") {
     CHECK(fold_hostlist({"n001", "n002", "n003", "n007"}) == "n[001-003,007]");
     CHECK(fold_hostlist({"n9", "n10"}) == "n9,n10"); // widths differ
     CHECK(fold_hostlist({"n3", "n1"}) == "n[3,1]");
+    CHECK(base::fold_sorted({"n10", "n3", "n1", "n9", "n3", "n2"}) == "n[1-3,9],n10");
     CHECK(fold_hostlist({"login", "n1"}) == "login,n1");
     CHECK(fold_hostlist({}).empty());
 }
