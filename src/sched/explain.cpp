@@ -103,6 +103,11 @@ std::string pods_text(const PlacementIndex& index, const std::vector<std::uint32
     return listed(texts);
 }
 
+// Of the hosts that the job had before.
+std::size_t kept(const Scored& scored) {
+    return scored.hosts.size() - scored.score.moved;
+}
+
 // What these hosts have of a term, in a sentence of its own.
 std::string sentence_of(const PlacementIndex& index, const Request& request, const Scored& chosen,
                         Term term) {
@@ -132,8 +137,7 @@ std::string sentence_of(const PlacementIndex& index, const Request& request, con
     case Term::avoidance:
         return score.avoidance == 0 ? "all nodes are sound" : "nodes of reduced health (sum of 1 - health)";
     case Term::moved:
-        return fmt::format("{} of the {} it had before", chosen.hosts.size() - score.moved,
-                           plural(request.had.size(), "node"));
+        return fmt::format("{} of the {} it had before", kept(chosen), plural(request.had.size(), "node"));
     case Term::broken_domains:
         return score.broken_domains == 0 ? "no wholly free NVLink domain is broken up"
                                          : "wholly free NVLink domains of which a part is taken";
@@ -168,6 +172,8 @@ std::string_view plainly(Term term) {
 
 // "fewer units (1, there 2)".
 std::string difference(const Scored& better, const Scored& worse, Term term) {
+    if (term == Term::moved)
+        return fmt::format("{} ({}, there {})", plainly(term), kept(better), kept(worse));
     return fmt::format("{} ({}, there {})", plainly(term), value_text(better, term), value_text(worse, term));
 }
 

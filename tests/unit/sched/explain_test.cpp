@@ -18,8 +18,10 @@ topo::Fabric rough(std::mt19937& random, int pods, int units, int hosts) {
     auto fabric = grid(pods, units, hosts);
     for (auto& host : fabric.hosts)
         for (auto& leaf : host.leaves) {
-            if (random() % 12 == 0) leaf = topo::none;
-            else if (random() % 12 == 0) leaf = static_cast<int>(random() % fabric.switches.size());
+            if (random() % 12 == 0)
+                leaf = topo::none;
+            else if (random() % 12 == 0)
+                leaf = static_cast<int>(random() % fabric.switches.size());
         }
     return fabric;
 }
@@ -175,6 +177,22 @@ TEST_CASE("what decided is said in a sentence") {
     explanation = explain_allocation(fabric, placer, snapshot, {}, {0, 4}, explaining(placer));
     CHECK(explanation.sentence ==
           "n[1-2] would be better now, for the smaller part (one unit, there one pod)");
+}
+
+TEST_CASE("of the hosts that a job had before those are counted that it keeps") {
+    const auto fabric = grid(1, 2, 4);
+    const Placer placer(fabric);
+    const auto snapshot = Snapshot::all_free(fabric);
+    Request request;
+    request.nodes = 4;
+    request.had = {4, 5, 6};
+    const auto placement = placer.place(snapshot, request);
+    REQUIRE(placement);
+    const auto explanation =
+        explain_placement(fabric, placer, snapshot, request, placement->hosts, explaining(placer));
+    CHECK(explanation.decided == Term::moved);
+    CHECK(explanation.sentence ==
+          "better than n[1-4], the best without su2, for more of the nodes it had before (3, there 0)");
 }
 
 TEST_CASE("a gang of more units than are tried has a runner-up all the same") {
