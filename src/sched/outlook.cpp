@@ -182,6 +182,8 @@ private:
         }
         out_.sentence = fmt::format("would fit now, in {}: waits for its turn", where);
         if (!circumstances_.turn.empty()) out_.sentence += fmt::format(" ({})", circumstances_.turn);
+        if (circumstances_.expected_start)
+            out_.sentence += fmt::format(", which is expected at {}", at(*circumstances_.expected_start));
         return std::move(out_);
     }
 

@@ -34,6 +34,7 @@ struct Circumstances {
     std::optional<base::Time> wish_ends; // until then the request's span is a wish; then any place will do
     std::string turn; // what the resource manager says the job waits for: "Priority"; "" when unknown
     std::string held; // what it waits for beside hosts, in the resource manager's words: "Dependency"; or ""
+    std::optional<base::Time> expected_start{}; // by the resource manager's plan, later than `now`
 };
 
 struct Outlook {
@@ -45,11 +46,11 @@ struct Outlook {
     };
     Kind kind = Kind::never;
     std::string sentence;
-    std::optional<base::Time> at;           // of fits (now) and later: when it fits
+    std::optional<base::Time> at; // of fits (now) and later: when it fits
     std::optional<base::JobId>
         job; // of later: whose end makes it fit; none: the end of the wish, or of one not named
-    std::vector<std::uint32_t> hosts;       // of fits and later: where it would go then
-    std::optional<base::Time> wish_ends;    // while there is a wish
+    std::vector<std::uint32_t> hosts;    // of fits and later: where it would go then
+    std::optional<base::Time> wish_ends; // while there is a wish
     std::vector<base::JobId>
         unlimited; // of open: jobs without a limit whose ends together make it fit, the named
     // What there is now in each part that may hold the job, the fullest first; of a job without a span the

@@ -152,7 +152,8 @@ Expected<std::string> placement_details(const base::Reader& placement, Time now)
     if (*kind == "unknown") return std::string();
     auto out = sched::show_details(placement);
     if (!out) return out;
-    if (placement.has("expected_start")) {
+    const auto verdict = placement.text("verdict"); // of what fits now the sentence names it
+    if (placement.has("expected_start") && (!verdict || *verdict != "fits")) {
         const auto start = placement.number("expected_start");
         if (!start) return start.error();
         *out += fmt::format("it is expected to start at {}\n", when(base::time_from_seconds(*start), now));

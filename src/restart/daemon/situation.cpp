@@ -202,12 +202,13 @@ boost::json::object placement_json(const Situation& situation, const sched::Plac
                              sched::explain_allocation(placing.fabric, placing.placer, snapshot, request,
                                                        hosts, sched::explaining(placing.placer)));
     } else {
-        const auto forecast =
-            sched::outlook(placing.fabric, placing.placer, snapshot, request, circumstances);
+        auto told = circumstances; // in the comment that moment would be another at each look
+        if (job->start > told.now) told.expected_start = job->start;
+        const auto forecast = sched::outlook(placing.fabric, placing.placer, snapshot, request, told);
         if (!forecast) return placement_unknown(forecast.error().text);
-        out = sched::to_json(placing.fabric, *forecast, circumstances.now);
-        out["expected_start"] = job->start > circumstances.now
-                                    ? boost::json::value(base::to_seconds(job->start))
+        out = sched::to_json(placing.fabric, *forecast, told.now);
+        out["expected_start"] = told.expected_start
+                                    ? boost::json::value(base::to_seconds(*told.expected_start))
                                     : boost::json::value(nullptr);
     }
     boost::json::array sentences;

@@ -161,6 +161,9 @@ TEST_CASE("the job whose end makes a pending one fit is named with its time") {
         CHECK(forecast->kind == Kind::fits);
         CHECK(forecast->sentence == "would fit now, in unit su3: waits for its turn (Priority)");
         CHECK(forecast->hosts.size() == 19);
+        circumstances.expected_start = at(120min);
+        CHECK(outlook(fabric, placer, snapshot, ask(19, Span::unit), circumstances)->sentence ==
+              "would fit now, in unit su3: waits for its turn (Priority), which is expected at 14:20");
     }
 }
 

@@ -253,6 +253,12 @@ TEST_CASE("what Slurm holds a job back for beside hosts is told apart from its t
     auto& job = scene.wait(7, 2);
     job.why = "Priority";
     CHECK(scene.sentence(7) == "would fit now, in unit su1: waits for its turn (Priority)");
+    job.start = now + 5min;
+    CHECK(scene.sentence(7) == "would fit now, in unit su1: waits for its turn (Priority)");
+    CHECK(scene.text(7).find(
+              "would fit now, in unit su1: waits for its turn (Priority), which is expected at " +
+              base::moment(job.start, now) + "\"") != std::string::npos);
+    job.start = {};
     job.why = "None"; // not looked at yet
     job.waits_for = WaitsFor::unknown;
     CHECK(scene.sentence(7) == "would fit now, in unit su1: waits for its turn");
