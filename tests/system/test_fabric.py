@@ -133,7 +133,7 @@ def test_explain_tells_of_the_links_of_a_job_and_its_hosts(cluster):
             check(f"  {hosts[0]} mlx5_1:1 - " in text or f" - {hosts[0]} mlx5_1:1: " in text, f"both ends: {text}")
             check(f"all that {hosts[0]} sends and receives on rail 1 passes it" in text, f"what passes: {text}")
         equal(links(other)["findings"], [], "findings of another host")
-        check("links it uses: no finding (judged " in cluster.out("railctl", "explain", other), "words for no finding")
+        check("links it uses: none of them has a finding (judged " in cluster.out("railctl", "explain", other), "words for no finding")
         # Who does not hear of links does not know.
         cluster.agents.stop("ctl", "fabricwatchd")
         cluster.agents.stop("ctl", "restartd")

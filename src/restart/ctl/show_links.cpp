@@ -32,7 +32,7 @@ std::string show(const UsedLinksStatus& links, base::Time now, std::string_view 
         out = fmt::format("{}: how they are is not known: {}{}\n", what, links.unknown,
                           links.findings.empty() ? "" : "; they were:");
     else if (links.findings.empty())
-        out = fmt::format("{}: no finding ({})\n", what, read_text(links));
+        out = fmt::format("{}: none of them has a finding ({})\n", what, read_text(links));
     else
         out = fmt::format("{}: {} ({})\n", what,
                           links.findings.size() == 1 ? std::string("1 finding")

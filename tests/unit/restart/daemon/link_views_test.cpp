@@ -110,7 +110,7 @@ TEST_CASE("that there is no finding is said only when that is known") {
         return restart::show(used_links(state, now, hosts, true, {}), now, "links");
     };
     CHECK(told({"n001", "n002"}) ==
-          "links: no finding (judged 2.0 s ago, by the counters of 64 of 64 ports)\n");
+          "links: none of them has a finding (judged 2.0 s ago, by the counters of 64 of 64 ports)\n");
     CHECK_THAT(told({"n001", "n009"}), Catch::Contains("not known: n009 is not in the fabric file"));
     CHECK_THAT(told({"n001", "nobody", "n009"}), Catch::Contains("n009, nobody are not in the fabric file"));
     state.links_judged = now - 180s;
