@@ -5,10 +5,8 @@
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "base/user.hpp"
-#include "restart/core/former_hosts.hpp"
 #include "restart/daemon/plan.hpp"
 #include "restart/daemon/rate_views.hpp"
-#include "restart/daemon/situation.hpp"
 #include "restart/daemon/views.hpp"
 #include "restart/wire/channel.hpp"
 #include "restart/wire/operator.hpp"
@@ -19,7 +17,6 @@
 namespace restart {
 namespace {
 
-constexpr base::Duration rm_patience{3'000};
 constexpr base::Duration watcher_patience{200}; // of requests that must not hold up others of their lane
 constexpr auto quiet = std::chrono::minutes(1);
 constexpr std::uint64_t most_notes = 100'000;
@@ -31,39 +28,6 @@ HttpResponse json_text(std::string body) {
 
 bool is_report(std::string_view path) {
     return path == "/v1/report" || path == "/v1/report/signals" || path == "/v1/fabric";
-}
-
-// "12_3", "12+1": Slurm's names of a part of an array or of a heterogeneous job.
-bool is_job_name(std::string_view text) {
-    const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    return digits > 0 && digits + 1 < text.size() && (text[digits] == '_' || text[digits] == '+') &&
-           text.find_first_not_of("0123456789", digits + 1) == std::string_view::npos;
-}
-
-// The id of the record that goes by this name, a component's own, or that of the tasks that wait together
-// with this one.
-std::optional<base::JobId> find_named(const State& state, const std::string& name) {
-    for (const auto& [id, job] : state.jobs) {
-        if (job.rm.name == name) return id;
-        for (const auto& component : job.rm.components)
-            if (component.name == name) return component.id;
-        const auto tasks = job.rm.name.find("_[");
-        if (tasks == std::string::npos || job.rm.name.compare(0, tasks + 1, name, 0, tasks + 1) != 0)
-            continue;
-        auto waiting = job.rm.name;
-        if (const auto limit = waiting.find('%'); limit != std::string::npos)
-            waiting.erase(limit, waiting.size() - limit - 1);
-        if (const auto names = base::expand_hostlist(waiting);
-            names && std::find(names->begin(), names->end(), name) != names->end())
-            return id;
-    }
-    return {};
-}
-
-// A request's text in a log line: short and without control characters (the log removes those).
-std::string shortened(std::string_view text) {
-    constexpr std::size_t most = 200;
-    return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "…";
 }
 
 } // namespace
@@ -81,6 +45,11 @@ void Api::reload(Roles roles, MungeAuth auth, MetricsTokens tokens) {
 std::shared_ptr<const Api::Access> Api::access() {
     const std::lock_guard lock(mutex_);
     return access_;
+}
+
+std::string Api::shortened(std::string_view text) {
+    constexpr std::size_t most = 200;
+    return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "…";
 }
 
 HttpResponse Api::handle(const HttpRequest& request) {
@@ -309,99 +278,6 @@ Api::Answer Api::top(const HttpRequest&, const Asker& asker) {
 Api::Answer Api::metrics_page(const HttpRequest&, const Asker&) {
     driver_.update_gauges();
     return HttpResponse{200, metrics_.print(), "text/plain; version=0.0.4; charset=utf-8"};
-}
-
-Api::Answer Api::explain(const HttpRequest& request, const Asker& asker) {
-    const auto job = request.query.find("job");
-    const auto host = request.query.find("host");
-    if ((job == request.query.end()) == (host == request.query.end()))
-        return Refusal{400, "input", "give either job=NUMBER or host=NAME"};
-    return job != request.query.end() ? explain_job(job->second, asker) : explain_host(host->second, asker);
-}
-
-Api::Answer Api::explain_job(const std::string& named, const Asker& asker) {
-    const auto number = base::JobId::parse(named);
-    if (!number && !is_job_name(named))
-        return Refusal{400, "input", "job: a job's number or name (12, 12_3, 12+1) is wanted"};
-    NoteFilter filter;
-    filter.view = asker.view;
-    const bool fresh = driver_.refresh(rm_patience); // a job that was submitted just now is known
-    std::optional<base::JobId> placed;               // a heterogeneous job's components are placed one by one
-    bool seen = false;                               // it is in the queue, and shown
-    driver_.look([&](const State& state, const DriverStatus&) {
-        placed = number ? number : find_named(state, named);
-        filter.job = placed;
-        if (const auto* found = placed ? state.find_job(*placed) : nullptr) {
-            filter.job = found->rm.id;
-            seen = asker.view.sees_job(owner_of(found->rm));
-        }
-    });
-    const bool some_hidden = !asker.view.all && asker.view.hides.jobs;
-    const auto no_such = [&]() -> Answer {
-        return Refusal{404, "not_found", no_such_job(shortened(named), asker.view, words())};
-    };
-    if (!filter.job) {
-        if (some_hidden) return no_such();
-        return Refusal{404, "not_found",
-                       fmt::format("no job {} is in the queue: of one that has ended, give its own number, "
-                                   "which squeue -o %A and sacct -o JobIDRaw tell",
-                                   shortened(named))};
-    }
-    const auto notes = driver_.notes(filter);
-    if (!notes) return refusal_of(notes.error());
-    auto placement = seen ? placement_of(*placed, fresh, asker.view) : boost::json::object();
-    const auto story = driver_.look([&](const State& state, const DriverStatus& status) {
-        return restart::explain_job(state, status, *filter.job, std::move(placement), *notes, asker.view);
-    });
-    if (story.job || !notes->empty()) return json_text(story.to_json());
-    if (some_hidden) return no_such();
-    if (!fresh)
-        return Refusal{503, "unavailable",
-                       fmt::format("job {} is not in the journal, and the resource manager does not answer",
-                                   to_string(*filter.job))};
-    return Refusal{
-        404, "not_found",
-        fmt::format("job {} is neither in this cluster's queue nor in the journal", to_string(*filter.job))};
-}
-
-Api::Answer Api::explain_host(const std::string& host, const Asker& asker) {
-    if (host.empty()) return Refusal{400, "input", "host: a host's name is wanted"};
-    NoteFilter filter;
-    filter.view = asker.view;
-    filter.host = host;
-    const auto notes = driver_.notes(filter);
-    if (!notes) return refusal_of(notes.error());
-    const auto story = driver_.look([&](const State& state, const DriverStatus& status) {
-        return restart::explain_host(state, status, host, *notes, asker.view);
-    });
-    if (story.host || !notes->empty()) return json_text(story.to_json());
-    return Refusal{
-        404, "not_found",
-        fmt::format("host {} is neither in the resource manager nor in the journal", shortened(host))};
-}
-
-// Why the job sits where it does or waits, worked out for this answer.
-boost::json::object Api::placement_of(base::JobId job, bool rm_answers, const View& view) {
-    if (!rm_answers)
-        return placement_unknown(
-            "why it waits or sits where it does cannot be entry: the resource manager does not answer");
-    const auto placing = driver_.placing();
-    if (!placing)
-        return placement_unknown("why it waits or sits where it does cannot be entry without a fabric file "
-                                 "([placement] fabric, railtopo discover)");
-    const auto queue = driver_.queue(rm_patience);
-    if (!queue) return placement_unknown(queue.error().text);
-    // Where restartd chooses the hosts itself, nobody else knows those it had.
-    const auto had = driver_.look([&](const State& state, const DriverStatus&) {
-        const auto* known = state.find_job(job);
-        return known != nullptr && is_gang(known->rm) ? hosts_before(*known) : std::vector<std::string>();
-    });
-    const auto situation = situation_of(**queue, *placing, job, view, had);
-    if (!situation) return placement_unknown("it neither waits for hosts nor holds any");
-    if (view.sees_hosts()) return placement_json(*situation, *placing);
-    const auto sentence = sentence_of(*situation, *placing);
-    return placement_unknown(fmt::format("{}{}what hosts do is not shown to you ({})", sentence,
-                                         sentence.empty() ? "" : "; ", words().private_nodes));
 }
 
 Api::Answer Api::history(const HttpRequest& request, const Asker& asker) {

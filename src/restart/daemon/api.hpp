@@ -102,6 +102,9 @@ private:
                                               const Route& route);
     std::variant<Asker, Refusal> by_rule(const HttpRequest& request, const Access& access, Wish wish);
     RmWords words();
+    static constexpr base::Duration rm_patience{3'000}; // for its answer
+    // A request's text in a log line: short and without control characters (the log removes those).
+    static std::string shortened(std::string_view text);
     static Refusal refusal_of(const base::Error& error);
     HttpResponse refuse(const HttpRequest& request, const Refusal& refusal);
     void log_refusal(std::string_view reason, std::string_view text);

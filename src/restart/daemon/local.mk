@@ -2,7 +2,7 @@
 # All but its main.
 noinst_LTLIBRARIES += libry_daemon.la
 libry_daemon_la_SOURCES = \
-	%D%/api.cpp %D%/api.hpp %D%/api_checks.cpp %D%/api_signals.cpp \
+	%D%/api.cpp %D%/api.hpp %D%/api_checks.cpp %D%/api_explain.cpp %D%/api_signals.cpp \
 	%D%/check_views.cpp %D%/check_views.hpp \
 	%D%/database.cpp %D%/database.hpp \
 	%D%/dispatcher.cpp %D%/dispatcher.hpp \
