@@ -261,6 +261,21 @@ def test_questions_that_have_no_answer(cluster):
     wait_for(lambda: explained(cluster, job)["kind"] == "pending", 30, "slurmctld to answer again")
 
 
+def test_a_job_that_has_ended_is_told_with_its_owner_and_its_end(cluster):
+    """For as long as Slurm remembers it: in squeue's word, with its script's exit status; also where it never had nodes."""
+    good, bad, held = submit(cluster, "-N2", script="true"), submit(cluster, "-N1", script="exit 3"), submit(cluster, "-N2", "--hold")
+    cluster.out("scancel", held)
+
+    def told(job, how):
+        wait_for(lambda: how in cluster.run("railctl", "explain", job).stdout, 30, f"job {job} to be told as {how}",
+                 [cluster.log("ctl", "restartd")])
+        return cluster.out("railctl", "explain", job).splitlines()[0]
+    holds(told(good, "COMPLETED at "), f"job {good}, user 0: COMPLETED at ", "the one that ended well")
+    holds(told(bad, "exit status 3"), f"job {bad}, user 0: FAILED, exit status 3 at ", "the one that failed")
+    holds(told(bad, "exit status 3"), " after its last start, on n", "where it ran")
+    holds(told(held, "CANCELLED"), ", before it had nodes", "the one that never ran")
+
+
 def test_what_holds_a_job_back_beside_hosts_is_told(cluster):
     job = submit(cluster, "-N2", "--hold", "--rail-span=unit")
     told = explained(cluster, job)

@@ -6,6 +6,7 @@
 #include "base/host_state.hpp"
 #include "base/job_id.hpp"
 #include "restart/core/job_owner.hpp"
+#include "restart/wire/status.hpp"
 #include "sched/hints.hpp"
 
 #include <cstddef>
@@ -72,12 +73,20 @@ struct QueueJob {
     std::string shown; // why it waits, as its record shows it (ResourceManager::write_why)
 };
 
+// One that has ended, for as long as the resource manager remembers it.
+struct EndedJob {
+    base::JobId id{};
+    JobOwner owner{};
+    EndedJobStatus status;
+};
+
 struct RmQueue {
     base::Time read{};
     std::vector<QueueNode> nodes;
     // That wait, run or are leaving. Under LSF those that wait for hosts come first, in the order in which
     // they are to have them.
     std::vector<QueueJob> jobs;
+    std::vector<EndedJob> ended;                                             // of Slurm alone
     std::map<std::string, std::vector<std::string>, std::less<>> partitions; // nodes of each
 };
 

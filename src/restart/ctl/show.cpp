@@ -100,6 +100,16 @@ std::string timeline_text(const std::vector<TimelineEntry>& timeline, Time now, 
     return table.empty() ? fmt::format("{}\n", empty) : table.print();
 }
 
+std::string ended_text(const EndedJobStatus& job, Time now) {
+    const auto who = fmt::format("job {}, user {}: ", job.name, job.uid);
+    if (job.how.empty())
+        return who + "no longer in the resource manager, whose accounting says how it ended\n";
+    const auto how = fmt::format("{}{} at {}", who, job.how, when(job.end, now));
+    if (job.start == Time{} || job.nodes.empty()) return how + ", before it had nodes\n";
+    return fmt::format("{}, {} after its last start, on {}\n", how, lasting(job.end - job.start),
+                       base::fold_sorted(job.nodes));
+}
+
 std::string job_heading(const JobStatus& job, Time now) {
     auto out = fmt::format("job {}, user {}: {}", job.name, job.uid, job.state);
     if (!job.nodes.empty()) out += " on " + base::fold_sorted(job.nodes);
@@ -170,7 +180,8 @@ Expected<std::string> placement_details(const base::Reader& placement, Time now)
 // The most informative sentence first.
 Expected<std::string> job_text(const JobExplanation& explanation) {
     const auto& job = *explanation.job;
-    auto out = job_heading(job, explanation.time);
+    auto out = explanation.ended ? ended_text(*explanation.ended, explanation.time)
+                                 : job_heading(job, explanation.time);
     if (explanation.placement.empty()) return out + job_facts(job, explanation); // an older restartd
     const boost::json::value held(explanation.placement);
     const base::Reader placement(held, "placement");
@@ -364,7 +375,9 @@ std::string show(const Status& status, bool all) {
 }
 
 Expected<std::string> show(const JobExplanation& explanation) {
-    std::string out(gone), empty(no_story_of_job);
+    std::string out =
+        explanation.ended ? ended_text(*explanation.ended, explanation.time) : std::string(gone);
+    std::string empty(no_story_of_job);
     if (explanation.job) {
         auto text = job_text(explanation);
         if (!text) return text;

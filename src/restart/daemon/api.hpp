@@ -95,6 +95,7 @@ private:
 
     Answer explain_job(const std::string& named, const Asker& asker);
     Answer explain_host(const std::string& host, const Asker& asker);
+    std::optional<EndedJobStatus> ended(base::JobId job, const View& view);
     boost::json::object placement_of(base::JobId job, bool rm_answers, const View& view);
     static Answer accepted(const base::Expected<std::string>& incident);
     static std::variant<Caller, Refusal> caller_of(const HttpRequest& request, const Access& access);

@@ -81,10 +81,12 @@ Api::Answer Api::explain_job(const std::string& named, const Asker& asker) {
     const auto notes = driver_.notes(filter);
     if (!notes) return refusal_of(notes.error());
     auto placement = seen ? placement_of(*placed, fresh, asker.view) : boost::json::object();
-    const auto story = driver_.look([&](const State& state, const DriverStatus& status) {
+    auto story = driver_.look([&](const State& state, const DriverStatus& status) {
         return restart::explain_job(state, status, *filter.job, std::move(placement), *notes, asker.view);
     });
-    if (story.job || !notes->empty()) return HttpResponse{200, story.to_json()};
+    if (fresh && (!story.job || story.job->state == "ended"))
+        if (auto over = ended(*filter.job, asker.view)) story.ended = std::move(over);
+    if (story.job || story.ended || !notes->empty()) return HttpResponse{200, story.to_json()};
     if (some_hidden) return no_such();
     if (!fresh)
         return Refusal{503, "unavailable",
@@ -109,6 +111,15 @@ Api::Answer Api::explain_host(const std::string& host, const Asker& asker) {
     return Refusal{
         404, "not_found",
         fmt::format("host {} is neither in the resource manager nor in the journal", shortened(host))};
+}
+
+// What the resource manager still remembers of a job that has ended.
+std::optional<EndedJobStatus> Api::ended(base::JobId job, const View& view) {
+    const auto queue = driver_.queue(rm_patience);
+    if (!queue) return {};
+    for (const auto& one : (*queue)->ended)
+        if (one.id == job && view.sees_job(one.owner)) return one.status;
+    return {};
 }
 
 // Why the job sits where it does or waits, worked out for this answer.

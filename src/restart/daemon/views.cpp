@@ -271,8 +271,8 @@ JobExplanation explain_job(const State& state, const DriverStatus& status, base:
                            boost::json::object placement, const std::vector<Note>& notes, const View& to) {
     JobExplanation view;
     view.time = status.now;
-    if (const auto found = state.jobs.find(job);
-        found != state.jobs.end() && to.sees_job(owner_of(found->second.rm))) {
+    const auto found = state.jobs.find(job);
+    if (found != state.jobs.end() && to.sees_job(owner_of(found->second.rm))) {
         view.job = status_of(job, found->second);
         view.interval = interval_of(state, status.policy, found->second);
         const auto& rm = found->second.rm;
@@ -281,6 +281,9 @@ JobExplanation explain_job(const State& state, const DriverStatus& status, base:
             view.links = used_links(state, status.now, rm.nodes, true, to);
         view.program = program_of(state, status.policy, found->second);
     }
+    const auto told = std::find_if(notes.begin(), notes.end(), [](const Note& note) { return note.owner; });
+    if (found == state.jobs.end() && told != notes.end())
+        view.ended = {.name = to_string(job), .uid = told->owner->uid};
     view.placement = std::move(placement);
     view.incidents = incidents(state, status, to, [&](const Incident& incident) {
         return std::any_of(incident.jobs.begin(), incident.jobs.end(), [&](const AffectedJob& affected) {

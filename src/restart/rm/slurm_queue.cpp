@@ -4,6 +4,10 @@
 #include "restart/rm/slurm_reading.hpp"
 #include "sched/slurm/admin_comment.hpp"
 
+#include <fmt/format.h>
+
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -29,6 +33,34 @@ std::uint32_t cpus_per_node(const job_info_t& job, std::uint32_t nodes) {
     const std::uint32_t named = job.pn_min_cpus == NO_VAL16 ? 0 : job.pn_min_cpus;
     const auto shared = is_count(job.num_cpus) ? (job.num_cpus + nodes - 1) / nodes : 0;
     return std::max({named, shared, 1U});
+}
+
+// squeue's words of jobs that have ended (job_state_string() of slurm_protocol_defs.c).
+std::string ended_word(std::uint32_t state) {
+    switch (state & JOB_STATE_BASE) {
+    case JOB_COMPLETE: return "COMPLETED";
+    case JOB_CANCELLED: return "CANCELLED";
+    case JOB_FAILED: return "FAILED";
+    case JOB_TIMEOUT: return "TIMEOUT";
+    case JOB_NODE_FAIL: return "NODE_FAIL";
+    case JOB_PREEMPTED: return "PREEMPTED";
+    case JOB_BOOT_FAIL: return "BOOT_FAIL";
+    case JOB_DEADLINE: return "DEADLINE";
+    case JOB_OOM: return "OUT_OF_MEMORY";
+    default: return fmt::format("Slurm's state {}", state & JOB_STATE_BASE);
+    }
+}
+
+// Of its script; empty: with success, or by slurmctld's decision.
+std::string exit_text(std::uint32_t code) {
+    constexpr int no_start = 53; // slurmstepd's own: it could not enter the directory or open the output
+    const auto status = static_cast<int>(code); // as wait(2) has it
+    if (WIFSIGNALED(status))
+        return fmt::format(", signal {}{}", WTERMSIG(status),
+                           WTERMSIG(status) == no_start
+                               ? ": its host lacks the job's working directory or cannot write its output"
+                               : "");
+    return WEXITSTATUS(status) != 0 ? fmt::format(", exit status {}", WEXITSTATUS(status)) : std::string();
 }
 
 } // namespace
@@ -80,6 +112,23 @@ std::optional<QueueJob> read_queue_job(const job_info_t& job, base::Time now) {
     if (auto hints = sched::parse_comment(comment)) read.hints = *std::move(hints);
     read.preempted = base::as_utf8(sched::part_in(comment, sched::preempted_label));
     read.had = sched::had_in(comment, read.restarts);
+    return read;
+}
+
+std::optional<EndedJob> read_ended_job(const job_info_t& job) {
+    const auto word = job.job_state & JOB_STATE_BASE;
+    if ((job.job_state & JOB_COMPLETING) != 0 || word == JOB_PENDING || word == JOB_RUNNING ||
+        word == JOB_SUSPENDED)
+        return {};
+    EndedJob read;
+    read.id = base::JobId(job.job_id);
+    read.owner = {job.user_id, base::as_utf8(text_of(job.account))};
+    read.status.name = name_of_job(job);
+    read.status.uid = job.user_id;
+    read.status.how = ended_word(job.job_state) + exit_text(job.exit_code);
+    read.status.end = time_of(job.end_time);
+    read.status.nodes = names_of(job.nodes);
+    if (!read.status.nodes.empty()) read.status.start = time_of(job.start_time);
     return read;
 }
 

@@ -102,6 +102,8 @@ public:
         for (std::uint32_t i = 0; i < jobs_->record_count; ++i)
             if (auto job = read_queue_job(jobs_->job_array[i], queue.read))
                 queue.jobs.push_back(*std::move(job));
+            else if (auto ended = read_ended_job(jobs_->job_array[i]))
+                queue.ended.push_back(*std::move(ended));
         for (std::uint32_t i = 0; i < partitions_->record_count; ++i) {
             const auto& partition = partitions_->partition_array[i];
             auto names = base::expand_hostlist(partition.nodes == nullptr ? "" : partition.nodes);

@@ -283,10 +283,21 @@ struct TimelineEntry {
     bool operator==(const TimelineEntry&) const = default;
 };
 
+// A job that has ended.
+struct EndedJobStatus {
+    std::string name; // as its user knew it
+    std::uint32_t uid = 0;
+    std::string how{}; // in the resource manager's words, "FAILED, exit status 3"; empty: it has forgotten it
+    base::Time start{}, end{};        // 0: it never started, or that is forgotten
+    std::vector<std::string> nodes{}; // that it ran on
+    bool operator==(const EndedJobStatus&) const = default;
+};
+
 // GET /v1/explain?job=
 struct JobExplanation {
     base::Time time{};
-    std::optional<JobStatus> job;           // none: no longer in the resource manager
+    std::optional<JobStatus> job;           // none: it has ended
+    std::optional<EndedJobStatus> ended;    // none: it has not, or whose it was is not known
     std::optional<IntervalStatus> interval; // between its checkpoints; none: what one costs is not known
     std::optional<ProgramStatus> program;   // none: the job is gone, or of an older restartd
     // What `railplan --explain --json` prints (sched/explain_json.hpp) with "notes" and "expected_start", or

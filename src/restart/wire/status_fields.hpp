@@ -229,9 +229,19 @@ template <class Codec> void fields(Codec& codec, codec::Of<TimelineEntry> auto& 
     codec("text", entry.text);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<EndedJobStatus> auto& ended) {
+    codec("name", ended.name);
+    codec("uid", ended.uid);
+    codec("how", ended.how);
+    codec("start", ended.start);
+    codec("end", ended.end);
+    codec("nodes", ended.nodes);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<JobExplanation> auto& explanation) {
     codec("time", explanation.time);
     codec("job", explanation.job);
+    codec.maybe("ended", explanation.ended);
     codec.added("interval", explanation.interval);
     codec.added("program", explanation.program);
     codec.added("placement", explanation.placement);

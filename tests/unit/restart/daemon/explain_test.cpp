@@ -58,6 +58,27 @@ TEST_CASE("explain shows what waiting and moving cost, term by term") {
           "  lost work  8.0         since its last checkpoint");
 }
 
+TEST_CASE("of a job that has ended is said whose it was, and how it ended where that is known") {
+    restart::JobExplanation sent;
+    sent.time = base::time_from_seconds(1'700'000'000);
+    sent.ended = restart::EndedJobStatus{
+        "12_3", 1000, "FAILED, exit status 3", sent.time - 2h, sent.time - 30min, {"n010", "n002", "n001"}};
+    auto read = restart::JobExplanation::from_json(sent.to_json());
+    REQUIRE(read);
+    CHECK(read->ended == sent.ended);
+    auto shown = restart::show(*read);
+    REQUIRE(shown);
+    CHECK_THAT(*shown, Catch::StartsWith("job 12_3, user 1000: FAILED, exit status 3 at ") &&
+                           Catch::Contains(", 1 h 30 min after its last start, on n[001-002,010]\n"));
+    sent.ended->nodes.clear();
+    sent.ended->how = "CANCELLED";
+    CHECK_THAT(*restart::show(sent), Catch::StartsWith("job 12_3, user 1000: CANCELLED at ") &&
+                                         Catch::Contains(", before it had nodes\n"));
+    sent.ended->how.clear();
+    CHECK_THAT(*restart::show(sent),
+               Catch::StartsWith("job 12_3, user 1000: no longer in the resource manager, whose accounting"));
+}
+
 TEST_CASE("the costs come over the wire as they were sent") {
     const auto sent = weighed();
     const auto read = restart::JobExplanation::from_json(sent.to_json());
@@ -79,6 +100,6 @@ TEST_CASE("explain shows what other hosts see of one whose agent is silent") {
     CHECK(read->host->peers == host.peers);
     const auto shown = restart::show(*read);
     CHECK(shown.find("\nseen by n005: it answers, 4.0 s ago\n"
-                      "seen by n012: not reached, though others are, 4.0 s ago\n"
-                      "seen by n020: it has not said yet\n") != std::string::npos);
+                     "seen by n012: not reached, though others are, 4.0 s ago\n"
+                     "seen by n020: it has not said yet\n") != std::string::npos);
 }
