@@ -38,6 +38,17 @@ bool unreachable(const State& state, const HostState& host) {
            (host.dark_since && (fresh(state.swept) || fresh(host.links_told)));
 }
 
+bool is_heard(const HostState& host, base::Time now, base::Duration silent) {
+    return host.last_report && now - *host.last_report <= silent && !host.lost && host.slurmd;
+}
+
+std::optional<base::HostState> use_now(const HostState& host, base::Time now, base::Duration silent) {
+    if (!host.node || !host.node->use) return {};
+    const auto use = *host.node->use;
+    const bool mute = host.node->not_responding && !is_heard(host, now, silent);
+    return mute && use < base::HostState::drained ? base::HostState::down : use;
+}
+
 bool counts_as_lost(const HostState& host) {
     return host.lost && !has_name(host.overruled, lost_key);
 }

@@ -5,6 +5,7 @@
 #include "restart/core/state.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,13 @@ std::uint64_t incident_in(std::string_view reason);
 // Whether the resource manager or the fabric cannot reach it, or nothing on it answers. What the fabric said
 // counts as long as sweeps come, or for a minute.
 bool unreachable(const State& state, const HostState& host);
+
+// Whether its agent reports, and says that slurmd runs: one that was put into use a moment ago may not have
+// answered slurmctld's ping yet.
+bool is_heard(const HostState& host, base::Time now, base::Duration silent);
+
+// How far it may be given to jobs; none: it is not known.
+std::optional<base::HostState> use_now(const HostState& host, base::Time now, base::Duration silent);
 
 // Lost, and no person has overruled that.
 bool counts_as_lost(const HostState& host);

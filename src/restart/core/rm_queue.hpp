@@ -20,11 +20,14 @@ namespace restart {
 
 struct QueueNode {
     std::string name;
-    base::HostState state = base::HostState::down;
-    std::string reason;    // of a drain or a down
-    bool reserved = false; // within a reservation that is active
+    base::HostState state = base::HostState::down; // if it responds
+    bool not_responding = false;                   // to the resource manager's ping
+    std::string reason;                            // of a drain or a down
+    bool reserved = false;                         // within a reservation that is active
     std::uint32_t cpus_idle = 0;
-    float health = 1; // as placement sees it; filled in by the driver
+    // Filled in by the driver:
+    bool heard = false; // is_heard()
+    float health = 1;   // as placement sees it
 };
 
 enum class QueuePhase {

@@ -37,7 +37,8 @@ struct RmNode {
         false; // down by the resource manager's own judgement (it did not respond), by nobody's decision
     std::string reason;   // of the drain or the down, empty when none
     std::string set_by{}; // who gave it: "slurmctld", "NHC", "alice"; empty: we did, or it is not known
-    std::optional<base::HostState> use; // how far it may be given to jobs; none: a state of an older release
+    // How far it may be given to jobs, if it responds; none: a state of an older release.
+    std::optional<base::HostState> use;
     // Where its daemon takes connections; 0: that is not known.
     std::string address{};
     std::uint16_t port = 0;

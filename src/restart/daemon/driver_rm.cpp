@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "restart/core/detect/witnesses.hpp"
+#include "restart/core/host_use.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -160,6 +161,10 @@ base::Expected<RmQueue> Driver::read_queue(ResourceManager& rm) {
     const auto weak = weak_hosts();
     for (auto& node : queue->nodes)
         if (const auto found = weak.find(node.name); found != weak.end()) node.health = found->second.health;
+    const std::lock_guard lock(mutex_);
+    for (auto& node : queue->nodes)
+        if (const auto found = state_.hosts.find(node.name); found != state_.hosts.end())
+            node.heard = is_heard(found->second, base::now(), options_.policy.silent);
     return queue;
 }
 

@@ -86,6 +86,7 @@ private:
             const auto host = placing_.find_host(node.name);
             if (!host) continue;
             auto state = node.state;
+            if (node.not_responding && !node.heard && state < HostState::drained) state = HostState::down;
             if (state == HostState::drained || state == HostState::down) {
                 if (view_.sees_hosts()) why[*host] = sched::remark_of(node.reason);
             } else if (node.reserved && job_.reservation.empty()) {

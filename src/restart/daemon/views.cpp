@@ -4,6 +4,7 @@
 #include "restart/core/decide/weigh.hpp"
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/witnesses.hpp"
+#include "restart/core/host_use.hpp"
 #include "restart/core/names.hpp"
 #include "restart/daemon/link_views.hpp"
 #include "restart/daemon/plan.hpp"
@@ -35,7 +36,7 @@ HostStatus status_of(const State& state, const DriverStatus& status, const std::
         view.down = host.node->down;
         view.drain = host.node->drain;
         view.not_responding = host.node->not_responding;
-        view.use = host.node->use;
+        view.use = use_now(host, status.now, status.policy.silent);
     }
     view.lost = host.lost;
     view.agent.last_report = host.last_report;

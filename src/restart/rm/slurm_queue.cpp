@@ -69,6 +69,7 @@ QueueNode read_queue_node(const node_info_t& node, std::uint32_t cpus_used) {
     QueueNode read;
     read.name = text_of(node.name);
     read.state = use_of(node.node_state);
+    read.not_responding = (node.node_state & NODE_STATE_NO_RESPOND) != 0;
     read.reason = base::as_utf8(text_of(node.reason));
     read.reserved = (node.node_state & (NODE_STATE_RES | NODE_STATE_MAINT)) != 0;
     read.cpus_idle = node.cpus > cpus_used ? node.cpus - cpus_used : 0;

@@ -190,7 +190,6 @@ base::HostState use_of(std::uint32_t state) {
         word == NODE_STATE_UNKNOWN || (state & NODE_STATE_INVALID_REG) != 0)
         return base::HostState::down;
     if ((state & (NODE_STATE_DRAIN | NODE_STATE_FAIL)) != 0) return base::HostState::drained;
-    if ((state & NODE_STATE_NO_RESPOND) != 0) return base::HostState::down;
     if ((state & (NODE_STATE_COMPLETING | NODE_STATE_POWERING_DOWN | NODE_STATE_REBOOT_ISSUED)) != 0)
         return base::HostState::busy;
     if (word == NODE_STATE_IDLE) return base::HostState::free;

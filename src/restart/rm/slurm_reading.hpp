@@ -22,7 +22,7 @@
 
 namespace restart {
 
-// How far a node may be given to jobs, by its state with flags.
+// How far a node may be given to jobs, by its state with flags, if it responds.
 base::HostState use_of(std::uint32_t state);
 
 // `user` names the user with a number.

@@ -23,6 +23,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/file_trust_test.cpp \
 	%D%/gangs_test.cpp \
 	%D%/health_test.cpp \
+	%D%/host_use_test.cpp \
 	%D%/learn_test.cpp \
 	%D%/links_test.cpp \
 	%D%/rates_test.cpp \

@@ -279,6 +279,20 @@ TEST_CASE("hosts that placement is told to avoid are avoided here, too") {
     CHECK(scene.text(1).find("\"decided\":\"avoidance\"") != std::string::npos);
 }
 
+TEST_CASE("a host that has not answered a ping is down, unless its agent reports") {
+    Scene scene;
+    scene.wait(7, 4);
+    for (const std::size_t number : {2, 5}) {
+        scene.node(number).not_responding = true;
+        scene.node(number).heard = number == 5; // it was resumed a moment ago
+    }
+    CHECK(scene.sentence(7).starts_with("would fit now, in unit su2"));
+    scene.node(5).heard = false;
+    CHECK(scene.sentence(7).find("has 3 free, 1 down") != std::string::npos);
+    scene.node(5).state = Use::drained;
+    CHECK(scene.of(7).snapshot.states[4] == Use::drained);
+}
+
 TEST_CASE("hosts kept free for restarts are kept from a first start only") {
     Scene scene;
     scene.placing.spare_floor = 7;

@@ -33,7 +33,8 @@ TEST_CASE("Slurm's records of a queue are read") {
     CHECK(state(NODE_STATE_MIXED) == Use::mixed);
     CHECK(state(NODE_STATE_ALLOCATED) == Use::busy);
     CHECK(state(NODE_STATE_ALLOCATED | NODE_STATE_DRAIN) == Use::drained);
-    CHECK(state(NODE_STATE_IDLE | NODE_STATE_NO_RESPOND) == Use::down);
+    CHECK(state(NODE_STATE_IDLE | NODE_STATE_NO_RESPOND) == Use::free); // if it is heard all the same
+    CHECK(read_queue_node(raw_node, 4).not_responding);
     CHECK(state(NODE_STATE_DOWN | NODE_STATE_DRAIN) == Use::down);
     raw_node.reason = reason.data();
     raw_node.node_state = NODE_STATE_IDLE | NODE_STATE_RES;
