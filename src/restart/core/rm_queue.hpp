@@ -91,6 +91,9 @@ struct RmQueue {
     std::vector<QueueJob> jobs;
     std::vector<EndedJob> ended;                                             // of Slurm alone
     std::map<std::string, std::vector<std::string>, std::less<>> partitions; // nodes of each
+    // Jobs of one host without flags are left to the resource manager, as [placement] pack says; filled in by
+    // the driver.
+    bool leaves_small = false;
 };
 
 } // namespace restart

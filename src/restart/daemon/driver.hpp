@@ -61,6 +61,7 @@ struct DriverOptions {
     std::filesystem::path fabric; // fabric.json: units; read again when it changes
     std::filesystem::path health; // written for placement; empty: none
     bool explain_pending = true;  // why_writer.hpp
+    bool leaves_small = true;     // jobs of one host ([placement] pack)
     double spare_risk = 0;        // of the hosts kept free for restarts (sched/spare_floor.hpp)
     base::Duration repair_time{};
     base::Duration keep_history{}; // of notes; zero: for ever
@@ -167,13 +168,13 @@ private:
     bool read_due() const;
     void run_rm(const std::stop_token& stop);
     bool may_act() const { return !options_.may_act || options_.may_act(); } // with mutex_ held
-    void take_due(); // of later_; with mutex_ held
+    void take_due();                                                         // of later_; with mutex_ held
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
     void dispatch(std::unique_lock<std::mutex>& lock);
     base::Expected<RmQueue> read_queue(ResourceManager& rm); // without mutex_
-    void run_asker(const std::stop_token& stop);    // driver_ask.cpp
-    void run_programs(const std::stop_token& stop); // driver_programs.cpp
+    void run_asker(const std::stop_token& stop);             // driver_ask.cpp
+    void run_programs(const std::stop_token& stop);          // driver_programs.cpp
     void warn_of_missing_parts();
     void load_fabric();
     void write_health();
@@ -212,21 +213,21 @@ private:
 
     std::map<std::string, Steady, std::less<>> asked_; // silent hosts, and when each was asked last
 
-    std::deque<Action> queue_;    // committed, to be performed
+    std::deque<Action> queue_;                    // committed, to be performed
     std::deque<std::pair<Steady, Action>> later_; // committed, and not ready yet: asked again then
-    std::deque<Action> programs_; // likewise, by programs of the site
+    std::deque<Action> programs_;                 // likewise, by programs of the site
     std::deque<std::shared_ptr<Errand>> errands_;
     std::condition_variable_any progress_; // of the resource manager's thread: an errand done, a reading
     std::uint64_t reads_wanted_ = 0;       // by refresh(); a reading meets those that came before it began
     std::uint64_t reads_met_ = 0;
     Steady next_read_{};
     Steady read_began_{}; // the last
-    Steady rested_{}; // when readers may have it read again
+    Steady rested_{};     // when readers may have it read again
     std::uint32_t failed_reads_ = 0;
     std::optional<std::uint32_t> rm_owner_;
     Steady started_{};
-    Dispatcher dispatcher_;           // only the resource manager's thread's
-    std::string dispatch_error_;      // as it was when it was last logged
+    Dispatcher dispatcher_;        // only the resource manager's thread's
+    std::string dispatch_error_;   // as it was when it was last logged
     std::string logged_witnesses_; // as they were when they were last logged
     std::optional<RmConfig> logged_config_;
     bool rm_ended_ = true;

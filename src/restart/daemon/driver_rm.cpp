@@ -165,6 +165,7 @@ base::Expected<RmQueue> Driver::read_queue(ResourceManager& rm) {
     for (auto& node : queue->nodes)
         if (const auto found = state_.hosts.find(node.name); found != state_.hosts.end())
             node.heard = is_heard(found->second, base::now(), options_.policy.silent);
+    queue->leaves_small = !rm.places_gangs() && options_.leaves_small;
     return queue;
 }
 

@@ -59,6 +59,7 @@ DriverOptions driver_options(const base::Conf& conf) {
     options.poll = conf.restartd.poll_interval;
     options.fabric = conf.placement.fabric;
     options.health = base::health_path(conf.placement, conf.restartd);
+    options.leaves_small = conf.placement.pack != "all";
     options.spare_risk = conf.placement.spare_risk;
     options.repair_time = conf.placement.repair_time;
     options.keep_history = conf.restartd.keep_history;

@@ -64,6 +64,7 @@ public:
             out_.notes.push_back(fmt::format("which hosts have the features it asks for ({}) is not "
                                              "considered here",
                                              job_.constraint));
+        note_small();
         if (auto order = order_of(queue_, job_); !order.empty()) out_.notes.push_back(std::move(order));
         return std::move(out_);
     }
@@ -130,6 +131,23 @@ private:
                                              job_.nodes.size() - out_.hosts.size(), job_.nodes.size()));
         if (job_.waits_for == WaitsFor::hosts) out_.circumstances.turn = job_.why;
         if (job_.waits_for == WaitsFor::other) out_.circumstances.held = job_.why;
+    }
+
+    // Where Railyard has not chosen, health has had no say.
+    void note_small() {
+        const auto& request = out_.request;
+        if (!queue_.leaves_small || job_.phase != QueuePhase::placed || job_.nodes.size() != 1 ||
+            out_.hosts.size() != 1 || !job_.required.empty() || request.spare_floor > 0 ||
+            request.span != sched::Span::any)
+            return;
+        const auto host = out_.hosts.front();
+        const auto& health = out_.snapshot.health;
+        if (host >= health.size() || health[host] >= 1) return;
+        out_.notes.push_back(fmt::format(
+            "{} is of reduced health ({:.2f}, railctl explain {}), which the resource manager does "
+            "not know: it alone chooses for jobs of one node without flags, unless [placement] "
+            "pack is \"all\"",
+            job_.nodes.front(), health[host], job_.nodes.front()));
     }
 
     // What is outside the partitions or excluded by the user.

@@ -293,6 +293,32 @@ TEST_CASE("a host that has not answered a ping is down, unless its agent reports
     CHECK(scene.of(7).snapshot.states[4] == Use::drained);
 }
 
+TEST_CASE("a job of one node on a weak host is told who chose it") {
+    Scene scene;
+    scene.queue.leaves_small = true;
+    scene.node(3).health = 0.4F;
+    auto& job = scene.run(1, {"n3"}, now + 1h);
+    job.hints = {};
+    const auto notes = scene.of(1).notes;
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0] ==
+          "n3 is of reduced health (0.40, railctl explain n3), which the resource manager does not "
+          "know: it alone chooses for jobs of one node without flags, unless [placement] pack is "
+          "\"all\"");
+    CHECK(scene.text(1).find("for sounder nodes (0.000, there 0.600)") != std::string::npos);
+    job.hints.span = sched::Span::unit; // Railyard chose
+    CHECK(scene.of(1).notes.empty());
+    job.hints = {};
+    scene.queue.leaves_small = false;
+    CHECK(scene.of(1).notes.empty());
+    scene.queue.leaves_small = true;
+    job.required = {"n3"};
+    CHECK(scene.of(1).notes.empty());
+    scene.node(3).health = 1;
+    job.required.clear();
+    CHECK(scene.of(1).notes.empty());
+}
+
 TEST_CASE("hosts kept free for restarts are kept from a first start only") {
     Scene scene;
     scene.placing.spare_floor = 7;
