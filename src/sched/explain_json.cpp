@@ -24,12 +24,14 @@ json::value number(const Scored& scored, Term term) {
     return term == Term::avoidance ? json::value(of) : json::value(static_cast<std::uint64_t>(of));
 }
 
-// The most frequent first.
+// Each once, the most frequent first.
 json::array reasons(const Tally& tally) {
+    auto why = tally.drained_why;
+    for (const auto& [reason, hosts] : tally.down_why)
+        why[reason] += hosts;
     std::vector<std::pair<std::uint32_t, std::string>> list;
-    for (const auto* why : {&tally.drained_why, &tally.down_why})
-        for (const auto& [reason, hosts] : *why)
-            list.emplace_back(hosts, reason);
+    for (const auto& [reason, hosts] : why)
+        list.emplace_back(hosts, reason);
     std::stable_sort(list.begin(), list.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     json::array out;

@@ -1,5 +1,7 @@
+#include "base/json.hpp"
 #include "grid.hpp"
 #include "oracle.hpp"
+#include "sched/explain_json.hpp"
 #include "sched/outlook.hpp"
 
 #include <catch2/catch.hpp>
@@ -105,6 +107,14 @@ TEST_CASE("the job whose end makes a pending one fit is named with its time") {
         CHECK(forecast->parts[0].first.name == "su3");
         CHECK(forecast->parts[0].second.drained_why ==
               std::map<std::string, std::uint32_t>{{"link errors", 4}});
+    }
+    SECTION("why hosts are out of use, each reason once") {
+        snapshot.states[77] = HostState::down;
+        circumstances.remarks.why[77] = "link errors";
+        const auto forecast = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
+        REQUIRE(forecast);
+        const auto text = base::to_text(to_json(fabric, *forecast, now));
+        CHECK(text.find("\"why\":[{\"reason\":\"link errors\",\"hosts\":5}]") != std::string::npos);
     }
     SECTION("elsewhere") {
         const auto forecast = outlook(fabric, placer, snapshot, ask(24, Span::unit), circumstances);
