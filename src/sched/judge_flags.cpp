@@ -31,6 +31,9 @@ base::Expected<JudgedFlags> judge_flags(Hints hints, const FlaggedJob& job) {
         judged.hints.restart_on.reset();
         judged.hints.restart_max.reset();
     }
+    if (judged.note.empty() && judged.hints.order == RankOrder::none && judged.hints.segment.value_or(1) > 1)
+        judged.note = "--rail-order=none: ranks come in the resource manager's order, and no group of "
+                      "--rail-segment is kept together by it: a group may lie in several units";
     return judged;
 }
 

@@ -230,6 +230,7 @@ Expected<void> JobOptions::Reading::hints() {
     if (given.has("no-requeue")) submission.requeue = false;
     auto accepted = judge(submission, Capacity::of(fabric));
     if (!accepted && accepted.error().code != Code::unfit) return std::move(accepted).error();
+    if (accepted && !accepted->note.empty()) job.remarks.push_back(std::move(accepted->note));
     if (!accepted) job.refusal = std::move(accepted).error().text;
     job.wish_ends_in = apply_hints(job.hints, waited, job.request);
     return {};

@@ -184,6 +184,17 @@ TEST_CASE("submission: how often and when to start again means something with --
     CHECK(never->note == "--restart-max: has no effect without --restart=auto");
 }
 
+TEST_CASE("submission: segments in the resource manager's order of ranks are said to be none") {
+    const auto note = [](std::vector<std::string_view> variables) {
+        const auto accepted = sched::judge({std::move(variables), "", 8, 0, true, {}}, {});
+        return accepted ? accepted->note : accepted.error().text;
+    };
+    CHECK(note({"RAIL_ORDER=none", "RAIL_SEGMENT=2"}).starts_with("--rail-order=none: ranks come in the"));
+    CHECK(note({"RAIL_ORDER=none"}).empty());
+    CHECK(note({"RAIL_ORDER=none", "RAIL_SEGMENT=1"}).empty());
+    CHECK(note({"RAIL_SEGMENT=2"}).empty());
+}
+
 TEST_CASE("submission: Slurm's own --segment counts as ours, and what cannot be kept is refused") {
     const auto capacity = capacity_of("pods=2 units=2 hosts=8 rails=2");
     sched::Submission submission;
