@@ -70,6 +70,13 @@ struct Outcome {
         if (found == planned.end()) return {};
         return static_cast<std::size_t>(found - planned.begin());
     }
+    // Nodes asked for by jobs that got none, those among them that would be refused at submit.
+    std::uint64_t unplaced() const {
+        auto sum = plan.cost.unplaced;
+        for (const auto& job : jobs)
+            if (!job.job.refusal.empty()) sum += job.job.request.nodes;
+        return sum;
+    }
     std::string refusal(std::size_t job) const {
         const auto i = place_of(job);
         return i ? plan.refusals[*i] : "refused at submit: " + jobs[job].job.refusal;
@@ -124,7 +131,7 @@ void Outcome::print_json() const {
         list.push_back(std::move(job));
     }
     fmt::print("{}\n", base::to_text(boost::json::object{{"jobs", std::move(list)},
-                                                         {"unplaced_nodes", plan.cost.unplaced},
+                                                         {"unplaced_nodes", unplaced()},
                                                          {"pod_weight", plan.pod_weight},
                                                          {"span", plan.cost.span},
                                                          {"span_alone", alone()},
@@ -154,8 +161,7 @@ Expected<int> run(const Options& options) {
         outcome.print_json();
     else
         outcome.print();
-    const bool all = planned.size() == jobs->size() && plan.cost.unplaced == 0;
-    return all ? base::exit_done : base::exit_finding;
+    return outcome.unplaced() == 0 ? base::exit_done : base::exit_finding;
 }
 
 } // namespace
