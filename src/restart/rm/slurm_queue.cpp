@@ -104,7 +104,8 @@ std::optional<QueueJob> read_queue_job(const job_info_t& job, base::Time now) {
         read.ends = limit_of(job);
     if (read.phase == QueuePhase::waiting) {
         read.why = pending_reason(job);
-        read.waits_for = waits_for(read.why);
+        // The words may be those of a topology plugin (Slurm 26.05): "No suitable topology unit found".
+        read.waits_for = job.state_reason == WAIT_RESOURCES ? WaitsFor::hosts : waits_for(read.why);
     }
     read.constraint = text_of(job.features);
     read.reservation = text_of(job.resv_name);

@@ -83,6 +83,7 @@ TEST_CASE("Slurm's records of a queue are read") {
     CHECK(waits_for(WAIT_NO_REASON) == WaitsFor::unknown); // "None"
     CHECK(waits_for(WAIT_PRIORITY) == WaitsFor::hosts);
     CHECK(waits_for(WAIT_RESOURCES, "ReqNodeNotAvail, UnavailableNodes:n003") == WaitsFor::hosts);
+    CHECK(waits_for(WAIT_RESOURCES, "No suitable topology unit found") == WaitsFor::hosts); // 26.05
     CHECK(waits_for(WAIT_RESOURCES, "Nodes required for job are DOWN, DRAINED") == WaitsFor::hosts);
     CHECK(waits_for(WAIT_DEPENDENCY) == WaitsFor::other);
     raw.job_state = JOB_RUNNING;
