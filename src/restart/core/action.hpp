@@ -66,7 +66,9 @@ struct RequeueJob {
     JobTarget job;
     std::vector<std::string> exclude; // added to what the user excluded
     bool hold = false;
-    bool ended = false;    // it has failed and ended (RmFailure): only then is it started from its end
+    // It has ended (RmFailure): only then is it started from its end, and what is called success only when
+    // this says so.
+    bool ended = false;
     std::string comment{}; // what its comment is to say of it; empty: what it says
     // Hosts of the start that it is about, those it excludes too, to be kept where no others are better
     // (sched::Request::had); empty: not known.

@@ -36,6 +36,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmFailure> auto& fail
     codec("ended", failure.ended);
     codec.maybe("nodes", failure.nodes);
     codec.maybe("signalled", failure.signalled);
+    codec.maybe("step_failed", failure.step_failed);
 }
 
 } // namespace restart

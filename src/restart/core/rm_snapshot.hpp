@@ -62,16 +62,19 @@ struct RmComponent {
     bool operator==(const RmComponent&) const = default;
 };
 
-// How a job ended that failed by itself: neither with success, nor by its user, its time limit or a host that
+// How a job ended that may be started again: neither by its user, nor by its time limit, nor with a host that
 // the resource manager knew to be lost.
 struct RmFailure {
-    std::uint32_t code = 0; // exit status of its script, or the number of the signal that ended it + 128
+    std::uint32_t code =
+        0; // exit status of its script, or the number of the signal that ended it + 128; 0: success
     base::Time ended{};
     std::vector<std::string> nodes; // it ran on; of a heterogeneous job those of all components
     // By a signal that its user may have sent, which LSF's lists do not say: no failure of its own, but the
     // doing of a fault that came then. ResourceManager::perform() finds out before it is started again.
     bool signalled = false;
+    bool step_failed = false; // one of its steps did, whatever its script made of that (Slurm)
     bool operator==(const RmFailure&) const = default;
+    bool is_its_own() const { return code != 0 && !signalled; } // else it counts only where a fault came then
 };
 
 // What is started and ended as one: a job, a task of an array that has a record of its own, the tasks of an
@@ -138,7 +141,7 @@ inline std::string name_of(const RmJob& job) {
 
 struct RmSnapshot {
     std::vector<RmNode> nodes;        // all
-    std::vector<RmJob> jobs;          // that have not ended, or have failed by themselves
+    std::vector<RmJob> jobs;          // that have not ended, or may be started again (RmFailure)
     std::optional<RmConfig> config{}; // as last read; none when it could not be read yet
 };
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <map>
 #include <span>
 #include <strings.h>
@@ -124,20 +125,31 @@ bool held_unlaunched(const job_info_t& job) {
     return job.priority == 0 && (job.state_reason == WAIT_MAX_REQUEUE || why.starts_with("launch fail"));
 }
 
-// What is over by its user, its time limit, or a host that slurmctld knows to be lost is no failure of its
-// own.
-std::optional<RmFailure> failure_of(const job_info_t& job) {
+// Whether it has ended and may be started again: not by its user, its time limit, or a host that slurmctld
+// knows to be lost. A script that goes on after a step that a fault ended makes it COMPLETED; so that a
+// site's successful jobs cost nothing, only such as have our flags and have just ended are looked at.
+bool may_return(const job_info_t& job) {
+    constexpr std::time_t remembered = 60 * 60;
     const auto word = job.job_state & JOB_STATE_BASE;
-    if ((word != JOB_FAILED && word != JOB_OOM) || job.batch_flag == 0) return {};
+    if (job.batch_flag == 0) return false;
+    if (word == JOB_COMPLETE)
+        return job.admin_comment != nullptr && job.end_time >= std::time(nullptr) - remembered;
+    return word == JOB_FAILED || word == JOB_OOM;
+}
+
+std::optional<RmFailure> failure_of(const job_info_t& job) {
+    if (!may_return(job)) return {};
     RmFailure failure;
     const auto status = static_cast<int>(job.exit_code); // as wait(2) has it
     if (WIFSIGNALED(status))
         failure.code = 128 + static_cast<std::uint32_t>(WTERMSIG(status));
     else if (WIFEXITED(status))
         failure.code = static_cast<std::uint32_t>(WEXITSTATUS(status));
-    if (failure.code == 0) return {}; // slurmctld's own decision
+    const bool completed = (job.job_state & JOB_STATE_BASE) == JOB_COMPLETE;
+    if ((failure.code == 0) != completed) return {}; // slurmctld's own decision
     failure.ended = time_of(job.end_time);
     failure.nodes = names_of(job.nodes);
+    failure.step_failed = job.derived_ec != 0 && job.derived_ec != NO_VAL;
     return failure;
 }
 
@@ -345,7 +357,7 @@ std::vector<RmJob> read_whole_jobs(const job_info_t* jobs, std::size_t count) {
     for (const auto& job : std::span(jobs, count)) {
         if (job.het_job_id != 0) {
             components[job.het_job_id].push_back(&job);
-        } else if (phase_of(job.job_state) != JobPhase::ended || failure_of(job)) {
+        } else if (phase_of(job.job_state) != JobPhase::ended || may_return(job)) {
             auto read = read_job(job);
             if (read.phase != JobPhase::ended || read.failure) whole.push_back(std::move(read));
         }

@@ -231,17 +231,18 @@ private:
         const auto record = load_job(action.job.id, true);
         if (!record) return record.error();
         const auto read = record->whole();
-        const bool failed =
-            read.failure && read.restarts == action.job.epoch && read.failure->code != sched::no_restart_code;
-        if (!record->lives() && !failed)
+        const auto& end = read.failure;
+        const bool ended = end && read.restarts == action.job.epoch && end->code != sched::no_restart_code &&
+                           (end->code != 0 || end->step_failed || action.ended);
+        if (!record->lives() && !ended)
             return Error{Code::not_found, fmt::format("job {} has ended", to_string(action.job.id))};
-        if (failed || record->runs_in(action.job.epoch)) {
+        if (ended || record->runs_in(action.job.epoch)) {
             // An array's last task bears the array's own id, by which slurmctld understands all its tasks.
             auto name = requeue_name(record->own());
             job_array_resp_msg_t* answer = nullptr;
             errno = 0;
             const int called = slurm_requeue2(
-                name.data(), (failed ? 0 : JOB_RUNNING) | (hold ? JOB_REQUEUE_HOLD : 0), &answer);
+                name.data(), (ended ? 0 : JOB_RUNNING) | (hold ? JOB_REQUEUE_HOLD : 0), &answer);
             const Answers answers(answer);
             const int refused = called != SLURM_SUCCESS ? number_of(called) : first_refusal(answers.get());
             if (refused != SLURM_SUCCESS) return slurm_error(fmt::format("requeue of job {}", name), refused);

@@ -89,16 +89,16 @@ class Job:
 
 def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, ckpt: Optional[Path] = None,
            options: tuple[str, ...] = (), launcher: str = "srun --mpi=pmix --ntasks-per-node=1",
-           words: tuple[str, ...] = ()) -> Job:
-    """Submits the solver, one rank a node; with a checkpoint folder it may be restarted."""
+           words: tuple[str, ...] = (), script: str = "") -> Job:
+    """Submits the solver, one rank a node; with a checkpoint folder it may be restarted. `script`: what follows the step."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)
     output = folder / f"heat2d-{len(list(folder.glob('heat2d-*.out')))}.out"
     output.touch()
     program = cluster.options.build / "tests" / "apps" / "heat2d"
-    script = ("#!/bin/sh\n"
-              f"exec {launcher} {program} --n {n} --steps {steps} --pace-us {pace_us} {' '.join(words)}\n")
+    step = f"{launcher} {program} --n {n} --steps {steps} --pace-us {pace_us} {' '.join(words)}\n"
+    lines = f"#!/bin/sh\n{step}{script}\n" if script else f"#!/bin/sh\nexec {step}"
     flags = [f"--ckpt-dir={ckpt}", "--restart=auto"] if ckpt else []
     answer = cluster.out("sbatch", "--parsable", f"-N{nodes}", "--exclusive", "--job-name=heat2d", "--open-mode=append",
-                         f"--output={output}", *flags, *options, stdin=script)
+                         f"--output={output}", *flags, *options, stdin=lines)
     return Job(cluster, int(answer.split(";")[0]), output)

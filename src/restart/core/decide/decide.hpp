@@ -39,8 +39,9 @@ void drain_culprit(StepContext& ctx, Incident& incident); // drains or sets it d
 // jobs.cpp
 // The start `epoch` of the job, nothing decided about it yet.
 AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch);
-// Adds jobs that the fault affects, and decides again about those that were left alone.
-void gather_jobs(StepContext& ctx, Incident& incident);
+// Adds jobs that the fault affects, or ended, and decides again about those that were left alone.
+// `ended_only`: no others, as the fault may pass.
+void gather_jobs(StepContext& ctx, Incident& incident, bool ended_only = false);
 // What is done about it, told: at first and when that changes.
 void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job, bool first);
 base::Time save_deadline(const JobState& job, base::Time now, const Policy& policy);

@@ -5,6 +5,7 @@
 #include "restart/core/act/act.hpp"
 #include "restart/core/act/gate.hpp"
 #include "restart/core/decide/decide.hpp"
+#include "restart/core/detect/common_cause.hpp"
 #include "restart/core/former_hosts.hpp"
 #include "restart/core/host_use.hpp"
 
@@ -21,6 +22,17 @@ std::string exit_of(const RmFailure& failure) {
                               : fmt::format("exit status {}", failure.code);
 }
 
+// A cause that the host shares with others is not found yet, or is not sure.
+bool may_share_a_cause(const StepContext& ctx, const std::string& name, const HostState& host) {
+    const auto& incidents = ctx.state.incidents;
+    return std::any_of(host.findings.begin(), host.findings.end(),
+                       [&](const Finding& finding) { return awaits_company(ctx, host, finding); }) ||
+           std::any_of(incidents.begin(), incidents.end(), [&](const auto& entry) {
+               return entry.second.kind == IncidentKind::common_cause &&
+                      entry.second.phase == Phase::suspected && has_host(entry.second, name);
+           });
+}
+
 // Whether its hosts have had the time to show a fault: each has reported since, or was given up on.
 bool hosts_have_spoken(const StepContext& ctx, const JobState& job) {
     const auto since = job.left.value_or(job.rm.failure->ended);
@@ -31,6 +43,7 @@ bool hosts_have_spoken(const StepContext& ctx, const JobState& job) {
                            if (host == ctx.state.hosts.end() || !host->second.last_report) return true;
                            const auto* incident = ctx.state.incident_of(name);
                            if (incident != nullptr && incident->phase == Phase::suspected) return false;
+                           if (may_share_a_cause(ctx, name, host->second)) return false;
                            return *host->second.last_report > since;
                        });
 }
@@ -171,7 +184,7 @@ void decide_failures(StepContext& ctx) {
         if (room <= 0) return;
         const auto before = ctx.state.next_incident;
         if (job.judged_epoch == job.rm.restarts || job_in_flight(ctx.state, id)) continue;
-        if (job.rm.phase == JobPhase::ended && !job.rm.failure->signalled &&
+        if (job.rm.phase == JobPhase::ended && job.rm.failure->is_its_own() &&
             !is_anothers(ctx, id, job.rm.restarts) && hosts_have_spoken(ctx, job))
             judge_failure(ctx, id, job);
         else if (job.rm.phase == JobPhase::pending && job.rm.unlaunched && job.rm.restart == true &&

@@ -18,30 +18,51 @@ constexpr base::Duration unknown_cost_deadline{60'000};
 // A job's processes may notice a fault before its host's agent does, and clocks differ.
 constexpr base::Duration sooner{10'000};
 
-// Its script ended in failure when the fault had begun: that is the fault's doing.
-std::optional<std::uint32_t> failed_with(const JobState& job, const Incident& incident) {
-    const auto& failure = job.rm.failure;
-    if (!failure || failure->ended + sooner < incident.fault || !has_name(failure->nodes, incident.host))
-        return {};
-    return job.rm.restarts;
+// In which resource managers tell when a job ended.
+constexpr base::Duration whole_second{1'000};
+
+// Where the job runs, or ran until it ended.
+const std::vector<std::string>& nodes_of(const JobState& job) {
+    return job.rm.failure ? job.rm.failure->nodes : job.rm.nodes;
 }
 
 // The hosts of a common cause that the job runs on.
 std::vector<std::string> runs_on(const JobState& job, const Incident& incident) {
     auto hosts = hosts_of(incident);
-    std::erase_if(hosts, [&](const std::string& host) { return !has_name(job.rm.nodes, host); });
+    const auto& nodes = nodes_of(job);
+    std::erase_if(hosts, [&](const std::string& host) { return !has_name(nodes, host); });
     return hosts;
 }
 
 bool is_on(const JobState& job, const Incident& incident) {
     return incident.kind == IncidentKind::common_cause ? !runs_on(job, incident).empty()
-                                                       : has_name(job.rm.nodes, incident.host);
+                                                       : has_name(nodes_of(job), incident.host);
+}
+
+// It was asked to save, which some programs end by.
+bool was_asked(const JobState& job, const Incident& incident, base::Time before) {
+    return std::any_of(incident.jobs.begin(), incident.jobs.end(), [&](const AffectedJob& affected) {
+        return affected.id == job.rm.id && affected.epoch == job.rm.restarts && affected.asked &&
+               *affected.asked <= before;
+    });
+}
+
+// Whether it is the fault's doing that the job ended: it failed when the fault had begun, or what is called
+// success came after it and cannot be: a step failed, a host was lost, or it was asked to save.
+bool ended_by(const JobState& job, const Incident& incident) {
+    const auto& end = *job.rm.failure;
+    if (!is_on(job, incident)) return false;
+    if (end.code != 0) return end.ended + sooner >= incident.fault;
+    // Steps of former starts count as failed, too, and one that railrun started again: it is no proof.
+    const bool doubtful = (end.step_failed && !job.run) || incident.kind == IncidentKind::node_loss;
+    return (doubtful && end.ended >= incident.fault) || was_asked(job, incident, end.ended + whole_second);
 }
 
 // The start of the job that the fault affected, if any.
 std::optional<std::uint32_t> affected_epoch(const JobState& job, const Incident& incident) {
     const auto phase = job.rm.phase;
-    if (phase == JobPhase::ended) return failed_with(job, incident);
+    if (phase == JobPhase::ended)
+        return ended_by(job, incident) ? std::optional(job.rm.restarts) : std::nullopt;
     if (phase != JobPhase::pending && is_on(job, incident)) return job.rm.restarts;
     // A job that may outlive a host: the resource manager saw the loss before we confirmed it, and the job
     // goes on without.
@@ -84,6 +105,8 @@ Verdict judge_job(const StepContext& ctx, const Incident& incident, const JobSta
     inside = inside && can_start_inside(ctx.state, job, incident.host, ctx.now);
     if (const auto why = immovable(ctx, job.rm); !inside && !why.empty())
         return {JobGoal::stay, why, fmt::format("is left to the resource manager: {}", why), false};
+    // What has ended cannot stay.
+    if (job.rm.phase == JobPhase::ended) return {JobGoal::elsewhere, {}, {}, false};
     if (const auto cost = weigh(ctx.state, ctx.policy, ctx.now, incident, job); cost && cost->waits()) {
         const auto terms = sentence(*cost);
         return {JobGoal::stay, terms, "stays: " + terms, true};
@@ -94,6 +117,9 @@ Verdict judge_job(const StepContext& ctx, const Incident& incident, const JobSta
 
 // It stayed for its costs, and is moved now.
 void note_turn(StepContext& ctx, Incident& incident, const AffectedJob& affected, const JobState& job) {
+    if (job.rm.phase == JobPhase::ended)
+        return ctx.note(NoteKind::decision, incident, affected.id,
+                        fmt::format("job {} failed there and is started elsewhere", affected.shown()));
     const auto cost = weigh(ctx.state, ctx.policy, ctx.now, incident, job);
     ctx.note(NoteKind::decision, incident, affected.id,
              fmt::format("job {} moves now: {}", affected.shown(),
@@ -121,7 +147,7 @@ AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch
     affected.name = job.rm.name;
     affected.owner = owner_of(job.rm);
     affected.epoch = epoch;
-    affected.started = job.ran_since;
+    affected.started = job.ran_since == base::Time{} ? job.rm.start : job.ran_since;
     return affected;
 }
 
@@ -148,7 +174,7 @@ void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, con
     }
 }
 
-void gather_jobs(StepContext& ctx, Incident& incident) {
+void gather_jobs(StepContext& ctx, Incident& incident, bool ended_only) {
     // Jobs that nothing was done about yet and that have left the culprit are no longer affected.
     std::erase_if(incident.jobs, [&](const AffectedJob& affected) {
         const auto job = ctx.state.jobs.find(affected.id);
@@ -156,6 +182,7 @@ void gather_jobs(StepContext& ctx, Incident& incident) {
                (job == ctx.state.jobs.end() || affected_epoch(job->second, incident) != affected.epoch);
     });
     for (const auto& [id, job] : ctx.state.jobs) {
+        if (ended_only && job.rm.phase != JobPhase::ended) continue;
         const auto epoch = affected_epoch(job, incident);
         if (!epoch) continue;
         const auto known = std::find_if(incident.jobs.begin(), incident.jobs.end(),

@@ -72,13 +72,21 @@ bool ended_again(const RmJob& job, const AffectedJob& affected) {
            (job.unlaunched && job.restarts > affected.epoch + 1);
 }
 
+// It came to its end while its requeue was on its way, and the fault was not the cause.
+bool ended_well(const Incident& incident, const AffectedJob& affected, const RmJob& job) {
+    const auto* requeue = requeue_of(incident, affected);
+    return job.phase == JobPhase::ended && job.failure->code == 0 && job.restarts == affected.epoch &&
+           requeue != nullptr && requeue->progress == Progress::failed && requeue->seen;
+}
+
 void settle_job(StepContext& ctx, Incident& incident, AffectedJob& affected) {
     const auto found = ctx.state.jobs.find(affected.id);
-    if (found == ctx.state.jobs.end() || ended_again(found->second.rm, affected)) {
+    const auto* now = found == ctx.state.jobs.end() ? nullptr : &found->second.rm;
+    if (now == nullptr || ended_again(*now, affected) || ended_well(incident, affected, *now)) {
         affected.settled = true;
+        const bool failed = now != nullptr && (now->phase != JobPhase::ended || now->failure->code != 0);
         ctx.note(NoteKind::outcome, incident, affected.id,
-                 found == ctx.state.jobs.end() ? fmt::format("job {} has ended", affected.shown())
-                                               : fmt::format("job {} failed once more", affected.shown()));
+                 fmt::format("job {} {}", affected.shown(), failed ? "failed once more" : "has ended"));
         return;
     }
     if (!affected.stopped) return; // it may still save

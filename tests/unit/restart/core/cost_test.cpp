@@ -138,6 +138,23 @@ TEST_CASE("slowdowns are shares with a source, and a rail's is its share of the 
     CHECK_FALSE(restart::slowdown_of("gpu.remap_failed", 8));
 }
 
+TEST_CASE("a job that stays on a slow host for its costs and fails there is started elsewhere") {
+    World world(8);
+    const auto job = world.submit({"n001", "n002"});
+    world.job(job).ends = world.now() + 100s;
+    world.run(5);
+    world.find("n002", Severity::evict);
+    world.run(20);
+    REQUIRE(world.noted("job 1 stays: waiting costs"));
+    const bool well = GENERATE(false, true);
+    well ? world.complete_job(job) : world.fail_job(job, 1);
+    world.run(60);
+    INFO(world.story());
+    CHECK(world.job(job).restarts == (well ? 0U : 1U));
+    CHECK(world.noted("moves now: ") == false);
+    CHECK(world.state().incidents.empty());
+}
+
 TEST_CASE("a job that ends soon stays on a slow host, which takes no new job") {
     World world(8);
     const auto job = world.submit({"n001", "n002"});

@@ -119,6 +119,65 @@ TEST_CASE("a job that a signal ended is started again where its host was lost, a
     CHECK(world.state().incidents.empty());
 }
 
+TEST_CASE("a job that is called a success although a host was lost before is started again") {
+    World world(8);
+    const auto job = submit(world, "host");
+    world.run(5);
+    const auto how = GENERATE(0, 1, 2, 3, 4);
+    INFO(how);
+    if (how == 0) world.power_off("n002");
+    if (how == 1) world.find("n002", Severity::fatal, "gpu.fell_off"); // whose step died of it
+    world.run(0.25);
+    world.complete_job(job, how != 0 && how != 3);                     // a script that goes on after srun
+    if (how == 2) world.power_off("n007");                             // whose step died of something else
+    if (how == 3) world.find("n002", Severity::fatal, "gpu.fell_off"); // it came to its end just before
+    if (how == 4) world.run(3);
+    if (how == 4) world.power_off("n002"); // likewise; what failed was a step of an earlier start
+    world.run(60);
+    INFO(world.story());
+    const bool again = how < 2;
+    CHECK(world.job(job).restarts == (again ? 1 : 0));
+    CHECK(world.job(job).phase == (again ? JobPhase::running : JobPhase::ended));
+    CHECK(world.count(ActionKind::requeue_job) == (again ? 1 : 0));
+    CHECK_FALSE(world.noted("failed by itself"));
+    CHECK_FALSE(world.noted("an administrator must see to it"));
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("a program that saves when it is asked to and ends is started again") {
+    World world(8);
+    world.autosave = false;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    world.commit(job, 1, 20);
+    world.run(2);
+    world.find("n002", Severity::evict);
+    world.run(3);
+    REQUIRE(world.noted("job 1 is asked to save"));
+    world.complete_job(job);
+    world.run(60);
+    INFO(world.story());
+    CHECK(world.job(job).restarts == 1);
+    CHECK(world.job(job).phase == JobPhase::running);
+    CHECK(world.state().incidents.empty());
+}
+
+TEST_CASE("a job that comes to its end while its requeue is on its way has ended") {
+    World world(8);
+    world.failure_settles = 3;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(5);
+    world.find("n002", Severity::fatal, "gpu.fell_off");
+    world.complete_job(job);
+    world.run(60);
+    INFO(world.story());
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+    CHECK(world.job(job).restarts == 0);
+    CHECK(world.noted("job 1 has ended"));
+    CHECK_FALSE(world.noted("an administrator must see to it"));
+    CHECK(world.state().incidents.empty());
+}
+
 TEST_CASE("a job that is leaving when it is to be requeued starts again once it is known to have failed") {
     World world(8);
     const auto job = fail_beside_a_lost_host(world, GENERATE(1U, 139U));

@@ -259,7 +259,8 @@ std::optional<base::Error> World::carry_out(const restart::RequeueJob& action) {
     if (job == nullptr) return ended();
     const auto& failure = job->rm.failure;
     if (job->fails_at ||
-        (failure && (failure->code == sched::no_restart_code || job->rm.restarts != action.job.epoch)))
+        (failure && (failure->code == sched::no_restart_code || job->rm.restarts != action.job.epoch)) ||
+        (failure && failure->code == 0 && !failure->step_failed && !action.ended))
         return ended();
     const bool there = failure || job->rm.phase == JobPhase::running;
     if (job->rm.restarts == action.job.epoch && there) requeue(*job);
@@ -297,7 +298,7 @@ void World::settle(Job& job) {
         job.rm.phase = JobPhase::ended;
         job.rm.failure =
             restart::RmFailure{job.code, *std::exchange(job.fails_at, {}), std::exchange(job.rm.nodes, {}),
-                               std::exchange(job.signalled, false)};
+                               std::exchange(job.signalled, false), std::exchange(job.step_failed, false)};
     }
     if (!job.ends_at || *job.ends_at > now_) return;
     job.ends_at.reset();
@@ -342,6 +343,11 @@ void World::fail_job(base::JobId id, std::uint32_t code, bool signalled) {
     job.fails_at = now_ + base::duration_from_seconds(failure_settles);
     job.saves_at.reset();
     settle(job);
+}
+
+void World::complete_job(base::JobId id, bool step_failed) {
+    jobs_.at(id).step_failed = step_failed;
+    fail_job(id, 0);
 }
 
 void World::fail_launch(base::JobId id) {

@@ -119,9 +119,11 @@ public:
     bool is_held(base::JobId id) const { return jobs_.at(id).held; }
     bool has_job(base::JobId id) const { return jobs_.contains(id); }
     void end_job(base::JobId id) { jobs_.erase(id); }
-    void fail_launch(base::JobId id);                  // the resource manager requeues and holds it
+    void fail_launch(base::JobId id); // the resource manager requeues and holds it
     // By itself; the resource manager remembers it. `signalled`: or by a person's signal, it does not say.
     void fail_job(base::JobId id, std::uint32_t code, bool signalled = false);
+    // With success, as its script has it; the resource manager remembers it.
+    void complete_job(base::JobId id, bool step_failed = false);
     // Until it says so: LSF shows a job that may only be on its way back for so long, and requeues nothing
     // then.
     double failure_settles = 0;
@@ -172,7 +174,7 @@ private:
         bool begin_at_end = false;          // whether it was let begin before that
         std::optional<base::Time> fails_at; // its failure is told then
         std::uint32_t code = 0;
-        bool signalled = false;
+        bool signalled = false, step_failed = false;
         std::optional<base::Time> saves_at;
         std::optional<restart::JobRun> run;
         std::optional<restart::RunOrder> order;

@@ -174,6 +174,19 @@ TEST_CASE("a job carries its nodes, its restarts and what its user asked of us")
         REQUIRE(failure(JOB_FAILED | JOB_COMPLETING, 9));
         CHECK(failure(JOB_FAILED, 9)->code == 128 + 9);
         CHECK(failure(JOB_OOM, 125)->code == 128 + 125);
+        raw.derived_ec = 9;
+        CHECK(failure(JOB_FAILED, 3 << 8)->step_failed);
+        CHECK_FALSE(failure(JOB_COMPLETE, 0)); // long ago
+        raw.end_time = std::time(nullptr) - 5;
+        REQUIRE(failure(JOB_COMPLETE, 0));
+        CHECK(failure(JOB_COMPLETE, 0)->code == 0);
+        CHECK(failure(JOB_COMPLETE, 0)->step_failed);
+        CHECK(restart::read_whole_jobs(&raw, 1).size() == 1);
+        raw.derived_ec = 0;
+        CHECK_FALSE(failure(JOB_COMPLETE, 0)->step_failed);
+        raw.admin_comment = nullptr; // nobody is to start it again
+        CHECK(restart::read_whole_jobs(&raw, 1).empty());
+        raw.admin_comment = comment.data();
         for (const auto state :
              {JOB_COMPLETE, JOB_CANCELLED, JOB_TIMEOUT, JOB_NODE_FAIL, JOB_PREEMPTED, JOB_DEADLINE})
             CHECK_FALSE(failure(state, 1 << 8));
