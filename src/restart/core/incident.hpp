@@ -117,12 +117,12 @@ struct Incident {
     std::string host; // the culprit; empty for mass_silence, job_failure, preflight and wrong_file
     std::string what; // a phrase for reasons and headings: "host silent, its links are down"
     base::Time opened{};
-    base::Time fault{};                  // when it began, as well as is known
-    std::vector<std::string> rules;      // findings joined in it, "rule@component"
-    std::string cause;                   // of common_cause: "leaf switch sw3", "rack r7"
-    std::uint32_t most_parts = 0;        // how many of its parts showed it at most
-    base::Time wait_until{};             // it is given this long to come back by itself
-    std::optional<base::Time> few_since; // fewer than half of them show it since
+    base::Time fault{};                              // when it began, as well as is known
+    std::vector<std::string> rules;                  // findings joined in it, "rule@component"
+    std::string cause;                               // of common_cause: "leaf switch sw3", "rack r7"
+    std::uint32_t most_parts = 0;                    // how many of its parts showed it at most
+    base::Time wait_until{};                         // it is given this long to come back by itself
+    std::optional<base::Time> few_since, none_since; // fewer than half of them, and none, show it since
     // Of common_cause, the ids of incidents of single hosts that it accounts for; of these, its own.
     std::vector<std::string> merged;
     std::vector<AffectedJob> jobs;

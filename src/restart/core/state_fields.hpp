@@ -209,6 +209,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Incident> auto& incid
     codec.maybe("most_parts", incident.most_parts);
     codec.maybe("wait_until", incident.wait_until);
     codec.maybe("few_since", incident.few_since);
+    codec.maybe("none_since", incident.none_since);
     codec.maybe("merged", incident.merged);
     codec.maybe("jobs", incident.jobs);
     codec.maybe("intents", incident.intents);

@@ -57,6 +57,7 @@ void move_jobs(StepContext& ctx, Incident& incident) {
     auto left = hosts_left(ctx.state);
     const auto most = drains_left(ctx.state, ctx.policy);
     for (auto* affected : in_order_of_cost(ctx, incident)) {
+        const bool ended = ctx.state.jobs.at(affected->id).rm.phase == JobPhase::ended;
         const auto what = "requeue job " + affected->shown();
         if (shut) {
             affected->asked = affected->save_by = {};
@@ -65,7 +66,7 @@ void move_jobs(StepContext& ctx, Incident& incident) {
         }
         auto with = left;
         with.insert(affected->on.begin(), affected->on.end());
-        if (!begun(*affected) && with.size() > most) {
+        if (!ended && !begun(*affected) && with.size() > most) {
             const auto why = fmt::format("no more than {} hosts are left or drained at a time", most);
             keep_back(ctx, incident, noted, {what, affected->id, "max_drained_percent", why}, ": " + why);
             continue;
@@ -115,7 +116,12 @@ bool advance_cause(StepContext& ctx, Incident& incident) {
     }
     if (incident.phase == Phase::suspected) return true;
     if (incident.phase == Phase::watching) {
-        if (ctx.now < incident.wait_until) return true;
+        if (ctx.now < incident.wait_until || incident.none_since) {
+            gather_jobs(ctx, incident, true);
+            move_jobs(ctx, incident);
+            settle_jobs(ctx, incident);
+            return true;
+        }
         incident.phase = Phase::moving;
         const auto hosts = hosts_of(incident);
         ctx.note(NoteKind::decision, incident, {},

@@ -24,6 +24,9 @@ constexpr base::Duration stragglers{60'000};
 constexpr std::size_t most_restarts = 10;
 constexpr int longest_restart = 4;
 constexpr base::Duration least_wait{30'000};
+// How soon a job's end by such a fault is known when it is over, and how long the resource manager is
+// awaited.
+constexpr base::Duration aftermath{3'000}, rm_awaited{30'000};
 
 bool is_cause(const Incident& incident) {
     return incident.kind == IncidentKind::common_cause;
@@ -136,7 +139,7 @@ void end_cause(StepContext& ctx, Incident& incident, std::string how) {
 }
 
 void recover(StepContext& ctx, Incident& incident, CulpritKind kind) {
-    const auto took = ctx.now - incident.fault;
+    const auto took = *incident.none_since - incident.fault;
     end_cause(ctx, incident,
               fmt::format("{} is well again after {}", incident.cause, base::human_duration(took)));
     if (kind != CulpritKind::switch_ || took > longest_restart * ctx.policy.switch_restart) return;
@@ -156,7 +159,14 @@ CulpritKind kind_of(const Incident& incident) {
 
 // What the open incident still has; symptoms that it explains are no other's.
 void follow(StepContext& ctx, Incident& incident, const Accused* accused) {
-    if (accused == nullptr || accused->by.empty()) return recover(ctx, incident, kind_of(incident));
+    if (accused == nullptr || accused->by.empty()) {
+        if (!incident.none_since) incident.none_since = ctx.now;
+        const auto over = *incident.none_since;
+        // Which jobs have not outlived it is to be known first.
+        const bool known = ctx.state.rm_read && *ctx.state.rm_read >= over + aftermath;
+        return known || ctx.now >= over + rm_awaited ? recover(ctx, incident, kind_of(incident)) : void();
+    }
+    incident.none_since.reset();
     auto keys = keys_of(*accused);
     if (keys != incident.rules) {
         incident.rules = std::move(keys);

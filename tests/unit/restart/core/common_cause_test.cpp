@@ -134,6 +134,34 @@ TEST_CASE("a leaf that does not come back is left by the jobs that gain by it, w
     }
 }
 
+TEST_CASE("a job that did not outlive a leaf's restart is started again, and the others stay") {
+    World world(64, 32);
+    world.wire_up(8);
+    const auto lost = world.submit(names(1, 4)), other = world.submit(names(5, 8)),
+               elsewhere = world.submit(names(60, 61));
+    world.run(10);
+    break_leaf(world, 3, 1, 32);
+    const double after =
+        GENERATE(0.0, 1.0, 20.0, 40.0); // before any host has said so, before they are joined, ...
+    INFO(after);
+    world.run(after);
+    const bool late = after > 30;
+    if (late) mend_leaf(world, 3, 1, 32); // in the very moment
+    world.fail_job(lost, 1);
+    if (after == 20.0) world.fail_job(elsewhere, 1); // which has nothing to do with it
+    world.run(20);
+    if (!late) mend_leaf(world, 3, 1, 32);
+    world.run(60);
+    INFO(world.story());
+    CHECK(world.job(lost).restarts == 1);
+    CHECK(world.job(lost).phase == JobPhase::running);
+    CHECK(world.job(other).restarts == 0);
+    CHECK(world.job(elsewhere).restarts == 0);
+    CHECK(world.count(ActionKind::requeue_job) == 1);
+    CHECK(world.count(ActionKind::drain_host) + world.count(ActionKind::down_host) == 0);
+    CHECK(world.state().incidents.empty());
+}
+
 TEST_CASE("a job that can stay on seven of eight rails stays when it ends soon or cannot be moved cheaply") {
     World world(16, 8);
     world.wire_up(8);
