@@ -4,7 +4,7 @@ its commands (tests/doubles/lsf), held to what that engine wrote; agents, restar
 import json
 
 from railcluster.cluster import Options
-from railcluster.jobs import AGAIN, START
+from railcluster.jobs import AGAIN, DONE, START
 from railcluster.lsf import bsub, heat2d
 from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
@@ -199,6 +199,22 @@ def test_mpirun_goes_on_from_its_checkpoint(cluster):
     check(lost not in hosts, "its second start was without the lost host")
     equal(job.checksum(), undisturbed.checksum(), "the checksum, that of the undisturbed run")
     check("from scratch" not in job.output.read_text().split("heat2d: start")[-1], "its last start went on from a checkpoint")
+
+
+def test_a_script_that_goes_on_after_mpirun(cluster):
+    """It ends with success as its host is lost, and is not done."""
+    cluster.agents.wait_heard()
+    checkpoints = cluster.root / "scratch" / "goes-on"
+    checkpoints.mkdir(parents=True)
+    job = heat2d(cluster, 3, 600, pace_us=20000, ckpt=checkpoints, after="exit 0")
+    job.wait_checkpoint(60)
+    lost = job.wait("RUN", queue="gang")[1]
+    cluster.power_off(lost)
+    wait_for(lambda: len(job.lines(START)) == 2, 120, "its second start", job.logs())
+    job.wait_state("COMPLETED", 240)
+    check(lost not in job.bjobs()[2], "its second start was without the lost host")
+    check(int(job.lines(START)[1]["step"]) > 0, "it went on from a checkpoint")
+    check(len(job.lines(DONE)) == 1, "it was done once")
 
 
 def test_the_next_job_goes_on_in_a_checkpoint_directory(cluster):

@@ -272,6 +272,8 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
                 job.failure =
                     RmFailure{*code, *known.gone, job.nodes,
                               std::find(signalled.begin(), signalled.end(), *code) != signalled.end()};
+            if (read->second.state == "DONE" && read->second.done)
+                job.failure = RmFailure{0, *read->second.done, job.nodes};
         }
     }
 }

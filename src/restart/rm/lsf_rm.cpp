@@ -279,7 +279,8 @@ private:
         const bool over = is_over(*row);
         // That it failed is known where it was seen to: what ended otherwise has ended.
         const auto* failure = known != nullptr && known->failure ? &*known->failure : nullptr;
-        if (!later && over && failure == nullptr && (known != nullptr || !action.ended))
+        const bool done = failure != nullptr && failure->code == 0 && !action.ended;
+        if (!later && over && (done || (failure == nullptr && (known != nullptr || !action.ended))))
             return Error{Code::not_found, fmt::format("job {} has ended", to_string(id))};
         if (!later && over && failure != nullptr && failure->signalled)
             if (auto free = not_by_person(id); !free) return free;
@@ -290,7 +291,7 @@ private:
         if (row->state == "PSUSP") return {};
         if (auto parked = park(id, row->queue); !parked) return parked;
         std::vector<std::string> words;
-        if (over || action.ended) words.emplace_back("-e");
+        if (over || action.ended) words.emplace_back(row->state == "DONE" ? "-d" : "-e");
         if (!action.hold) return requeue(id, std::move(words));
         words.insert(words.begin(), "brequeue");
         words.insert(words.end(), {"-H", to_string(id)});

@@ -217,6 +217,7 @@ public:
         if (!moment) return;
         if (line.find(": Submitted from host") != std::string_view::npos) submitted(line, *moment);
         if (line.find(": Started ") != std::string_view::npos) job_.started = moment;
+        if (line.find(": Done successfully") != std::string_view::npos) job_.done = moment;
         const auto behind = [&](std::string_view words) -> std::optional<std::uint32_t> {
             const auto at = line.find(words);
             if (at == std::string_view::npos) return {};

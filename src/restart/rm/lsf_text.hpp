@@ -68,9 +68,9 @@ struct LsfJobDetails {
     std::uint32_t ptile = 0;              // slots a host; 0: it does not say
     bool rerunnable = false, exclusive = false, interactive = false;
     std::optional<base::Duration> run_limit;
-    std::optional<base::Time> submitted, started;
-    std::optional<std::uint32_t> exit_code; // of one in state EXIT
-    std::string why;                        // the first pending reason
+    std::optional<base::Time> submitted, started, done; // done: of one in state DONE
+    std::optional<std::uint32_t> exit_code;             // of one in state EXIT
+    std::string why;                                    // the first pending reason
     bool operator==(const LsfJobDetails&) const = default;
 };
 

@@ -211,17 +211,17 @@ class LsfJob(Job):
 
 
 def heat2d(cluster, nodes: int, steps: int, *, n: int = 512, pace_us: int = 0, ckpt: Optional[Path] = None, span: str = "unit",
-           spares: int = 0, launcher: str = "mpirun") -> LsfJob:
+           spares: int = 0, launcher: str = "mpirun", after: str = "") -> LsfJob:
     """Submits the solver, one rank a host but for the spares; with a checkpoint folder it may be restarted. It writes its output
-    itself: LSF would bring it at the end only."""
+    itself: LSF would bring it at the end only. `after`: a line that follows it."""
     folder = cluster.root / "scratch"
     folder.mkdir(exist_ok=True)
     number = len(list(folder.glob("heat2d-*.sh")))
     output, script = folder / f"heat2d-{number}.out", folder / f"heat2d-{number}.sh"
     output.touch()
     program = cluster.options.build / "tests" / "apps" / "heat2d"
-    script.write_text(f"#!/bin/sh\necho spares $RAIL_SPARE_NODELIST >>{output}\nexec {launcher} -np {nodes - spares} --map-by ppr:1:node {program} --n {n} --steps {steps} --pace-us {pace_us} "
-                      f">>{output} 2>&1\n")
+    script.write_text(f"#!/bin/sh\necho spares $RAIL_SPARE_NODELIST >>{output}\n{'' if after else 'exec '}{launcher} -np {nodes - spares} --map-by ppr:1:node {program} --n {n} --steps {steps} --pace-us {pace_us} "
+                      f">>{output} 2>&1\n{after}\n")
     script.chmod(0o755)
     flags = {"RAIL_SPAN": span, **({"RAIL_SPARES": str(spares)} if spares else {}), **({"RAIL_CKPT_DIR": str(ckpt), "RAIL_RESTART": "auto"} if ckpt else {})}
     job = bsub(cluster, nodes, str(script), env={**flags, **MPIRUN})

@@ -81,9 +81,17 @@ TEST_CASE("an end counts once it has lasted, and a failure is told with its stat
         lists.hide(44);
         lists.known[44].state = code == 0 ? "DONE" : "EXIT";
         if (code != 0) lists.known[44].exit_code = code;
-        if (code == 0) { // done is done
+        if (code == 0) { // done is done, at once
+            lists.known[44].done = lists.now;
             lists.read();
             lists.read();
+            REQUIRE(lists.job(44));
+            CHECK(lists.job(44)->phase == JobPhase::ended);
+            CHECK(
+                *lists.job(44)->failure ==
+                restart::RmFailure{0, *lists.known[44].done, {"n1", "n3"}}); // in case a host was lost before
+            for (int second = 0; second < 61; ++second)
+                lists.read();
             CHECK_FALSE(lists.job(44));
             continue;
         }

@@ -201,6 +201,26 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a job that is done is requeued from its end where that is known to be no end") {
+    Engine engine("parked");
+    restart::RmJob job; // as it was seen to end
+    job.id = JobId(44);
+    job.name = "44";
+    job.phase = restart::JobPhase::ended;
+    job.nodes = {"n2", "n1"};
+    job.failure = restart::RmFailure{0, base::now(), job.nodes};
+    engine.rm->recall({job});
+    engine.job("DONE", "8*n2:8*n1");
+    engine.read();
+    engine.asked();
+    const auto refused = engine.requeue();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == base::Code::not_found);
+    CHECK(engine.asked() == Lines{});
+    REQUIRE(engine.requeue(false, true));
+    CHECK(engine.asked() == Lines{"brequeue|-d|44"});
+}
+
 TEST_CASE("what its user holds is not resumed") {
     Engine engine("held");
     SECTION("as it was submitted") {

@@ -125,6 +125,14 @@ TEST_CASE("the end of a job is read") {
         "Sun Nov 22 01:35:30: Exited with exit code 7. The CPU time used is 0.0 seconds.\n",
         now);
     CHECK(jobs.at(JobId(122)).exit_code == 7U);
+    CHECK_FALSE(jobs.at(JobId(122)).done);
+    const auto well = restart::read_job_details(
+        "\nJob <123>, Job Name <good>, User <alice>, Project <default>, Status <DONE>, Queue <normal>, "
+        "Command <true>\n"
+        "Sun Nov 22 01:35:30: Started on <n8>, Execution Home </home/alice>, Execution CWD </home/alice>;\n"
+        "Sun Nov 22 01:35:31: Done successfully. The CPU time used is 0.0 seconds;\n",
+        now);
+    CHECK(well.at(JobId(123)).done == moment(2026, 11, 22, 1, 35, 31));
 }
 
 TEST_CASE("a signal that ended a job is told as a shell does") {
