@@ -6,6 +6,7 @@
 #include "restart/ctl/doctor/lsf.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <fmt/ranges.h>
 #include <iterator>
 
@@ -216,6 +217,17 @@ private:
         if (setting("SlurmdTimeout") == "0 sec")
             add("slurm.never_down", Weight::warning, "SlurmdTimeout=0: Slurm never gives a silent host up",
                 "SlurmdTimeout=300");
+        // The default. 0: it never forgets.
+        constexpr int enough = 300;
+        int age = 0;
+        const auto words = setting("MinJobAge");
+        if (std::from_chars(words.data(), words.data() + words.size(), age).ec == std::errc() && age > 0 &&
+            age < enough)
+            add("slurm.forgets_jobs", Weight::warning,
+                fmt::format("MinJobAge={}: a job that a fault ends while restartd is away for longer than "
+                            "that is not started again",
+                            age),
+                fmt::format("MinJobAge={}", enough));
     }
 
     bool slurmctld_starts_it() const { return !setting("SlurmctldPrimaryOnProg").empty(); }

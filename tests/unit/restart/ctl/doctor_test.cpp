@@ -132,6 +132,7 @@ const std::vector<Mistake> mistakes{
      false},
     {"slurm.no_requeue", [](Facts& f) { f.slurm["JobRequeue"] = "0"; }, false},
     {"slurm.never_down", [](Facts& f) { f.slurm["SlurmdTimeout"] = "0 sec"; }, false},
+    {"slurm.forgets_jobs", [](Facts& f) { f.slurm["MinJobAge"] = "120 sec"; }, false},
     {"failover.no_program",
      [](Facts& f) {
          f.slurm["SlurmctldHost[1]"] = "head2";
