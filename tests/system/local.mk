@@ -54,6 +54,7 @@ EXTRA_DIST += \
 	%D%/test_kinds_of_jobs.py \
 	%D%/test_lease.py \
 	%D%/test_life.py \
+	%D%/test_losses.py \
 	%D%/test_lsf.py \
 	%D%/test_lsf_chaos.py \
 	%D%/test_lsf_cut.py \

@@ -1,0 +1,77 @@
+"""Hosts lost at random moments, under scripts that make this and that of it: no job is lost, and none starts twice."""
+
+import os
+import random
+import signal
+import time
+
+from railcluster.cluster import Options
+from railcluster.process import wait_for
+from railcluster.queue import fields
+from railcluster.testing import check, equal
+
+NEEDS = ["restartd", "nodewatchd", "railctl", ".libs/spank_rail.so", ".libs/job_submit_rail.so"]
+
+LOSSES = int(os.environ.get("RAIL_LOSSES", "12"))
+STEP = "srun --kill-on-bad-exit=1 sleep 600"
+SCRIPTS = {  # what comes of it when the step dies before restartd has heard of it
+    "its step's status": STEP,
+    "success": f"{STEP}\nexit 0",
+    "a status of its own": f"{STEP} || exit 3",
+    "the end of set -e": f"set -e\n{STEP}\necho went on",
+    "a signal": f"{STEP}\nkill -TERM $$",
+    "more work": f"{STEP}\nsleep 600",
+}
+
+
+def options(build):
+    return Options(build, hosts_per_unit=6, cred_expire=5, railyard={"restartd.max_drained_percent": "100"})
+
+
+def submit(cluster, script):
+    """A job of two nodes that writes down each of its starts; its number and where it does so."""
+    folder = cluster.root / "losses"
+    folder.mkdir(exist_ok=True)
+    text = f"#!/bin/sh\necho start $SLURM_RESTART_COUNT >>{folder}/$SLURM_JOB_ID\n{script}\n"
+    number = cluster.out("sbatch", "--parsable", "--restart=auto", "-N2", "-o", "/dev/null", stdin=text).split(";")[0]
+    return number, folder / number
+
+
+def lose_one(cluster, rng, seed, number):
+    what, script = rng.choice(list(SCRIPTS.items()))
+    first, pause = rng.random() < 0.25, rng.random() < 0.5
+    job, starts = submit(cluster, script)
+    logs = [cluster.log("ctl", "restartd"), cluster.log("ctl", "slurmctld")]
+    of = f"loss {number} of seed {seed}: job {job}, {what}, {'the first' if first else 'another'} host" + (", restartd late" if pause else "")
+    wait_for(lambda: fields(cluster, job)["JobState"] == "RUNNING" and starts.exists(), 60, f"{of}: its start", logs)
+    time.sleep(rng.uniform(0, 2))
+    nodes = cluster.out("scontrol", "show", "hostnames", fields(cluster, job)["NodeList"]).split()
+    victim = nodes[0 if first else 1]
+    restartd = cluster.daemons["ctl", "restartd"]
+    if pause:
+        restartd.kill(signal.SIGSTOP)
+    try:
+        cluster.power_off(victim)
+        time.sleep(rng.uniform(0, 6) if pause else 0)
+    finally:
+        restartd.kill(signal.SIGCONT)
+
+    def runs_again():
+        seen = fields(cluster, job)
+        return seen["JobState"] == "RUNNING" and seen["Restarts"] == "1" and len(starts.read_text().split("\n")) > 2
+    wait_for(runs_again, 120, f"{of}: to run again", logs)
+    check(victim not in cluster.out("scontrol", "show", "hostnames", fields(cluster, job)["NodeList"]).split(), f"{of}: runs on {victim}")
+    cluster.out("scancel", job)
+    wait_for(lambda: fields(cluster, job)["JobState"] == "CANCELLED", 60, f"{of}: its end", logs)
+    cluster.power_on(victim)
+    wait_for(lambda: cluster.run("railctl", "resume", victim).returncode == 0, 90, f"{of}: {victim} to be resumed", logs)
+    return job, starts, of
+
+
+def test_losses_at_random_moments(cluster):
+    seed = int(os.environ.get("RAIL_SEED", random.randrange(10**6)))
+    print(f"seed {seed}, {LOSSES} losses")
+    rng = random.Random(seed)
+    lost = [lose_one(cluster, rng, seed, number) for number in range(LOSSES)]
+    for job, starts, of in lost:
+        equal((fields(cluster, job)["JobState"], starts.read_text().split("\n")), ("CANCELLED", ["start", "start 1", ""]), of)
