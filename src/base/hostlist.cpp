@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace base {
 namespace {
 
 constexpr std::size_t most_names = std::size_t{1} << 20;
+constexpr std::size_t longest_name = 255; // of one that has brackets, its numbers aside
+constexpr int most_pairs = 8;
 
 bool digit(char c) {
     return c >= '0' && c <= '9';
@@ -19,9 +22,13 @@ Error bad(std::string_view text, std::string_view why) {
     return {Code::input, fmt::format("host list \"{}\": {}", text, why)};
 }
 
-// Adds prefix + number + suffix for each number of "001-003" or "7".
-Expected<void> expand_range(std::string_view text, std::string_view prefix, std::string_view range,
-                            std::string_view suffix, std::vector<std::string>& names) {
+Error too_many(std::string_view text) {
+    return bad(text, fmt::format("more than {} names", most_names));
+}
+
+// Adds each number of "001-003" or "7" in its width.
+Expected<void> expand_range(std::string_view text, std::string_view range,
+                            std::vector<std::string>& numbers) {
     const auto dash = range.find('-');
     const auto first = range.substr(0, dash);
     const auto last = dash == std::string_view::npos ? first : range.substr(dash + 1);
@@ -32,10 +39,9 @@ Expected<void> expand_range(std::string_view text, std::string_view prefix, std:
     if (!low || !high)
         return bad(text, fmt::format("[{}] is not a number or a range such as 001-016", range));
     if (*high < *low) return bad(text, fmt::format("the range [{}] runs backwards", range));
-    if (*high - *low >= most_names - std::min(names.size(), most_names - 1))
-        return bad(text, fmt::format("more than {} names", most_names));
+    if (*high - *low >= most_names - std::min(numbers.size(), most_names)) return too_many(text);
     for (auto n = *low; n <= *high; ++n)
-        names.push_back(fmt::format("{}{:0{}}{}", prefix, n, first.size(), suffix));
+        numbers.push_back(fmt::format("{:0{}}", n, first.size()));
     return {};
 }
 
@@ -50,30 +56,52 @@ std::size_t item_end(std::string_view text, std::size_t from) {
     return text.size();
 }
 
-Expected<void> expand_item(std::string_view text, std::string_view item, std::vector<std::string>& names) {
-    const auto open = item.find('[');
-    if (open == std::string_view::npos) {
-        if (item.empty()) return bad(text, "an empty name");
-        if (item.find(']') != std::string_view::npos) return bad(text, "] without [");
-        if (names.size() >= most_names) return bad(text, fmt::format("more than {} names", most_names));
-        names.emplace_back(item);
-        return {};
-    }
-    const auto close = item.find(']', open);
-    if (close == std::string_view::npos) return bad(text, "[ without ]");
-    const auto suffix = item.substr(close + 1);
-    if (suffix.find_first_of("[]") != std::string_view::npos ||
-        item.substr(0, open).find(']') != std::string_view::npos)
-        return bad(text, "more than one pair of brackets in a name");
-    auto ranges = item.substr(open + 1, close - open - 1);
+// "001-003,7", what is between brackets.
+Expected<std::vector<std::string>> expand_ranges(std::string_view text, std::string_view ranges) {
+    std::vector<std::string> numbers;
     for (;;) {
         const auto comma = ranges.find(',');
-        if (auto done = expand_range(text, item.substr(0, open), ranges.substr(0, comma), suffix, names);
-            !done)
-            return done;
-        if (comma == std::string_view::npos) return {};
+        if (auto done = expand_range(text, ranges.substr(0, comma), numbers); !done)
+            return std::move(done).error();
+        if (comma == std::string_view::npos) return numbers;
         ranges.remove_prefix(comma + 1);
     }
+}
+
+// "rack[0-1]_blade[0-1]": every number of a bracket with every one of the next, the first changing last.
+// The bounds come before the work: a short text can stand for more than any machine holds.
+Expected<void> expand_item(std::string_view text, std::string_view item, std::vector<std::string>& names) {
+    if (item.empty()) return bad(text, "an empty name");
+    std::vector<std::string> made{""};
+    std::size_t length = 0;
+    for (int pairs = 0;; ++pairs) {
+        const auto open = std::min(item.find('['), item.size());
+        const auto plain = item.substr(0, open);
+        if (plain.find(']') != std::string_view::npos) return bad(text, "] without [");
+        item.remove_prefix(open);
+        length += plain.size();
+        if (length > longest_name && (pairs > 0 || !item.empty())) return bad(text, "a name is too long");
+        for (auto& name : made)
+            name += plain;
+        if (item.empty()) break;
+        if (pairs == most_pairs)
+            return bad(text, fmt::format("more than {} pairs of brackets in a name", most_pairs));
+        const auto close = item.find(']');
+        if (close == std::string_view::npos) return bad(text, "[ without ]");
+        const auto numbers = expand_ranges(text, item.substr(1, close - 1));
+        if (!numbers) return numbers.error();
+        if (made.size() * numbers->size() > most_names) return too_many(text);
+        std::vector<std::string> longer;
+        longer.reserve(made.size() * numbers->size());
+        for (const auto& name : made)
+            for (const auto& number : *numbers)
+                longer.push_back(name + number);
+        made = std::move(longer);
+        item.remove_prefix(close + 1);
+    }
+    if (made.size() > most_names - names.size()) return too_many(text);
+    std::move(made.begin(), made.end(), std::back_inserter(names));
+    return {};
 }
 
 // A name cut into prefix and trailing number; width 0 means no number.

@@ -9,9 +9,9 @@
 
 namespace base {
 
-// The names in the order written. One bracket pair a name, as Slurm has it for nodes; widths are kept.
-// Errors (Code::input): unbalanced brackets, empty names or ranges, a range that runs backwards, more than
-// 1,048,576 names. An empty text is an empty list.
+// The names in the order written, widths kept: "r[0-1]n[0-1]" is r0n0, r0n1, r1n0, r1n1, as in Slurm. Errors
+// (Code::input): brackets unbalanced or more than 8 pairs, empty names or ranges, one that runs backwards,
+// more than 1,048,576 names or 255 characters beside brackets. An empty text is an empty list.
 Expected<std::vector<std::string>> expand_hostlist(std::string_view text);
 
 // The shortest list in the given order: neighbours that count up by one with the same prefix and width are

@@ -15,8 +15,31 @@ TEST_CASE("a host list stands for its names in order") {
     CHECK(*expand_hostlist("r1n[9-11]-ib") == Names{"r1n9-ib", "r1n10-ib", "r1n11-ib"});
 }
 
+TEST_CASE("a host list with several ranges in a name is every pair of them") {
+    CHECK(*expand_hostlist("rack[0-1]_blade[0-1]") ==
+          Names{"rack0_blade0", "rack0_blade1", "rack1_blade0", "rack1_blade1"});
+    CHECK(*expand_hostlist("a,r[08-09]n[1,3]x,b") == Names{"a", "r08n1x", "r08n3x", "r09n1x", "r09n3x", "b"});
+    CHECK(*expand_hostlist("n[1-2][3]-ib[5]") == Names{"n13-ib5", "n23-ib5"});
+    CHECK(expand_hostlist("r[1-1024]n[1-1024]")->size() == 1048576);
+    for (const auto* text : {"r[1-1025]n[1-1024]", "a,r[1-1024]n[1-1024]",
+                             "a[0-9]b[0-9]c[0-9]d[0-9]e[0-9]f[0-9]g[0-9]h[0-9]i[0-9]j[0-9]k[0-9]l[0-9]"}) {
+        const auto names = expand_hostlist(text);
+        REQUIRE_FALSE(names);
+        CHECK(names.error().text.find("more than 1048576 names") != std::string::npos);
+    }
+    // Neither many brackets nor long names make it work for nothing.
+    std::string pairs = "n[1-1000000]", wide = "n[1-1000000]";
+    for (int i = 0; i < 100000; ++i)
+        pairs += "[1]";
+    wide.append(1000000, 'x');
+    CHECK(expand_hostlist(pairs).error().text.find("more than 8 pairs of brackets") != std::string::npos);
+    CHECK(expand_hostlist(wide).error().text.find("a name is too long") != std::string::npos);
+    for (const auto* text : {"r[1]n[", "r[1]n]", "r[1]n[2", "r[1]n[]", "r[1[2]]"})
+        CHECK_FALSE(expand_hostlist(text));
+}
+
 TEST_CASE("a broken host list is refused with its text") {
-    for (const auto* text : {"n[1-", "n]1", "n[3-1]", "n[]", "n[a]", "a,,b", ",a", "a,", "n[1][2]",
+    for (const auto* text : {"n[1-", "n]1", "n[3-1]", "n[]", "n[a]", "a,,b", ",a", "a,", "n[1]2]",
                              "n[1-99999999]", "n[-1]", "n[1-2-3]", "n[99999999999999999999]"}) {
         INFO(text);
         const auto names = expand_hostlist(text);
