@@ -137,6 +137,7 @@ void derive(Fabric& fabric) {
     const Neighbours neighbours(fabric);
     derive_tiers(fabric, neighbours);
     derive_units(fabric);
+    derive_unit_leaves(fabric, neighbours);
     derive_domains(fabric);
     derive_pods(fabric, neighbours);
     derive_islands(fabric);

@@ -34,8 +34,17 @@ struct Tally {
     std::vector<std::pair<int, std::size_t>> counts;
 };
 
-void derive_tiers(Fabric& fabric, const Neighbours& neighbours); // Switch::tier, Fabric::tiers
-void derive_units(Fabric& fabric);                               // needs tiers and HcaPort::leaf
-void derive_pods(Fabric& fabric, const Neighbours& neighbours);  // needs units
+// A cable in a spine says nothing about a unit.
+inline bool shapes_units(const Fabric& fabric, int leaf) {
+    return leaf != none && fabric.switches[static_cast<std::size_t>(leaf)].tier == 0;
+}
+
+// By switch, how many compute cables of each unit hang on it.
+std::vector<Tally> cables_by_unit(const Fabric& fabric);
+
+void derive_tiers(Fabric& fabric, const Neighbours& neighbours);       // Switch::tier, Fabric::tiers
+void derive_units(Fabric& fabric);                                     // needs tiers and HcaPort::leaf
+void derive_unit_leaves(Fabric& fabric, const Neighbours& neighbours); // needs the hosts of units
+void derive_pods(Fabric& fabric, const Neighbours& neighbours);        // needs the leaves of units
 
 } // namespace topo

@@ -18,14 +18,27 @@ template <class Visit> void each_leaf(const Unit& unit, Visit visit) {
         visit(leaf);
 }
 
+// By switch the unit whose leaf it is: of units that share it the one with most cables there.
+std::vector<int> units_of_leaves(const Fabric& fabric) {
+    const auto cables = cables_by_unit(fabric);
+    std::vector<int> unit_of(fabric.switches.size(), none);
+    std::vector<std::size_t> most(fabric.switches.size(), 0);
+    for (int u = 0; at(u) < fabric.units.size(); ++u)
+        each_leaf(fabric.units[at(u)], [&](int leaf) {
+            std::size_t own = 0;
+            for (const auto& [unit, count] : cables[at(leaf)].counts)
+                if (unit == u) own = count;
+            if (unit_of[at(leaf)] != none && own <= most[at(leaf)]) return;
+            unit_of[at(leaf)] = u;
+            most[at(leaf)] = own;
+        });
+    return unit_of;
+}
+
 } // namespace
 
 void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
-    std::vector<int> unit_of(fabric.switches.size(), none); // by leaf
-    for (int u = 0; at(u) < fabric.units.size(); ++u)
-        each_leaf(fabric.units[at(u)], [&](int leaf) {
-            if (unit_of[at(leaf)] == none) unit_of[at(leaf)] = u;
-        });
+    const auto unit_of = units_of_leaves(fabric);
 
     // The spines above each unit, with the number of its uplinks there. A unit that has less than a quarter
     // of the uplinks that another has to the same spine is not counted: a crossed cable.
@@ -68,12 +81,10 @@ void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
             fabric.pods.emplace_back().name = fmt::format("pod{}", pod + 1);
         }
         fabric.pods[at(pod)].units.push_back(static_cast<std::uint32_t>(u));
-        Unit& unit = fabric.units[at(u)];
-        unit.pod = pod;
-        each_leaf(unit, [&](int leaf) {
-            if (fabric.switches[at(leaf)].pod == none) fabric.switches[at(leaf)].pod = pod;
-        });
+        fabric.units[at(u)].pod = pod;
     }
+    for (std::size_t s = 0; s < unit_of.size(); ++s)
+        if (unit_of[s] != none) fabric.switches[s].pod = fabric.units[at(unit_of[s])].pod;
     // A spine belongs to the pod most of its leaves are in.
     for (int s = 0; at(s) < fabric.switches.size(); ++s) {
         if (fabric.switches[at(s)].tier != 1) continue;

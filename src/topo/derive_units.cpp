@@ -8,17 +8,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 
 namespace topo {
 namespace {
-
-// A cable in a spine says nothing about a unit.
-bool shapes_units(const Fabric& fabric, int leaf) {
-    return leaf != none && fabric.switches[at(leaf)].tier == 0;
-}
 
 // The leaves of all ports of all compute HCAs, each rail closed by a mark.
 std::vector<int> leaf_vector(const Fabric& fabric, const Host& host) {
@@ -276,7 +270,8 @@ private:
             fabric_.units.emplace_back().leaves.assign(at(fabric_.rails), none);
         }
         Unit& unit = fabric_.units[at(joined)];
-        // A rail that the majority lacks is learnt from a host that has it on an unclaimed leaf.
+        // A rail that the majority lacks is learnt from a host that has it on an unclaimed leaf; which leaf
+        // it is in the end derive_unit_leaves() decides.
         const Host& first = fabric_.hosts[group.hosts.front()];
         for (std::size_t r = 0; r < first.leaves.size(); ++r) {
             const int leaf = first.leaves[r];
@@ -284,8 +279,12 @@ private:
                 (owner_[at(leaf)] == none || owner_[at(leaf)] == joined || best == 0))
                 unit.leaves[r] = leaf;
         }
-        for (const int leaf : group.leaves)
-            if (owner_[at(leaf)] == none) owner_[at(leaf)] = joined;
+        // Where the unit has a leaf of its own for the rail, another is a wrong cable's, of a unit to come.
+        for (std::size_t i = 0; i < group.leaves.size(); ++i) {
+            const int leaf = group.leaves[i], known = unit.leaves[at(group.rails[i])];
+            const bool own = known != none && known != leaf && owner_[at(known)] == joined;
+            if (owner_[at(leaf)] == none && (best == 0 || !own)) owner_[at(leaf)] = joined;
+        }
         for (const auto h : group.hosts)
             put(h, joined);
         return true;
@@ -403,37 +402,12 @@ private:
     PortOrder ports_;
 };
 
-// The leaves of HCAs' ports beside the first linked one, where at least half of the unit's hosts have one.
-std::vector<int> more_leaves(const Fabric& fabric, const Unit& unit) {
-    std::map<int, std::size_t> hosts;
-    for (const auto h : unit.hosts) {
-        std::set<int> leaves;
-        for (const Hca& hca : fabric.hosts[h].hcas) {
-            if (hca.rail == none || hca.ports.size() < 2) continue;
-            for (const HcaPort& port : hca.ports)
-                if (port.leaf != none) leaves.insert(port.leaf);
-        }
-        for (const int leaf : fabric.hosts[h].leaves)
-            leaves.erase(leaf);
-        for (const int leaf : leaves)
-            ++hosts[leaf];
-    }
-    std::vector<int> more;
-    for (const auto& [leaf, count] : hosts)
-        if (count * 2 >= unit.hosts.size() &&
-            std::find(unit.leaves.begin(), unit.leaves.end(), leaf) == unit.leaves.end())
-            more.push_back(leaf);
-    return more;
-}
-
 } // namespace
 
 void derive_units(Fabric& fabric) {
     Grouping(fabric).run();
-    for (Unit& unit : fabric.units) {
+    for (Unit& unit : fabric.units)
         std::sort(unit.hosts.begin(), unit.hosts.end());
-        unit.more_leaves = more_leaves(fabric, unit);
-    }
     std::sort(fabric.units.begin(), fabric.units.end(),
               [](const Unit& a, const Unit& b) { return a.hosts.front() < b.hosts.front(); });
     for (std::size_t u = 0; u < fabric.units.size(); ++u) {

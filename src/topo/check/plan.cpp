@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 namespace topo::checks {
 namespace {
 
@@ -18,7 +20,19 @@ bool uses_several_ports(const Hca& hca) {
                          [](const HcaPort& port) { return port.leaf != none; }) > 1;
 }
 
-std::vector<Lane> lanes_of(const Fabric& fabric, const Unit& unit, std::size_t rail) {
+// Of as many a leaf of the unit's own, then the one of the HCAs' first ports.
+int usual_leaf(const Mode<int>& leaves, const std::vector<int>& owners, int unit, int first) {
+    const auto rank = [&](const auto& counted) {
+        const auto& [leaf, count] = counted;
+        return std::tuple(count, owners[at(leaf)] == unit, leaf == first);
+    };
+    return std::max_element(leaves.counts().begin(), leaves.counts().end(),
+                            [&](const auto& a, const auto& b) { return rank(a) < rank(b); })
+        ->first;
+}
+
+std::vector<Lane> lanes_of(const Fabric& fabric, const std::vector<int>& owners, int u, std::size_t rail) {
+    const Unit& unit = fabric.units[at(u)];
     if (unit.leaves[rail] == none) return {};
     std::vector<const Hca*> hcas; // with a link
     bool several = false;
@@ -35,7 +49,8 @@ std::vector<Lane> lanes_of(const Fabric& fabric, const Unit& unit, std::size_t r
             for (const HcaPort& port : hca->ports)
                 if (port.leaf != none) leaves[port.number].add(port.leaf);
         for (const auto& [port, leaf] : leaves)
-            if (leaf.total() * 2 > hcas.size()) lanes.push_back({port, leaf.value()});
+            if (leaf.total() * 2 > hcas.size())
+                lanes.push_back({port, usual_leaf(leaf, owners, u, unit.leaves[rail])});
     }
     if (lanes.size() < 2) return {{none, unit.leaves[rail]}};
     return lanes;
@@ -44,10 +59,6 @@ std::vector<Lane> lanes_of(const Fabric& fabric, const Unit& unit, std::size_t r
 } // namespace
 
 Plan::Plan(const Fabric& fabric) : rails_(at(fabric.rails)) {
-    lanes_.reserve(fabric.units.size() * rails_);
-    for (const Unit& unit : fabric.units)
-        for (std::size_t r = 0; r < rails_; ++r)
-            lanes_.push_back(lanes_of(fabric, unit, r));
     std::vector<Mode<int>> votes(fabric.switches.size());
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas)
@@ -56,6 +67,10 @@ Plan::Plan(const Fabric& fabric) : rails_(at(fabric.rails)) {
                     votes[at(port.leaf)].add(host.unit);
     for (const auto& vote : votes)
         owners_.push_back(vote.empty() ? none : vote.value());
+    lanes_.reserve(fabric.units.size() * rails_);
+    for (int u = 0; at(u) < fabric.units.size(); ++u)
+        for (std::size_t r = 0; r < rails_; ++r)
+            lanes_.push_back(lanes_of(fabric, owners_, u, r));
 }
 
 const std::vector<Lane>& Plan::lanes(int unit, int rail) const {

@@ -1,0 +1,77 @@
+// Units, their leaves and pods against what was built: synthesise() says so itself, and nothing of derive()
+// is asked what is right.
+#include "topo/names.hpp"
+#include "unit/topo/fabrics.hpp"
+
+namespace {
+
+// The link of a host's HCA of that rail.
+topo::Link* cable(topo::Fabric& fabric, std::size_t host, int rail) {
+    for (auto& link : fabric.links)
+        if (link.a.host == static_cast<int>(host) && link.a.hca == rail) return &link;
+    return nullptr;
+}
+
+void cut(topo::Fabric& fabric, std::size_t host, int rail) {
+    const auto* gone = cable(fabric, host, rail);
+    std::erase_if(fabric.links, [&](const topo::Link& link) { return &link == gone; });
+}
+
+void move(topo::Fabric& fabric, std::size_t host, int rail, int leaf, int port) {
+    cable(fabric, host, rail)->b = {topo::none, topo::none, leaf, static_cast<std::uint8_t>(port)};
+}
+
+std::vector<topo::Finding> found_of(const topo::Fabric& fabric, std::string_view code) {
+    auto findings = topo::check(fabric);
+    std::erase_if(findings, [&](const topo::Finding& finding) { return finding.code != code; });
+    return findings;
+}
+
+// Leaves of every unit and pods of every unit and switch, by name.
+std::string shape(const topo::Fabric& fabric) {
+    std::string text;
+    for (const auto& unit : fabric.units) {
+        text += topo::host_names(fabric, unit.hosts) + " in pod " + std::to_string(unit.pod) + ":";
+        for (const int leaf : unit.leaves)
+            text += " " + topo::switch_name(fabric, leaf);
+        text += "\n";
+    }
+    for (const auto& s : fabric.switches)
+        if (s.tier <= 1) text += s.name + " in pod " + std::to_string(s.pod) + "\n";
+    return text;
+}
+
+} // namespace
+
+// The only host with all rails was taken for the unit, and its one wrong cable for where the rail belongs.
+TEST_CASE("a unit's leaf is where most of its hosts are, not where the best cabled one is", "[majority]") {
+    const auto sound = made("pods=2 units=2 hosts=6 rails=8");
+    auto fabric = sound;
+    move(fabric, 0, 6, sound.units[2].leaves[6], 40);
+    for (std::size_t h = 1; h < 6; ++h)
+        cut(fabric, h, static_cast<int>(h) - 1);
+    topo::derive(fabric);
+    CHECK(shape(fabric) == shape(sound));
+    const auto wrong = found_of(fabric, "hca.wrong_unit");
+    REQUIRE(wrong.size() == 1);
+    CHECK(wrong[0].ends.front() == "n001 mlx5_6/1");
+    CHECK(wrong[0].fix == "move its cable to leaf-su1-r6");
+    CHECK(found_of(fabric, "unit.cabling").empty());
+    CHECK(found_of(fabric, "host.rails").size() == 5);
+}
+
+// Of two hosts each says another leaf: the one is full of hosts of another unit, the other hangs on the
+// spines of the unit's other leaves.
+TEST_CASE("of equally many hosts the leaf that is the unit's own decides", "[majority]") {
+    const int rails = GENERATE(4, 8), stray = GENERATE(0, 1);
+    const auto sound = made("pods=2 units=1 hosts=2 spines=2 rails=" + std::to_string(rails));
+    auto fabric = sound;
+    move(fabric, static_cast<std::size_t>(stray), 3, sound.units[1].leaves[3], 40);
+    topo::derive(fabric);
+    CHECK(shape(fabric) == shape(sound));
+    CHECK(fabric.pods.size() == 2);
+    const auto wrong = found_of(fabric, "hca.wrong_unit");
+    REQUIRE(wrong.size() == 1);
+    CHECK(wrong[0].ends.front() == (stray == 0 ? "n001 mlx5_3/1" : "n002 mlx5_3/1"));
+    CHECK(wrong[0].fix == "move its cable to leaf-su1-r3");
+}
