@@ -32,7 +32,8 @@ namespace topo {
 //
 // Pods: units whose leaves share spines (switches of tier 1), where at least a quarter of the uplinks must
 // lead to shared spines, so that a single crossed cable joins nothing; a spine is of the pod most of its
-// leaves are in. Without spines each unit is a pod.
+// leaves are in. A unit that has as many cables to leaves of other units as to spines, or more, is of their
+// pod. Any other without spines is a pod alone.
 //
 // Islands: switches joined by links that are not down.
 //

@@ -1,4 +1,4 @@
-// Pods: units whose leaves share spines.
+// Pods: units whose leaves share spines, or are cabled to each other instead.
 #include "topo/derive_parts.hpp"
 #include "topo/names.hpp"
 #include "topo/sets.hpp"
@@ -33,6 +33,24 @@ std::vector<int> units_of_leaves(const Fabric& fabric) {
             most[at(leaf)] = own;
         });
     return unit_of;
+}
+
+// Units whose leaves are cabled to those of other units by as many cables as to spines, or more: in a ring,
+// or to one in the middle that carries hosts. A single such cable beside spines should not be there.
+void join_leaves(const Neighbours& neighbours, const std::vector<int>& unit_of,
+                 const std::vector<std::size_t>& uplinks, Sets& units) {
+    const auto each = [&](auto visit) {
+        for (int s = 0; at(s) < unit_of.size(); ++s)
+            neighbours.each(s, [&](int other) {
+                if (const int u = unit_of[at(s)], v = unit_of[at(other)]; u != none && v != none && u != v)
+                    visit(u, v);
+            });
+    };
+    std::vector<std::size_t> beside(uplinks.size(), 0);
+    each([&](int u, int) { ++beside[at(u)]; });
+    each([&](int u, int v) {
+        if (beside[at(u)] >= uplinks[at(u)]) units.join(u, v);
+    });
 }
 
 } // namespace
@@ -71,6 +89,7 @@ void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
         for (const auto& [spine, count] : spines[at(u)])
             if (claimed[at(spine)] == none) claimed[at(spine)] = u;
     }
+    join_leaves(neighbours, unit_of, uplinks, units);
 
     fabric.pods.clear();
     std::vector<int> pod_of(fabric.units.size(), none); // by representative

@@ -18,31 +18,89 @@ std::string_view kind_of(int tier) {
     return tier == 0 ? "leaves" : tier == 1 ? "spines" : "switches of one tier";
 }
 
+// Leaves that are joined to each other by cables, and not by spines: a ring, or hosts on the switch in the
+// middle. A network may be built so, but it is no tree.
+void report_joined_leaves(const Fabric& fabric, const std::vector<std::size_t>& strays, Findings& findings) {
+    Sets joined(fabric.switches.size());
+    std::vector<const Link*> cables;
+    for (std::size_t l = 0; l < fabric.links.size(); ++l) {
+        const Link& link = fabric.links[l];
+        if (!sideways(fabric, link) || fabric.switches[at(link.a.switch_)].tier != 0 ||
+            std::binary_search(strays.begin(), strays.end(), l))
+            continue;
+        joined.join(link.a.switch_, link.b.switch_);
+        cables.push_back(&link);
+    }
+    struct Group {
+        std::size_t cables = 0;
+        std::map<int, std::size_t> ends; // by switch
+    };
+    std::map<int, Group> groups;
+    for (const Link* link : cables) {
+        Group& group = groups[joined.find(link->a.switch_)];
+        ++group.cables;
+        ++group.ends[link->a.switch_];
+        ++group.ends[link->b.switch_];
+    }
+    for (const auto& [first, group] : groups) {
+        std::vector<int> switches;
+        int middle = none;
+        for (const auto& [s, ends] : group.ends) {
+            switches.push_back(s);
+            if (ends == group.cables) middle = s;
+        }
+        Finding finding{"leaf.joined",
+                        Severity::info,
+                        {switch_names(fabric, switches)},
+                        {},
+                        "nothing, if it was built so; keep jobs within a unit, or give the leaves spines"};
+        finding.evidence = fmt::format("{} are cabled to each other, by {}", finding.ends.front(),
+                                       counted(group.cables, "cable", "cables"));
+        if (middle != none && switches.size() > 2)
+            finding.evidence +=
+                fmt::format(", all on {}, a spine that carries hosts", switch_name(fabric, middle));
+        findings.push_back(std::move(finding));
+    }
+}
+
 } // namespace
 
 std::vector<std::size_t> stray_links(const Fabric& fabric) {
-    std::vector<char> has(fabric.switches.size(), 0);
-    for (const Link& link : fabric.links)
-        if (sideways(fabric, link)) has[at(link.a.switch_)] = has[at(link.b.switch_)] = 1;
+    std::vector<std::size_t> beside(fabric.switches.size(), 0), above(fabric.switches.size(), 0); // links
+    for (const Link& link : fabric.links) {
+        if (sideways(fabric, link)) {
+            ++beside[at(link.a.switch_)];
+            ++beside[at(link.b.switch_)];
+        } else if (link.a.switch_ != none && link.b.switch_ != none) {
+            const bool a =
+                fabric.switches[at(link.a.switch_)].tier < fabric.switches[at(link.b.switch_)].tier;
+            ++above[at(a ? link.a.switch_ : link.b.switch_)];
+        }
+    }
     std::map<int, std::pair<std::size_t, std::size_t>> tiers; // with such links, of all
-    for (std::size_t s = 0; s < has.size(); ++s) {
+    for (std::size_t s = 0; s < beside.size(); ++s) {
         auto& [with, all] = tiers[fabric.switches[s].tier];
-        with += has[s] != 0 ? 1 : 0;
+        with += beside[s] != 0 ? 1 : 0;
         ++all;
     }
+    const auto has_spines = [&](int s) {
+        return fabric.switches[at(s)].tier == 0 && beside[at(s)] * 4 <= above[at(s)];
+    };
     std::vector<std::size_t> found;
     for (std::size_t l = 0; l < fabric.links.size(); ++l) {
         const Link& link = fabric.links[l];
         const bool loop = link.a.switch_ != none && link.a.switch_ == link.b.switch_;
         if (!loop && !sideways(fabric, link)) continue;
         const auto& [with, all] = tiers[fabric.switches[at(link.a.switch_)].tier];
-        if (loop || with * 2 <= all) found.push_back(l);
+        if (loop || with * 2 <= all || (has_spines(link.a.switch_) && has_spines(link.b.switch_)))
+            found.push_back(l);
     }
     return found;
 }
 
 void strays(const Fabric& fabric, Findings& findings) {
     const auto found = stray_links(fabric);
+    report_joined_leaves(fabric, found, findings);
     if (found.empty()) return;
     Sets joined(fabric.switches.size()); // without what is found
     auto next = found.begin();

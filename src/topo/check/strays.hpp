@@ -7,8 +7,9 @@
 
 namespace topo::checks {
 
-// Links of a switch to itself, and between switches of one tier where few of that tier have such links: on
-// spines of a Dragonfly+ or back to back they are the network itself. Ascending.
+// Links of a switch to itself, and between switches of one tier where few of that tier have such links, or
+// between leaves that have four times as many uplinks. On spines of a Dragonfly+ or back to back, and on
+// leaves without spines, they are the network itself. Ascending.
 std::vector<std::size_t> stray_links(const Fabric& fabric);
 
 // Links between pods that are lacking where no core joins these (Dragonfly+).

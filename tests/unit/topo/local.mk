@@ -12,6 +12,7 @@ tests_unit_unit_topo_SOURCES = \
 	%D%/check/storage_test.cpp \
 	%D%/check/check_test.cpp \
 	%D%/derive_leaves_test.cpp \
+	%D%/derive_pods_test.cpp \
 	%D%/derive_test.cpp \
 	%D%/diff/diff_test.cpp \
 	%D%/diff/names_test.cpp \
