@@ -37,18 +37,28 @@ std::uint32_t lane_mbps_of_gbps(std::string_view gbps) {
     return 0;
 }
 
+std::uint8_t lanes_of(std::string_view width) {
+    if (width.starts_with("IB_")) width.remove_prefix(3);
+    if (width.ends_with('x') || width.ends_with('X')) width.remove_suffix(1);
+    constexpr std::array<std::pair<std::string_view, std::uint8_t>, 5> widths{
+        {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"12", 12}}};
+    for (const auto& [digits, count] : widths)
+        if (digits == width) return count;
+    return 0;
+}
+
+std::uint32_t lane_mbps_of(std::string_view speed) {
+    const auto lane = lane_mbps(speed);
+    return lane ? *lane : lane_mbps_of_gbps(speed);
+}
+
 std::optional<Rate> parse_rate(std::string_view name) {
     const auto cross = name.find_first_of("xX");
-    if (cross == std::string_view::npos || cross == 0 || cross > 2) return {};
-    unsigned width = 0;
-    for (const char c : name.substr(0, cross)) {
-        if (c < '0' || c > '9') return {};
-        width = width * 10 + static_cast<unsigned>(c - '0');
-    }
-    if (width != 1 && width != 2 && width != 4 && width != 8 && width != 12) return {};
+    if (cross == std::string_view::npos) return {};
+    const auto width = lanes_of(name.substr(0, cross));
     const auto lane = lane_mbps(name.substr(cross + 1));
-    if (!lane) return {};
-    return Rate{static_cast<std::uint8_t>(width), *lane * width};
+    if (width == 0 || !lane) return {};
+    return Rate{width, *lane * width};
 }
 
 std::string format_rate(Rate rate) {
@@ -56,6 +66,7 @@ std::string format_rate(Rate rate) {
     if (rate.width != 0)
         for (const auto& [lane, mbps] : lanes)
             if (rate.mbps == mbps * rate.width) return fmt::format("{}x{}", rate.width, lane);
+    if (rate.mbps == 0) return fmt::format("{}x", rate.width);
     return fmt::format("{}x ({} Mbit/s)", rate.width, rate.mbps);
 }
 

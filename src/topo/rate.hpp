@@ -27,6 +27,11 @@ std::optional<std::uint32_t> lane_mbps(std::string_view name);
 // Likewise by what tools print of it, in Gbit/s: "53.125", "50", "25.78125"; 0 when no lane is that fast.
 std::uint32_t lane_mbps_of_gbps(std::string_view gbps);
 
+// What tools print of either; 0, unknown, for a word that is none of these, as others' tools have more:
+// "4x", "4X", "IB_4x" and "4" are 4 lanes, "HDR" and "53.125" are 50000.
+std::uint8_t lanes_of(std::string_view width);
+std::uint32_t lane_mbps_of(std::string_view speed);
+
 // "4xHDR"; a lane speed without a name is written in numbers: "4x (70000 Mbit/s)"; "unknown" for nothing.
 std::string format_rate(Rate rate);
 

@@ -179,9 +179,7 @@ private:
         const auto width = cursor.word();
         const auto speed = cursor.word();
         if (!width.ends_with('X') && !width.ends_with('x')) return; // "undefined (7)"
-        Cursor lanes(width);
-        const auto count = lanes.number(12, 10, "a width such as 4X");
-        port.rate.width = static_cast<std::uint8_t>(count);
+        port.rate.width = lanes_of(width);
         const bool fdr10 = front.find("FDR10") != std::string_view::npos;
         port.rate.mbps = port.rate.width * (fdr10 ? *lane_mbps("FDR10") : lane_mbps_of_gbps(speed));
     }

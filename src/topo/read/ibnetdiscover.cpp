@@ -187,10 +187,7 @@ private:
 
     static Rate rate(Cursor& cursor) {
         const auto word = cursor.word();
-        if (word.empty() || word.find('?') != std::string_view::npos) return {};
-        const auto rate = parse_rate(word);
-        if (!rate) Cursor(word).fail("a rate such as 4xHDR is wanted");
-        return *rate;
+        return parse_rate(word).value_or(Rate{lanes_of(word.substr(0, word.find_first_of("xX"))), 0});
     }
 
     RawFabric& fabric_;
@@ -269,12 +266,8 @@ private:
     }
 
     static Rate read_rate(Cursor& cursor) {
-        const auto width = cursor.word();
-        const auto speed = cursor.word();
-        if (width.find('?') != std::string_view::npos || speed.find('?') != std::string_view::npos) return {};
-        const auto rate = parse_rate(std::string(width) + std::string(speed));
-        if (!rate) Cursor(width).fail("a width and a speed such as 4x HDR are wanted");
-        return *rate;
+        const auto width = lanes_of(cursor.word());
+        return {width, width * lane_mbps(cursor.word()).value_or(0)};
     }
 
     void add(RawNode::Kind kind, std::string description, const RawPort& port) {

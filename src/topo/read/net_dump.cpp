@@ -164,9 +164,8 @@ private:
     static Rate read_rate(std::string_view width, std::string_view speed) {
         Rate rate;
         if (!width.ends_with('x') && !width.ends_with('X')) return rate;
-        rate.width = static_cast<std::uint8_t>(Cursor(width).number(12, 10, "a width such as 4x"));
-        const auto lane = lane_mbps(speed);
-        rate.mbps = rate.width * (lane ? *lane : lane_mbps_of_gbps(speed));
+        rate.width = lanes_of(width);
+        rate.mbps = rate.width * lane_mbps_of(speed);
         return rate;
     }
 

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace topo {
 namespace {
@@ -29,15 +31,9 @@ public:
         port.lid = here.lid;
         port.linked = true;
         port.peer_port = there.port;
-        cursor.need("PHY=");
-        port.rate.width = read_width(cursor);
-        cursor.skip_space();
-        cursor.need("LOG=");
-        port.state = read_state(cursor);
-        cursor.skip_space();
-        cursor.need("SPD=");
-        port.rate.mbps = port.rate.width * read_lane(cursor);
-        if (!cursor.at_end()) cursor.fail("the end of the line is wanted");
+        while (!cursor.at_end())
+            read_word(cursor.word(), port);
+        port.rate.mbps *= port.rate.width;
         port.peer = fabric_.nodes[there.node].guid;
         fabric_.nodes[here.node].seen.push_back(port);
     }
@@ -66,12 +62,13 @@ private:
         for (const auto* key : {"VenID:", "DevID:", "Rev:"})
             field(cursor, key, 0xFFFFFFFF, "a number of up to eight digits");
         cursor.skip_space();
-        cursor.need("{");
-        // Descriptions may hold braces: what follows one is fixed.
-        const auto end = cursor.rest().find("} LID:");
-        if (end == std::string_view::npos) cursor.fail("a description in braces, then LID: are wanted");
-        node.description = trimmed_printable(cursor.rest().substr(0, end));
-        cursor = Cursor(cursor.rest().substr(end + 1));
+        if (cursor.take("{")) { // a node may have no description
+            // Descriptions may hold braces: what follows one is fixed.
+            const auto end = cursor.rest().find("} LID:");
+            if (end == std::string_view::npos) cursor.fail("a description in braces, then LID: are wanted");
+            node.description = trimmed_printable(cursor.rest().substr(0, end));
+            cursor = Cursor(cursor.rest().substr(end + 1));
+        }
         side.lid = static_cast<std::uint16_t>(field(cursor, "LID:", 0xFFFF, "a LID"));
         side.port = static_cast<std::uint8_t>(field(cursor, "PN:", 254, "a port number"));
         cursor.skip_space();
@@ -80,14 +77,17 @@ private:
             node.kind = RawNode::Kind::other;
         const auto [known, fresh] = nodes_.try_emplace(node.guid, fabric_.nodes.size());
         side.node = known->second;
+        const int told = node.ports;
         if (fresh) {
-            fabric_.nodes.push_back(std::move(node));
-            return side;
+            if (told == 0) uncounted_.insert(side.node); // as converters of UFM's links write it
+            fabric_.nodes.push_back(node);
         }
         RawNode& first = fabric_.nodes[side.node];
-        if (first.ports != node.ports || first.kind != node.kind)
+        const bool uncounted = uncounted_.contains(side.node);
+        if ((uncounted ? told != 0 : first.ports != told) || first.kind != node.kind)
             throw Unreadable{
                 fmt::format("node {:#018x} is another here than in line {}", node.guid, first.line)};
+        if (uncounted) first.ports = std::max<int>(first.ports, side.port);
         return side;
     }
 
@@ -107,36 +107,25 @@ private:
         return cursor.number(most, 16, what);
     }
 
-    static std::uint8_t read_width(Cursor& cursor) {
-        const auto text = cursor.word();
-        for (const int lanes : {1, 2, 4, 8, 12})
-            if (text == fmt::format("{}x", lanes)) return static_cast<std::uint8_t>(lanes);
-        if (text == "??") return 0;
-        Cursor(text).fail("a width such as 4x is wanted");
-    }
-
-    static LinkState read_state(Cursor& cursor) {
-        const auto text = cursor.word();
-        if (text == "ACT") return LinkState::active;
-        if (text == "ARM") return LinkState::armed;
-        if (text == "INI") return LinkState::init;
-        if (text == "DWN") return LinkState::down;
-        Cursor(text).fail("ACT, ARM, INI or DWN is wanted");
-    }
-
-    static std::uint32_t read_lane(Cursor& cursor) {
-        const auto text = cursor.word();
-        if (text == "??") return 0;
-        if (text == "2.5") return 2500;
-        if (text == "FDR10") return 10300;
-        Cursor digits(text);
-        const auto speed = digits.number(1000, 10, "a speed such as 2.5, 50 or FDR10");
-        if (!digits.at_end()) Cursor(text).fail("a speed such as 2.5, 50 or FDR10 is wanted");
-        return static_cast<std::uint32_t>(speed * 1000);
+    // PHY=4x LOG=ACT SPD=50, of which a port that is not active may lack some. What a word says that is not
+    // known stays unknown: one port's oddity is no reason to know nothing of the others.
+    static void read_word(std::string_view word, RawPort& port) {
+        const auto equals = word.find('=');
+        if (equals == std::string_view::npos) Cursor(word).fail("PHY=, LOG= or SPD= is wanted");
+        const auto key = word.substr(0, equals), value = word.substr(equals + 1);
+        if (key == "PHY") port.rate.width = lanes_of(value);
+        if (key == "SPD") port.rate.mbps = lane_mbps_of(value); // of a lane, so far
+        if (key != "LOG") return;
+        port.state = value == "ACT"   ? LinkState::active
+                     : value == "ARM" ? LinkState::armed
+                     : value == "INI" ? LinkState::init
+                     : value == "DWN" ? LinkState::down
+                                      : LinkState::unknown;
     }
 
     RawFabric& fabric_;
     std::unordered_map<Guid, std::size_t> nodes_;
+    std::unordered_set<std::size_t> uncounted_; // nodes that are said to have no ports
 };
 
 } // namespace

@@ -170,20 +170,15 @@ private:
 
     static std::uint16_t lid(const json::object& object, std::string_view key) {
         const auto text = text_of(object, key);
-        return text.empty() ? std::uint16_t{0}
-                            : static_cast<std::uint16_t>(number(text, 0xFFFF, "a LID up to 65535"));
+        const bool told = text.find_first_of("0123456789") == 0; // not "N/A"
+        return told ? static_cast<std::uint16_t>(number(text, 0xFFFF, "a LID up to 65535"))
+                    : std::uint16_t{0};
     }
 
     // "4x" and "HDR"; "IB_4x" and "25.78125".
     static Rate rate(std::string_view width, std::string_view speed) {
-        Rate found;
-        if (width.starts_with("IB_")) width.remove_prefix(3);
-        if (width.empty()) return found;
-        Cursor cursor(width);
-        found.width = static_cast<std::uint8_t>(cursor.number(12, 10, "a width such as 4x"));
-        const auto lane = lane_mbps(speed);
-        found.mbps = found.width * (lane ? *lane : lane_mbps_of_gbps(speed));
-        return found;
+        const auto lanes = lanes_of(width);
+        return {lanes, lanes * lane_mbps_of(speed)};
     }
 
     // Names stand in "source_port_name" and "destination_port_name" or, before UFM 6.15, in "name" in any

@@ -126,14 +126,10 @@ TEST_CASE("what is not understood is refused with file, line and token") {
           "t:11: '300]': a port number up to 254 is wanted");
     CHECK(with_piece(plain, "\"S-0000000000000003\"[1]", "\"X-0000000000000003\"[1]") ==
           "t:13: 'X-0000000000000003\"[1]': a node such as \"S-…\" or \"H-…\" is wanted");
-    CHECK(with_piece(plain, "lid 11 4xNDR", "lid 11 4xWARP") ==
-          "t:11: '4xWARP': a rate such as 4xHDR is wanted");
     CHECK(with_piece(plain, "vendid=0x2c9", "hello world") ==
           "t:6: 'hello': a record of ibnetdiscover is wanted (Switch, Ca, Rt, a port in brackets or "
           "key=value)");
     CHECK(with_piece(plain, "[1](a2) ", "[1](a2 ") == "t:11: white space: ')' is wanted");
-    CHECK(with_piece(ports, "0x00000000000000a2 4x NDR", "0x00000000000000a2 5x NDR") ==
-          "t:1: '5x': a width and a speed such as 4x HDR are wanted");
     CHECK(with_piece(ports, "( 'n1 mlx5_1' - 'leaf1' )", "( 'n1 mlx5_1' )") ==
           "t:2: 'n1': two descriptions ( '…' - '…' ) are wanted");
     CHECK(topo::parse_ibnetdiscover("# nothing\n\n", "t").error().text ==

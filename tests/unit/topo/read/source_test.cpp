@@ -161,10 +161,85 @@ TEST_CASE("a cut or damaged subnet list", "[source]") {
         changed.replace(changed.find(from), from.size(), to);
         return error(changed);
     };
-    CHECK(bad("LOG=ACT", "LOG=UPP") == "t:1: 'UPP': ACT, ARM, INI or DWN is wanted");
-    CHECK(bad("SPD=50", "SPD=50x") == "t:1: '50x': a speed such as 2.5, 50 or FDR10 is wanted");
+    CHECK(bad("LOG=ACT", "ACT") == "t:1: 'ACT': PHY=, LOG= or SPD= is wanted");
     CHECK(bad("{ CA", "{ XA") == "t:1: 'XA': SW, CA or Rt is wanted");
     CHECK(bad("PN:01", "PN:FF") == "t:1: 'FF': a port number is wanted");
+}
+
+// Of a port that is not up opensm prints no speed; UFM's converters print SPD=? and no numbers of ports.
+TEST_CASE("an unknown word of a subnet list is unknown, and the rest is read", "[source]") {
+    const auto made = fabric("units=2 hosts=4 rails=4");
+    const auto changed = [&](std::string_view from, std::string_view to) {
+        auto text = subnet(made);
+        for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+            text.replace(at, from.size(), to);
+        const auto assembly = read(text);
+        CHECK(assembly.missing.empty());
+        CHECK(assembly.fabric.links.size() == made.links.size());
+        return assembly.fabric;
+    };
+    for (const auto* speed : {"", " SPD=?", " SPD=50x", " SPD="}) {
+        INFO(speed);
+        const auto seen = changed(" SPD=50", speed);
+        CHECK(seen.links[0].mbps == 0);
+        CHECK(seen.links[0].width == 4);
+        CHECK(seen.units.size() == 2);
+    }
+    CHECK(changed("PHY=4x", "PHY=??").links[0].width == 0);
+    CHECK(changed("LOG=ACT", "LOG=UPP").links[0].state == topo::LinkState::unknown);
+    CHECK(changed(" LOG=ACT", "").links[0].mbps == 200000);
+    CHECK(changed(" SPD=50", " SPD=50 RCV=7").links[0].mbps == 200000);
+}
+
+TEST_CASE("a subnet list that does not count ports", "[source]") {
+    const auto made = fabric("units=2 hosts=4 rails=4");
+    auto text = subnet(made);
+    for (auto at = text.find("Ports:"); at != std::string::npos; at = text.find("Ports:", at + 1))
+        text.replace(at + 6, 2, "00");
+    const auto seen = read(text).fabric;
+    CHECK(seen.links.size() == made.links.size());
+    for (const auto& link : seen.links)
+        for (const auto* end : {&link.a, &link.b})
+            if (end->switch_ != topo::none) CHECK(seen.switches[topo::at(end->switch_)].ports >= end->port);
+}
+
+TEST_CASE("nodes of a subnet list without a description", "[source]") {
+    auto text = subnet(fabric("hosts=2 rails=1"));
+    for (const std::string name : {" {n001 mlx5_0}", " {n002 mlx5_0}", " {leaf-su1-r0}"})
+        for (auto at = text.find(name); at != std::string::npos; at = text.find(name))
+            text.erase(at, name.size());
+    const auto seen = read(text).fabric;
+    CHECK(seen.hosts.size() == 2);
+    CHECK(seen.links.size() == 2);
+    CHECK(seen.hosts[0].name.starts_with("0x"));
+}
+
+TEST_CASE("an unknown rate of a tool is unknown, and the rest is read", "[source]") {
+    const auto rate = [](std::string_view said) {
+        const auto text = fmt::format("Switch 8 \"S-01\" # \"leaf\" base port 0 lid 1 lmc 0\n"
+                                      "[1] \"H-02\"[1](3) # \"n1 mlx5_0\" lid 2 {0}\n\n"
+                                      "Ca 1 \"H-02\" # \"n1 mlx5_0\"\n"
+                                      "[1](3) \"S-01\"[1] # lid 2 lmc 0 \"leaf\" lid 1 {0}\n",
+                                      said);
+        const auto link = read(text).fabric.links.at(0);
+        return std::pair<int, unsigned>(link.width, link.mbps);
+    };
+    CHECK(rate("4xHDR") == std::pair(4, 200000U));
+    CHECK(rate("4xWARP") == std::pair(4, 0U));
+    CHECK(rate("?xHDR") == std::pair(0, 0U));
+    CHECK(rate("undefined (7)") == std::pair(0, 0U));
+    const auto port = [](std::string_view said) {
+        return read(fmt::format("CA 1 1 0x00000000000000a1 {0} - SW 3 1 0x00000000000000b1 ( 'n1 mlx5_0' - "
+                                "'leaf' )\n"
+                                "SW 3 1 0x00000000000000b1 {0} - CA 1 1 0x00000000000000a1 ( 'leaf' - 'n1 "
+                                "mlx5_0' )\n",
+                                said))
+            .fabric.links.at(0)
+            .mbps;
+    };
+    CHECK(port("4x NDR") == 400000);
+    CHECK(port("5x NDR") == 0);
+    CHECK(port("4x WARP") == 0);
 }
 
 TEST_CASE("ibnetdiscover's text that was cut in a line", "[source]") {
@@ -201,6 +276,13 @@ TEST_CASE("topology.conf: a tree, in Slurm's spelling", "[source]") {
     const auto twice = read("SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[2-3]\n");
     CHECK(twice.notes[0] == "t: in several groups, of which the first is taken: n2");
     CHECK(twice.fabric.hosts.size() == 3);
+}
+
+TEST_CASE("topology.conf: two ranges in one name", "[source]") {
+    const auto tree = read("SwitchName=s0 Nodes=rack[0-1]_blade[0-1]\n"
+                           "SwitchName=s1 Nodes=rack[2-3]_blade[0-1]\nSwitchName=top Switches=s[0-1]\n");
+    CHECK(tree.fabric.hosts.size() == 8);
+    CHECK(units(tree.fabric) == "rack0_blade[0-1],rack1_blade[0-1] rack2_blade[0-1],rack3_blade[0-1]");
 }
 
 TEST_CASE("topology.conf that Slurm would refuse, too", "[source]") {
