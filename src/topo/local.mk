@@ -72,6 +72,7 @@ libry_topo_la_SOURCES = \
 	%D%/host/host_facts.cpp %D%/host/host_facts.hpp %D%/host/numa.hpp \
 	%D%/host/kernel_hcas.cpp %D%/host/kernel_hcas.hpp \
 	%D%/read/assemble.cpp %D%/read/assemble.hpp \
+	%D%/read/attachments.cpp %D%/read/attachments.hpp \
 	%D%/read/blocks.cpp %D%/read/blocks.hpp \
 	%D%/read/carry_over.cpp %D%/read/carry_over.hpp \
 	%D%/read/host_names.cpp %D%/read/host_names.hpp \

@@ -37,8 +37,8 @@ void report_duplicate_hcas(const Fabric& fabric, Findings& findings) {
         std::vector<std::string> devices, which;
         Finding finding{"name.duplicate", Severity::error, {host.name}, {}, {}};
         for (const auto& [device, hcas] : named) {
-            if (hcas.size() < 2) continue;
-            devices.push_back(device.empty() ? "without a device name" : device);
+            if (hcas.size() < 2 || device.empty()) continue;
+            devices.push_back(device);
             for (const Hca* hca : hcas) {
                 finding.ends.push_back(format_guid(hca->guid));
                 which.push_back(guid_and_port(fabric, *hca));
@@ -50,6 +50,30 @@ void report_duplicate_hcas(const Fabric& fabric, Findings& findings) {
         finding.fix = "give every host its own name and every HCA its own description (rdma-ndd does)";
         findings.push_back(std::move(finding));
     }
+}
+
+// Hosts of which several HCAs are known by the host's name alone: their rails were told by leaves.
+void report_unnamed_devices(const Fabric& fabric, Findings& findings) {
+    std::vector<std::uint32_t> hosts;
+    std::size_t hcas = 0;
+    for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h) {
+        const auto& all = fabric.hosts[h].hcas;
+        const auto unnamed =
+            std::count_if(all.begin(), all.end(), [](const Hca& hca) { return hca.device.empty(); });
+        if (unnamed < 2) continue;
+        hosts.push_back(h);
+        hcas += static_cast<std::size_t>(unnamed);
+    }
+    if (hosts.empty()) return;
+    const auto names = host_names(fabric, hosts);
+    findings.push_back(
+        {"name.device",
+         Severity::warning,
+         {names},
+         fmt::format("the descriptions of {} HCAs of {} ({}) name no device: rails are told by "
+                     "leaves, so that two exchanged cables of a host are not found",
+                     hcas, counted(hosts.size(), "host", "hosts"), names),
+         "let rdma-ndd set descriptions such as \"n001 mlx5_0\""});
 }
 
 void report_duplicate_switches(const Fabric& fabric, Findings& findings) {
@@ -194,6 +218,7 @@ bool unidentified(const Host& host, const Hca& hca) {
 
 void names(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
     report_duplicate_hcas(fabric, findings);
+    report_unnamed_devices(fabric, findings);
     report_duplicate_switches(fabric, findings);
     report_namesakes(fabric, nameless, findings);
     report_nameless(fabric, nameless, findings);

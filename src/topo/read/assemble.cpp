@@ -4,6 +4,7 @@
 #include "base/utf8.hpp"
 #include "topo/derive.hpp"
 #include "topo/guid.hpp"
+#include "topo/rate.hpp"
 #include "topo/read/host_names.hpp"
 #include "topo/read/roles.hpp"
 
@@ -27,13 +28,28 @@ bool letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// "mlx5_3", "HCA-1", "ibp24s0", "hfi1_0": a letter first, a digit last; not a chip's name.
+// "mlx5_3", "HCA-1", "ibp24s0", "hfi1_0": a letter first, a digit last.
 bool names_device(std::string_view word) {
-    return word.size() >= 2 && letter(word.front()) && digit(word.back()) && !word.starts_with("ConnectX");
+    return word.size() >= 2 && letter(word.front()) && digit(word.back());
 }
 
-bool names_chip(std::string_view word) {
-    return word.size() > 3 && word.starts_with("MT") && digit(word[2]);
+// A chip or a card: "MT4119", "ConnectX5", "MCX75310AAS-NEAT", "BlueField-3".
+bool names_card(std::string_view word) {
+    constexpr std::string_view models[] = {"ConnectX", "Connect-IB", "BlueField", "InfiniHost", "MCX", "MBF"};
+    if (std::any_of(std::begin(models), std::end(models),
+                    [&](auto model) { return word.starts_with(model); }))
+        return true;
+    return word.size() > 2 && word.starts_with("MT") && digit(word[2]);
+}
+
+// What is said of a card beside its name, and ends in a digit as devices do: "CX7", "HDR100".
+bool names_model(std::string_view word) {
+    const auto letters = word.substr(0, word.find_first_of("0123456789-"));
+    return names_card(word) || letters == "CX" || lane_mbps(letters).has_value();
+}
+
+bool names_maker(std::string_view word) {
+    return word == "Mellanox" || word == "NVIDIA";
 }
 
 std::string_view kind_name(RawNode::Kind kind) {
@@ -253,12 +269,15 @@ std::string short_switch_name(std::string_view description) {
 HcaName parse_hca_description(std::string_view description) {
     auto rest = description;
     const auto host = next_word(rest);
-    if (host.empty() || names_chip(host)) return {};
+    if (host.empty() || names_card(host) || names_maker(host)) return {};
     auto word = next_word(rest);
-    if (word.empty()) return {host, {}};
-    for (; !word.empty(); word = next_word(rest))
-        if (names_device(word)) return {host, word};
-    return {};
+    bool complete = word.empty(); // a card's name or nothing after the host's: no device is told
+    for (; !word.empty(); word = next_word(rest)) {
+        const bool model = names_model(word);
+        if (!model && names_device(word)) return {host, word};
+        complete = complete || model;
+    }
+    return complete ? HcaName{host, {}} : HcaName{};
 }
 
 Expected<Assembly> assemble(const RawFabric& raw, const Rules* rules) {

@@ -21,8 +21,9 @@ struct Assembly {
 // that contradict each other. Roles and rails follow `rules`, which may be null. Linear time.
 base::Expected<Assembly> assemble(const RawFabric& raw, const Rules* rules = nullptr);
 
-// What a node description says about an HCA: "n001 mlx5_3" and "n001 HCA-1" give host and device, "n001"
-// the host alone; a maker's default ("MT4129 ConnectX7 Mellanox Technologies") gives neither.
+// What a node description says about an HCA: "n001 mlx5_3" and "n001 HCA-1" give host and device, "n001" and
+// "n001 MT4119 ConnectX5 Mellanox Technologies" the host alone; a maker's default ("MT4129 ConnectX7 Mellanox
+// Technologies") gives neither.
 struct HcaName {
     std::string_view host, device;
 };

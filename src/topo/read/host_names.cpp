@@ -247,12 +247,16 @@ void part_namesakes(Fabric& fabric) {
         const auto& hcas = fabric.hosts[h].hcas;
         sizes[hcas.size()] += hcas.size();
         std::set<std::string> devices;
-        std::size_t counted = 0;
+        std::size_t counted = 0, unnamed = 0; // of no device nothing is there twice
         for (const Hca& hca : hcas) {
-            devices.insert(canonical_device(hca.device));
+            if (hca.device.empty())
+                ++unnamed;
+            else
+                devices.insert(canonical_device(hca.device));
             counted += is_counted(hca.device) ? 1U : 0U;
         }
-        if (devices.size() < hcas.size() || (counted > 1 && counted + 1 < hcas.size())) doubtful.push_back(h);
+        if (devices.size() + unnamed < hcas.size() || (counted > 1 && counted + 1 < hcas.size()))
+            doubtful.push_back(h);
     }
     if (doubtful.empty()) return;
     const auto usual = std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) {

@@ -3,7 +3,7 @@
 #include "base/hostlist.hpp"
 #include "topo/names.hpp"
 #include "topo/numbered_name.hpp"
-#include "topo/read/host_names.hpp"
+#include "topo/read/attachments.hpp"
 #include "topo/read/networks.hpp"
 
 #include <algorithm>
@@ -15,41 +15,6 @@
 
 namespace topo {
 namespace {
-
-// An HCA's attachment: the switch and rate of its first linked port.
-struct Attachment {
-    int leaf = none;
-    std::uint32_t mbps = 0;
-};
-
-std::vector<std::vector<Attachment>> attachments(const Fabric& fabric) {
-    std::vector<std::vector<Attachment>> found(fabric.hosts.size());
-    std::vector<std::vector<std::uint8_t>> port(fabric.hosts.size());
-    for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
-        found[h].resize(fabric.hosts[h].hcas.size());
-        port[h].assign(fabric.hosts[h].hcas.size(), 255);
-    }
-    for (const Link& link : fabric.links)
-        for (const auto& [here, there] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)}) {
-            if (here->host == none || there->switch_ == none) continue;
-            auto& lowest = port[at(here->host)][at(here->hca)];
-            if (here->port >= lowest) continue;
-            lowest = here->port;
-            found[at(here->host)][at(here->hca)] = {there->switch_, link.mbps};
-        }
-    return found;
-}
-
-template <class Key> Key most_common(const std::map<Key, std::size_t>& counts) {
-    Key best{};
-    std::size_t most = 0;
-    for (const auto& [key, count] : counts)
-        if (count >= most) { // the larger key wins a tie
-            best = key;
-            most = count;
-        }
-    return best;
-}
 
 struct Device {
     std::string name;
@@ -75,22 +40,22 @@ struct Device {
     }
 };
 
+using Names = std::vector<std::string>;
+
 struct Family {
     std::vector<Device> devices;
     std::unordered_map<std::string, std::size_t> by_name;
 
-    Device& device(const std::string& name) { return devices[by_name.at(canonical_device(name))]; }
+    Device& device(const std::string& name) { return devices[by_name.at(name)]; }
 };
-
-using Names = std::vector<std::string>; // sorted, each once
 
 using Verdicts = std::vector<Verdict>; // by HCA of a host
 
-Names device_names(const Host& host, const Verdicts& verdicts) {
+// `devices`: what each HCA of the host is called.
+Names device_names(const Names& devices, const Verdicts& verdicts) {
     Names names;
-    for (std::size_t i = 0; i < host.hcas.size(); ++i)
-        if (verdicts[i].what != Verdict::What::storage)
-            names.push_back(canonical_device(host.hcas[i].device));
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        if (verdicts[i].what != Verdict::What::storage) names.push_back(devices[i]);
     std::sort(names.begin(), names.end(), base::natural_less);
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
@@ -324,6 +289,7 @@ void take_ruled_rails(Host& host, const Verdicts& verdicts) {
 
 void assign_roles(Fabric& fabric, const Rules* rules) {
     const auto attached = attachments(fabric);
+    const auto devices = device_keys(fabric, attached);
     const Sized sized(fabric);
     std::map<Names, std::vector<std::size_t>> hosts_of; // class → hosts
     std::vector<Verdicts> verdicts(fabric.hosts.size());
@@ -339,7 +305,7 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
             continue;
         }
         if (!named(host) || (!sized.computes(host) && !any(verdicts[h], Verdict::What::compute))) continue;
-        auto names = device_names(host, verdicts[h]);
+        auto names = device_names(devices[h], verdicts[h]);
         if (!names.empty()) hosts_of[std::move(names)].push_back(h);
     }
     std::vector<const Names*> classes;
@@ -359,7 +325,7 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
     each_host([&](Family& family, std::size_t h) {
         for (std::size_t i = 0; i < attached[h].size(); ++i) {
             if (verdicts[h][i].what == Verdict::What::storage) continue;
-            Device& device = family.device(fabric.hosts[h].hcas[i].device);
+            Device& device = family.device(devices[h][i]);
             device.ruled_compute |= verdicts[h][i].what == Verdict::What::compute;
             if (attached[h][i].leaf == none) continue;
             device.beside +=
@@ -384,8 +350,8 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
         for (std::size_t i = 0; i < fabric.hosts[h].hcas.size(); ++i) {
             if (verdicts[h][i].what == Verdict::What::storage) continue;
             Hca& hca = fabric.hosts[h].hcas[i];
-            auto& hold = chosen[canonical_device(hca.device)];
-            const auto& on_leaf = family.device(hca.device).on_leaf;
+            auto& hold = chosen[devices[h][i]];
+            const auto& on_leaf = family.device(devices[h][i]).on_leaf;
             const auto found = on_leaf.find(attached[h][i].leaf);
             alike[&hca] = found == on_leaf.end() ? 0 : found->second;
             if (hold == nullptr || alike[&hca] > alike[hold] ||
@@ -393,7 +359,7 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
                 hold = &hca;
         }
         for (auto& [name, hca] : chosen) {
-            hca->rail = family.device(hca->device).rail;
+            hca->rail = family.device(name).rail;
             if (hca->rail != none) hca->role = Role::compute;
         }
     });

@@ -1,5 +1,6 @@
 #include "topo/read/assemble.hpp"
 
+#include "topo/check/check.hpp"
 #include "topo/read/loss.hpp"
 #include "topo/synth/synth.hpp"
 
@@ -82,6 +83,13 @@ TEST_CASE("node descriptions give host and device") {
     CHECK(parsed("n001 (left) mlx5_0") == "n001|mlx5_0");
     CHECK(parsed("MT4129 ConnectX7 Mellanox Technologies") == "|");
     CHECK(parsed("MT4123") == "|");
+    CHECK(parsed("plato7  MT4119 ConnectX5   Mellanox Technologies") == "plato7|");
+    CHECK(parsed("plato7 MT4119 mlx5_2") == "plato7|mlx5_2");
+    CHECK(parsed("n1 ConnectX-6 HDR100 HCA-2") == "n1|HCA-2");
+    CHECK(parsed("n1 MCX75310AAS-NEAT CX7") == "n1|");
+    CHECK(parsed("n1 BlueField-3") == "n1|");
+    CHECK(parsed("Mellanox ConnectX-5") == "|");
+    CHECK(parsed("ConnectX-5 Mellanox") == "|");
     CHECK(parsed("Mellanox Technologies") == "|");
     CHECK(parsed("") == "|");
     CHECK(topo::short_switch_name("MF0;leaf01:MQM9700/U1") == "leaf01");
@@ -177,6 +185,28 @@ TEST_CASE("hosts of another make have rails of their own") {
 TEST_CASE("of two HCAs with one name the first keeps the rail") {
     const auto fabric = wire({{"n1 mlx5_0", 1}, {"n1 mlx5_1", 2}, {"n1 mlx5_0", 2}}, 2);
     CHECK(roles(fabric, "n1") == "n1: mlx5_0=0 mlx5_1=1 mlx5_0=storage");
+}
+
+TEST_CASE("HCAs whose descriptions name a card and no device have rails by their leaves") {
+    const auto fabric = wire({{"p1  MT4119 ConnectX5   Mellanox Technologies", 1},
+                              {"p1  MT4119 ConnectX5   Mellanox Technologies", 2},
+                              {"p2  MT4119 ConnectX5   Mellanox Technologies", 2}, // in any order
+                              {"p2  MT4119 ConnectX5   Mellanox Technologies", 1},
+                              {"p3  MT4119 ConnectX5   Mellanox Technologies", 2}, // one is dead
+                              {"p4  MT4119 ConnectX5   Mellanox Technologies", 1},
+                              {"p4  MT4119 ConnectX5   Mellanox Technologies", 2}},
+                             2);
+    CHECK(fabric.hosts.size() == 4);
+    CHECK(fabric.rails == 2);
+    CHECK(roles(fabric, "p1") == "p1: =0 =1");
+    CHECK(roles(fabric, "p3") == "p3: =1");
+    REQUIRE(fabric.units.size() == 1);
+    for (std::size_t r = 0; r < 2; ++r)
+        CHECK(fabric.hosts[3].leaves[r] == fabric.units[0].leaves[r]);
+    std::vector<std::string> found;
+    for (const auto& finding : topo::check(fabric))
+        found.push_back(finding.code);
+    CHECK(found == std::vector<std::string>{"host.rails", "name.device"});
 }
 
 TEST_CASE("losses name what an older file has more") {
