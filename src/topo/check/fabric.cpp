@@ -29,6 +29,18 @@ void report_disconnected(const Fabric& fabric, Findings& findings) {
     findings.push_back(std::move(finding));
 }
 
+// A scan that came no farther than the HCA that asked.
+void report_no_link(const Fabric& fabric, Findings& findings) {
+    if (!fabric.links.empty() || (fabric.hosts.empty() && fabric.switches.empty())) return;
+    findings.push_back(
+        {"fabric.empty",
+         Severity::error,
+         {},
+         fmt::format("no link is known, of {} and {}", counted(fabric.hosts.size(), "host", "hosts"),
+                     counted(fabric.switches.size(), "switch", "switches")),
+         "look at the port of the HCA that was asked through (ibstat), then discover again"});
+}
+
 // Rails that have no network in common: messages between them pass through a host. Rail-only networks are
 // built so, but whoever plans one must know.
 void report_apart(const Fabric& fabric, Findings& findings) {
@@ -115,6 +127,7 @@ void report_oversubscribed(const Fabric& fabric, Findings& findings) {
 } // namespace
 
 void parts(const Fabric& fabric, Findings& findings) {
+    report_no_link(fabric, findings);
     report_disconnected(fabric, findings);
     report_apart(fabric, findings);
     report_oversubscribed(fabric, findings);

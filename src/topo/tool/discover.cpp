@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/host/gather.hpp"
+#include "topo/names.hpp"
 #include "topo/read/carry_over.hpp"
 #include "topo/read/loss.hpp"
 #include "topo/read/mad_discover.hpp"
@@ -91,6 +92,14 @@ Expected<int> run(const Options& options) {
     if (!assembly) return std::move(assembly).error();
     auto& fabric = assembly->fabric;
     auto missing = assembly->missing;
+    if (fabric.links.empty() && fabric.switches.empty() && !options.force) {
+        print_summary(options, fabric, missing, assembly->notes, false);
+        return base::Error{
+            base::Code::unfit,
+            fmt::format("{}: not written: no switch was seen, only {}; look at the port of the "
+                        "HCA that was asked through (ibstat); --force writes it all the same",
+                        options.out, counted(fabric.hosts.size(), "host", "hosts"))};
+    }
     const auto before = standing_file(options);
     if (!before) return before.error();
     if (*before) {

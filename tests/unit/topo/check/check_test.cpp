@@ -169,3 +169,18 @@ TEST_CASE("faults of the whole are found") {
         CHECK_THAT(findings[0].text, Catch::Contains("4.00 times"));
     }
 }
+
+TEST_CASE("a scan that saw its own HCA alone is an error", "[whole]") {
+    topo::Fabric fabric;
+    auto& host = fabric.hosts.emplace_back();
+    host.name = "n001";
+    auto& hca = host.hcas.emplace_back();
+    hca.guid = 1;
+    hca.device = "mlx5_0";
+    hca.ports.emplace_back();
+    topo::derive(fabric);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "fabric.empty");
+    CHECK(finding.severity == topo::Severity::error);
+    CHECK(topo::check(topo::Fabric{}).empty());
+}
