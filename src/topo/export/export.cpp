@@ -112,6 +112,7 @@ Expected<Exported> export_fabric(const Fabric& fabric, Format which, const Expor
     if (format.of_host != nullptr) return export_host(fabric, format, options.host);
     auto selection = exports::select(fabric, options.nodes);
     if (!selection) return std::move(selection).error();
+    if (which == Format::slurm_tree || which == Format::slurm_yaml) exports::take_beside(fabric, *selection);
     exports::Chosen chosen{fabric, options, std::move(*selection), {}};
     const bool ordered = which == Format::hostfile || which == Format::rankfile;
     const auto& unitless = chosen.selection.unitless;
@@ -142,6 +143,9 @@ Expected<void> exports::check_name(const Host& host, std::string_view reader) {
 Expected<void> exports::check_names(const Chosen& chosen, std::string_view reader) {
     for (const auto& part : chosen.selection.parts)
         for (const auto h : part.hosts)
+            if (auto sound = check_name(chosen.fabric.hosts[h], reader); !sound) return sound;
+    for (const auto& beside : chosen.selection.beside)
+        for (const auto h : beside.hosts)
             if (auto sound = check_name(chosen.fabric.hosts[h], reader); !sound) return sound;
     return {};
 }

@@ -87,32 +87,61 @@ base::Expected<Selection> select(const Fabric& fabric, const std::vector<std::st
     return selection;
 }
 
+void take_beside(const Fabric& fabric, Selection& selection) {
+    std::map<int, std::vector<std::uint32_t>> on; // by switch
+    std::erase_if(selection.unitless, [&](std::uint32_t h) {
+        for (const Hca& hca : fabric.hosts[h].hcas)
+            for (const HcaPort& port : hca.ports)
+                if (hca.rail != none && port.leaf != none) {
+                    on[port.leaf].push_back(h);
+                    return true;
+                }
+        return false;
+    });
+    for (auto& [s, hosts] : on) {
+        selection.hosts += hosts.size();
+        selection.beside.push_back({s, std::move(hosts)});
+    }
+}
+
 Tree logical_tree(const Fabric& fabric, const Selection& selection) {
     Tree tree;
     SafeNames names;
     tree.levels.emplace_back("unit");
-    std::vector<const Unit*> units; // by branch: the first unit below
-    for (const auto& part : selection.parts) {
-        const Unit& unit = fabric.units[part.unit];
-        tree.branches.push_back({names.add(unit_name(fabric, unit)), 0, part.hosts, {}});
-        units.push_back(&unit);
-    }
-    const auto know_units = [&] {
-        for (auto b = units.size(); b < tree.branches.size(); ++b)
-            units.push_back(units[tree.branches[b].below.front()]);
-    };
-    add_level(
-        tree, "pod", [&](std::size_t b) { return units[b]->pod; }, names,
-        [&](std::size_t first, std::size_t) { return fabric.pods[at(units[first]->pod)].name; });
-    know_units();
-
-    // Above the pods: what meets in the switches of each further tier.
-    Sets sets(fabric.switches.size());
     const auto first_leaf = [](const Unit& unit) {
         const auto leaf =
             std::find_if(unit.leaves.begin(), unit.leaves.end(), [](int l) { return l != none; });
         return leaf == unit.leaves.end() ? none : *leaf;
     };
+    struct Place {
+        int pod, leaf;
+    };
+    std::vector<Place> places; // by branch: of the first one below
+    for (const auto& part : selection.parts) {
+        const Unit& unit = fabric.units[part.unit];
+        tree.branches.push_back({names.add(unit_name(fabric, unit)), 0, part.hosts, {}});
+        places.push_back({unit.pod, first_leaf(unit)});
+    }
+    for (const auto& beside : selection.beside) {
+        const Switch& on = fabric.switches[at(beside.on)];
+        tree.branches.push_back({names.add(on.name), 0, beside.hosts, {}});
+        places.push_back({on.pod, beside.on});
+    }
+    const auto know_places = [&] {
+        for (auto b = places.size(); b < tree.branches.size(); ++b)
+            places.push_back(places[tree.branches[b].below.front()]);
+    };
+    const auto alone = [](std::size_t b) { return -2 - static_cast<int>(b); };
+    add_level(
+        tree, "pod", [&](std::size_t b) { return places[b].pod == none ? alone(b) : places[b].pod; }, names,
+        [&](std::size_t first, std::size_t) {
+            return places[first].pod == none ? tree.branches[first].name
+                                             : fabric.pods[at(places[first].pod)].name;
+        });
+    know_places();
+
+    // Above the pods: what meets in the switches of each further tier.
+    Sets sets(fabric.switches.size());
     for (const Unit& unit : fabric.units)
         for (const int leaf : unit.leaves)
             if (leaf != none) sets.join(leaf, first_leaf(unit));
@@ -135,16 +164,13 @@ Tree logical_tree(const Fabric& fabric, const Selection& selection) {
         std::size_t number = 0;
         add_level(
             tree, word,
-            [&](std::size_t b) {
-                const int leaf = first_leaf(*units[b]);
-                return leaf == none ? -2 - static_cast<int>(b) : sets.find(leaf);
-            },
+            [&](std::size_t b) { return places[b].leaf == none ? alone(b) : sets.find(places[b].leaf); },
             names,
             [&](std::size_t, std::size_t groups) {
                 ++number;
                 return groups == 1 ? word : fmt::format("{}{}{}", word, tier == 2 ? "" : "-", number);
             });
-        know_units();
+        know_places();
     }
 
     // What else is connected has one root: pods whose spines are joined to each other, without cores.
@@ -154,11 +180,7 @@ Tree logical_tree(const Fabric& fabric, const Selection& selection) {
     std::size_t parts = 0;
     add_level(
         tree, "fabric",
-        [&](std::size_t b) {
-            const int leaf = first_leaf(*units[b]);
-            return leaf == none ? -2 - static_cast<int>(b) : sets.find(leaf);
-        },
-        names,
+        [&](std::size_t b) { return places[b].leaf == none ? alone(b) : sets.find(places[b].leaf); }, names,
         [&](std::size_t, std::size_t groups) {
             return groups == 1 ? std::string("fabric") : fmt::format("fabric{}", ++parts);
         });

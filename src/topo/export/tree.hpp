@@ -21,19 +21,29 @@ struct Selection {
         std::size_t unit = 0;             // index into Fabric::units
         std::vector<std::uint32_t> hosts; // ascending; never empty
     };
+    // Hosts in no unit, on one switch above the leaves.
+    struct Beside {
+        int on = none;
+        std::vector<std::uint32_t> hosts; // ascending; never empty
+    };
     std::vector<Part> parts;
-    std::vector<std::uint32_t> unitless; // asked for, or all, but in no unit
-    std::size_t hosts = 0;               // in parts
+    std::vector<Beside> beside;          // where take_beside() was called
+    std::vector<std::uint32_t> unitless; // asked for, or all, but in neither
+    std::size_t hosts = 0;               // in parts and beside
 };
 
 // All hosts when `nodes` is empty. Error (Code::usage): a name that is not in the fabric.
 base::Expected<Selection> select(const Fabric& fabric, const std::vector<std::string>& nodes);
 
+// Takes the hosts whose compute cables are in spines or cores out of `unitless`: no unit, but connected.
+// slurmctld warns of every node that no switch of its tree reaches.
+void take_beside(const Fabric& fabric, Selection& selection);
+
 // A switch of the logical tree.
 struct Branch {
     std::string name;
     std::size_t level = 0;            // index into Tree::levels
-    std::vector<std::uint32_t> hosts; // of level 0
+    std::vector<std::uint32_t> hosts; // of level 0: parts, then beside
     std::vector<std::size_t> below;   // branches of the level below
 };
 

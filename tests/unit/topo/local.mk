@@ -18,6 +18,7 @@ tests_unit_unit_topo_SOURCES = \
 	%D%/diff/names_test.cpp \
 	%D%/excerpt_test.cpp \
 	%D%/export/export_test.cpp \
+	%D%/export/tree_test.cpp \
 	%D%/fabric_json_test.cpp \
 	%D%/read/ibnetdiscover_test.cpp \
 	%D%/synth/ibsim_net_test.cpp \
