@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace sched {
 namespace {
@@ -41,11 +42,16 @@ void take_spares(std::vector<Block>& blocks, std::size_t segment, std::size_t sp
     }
     for (auto& block : blocks)
         stand_by(block, block.ranks % segment);
+    if (torn == spares) return;
+    std::vector<std::pair<std::size_t, std::size_t>> fullest; // ranks, block: a heap
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+        fullest.emplace_back(blocks[i].ranks, i);
+    std::make_heap(fullest.begin(), fullest.end());
     for (auto rest = spares - torn; rest > 0; rest -= segment) {
-        auto fullest = blocks.begin();
-        for (auto block = blocks.begin(); block != blocks.end(); ++block)
-            if (block->ranks >= fullest->ranks) fullest = block;
-        stand_by(*fullest, segment);
+        std::pop_heap(fullest.begin(), fullest.end());
+        stand_by(blocks[fullest.back().second], segment);
+        fullest.back().first -= segment;
+        std::push_heap(fullest.begin(), fullest.end());
     }
 }
 

@@ -25,9 +25,10 @@ struct RankedHosts {
 // Spares are, in each unit, the hosts that no whole segment takes, then, one (or one segment) at a time, the
 // last host of the unit with most ranks left; of equals of the last. Where segments are kept whole in domains
 // or pods, too (segments.hpp), so it is in each of these, and the last of the pod, in it the unit, in it the
-// domain with most ranks left go. Hosts that cannot keep the segments whole
-// beside the spares (an allocation made without Railyard) are ordered without segments, and at most all but
-// one are spares. `hosts`: distinct indices, in any order. Costs: hosts log hosts + spares × units.
+// domain with most ranks left go. Hosts that cannot keep the segments whole beside the spares (an allocation
+// made without Railyard) are ordered without segments, and at most all but one are spares. `hosts`: distinct
+// indices, in any order. Costs: hosts log hosts + spares log units, where domains or pods keep segments whole
+// spares × units.
 RankedHosts order_ranks(const PlacementIndex& index, std::vector<std::uint32_t> hosts,
                         const std::vector<std::uint32_t>& sizes, std::uint32_t spares, RankOrder order);
 
