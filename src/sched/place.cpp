@@ -1,5 +1,6 @@
 #include "sched/place.hpp"
 
+#include "sched/few_idle.hpp"
 #include "sched/fit.hpp"
 #include "sched/keep.hpp"
 #include "sched/rank_order.hpp"
@@ -65,26 +66,45 @@ std::uint32_t above_floor(const Loads& loads) {
     return loads.mixed() + std::min(loads.idle_limit(), loads.candidates());
 }
 
-// The number of nodes that it gets; nullopt: it does not fit. A gang that is bound to hosts in use
-// (Loads::idle_bound) may get fewer: search_gang() tells.
-std::optional<std::uint32_t> nodes_that_fit(const Loads& loads) {
+// The number of nodes that it gets at most, and how many are sure to have a place (0: only a search tells);
+// nullopt: it does not fit. The two differ only for a gang that is bound to hosts in use (Loads::idle_bound).
+std::optional<IdleRoom> nodes_that_fit(const Loads& loads) {
     const auto& request = loads.request();
     if (!std::all_of(request.required.begin(), request.required.end(),
                      [&](std::uint32_t h) { return loads.candidate(h); }))
         return std::nullopt;
     const auto most = std::min(std::max(request.nodes, request.most), above_floor(loads));
-    return largest_that_fits(loads, request.nodes, most);
+    const auto nodes = largest_that_fits(loads, request.nodes, most);
+    if (!nodes) return std::nullopt;
+    if (*nodes <= loads.idle_limit()) return IdleRoom{*nodes, *nodes};
+    auto room = idle_room(loads, *nodes);
+    const auto idle = largest_that_fits(loads, request.nodes, loads.idle_limit()); // whichever hosts it takes
+    room.sure = std::max(room.sure >= request.nodes ? room.sure : 0, idle.value_or(0));
+    room.most = std::max(room.most, room.sure);
+    if (room.most < request.nodes || room.most < least_for_required(loads).value_or(0)) return std::nullopt;
+    return room;
 }
 
-// The best place for `nodes` nodes, or for as many fewer as Loads::idle_bound() leaves room for: they become
-// those of `gang`, the request of `loads`. Otherwise that stays as it is.
-std::optional<Found> search_gang(const Loads& loads, Request& gang, std::uint32_t nodes, Budget& budget) {
-    const auto least = std::exchange(gang.nodes, nodes);
+// The size to try where none of `nodes` is found: the next, or, once the budget is spent, one that is sure,
+// or half of the way to the least.
+std::optional<std::uint32_t> fewer_nodes(const Request& gang, std::uint32_t least, const IdleRoom& room,
+                                         bool spent) {
+    if (spent && room.sure > 0 && room.sure < gang.nodes) return room.sure;
+    const auto most = spent ? std::min(least + (gang.nodes - least) / 2, gang.nodes - 1) : gang.nodes - 1;
+    const auto fewer = nodes_at_most(gang, most);
+    return fewer && *fewer >= least ? fewer : std::nullopt;
+}
+
+// The best place for a gang as large as `room` has: it becomes the size of `gang`, the request of `loads`.
+// Otherwise that stays as it is.
+std::optional<Found> search_gang(const Loads& loads, Request& gang, const IdleRoom& room, Budget& budget) {
+    const auto least = std::exchange(gang.nodes, room.most);
     for (;;) {
         auto found = gang.had.empty() ? search(loads, budget) : search_keeping(loads, budget);
         if (found) return found;
-        const auto fewer = nodes_at_most(gang, gang.nodes - 1);
-        if (!loads.idle_bound() || !fewer || *fewer < least) {
+        const bool spent = !budget.spend(4 * loads.index().order.size());
+        const auto fewer = fewer_nodes(gang, least, room, spent);
+        if (room.sure == room.most || !fewer) {
             gang.nodes = least;
             return std::nullopt;
         }
@@ -92,13 +112,17 @@ std::optional<Found> search_gang(const Loads& loads, Request& gang, std::uint32_
     }
 }
 
-// `whole`: the search has looked at everything.
-Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found, bool whole) {
+// `whole`: the search has looked at everything. `most`: no larger gang fits.
+Placement to_placement(const topo::Fabric& fabric, const Loads& loads, Found found, bool whole,
+                       std::uint32_t most) {
     Placement placement;
+    const bool largest = loads.request().nodes == most;
     placement.fewest = whole ? Fewest{found.pods, found.units} : fewest_possible(loads, found);
-    placement.exact = whole || proven_best(loads, found, placement.fewest);
+    placement.exact = whole || (largest && proven_best(loads, found, placement.fewest));
     placement.reasons = why_here(fabric, loads, found);
     if (!placement.exact) placement.reasons.push_back(not_exact(found, placement.fewest));
+    if (!whole && !largest)
+        placement.reasons.push_back(fmt::format("more nodes, up to {}, may have a place", most));
     placement.score = {.tier = found.tier,
                        .pods = found.pods,
                        .units = found.units,
@@ -127,17 +151,17 @@ Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& reque
         auto gang = request;
         fold_segments(index_, gang);
         const Loads loads(index_, snapshot, gang);
-        const auto nodes = nodes_that_fit(loads);
-        if (!nodes) return why_not(fabric_, loads);
+        const auto room = nodes_that_fit(loads);
+        if (!room) return why_not(fabric_, loads);
         const auto cuts = budget.cuts();
-        auto found = search_gang(loads, gang, *nodes, budget);
+        auto found = search_gang(loads, gang, *room, budget);
         if (!found) {
-            if (loads.idle_limit() < *nodes) return why_not(fabric_, loads);
+            if (room->sure == 0) return why_not(fabric_, loads);
             // What fits is placed: tests/unit/sched/exact_test.cpp.
             return Error{Code::internal,
-                         fmt::format("{} nodes fit, and no place was found: please report it", *nodes)};
+                         fmt::format("{} nodes fit, and no place was found: please report it", room->sure)};
         }
-        return to_placement(fabric_, loads, *std::move(found), budget.cuts() == cuts);
+        return to_placement(fabric_, loads, *std::move(found), budget.cuts() == cuts, room->most);
     } catch (const std::bad_alloc&) {
         return Error{Code::internal, "out of memory"};
     }
@@ -148,21 +172,24 @@ Expected<Placement> Placer::place(const Snapshot& snapshot, const Request& reque
     return place(snapshot, request, own);
 }
 
-Expected<void> Placer::fits(const Snapshot& snapshot, const Request& request) const {
+Expected<void> Placer::fits(const Snapshot& snapshot, const Request& request, Budget& budget) const {
     try {
         if (auto sound = check(fabric_, snapshot, request); !sound) return sound;
         auto gang = request;
         fold_segments(index_, gang);
         const Loads loads(index_, snapshot, gang);
-        const auto nodes = nodes_that_fit(loads);
-        if (!nodes) return Error{Code::unfit, "does not fit"};
-        if (loads.idle_limit() >= *nodes) return {};
-        auto own = budget();
-        if (!search_gang(loads, gang, *nodes, own)) return Error{Code::unfit, "does not fit"};
+        const auto room = nodes_that_fit(loads);
+        if (!room || (room->sure == 0 && !search_gang(loads, gang, *room, budget)))
+            return Error{Code::unfit, "does not fit"};
         return {};
     } catch (const std::bad_alloc&) {
         return Error{Code::internal, "out of memory"};
     }
+}
+
+Expected<void> Placer::fits(const Snapshot& snapshot, const Request& request) const {
+    auto own = budget();
+    return fits(snapshot, request, own);
 }
 
 Expected<Placement> place(const topo::Fabric& fabric, const Snapshot& snapshot, const Request& request) {

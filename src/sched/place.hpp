@@ -72,9 +72,10 @@ public:
     base::Expected<Placement> place(const Snapshot& snapshot, const Request& request, Budget& budget) const;
     base::Expected<Placement> place(const Snapshot& snapshot, const Request& request) const; // Budget::of
 
-    // Whether place() would find a place, in time linear in the hosts; a gang that is bound to hosts in use
-    // (Loads::idle_bound) is searched for. Errors: the same, but without the reason in the sentence.
-    base::Expected<void> fits(const Snapshot& snapshot, const Request& request) const;
+    // Whether place() would find a place, in time linear in the hosts, but for what only a search tells
+    // (idle_room() in few_idle.hpp). Errors: the same, but without the reason in the sentence.
+    base::Expected<void> fits(const Snapshot& snapshot, const Request& request, Budget& budget) const;
+    base::Expected<void> fits(const Snapshot& snapshot, const Request& request) const; // Budget::of
 
     Budget budget() const { return Budget::of(index_.order.size()); }
 

@@ -55,8 +55,12 @@ public:
             else
                 kind.others.push_back(loads.penalty(h));
         }
-        for (auto& kind : kinds_)
+        for (auto& kind : kinds_) {
             std::sort(kind.others.begin(), kind.others.end());
+            kind.sums.push_back(kind.forced);
+            for (const auto value : kind.others)
+                kind.sums.push_back(kind.sums.back() + value);
+        }
     }
 
     // With exactly so many idle ones among them; infinite: there are not so many, or required hosts are left.
@@ -66,10 +70,7 @@ public:
         for (std::size_t k = 0; k < 2; ++k) {
             const auto& kind = kinds_[k];
             if (counts[k] < kind.required || counts[k] - kind.required > kind.others.size()) return infinite;
-            avoidance =
-                std::accumulate(kind.others.begin(),
-                                kind.others.begin() + static_cast<std::ptrdiff_t>(counts[k] - kind.required),
-                                avoidance + kind.forced);
+            avoidance += kind.sums[counts[k] - kind.required];
         }
         const auto left = load_.free - hosts;
         return pack(1, avoidance, load_.whole && left > 0 ? 1 : 0, left);
@@ -88,6 +89,7 @@ private:
         std::uint32_t required = 0;
         std::uint64_t forced = 0;          // avoidance of those
         std::vector<std::uint32_t> others; // avoidances, least first
+        std::vector<std::uint64_t> sums;   // of those forced and so many others
     };
     const UnitLoad& load_;
     std::vector<std::uint32_t> worst_;
@@ -325,6 +327,7 @@ std::optional<Found> among_few_idle(const Loads& loads, Tier tier, Pods pods, Bu
     budget.cut();
     const auto allowed = with_few_idle(loads, pods.first, pods.size);
     if (!allowed) return std::nullopt;
+    budget.spend(8 * loads.index().order.size());
     const Loads narrowed(loads.index(), loads.snapshot(), loads.request(), &*allowed);
     auto found = search_tier(narrowed, tier, budget);
     if (!found) return found;

@@ -74,7 +74,7 @@ Request Attempts::request_at(std::int64_t moment) const {
 }
 
 bool Attempts::fits_at(std::int64_t moment) {
-    const auto fits = placer_.fits(snapshot_at(moment), request_at(moment));
+    const auto fits = placer_.fits(snapshot_at(moment), request_at(moment), budget_);
     failed_ = failed_ || (!fits && fits.error().code == base::Code::internal);
     return fits.has_value();
 }
