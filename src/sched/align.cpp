@@ -224,7 +224,7 @@ std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<st
         std::none_of(hosts.begin(), hosts.end(), [&](std::uint32_t h) { return index.elsewhere(h, tier); })) {
         std::uint64_t lacked = 0; // all other rails meet where most do
         for (const auto h : hosts)
-            lacked |= index.lacks[h];
+            lacked |= index.differs(h, tier);
         return static_cast<std::uint32_t>(std::popcount(lacked));
     }
     std::uint32_t misaligned = 0;

@@ -194,8 +194,7 @@ struct Builder {
                 index.regular = false;
                 if (value >= 0 || rail >= 64)
                     index.elsewhere_at[h] = static_cast<std::uint8_t>(index.elsewhere_at[h] | 1U << tier);
-                else
-                    index.lacks[h] |= std::uint64_t{1} << rail;
+                if (rail < 64) index.differing[tier][h] |= std::uint64_t{1} << rail;
             }
         }
     }
@@ -212,7 +211,8 @@ struct Builder {
         index.meetings.assign(fabric.hosts.size() * 3 * rails, none);
         index.irregular_at.assign(fabric.hosts.size(), 0);
         index.elsewhere_at.assign(fabric.hosts.size(), 0);
-        index.lacks.assign(fabric.hosts.size(), 0);
+        for (auto& rails_of : index.differing)
+            rails_of.assign(fabric.hosts.size(), 0);
         for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
             const auto& leaves = fabric.hosts[h].leaves;
             for (std::size_t r = 0; r < std::min<std::size_t>(rails, leaves.size()); ++r) {

@@ -63,6 +63,11 @@ struct PlacementIndex {
         return (elsewhere_at[host] >> (tier < 2 ? tier : 2) & 1) != 0;
     }
 
+    // Which rails make a host irregular, of the first 64.
+    std::uint64_t differs(std::uint32_t host, std::uint32_t tier) const {
+        return differing[tier < 2 ? tier : 2][host];
+    }
+
     std::vector<std::uint32_t> order;        // hosts by island, pod, unit, domain, index: the order of ranks
     std::vector<std::uint32_t> position;     // of each host in `order`
     std::vector<std::uint32_t> unit_of;      // by host
@@ -75,12 +80,14 @@ struct PlacementIndex {
     std::vector<Pod> pods;                           // by island
     std::vector<Island> islands;
     std::uint32_t rails = 0;
-    bool in_order = true;                          // order is 0, 1, 2, …
-    bool regular = true;                           // no host is irregular at any tier
-    std::vector<int> meetings;                     // [host][tier 0…2][rail]
-    std::vector<std::uint8_t> irregular_at;        // by host; bit t: at tier t
-    std::vector<std::uint8_t> elsewhere_at;        // the same
-    std::vector<std::uint64_t> lacks;              // by host; bit r: it has no rail r; of the first 64 rails
+    bool in_order = true;                   // order is 0, 1, 2, …
+    bool regular = true;                    // no host is irregular at any tier
+    std::vector<int> meetings;              // [host][tier 0…2][rail]
+    std::vector<std::uint8_t> irregular_at; // by host; bit t: at tier t
+    std::vector<std::uint8_t> elsewhere_at; // the same
+    // By tier, then by host; bit r: rail r does not meet where most do, or is not there; of the first 64
+    // rails.
+    std::vector<std::uint64_t> differing[3];
     std::vector<std::uint32_t> irregular_hosts[3]; // by tier, ascending
 };
 

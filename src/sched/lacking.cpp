@@ -1,8 +1,9 @@
-// A rail that one of the chosen hosts lacks is misaligned, all others meet. So more and more rails are given
-// up, in every combination (way) that candidates lack, and the search is narrowed to the hosts that lack no
-// other. What holds the gang holds it with more rails given up, too: what a failed way gives up no less of
-// fails as well. Most ways are settled by bounds that look at the hosts that lack rails alone, and at nothing
-// else a way changes.
+// A rail that one of the chosen hosts lacks is misaligned, all others meet. So is one that meets elsewhere,
+// as long as too few hosts do for a gang of them alone: then one of the others is always in. Below, such a
+// rail counts as lacking. So more and more rails are given up, in every combination (way) that candidates
+// lack, and the search is narrowed to the hosts that lack no other. What holds the gang holds it with more
+// rails given up, too: what a failed way gives up no less of fails as well. Most ways are settled by bounds
+// that look at the hosts that lack rails alone, and at nothing else a way changes.
 #include "sched/lacking.hpp"
 
 #include "sched/align.hpp"
@@ -14,6 +15,8 @@
 #include <bit>
 #include <functional>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <tuple>
 
 namespace sched {
@@ -27,6 +30,7 @@ public:
     struct Host {
         std::uint32_t host = 0, unit = 0;
         std::uint64_t lacks = 0;
+        std::uint32_t kind = 0; // those that lack the same are of one kind
     };
 
     // What is bounded: `used` times the hosts held, less `barred` times those hosts of the units used that
@@ -36,9 +40,9 @@ public:
     };
 
     // `near`: how many hosts a unit may cost where the bound is lowest.
-    Bounds(const Loads& loads, const std::vector<Host>& hosts, const Limits& limits, std::uint32_t near,
-           Weights weights)
-        : loads_(loads), hosts_(hosts), limits_(limits), weights_(weights),
+    Bounds(const Loads& loads, const std::vector<Host>& hosts, const std::vector<std::uint64_t>& kinds,
+           const Limits& limits, std::uint32_t near, Weights weights)
+        : loads_(loads), hosts_(hosts), kinds_(kinds), limits_(limits), weights_(weights),
           gain_(weights.used + weights.barred) {
         for (const auto& load : loads.units())
             sizes_.push_back(static_cast<std::int32_t>(load.candidates) * weights.used);
@@ -46,6 +50,19 @@ public:
             sizes_[host.unit] -= gain_;
         added_.assign(sizes_.size(), 0);
         choose_prices(static_cast<std::int32_t>(near) * weights.used);
+        for (auto& prices : prices_)
+            add_kinds(prices);
+    }
+
+    // False: no choice of candidates that lack no other rails than these holds as much as `enough`. Costs
+    // some nanoseconds a kind.
+    bool may_reach(std::uint64_t way, std::int64_t enough) const {
+        return std::all_of(prices_.begin(), prices_.end(), [&](const Prices& prices) {
+            auto most = prices.sum;
+            for (std::size_t k = 0; k < kinds_.size(); ++k)
+                if ((kinds_[k] & ~way) == 0) most += prices.of_kind[k];
+            return most >= enough;
+        });
     }
 
     // A choice of candidates that lack no other rails than these leaves at least so many others behind. They
@@ -76,8 +93,9 @@ private:
     struct Prices {
         std::int32_t unit = 0;
         std::int64_t pod = 0;
-        std::vector<std::int64_t> above; // by pod: what its units hold above the cost of a unit
-        std::int64_t sum = 0;            // the bound where no host that lacks a rail is used
+        std::vector<std::int64_t> above;   // by pod: what its units hold above the cost of a unit
+        std::int64_t sum = 0;              // the bound where no host that lacks a rail is used
+        std::vector<std::int64_t> of_kind; // by kind: the hosts of it raise the bound by no more
     };
 
     static std::int64_t above(std::int64_t held, std::int64_t cost) { return held > cost ? held - cost : 0; }
@@ -98,7 +116,7 @@ private:
     }
 
     Prices prices_at(std::int32_t cost) const {
-        Prices prices{cost, 0, {}, 0};
+        Prices prices{cost, 0, {}, 0, {}};
         const auto& index = loads_.index();
         for (const auto& pod : index.pods) {
             std::int64_t sum = 0;
@@ -115,6 +133,32 @@ private:
         for (const auto held : prices.above)
             prices.sum += above(held, prices.pod);
         return prices;
+    }
+
+    // A host raises the bound most as the last of all: what is above a cost is convex.
+    void add_kinds(Prices& prices) {
+        const auto& index = loads_.index();
+        auto pods = prices.above;
+        for (const auto& host : hosts_)
+            ++added_[host.unit];
+        for (const auto& host : hosts_) {
+            auto& added = added_[host.unit];
+            if (added == 0) continue; // done
+            pods[index.units[host.unit].pod] +=
+                above(sizes_[host.unit] + added * gain_, prices.unit) - above(sizes_[host.unit], prices.unit);
+            added = 0;
+        }
+        for (const auto& host : hosts_)
+            ++added_[host.unit];
+        prices.of_kind.assign(kinds_.size(), 0);
+        for (const auto& host : hosts_) {
+            const auto size = sizes_[host.unit] + added_[host.unit] * gain_;
+            const auto held = pods[index.units[host.unit].pod];
+            const auto less = held - above(size, prices.unit) + above(size - gain_, prices.unit);
+            prices.of_kind[host.kind] += above(held, prices.pod) - above(less, prices.pod);
+        }
+        for (const auto& host : hosts_)
+            added_[host.unit] = 0;
     }
 
     std::int64_t most_at(Prices& prices) const {
@@ -138,6 +182,7 @@ private:
 
     const Loads& loads_;
     const std::vector<Host>& hosts_;
+    const std::vector<std::uint64_t>& kinds_; // what hosts of each kind lack
     const Limits limits_;
     const Weights weights_;
     const std::int32_t gain_;         // of a unit, by one host that lacks a rail and may be used
@@ -152,24 +197,34 @@ public:
     // False: not for candidates such as these.
     bool read() {
         const auto& index = loads_.index();
-        if (tier_ == everywhere) return false;
+        if (tier_ == everywhere || index.rails > 64) return false;
+        std::vector<std::uint32_t> elsewhere(index.units.size(), 0); // candidates by part of the tier
         for (const auto h : index.irregular_hosts[tier_]) {
             if (!loads_.candidate(h)) continue;
-            if (index.elsewhere(h, tier_)) return false;
-            hosts_.push_back({h, index.unit_of[h], index.lacks[h]});
-            required_ |= loads_.is_required(h) ? index.lacks[h] : 0;
-            if (!budget_.spend(10 + ways_.size())) return true; // run() has nothing to spend
-            if (!add_ways(index.lacks[h])) return false;
+            if (index.elsewhere(h, tier_) && ++elsewhere[part_of(h)] >= loads_.request().nodes) return false;
+            const auto lacks = index.differs(h, tier_);
+            const auto kind = std::find(kinds_.begin(), kinds_.end(), lacks) - kinds_.begin();
+            hosts_.push_back({h, index.unit_of[h], lacks, static_cast<std::uint32_t>(kind)});
+            required_ |= loads_.is_required(h) ? lacks : 0;
+            if (!budget_.spend(10 + kinds_.size())) return true; // run() has nothing to spend
+            if (hosts_.back().kind < kinds_.size()) continue;
+            kinds_.push_back(lacks);
+            if (!add_ways(lacks)) return false;
         }
         order_ways();
+        if (tier_ == one_unit) group_by_unit();
         return true;
     }
 
     // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better.
     void run(Found& found) {
         if (!budget_.spend(8 * loads_.units().size())) return;
-        const auto near = fewest_units(stock(), limits_.pods, loads_.request().nodes).cost;
-        Bounds held(loads_, hosts_, limits_, near, {1, 0}), paid(loads_, hosts_, limits_, near, {1, 1});
+        std::uint32_t near = 0;
+        std::optional<Bounds> held; // of one unit it is known
+        if (tier_ != one_unit) {
+            near = fewest_units(stock(), limits_.pods, loads_.request().nodes).cost;
+            held.emplace(loads_, hosts_, kinds_, limits_, near, Bounds::Weights{1, 0});
+        }
         std::optional<Found> best;
         std::vector<Way> open; // of as many rails
         std::uint32_t rails = 0;
@@ -182,9 +237,9 @@ public:
                 open.clear();
                 rails = dropped;
             }
-            if (!budget_.spend(1 + failed_.size() + 12 * hosts_.size())) break;
-            if (fails(way) || !may_hold(held, way)) continue;
-            open.push_back({way, paid.least_barred(way)});
+            if (!budget_.spend(1 + failed_.size() + kinds_.size())) break;
+            if (fails(way)) continue;
+            if (const auto left = may_hold(held, way)) open.push_back({way, *left});
         }
         if (!best) best = best_of(open, near);
         if (!best) return;
@@ -201,6 +256,13 @@ private:
         std::uint32_t left = 0;  // free hosts that stay behind at least
     };
 
+    std::uint32_t part_of(std::uint32_t host) const {
+        const auto& index = loads_.index();
+        const auto unit = index.unit_of[host];
+        if (tier_ == one_unit) return unit;
+        return tier_ == one_pod ? index.units[unit].pod : index.pods[index.units[unit].pod].island;
+    }
+
     // Adds the combinations of rails that hosts can lack together.
     bool add_ways(std::uint64_t lacks) {
         if (std::find(ways_.begin(), ways_.end(), lacks) != ways_.end()) return true;
@@ -216,16 +278,18 @@ private:
 
     // Those that give up the fewest rails first.
     void order_ways() {
-        std::array<std::vector<std::uint64_t>, 65> by_rails;
+        std::array<std::size_t, 66> next{}; // by rails: where the next way goes
         for (const auto way : ways_)
-            by_rails[static_cast<std::size_t>(std::popcount(way))].push_back(way);
-        ways_.clear();
-        for (const auto& ways : by_rails)
-            ways_.insert(ways_.end(), ways.begin(), ways.end());
+            ++next[static_cast<std::size_t>(std::popcount(way)) + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        std::vector<std::uint64_t> ordered(ways_.size());
+        for (const auto way : ways_)
+            ordered[next[static_cast<std::size_t>(std::popcount(way))]++] = way;
+        ways_ = std::move(ordered);
     }
 
     // The ways that give up fewer rails; none when not even the widest of them may hold the gang.
-    std::vector<std::uint64_t> widest(Bounds& held, std::uint32_t misaligned) {
+    std::vector<std::uint64_t> widest(std::optional<Bounds>& held, std::uint32_t misaligned) {
         std::vector<std::uint64_t> fewer(
             ways_.begin(), std::find_if(ways_.begin(), ways_.end(), [&](std::uint64_t way) {
                 return static_cast<std::uint32_t>(std::popcount(way)) >= misaligned;
@@ -236,7 +300,7 @@ private:
             if (std::any_of(seen.begin(), seen.end(), [&](auto wide) { return (*way & ~wide) == 0; }))
                 continue;
             seen.push_back(*way);
-            if (!budget_.spend(8 * hosts_.size()) || may_hold(held, *way)) return fewer;
+            if (!budget_.spend(kinds_.size()) || may_hold(held, *way)) return fewer;
         }
         return {};
     }
@@ -245,22 +309,58 @@ private:
         return std::any_of(failed_.begin(), failed_.end(), [&](auto wide) { return (way & ~wide) == 0; });
     }
 
-    // False: it does not. What cannot is kept for the ways that give up less.
-    bool may_hold(Bounds& held, std::uint64_t way) {
+    // How many free hosts it leaves behind at least. nullopt: it does not hold the gang, which is kept for
+    // the ways that give up less.
+    std::optional<std::uint32_t> may_hold(std::optional<Bounds>& held, std::uint64_t way) {
         const std::int64_t nodes = loads_.request().nodes;
-        if ((required_ & ~way) == 0 && held.most(way, nodes) >= nodes) return true;
-        failed_.push_back(way);
-        return false;
+        std::optional<std::uint32_t> left;
+        if ((required_ & ~way) == 0 && !held) {
+            left = left_in_one_unit(way);
+        } else if ((required_ & ~way) == 0 && held->may_reach(way, nodes)) {
+            budget_.spend(8 * hosts_.size());
+            if (held->most(way, nodes) >= nodes) left = 0;
+        }
+        if (!left) failed_.push_back(way);
+        return left;
+    }
+
+    // Hosts of one unit come to stand together.
+    void group_by_unit() {
+        std::stable_sort(hosts_.begin(), hosts_.end(),
+                         [](const auto& a, const auto& b) { return a.unit < b.unit; });
+        auto host = hosts_.begin();
+        for (std::uint32_t u = 0; u < loads_.units().size(); ++u) {
+            const auto first = host;
+            host = std::find_if(first, hosts_.end(), [&](const auto& h) { return h.unit != u; });
+            const auto& load = loads_.unit(u);
+            if (load.candidates < loads_.request().nodes || load.required != loads_.required()) continue;
+            units_.push_back({std::span(first, host), load.candidates, load.free});
+        }
+    }
+
+    // What the unit that holds the gang most tightly has left. nullopt: none holds it.
+    std::optional<std::uint32_t> left_in_one_unit(std::uint64_t way) {
+        budget_.spend(units_.size() + hosts_.size());
+        const auto nodes = loads_.request().nodes;
+        std::optional<std::uint32_t> least;
+        for (const auto& unit : units_) {
+            const auto barred = std::count_if(unit.hosts.begin(), unit.hosts.end(),
+                                              [&](const auto& host) { return (host.lacks & ~way) != 0; });
+            if (unit.candidates - static_cast<std::uint32_t>(barred) < nodes) continue;
+            least = std::min(least.value_or(unit.free - nodes), unit.free - nodes);
+        }
+        return least;
     }
 
     // What is bounded with other weights leaves more behind for some ways.
     void find_barred(std::vector<Way>& open, std::uint32_t near) {
         using Weights = Bounds::Weights;
-        for (const auto weights : {Weights{1, 4}, Weights{1, 2}, Weights{4, 1}}) {
+        for (const auto weights : {Weights{1, 1}, Weights{1, 4}, Weights{1, 2}, Weights{4, 1}}) {
             if (!budget_.spend(8 * loads_.units().size() + 12 * hosts_.size() * open.size())) return;
-            Bounds paid(loads_, hosts_, limits_, near, weights);
+            Bounds paid(loads_, hosts_, kinds_, limits_, near, weights);
             for (auto& way : open)
                 way.left = std::max(way.left, paid.least_barred(way.rails));
+            if (open.size() == 1) return;
         }
     }
 
@@ -277,7 +377,8 @@ private:
 
     // The best that ways of as many rails hold; those first that must leave the least behind.
     std::optional<Found> best_of(std::vector<Way>& open, std::uint32_t near) {
-        if (open.size() > 1) find_barred(open, near);
+        if (open.empty()) return std::nullopt;
+        if (tier_ != one_unit) find_barred(open, near);
         std::stable_sort(open.begin(), open.end(),
                          [](const Way& a, const Way& b) { return a.left < b.left; });
         const auto order = [](const Found& f) { return std::tuple(f.avoidance, f.broken, f.left); };
@@ -308,8 +409,15 @@ private:
     Budget& budget_;
     const Tier tier_;
     const Limits limits_;
-    std::vector<Bounds::Host> hosts_; // candidates that lack rails
-    std::uint64_t required_ = 0;      // rails that required hosts lack
+    std::vector<Bounds::Host> hosts_;  // candidates that lack rails
+    std::vector<std::uint64_t> kinds_; // what they lack, each once
+    // Of a gang in one unit: units that may hold it, and which of their candidates lack rails.
+    struct UnitHosts {
+        std::span<const Bounds::Host> hosts;
+        std::uint32_t candidates = 0, free = 0;
+    };
+    std::vector<UnitHosts> units_;
+    std::uint64_t required_ = 0; // rails that required hosts lack
     std::vector<std::uint64_t> ways_{0};
     std::uint64_t lacked_ = 0; // rails in ways_
     std::vector<std::uint64_t> failed_;

@@ -1,4 +1,4 @@
-// Alignment where the only irregularity of the candidates is that they lack rails.
+// Alignment where candidates lack rails, or few of them meet elsewhere than most do.
 #pragma once
 
 #include "sched/budget.hpp"
@@ -7,8 +7,9 @@
 namespace sched {
 
 // Replaces `found`, the best choice of its tier with its misaligned rails counted, by one of as few pods and
-// units with fewer misaligned rails, and of those the best; leaves it when there is none. False: candidates
-// meet elsewhere than most do, or lack rails in too many combinations; nothing was done.
+// units with fewer misaligned rails, and of those the best; leaves it when there is none. False: of
+// some part of the tier as many candidates as the gang has meet elsewhere than most do, or candidates lack
+// rails in too many combinations; nothing was done.
 bool align_lacking(const Loads& loads, Found& found, Budget& budget);
 
 } // namespace sched

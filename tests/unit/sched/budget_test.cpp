@@ -120,6 +120,26 @@ TEST_CASE("how many shared hosts fit beside those kept for restarts is known bef
     CHECK(budget.spent() <= placer.budget().left());
 }
 
+TEST_CASE("hosts with exchanged cables are few ways to look at, also for a job that starts again") {
+    auto fabric = grid(32, 4, 32, 8);
+    for (std::size_t h = 0; h < fabric.hosts.size(); h += 5)
+        std::swap(fabric.hosts[h].leaves[h / 5 % 4], fabric.hosts[h].leaves[4 + h / 20 % 4]);
+    const Placer placer(fabric);
+    auto snapshot = Snapshot::all_free(fabric);
+    for (std::size_t h = 0; h < snapshot.states.size(); ++h)
+        if (h % 9 == 1) snapshot.states[h] = HostState::busy;
+    Request request;
+    request.nodes = 27; // of 28 or 29 in a unit, of which 5 to 7 have exchanged cables
+    request.had = {2049, 2050, 2051, 2052};
+    auto budget = placer.budget();
+    const auto placement = placer.place(snapshot, request, budget);
+    REQUIRE(placement);
+    CHECK(placement->score.tier == 0);
+    CHECK(placement->score.misaligned_rails > 0);
+    CHECK(placement->exact);
+    CHECK(budget.spent() < placer.budget().left() / 2);
+}
+
 TEST_CASE("segments, many spares and required hosts in different pods are placed, not refused") {
     const auto fabric = grid(8, 4, 32, 8);
     const Placer placer(fabric);
