@@ -8,7 +8,10 @@
 #include "sched/search.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace sched {
 namespace {
@@ -30,6 +33,56 @@ std::vector<std::uint32_t> keepable(const Loads& loads) {
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     return hosts;
 }
+
+// How many hosts that can be kept are in each unit and pod: bounds on what places as good as `bar` keep.
+class KeptCounts {
+public:
+    KeptCounts(const Loads& loads, const std::vector<std::uint32_t>& kept)
+        : loads_(loads), units_(loads.units().size(), 0), pods_(loads.index().pods.size(), 0) {
+        for (const auto h : kept) {
+            const auto unit = loads.index().unit_of[h];
+            ++units_[unit];
+            ++pods_[loads.index().units[unit].pod];
+        }
+    }
+
+    // No place in so few pods and units has fewer hosts that the job did not have.
+    std::uint32_t least_moved(const Found& bar) const {
+        const auto nodes = loads_.request().nodes;
+        return nodes - std::min({nodes, largest(units_, bar.units), largest(pods_, bar.pods)});
+    }
+
+    // Whether a place in so few pods and units may keep all of them.
+    bool may_keep_all(const Found& bar) const {
+        std::uint32_t units = 0, held = 0;
+        const auto pods = static_cast<std::uint32_t>(
+            std::count_if(pods_.begin(), pods_.end(), [](auto count) { return count > 0; }));
+        std::vector<std::uint32_t> others;
+        for (std::uint32_t u = 0; u < units_.size(); ++u) {
+            const auto candidates = loads_.unit(u).candidates;
+            if (units_[u] > 0) {
+                ++units;
+                held += candidates;
+            } else if (pods < bar.pods || pods_[loads_.index().units[u].pod] > 0) {
+                others.push_back(candidates);
+            }
+        }
+        return pods <= bar.pods && units <= bar.units &&
+               held + largest(std::move(others), bar.units - units) >= loads_.request().nodes;
+    }
+
+private:
+    // The sum of the `count` largest.
+    static std::uint32_t largest(std::vector<std::uint32_t> values, std::size_t count) {
+        count = std::min(count, values.size());
+        const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
+        std::nth_element(values.begin(), end, values.end(), std::greater<>());
+        return std::accumulate(values.begin(), end, 0U);
+    }
+
+    const Loads& loads_;
+    std::vector<std::uint32_t> units_, pods_;
+};
 
 // The same number of hosts of each unit, those that can be kept first. Health cannot suffer, rails may: then
 // the first choice stands.
@@ -87,16 +140,18 @@ std::optional<Found> search_keeping(const Loads& loads, Budget& budget) {
     if (!best) return best;
     const auto kept = keepable(loads);
     best->moved = moved_hosts(loads.request(), best->hosts);
-    const auto nodes = loads.request().nodes;
-    const auto least = nodes - std::min(nodes, static_cast<std::uint32_t>(kept.size()));
+    const KeptCounts counts(loads, kept);
+    const auto least = counts.least_moved(*best);
     if (best->moved == least) return best;
     if (!loads.keeps()) {
         budget.cut();
         return best;
     }
     prefer_kept(loads, *best);
+    if (best->moved == least) return best; // and in all other terms it is as good as without them
     const auto bar = bar_of(*best);
-    if (auto all = search_with_all(loads, kept, budget); all && bar_of(*all) <= bar) return all;
+    if (counts.may_keep_all(*best))
+        if (auto all = search_with_all(loads, kept, budget); all && bar_of(*all) <= bar) return all;
     if (auto other = search_with_penalty(loads, budget); other && order_of(*other) < order_of(*best))
         best = std::move(other);
     return best;
