@@ -129,16 +129,17 @@ private:
             return sum;
         };
         const auto decided = [&] { return least < 0 || !set.empty(); };
+        const Number fine = budget_.left() > 0 ? 2 : weights / 8; // roughly, once there is nothing to spend
         excess(low);
         if (!decided()) excess(high);
-        while (!decided() && high - low > 2) {
+        while (!decided() && high - low > fine) {
             const auto left = low + (high - low) / 3, right = high - (high - low) / 3;
             if (excess(left) <= excess(right))
                 high = right;
             else
                 low = left;
         }
-        for (auto a = low; a <= high && !decided(); ++a)
+        for (auto a = low; a <= high && !decided(); a += fine / 2)
             excess(a);
         return least < 0 ? Verdict::cannot : set.empty() ? Verdict::open : Verdict::can;
     }
@@ -251,43 +252,56 @@ private:
         const auto low = [&] { return static_cast<std::uint32_t>((least + unit_cost - 1) / unit_cost); };
         const auto open = [&] { return best.units > low() && budget_.left() > 0; };
         Set set;
+        const auto bound_by = [&](const Weights& by) {
+            const auto units = least_units(count, by, set);
+            if (units > least) {
+                least = units;
+                tight = by;
+            }
+            return units;
+        };
         // For a share of 1024 the best size of the weights: concave in it.
         const auto try_share = [&](Number share) {
             const auto sized = [&](Number size) {
                 return Weights{size * share * segment_ / 1024, size * (1024 - share) / 1024, unit_cost};
             };
             Number from = 0, to = unit_cost;
-            while (to - from > 2 && budget_.left() > 0) {
+            while (to - from > 2 && open()) {
                 const auto left = from + (to - from) / 3, right = to - (to - from) / 3;
-                if (least_units(count, sized(left), set) >= least_units(count, sized(right), set))
+                if (bound_by(sized(left)) >= bound_by(sized(right)))
                     to = right;
                 else
                     from = left;
             }
+            if (best.units <= low()) return least;
             auto bound = std::numeric_limits<Number>::min();
             auto weights_there = sized(from);
             for (auto size = from; size <= std::min(to, from + 2); ++size)
-                if (const auto units = least_units(count, sized(size), set); units > bound) {
+                if (const auto units = bound_by(sized(size)); units > bound) {
                     bound = units;
                     weights_there = sized(size);
                 }
             seen.emplace_back(bound, weights_there);
-            if (bound > least) {
-                least = bound;
-                tight = weights_there;
-            }
             least_units(count, weights_there, set);
             keep_fewer(best, units_in(set));
+            if (best.units <= low()) return bound;
             heaviest(count, set, [&](const Pod& p) { return weight(p, share * weights / 1024); });
             keep_fewer(best, units_in(set));
             return bound;
         };
         Number share = 0, most = std::numeric_limits<Number>::min();
-        for (Number s = 0; s <= 1024 && open(); s += 64)
+        const auto see = [&](Number s) {
+            if (!open()) return;
             if (const auto bound = try_share(s); bound > most) {
                 most = bound;
                 share = s;
             }
+        };
+        see(0); // hosts alone
+        see(1024);
+        for (Number step = 512; step >= 64; step /= 2)
+            for (auto s = step; s < 1024; s += 2 * step)
+                see(s);
         for (Number step = 32; step >= 1 && open(); step /= 2)
             for (const auto s : {share - step, share + step})
                 if (s >= 0 && s <= 1024 && open())
