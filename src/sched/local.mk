@@ -43,6 +43,7 @@ libry_sched_la_SOURCES = \
 	%D%/spare_floor.cpp %D%/spare_floor.hpp \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \
+	%D%/tighten.cpp %D%/tighten.hpp \
 	%D%/words.cpp %D%/words.hpp
 libry_sched_la_CXXFLAGS = $(AM_CXXFLAGS) $(HOT_CXXFLAGS)
 sched_libs = libry_sched.la $(topo_libs)

@@ -3,6 +3,7 @@
 #include "sched/cover.hpp"
 #include "sched/few_idle.hpp"
 #include "sched/search_tier.hpp"
+#include "sched/tighten.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -254,16 +255,12 @@ private:
     std::vector<PodLayers> pods_layers_;
 };
 
-// Distributes the gang over the units of a cover, the required hosts first.
+// Distributes the gang over units that hold it, the required hosts first.
 class Dealer {
 public:
-    Dealer(const Loads& loads, const Cover& cover) : loads_(loads), gang_(loads) {
-        for (const auto& [pod, count] : cover.pods) {
-            auto units = covering_order(loads, pod);
-            units.resize(count);
-            for (const auto u : units)
-                uses_.push_back({u});
-        }
+    Dealer(const Loads& loads, const std::vector<std::uint32_t>& units) : loads_(loads), gang_(loads) {
+        for (const auto u : units)
+            uses_.push_back({u});
     }
 
     std::vector<Use> deal() {
@@ -341,6 +338,10 @@ std::optional<Found> among_few_idle(const Loads& loads, Tier tier, Pods pods, Bu
     return found;
 }
 
+auto order_of(const Found& found) {
+    return std::tuple(found.pods, found.units, found.avoidance, found.broken, found.left);
+}
+
 std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& budget) {
     std::uint32_t candidates = 0;
     for (auto p = pods.first; p < pods.first + pods.size; ++p)
@@ -355,7 +356,14 @@ std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& b
     if (loads.idle_bound()) return among_few_idle(loads, tier, pods, budget);
     const auto held = cover(loads, pods.first, pods.size, budget);
     if (!held) return std::nullopt;
-    auto found = to_found(loads, tier, Dealer(loads, *held).deal());
+    const auto units = units_of(loads, *held);
+    auto found = to_found(loads, tier, Dealer(loads, units).deal());
+    if (found.left != 0) {
+        const auto others = tightened(loads, units, pods.first, pods.size, budget);
+        if (auto tight = to_found(loads, tier, Dealer(loads, others).deal());
+            order_of(tight) < order_of(found))
+            found = std::move(tight);
+    }
     // The terms after the units are distributed greedily, not proven best.
     if (found.avoidance != 0 || found.broken != 0 || found.left != 0) budget.cut();
     return found;
@@ -373,10 +381,6 @@ std::optional<std::uint32_t> fewest_units(const Loads& loads, std::uint32_t pod)
     }
     if (segments < gang.segments || hosts < loads.request().nodes) return std::nullopt;
     return units;
-}
-
-auto order_of(const Found& found) {
-    return std::tuple(found.pods, found.units, found.avoidance, found.broken, found.left);
 }
 
 void keep_better(std::optional<Found>& best, std::optional<Found> found) {

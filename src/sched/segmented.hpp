@@ -2,8 +2,9 @@
 //
 // Of each unit a choice uses `a` segments and `b` spares, a·segment + b hosts. A dynamic program over
 // (segments placed, spares placed), unit by unit, is exact in all terms; it costs units × segments × spares ×
-// options. Where the budget does not suffice the pods and units are those of cover.hpp, and the hosts are
-// distributed over them, healthy ones first and wholly free units last.
+// options. Where the budget does not suffice the pods and units are as few as cover.hpp finds, some units are
+// exchanged for others that leave less over (tighten.hpp), and the hosts are distributed over them, healthy
+// ones first and wholly free units last.
 #pragma once
 
 #include "sched/budget.hpp"
