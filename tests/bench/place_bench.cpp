@@ -1,7 +1,8 @@
 // B1: how long one placement takes, from 128 to 16,384 hosts, on an empty and on a half busy fabric, beside
 // a bare scan of bit masks (free hosts counted by unit, the tightest unit kept), which no placement can beat.
-// Two rows a size have NVLink domains, two of them in each unit.
-// What Slurm takes for a gang stands in the table of quality_bench.py.
+// Two rows a size have NVLink domains, two of them in each unit; of other rows some hosts are irregular, or
+// the jobs ask for segments and spares, or start again where they were. What Slurm takes for a gang stands in
+// the table of quality_bench.py.
 //
 // Then the dearest requests that a user can make: what one costs slurmctld, in time and in steps of its
 // budget.
@@ -58,11 +59,32 @@ struct Case {
     sched::Request request;
 };
 
+enum class Ask { nodes, spares, former };
+
 struct Maker {
     const topo::Fabric& fabric;
     std::mt19937_64& random;
     double busy;
     bool impaired; // one host in fifty has a health below 1
+    Ask ask = Ask::nodes;
+    const sched::Placer* placer = nullptr; // for Ask::former
+
+    // Segments of 2, 4 or 8 and up to an eighth as spares.
+    void ask_for_spares(sched::Request& request) const {
+        request.segment = 2U << random() % 3;
+        request.spares = 1 + static_cast<std::uint32_t>(random() % std::max(request.nodes / 8, 1U));
+        request.nodes =
+            std::max(request.nodes * 3 / 4 / request.segment, 1U) * request.segment + request.spares;
+    }
+
+    // It ran on the best hosts, one in 32 of which is lost.
+    void ask_for_former(Case& c) const {
+        const auto placement = placer->place(c.snapshot, c.request);
+        if (!placement) return;
+        c.request.had = placement->hosts;
+        for (auto lost = (c.request.had.size() + 31) / 32; lost > 0; --lost)
+            c.snapshot.states[c.request.had[random() % c.request.had.size()]] = sched::HostState::down;
+    }
 
     Case operator()() const {
         Case c;
@@ -84,6 +106,8 @@ struct Maker {
         const double most = std::log(std::max(free, 1U));
         c.request.nodes =
             static_cast<std::uint32_t>(std::exp(std::uniform_real_distribution<>(0, most)(random)));
+        if (ask == Ask::spares) ask_for_spares(c.request);
+        if (ask == Ask::former) ask_for_former(c);
         return c;
     }
 };
@@ -103,7 +127,7 @@ struct Result {
     std::size_t hosts = 0;
     std::string state;
     std::vector<double> ours, by_tier[3], bare;
-    std::size_t refused = 0;
+    std::size_t refused = 0, unproven = 0;
 };
 
 Result measure(const sched::Placer& placer, const Maker& maker, std::string state, std::size_t rounds) {
@@ -131,19 +155,21 @@ Result measure(const sched::Placer& placer, const Maker& maker, std::string stat
             result.by_tier[std::min(placement->score.tier, 2U)].push_back(took);
         else
             ++result.refused;
+        result.unproven += placement && !placement->exact ? 1 : 0;
     }
     volatile auto keep = sink; // the scan must not be optimised away
     static_cast<void>(keep);
     return result;
 }
 
-enum class Kind { sound, flawed, racks };
+enum class Kind { sound, flawed, exchanged, racks };
 
 struct Row {
     const char* name;
     double busy;
     bool impaired;
     Kind kind;
+    Ask ask = Ask::nodes;
 };
 
 std::string cell(const std::vector<double>& values, double q) {
@@ -307,8 +333,8 @@ int main(int argc, char** argv) {
     if (search > 0) return search_dear(search, seed);
     std::mt19937_64 random(seed);
     base::Table table({"HOSTS", "STATE", "P50 us", "P99 us", "MAX us", "UNIT p50", "POD p50", "FABRIC p50",
-                       "FABRIC p99", "BARE p50", "RATIO p50"});
-    for (std::size_t column = 2; column < 11; ++column)
+                       "FABRIC p99", "BARE p50", "RATIO p50", "UNPROVEN"});
+    for (std::size_t column = 2; column < 12; ++column)
         table.align(column, base::Table::Align::right);
     base::Table dear({"HOSTS", "DEAR REQUEST", "P50 ms", "P99 ms", "MAX ms", "STEPS max, million", "BUDGET",
                       "PLACED", "CUT"});
@@ -331,33 +357,43 @@ int main(int argc, char** argv) {
         auto flawed = *fabric;
         for (std::size_t h = 0; h < flawed.hosts.size(); h += 100)
             flawed.hosts[h].leaves[h / 100 % static_cast<std::size_t>(flawed.rails)] = topo::none;
+        auto exchanged = *fabric; // two cables of one host in twenty
+        for (std::size_t h = 0; h < exchanged.hosts.size(); h += 20)
+            std::swap(exchanged.hosts[h].leaves[h / 20 % 4], exchanged.hosts[h].leaves[4 + h / 80 % 4]);
         spec.domains = hosts_a_unit / 2;
         const auto racks = topo::synthesise(spec);
         if (!racks) return cli.fail(racks.error());
-        const sched::Placer placer(*fabric), flawed_placer(flawed), rack_placer(*racks);
+        const topo::Fabric* fabrics[] = {&*fabric, &flawed, &exchanged, &*racks}; // by Kind
+        const sched::Placer placer(*fabric), flawed_placer(flawed), exchanged_placer(exchanged),
+            rack_placer(*racks);
+        const sched::Placer* placers[] = {&placer, &flawed_placer, &exchanged_placer, &rack_placer};
         for (const auto& row :
              {Row{"empty", 0, false, Kind::sound}, Row{"half busy", 0.5, false, Kind::sound},
               Row{"half busy, 2% impaired", 0.5, true, Kind::sound},
               Row{"half busy, 1% lack a rail", 0.5, false, Kind::flawed},
+              Row{"half busy, 5% exchanged", 0.5, false, Kind::exchanged},
+              Row{"segments and spares", 0.5, false, Kind::sound, Ask::spares},
+              Row{"former hosts", 0.5, false, Kind::sound, Ask::former},
+              Row{"former hosts, 5% exchanged", 0.5, false, Kind::exchanged, Ask::former},
               Row{"empty, domains of 16", 0, false, Kind::racks},
               Row{"half busy, domains of 16", 0.5, false, Kind::racks}}) {
-            const auto& shown = row.kind == Kind::sound ? *fabric : row.kind == Kind::racks ? *racks : flawed;
-            const Maker maker{shown, random, row.busy, row.impaired};
-            const auto& asked = row.kind == Kind::sound   ? placer
-                                : row.kind == Kind::racks ? rack_placer
-                                                          : flawed_placer;
+            const auto kind = static_cast<std::size_t>(row.kind);
+            const auto& asked = *placers[kind];
+            const Maker maker{*fabrics[kind], random, row.busy, row.impaired, row.ask, &asked};
             const auto result = measure(asked, maker, row.name, rounds);
             const double p50 = quantile(result.ours, 0.5), bare = quantile(result.bare, 0.5);
             table.add({std::to_string(hosts), row.name, fmt::format("{:.2f}", p50), cell(result.ours, 0.99),
                        cell(result.ours, 1), cell(result.by_tier[0], 0.5), cell(result.by_tier[1], 0.5),
                        cell(result.by_tier[2], 0.5), cell(result.by_tier[2], 0.99),
-                       fmt::format("{:.2f}", bare), fmt::format("{:.1f}", p50 / bare)});
+                       fmt::format("{:.2f}", bare), fmt::format("{:.1f}", p50 / bare),
+                       std::to_string(result.unproven)});
             rows.push_back({{"hosts", hosts},
                             {"state", row.name},
                             {"p50_us", p50},
                             {"p99_us", quantile(result.ours, 0.99)},
                             {"bare_p50_us", bare},
-                            {"refused", result.refused}});
+                            {"refused", result.refused},
+                            {"unproven", result.unproven}});
         }
         for (const bool shared : {false, true})
             add_one(one, one_rows, Maker{*fabric, random, 0.5, false}, placer, shared, rounds);
