@@ -73,7 +73,10 @@ def test_an_idle_host_rebooted_by_hand(cluster):
 
     cluster.power_off(host)
     wait_for(lambda: faults(cluster) == before + 1, 60, "the crash to be counted", logs(cluster, host))
-    check("put into use again" not in told(cluster, host).rsplit("host lost", 1)[-1], "it came back though it had crashed")
+    story = told(cluster, host)
+    lost = f"{host} is lost: "
+    holds(story, lost, f"what is told of {host}")
+    check("put into use again" not in story.rsplit(lost, 1)[-1], "it came back though it had crashed")
 
 
 def test_slurmctld_sets_a_rebooted_host_down(cluster):
