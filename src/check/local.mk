@@ -26,8 +26,8 @@ libry_check_la_SOURCES = \
 	%D%/parts.cpp %D%/parts.hpp \
 	%D%/result.cpp %D%/result.hpp \
 	%D%/selftest.cpp %D%/selftest.hpp \
-	%D%/selftest_command.cpp %D%/selftest_command.hpp \
 	%D%/stage.cpp %D%/stage.hpp \
+	%D%/thread_gang.cpp %D%/thread_gang.hpp \
 	%D%/words.cpp %D%/words.hpp
 EXTRA_DIST += %D%/cuda_kernels.cu
 libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
@@ -47,5 +47,9 @@ cuda_kernel_files = %D%/cuda_kernels.cu %D%/cuda_kernel_abi.h %D%/cuda_kernel_wo
 CLEANFILES += %D%/cuda_ptx.h
 
 sbin_PROGRAMS += railcheck
-railcheck_SOURCES = %D%/railcheck.cpp %D%/preflight_command.cpp %D%/preflight_command.hpp
+railcheck_SOURCES = \
+	%D%/gang_trials.cpp %D%/gang_trials.hpp \
+	%D%/preflight_command.cpp %D%/preflight_command.hpp \
+	%D%/railcheck.cpp \
+	%D%/selftest_command.cpp %D%/selftest_command.hpp
 railcheck_LDADD = $(check_mpi_libs) $(check_libs) $(check_gather_libs) $(cli_libs) $(CUDA_LIBS)

@@ -4,7 +4,7 @@
 #include "base/json.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
-#include "check/check_trials.hpp"
+#include "check/gang_trials.hpp"
 #include "check/selftest.hpp"
 #include "check/words.hpp"
 
@@ -14,7 +14,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
+#include <set>
 #include <unistd.h>
 
 namespace check {
@@ -121,12 +123,14 @@ int SelftestCommand::run_checks(const base::Cli& cli) const {
     for (const int number : {SIGINT, SIGTERM})
         std::signal(number, [](int taken) { interrupted = taken; });
     const bool terminal = !options_.as_json && ::isatty(STDERR_FILENO) != 0;
-    const auto outcomes = try_checks(options_.only, scratch->path(), options_.libraries, options_.nvml,
-                                     [&](const TrialOutcome& one) {
-                                         if (terminal)
-                                             fmt::print(stderr, "\r{}: {}\033[K", one.check, one.fault);
-                                         return interrupted == 0;
-                                     });
+    const auto told = [&](const TrialOutcome& one) {
+        if (terminal) fmt::print(stderr, "\r{}: {}\033[K", one.check, one.fault);
+        return interrupted == 0;
+    };
+    auto outcomes = try_checks(options_.only, scratch->path(), options_.libraries, options_.nvml, told);
+    if (interrupted == 0)
+        for (auto& one : try_gangs(options_.only, scratch->path(), options_.libraries, told))
+            outcomes.push_back(std::move(one));
     if (terminal) fmt::print(stderr, "\r\033[K");
     if (interrupted != 0) return 128 + interrupted;
     if (outcomes.empty())
@@ -135,6 +139,7 @@ int SelftestCommand::run_checks(const base::Cli& cli) const {
     json::array all;
     base::Table table({"CHECK", "THROUGH", "FOUND", "FAULT"});
     std::string troubles;
+    std::set<std::string> untried; // why
     bool sound = true;
     for (const auto& one : outcomes) {
         all.push_back(json::object{{"check", one.check},
@@ -147,15 +152,16 @@ int SelftestCommand::run_checks(const base::Cli& cli) const {
                    : one.failed() ? "NO"
                                   : "yes",
                    one.fault});
+        if (!one.tried) untried.insert(fmt::format("{} not tried: {}\n", one.check, one.trouble));
         if (one.failed()) troubles += fmt::format("{}: {}: {}\n", one.check, one.fault, one.trouble);
         sound = sound && !one.failed();
     }
     if (options_.as_json)
         fmt::print("{}\n", base::to_pretty(all));
     else
-        fmt::print("{}{}What doubles cannot prove is how fast a real part is, and that its driver answers as "
-                   "they do.\n",
-                   table.print(), troubles);
+        fmt::print("{}{}{}What doubles cannot prove is how fast a real part is, and that its driver answers "
+                   "as they do.\n",
+                   table.print(), fmt::join(untried, ""), troubles);
     return base::finish_output(cli, sound ? base::exit_done : base::exit_finding);
 }
 

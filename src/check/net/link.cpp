@@ -25,6 +25,15 @@ void at_once(int fd) {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+// That the kernel gave a socket which was bound to any.
+std::uint16_t port_of(int fd) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&address)->sin6_port
+                                               : reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
 base::Expected<base::UniqueFd> connected(const addrinfo& to, Moment deadline) {
     base::UniqueFd fd(::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!fd) return base::system_error("socket", errno);
@@ -112,8 +121,11 @@ base::Expected<Listener> listen_on(const std::vector<std::uint16_t>& ports) {
         any4.sin_port = htons(port);
         const auto* address =
             six ? reinterpret_cast<const sockaddr*>(&any6) : reinterpret_cast<const sockaddr*>(&any4);
-        if (::bind(fd.get(), address, six ? sizeof any6 : sizeof any4) == 0 && ::listen(fd.get(), 4096) == 0)
-            return Listener{std::move(fd), port};
+        if (::bind(fd.get(), address, six ? sizeof any6 : sizeof any4) == 0 &&
+            ::listen(fd.get(), 4096) == 0) {
+            const auto got = port != 0 ? port : port_of(fd.get());
+            return Listener{std::move(fd), got};
+        }
         failed = errno;
     }
     return base::system_error(fmt::format("ports {} to {}", ports.front(), ports.back()), failed);

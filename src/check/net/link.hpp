@@ -35,6 +35,7 @@ private:
 };
 
 // A socket that listens on the first of these ports that is free, on all addresses; and which one that is.
+// Port 0 is one that the kernel chooses.
 struct Listener {
     base::UniqueFd fd;
     std::uint16_t port = 0;

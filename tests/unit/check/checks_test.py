@@ -254,15 +254,23 @@ class Checks(unittest.TestCase):
     # --- the self-test ---
 
     def test_selftest_of_checks(self):
-        words = ('selftest', '--checks', '--nvml', f'{DOUBLES}/libnvidia-ml.so.1', *self.LIBRARIES)
+        words = ('selftest', '--checks', '--nvml', f'{DOUBLES}/libnvidia-ml.so.1', *self.LIBRARIES, '--library', f'{DOUBLES}/libnccl.so.2')
         outcomes = self.results(*words)
-        self.assertEqual({one['check'] for one in outcomes}, {'disk', 'gpu', 'hbm', 'gemm', 'pcie', 'nvlink'})
+        between = {'net', 'mpi', 'nccl'}
+        self.assertEqual({one['check'] for one in outcomes}, {'disk', 'gpu', 'hbm', 'gemm', 'pcie', 'nvlink'} | between)
         for one in outcomes:
             print(f'{one["check"]:8} {one["fault"]:40} through {one["through"]}')
-            self.assertEqual((one['tried'], one['trouble']), (True, ''), one)
+            if one['trouble'].startswith(('only hardware shows it: ', 'this railcheck was built without UCX')):
+                self.assertFalse(one['tried'], one)
+            else:
+                self.assertEqual((one['tried'], one['trouble']), (True, ''), one)
+        self.assertEqual({one['check'] for one in outcomes if 'hardware' in one['trouble']}, between)
         without = self.results('selftest', '--checks')
-        self.assertEqual({one['check'] for one in without if one['tried']}, {'disk'})
+        self.assertEqual({one['check'] for one in without if one['tried']}, {'disk'} | between)
         self.assertIn('needs --nvml', [one['trouble'] for one in without if one['check'] == 'hbm'][0])
+        self.assertIn('needs --library', [one['trouble'] for one in without if 'NCCL and CUDA' in one['through']][0])
+        told = self.run_program('selftest', '--checks', 'nccl')
+        self.assertIn('nccl not tried: only hardware shows it: railcheck nccl on hosts with GPUs', told.stdout)
         self.assertEqual(self.run_program('selftest', '--library', '/x').returncode, 2)
 
     # --- usage ---
