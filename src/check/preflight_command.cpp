@@ -1,11 +1,13 @@
 #include "check/preflight_command.hpp"
 
+#include "base/hostlist.hpp"
 #include "check/words.hpp"
 
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace check {
@@ -22,6 +24,15 @@ void tell(const CheckWord& word) {
 
 CheckWord net_word(std::string host, std::string component, Verdict verdict, std::string says) {
     return {std::move(host), "net.bandwidth", std::move(component), verdict, {}, {}, {}, std::move(says)};
+}
+
+// This host's name as its resource manager has it, who asked: `otherwise` where it does not say.
+std::string name_of(const net::NetOptions& options, const std::string& otherwise) {
+    const auto hosts = base::expand_hostlist(options.hosts);
+    const auto rank = static_cast<std::size_t>(options.rank);
+    if (hosts && options.rank >= 0 && rank < hosts->size()) return (*hosts)[rank];
+    const char* node = std::getenv("SLURMD_NODENAME");
+    return node != nullptr ? node : otherwise;
 }
 
 } // namespace
@@ -70,6 +81,11 @@ void PreflightCommand::add_options(base::Words& words) {
         ->type_name("TIME")
         ->capture_default_str();
     words
+        .add_option("--hosts", net_.hosts,
+                    "Hosts that take part, in order of their ranks; srun says it by itself")
+        ->type_name("LIST");
+    words.add_option("--rank", net_.rank, "Which of the hosts this one is")->range(0, 65535);
+    words
         .add_option("--devices", net_.devices,
                     "This host's devices, one a rail (mlx5_0:1,mlx5_1:1 or eth0,eth1)")
         ->type_name("LIST");
@@ -85,10 +101,11 @@ int PreflightCommand::run(const base::Cli& cli) {
     std::signal(SIGPIPE, SIG_DFL); // nobody listens any more
     const auto request = request_of(checks_);
     if (!request) return cli.fail(request.error());
+    const auto host = name_of(net_, request->host);
     for (const auto& row : checks())
         if (row.in_all)
             for (const auto& result : row.make()->run(*request))
-                tell(word_of(result, request->host));
+                tell(word_of(result, host));
     if (with_net_) {
         net_.config = checks_.config;
         net_.fabric = checks_.fabric;
@@ -99,12 +116,12 @@ int PreflightCommand::run(const base::Cli& cli) {
         net_.least = least_slower;
         const auto outcome = net::measure_net(net_, [](const std::string&) {});
         if (!outcome)
-            tell(net_word(request->host, "host", Verdict::not_run, outcome.error().text));
+            tell(net_word(host, "host", Verdict::not_run, outcome.error().text));
         else if (*outcome)
             for (const auto& word : words_of(**outcome))
                 tell(word);
     }
-    CheckWord end{request->host, std::string(restart::preflight_ended), "host", Verdict::measured};
+    CheckWord end{host, std::string(restart::preflight_ended), "host", Verdict::measured};
     end.value = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     end.unit = "s";
     tell(end);

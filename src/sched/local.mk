@@ -31,6 +31,7 @@ libry_sched_la_SOURCES = \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \
 	%D%/preempt.cpp %D%/preempt.hpp \
+	%D%/preflight_wish.cpp %D%/preflight_wish.hpp \
 	%D%/rank_order.cpp %D%/rank_order.hpp \
 	%D%/reasons.cpp %D%/reasons.hpp \
 	%D%/request.cpp %D%/request.hpp \

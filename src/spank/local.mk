@@ -5,7 +5,6 @@ libry_spank_la_SOURCES = \
 	%D%/environment.cpp %D%/environment.hpp \
 	%D%/host_view.cpp %D%/host_view.hpp \
 	%D%/options.cpp %D%/options.hpp \
-	%D%/preflight_wish.cpp %D%/preflight_wish.hpp \
 	%D%/preload.cpp %D%/preload.hpp \
 	%D%/rank_lists.cpp %D%/rank_lists.hpp \
 	%D%/statistics.cpp %D%/statistics.hpp \

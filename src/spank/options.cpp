@@ -1,8 +1,8 @@
 #include "spank/options.hpp"
 
 #include "railyard_paths.h"
+#include "sched/preflight_wish.hpp"
 #include "spank/binding.hpp"
-#include "spank/preflight_wish.hpp"
 #include "spank/preload.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ base::Expected<void> check(const Flag& flag, std::string_view value) {
     if (!flag.for_slurmctld) {
         if (std::string_view(flag.name) == "rail-ucx") return check_ucx(value);
         if (std::string_view(flag.name) == "rail-preflight") {
-            if (auto wish = parse_preflight(value); !wish) return std::move(wish).error();
+            if (auto wish = sched::parse_preflight(value); !wish) return std::move(wish).error();
             return {};
         }
         if (auto mode = parse_bind(value); !mode) return std::move(mode).error();

@@ -1,12 +1,10 @@
 #include "spank/preflight.hpp"
 #include "spank/order.hpp"
-#include "spank/preflight_wish.hpp"
 #include "spank/remote.hpp"
 
 #include "base/child.hpp"
-#include "base/hostlist.hpp"
-#include "base/split.hpp"
 #include "base/unique_fd.hpp"
+#include "sched/preflight_wish.hpp"
 
 #include <array>
 #include <cerrno>
@@ -14,9 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <optional>
 #include <poll.h>
-#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -45,21 +41,11 @@ bool read_all(int from, Clock::time_point deadline, std::string& text) {
     }
 }
 
-// "RAIL_NODELIST=…" and so on, a line each.
-std::optional<std::vector<std::string>> hosts_in(std::string_view text, std::string_view name) {
-    for (std::string_view rest = text; !rest.empty();) {
-        const auto line = base::next_line(rest);
-        if (!line.starts_with(name) || line.substr(name.size(), 1) != "=") continue;
-        auto hosts = base::expand_hostlist(line.substr(name.size() + 1));
-        return hosts ? std::optional(*std::move(hosts)) : std::nullopt;
-    }
-    return {};
-}
-
 } // namespace
 
 void run_preflight(spank_t handle, const std::string& text) {
-    const auto wish = parse_preflight(text); // checked at submission, but a script may change the variable
+    const auto wish =
+        sched::parse_preflight(text); // checked at submission, but a script may change the variable
     char** environment = nullptr;
     if (!wish || wish->level == 0 || spank_get_item(handle, S_JOB_ENV, &environment) != ESPANK_SUCCESS)
         return;
@@ -90,8 +76,7 @@ void run_preflight(spank_t handle, const std::string& text) {
         ::signal(WTERMSIG(status), SIG_DFL);
         ::raise(WTERMSIG(status));
     }
-    const auto ranks = hosts_in(answer, "RAIL_NODELIST"), spares = hosts_in(answer, "RAIL_SPARE_NODELIST");
-    if (ranks && spares) change_order(handle, {*ranks, *spares});
+    if (auto lists = read_rank_lists(answer)) change_order(handle, *std::move(lists));
 }
 
 } // namespace spank

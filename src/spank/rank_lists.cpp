@@ -1,6 +1,7 @@
 #include "spank/rank_lists.hpp"
 
 #include "base/hostlist.hpp"
+#include "base/split.hpp"
 #include "sched/rank_order.hpp"
 
 #include <fmt/format.h>
@@ -97,6 +98,21 @@ RankLists rank_lists(const topo::Fabric& fabric, const std::vector<std::string>&
     for (const auto& host : hosts)
         if (away.count(host) == 0) lists.ranks.push_back(host);
     return lists;
+}
+
+std::optional<RankLists> read_rank_lists(std::string_view text) {
+    std::optional<std::vector<std::string>> ranks, spares;
+    while (!text.empty()) {
+        auto line = base::next_line(text);
+        if (line.find('=') == std::string_view::npos) continue;
+        const auto name = base::next_part(line, '=');
+        auto* list = name == "RAIL_NODELIST" ? &ranks : name == "RAIL_SPARE_NODELIST" ? &spares : nullptr;
+        if (list == nullptr) continue;
+        auto hosts = base::expand_hostlist(line);
+        if (hosts) *list = *std::move(hosts);
+    }
+    if (!ranks || !spares) return {};
+    return RankLists{*std::move(ranks), *std::move(spares)};
 }
 
 bool same_hosts(const RankLists& lists, const std::vector<std::string>& hosts) {

@@ -6,7 +6,9 @@
 #include "topo/fabric.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spank {
@@ -25,6 +27,10 @@ struct RankLists {
 RankLists rank_lists(const topo::Fabric& fabric, const std::vector<std::string>& hosts,
                      const std::vector<std::uint32_t>& segments, std::uint32_t spares,
                      sched::RankOrder order);
+
+// As railrun --preflight prints them: RAIL_NODELIST=LIST and RAIL_SPARE_NODELIST=LIST, a line each. Nothing
+// where one is missing or is no list.
+std::optional<RankLists> read_rank_lists(std::string_view text);
 
 // Whether these are the ranks and spares of a job that has exactly these hosts.
 bool same_hosts(const RankLists& lists, const std::vector<std::string>& hosts);

@@ -60,6 +60,7 @@ EXTRA_DIST += \
 	%D%/test_lsf_cut.py \
 	%D%/test_lsf_held.py \
 	%D%/test_lsf_order.py \
+	%D%/test_lsf_preflight.py \
 	%D%/test_lsf_short_cut.py \
 	%D%/test_lsf_hard.py \
 	%D%/test_lsf_tools.py \

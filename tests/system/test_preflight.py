@@ -123,7 +123,7 @@ def test_without_railcheck_the_job_starts(cluster):
     (cluster.root / "lib" / "railcheck").unlink()
     try:
         text = output_of(cluster, "-N2", "--rail-preflight=quick", script="echo ran")
-        holds(text, "could not be run on the job's hosts", "the reason")
+        holds(text, "could not be run on n", "the reason")
         holds(text, "\nran", "the script")
     finally:
         measure_by(cluster, None)

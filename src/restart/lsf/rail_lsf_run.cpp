@@ -10,6 +10,7 @@
 #include "base/conf.hpp"
 #include "base/file.hpp"
 #include "base/job_folder.hpp"
+#include "base/unique_fd.hpp"
 #include "base/units.hpp"
 #include "railyard_paths.h"
 #include "restart/lsf/allocation.hpp"
@@ -21,8 +22,10 @@
 #include "sched/lsf/program_path.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
@@ -30,6 +33,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -95,7 +99,7 @@ public:
         apply(restart::lsf::job_variables(line_.hints, id_, starts.value_or(0), socket));
         apply({{reruns_variable, reruns(line_) ? std::optional<std::string>("yes") : std::nullopt}});
         put_order();
-        const bool alone = hosts_ == 1;
+        const bool alone = hosts_.hosts.size() == 1;
         std::string why;
         apply(restart::lsf::host_variables(this_host(), run_folder(), alone, variable, why));
         if (!why.empty() && variable("RAIL_BIND")) say(fmt::format("rail-bind: {}", why));
@@ -109,7 +113,8 @@ public:
                 if (keeper.ask_to_save(until_term) || !variable("RAIL_CKPT_DIR")) return;
                 say("nodewatchd cannot be told that LSF ends the job: it is not asked to save");
             }};
-        auto ended = restart::lsf::run(line_.line, watching);
+        const auto gone = preflight(watching);
+        auto ended = gone ? Expected<int>(*gone) : restart::lsf::run(line_.line, watching);
         if (folder_) folder_->remove();
         if (over) keeper.stand_in();
         return ended;
@@ -119,24 +124,52 @@ private:
     void put_order() {
         auto hosts = restart::lsf::allocation_of(variable);
         if (!hosts) return say(fmt::format("no order of hosts: {}", hosts.error().text));
-        hosts_ = hosts->hosts.size();
+        hosts_ = *std::move(hosts);
         std::string why;
-        const auto lists = restart::lsf::lists_of(*hosts, line_.hints, conf_.placement.fabric, why);
+        const auto lists = restart::lsf::lists_of(hosts_, line_.hints, conf_.placement.fabric, why);
         if (!why.empty()) say(fmt::format("hosts are in LSF's order: {}", why));
-        apply(restart::lsf::order_variables(lists, write_hostfile(lists, *hosts),
+        put_order(lists);
+    }
+    void put_order(const spank::RankLists& lists) {
+        apply(restart::lsf::order_variables(lists, write_hostfile(lists),
                                             sched::lsf::program_path("rail-lsf-rsh"), variable));
     }
 
-    std::string write_hostfile(const spank::RankLists& lists, const Allocation& hosts) {
-        base::remove_left_job_folders(run_folder());
-        auto folder = base::JobFolder::hold(run_folder(), id_);
-        if (!folder) {
-            say(fmt::format("no RAIL_HOSTFILE: {}", folder.error().text));
-            return {};
+    // The job's hosts are tried by railrun, which says where the line is to run. An exit status: the job is
+    // being ended, and its line does not begin.
+    std::optional<int> preflight(const restart::lsf::Watching& watching) {
+        if (line_.preflight.empty()) return {};
+        const base::UniqueFd answer(::memfd_create("railrun-answer", MFD_CLOEXEC));
+        const auto railrun = sched::lsf::program_path("railrun");
+        const auto ended = restart::lsf::run(
+            [&] {
+                ::dup2(answer.get(), STDOUT_FILENO);
+                ::execl(railrun.c_str(), "railrun", "--preflight", line_.preflight.c_str(),
+                        static_cast<char*>(nullptr));
+                return base::system_error(railrun, errno);
+            },
+            watching);
+        if (ended && (*ended == 128 + SIGINT || *ended == 128 + SIGTERM)) return *ended;
+        std::string text(std::size_t{1} << 20, '\0');
+        const auto n = ::pread(answer.get(), text.data(), text.size(), 0);
+        text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+        const auto lists = spank::read_rank_lists(text);
+        if (lists && spank::same_hosts(*lists, hosts_.hosts)) put_order(*lists);
+        return {};
+    }
+
+    std::string write_hostfile(const spank::RankLists& lists) {
+        if (!folder_) {
+            base::remove_left_job_folders(run_folder());
+            auto folder = base::JobFolder::hold(run_folder(), id_);
+            if (!folder) {
+                say(fmt::format("no RAIL_HOSTFILE: {}", folder.error().text));
+                return {};
+            }
+            folder_ = *std::move(folder);
         }
-        folder_ = *std::move(folder);
         auto path = folder_->path() + "/hosts";
-        if (auto written = base::write_file(path, restart::lsf::hostfile_of(lists, hosts)); !written) {
+        if (auto written = base::write_file(path, restart::lsf::hostfile_of(lists, hosts_)); !written) {
             say(fmt::format("no RAIL_HOSTFILE: {}", written.error().text));
             return {};
         }
@@ -146,7 +179,7 @@ private:
     sched::lsf::JobLine line_;
     base::JobId id_;
     base::Conf conf_;
-    std::size_t hosts_ = 0;
+    Allocation hosts_;
     std::optional<base::JobFolder> folder_;
 };
 
@@ -206,7 +239,8 @@ int main(int argc, char** argv) {
     std::map<std::string, std::string> flags;
     for (const auto flag : sched::hint_flags())
         cli->add_option(fmt::format("--{}", flag), flags[std::string(flag)], "As sbatch's, for esub.rail");
-    std::string line, again;
+    std::string line, again, preflight;
+    cli->add_option("--rail-preflight", preflight, "As sbatch's, for esub.rail");
     cli->add_option("--reruns", again, "yes: LSF starts the job again by itself");
     bool part = false;
     cli->add_flag("--on-host", part, "The line is a part of a job, on another of its hosts");

@@ -141,12 +141,22 @@ base::Error become(const std::string& line) {
 }
 
 base::Expected<int> run(const std::string& line, const Watching& watching) {
-    sigset_t taken, before;
+    return run(Become([&] { return become(line); }), watching);
+}
+
+base::Expected<int> run(const Become& become, const Watching& watching) {
+    // What runs after another begins with the mask that the first had.
+    static const sigset_t before = [] {
+        sigset_t mask;
+        ::sigprocmask(SIG_BLOCK, nullptr, &mask);
+        return mask;
+    }();
+    sigset_t taken;
     ::sigemptyset(&taken);
     for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU,
                              SIGXFSZ, SIGPROF, SIGVTALRM, SIGTSTP, SIGPIPE})
         ::sigaddset(&taken, number);
-    ::sigprocmask(SIG_BLOCK, &taken, &before);
+    ::sigprocmask(SIG_BLOCK, &taken, nullptr);
     const base::UniqueFd signals(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!signals) return base::system_error("signalfd", errno);
     const auto parent = ::getpid();
@@ -156,7 +166,7 @@ base::Expected<int> run(const std::string& line, const Watching& watching) {
         ::sigprocmask(SIG_SETMASK, &before, nullptr);
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent) ::_exit(1); // it died before
-        const auto text = "rail-lsf-run: " + become(line).text + "\n";
+        const auto text = "rail-lsf-run: " + become().text + "\n";
         [[maybe_unused]] const auto n = ::write(STDERR_FILENO, text.data(), text.size());
         ::_exit(127);
     }

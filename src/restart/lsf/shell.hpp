@@ -22,6 +22,9 @@ struct Watching {
     std::function<void(int number)> ending;
 };
 
+// Returns only with an error.
+using Become = std::function<base::Error()>;
+
 // Runs the line in this process group and returns its exit status, or 128 and the signal that ended it.
 //
 // LSF signals all process groups of a job, so that the line gets each signal from LSF itself: what ends
@@ -29,6 +32,8 @@ struct Watching {
 // of the group, and none that started it, as LSF's daemons did where they are the user's own. Dies this
 // process, the line is sent SIGTERM. Errors (Code::io): it cannot be started.
 base::Expected<int> run(const std::string& line, const Watching& watching);
+// The same of a program, which the child becomes.
+base::Expected<int> run(const Become& become, const Watching& watching);
 
 // Whether a signal came from LSF, which sends it to all processes of the job: what they have started needs it
 // from nobody else. Its daemons are another user's, on the other side of a container, or, where they are the

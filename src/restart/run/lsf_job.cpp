@@ -1,11 +1,11 @@
 #include "restart/run/lsf_job.hpp"
 
+#include "base/hostlist.hpp"
 #include "base/units.hpp"
 #include "restart/lsf/allocation.hpp"
 #include "restart/lsf/job_environment.hpp"
 #include "restart/lsf/shell.hpp"
 #include "restart/run/left_over.hpp"
-#include "restart/run/own_job.hpp"
 #include "sched/lsf/program_path.hpp"
 
 #include <fmt/format.h>
@@ -61,6 +61,9 @@ public:
         auto started = lsf_command_on(given, seats, hostfile, sched::lsf::program_path("rail-lsf-rsh"));
         return started ? *std::move(started) : Started{given.words, {}, {}}; // hosts() read the same before
     }
+    std::vector<OnHosts> on_each(const Words& check, const Hosts& hosts) const override {
+        return lsf_on_each(check, hosts, sched::lsf::program_path("rail-lsf-rsh"));
+    }
     void kill_launches() override {} // the launcher is killed by railrun; what it leaves, before the next
     void clear_before_launch() override { left_over_.end(); }
     bool reached_launcher(const signalfd_siginfo& what) const override { return lsf::sent_by_lsf(what); }
@@ -106,6 +109,37 @@ Expected<Started> lsf_command_on(const Given& given, const Seats& seats, const s
     if (given.get("LSB_DJOB_HOSTFILE")) started.environment["LSB_DJOB_HOSTFILE"] = hostfile;
     started.hostfile = lsf::hostfile_of(lists, hosts);
     return started;
+}
+
+namespace {
+
+// As one word of a shell.
+std::string shell_word(std::string_view word) {
+    std::string out = "'";
+    for (const char c : word)
+        if (c == '\'')
+            out += "'\\''";
+        else
+            out += c;
+    return out += '\'';
+}
+
+} // namespace
+
+std::vector<OnHosts> lsf_on_each(const Words& check, const Hosts& hosts, const std::string& agent) {
+    std::vector<OnHosts> all;
+    const auto list = base::fold_hostlist(hosts);
+    for (const auto& host : hosts) {
+        Started started{{agent, host}, {}, {}};
+        for (const auto& word : check)
+            started.words.push_back(shell_word(word));
+        started.words.push_back(shell_word("--hosts=" + list));
+        started.words.push_back(fmt::format("--rank={}", all.size()));
+        started.environment["RAIL_BIND"] = "off"; // all GPUs of the job, whichever a rank would have
+        started.environment["RAIL_PREFLIGHT"] = std::nullopt;
+        all.push_back({std::move(started), {host}});
+    }
+    return all;
 }
 
 Expected<std::unique_ptr<OwnJob>> own_lsf_job(const Lookup& get) {

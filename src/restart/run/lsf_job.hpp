@@ -3,7 +3,10 @@
 // once.
 #pragma once
 
-#include "restart/run/command.hpp"
+#include "restart/run/own_job.hpp"
+
+#include <string>
+#include <vector>
 
 namespace restart::run {
 
@@ -16,5 +19,9 @@ base::Expected<void> check_lsf_command(const Given& given, const Seats& seats);
 // where it alone names the hosts. Errors: those of lsf::allocation_of().
 base::Expected<Started> lsf_command_on(const Given& given, const Seats& seats, const std::string& hostfile,
                                        const std::string& agent);
+
+// A command for each host, by the agent, which has a shell there read it. None of them hears from LSF who
+// takes part: --hosts and --rank say so. Pure.
+std::vector<OnHosts> lsf_on_each(const Words& check, const Hosts& hosts, const std::string& agent);
 
 } // namespace restart::run

@@ -98,7 +98,7 @@ Expected<RunOptions> read(const Arguments& arguments) {
     if (!settle) return Error{Code::usage, "--settle: " + settle.error().text};
     options.settle = *settle;
     if (!arguments.preflight.empty()) {
-        const auto wish = spank::parse_preflight(arguments.preflight);
+        const auto wish = sched::parse_preflight(arguments.preflight);
         if (!wish) return Error{Code::usage, "--preflight: " + wish.error().text};
         options.preflight = *wish;
     }

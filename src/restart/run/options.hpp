@@ -4,7 +4,7 @@
 #include "base/cli.hpp"
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "spank/preflight_wish.hpp"
+#include "sched/preflight_wish.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ struct RunOptions {
     std::uint64_t warm_most = 0; // bytes that a spare reads
     std::optional<std::uint64_t> max_restarts;
     base::Duration settle{};
-    std::optional<spank::PreflightWish> preflight; // this is what spank_rail runs before the script
+    std::optional<sched::PreflightWish> preflight; // this is what spank_rail runs before the script
     std::string railcheck;
     std::optional<std::uint64_t> read_ahead; // this is the helper on a spare: the bytes it may read
 };

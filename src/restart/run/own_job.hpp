@@ -12,8 +12,15 @@
 #include <memory>
 #include <optional>
 #include <sys/signalfd.h>
+#include <vector>
 
 namespace restart::run {
+
+// A command that was told the hosts on which it runs another.
+struct OnHosts {
+    Started started;
+    Hosts hosts;
+};
 
 class OwnJob {
 public:
@@ -31,6 +38,11 @@ public:
     virtual base::Expected<void> check(const Given& given, const Seats& seats) const = 0;
     virtual Started command_on(const Given& given, const Seats& seats, const Hosts& allocation,
                                const std::string& hostfile) const = 0;
+
+    // What runs `check` once on each of these hosts, all at once, with all GPUs of the job, and hands on what
+    // it prints. Each is to be told that `hosts` take part, in this order, where the resource manager's
+    // launcher does not say so.
+    virtual std::vector<OnHosts> on_each(const Words& check, const Hosts& hosts) const = 0;
 
     // Ends by force what the launches that have been begun still run; what was there before stays. Takes
     // seconds at most.

@@ -14,10 +14,13 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <filesystem>
+#include <list>
 #include <poll.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace restart::run {
 namespace {
@@ -31,96 +34,130 @@ constexpr std::chrono::seconds step_needs{3};
 // For restartd's answer, which may have to read its resource manager first; and for the job's end.
 constexpr std::chrono::seconds answer_most{20}, end_most{60};
 
-Started step_of(const Seats& seats, const spank::PreflightWish& wish, const std::string& railcheck,
-                std::chrono::seconds most) {
-    auto hosts = seats.ranks;
-    hosts.insert(hosts.end(), seats.spares.begin(), seats.spares.end());
-    std::sort(hosts.begin(), hosts.end(), base::natural_less);
-    const auto count = fmt::format("{}", hosts.size());
-    Started step;
-    // --overlap: it takes nothing that the script's own steps could wait for, and shares the job's GPUs.
-    step.words = {"srun",
-                  "--quiet",
-                  "--overlap",
-                  "--nodes=" + count,
-                  "--ntasks=" + count,
-                  "--ntasks-per-node=1",
-                  "--nodelist=" + base::fold_hostlist(hosts),
-                  "--no-kill",
-                  "--kill-on-bad-exit=0",
-                  "--mpi=none",
-                  "--input=none",
-                  "--job-name=rail-preflight",
-                  railcheck,
-                  "preflight",
-                  fmt::format("--level={}", wish.level),
-                  fmt::format("--deadline={}s", (most - step_needs).count())};
-    if (wish.net && hosts.size() > 1) step.words.emplace_back("--net");
-    for (const char* name :
-         {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", "SLURM_NTASKS_PER_NODE", "SLURM_CPU_BIND",
-          "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_EXCLUSIVE",
-          "SLURM_EXACT", "SLURM_GPUS_PER_TASK", "RAIL_PREFLIGHT"})
-        step.environment[name] = std::nullopt;
-    step.environment["RAIL_BIND"] = "off"; // all GPUs of the job, whichever a rank would have
-    return step;
+// What one command prints of some hosts.
+struct Step {
+    Hosts hosts;
+    std::string program; // that started them
+    base::UniqueFd from;
+    Process process;
+    std::string text;
+    bool told = false; // a word
+    std::optional<int> status;
+};
+
+Words words_of(const Hosts& hosts, const sched::PreflightWish& wish, const std::string& railcheck,
+               std::chrono::seconds most) {
+    Words words{railcheck, "preflight", fmt::format("--level={}", wish.level),
+                fmt::format("--deadline={}s", (most - step_needs).count())};
+    if (wish.net && hosts.size() > 1) words.emplace_back("--net");
+    return words;
 }
 
-// What is whole of `text` goes into `heard`; what is no word, an error of srun's, is kept as trouble.
-void take_lines(std::string& text, Heard& heard) {
+base::Expected<void> begin(Step& step, const Started& started) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("pipe", errno);
+    step.from = base::UniqueFd(ends[0]);
+    const base::UniqueFd to(ends[1]);
+    return step.process.start(started, to.get());
+}
+
+// What is whole of its text goes into `heard`; what is no word, an error of srun's, is passed over.
+void take_lines(Step& step, Heard& heard) {
+    auto& text = step.text;
     for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1))
-        if (auto word = read_check_word(std::string_view(text).substr(0, end)))
+        if (auto word = read_check_word(std::string_view(text).substr(0, end))) {
             heard.words.push_back(*std::move(word));
+            step.told = true;
+        }
+}
+
+// Until all have ended, or the time is over: false.
+bool hear(std::list<Step>& steps, Clock::time_point deadline, Heard& heard) {
+    constexpr std::size_t longest_text = 1 << 20;
+    for (;;) {
+        std::vector<pollfd> watched;
+        std::vector<Step*> of;
+        for (auto& step : steps)
+            if (step.from) {
+                watched.push_back({step.from.get(), POLLIN, 0});
+                of.push_back(&step);
+            }
+        if (watched.empty()) return true;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+        if (left <= 0ms || ::poll(watched.data(), watched.size(), static_cast<int>(left.count())) == 0)
+            return false;
+        for (std::size_t i = 0; i < watched.size(); ++i) {
+            if (watched[i].revents == 0) continue;
+            auto& step = *of[i];
+            std::array<char, 16384> block{};
+            const auto n = ::read(step.from.get(), block.data(), block.size());
+            if (n < 0 && errno == EINTR) continue;
+            if (n > 0) step.text.append(block.data(), static_cast<std::size_t>(n));
+            take_lines(step, heard);
+            if (n <= 0 || step.text.size() >= longest_text) step.from = {};
+        }
+    }
+}
+
+// Who has not ended by then is ended by force: false.
+bool reap(std::list<Step>& steps, Clock::time_point until) {
+    for (;;) {
+        bool all = true;
+        for (auto& step : steps)
+            if (!step.status && step.process.runs()) {
+                step.status = step.process.reap();
+                all = all && step.status;
+            }
+        if (all) return true;
+        if (Clock::now() >= until) break;
+        std::this_thread::sleep_for(5ms);
+    }
+    for (auto& step : steps)
+        step.process.send(SIGKILL);
+    return false;
+}
+
+// Which commands failed before railcheck could say anything.
+std::string trouble_of(const std::list<Step>& steps, const std::string& railcheck) {
+    Hosts hosts;
+    const Step* last = nullptr;
+    for (const auto& step : steps)
+        if (!step.told && step.status && *step.status != 0) {
+            hosts.insert(hosts.end(), step.hosts.begin(), step.hosts.end());
+            last = &step;
+        }
+    if (last == nullptr) return {};
+    return fmt::format("{} could not be run on {}: {} ended with status {}", railcheck,
+                       base::fold_hostlist(hosts), last->program, *last->status);
 }
 
 } // namespace
 
-Heard try_hosts(OwnJob& job, const Seats& seats, const spank::PreflightWish& wish,
+Heard try_hosts(OwnJob& job, const Seats& seats, const sched::PreflightWish& wish,
                 const std::string& railcheck) {
-    constexpr std::size_t longest_text = 1 << 20;
     const auto most = wish.level > 1 ? full_most : quick_most;
     const auto began = Clock::now(), deadline = began + most;
     Heard heard;
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        heard.trouble = base::system_error("pipe", errno).text;
-        return heard;
-    }
-    const base::UniqueFd from(ends[0]);
-    base::UniqueFd to(ends[1]);
-    Process step;
-    if (auto started = step.start(step_of(seats, wish, railcheck, most), to.get()); !started) {
-        heard.trouble = started.error().text;
-        return heard;
-    }
-    to = {};
-    std::string text;
-    for (bool open = true; open;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-        pollfd watched{from.get(), POLLIN, 0};
-        if (left <= 0ms || ::poll(&watched, 1, static_cast<int>(left.count())) == 0) {
-            heard.in_time = false;
-            break;
+    auto hosts = seats.ranks;
+    hosts.insert(hosts.end(), seats.spares.begin(), seats.spares.end());
+    std::sort(hosts.begin(), hosts.end(), base::natural_less);
+    std::list<Step> steps;
+    for (auto& [started, of] : job.on_each(words_of(hosts, wish, railcheck, most), hosts)) {
+        auto& step = steps.emplace_back();
+        step.hosts = of;
+        step.program = std::filesystem::path(started.words.front()).filename();
+        if (auto begun = begin(step, started); !begun) {
+            heard.trouble = begun.error().text;
+            step.from = {};
         }
-        std::array<char, 16384> block{};
-        const auto n = ::read(from.get(), block.data(), block.size());
-        if (n < 0 && errno == EINTR) continue;
-        open = n > 0 && text.size() < longest_text;
-        if (n > 0) text.append(block.data(), static_cast<std::size_t>(n));
-        take_lines(text, heard);
     }
+    heard.in_time = hear(steps, deadline, heard);
     heard.seconds = std::chrono::duration<double>(Clock::now() - began).count();
-    std::optional<int> status;
-    for (const auto until = Clock::now() + (heard.in_time ? 2s : 0s); !(status = step.reap());) {
-        if (Clock::now() >= until) break;
-        std::this_thread::sleep_for(5ms);
-    }
-    if (!status) {
-        step.send(SIGKILL);
+    if (!reap(steps, Clock::now() + (heard.in_time ? 2s : 0s))) {
         job.kill_launches();
-    } else if (*status != 0 && heard.words.empty()) {
-        heard.trouble = fmt::format("{} could not be run on the job's hosts: srun ended with status {}",
-                                    railcheck, *status);
+        job.clear_before_launch();
     }
+    if (heard.trouble.empty()) heard.trouble = trouble_of(steps, railcheck);
     return heard;
 }
 
@@ -160,7 +197,7 @@ void tell(OwnJob& job, const Found& found, const Lookup& get) {
 
 } // namespace
 
-std::optional<Seats> preflight(OwnJob& job, const Seats& seats, const spank::PreflightWish& wish,
+std::optional<Seats> preflight(OwnJob& job, const Seats& seats, const sched::PreflightWish& wish,
                                const std::string& railcheck, const Lookup& get,
                                const std::function<void(const std::string&)>& say) {
     const auto heard = try_hosts(job, seats, wish, railcheck);

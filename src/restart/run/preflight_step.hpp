@@ -4,7 +4,7 @@
 
 #include "restart/run/own_job.hpp"
 #include "restart/run/preflight.hpp"
-#include "spank/preflight_wish.hpp"
+#include "sched/preflight_wish.hpp"
 
 #include <functional>
 
@@ -12,12 +12,12 @@ namespace restart::run {
 
 // Starts railcheck on all hosts of the job and hears it, until it has ended or the time is over; then what is
 // left of the step is ended by force.
-Heard try_hosts(OwnJob& job, const Seats& seats, const spank::PreflightWish& wish,
+Heard try_hosts(OwnJob& job, const Seats& seats, const sched::PreflightWish& wish,
                 const std::string& railcheck);
 
 // The whole of it: returns the seats on which the job is to start, where they are others than `seats`. A job
 // that restartd requeues instead ends in here. `say` tells the job's user.
-std::optional<Seats> preflight(OwnJob& job, const Seats& seats, const spank::PreflightWish& wish,
+std::optional<Seats> preflight(OwnJob& job, const Seats& seats, const sched::PreflightWish& wish,
                                const std::string& railcheck, const Lookup& get,
                                const std::function<void(const std::string&)>& say);
 

@@ -256,15 +256,15 @@ Expected<int> run_preflight(const RunOptions& options) {
         return base::Error{Code::usage, "--preflight: a heterogeneous job is not tried"};
     auto job = own_job(variable);
     if (!job) return std::move(job).error();
-    if (!(*job)->can_warm()) return base::Error{Code::usage, "--preflight: is for jobs of Slurm"};
     if (options.preflight->level == 0) return base::exit_done;
     auto allocation = (*job)->hosts();
     if (!allocation) return std::move(allocation).error();
     auto seats = seats_now(*allocation);
     if (!seats) return std::move(seats).error();
-    const auto next =
-        preflight(**job, *seats, *options.preflight,
-                  options.railcheck.empty() ? SBINDIR "/railcheck" : options.railcheck, variable, say);
+    const auto railcheck = !options.railcheck.empty()
+                               ? options.railcheck
+                               : variable("RAIL_RAILCHECK").value_or(SBINDIR "/railcheck");
+    const auto next = preflight(**job, *seats, *options.preflight, railcheck, variable, say);
     if (next)
         fmt::print("RAIL_NODELIST={}\nRAIL_SPARE_NODELIST={}\n", base::fold_hostlist(next->ranks),
                    base::fold_hostlist(next->spares));

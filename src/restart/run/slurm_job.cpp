@@ -81,6 +81,32 @@ void kill_steps(const std::set<std::string>& steps) {
     if (!steps.empty()) static_cast<void>(base::output_of(words, patience, left_out).has_value());
 }
 
+Started step_on(const Words& check, const Hosts& hosts) {
+    const auto count = fmt::format("{}", hosts.size());
+    Started step;
+    // --overlap: it takes nothing that the script's own steps could wait for, and shares the job's GPUs.
+    step.words = {"srun",
+                  "--quiet",
+                  "--overlap",
+                  "--nodes=" + count,
+                  "--ntasks=" + count,
+                  "--ntasks-per-node=1",
+                  "--nodelist=" + base::fold_hostlist(hosts),
+                  "--no-kill",
+                  "--kill-on-bad-exit=0",
+                  "--mpi=none",
+                  "--input=none",
+                  "--job-name=rail-preflight"};
+    step.words.insert(step.words.end(), check.begin(), check.end());
+    for (const char* name :
+         {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", "SLURM_NTASKS_PER_NODE", "SLURM_CPU_BIND",
+          "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_EXCLUSIVE",
+          "SLURM_EXACT", "SLURM_GPUS_PER_TASK", "RAIL_PREFLIGHT"})
+        step.environment[name] = std::nullopt;
+    step.environment["RAIL_BIND"] = "off"; // all GPUs of the job, whichever a rank would have
+    return step;
+}
+
 Expected<void> requeue(const std::string& job) {
     const auto done = base::run_to_end({"scontrol", "requeue", job}, patience);
     if (!done) return Error{Code::unfit, done.error().text};
@@ -111,6 +137,9 @@ public:
     Started command_on(const Given& given, const Seats& seats, const Hosts& allocation,
                        const std::string& hostfile) const override {
         return run::command_on(given, seats, allocation, hostfile);
+    }
+    std::vector<OnHosts> on_each(const Words& check, const Hosts& hosts) const override {
+        return {{step_on(check, hosts), hosts}};
     }
     void kill_launches() override {
         auto steps = steps_of(name_);

@@ -25,6 +25,9 @@ base::Expected<Hosts> read_allocation(std::string_view line); // squeue's "%T %N
 std::set<std::string> steps_of(const std::string& job);
 void kill_steps(const std::set<std::string>& steps);
 
+// A step of one process on each host, with all GPUs of the job, beside all that the job starts. Pure.
+Started step_on(const Words& check, const Hosts& hosts);
+
 // Errors: Code::unfit with Slurm's reason.
 base::Expected<void> requeue(const std::string& job);
 

@@ -4,6 +4,7 @@
 #include "base/utf8.hpp"
 #include "sched/judge_flags.hpp"
 #include "sched/lsf/job_line.hpp"
+#include "sched/preflight_wish.hpp"
 
 #include <fmt/format.h>
 
@@ -23,9 +24,10 @@ struct Word {
     std::string_view word, flag;
 };
 constexpr std::array words_of_flags{
-    Word{"span", "rail-span"},        Word{"segment", "rail-segment"}, Word{"spares", "rail-spares"},
-    Word{"order", "rail-order"},      Word{"restart", "restart"},      Word{"restart_max", "restart-max"},
-    Word{"restart_on", "restart-on"}, Word{"ckpt", "ckpt-dir"},        Word{"keep", "rail-keep"},
+    Word{"span", "rail-span"},           Word{"segment", "rail-segment"}, Word{"spares", "rail-spares"},
+    Word{"order", "rail-order"},         Word{"restart", "restart"},      Word{"restart_max", "restart-max"},
+    Word{"restart_on", "restart-on"},    Word{"ckpt", "ckpt-dir"},        Word{"keep", "rail-keep"},
+    Word{"preflight", "rail-preflight"},
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -137,29 +139,12 @@ Expected<std::uint32_t> hosts_of(const Parameters& job, bool gang) {
                              slots->least)};
 }
 
-constexpr std::string_view off = "off";
+constexpr std::string_view preflight = "rail-preflight"; // is no hint: it is not for who places the job
 
-// --rail-preflight of sbatch, which must not be taken for granted here.
-Error no_preflight(std::string_view given) {
-    return {Code::unfit, fmt::format("{}: hosts are tried before a job begins under Slurm only: let the job "
-                                     "itself start `mpirun railcheck net --quick` first, or unset it",
-                                     given)};
-}
+using Given = std::vector<std::pair<std::string_view, std::string>>; // flags and their values
 
-} // namespace
-
-Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& get) {
-    if (const char* value = get("RAIL_PREFLIGHT"); value != nullptr && *value != '\0' && value != off)
-        return no_preflight(fmt::format("RAIL_PREFLIGHT={} in the environment", base::printable(value, 64)));
-    Hints hints;
-    for (const auto flag : hint_flags()) {
-        const std::string variable(hint_variable(flag));
-        const char* value = get(variable.c_str());
-        if (value == nullptr || *value == '\0') continue;
-        if (auto set = set_hint(hints, flag, value); !set)
-            return std::move(set).error().within(variable + " in the environment");
-    }
-    std::vector<std::pair<std::string_view, std::string>> given;
+Expected<Given> given_by(const std::vector<std::string>& words) {
+    Given given;
     for (const auto& word : words) {
         if (word == "-r") continue;
         for (const auto part : split(word, ',')) {
@@ -167,7 +152,8 @@ Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& ge
             const auto unknown = [&] {
                 return Error{Code::usage,
                              fmt::format("-a \"rail({})\": no such word; there are span=, segment=, spares=, "
-                                         "order=, restart=, restart_max=, restart_on= and ckpt=",
+                                         "order=, keep=, restart=, restart_max=, restart_on=, ckpt= and "
+                                         "preflight=",
                                          base::printable(part, 100))};
             };
             if (equals == std::string_view::npos) {
@@ -176,18 +162,48 @@ Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& ge
                 continue;
             }
             const auto name = trimmed(part.substr(0, equals));
-            if (name == "preflight" && trimmed(part.substr(equals + 1)) == off) continue;
-            if (name == "preflight")
-                return no_preflight(fmt::format("-a \"rail({})\"", base::printable(part, 64)));
             const auto known = std::find_if(words_of_flags.begin(), words_of_flags.end(),
                                             [&](const Word& each) { return each.word == name; });
             if (known == words_of_flags.end()) return unknown();
             given.emplace_back(known->flag, trimmed(part.substr(equals + 1)));
         }
     }
-    for (const auto& [flag, value] : given)
-        if (auto set = set_hint(hints, flag, value); !set) return std::move(set).error();
+    return given;
+}
+
+} // namespace
+
+Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& get) {
+    Hints hints;
+    for (const auto flag : hint_flags()) {
+        const std::string variable(hint_variable(flag));
+        const char* value = get(variable.c_str());
+        if (value == nullptr || *value == '\0') continue;
+        if (auto set = set_hint(hints, flag, value); !set)
+            return std::move(set).error().within(variable + " in the environment");
+    }
+    const auto given = given_by(words);
+    if (!given) return given.error();
+    for (const auto& [flag, value] : *given)
+        if (flag != preflight)
+            if (auto set = set_hint(hints, flag, value); !set) return std::move(set).error();
     return hints;
+}
+
+Expected<std::string> preflight_of(const std::vector<std::string>& words, const Getenv& get) {
+    const auto given = given_by(words);
+    if (!given) return given.error();
+    std::string wish;
+    for (const auto& [flag, value] : *given)
+        if (flag == preflight) wish = value;
+    const char* variable = get("RAIL_PREFLIGHT");
+    const bool inherited = wish.empty() && variable != nullptr;
+    if (inherited) wish = variable;
+    if (wish.empty()) return wish;
+    if (auto known = parse_preflight(wish); !known)
+        return inherited ? std::move(known).error().within("RAIL_PREFLIGHT in the environment")
+                         : std::move(known).error();
+    return wish;
 }
 
 Ptile ptile_of(std::string_view requirement) {
@@ -214,7 +230,10 @@ bool was_joined_from(std::string_view line, std::string_view script) {
     return without_joints(line) == without_joints(script);
 }
 
-Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Site& site, const Getenv& get) {
+Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Site& site, const Getenv& get,
+                            const std::string& wish) {
+    constexpr std::string_view off = "off";
+    const bool tried = !wish.empty() && wish != off;
     const auto queues = queues_of(job, site, get);
     auto hints = given;
     // A job that submits another passes its own variables on to it, meant or not.
@@ -230,7 +249,11 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
             "effect in queue {}",
             base::printable(queues.named, 100));
     }
-    if (hints.empty() && !queues.parking) return Rewritten{{}, note};
+    // Another esub, or this one by another name, has run before: what both say counts.
+    const auto line = job.text("LSB_SUB_COMMAND_LINE");
+    const auto former = line ? parse_job_line(*line) : std::nullopt;
+    const bool taken_back = wish == off && former && !former->preflight.empty();
+    if (hints.empty() && !queues.parking && !tried && !taken_back) return Rewritten{{}, note};
     if (queues.parking && queues.other)
         return Error{Code::usage, fmt::format("-q \"{}\": only some of these queues are placed by Railyard: "
                                               "name one",
@@ -250,12 +273,9 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
         return Error{Code::usage, fmt::format("-m \"{}\": Railyard chooses the hosts of this queue's jobs: "
                                               "leave it out",
                                               base::printable(trimmed(*hosts), 100))};
-    const auto line = job.text("LSB_SUB_COMMAND_LINE");
     if (!line)
         return Error{Code::unfit, "LSF does not say what the job's command is: lsf.conf needs "
                                   "LSB_SUB_COMMANDNAME=Y"};
-    // Another esub, or this one by another name, has run before: what both say counts.
-    const auto former = parse_job_line(*line);
     auto known = former.value_or(JobLine{{}, *line, false});
     auto name = name_for(known.line);
     if (!former && was_script(*line)) {
@@ -263,7 +283,7 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
         if (!input || !was_joined_from(*line, input->text) || input->text.find('\0') != std::string::npos) {
             constexpr std::string_view lost =
                 "a script on bsub's standard input that is no file reaches no esub whole";
-            if (hints.empty())
+            if (hints.empty() && !tried)
                 return Rewritten{{},
                                  fmt::format("{}: it is submitted as it is, and gets no host file and no "
                                              "variables of Railyard's",
@@ -287,6 +307,7 @@ Expected<Rewritten> rewrite(const Parameters& job, const Hints& given, const Sit
     auto judged = judge_flags(renewed(std::move(known.hints), hints), flagged);
     if (!judged) return std::move(judged).error();
     known.hints = std::move(judged->hints);
+    if (!wish.empty()) known.preflight = tried ? wish : std::string();
     // Of a job with --restart=auto that goes without saying.
     known.reruns = job.yes("LSB_SUB_RERUNNABLE") && !known.hints.restart.value_or(false);
 

@@ -40,9 +40,11 @@ using Getenv = std::function<const char*(const char*)>;
 // The flags of RAIL_* variables and, before these, of the words of bsub's -a "rail(span=unit,ckpt=/r7)":
 // span, segment, spares, order, restart, restart_max, restart_on, ckpt. LSF parts them at commas, so that a
 // word without = goes on with the one before it; "-r", which LSF itself gives, is passed over. Empty
-// variables count as not set. Errors (Code::usage): those of set_hint(), and a word that is no flag;
-// Code::unfit: a preflight, which is for Slurm.
+// variables count as not set. Errors (Code::usage): those of set_hint(), and a word that is no flag.
 base::Expected<Hints> flags_of(const std::vector<std::string>& words, const Getenv& get);
+// Likewise what they say of a preflight (RAIL_PREFLIGHT, preflight=); empty: nothing. Errors: those of
+// parse_preflight().
+base::Expected<std::string> preflight_of(const std::vector<std::string>& words, const Getenv& get);
 
 // The slots of each host that a resource requirement asks for: "span[ptile=8]".
 struct Ptile {
@@ -64,7 +66,8 @@ struct Rewritten {
 // goes to no parking queue. Within a job of Railyard's a wish for hosts that is inherited has
 // no effect in another queue. Errors are for the user: what the flags contradict, what can never be placed
 // (judge_flags.hpp), a command that cannot be carried, hosts or a queue that Railyard cannot place.
+// `preflight`: as preflight_of() has it.
 base::Expected<Rewritten> rewrite(const Parameters& job, const Hints& hints, const Site& site,
-                                  const Getenv& get);
+                                  const Getenv& get, const std::string& preflight = {});
 
 } // namespace sched::lsf

@@ -118,10 +118,12 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
 
     const auto hints = sched::lsf::flags_of(words, variable);
     if (!hints) return hints.error();
+    const auto preflight = sched::lsf::preflight_of(words, variable);
+    if (!preflight) return preflight.error();
     const auto conf =
         base::load_conf("", {base::ConfTable::placement, base::ConfTable::checkpoint, base::ConfTable::lsf});
     if (!conf) {
-        if (!hints->empty()) return conf.error();
+        if (!hints->empty() || !preflight->empty()) return conf.error();
         // As plain esub it runs for every job, and those are none of ours.
         say(fmt::format("{}; the job is submitted as it is", conf.error().text));
         return {};
@@ -132,7 +134,7 @@ Expected<void> judge_submission(const std::vector<std::string>& words) {
     site.program = sched::lsf::program_path("rail-lsf-run");
     site.input = input_of_bsub;
     if (!hints->empty()) site.capacity = capacity_by(*conf);
-    const auto rewritten = rewrite(**job, *hints, site, variable);
+    const auto rewritten = rewrite(**job, *hints, site, variable, *preflight);
     if (!rewritten) return rewritten.error();
     if (!rewritten->note.empty()) say(rewritten->note);
     if (rewritten->changes.empty()) return {};

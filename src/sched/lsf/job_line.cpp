@@ -12,7 +12,7 @@ namespace sched::lsf {
 namespace {
 
 constexpr std::string_view runner = "rail-lsf-run", line_flag = "line", reruns_flag = "reruns",
-                           hold_flag = "hold", by_user = "user";
+                           hold_flag = "hold", by_user = "user", preflight_flag = "rail-preflight";
 
 bool plain(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -124,6 +124,7 @@ std::string job_line(const JobLine& job, std::string_view program) {
     std::string out(program);
     for (const auto& [flag, value] : flags_in(job.hints))
         out += fmt::format(" --{}={}", flag, encode_value(value));
+    if (!job.preflight.empty()) out += fmt::format(" --{}={}", preflight_flag, encode_value(job.preflight));
     if (job.reruns) out += fmt::format(" --{}=yes", reruns_flag);
     if (job.held) out += fmt::format(" --{}={}", hold_flag, by_user);
     return out += fmt::format(" --{}={}", line_flag, encode_value(job.line));
@@ -147,6 +148,7 @@ std::optional<JobLine> parse_job_line(std::string_view text) {
         }
         found.reruns = found.reruns || (flag == reruns_flag && *value == "yes");
         if (flag == hold_flag) found.held = *value == by_user;
+        if (flag == preflight_flag) found.preflight = *value;
         const auto flags = hint_flags();
         if (std::find(flags.begin(), flags.end(), flag) == flags.end()) continue;
         if (!set_hint(found.hints, flag, *value)) return {};

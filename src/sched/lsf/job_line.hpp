@@ -28,6 +28,7 @@ struct JobLine {
     // Its user submitted it held (bsub -H): --hold=user, before the line. Said where esub.rail holds all
     // gangs, whose holds could not be told from his otherwise.
     bool held = false;
+    std::string preflight{}; // as parse_preflight() takes it; empty: its hosts are not tried
     bool operator==(const JobLine&) const = default;
 };
 

@@ -1,5 +1,5 @@
 #include "spank/options.hpp"
-#include "spank/preflight_wish.hpp"
+#include "sched/preflight_wish.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -136,12 +136,12 @@ TEST_CASE("spank options: the socket may stand in a folder of the node") {
 }
 
 TEST_CASE("spank options: a preflight is quick or full, and between hosts where that is asked for") {
-    CHECK(spank::parse_preflight("off").value() == spank::PreflightWish{0, false});
-    CHECK(spank::parse_preflight("quick").value() == spank::PreflightWish{1, false});
-    CHECK(spank::parse_preflight("full,net").value() == spank::PreflightWish{2, true});
+    CHECK(sched::parse_preflight("off").value() == sched::PreflightWish{0, false});
+    CHECK(sched::parse_preflight("quick").value() == sched::PreflightWish{1, false});
+    CHECK(sched::parse_preflight("full,net").value() == sched::PreflightWish{2, true});
     for (const char* bad : {"", "on", "off,net", "quick,", "quick,nccl", "quick,net,net", ",net"}) {
         INFO(bad);
-        CHECK_FALSE(spank::parse_preflight(bad));
+        CHECK_FALSE(sched::parse_preflight(bad));
     }
     Options options;
     const auto refused = options.set_flag(spank::flag_index("rail-preflight"), "fast");

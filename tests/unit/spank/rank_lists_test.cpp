@@ -137,6 +137,15 @@ TEST_CASE("rank lists: those of another job are recognised") {
     CHECK_FALSE(spank::same_hosts({}, {}));
 }
 
+TEST_CASE("rank lists: what railrun prints reads back, and half of it is nothing") {
+    CHECK(spank::read_rank_lists("RAIL_NODELIST=n[4,6]\nRAIL_SPARE_NODELIST=n2\n") ==
+          RankLists{{"n4", "n6"}, {"n2"}});
+    for (const char* none :
+         {"", "RAIL_NODELIST=n4\n", "RAIL_SPARE_NODELIST=n4", "RAIL_NODELIST=n[4\nRAIL_SPARE_NODELIST=n2\n",
+          "RAIL_NODELIST\nRAIL_SPARE_NODELIST\n", "railrun: n2 fails\n"})
+        CHECK_FALSE(spank::read_rank_lists(none));
+}
+
 TEST_CASE("rank lists: Slurm's counts") {
     using Counts = std::vector<std::uint32_t>;
     CHECK(spank::expand_counts("2(x3),1") == Counts{2, 2, 2, 1});

@@ -65,6 +65,28 @@ class LsfRun(unittest.TestCase):
             hosts = next(line for line in done.stdout.splitlines() if line.startswith("RAIL_HOSTFILE=")).partition("=")[2]
             self.assertFalse(pathlib.Path(hosts).exists(), "the host file outlived its job")
 
+    def test_a_preflight_gives_the_place_of_a_host_that_fails_to_a_spare(self):
+        """railcheck is made up, and LSF's way to other hosts: what would run there runs here, and says so."""
+        (self.home / "lsrun").write_text(f'#!/bin/sh\n[ "$1 $3" = "-m --" ] || exit 9\nexport ON=$2\nshift 3\nexec "$@"\n')
+        (self.home / "railcheck").write_text(
+            '#!/bin/sh\necho "$ON: $*" >>"$TMPDIR/words"\n'
+            '[ $ON = n2 ] && echo \'{"host":"n2","check":"disk.read","component":"/x","verdict":"bad","says":"a bit is another"}\'\n'
+            'echo \'{"host":"\'$ON\'","check":"preflight","component":"host","verdict":"measured","value":1,"unit":"s"}\'\n')
+        for name in ("lsrun", "railcheck"):
+            (self.home / name).chmod(0o755)
+        done = self.run_line("echo $RAIL_NODELIST $RAIL_SPARE_NODELIST; sed 1d $RAIL_HOSTFILE | uniq", "--rail-spares=1", "--rail-preflight=quick,net",
+                             PATH=f"{self.home}:{os.environ['PATH']}", RAIL_RAILCHECK=str(self.home / "railcheck"))
+        self.assertEqual((done.returncode, done.stdout), (0, "n[4,6] n2\nn4\nn6\n"), done.stderr)
+        self.assertIn("preflight of 3 hosts took", done.stderr)
+        self.assertIn("n2 /x: disk.read: a bit is another\n", done.stderr)
+        words = sorted((self.home / "words").read_text().splitlines())
+        self.assertEqual(words[1], "n4: preflight --level=1 --deadline=7s --net --hosts=n[2,4,6] --rank=1")
+        # Nothing can be tried: it is said, and the line runs.
+        done = self.run_line("echo $RAIL_NODELIST", "--rail-spares=1", "--rail-preflight=quick", PATH=f"{self.home}:{os.environ['PATH']}",
+                             RAIL_RAILCHECK="/nonexistent/railcheck")
+        self.assertEqual((done.returncode, done.stdout), (0, "n[4,2]\n"))
+        self.assertIn("/nonexistent/railcheck could not be run on n[2,4,6]: rail-lsf-rsh ended with status", done.stderr)
+
     def test_ranks_follow_the_fabric(self):
         subprocess.run([f"{BUILD}/railtopo", "synth", "--out", self.home / "fabric.json", "units=2 hosts=2 rails=2 prefix=n"],
                        check=True, capture_output=True)

@@ -109,6 +109,19 @@ TEST_CASE("signals that were ours to wait for are the line's to have") {
     CHECK(ended("grep -q '^SigBlk:.0*$' /proc/self/status", [](pid_t) {}) == 0);
 }
 
+TEST_CASE("what runs after another gets signals as the first did") {
+    const auto child = ::fork();
+    if (child == 0) {
+        const restart::lsf::Watching watching{1h, [] {}, [](int) {}};
+        static_cast<void>(restart::lsf::run("exit 0", watching).has_value());
+        const auto status = restart::lsf::run("kill -TERM $$; exit 0", watching);
+        ::_exit(status ? *status : 255);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    CHECK(WEXITSTATUS(status) == 128 + SIGTERM);
+}
+
 TEST_CASE("a look is taken at once") {
     int looks = 0;
     const auto status = restart::lsf::run("exit 3", {1h, [&] { ++looks; }, [](int) {}});

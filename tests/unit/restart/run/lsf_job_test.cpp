@@ -99,6 +99,16 @@ TEST_CASE("what cannot start a launch under LSF is refused") {
     CHECK(check_lsf_command({{"mpirun", "-np", "3", "train"}, in(script()), true}, first));
 }
 
+TEST_CASE("a check runs on each host by itself, and is told who takes part") {
+    const auto all = lsf_on_each({"/opt/rail check", "preflight"}, {"n2", "n4"}, "/rsh");
+    REQUIRE(all.size() == 2);
+    CHECK(all[1].hosts == Hosts{"n4"});
+    CHECK(all[1].started.words ==
+          Words{"/rsh", "n4", "'/opt/rail check'", "'preflight'", "'--hosts=n[2,4]'", "--rank=1"});
+    CHECK(value(all[1].started, "RAIL_BIND") == "off");
+    CHECK(lsf_on_each({"a'b"}, {"n2"}, "/rsh")[0].started.words[2] == "'a'\\''b'");
+}
+
 TEST_CASE("railrun finds out whose job it is part of") {
     CHECK_THAT(own_job(in({})).error().text,
                Catch::Contains("SLURM_JOB_ID is not set") && Catch::Contains("LSB_JOBID"));

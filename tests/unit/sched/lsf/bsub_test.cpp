@@ -137,17 +137,34 @@ TEST_CASE("flags come from the environment and from bsub's -a, which counts firs
               std::string::npos);
 }
 
-TEST_CASE("a preflight, which LSF's jobs have not, is refused by a sentence and not passed over") {
+TEST_CASE("a preflight goes into the command of any job, by word or variable") {
     const Variables wanted{{"RAIL_PREFLIGHT", "quick,net"}};
-    CHECK(
-        flags_of({}, in(wanted)).error().text ==
-        "RAIL_PREFLIGHT=quick,net in the environment: hosts are tried before a job begins under Slurm only: "
-        "let the job itself start `mpirun railcheck net --quick` first, or unset it");
-    CHECK(flags_of({"span=unit", "preflight=quick", "net"}, in(nothing))
+    CHECK(preflight_of({}, in(nothing)).value().empty());
+    CHECK(preflight_of({}, in(wanted)).value() == "quick,net");
+    const std::vector<std::string> words{"span=unit", "preflight=full", "net"};
+    CHECK(preflight_of(words, in(wanted)).value() == "full,net");
+    CHECK(flags_of(words, in(nothing)).value() == flags({"span=unit"}));
+    CHECK(preflight_of({"preflight=off"}, in(wanted)).value() == "off");
+    const Variables bad{{"RAIL_PREFLIGHT", "fast"}};
+    CHECK(preflight_of({}, in(bad))
               .error()
-              .text.starts_with("-a \"rail(preflight=quick)\": hosts are tried"));
-    const Variables none{{"RAIL_PREFLIGHT", "off"}};
-    CHECK(flags_of({"preflight=off"}, in(none)).value().empty());
+              .text.starts_with(
+                  "RAIL_PREFLIGHT in the environment: --rail-preflight=fast: must be off, quick or full"));
+
+    const auto line_of = [](const std::string& text, const std::string& preflight) {
+        const auto done = rewrite(parameters(text), {}, site, in(nothing), preflight);
+        REQUIRE(done);
+        return done->changes.text("LSB_SUB_COMMAND_LINE").value_or("(as it is)");
+    };
+    const auto normal = job("LSB_SUB_QUEUE=\"normal\"\n");
+    const std::string tried = "/bin/rail-lsf-run --rail-preflight=quick,net --line=./train.sh";
+    CHECK(line_of(normal, "quick,net") == tried);
+    CHECK(line_of(normal, "off") == "(as it is)");
+    // What an esub before this one asked for stays, unless this one is told otherwise.
+    const auto again = job("LSB_SUB_QUEUE=\"normal\"\n", tried);
+    CHECK(line_of(again, "off") == "/bin/rail-lsf-run --line=./train.sh");
+    CHECK(line_of(job(gang, tried), "") == tried);
+    CHECK(parse_job_line(tried)->preflight == "quick,net");
 }
 
 TEST_CASE("the slots of each host are read where they are said plainly") {

@@ -68,6 +68,16 @@ TEST_CASE("a job's line reads back as it was written, whatever it holds") {
     }
 }
 
+TEST_CASE("a preflight stands in a line beside the flags, which keep it") {
+    JobLine job{hints_of({{"restart", "auto"}}), "./a"};
+    job.preflight = "quick,net";
+    const auto text = job_line(job, program);
+    CHECK(text == std::string(program) + " --restart=auto --rail-preflight=quick,net --line=./a");
+    CHECK(parse_job_line(text) == job);
+    CHECK(parse_job_line(job_line(hints_of({{"rail-spares", "2"}}), text, program))->preflight ==
+          "quick,net");
+}
+
 TEST_CASE("a line that is one already keeps its flags but for newer ones") {
     const auto first = job_line(hints_of({{"rail-span", "unit@30m"}, {"restart", "auto"}}), "./a b", program);
     const auto second =

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace spank {
+namespace sched {
 
 struct PreflightWish {
     int level = 0; // of railcheck(8): 0 is off, 1 quick, 2 full
@@ -17,4 +17,4 @@ struct PreflightWish {
 // be …".
 base::Expected<PreflightWish> parse_preflight(std::string_view text);
 
-} // namespace spank
+} // namespace sched

@@ -1,10 +1,10 @@
-#include "spank/preflight_wish.hpp"
+#include "sched/preflight_wish.hpp"
 
 #include "base/utf8.hpp"
 
 #include <fmt/format.h>
 
-namespace spank {
+namespace sched {
 
 base::Expected<PreflightWish> parse_preflight(std::string_view text) {
     PreflightWish wish;
@@ -21,4 +21,4 @@ base::Expected<PreflightWish> parse_preflight(std::string_view text) {
     return wish;
 }
 
-} // namespace spank
+} // namespace sched
