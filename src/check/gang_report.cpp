@@ -25,6 +25,19 @@ const GangRunDone* run_of(const GangReport& report, std::size_t member, const st
     return found == report.runs.rend() ? nullptr : &*found;
 }
 
+// "slows the gang: with n1 it reaches 49.8 Gb/s"
+std::string how(const GangReport& report, std::size_t member) {
+    const auto some = report.verdict.rails_of.find(member);
+    const auto* run =
+        run_of(report, member,
+               some != report.verdict.rails_of.end() ? std::optional(some->second.front()) : std::nullopt);
+    if (run == nullptr) return "slows the gang";
+    const auto& pair = run->run.members;
+    return fmt::format("slows the gang: with {} it reaches {}",
+                       report.hosts[pair[0] == member ? pair[1] : pair[0]],
+                       run->error.empty() ? value_of(report, run->reached) : run->error);
+}
+
 std::string words(const std::vector<int>& rails) {
     return fmt::format("rail{} {}", rails.size() == 1 ? "" : "s", fmt::join(rails, ", "));
 }
@@ -41,16 +54,8 @@ std::vector<std::string> GangReport::findings() const {
     for (const auto member : verdict.slow) {
         const auto rails_slow = verdict.rails_of.find(member);
         const bool some = rails_slow != verdict.rails_of.end();
-        const auto* run =
-            run_of(*this, member, some ? std::optional(rails_slow->second.front()) : std::nullopt);
-        auto line = fmt::format("{}{}{} slows the gang", hosts[member], some ? " " : "",
-                                some ? words(rails_slow->second) : "");
-        if (run != nullptr) {
-            const auto& pair = run->run.members;
-            line += fmt::format(": with {} it reaches {}", hosts[pair[0] == member ? pair[1] : pair[0]],
-                                run->error.empty() ? value_of(*this, run->reached) : run->error);
-        }
-        lines.push_back(std::move(line));
+        lines.push_back(fmt::format("{}{}{} {}", hosts[member], some ? " " : "",
+                                    some ? words(rails_slow->second) : "", how(*this, member)));
     }
     if (!verdict.rails.empty())
         lines.push_back(fmt::format("{} slow{} the gang on all its hosts", words(verdict.rails),
@@ -75,6 +80,32 @@ std::string print(const GangReport& report) {
                         report.sound > 0 ? fmt::format(" of {}", value_of(report, report.sound)) : "",
                         report.is_sound() ? "nothing is slow" : "see above");
     return text;
+}
+
+std::vector<restart::CheckWord> words_of(const GangReport& report) {
+    const auto& verdict = report.verdict;
+    std::vector<restart::CheckWord> told;
+    const auto add = [&](std::string host, std::string component, restart::CheckVerdict is,
+                         std::string says) {
+        told.push_back({std::move(host), report.test, std::move(component), is, {}, {}, {}, std::move(says)});
+    };
+    for (const auto member : verdict.slow) {
+        const auto some = verdict.rails_of.find(member);
+        add(report.hosts[member], some != verdict.rails_of.end() ? words(some->second) : "all rails",
+            restart::CheckVerdict::bad, how(report, member));
+    }
+    if (!verdict.rails.empty())
+        add({}, words(verdict.rails), restart::CheckVerdict::warning, "slow on all hosts of the gang");
+    else if (verdict.all || verdict.together)
+        add({}, "gang", restart::CheckVerdict::warning, report.findings().front());
+    else if (verdict.slow.empty() && !verdict.error.empty())
+        add({}, "gang", restart::CheckVerdict::not_run, verdict.error);
+    if (!told.empty()) return told;
+    add({}, "gang", restart::CheckVerdict::sound, {});
+    if (!report.runs.empty()) told.back().value = report.runs.front().reached;
+    if (report.sound > 0) told.back().expected = report.sound;
+    told.back().unit = report.unit;
+    return told;
 }
 
 json::object to_json(const GangReport& report) {

@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "check/gang_search.hpp"
+#include "restart/wire/check_word.hpp"
 
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ struct GangReport {
 };
 
 std::string print(const GangReport& report);
+// As a preflight says it: a member that is slow is bad, what no single host is to blame for a warning.
+std::vector<restart::CheckWord> words_of(const GangReport& report);
 // {"test":…,"unit":…,"hosts":[…],"rails":2,"reached":…,"sound":…,"least":…,"slow":[{"host":…,"rails":[…]}],
 // …}: railcheck(8).
 boost::json::object to_json(const GangReport& report);

@@ -1,8 +1,11 @@
 #include "check/preflight_command.hpp"
 
 #include "base/hostlist.hpp"
+#include "check/cuda_check.hpp"
+#include "check/net/devices.hpp"
 #include "check/words.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -24,6 +27,27 @@ void tell(const CheckWord& word) {
 
 CheckWord net_word(std::string host, std::string component, Verdict verdict, std::string says) {
     return {std::move(host), "net.bandwidth", std::move(component), verdict, {}, {}, {}, std::move(says)};
+}
+
+// How many processes of railcheck nccl have a GPU of their own here that nobody uses, and a rail.
+CheckWord places_of(const Request& request, const net::NetOptions& options, const std::string& host) {
+    CheckWord word{host, std::string(restart::nccl_places), "gpus", Verdict::not_run};
+    Result why;
+    const auto gpus = cuda_devices("nccl", request, why);
+    word.says = why.says;
+    if (gpus.empty()) return word;
+    for (const auto& gpu : gpus)
+        if (!gpu.used_by.empty()) {
+            word.says = fmt::format("{} uses {}: nothing was put on it", gpu.used_by, gpu.part.name);
+            return word;
+        }
+    const auto devices = net::devices_of(options.devices, request.fabric, request.host);
+    word.says = devices ? "" : devices.error().text;
+    if (!devices) return word;
+    word.verdict = Verdict::measured;
+    word.value = static_cast<double>(std::min(gpus.size(), devices->size()));
+    word.unit = "processes";
+    return word;
 }
 
 // This host's name as its resource manager has it, who asked: `otherwise` where it does not say.
@@ -77,6 +101,8 @@ void PreflightCommand::add_options(base::Words& words) {
     add_level(words, checks_.level, 2,
               "1: less than 2 s a check; 2: less than 1 min, as for the checks by themselves");
     words.add_flag("--net", with_net_, "Measure between the hosts of the step, too");
+    words.add_flag("--nccl", with_nccl_,
+                   "Say how many processes of railcheck nccl have a GPU and a rail here");
     words.add_option("--deadline", net_.whole, "Within which the hosts' measuring among themselves ends")
         ->type_name("TIME")
         ->capture_default_str();
@@ -121,6 +147,7 @@ int PreflightCommand::run(const base::Cli& cli) {
             for (const auto& word : words_of(**outcome))
                 tell(word);
     }
+    if (with_nccl_) tell(places_of(*request, net_, host));
     CheckWord end{host, std::string(restart::preflight_ended), "host", Verdict::measured};
     end.value = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     end.unit = "s";

@@ -21,7 +21,7 @@ public:
 private:
     CheckOptions checks_;
     net::NetOptions net_;
-    bool with_net_ = false;
+    bool with_net_ = false, with_nccl_ = false;
 };
 
 } // namespace check

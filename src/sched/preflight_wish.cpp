@@ -8,15 +8,26 @@ namespace sched {
 
 base::Expected<PreflightWish> parse_preflight(std::string_view text) {
     PreflightWish wish;
-    const auto comma = text.find(',');
-    const auto how = text.substr(0, comma), more = comma == text.npos ? "" : text.substr(comma + 1);
+    auto rest = text;
+    const auto next = [&rest] {
+        const auto word = rest.substr(0, rest.find(','));
+        rest.remove_prefix(word.size());
+        return word;
+    };
+    const auto how = next();
     wish.level = how == "quick" ? 1 : how == "full" ? 2 : 0;
-    wish.net = more == "net";
-    const bool sound = wish.level == 0 ? text == "off" : comma == text.npos || wish.net;
+    bool sound = wish.level > 0 || text == "off";
+    while (sound && !rest.empty()) {
+        rest.remove_prefix(1);
+        const auto more = next();
+        auto* part = more == "net" ? &wish.net : more == "nccl" ? &wish.nccl : nullptr;
+        sound = part != nullptr && !*part;
+        if (sound) *part = true;
+    }
     if (!sound)
         return base::Error{base::Code::usage,
                            fmt::format("--rail-preflight={}: must be off, quick or full, or one of these two "
-                                       "with ,net",
+                                       "with ,net, with ,nccl or with both",
                                        base::printable(text, 64))};
     return wish;
 }

@@ -9,12 +9,12 @@ namespace sched {
 
 struct PreflightWish {
     int level = 0; // of railcheck(8): 0 is off, 1 quick, 2 full
-    bool net = false;
+    bool net = false, nccl = false;
     bool operator==(const PreflightWish&) const = default;
 };
 
-// "off", "quick", "full", the last two also with ",net". Errors (Code::usage): "--rail-preflight=fast: must
-// be …".
+// "off", "quick", "full", the last two also with ",net", ",nccl" or both. Errors (Code::usage):
+// "--rail-preflight=fast: must be …".
 base::Expected<PreflightWish> parse_preflight(std::string_view text);
 
 } // namespace sched

@@ -34,8 +34,9 @@ constexpr std::array<Flag, flag_count> table = {{
      "tell each host's agent which ways UCX takes in the job's processes (watch), with UCX's statistics "
      "(stats)",
      false},
-    {"rail-preflight", "RAIL_PREFLIGHT", "off|quick|full[,net]",
-     "try the job's hosts before its script begins, and between them (net); leave those that fail", false},
+    {"rail-preflight", "RAIL_PREFLIGHT", "off|quick|full[,net][,nccl]",
+     "try the job's hosts before its script begins, and between them (net, nccl); leave those that fail",
+     false},
 }};
 
 base::Expected<void> check(const Flag& flag, std::string_view value) {

@@ -1,6 +1,7 @@
 """The preflight of a job (--rail-preflight): its hosts are tried before its script begins, and who fails is left."""
 
 import re
+import shutil
 
 from railcluster.cluster import Options
 from railcluster.process import wait_for
@@ -116,6 +117,46 @@ def test_a_slow_cable_without_a_spare_moves_the_job(cluster):
         holds(named, f"its user asks for {slow} by name (--nodelist): the job starts all the same", "the reason")
         holds(named, "\nran", "the script")
         check("drain" not in cluster.out("sinfo", "-h", "-n", slow, "-o", "%T"), "a user's own check drained a host")
+
+
+@alone
+def test_nccl_finds_the_host_that_slows_it(cluster):
+    """By doubles of CUDA and NCCL, whose ring goes over the cables. What each host says of itself is made up: its checks over the
+    doubles would take longer than a quick preflight may."""
+    if shutil.which("mpirun") is None:
+        skip("Open MPI is not installed")
+    build, gpus = cluster.options.build.resolve(), cluster.root / "gpus"
+    doubles = build / "tests" / "doubles"
+    if not (doubles / "libnccl.so.2").exists():
+        skip("the doubles of CUDA and NCCL are not built")
+    with Cables(cluster) as rails:
+        gpus.write_text(f"count={RAILS}\nmem_mib=16\n")
+        program = cluster.root / "lib" / "railcheck"
+        program.write_text(f"""#!/bin/sh
+if [ $1 = preflight ]; then
+    case " $* " in *" --nccl "*) ;; *) exit 1 ;; esac
+    for word in nccl.places preflight; do
+        echo '{{"host":"'$SLURMD_NODENAME'","check":"'$word'","component":"gpus","verdict":"measured","value":{RAILS},"unit":"s"}}'
+    done
+    exit 0
+fi
+export RAIL_CUDA_STATE={gpus} OMPI_MCA_mpi_yield_when_idle=1
+exec {build}/railcheck "$@" --size=256K --least=30 --devices={rails.names} --library={doubles}/libcuda.so.1 --library={doubles}/libnccl.so.2
+""")
+        text = output_of(cluster, "-N4", "-w", "n[001-004]", "--rail-preflight=full,nccl", script="echo runs on $RAIL_NODELIST", seconds=180)
+        equal(took(text)[3], "all pass", f"sound hosts: {text}")
+        rails.rate("n003", 1, MBIT // 8)
+        text = output_of(cluster, "-N4", "-w", "n[001-004]", "--rail-spares=1", "--rail-preflight=full,nccl",
+                         script="echo $RAIL_SPARE_NODELIST stands by", seconds=180)
+        equal(took(text)[3], "n003 fails", f"what it says: {text}")
+        holds(text, "n003 rail 1: nccl.all_reduce: slows the gang: with n00", "what is named")
+        holds(text, "n003 stands by", "the order")
+        # Its library is not there: that is said once, and no reason not to start.
+        program.write_text(program.read_text().replace(f"{doubles}/libnccl.so.2", "/nonexistent/libnccl.so.2"))
+        text = output_of(cluster, "-N4", "-w", "n[001-004]", "--rail-preflight=quick,nccl", script="echo ran")
+        holds(text, "/nonexistent/libnccl.so.2", "the reason")
+        equal(text.count("not tried: "), 1, f"how often it is said: {text}")
+        holds(text, "\nran", "the script")
 
 
 def test_without_railcheck_the_job_starts(cluster):

@@ -47,6 +47,12 @@ base::Expected<std::uint64_t> bytes_of(std::string_view text) {
     return *count << (unit == 'K' ? 10 : 20);
 }
 
+// As Slurm has it, where it says so.
+std::string own_host() {
+    const char* node = std::getenv("SLURMD_NODENAME");
+    return node != nullptr ? node : net::own_name();
+}
+
 std::string phrase(const GangRun& run, const std::vector<std::string>& names) {
     return fmt::format("{} of {} hosts, {} to {}{}", run.members.size(), names.size(),
                        names[run.members.front()], names[run.members.back()],
@@ -112,6 +118,24 @@ void MpiCommand::add_options(base::Words& words) {
         ->repeatable()
         ->type_name("FILE");
     add_json(words, as_json_);
+    words.add_flag("--lines", lines_, "Print a line of JSON a result, as railcheck preflight does");
+}
+
+// What keeps this process from taking part.
+void MpiCommand::complain(const std::string& host, const std::string& text) const {
+    if (lines_) {
+        fmt::print("{}", restart::to_line({host,
+                                           fmt::format("{}.start", name()),
+                                           "gang",
+                                           restart::CheckVerdict::not_run,
+                                           {},
+                                           {},
+                                           {},
+                                           text}));
+        std::fflush(stdout);
+        return;
+    }
+    fmt::print(stderr, "railcheck {}: {}: {}\n", name(), host, text);
 }
 
 base::Expected<MpiCommand::Plan> MpiCommand::plan() const {
@@ -132,8 +156,7 @@ base::Expected<MpiCommand::Plan> MpiCommand::plan() const {
     const auto local = local_of([](const char* name) -> const char* { return std::getenv(name); });
     if (!local) return local.error();
     plan.local = *local;
-    const char* node = std::getenv("SLURMD_NODENAME");
-    plan.own_name = node != nullptr ? node : net::own_name();
+    plan.own_name = own_host();
     const auto conf = base::load_conf(config_);
     if (!conf) return conf.error();
     const auto fabric = net::fabric_for(*conf, fabric_);
@@ -202,7 +225,8 @@ base::Expected<int> MpiCommand::take_part() const {
     keep_to(plan->device);
     const auto calls = open_mpi(libraries_);
     if (!calls) return calls.error();
-    const GiveUp give_up(plan->whole, fmt::format("railcheck {}: {}", name(), plan->own_name));
+    const GiveUp give_up(plan->whole,
+                         [this, own = plan->own_name](const std::string& text) { complain(own, text); });
     auto make = mpi_collectives(*calls);
     std::string version;
     if (over_ == Over::nccl) {
@@ -218,7 +242,7 @@ base::Expected<int> MpiCommand::take_part() const {
     const auto status = gang->leads() ? lead(*gang, *plan, version) : serve(*gang);
     // The others wait for this one, and MPI ends them.
     if (!status) {
-        fmt::print(stderr, "railcheck {}: {}: {}\n", name(), plan->own_name, status.error().text);
+        complain(plan->own_name, status.error().text);
         calls->MPI_Abort(calls->ompi_mpi_comm_world, base::exit_usage);
     }
     return status;
@@ -244,7 +268,7 @@ boost::json::object told_of(const Gang& gang, const std::string& nccl, boost::js
 base::Expected<int> MpiCommand::lead(Gang& gang, const Plan& plan, const std::string& nccl) const {
     if (gang.seat().hosts < 2)
         return base::Error{base::Code::usage, "one host is no gang: start it on two hosts or more"};
-    const bool terminal = !as_json_ && ::isatty(STDERR_FILENO) != 0;
+    const bool terminal = !as_json_ && !lines_ && ::isatty(STDERR_FILENO) != 0;
     const auto progress = [&](const std::string& text) {
         say_where(text);
         if (terminal) fmt::print(stderr, "\r{}\033[K", text);
@@ -258,6 +282,9 @@ base::Expected<int> MpiCommand::lead(Gang& gang, const Plan& plan, const std::st
         sound = sound && report->is_sound();
         if (as_json_)
             told.push_back(to_json(*report));
+        else if (lines_)
+            for (const auto& word : words_of(*report))
+                fmt::print("{}", restart::to_line(word));
         else
             fmt::print("{}", print(*report));
     }
@@ -269,6 +296,10 @@ base::Expected<int> MpiCommand::lead(Gang& gang, const Plan& plan, const std::st
 
 int MpiCommand::run(const base::Cli& cli) const {
     const auto status = take_part();
+    if (!status && lines_) {
+        complain(own_host(), status.error().text);
+        return base::exit_usage;
+    }
     if (!status) return cli.fail(status.error());
     return base::finish_output(cli, *status);
 }

@@ -26,6 +26,7 @@ private:
     using Progress = std::function<void(const std::string&)>; // hears a phrase before each run
     base::Expected<GangReport> search(Gang& gang, const Plan& plan, Operation operation,
                                       const Progress& progress) const;
+    void complain(const std::string& host, const std::string& text) const;
     const char* name() const { return over_ == Over::nccl ? "nccl" : "mpi"; }
     base::Expected<int> take_part() const;
     base::Expected<int> lead(Gang& gang, const Plan& plan, const std::string& nccl) const;
@@ -38,7 +39,7 @@ private:
     std::string size_ = "8M";
     int least_ = 80, times_ = 3;
     int expected_ = 0; // Gb/s; 0: not said
-    bool as_json_ = false;
+    bool as_json_ = false, lines_ = false;
 };
 
 } // namespace check::mpi

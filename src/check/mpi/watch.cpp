@@ -20,12 +20,12 @@ void say_where(std::string what) {
     where = std::move(what);
 }
 
-GiveUp::GiveUp(base::Duration whole, std::string who)
-    : thread_([this, whole, who = std::move(who)] {
+GiveUp::GiveUp(base::Duration whole, std::function<void(const std::string&)> tell)
+    : thread_([this, whole, tell = std::move(tell)] {
           std::unique_lock lock(mutex_);
           if (over_.wait_for(lock, whole, [this] { return done_; })) return;
           const std::lock_guard at(where_mutex);
-          fmt::print(stderr, "{}: not done within {}: {}\n", who, base::format_duration(whole), where);
+          tell(fmt::format("not done within {}: {}", base::format_duration(whole), where));
           ::_exit(base::exit_usage);
       }) {}
 

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,9 +16,9 @@ void say_where(std::string what);
 
 class GiveUp {
 public:
-    // After `whole` the process says "WHO: not done within 10m: WHERE" on standard error and ends with status
-    // 2, without its library, which the launcher ends on all hosts then.
-    GiveUp(base::Duration whole, std::string who);
+    // After `whole` the process tells "not done within 10m: WHERE" and ends with status 2, without its
+    // library, which the launcher ends on all hosts then. `tell` is called by another thread.
+    GiveUp(base::Duration whole, std::function<void(const std::string&)> tell);
     ~GiveUp();
     GiveUp(const GiveUp&) = delete;
     GiveUp& operator=(const GiveUp&) = delete;

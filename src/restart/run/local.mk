@@ -6,6 +6,7 @@ libry_run_la_SOURCES = \
 	%D%/course.cpp %D%/course.hpp \
 	%D%/left_over.cpp %D%/left_over.hpp \
 	%D%/lsf_job.cpp %D%/lsf_job.hpp \
+	%D%/nameless_file.hpp \
 	%D%/options.cpp %D%/options.hpp \
 	%D%/own_job.cpp %D%/own_job.hpp \
 	%D%/preflight.cpp %D%/preflight.hpp \

@@ -7,6 +7,7 @@
 #include "restart/lsf/shell.hpp"
 #include "restart/run/left_over.hpp"
 #include "sched/lsf/program_path.hpp"
+#include "spank/environment.hpp"
 
 #include <fmt/format.h>
 
@@ -63,6 +64,17 @@ public:
     }
     std::vector<OnHosts> on_each(const Words& check, const Hosts& hosts) const override {
         return lsf_on_each(check, hosts, sched::lsf::program_path("rail-lsf-rsh"));
+    }
+    Started by_mpi(const Words& check, const Hosts& hosts, std::size_t each,
+                   const std::string& hostfile) const override {
+        Words words{"mpirun", "-np", fmt::format("{}", hosts.size() * each), "--map-by",
+                    fmt::format("ppr:{}:node", each)};
+        words.insert(words.end(), check.begin(), check.end());
+        auto started = command_on({words, get_, true}, {hosts, {}}, hosts, hostfile);
+        for (const auto& name : spank::claimed("RAIL_EXPORTS", get_))
+            started.environment[name] = std::nullopt;
+        started.environment["RAIL_BIND"] = "off";
+        return started;
     }
     void kill_launches() override {} // the launcher is killed by railrun; what it leaves, before the next
     void clear_before_launch() override { left_over_.end(); }

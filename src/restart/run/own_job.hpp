@@ -8,6 +8,7 @@
 #include "restart/run/command.hpp"
 #include "restart/run/seats.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -43,6 +44,11 @@ public:
     // it prints. Each is to be told that `hosts` take part, in this order, where the resource manager's
     // launcher does not say so.
     virtual std::vector<OnHosts> on_each(const Words& check, const Hosts& hosts) const = 0;
+
+    // An MPI program that is `check`, `each` processes on each of these hosts, in blocks of hosts, with all
+    // GPUs of the job. `hostfile`: the path at which its launcher finds the hosts.
+    virtual Started by_mpi(const Words& check, const Hosts& hosts, std::size_t each,
+                           const std::string& hostfile) const = 0;
 
     // Ends by force what the launches that have been begun still run; what was there before stays. Takes
     // seconds at most.

@@ -4,6 +4,7 @@
 #include "base/unique_fd.hpp"
 #include "base/units.hpp"
 #include "restart/ckpt/agent.hpp"
+#include "restart/run/nameless_file.hpp"
 #include "restart/run/process.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,9 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <list>
+#include <map>
 #include <poll.h>
+#include <set>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -30,6 +33,8 @@ using Clock = std::chrono::steady_clock;
 
 // All of it, and the part of it for the hosts' own measuring: starting and ending a step takes time, too.
 constexpr std::chrono::seconds quick_most{10}, full_most{180};
+// And of what follows with NCCL, whose communicators alone take seconds.
+constexpr std::chrono::seconds quick_nccl{20}, full_nccl{60};
 constexpr std::chrono::seconds step_needs{3};
 // For restartd's answer, which may have to read its resource manager first; and for the job's end.
 constexpr std::chrono::seconds answer_most{20}, end_most{60};
@@ -50,6 +55,7 @@ Words words_of(const Hosts& hosts, const sched::PreflightWish& wish, const std::
     Words words{railcheck, "preflight", fmt::format("--level={}", wish.level),
                 fmt::format("--deadline={}s", (most - step_needs).count())};
     if (wish.net && hosts.size() > 1) words.emplace_back("--net");
+    if (wish.nccl && hosts.size() > 1) words.emplace_back("--nccl");
     return words;
 }
 
@@ -131,33 +137,86 @@ std::string trouble_of(const std::list<Step>& steps, const std::string& railchec
                        base::fold_hostlist(hosts), last->program, *last->status);
 }
 
+// Hears them to their end, or to the deadline. What is left of them then is ended by force.
+bool finish(OwnJob& job, std::list<Step>& steps, Clock::time_point deadline, Heard& heard) {
+    const bool in_time = hear(steps, deadline, heard);
+    if (!reap(steps, Clock::now() + (in_time ? 2s : 0s))) {
+        job.kill_launches();
+        job.clear_before_launch();
+    }
+    return in_time;
+}
+
+void begin(std::list<Step>& steps, const OnHosts& what, Heard& heard) {
+    auto& step = steps.emplace_back();
+    step.hosts = what.hosts;
+    step.program = std::filesystem::path(what.started.words.front()).filename();
+    auto begun = begin(step, what.started);
+    if (begun) return;
+    step.from = {};
+    heard.trouble = begun.error().text;
+}
+
+// The gang that NCCL's operations are tried in: hosts that have places for its processes and of which nothing
+// bad is known, and how many each has. What was said of places is not for anybody else.
+std::pair<Hosts, std::size_t> take_gang(const Hosts& hosts, Heard& heard) {
+    std::map<std::string, std::size_t> places;
+    std::set<std::string> bad;
+    std::erase_if(heard.words, [&](const CheckWord& word) {
+        if (word.verdict == CheckVerdict::bad) bad.insert(word.host);
+        const bool has = word.check == nccl_places && word.value && *word.value >= 1;
+        if (has) places[word.host] = static_cast<std::size_t>(*word.value);
+        return has;
+    });
+    std::pair<Hosts, std::size_t> gang{{}, 0};
+    for (const auto& host : hosts) {
+        const auto has = places.find(host);
+        if (has == places.end() || bad.contains(host)) continue;
+        gang.second = gang.first.empty() ? has->second : std::min(gang.second, has->second);
+        gang.first.push_back(host);
+    }
+    return gang;
+}
+
+void try_nccl(OwnJob& job, const Hosts& all, int level, const std::string& railcheck, Heard& heard) {
+    const auto [hosts, each] = take_gang(all, heard);
+    if (hosts.size() < 2) return; // why stands in the words
+    const auto most = level > 1 ? full_nccl : quick_nccl;
+    const Words words{railcheck,
+                      "nccl",
+                      "--lines",
+                      "--test=all_reduce",
+                      fmt::format("--time={}ms", level > 1 ? 200 : 50),
+                      fmt::format("--deadline={}s", (most - step_needs).count())};
+    const NamelessFile hostfile;
+    const auto started = job.by_mpi(words, hosts, each, hostfile.path());
+    hostfile.write(started.hostfile);
+    std::list<Step> steps;
+    begin(steps, {started, hosts}, heard);
+    const bool in_time = finish(job, steps, Clock::now() + most, heard);
+    if (!heard.trouble.empty()) return;
+    heard.trouble =
+        in_time ? trouble_of(steps, railcheck + " nccl")
+                : fmt::format("{} nccl has no end within {} s: it is given up", railcheck, most.count());
+}
+
 } // namespace
 
 Heard try_hosts(OwnJob& job, const Seats& seats, const sched::PreflightWish& wish,
                 const std::string& railcheck) {
     const auto most = wish.level > 1 ? full_most : quick_most;
-    const auto began = Clock::now(), deadline = began + most;
+    const auto began = Clock::now();
     Heard heard;
     auto hosts = seats.ranks;
     hosts.insert(hosts.end(), seats.spares.begin(), seats.spares.end());
     std::sort(hosts.begin(), hosts.end(), base::natural_less);
     std::list<Step> steps;
-    for (auto& [started, of] : job.on_each(words_of(hosts, wish, railcheck, most), hosts)) {
-        auto& step = steps.emplace_back();
-        step.hosts = of;
-        step.program = std::filesystem::path(started.words.front()).filename();
-        if (auto begun = begin(step, started); !begun) {
-            heard.trouble = begun.error().text;
-            step.from = {};
-        }
-    }
-    heard.in_time = hear(steps, deadline, heard);
-    heard.seconds = std::chrono::duration<double>(Clock::now() - began).count();
-    if (!reap(steps, Clock::now() + (heard.in_time ? 2s : 0s))) {
-        job.kill_launches();
-        job.clear_before_launch();
-    }
+    for (const auto& one : job.on_each(words_of(hosts, wish, railcheck, most), hosts))
+        begin(steps, one, heard);
+    heard.in_time = finish(job, steps, began + most, heard);
     if (heard.trouble.empty()) heard.trouble = trouble_of(steps, railcheck);
+    if (wish.nccl) try_nccl(job, hosts, wish.level, railcheck, heard);
+    heard.seconds = std::chrono::duration<double>(Clock::now() - began).count();
     return heard;
 }
 

@@ -9,6 +9,7 @@
 #include "restart/run/checkpoints.hpp"
 #include "restart/run/command.hpp"
 #include "restart/run/course.hpp"
+#include "restart/run/nameless_file.hpp"
 #include "restart/run/options.hpp"
 #include "restart/run/own_job.hpp"
 #include "restart/run/preflight_step.hpp"
@@ -24,7 +25,6 @@
 #include <fmt/format.h>
 #include <memory>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -48,28 +48,6 @@ std::optional<std::string> variable(const std::string& name) {
     const char* value = std::getenv(name.c_str());
     return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
-
-// A file without a name, at a path that this user's processes on this host can read as long as we live.
-class NamelessFile {
-public:
-    NamelessFile() : fd_(::memfd_create("railrun-hosts", MFD_CLOEXEC)) {}
-    std::string path() const {
-        return fd_ ? fmt::format("/proc/{}/fd/{}", ::getpid(), fd_.get()) : std::string();
-    }
-    void write(const std::string& text) const {
-        if (!fd_ || ::ftruncate(fd_.get(), 0) != 0) return;
-        std::size_t done = 0;
-        while (done < text.size()) {
-            const auto n =
-                ::pwrite(fd_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-            if (n <= 0) return;
-            done += static_cast<std::size_t>(n);
-        }
-    }
-
-private:
-    base::UniqueFd fd_;
-};
 
 // Signals, as a descriptor to wait on. Blocked from here on; Process unblocks them for what it starts.
 base::UniqueFd signals_taken() {

@@ -4,6 +4,7 @@
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
 #include "restart/run/own_job.hpp"
+#include "spank/environment.hpp"
 
 #include <fmt/format.h>
 
@@ -81,27 +82,29 @@ void kill_steps(const std::set<std::string>& steps) {
     if (!steps.empty()) static_cast<void>(base::output_of(words, patience, left_out).has_value());
 }
 
-Started step_on(const Words& check, const Hosts& hosts) {
-    const auto count = fmt::format("{}", hosts.size());
+Started step_on(const Words& check, const Hosts& hosts, std::size_t each, bool mpi, const Lookup& get) {
     Started step;
     // --overlap: it takes nothing that the script's own steps could wait for, and shares the job's GPUs.
     step.words = {"srun",
                   "--quiet",
                   "--overlap",
-                  "--nodes=" + count,
-                  "--ntasks=" + count,
-                  "--ntasks-per-node=1",
+                  fmt::format("--nodes={}", hosts.size()),
+                  fmt::format("--ntasks={}", hosts.size() * each),
+                  fmt::format("--ntasks-per-node={}", each),
                   "--nodelist=" + base::fold_hostlist(hosts),
                   "--no-kill",
-                  "--kill-on-bad-exit=0",
-                  "--mpi=none",
+                  fmt::format("--kill-on-bad-exit={}", mpi ? 1 : 0),
+                  mpi ? "--mpi=pmix" : "--mpi=none",
                   "--input=none",
                   "--job-name=rail-preflight"};
+    if (mpi) step.words.insert(step.words.end(), {"--error=none", "--distribution=block", "--cpu-bind=none"});
     step.words.insert(step.words.end(), check.begin(), check.end());
     for (const char* name :
          {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", "SLURM_NTASKS_PER_NODE", "SLURM_CPU_BIND",
           "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_EXCLUSIVE",
           "SLURM_EXACT", "SLURM_GPUS_PER_TASK", "RAIL_PREFLIGHT"})
+        step.environment[name] = std::nullopt;
+    for (const auto& name : spank::claimed("RAIL_EXPORTS", get))
         step.environment[name] = std::nullopt;
     step.environment["RAIL_BIND"] = "off"; // all GPUs of the job, whichever a rank would have
     return step;
@@ -139,7 +142,11 @@ public:
         return run::command_on(given, seats, allocation, hostfile);
     }
     std::vector<OnHosts> on_each(const Words& check, const Hosts& hosts) const override {
-        return {{step_on(check, hosts), hosts}};
+        return {{step_on(check, hosts, 1, false, get_), hosts}};
+    }
+    Started by_mpi(const Words& check, const Hosts& hosts, std::size_t each,
+                   const std::string&) const override {
+        return step_on(check, hosts, each, true, get_);
     }
     void kill_launches() override {
         auto steps = steps_of(name_);

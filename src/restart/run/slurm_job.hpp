@@ -25,8 +25,10 @@ base::Expected<Hosts> read_allocation(std::string_view line); // squeue's "%T %N
 std::set<std::string> steps_of(const std::string& job);
 void kill_steps(const std::set<std::string>& steps);
 
-// A step of one process on each host, with all GPUs of the job, beside all that the job starts. Pure.
-Started step_on(const Words& check, const Hosts& hosts);
+// A step of `each` processes on each host, with all GPUs of the job, beside all that the job starts; `mpi`:
+// one MPI program, whose processes say on standard output what is to be heard of them. `get`: the script's
+// environment, in which its own GPUs and rails are left out. Pure.
+Started step_on(const Words& check, const Hosts& hosts, std::size_t each, bool mpi, const Lookup& get);
 
 // Errors: Code::unfit with Slurm's reason.
 base::Expected<void> requeue(const std::string& job);

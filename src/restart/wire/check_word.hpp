@@ -34,6 +34,9 @@ struct CheckWord {
 
 // Of a host on which all checks of a preflight have ended; its value is how long they took.
 inline constexpr std::string_view preflight_ended = "preflight";
+// Of a host where a preflight is to go on with NCCL: how many processes of a gang it has place for, a GPU and
+// a rail each.
+inline constexpr std::string_view nccl_places = "nccl.places";
 
 // With its newline; texts that are too long are cut, so that launchers pass it on in one piece.
 std::string to_line(CheckWord word);

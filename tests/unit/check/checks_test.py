@@ -251,6 +251,24 @@ class Checks(unittest.TestCase):
         results = self.results('all', *self.LIBRARIES)
         self.assertEqual({one['check'] for one in results}, {'gpu', 'hbm', 'gemm', 'pcie', 'nvlink', 'disk'})
 
+    # --- preflight ---
+
+    def preflight(self, *words):
+        done = self.run_program('preflight', '--nccl', '--devices=lo,eth0', *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_a_preflight_says_how_many_processes_of_nccl_have_a_gpu_and_a_rail(self):
+        self.cuda('mem_mib=16\n')
+        places = lambda words: next(word for word in words if word['check'] == 'nccl.places')
+        words = self.preflight(*self.LIBRARIES)
+        self.assertEqual((places(words)['value'], words[-1]['check']), (2, 'preflight'))
+        one = places(self.preflight('--library', '/no/such/libcuda.so.1', '--hosts=a,b', '--rank=1'))
+        self.assertEqual((one['host'], one['verdict']), ('b', 'not run'))
+        self.assertIn('/no/such/libcuda.so.1', one['says'])
+        self.nvml('count=2\n1.pid=4711\n')
+        self.assertIn('process 4711 uses gpu1', places(self.preflight(*self.LIBRARIES))['says'])
+
     # --- the self-test ---
 
     def test_selftest_of_checks(self):

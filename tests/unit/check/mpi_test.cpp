@@ -19,6 +19,7 @@
 
 using namespace check;
 using namespace check::mpi;
+using Verdict = restart::CheckVerdict;
 
 namespace {
 
@@ -108,6 +109,10 @@ TEST_CASE("a search tells hosts and rails, with what they reach") {
             "mpi.all_reduce: n3 rail 1 slows the gang: with n1 it reaches 49.8 Gb/s\n"
             "mpi.all_reduce: 4 hosts, 2 rails, 3 runs in 1.0 s: the gang reaches 49.5 Gb/s of 400 Gb/s: see "
             "above\n");
+        const auto words = words_of(report);
+        REQUIRE(words.size() == 1);
+        CHECK((words[0].host == "n3" && words[0].component == "rail 1" && words[0].verdict == Verdict::bad));
+        CHECK(words[0].says == "slows the gang: with n1 it reaches 49.8 Gb/s");
         const auto json = to_json(report);
         CHECK(base::to_text(json.at("slow")) == R"([{"host":"n3","rails":[1]}])");
         CHECK(base::to_text(json.at("runs").as_array().at(2)) ==
@@ -121,6 +126,7 @@ TEST_CASE("a search tells hosts and rails, with what they reach") {
         report.verdict.all = true;
         report.verdict.rails = {1};
         CHECK(report.findings() == std::vector<std::string>{"rail 1 slows the gang on all its hosts"});
+        CHECK((words_of(report)[0].host.empty() && words_of(report)[0].verdict == Verdict::warning));
     }
     SECTION("all") {
         report.verdict.all = true;
@@ -130,5 +136,12 @@ TEST_CASE("a search tells hosts and rails, with what they reach") {
     SECTION("none") {
         CHECK(report.is_sound());
         CHECK(print(report).find("nothing is slow") != std::string::npos);
+        const auto words = words_of(report);
+        REQUIRE(words.size() == 1);
+        CHECK((words[0].verdict == Verdict::sound && words[0].value == 49.5 && words[0].expected == 400));
+    }
+    SECTION("a run that failed, and nobody to blame") {
+        report.verdict.error = "no answer";
+        CHECK((words_of(report)[0].verdict == Verdict::not_run && words_of(report)[0].says == "no answer"));
     }
 }

@@ -1,5 +1,5 @@
-#include "spank/options.hpp"
 #include "sched/preflight_wish.hpp"
+#include "spank/options.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -139,15 +139,18 @@ TEST_CASE("spank options: a preflight is quick or full, and between hosts where 
     CHECK(sched::parse_preflight("off").value() == sched::PreflightWish{0, false});
     CHECK(sched::parse_preflight("quick").value() == sched::PreflightWish{1, false});
     CHECK(sched::parse_preflight("full,net").value() == sched::PreflightWish{2, true});
-    for (const char* bad : {"", "on", "off,net", "quick,", "quick,nccl", "quick,net,net", ",net"}) {
+    CHECK(sched::parse_preflight("quick,nccl").value() == sched::PreflightWish{1, false, true});
+    CHECK(sched::parse_preflight("full,nccl,net").value() == sched::PreflightWish{2, true, true});
+    for (const char* bad :
+         {"", "on", "off,net", "quick,", "quick,nccl,", "quick,net,net", ",net", "quick,mpi"}) {
         INFO(bad);
         CHECK_FALSE(sched::parse_preflight(bad));
     }
     Options options;
     const auto refused = options.set_flag(spank::flag_index("rail-preflight"), "fast");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().text ==
-          "--rail-preflight=fast: must be off, quick or full, or one of these two with ,net");
+    CHECK(refused.error().text == "--rail-preflight=fast: must be off, quick or full, or one of these two "
+                                  "with ,net, with ,nccl or with both");
     CHECK(options.railrun("n001").ends_with("/railrun"));
     REQUIRE(options.set_argument("railcheck=/opt/%n/railcheck"));
     CHECK(options.railcheck("n001") == "/opt/n001/railcheck");
