@@ -4,7 +4,8 @@
 // protocols and GPUs, this has one ring in the order of ranks. Its declarations are held to nccl.h by
 // tests/doubles/cuda_abi_test.py.
 //
-// RAIL_NCCL_WRONG=RANK spoils a value that this rank passes on.
+// RAIL_NCCL_WRONG=RANK spoils a value that this rank passes on. RAIL_NCCL_ONE_GPU=1: all share one GPU, which
+// is refused as NCCL does ("Duplicate GPU detected") unless NCCL_HOSTID tells them apart.
 #include "check/mpi/nccl_abi.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <net/if.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <set>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
@@ -98,7 +100,16 @@ ncclResult_t failed(const char* what) {
 struct Hello {
     int rank = 0, ranks = 0;
     sockaddr_in at{};
+    std::array<char, 64> host{};
 };
+
+bool one_gpu_twice(const std::vector<Hello>& hellos) {
+    if (std::getenv("RAIL_NCCL_ONE_GPU") == nullptr) return false;
+    std::set<std::string> hosts;
+    for (const auto& one : hellos)
+        hosts.insert(one.host.data());
+    return hosts.size() < hellos.size();
+}
 
 // Tells each process of a communicator where the next one of the ring is.
 void introduce(Socket listener) {
@@ -108,6 +119,7 @@ void introduce(Socket listener) {
         calls.emplace_back(::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC));
         if (!calls.back().get(&hellos.emplace_back(), sizeof(Hello))) return;
     } while (static_cast<int>(hellos.size()) < hellos.front().ranks);
+    if (one_gpu_twice(hellos)) return;
     for (size_t i = 0; i < hellos.size(); ++i) {
         const int next = (hellos[i].rank + 1) % hellos[i].ranks;
         const auto found =
@@ -169,12 +181,14 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id, int rank) {
     sockaddr_in root{}, next{};
     std::memcpy(&root, id.internal, sizeof root);
-    Hello hello{rank, ranks, {}};
+    Hello hello{rank, ranks, {}, {}};
+    if (const char* host = std::getenv("NCCL_HOSTID"))
+        std::snprintf(hello.host.data(), hello.host.size(), "%s", host);
     const auto listener = listening(hello.at);
     const auto call = connected(root);
-    if (listener.fd() < 0 || call.fd() < 0 || !call.put(&hello, sizeof hello) ||
-        !call.get(&next, sizeof next))
+    if (listener.fd() < 0 || call.fd() < 0 || !call.put(&hello, sizeof hello))
         return failed("the ring's beginning");
+    if (!call.get(&next, sizeof next)) return ncclInvalidUsage;
     auto comm = std::make_unique<ncclComm>();
     comm->rank = rank;
     comm->ranks = ranks;

@@ -24,8 +24,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t pair_rounds = 4; // what pairs reach is their median: a few rounds have enough of them
 
 // Before MPI begins: this process's traffic goes over its rail. What the user said stands.
-void keep_to(const std::string& device) {
+void keep_to(const std::string& device, const std::string& host) {
     constexpr int stand = 0;
+    // A communicator has one process of each host: NCCL may take none for a second one of the same machine,
+    // where hosts are parts of one, and refuse the GPU that both use.
+    ::setenv("NCCL_HOSTID", host.c_str(), stand);
     if (!device.empty()) {
         const bool hca = device.find(':') != std::string::npos; // with its port; else a network interface
         ::setenv("UCX_NET_DEVICES", device.c_str(), stand);
@@ -222,7 +225,7 @@ base::Expected<GangReport> MpiCommand::search(Gang& gang, const Plan& plan, Oper
 base::Expected<int> MpiCommand::take_part() const {
     const auto plan = this->plan();
     if (!plan) return plan.error();
-    keep_to(plan->device);
+    keep_to(plan->device, plan->own_name);
     const auto calls = open_mpi(libraries_);
     if (!calls) return calls.error();
     const GiveUp give_up(plan->whole,

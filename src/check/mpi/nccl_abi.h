@@ -23,7 +23,7 @@ typedef struct {
 typedef int ncclResult_t;
 typedef int ncclDataType_t;
 typedef int ncclRedOp_t;
-enum { ncclSuccess = 0, ncclSystemError = 2, ncclInvalidArgument = 4 };
+enum { ncclSuccess = 0, ncclSystemError = 2, ncclInvalidArgument = 4, ncclInvalidUsage = 5 };
 enum { ncclFloat32 = 7, ncclSum = 0 };
 
 /* X(name, result, parameters): every function we use. */
