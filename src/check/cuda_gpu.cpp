@@ -21,8 +21,11 @@ CudaGpu::Memory::~Memory() {
 
 CudaGpu::CudaGpu(std::shared_ptr<const CudaCalls> calls, int ordinal, bool kernels)
     : calls_(std::move(calls)) {
-    if (!ok(calls_->cuDeviceGet(&device_, ordinal), "cuDeviceGet") ||
-        !ok(calls_->cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain") ||
+    if (!ok(calls_->cuDeviceGet(&device_, ordinal), "cuDeviceGet")) return;
+    const auto retained = calls_->cuDevicePrimaryCtxRetain(&context_, device_);
+    if (retained == CUDA_ERROR_OUT_OF_MEMORY)
+        fail(retained, "less of the GPU's memory is free than a context takes, 527 MiB of an H100");
+    if (!ok(retained, "cuDevicePrimaryCtxRetain") ||
         !ok(calls_->cuCtxSetCurrent(context_), "cuCtxSetCurrent"))
         return;
     ok(calls_->cuDeviceGetAttribute(&multiprocessors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_),

@@ -116,7 +116,7 @@ class Checks(unittest.TestCase):
     def test_hbm(self):
         results = self.through_cuda('hbm')
         for gpu in ('gpu0', 'gpu1'):
-            for test in ('hbm.write', 'hbm.read', 'hbm.copy'):
+            for test, expected in (('hbm.write', 3246), ('hbm.read', 3058), ('hbm.copy', 3011)):
                 one = self.one(results, test, gpu)
                 self.assertEqual((one['verdict'], one['unit'], one['expected']), ('sound', 'GB/s', expected))
                 self.assertAlmostEqual(one['share'], 3000 / expected, delta=0.01 if test == 'hbm.copy' else 0.02)
@@ -145,6 +145,12 @@ class Checks(unittest.TestCase):
         one = self.one(results, 'hbm.start', 'gpu1')
         self.assertEqual(one['verdict'], 'bad')
         self.assertIn('uncorrectable ECC error encountered (214)', one['says'])
+
+    def test_no_memory_for_a_context(self):
+        self.cuda('1.fail_context=2\n')
+        one = self.one(self.through_cuda('hbm', status=2), 'hbm.start', 'gpu1')
+        self.assertEqual((one['verdict'], one['says']),
+                         ('not run', "less of the GPU's memory is free than a context takes, 527 MiB of an H100"))
 
     def test_a_call_that_hangs(self):
         self.cuda('1.hang_launch=1\n')
