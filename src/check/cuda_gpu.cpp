@@ -35,7 +35,18 @@ CudaGpu::CudaGpu(std::shared_ptr<const CudaCalls> calls, int ordinal, bool kerne
             ok(calls_->cuStreamCreate(&stream, 1), "cuStreamCreate"); // 1: not after the default one
     for (auto* event : {&start_, &fork_, &end_})
         if (!failed()) ok(calls_->cuEventCreate(event, 0), "cuEventCreate");
-    if (failed() || !kernels) return;
+    if (!failed() && kernels) load_kernels();
+}
+
+// The GPU's own code is there in a moment, while the driver compiles PTX for 0.25 to 0.54 s where it has not
+// kept the result. A driver that cannot take the former takes the latter.
+void CudaGpu::load_kernels() {
+    int major = 0, minor = 0;
+    calls_->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_);
+    calls_->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_);
+    if (const auto cubin = cuda_cubin(major, minor);
+        !cubin.empty() && calls_->cuModuleLoadData(&module_, cubin.data()) == CUDA_SUCCESS)
+        return;
     if (cuda_ptx().empty()) {
         fail(CUDA_ERROR_NOT_FOUND,
              "this railcheck was built without kernels: neither clang nor nvcc was there; "

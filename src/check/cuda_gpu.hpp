@@ -17,6 +17,9 @@ namespace check {
 
 // The kernels of cuda_kernels.cu as PTX; empty where Railyard was built without a compiler for them.
 std::string_view cuda_ptx();
+// The same as the GPU's own code, for its compute capability: a GPU runs what was assembled for its major
+// number and no higher minor one. Empty where there is none.
+std::string_view cuda_cubin(int major, int minor);
 
 class CudaGpu {
 public:
@@ -104,6 +107,7 @@ public:
     bool ok(CUresult result, std::string_view call);
 
 private:
+    void load_kernels();
     void launch_with(const char* kernel, std::uint64_t elements, void** parameters); // 0: a few blocks each
 
     std::shared_ptr<const CudaCalls> calls_;

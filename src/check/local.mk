@@ -34,7 +34,8 @@ libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_check_la_LIBADD = $(IBMAD_LIBS)
 check_libs = libry_check.la $(check_net_libs) libry_cuda_ptx.la $(mad_notices_libs) $(mad_discover_libs)
 
-# The kernels as PTX in a header; empty where configure found no compiler for them.
+# The kernels as PTX in a header; empty where configure found no compiler for them. Beside it what ptxas makes of it, where
+# configure found one.
 noinst_LTLIBRARIES += libry_cuda_ptx.la
 libry_cuda_ptx_la_SOURCES = %D%/cuda_ptx.cpp
 cuda_kernel_files = %D%/cuda_kernels.cu %D%/cuda_kernel_abi.h %D%/cuda_kernel_words.h
@@ -42,7 +43,12 @@ cuda_kernel_files = %D%/cuda_kernels.cu %D%/cuda_kernel_abi.h %D%/cuda_kernel_wo
 	$(AM_V_at)$(MKDIR_P) %D%; : >$@.ptx
 	$(AM_V_GEN)test -z "$(PTX_COMPILER)" || $(PTX_COMPILER) -I$(top_srcdir)/src -o $@.ptx $(srcdir)/%D%/cuda_kernels.cu
 	$(AM_V_at){ printf 'constexpr char railyard_cuda_ptx[] = R"ptx('; cat $@.ptx; echo ')ptx";'; } >$@.tmp
-	$(AM_V_at)rm $@.ptx; if cmp -s $@.tmp $@; then rm $@.tmp; touch $@; else mv $@.tmp $@; fi
+	$(AM_V_at)for gpu in $(CUBIN_GPUS); do \
+	    $(PTXAS) -arch=sm_$$gpu $@.ptx -o $@.cubin && \
+	    { echo "alignas(16) constexpr unsigned char railyard_cubin_$$gpu[] = {"; od -An -v -tx1 $@.cubin | sed 's/ \(..\)/0x\1,/g'; echo '};'; } >>$@.tmp || exit 1; \
+	done
+	$(AM_V_at){ echo '#define RAILYARD_CUBINS(X) \'; for gpu in $(CUBIN_GPUS); do echo "X($$gpu) \\"; done; echo; } >>$@.tmp
+	$(AM_V_at)rm -f $@.ptx $@.cubin; if cmp -s $@.tmp $@; then rm $@.tmp; touch $@; else mv $@.tmp $@; fi
 %D%/cuda_ptx.lo: %D%/cuda_ptx.h
 CLEANFILES += %D%/cuda_ptx.h
 

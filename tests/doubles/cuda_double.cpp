@@ -8,6 +8,7 @@
 // The file named by RAIL_CUDA_STATE is read once; each line is KEY=VALUE (decimal or 0x…):
 //   count=2          GPUs (at most 16)              init=100       what cuInit returns
 //   mem_mib=4        memory of each                 sms=2          multiprocessors of each
+//   no_cubin=1       only PTX is taken              no_ptx=1       only what is assembled
 //   N.hbm=3000 N.pcie=55 N.link=400                 GB/s of its memory, to the host, to another GPU
 //   N.tflops_fp64=60 …_fp32 …_tf32 …_bf16 …_fp8     of products; fp8 0: cuBLASLt has none
 //   N.flip_fill=1    after a kernel has written a pattern, a bit of it is another
@@ -471,8 +472,10 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
     *module = &the_module;
-    return std::strstr(static_cast<const char*>(image), ".version") != nullptr ? CUDA_SUCCESS
-                                                                               : CUDA_ERROR_INVALID_VALUE;
+    const auto* text = static_cast<const char*>(image);
+    const bool cubin = std::memcmp(text, "\177ELF", 4) == 0;
+    if (whole(cubin ? "no_cubin" : "no_ptx", 0) != 0) return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    return cubin || std::strstr(text, ".version") != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {

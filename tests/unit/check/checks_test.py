@@ -146,6 +146,19 @@ class Checks(unittest.TestCase):
         self.assertEqual(one['verdict'], 'bad')
         self.assertIn('uncorrectable ECC error encountered (214)', one['says'])
 
+    def test_kernels_are_assembled_or_compiled_by_the_driver(self):
+        """Of a driver that takes only one of both; what is not assembled here, without ptxas, is PTX alone."""
+        self.cuda('no_cubin=1\n')
+        self.assertEqual(self.one(self.through_cuda('hbm'), 'hbm.read', 'gpu0')['verdict'], 'sound')
+        self.cuda('no_ptx=1\n')
+        with open('Makefile') as makefile:
+            assembled = any(line.startswith('CUBIN_GPUS = ') and ' 90' in line for line in makefile)
+        results = self.through_cuda('hbm', status=0 if assembled else 2)
+        if assembled:
+            self.assertEqual(self.one(results, 'hbm.read', 'gpu0')['verdict'], 'sound')
+        else:
+            print('SKIP: there is no ptxas here: kernels are PTX alone')
+
     def test_no_memory_for_a_context(self):
         self.cuda('1.fail_context=2\n')
         one = self.one(self.through_cuda('hbm', status=2), 'hbm.start', 'gpu1')
