@@ -5,6 +5,7 @@
 #include "check/cuda_pcie.hpp"
 #include "check/disk.hpp"
 #include "check/gpu.hpp"
+#include "check/hca.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -26,6 +27,8 @@ std::span<const CheckRow> checks() {
         {"gemm", "Multiply matrices on each GPU, and hold each product to what it must be", make<Gemm>},
         {"pcie", "Move data between each GPU and the memory of its NUMA node", make<Pcie>},
         {"nvlink", "Move data between all pairs of GPUs of this host", make<Nvlink>},
+        {"hca", "Write to and read from each active port of this host's HCAs through itself, by libibverbs",
+         make<Hca>, false},
         {"disk", "Write and read file systems, and compare what comes back", make<Disk>},
     });
     return rows;

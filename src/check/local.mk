@@ -22,6 +22,7 @@ libry_check_la_SOURCES = \
 	%D%/gang_report.cpp %D%/gang_report.hpp \
 	%D%/gang_search.cpp %D%/gang_search.hpp \
 	%D%/gpu.cpp %D%/gpu.hpp \
+	%D%/hca.cpp %D%/hca.hpp \
 	%D%/mad_ibsim.cpp %D%/mad_ibsim.hpp \
 	%D%/parts.cpp %D%/parts.hpp \
 	%D%/result.cpp %D%/result.hpp \
@@ -32,7 +33,7 @@ libry_check_la_SOURCES = \
 EXTRA_DIST += %D%/cuda_kernels.cu
 libry_check_la_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 libry_check_la_LIBADD = $(IBMAD_LIBS)
-check_libs = libry_check.la $(check_net_libs) libry_cuda_ptx.la $(mad_notices_libs) $(mad_discover_libs)
+check_libs = libry_check.la $(check_ibv_libs) $(check_net_libs) libry_cuda_ptx.la $(mad_notices_libs) $(mad_discover_libs)
 
 # The kernels as PTX in a header; empty where configure found no compiler for them. Beside it what ptxas makes of it, where
 # configure found one.

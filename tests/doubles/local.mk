@@ -25,6 +25,15 @@ build_cuda_double = $(AM_V_CXXLD)$(CXX) $(OPT_CXXFLAGS) -Wall -Wextra -I$(top_sr
 	$(AM_V_at)$(MKDIR_P) %D%
 	$(build_cuda_double) $(srcdir)/%D%/nccl_double.cpp -lpthread
 
+# HCAs, where libibverbs' header is.
+if VERBS
+noinst_DATA += %D%/libibverbs.so.1
+CLEANFILES += %D%/libibverbs.so.1
+endif
+%D%/libibverbs.so.1: $(srcdir)/%D%/ibverbs_double.cpp
+	$(AM_V_at)$(MKDIR_P) %D%
+	$(build_cuda_double) $(srcdir)/%D%/ibverbs_double.cpp
+
 # A clock that steps under a daemon.
 noinst_DATA += %D%/libclock_step.so
 CLEANFILES += %D%/libclock_step.so
@@ -34,7 +43,7 @@ CLEANFILES += %D%/libclock_step.so
 
 TESTS += %D%/cuda_abi_test.py %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_double_test.py %D%/lsf_serve_test.py
 EXTRA_DIST += %D%/cublas_double.cpp %D%/abi_same.hpp %D%/cuda_abi_check.cpp %D%/cuda_abi_test.py %D%/nccl_abi_check.cpp %D%/cuda_double.cpp %D%/cuda_double.hpp
-EXTRA_DIST += %D%/clock_step.c %D%/nccl_double.cpp %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
+EXTRA_DIST += %D%/clock_step.c %D%/ibverbs_double.cpp %D%/nccl_double.cpp %D%/nvml_double.c %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
 
 # The double of an LSF-compatible engine, standard library only, run where it stands.
 EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/commands.py \

@@ -7,6 +7,13 @@ libry_check_net_la_SOURCES = \
 	%D%/pair.hpp \
 	%D%/tournament.cpp %D%/tournament.hpp
 check_net_libs = libry_check_net.la $(base_libs)
+# libibverbs is found at run time; its header is all that is needed here.
+noinst_LTLIBRARIES += libry_check_ibv.la
+libry_check_ibv_la_SOURCES = \
+	%D%/ibv_calls.hpp \
+	%D%/ibv_ports.cpp %D%/ibv_ports.hpp \
+	%D%/ibv_rail.cpp %D%/ibv_rail.hpp
+check_ibv_libs = libry_check_ibv.la $(base_libs)
 libry_check_gather_la_SOURCES = \
 	%D%/devices.cpp %D%/devices.hpp \
 	%D%/entry.cpp %D%/entry.hpp \
@@ -20,4 +27,4 @@ libry_check_gather_la_SOURCES = \
 	%D%/verdict.cpp %D%/verdict.hpp
 libry_check_gather_la_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 libry_check_gather_la_LIBADD = $(UCX_LIBS)
-check_gather_libs = libry_check_gather.la $(check_net_libs) $(http_libs) $(topo_libs)
+check_gather_libs = libry_check_gather.la $(check_ibv_libs) $(check_net_libs) $(http_libs) $(topo_libs)

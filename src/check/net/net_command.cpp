@@ -4,6 +4,8 @@
 #include "base/file.hpp"
 #include "base/units.hpp"
 #include "check/net/devices.hpp"
+#include "check/net/ibv_ports.hpp"
+#include "check/net/ibv_rail.hpp"
 #include "check/net/picture.hpp"
 #include "check/net/print.hpp"
 #include "check/net/ucx_rail.hpp"
@@ -14,6 +16,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <functional>
+#include <memory>
 #include <thread>
 #include <unistd.h>
 
@@ -52,7 +56,22 @@ std::vector<std::string> units_of(const topo::Fabric& fabric, const std::vector<
     return units;
 }
 
-std::vector<Done::Rail> measure(std::vector<std::optional<UcxRail>>& rails, const Go& go) {
+// What measures over one rail, and its address.
+struct Rail {
+    std::string address;
+    std::function<base::Expected<Measured>(const std::string&, std::uint32_t, bool, const Effort&)> measure;
+};
+
+template <class R> base::Expected<Rail> rail_of(base::Expected<R> opened) {
+    if (!opened) return std::move(opened).error();
+    auto rail = std::make_shared<R>(*std::move(opened));
+    return Rail{rail->address(),
+                [rail](const std::string& peer, std::uint32_t meeting, bool first, const Effort& effort) {
+                    return rail->measure(peer, meeting, first, effort);
+                }};
+}
+
+std::vector<Done::Rail> measure(std::vector<std::optional<Rail>>& rails, const Go& go) {
     std::vector<Done::Rail> done;
     for (std::size_t i = 0; i < go.addresses.size(); ++i) {
         done.emplace_back();
@@ -96,6 +115,11 @@ void NetCommand::add_options(base::Words& words) {
         .add_option("--transports", o.transports,
                     "UCX's transports (UCX_TLS); else rc for HCAs, tcp otherwise")
         ->type_name("LIST");
+    words.add_flag("--verbs", o.verbs, "Measure RDMA writes and reads of HCAs by libibverbs, without UCX");
+    words
+        .add_option("--library", o.libraries, "libibverbs, where the dynamic linker finds none, for --verbs")
+        ->repeatable()
+        ->type_name("FILE");
     words.add_flag("--quick", o.quick, "Six random rounds, and six more where these name anything");
     words.add_option("--rounds", o.rounds, "Random rounds of the tournament; 0: all")->type_name("N");
     words.add_option("--again", o.again, "Rounds more where the first ones name anything")->type_name("N");
@@ -151,11 +175,18 @@ measure_net(const NetOptions& o, const std::function<void(const std::string&)>& 
     const auto devices = devices_of(o.devices, fabric, launch->hosts[launch->rank]);
     if (!devices) return devices.error();
 
-    std::vector<std::optional<UcxRail>> rails;
+    std::shared_ptr<const IbvCalls> verbs;
+    if (o.verbs) {
+        auto opened = open_ibv(o.libraries);
+        if (!opened) return std::move(opened).error();
+        verbs = *std::move(opened);
+    }
+    std::vector<std::optional<Rail>> rails;
     std::vector<Hello::Rail> told;
     for (const auto& device : *devices) {
-        auto rail = UcxRail::open(device, o.transports);
-        told.push_back({device, rail ? rail->address() : "", rail ? "" : rail.error().text});
+        auto rail =
+            verbs ? rail_of(IbvRail::open(verbs, device)) : rail_of(UcxRail::open(device, o.transports));
+        told.push_back({device, rail ? rail->address : "", rail ? "" : rail.error().text});
         rails.push_back(rail ? std::optional(*std::move(rail)) : std::nullopt);
     }
     std::signal(SIGPIPE, SIG_IGN);

@@ -20,7 +20,8 @@ struct NetOptions { // as typed
     int rank = -1, port = 0;
     std::uint32_t rounds = 0, again = 0, seed = 1;
     int least = 5; // percent
-    bool judge_latency = false, quick = false;
+    bool judge_latency = false, quick = false, verbs = false;
+    std::vector<std::string> libraries; // libibverbs
 };
 
 struct NetOutcome {
