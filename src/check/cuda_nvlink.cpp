@@ -1,9 +1,11 @@
 #include "check/cuda_nvlink.hpp"
 
 #include "check/cuda_check.hpp"
+#include "check/net/culprits.hpp"
 #include "check/net/tournament.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -144,6 +146,41 @@ private:
     std::vector<CudaGpu::Memory> from_, to_; // by GPU; freed before their GPU
 };
 
+// A GPU whose pairs are slow is named once: by the fit that finds a slow host among hosts, which does not
+// blame its partners. Of fewer than four nobody can tell.
+void name_gpus(std::vector<Result>& results, const std::vector<CudaDevice>& devices) {
+    const auto number_of = [&](const std::string& name) {
+        const auto found = std::find_if(devices.begin(), devices.end(),
+                                        [&](const CudaDevice& one) { return one.part.name == name; });
+        return static_cast<std::uint32_t>(found - devices.begin());
+    };
+    std::vector<net::Cell> cells;
+    for (const auto& one : results) {
+        if (one.test != "nvlink.pair" || !one.value || *one.value <= 0) continue;
+        const auto dash = std::min(one.part.name.find('-'), one.part.name.size() - 1);
+        const auto a = number_of(one.part.name.substr(0, dash)),
+                   b = number_of(one.part.name.substr(dash + 1));
+        if (a < devices.size() && b < devices.size()) cells.push_back({a, b, 0, -std::log(*one.value)});
+    }
+    const auto count = static_cast<std::uint32_t>(devices.size());
+    if (count < 4) return;
+    for (const auto& one : net::culprits(net::fit(cells, count, 1), {}, {.least = -std::log(0.9)})) {
+        if (!one.host) continue;
+        const auto& part = devices[*one.host].part;
+        const bool bad = std::any_of(results.begin(), results.end(), [&](const Result& pair) {
+            return pair.test == "nvlink.pair" && pair.verdict == Verdict::bad &&
+                   (pair.part.name.starts_with(part.name + "-") || pair.part.name.ends_with("-" + part.name));
+        });
+        Result result{.check = "nvlink",
+                      .test = "nvlink.gpu",
+                      .part = part,
+                      .verdict = bad ? Verdict::bad : Verdict::warning};
+        result.says = fmt::format("its pairs reach {:.0f} % of the others': its own links are slow",
+                                  100 * std::exp(-one.slowness));
+        results.push_back(std::move(result));
+    }
+}
+
 } // namespace
 
 std::vector<Result> Nvlink::run(const Request& request) {
@@ -179,6 +216,7 @@ std::vector<Result> Nvlink::run(const Request& request) {
     };
     auto results = std::move(run_apart("nvlink", {std::move(task)}, request).front().results);
     judge_all(results, devices, request.expected);
+    name_gpus(results, devices);
     return results;
 }
 

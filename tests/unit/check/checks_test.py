@@ -265,6 +265,16 @@ class Checks(unittest.TestCase):
             if one['test'] == 'nvlink.pair':
                 self.assertEqual(one['verdict'], 'bad' if 'gpu2' in one['component'] else 'sound', one)
         self.assertIn('goes through the host', self.one(results, 'nvlink.through_host', 'gpu0-gpu3')['says'])
+        self.assertEqual([one for one in results if one['test'] == 'nvlink.gpu'], [], 'three that reach each other are too few to tell')
+
+    def test_nvlink_names_the_gpu_whose_links_are_slow(self):
+        self.nvml('count=8\n')
+        self.write('cuda', 'count=8\n5.link=100\n')
+        results = self.through_cuda('nvlink', status=1)
+        self.assertEqual([one['component'] for one in results if one['test'] == 'nvlink.gpu'], ['gpu5'])
+        self.assertIn("its pairs reach 25 % of the others'", self.one(results, 'nvlink.gpu', 'gpu5')['says'])
+        self.write('cuda', 'count=8\n')
+        self.assertEqual([one for one in self.through_cuda('nvlink') if one['test'] == 'nvlink.gpu'], [])
 
     def test_all(self):
         results = self.results('all', *self.LIBRARIES)
