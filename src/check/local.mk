@@ -56,6 +56,8 @@ CLEANFILES += %D%/cuda_ptx.h
 sbin_PROGRAMS += railcheck
 railcheck_SOURCES = \
 	%D%/gang_trials.cpp %D%/gang_trials.hpp \
+	%D%/mailbox.hpp \
+	%D%/net_trials.cpp %D%/net_trials.hpp \
 	%D%/preflight_command.cpp %D%/preflight_command.hpp \
 	%D%/railcheck.cpp \
 	%D%/selftest_command.cpp %D%/selftest_command.hpp

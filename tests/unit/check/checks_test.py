@@ -301,17 +301,18 @@ class Checks(unittest.TestCase):
     # --- the self-test ---
 
     def test_selftest_of_checks(self):
-        words = ('selftest', '--checks', '--nvml', f'{DOUBLES}/libnvidia-ml.so.1', *self.LIBRARIES, '--library', f'{DOUBLES}/libnccl.so.2')
+        words = ('selftest', '--checks', '--nvml', f'{DOUBLES}/libnvidia-ml.so.1', *self.LIBRARIES, '--library', f'{DOUBLES}/libnccl.so.2',
+                 '--library', f'{DOUBLES}/libibverbs.so.1')
         outcomes = self.results(*words)
         between = {'net', 'mpi', 'nccl'}
-        self.assertEqual({one['check'] for one in outcomes}, {'disk', 'gpu', 'hbm', 'gemm', 'pcie', 'nvlink'} | between)
+        self.assertEqual({one['check'] for one in outcomes}, {'disk', 'gpu', 'hbm', 'gemm', 'pcie', 'nvlink', 'hca'} | between)
         for one in outcomes:
             print(f'{one["check"]:8} {one["fault"]:40} through {one["through"]}')
-            if one['trouble'].startswith(('only hardware shows it: ', 'this railcheck was built without UCX')):
+            if one['trouble'].startswith(('only hardware shows it: ', 'this railcheck was built without ')):
                 self.assertFalse(one['tried'], one)
             else:
                 self.assertEqual((one['tried'], one['trouble']), (True, ''), one)
-        self.assertEqual({one['check'] for one in outcomes if 'hardware' in one['trouble']}, between)
+        self.assertEqual({one['check'] for one in outcomes if 'hardware' in one['trouble']}, between | {'hca'})
         without = self.results('selftest', '--checks')
         self.assertEqual({one['check'] for one in without if one['tried']}, {'disk'} | between)
         self.assertIn('needs --nvml', [one['trouble'] for one in without if one['check'] == 'hbm'][0])
