@@ -3,9 +3,10 @@ begins, by railrun, which reaches the others as launchers do, and who fails is l
 
 import json
 import re
+import shutil
 
 from railcluster.cluster import Options
-from railcluster.lsf import bsub
+from railcluster.lsf import MPIRUN, bsub
 from railcluster.process import wait_for
 from railcluster.rails import Rails, measure_by
 from railcluster.testing import alone, check, equal, holds, skip
@@ -101,6 +102,38 @@ def test_a_slow_cable_without_a_spare_moves_the_job(cluster):
         notes = json.loads(cluster.out("railctl", "explain", str(job.number), "--json"))["timeline"]
         holds(" | ".join(note["text"] for note in notes), f"is requeued without {slow} before it has begun", "what railctl explain says")
         equal(cluster.lsf.hosts()[slow], "ok", "a user's own check closed a host")
+
+
+@alone
+def test_nccl_finds_the_host_that_slows_it(cluster):
+    """By doubles of CUDA and NCCL, started by mpirun. What each host says of itself is made up, as its checks over the doubles would
+    take longer than a preflight may."""
+    if shutil.which("mpirun") is None:
+        skip("Open MPI is not installed")
+    build, gpus = cluster.options.build.resolve(), cluster.root / "gpus"
+    doubles = build / "tests" / "doubles"
+    if not (doubles / "libnccl.so.2").exists():
+        skip("the doubles of CUDA and NCCL are not built")
+    cluster.agents.wait_heard()
+    with Cables(cluster) as rails:
+        gpus.write_text(f"count={RAILS}\nmem_mib=16\n")
+        program = cluster.root / "lib" / "railcheck-nccl"
+        program.write_text(f"""#!/bin/sh
+if [ $1 = preflight ]; then
+    for word in nccl.places preflight; do
+        echo '{{"host":"'$(hostname)'","check":"'$word'","component":"gpus","verdict":"measured","value":{RAILS},"unit":"s"}}'
+    done
+    exit 0
+fi
+export RAIL_CUDA_STATE={gpus} OMPI_MCA_mpi_yield_when_idle=1
+exec {build}/railcheck "$@" --size=256K --least=30 --devices={rails.names} --library={doubles}/libcuda.so.1 --library={doubles}/libnccl.so.2
+""")
+        program.chmod(0o755)
+        rails.rate("n003", 1, MBIT // 8)
+        text, found = ended(cluster, gang(cluster, 8, railcheck=program, RAIL_SPARES="1", RAIL_PREFLIGHT="full,nccl", **MPIRUN), 240)
+        equal((found and found[3]), "n003 fails", f"what it says: {text}")
+        holds(text, "n003 rail 1: nccl.all_reduce: slows the gang: with n00", "what is named")
+        holds(text, "n003 stands by", "the order")
 
 
 def test_without_railcheck_the_job_starts(cluster):
