@@ -52,16 +52,12 @@ class Results:
         self.passed = 0
         self.failed = []
         self.skipped = []
-        self.again = []
 
     def add(self, outcome, name, why=""):
         if outcome == "pass":
             self.passed += 1
         elif outcome == "skip":
             self.skipped.append((name, why))
-        elif outcome == "again":  # passed with nothing beside it, after it had failed
-            self.passed += 1
-            self.again.append(f"{name}: {why}")
         else:
             self.failed.append(f"{name}: {why}" if why else name)
 
@@ -423,8 +419,6 @@ class Stages:
                 print(f"NOT PASSED since a file that it covers has changed: {test}")
         for line in self.results.skips():
             print(f"SKIP {line}")
-        for line in self.results.again:
-            print(f"PASSED ONLY WHEN RUN AGAIN {line}")
         for line in self.results.failed:
             print(f"FAIL {line}")
         print(self.results.summary(), flush=True)

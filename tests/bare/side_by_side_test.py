@@ -39,9 +39,7 @@ try:
             os.kill(os.getpid(), 9)
         if "hang" in name:
             time.sleep(600)
-        again = os.path.exists(f"seen-{name}")
-        open(f"seen-{name}", "w").close()
-        bad = "bad" in name or ("chance" in name and not again)
+        bad = "bad" in name
         print(f"said by {name}", flush=True)
         note(f"end {name}")
         print("\\x1e" + json.dumps(["fail" if bad else "pass", name, 0.1, "as it must" if bad else ""]), flush=True)
@@ -81,9 +79,8 @@ def named(*names: str, alone=()) -> list[Test]:
     return [Test(name, "usual", 1, name in alone) for name in names]
 
 
-def last_results(lines: list[str]) -> list[str]:
-    """The last result of each test."""
-    return sorted({line.split()[2]: line for line in lines if line.startswith("RESULT")}.values())
+def results(lines: list[str]) -> list[str]:
+    return sorted(line for line in lines if line.startswith("RESULT"))
 
 
 def run(folder: str, found: list[Test], seconds: float = 60, times: int = 1) -> list[str]:
@@ -109,7 +106,7 @@ def test_each_once_and_whole(folder) -> None:
 def test_a_worker_dies(folder) -> None:
     """Its test has failed, the others are run all the same, by another if need be."""
     names = ["a.1", "a.die", "a.2", "b.die", "b.1", "c.die", "c.bad"]
-    lines = last_results(run(folder, named(*names)))
+    lines = results(run(folder, named(*names)))
     why = "the worker that ran it ended with status -9"
     check(lines == sorted([f"RESULT fail {name} {why}" for name in names if "die" in name] + [
         "RESULT fail c.bad as it must", *(f"RESULT pass {name} " for name in ("a.1", "a.2", "b.1"))]), *lines)
@@ -120,9 +117,8 @@ def test_one_hangs(folder) -> None:
     lines = run(folder, named("a.1", "a.hang", "a.2", "b.1"), 3)
     check(any(line.startswith(f"a.hang has not ended within {3 * slowness():g} s") for line in lines), *lines)
     check(any("-c import sys" in line and "[S " in line for line in lines), *lines)
-    results = last_results(lines)
-    check(results == ["RESULT fail a.hang the worker that ran it ended with status -9",
-                      *(f"RESULT pass {name} " for name in ("a.1", "a.2", "b.1"))], *lines)
+    check(results(lines) == ["RESULT fail a.hang the worker that ran it ended with status -9",
+                             *(f"RESULT pass {name} " for name in ("a.1", "a.2", "b.1"))], *lines)
 
 
 def test_alone(folder) -> None:
@@ -135,23 +131,19 @@ def test_alone(folder) -> None:
     check([what for what, _, pid in order[:first] if pid != own].count("down") == 3, *order)
 
 
-def test_by_chance(folder) -> None:
-    """A few that failed run once more when all others have ended; who passes then is told as such, with the first time's why."""
-    lines = run(folder, named("a.1", "a.chance", "b.bad", "b.1", "c.1", alone=("c.1",)))
-    check(last_results(lines) == ["RESULT again a.chance as it must", "RESULT fail b.bad as it must",
-                                  *(f"RESULT pass {name} " for name in ("a.1", "b.1", "c.1"))], *lines)
-    check(all(f"RESULT fail {name} as it must" in lines for name in ("a.chance", "b.bad")), *lines)
-    order = [(what, name) for what, name, _ in notes(folder)]
-    ends = order[order.index(("end", "c.1")):]
-    check([name for what, name in ends if what == "begin"] == ["a.chance", "b.bad"], *order)
+def test_a_failure_stays_one(folder) -> None:
+    """What failed is a failure at once, and is not run a second time."""
+    lines = run(folder, named("a.1", "a.bad", "b.1", "c.bad", alone=("c.bad",)))
+    check(results(lines) == ["RESULT fail a.bad as it must", "RESULT fail c.bad as it must",
+                             *(f"RESULT pass {name} " for name in ("a.1", "b.1"))], *lines)
+    check(sorted(name for what, name, _ in notes(folder) if what == "begin") == ["a.1", "a.bad", "b.1", "c.bad"], *notes(folder))
 
 
 def test_many_times(folder) -> None:
-    """Each as often as asked for, and none once more because it failed."""
+    """Each as often as asked for, whether it fails or not."""
     lines = run(folder, named("a.1", "a.bad", "b.1", "c.1", alone=("c.1",)), times=3)
-    results = [line for line in lines if line.startswith("RESULT")]
-    check(sorted(results) == sorted(3 * ["RESULT pass a.1 ", "RESULT fail a.bad as it must", "RESULT pass b.1 ",
-                                         "RESULT pass c.1 "]), *results)
+    check(results(lines) == sorted(3 * ["RESULT pass a.1 ", "RESULT fail a.bad as it must", "RESULT pass b.1 ",
+                                        "RESULT pass c.1 "]), *lines)
 
 
 def test_what_a_failure_tells(_) -> None:
@@ -175,14 +167,6 @@ def test_what_a_failure_tells(_) -> None:
     for part in ("got 'DOWN', wanted 'IDLE'", "side_by_side_test.py:", "tests/run --only system:life.lost", "n003 is gone"):
         check(any(part in line for line in lines[:30]), part, *lines)
     check(lines.count("more") == 50, *lines)
-
-
-def test_not_by_chance(folder) -> None:
-    """More than a few are not run again."""
-    names = [f"{file}.chance" for file in "abcdefg"]
-    lines = run(folder, named(*names))
-    check(sorted(line for line in lines if line.startswith("RESULT")) == [f"RESULT fail {name} as it must" for name in names], *lines)
-    check(len(names) == workers.FEW + 1, workers.FEW)
 
 
 def test_the_plan(_folder) -> None:

@@ -22,7 +22,6 @@ MARK = "\x1e"
 MEMORY_MB = 600  # more than twice what a cluster of 16 hosts takes
 MOST = 6
 SECONDS = 900  # that no test takes, several times the slowest: one that hangs fails, and the others run
-FEW = 6  # failed tests that are tried again, one in fifty: when more fail, it is not by chance
 
 
 class Test(NamedTuple):
@@ -114,33 +113,15 @@ def run(tests: list[Test], jobs: int, command: list[str], report: Callable[[str,
         times: int = 1) -> None:
     """Runs the tests; report(outcome, name, seconds, why) follows the output of each, which is printed whole.
 
-    With `times` each runs so many times. With one, a few that failed run once more with nothing beside them, so that what
-    came by chance is told apart from what fails each time: their second result replaces the first, and is "again" instead of
-    "pass", with the first time's why.
-    Whatever ends this, the workers are asked to end, waited for, and with them go their clusters.
+    Each runs `times` times; those that nothing may disturb run last. Whatever ends this, the workers are asked to end,
+    waited for, and with them go their clusters.
     """
-    failed: dict[str, str] = {}
-
-    def first(outcome: str, name: str, seconds: float, why: str) -> None:
-        if outcome == "fail":
-            failed[name] = why
-        report(outcome, name, seconds, why)
-
-    def second(outcome: str, name: str, seconds: float, why: str) -> None:
-        report(*(("again", name, seconds, failed[name]) if outcome == "pass" else ("fail", name, seconds, why)))
-
     events: queue.Queue = queue.Queue()
     workers: list[Worker] = []
-
-    def run_all(chosen: list[Test], at_once: int, told: Callable[[str, str, float, str], None]) -> None:
-        workers.extend(Worker(number, command, events) for number in range(1, min(at_once, len(chosen)) + 1))
-        _run_all(Plan(chosen), workers, command, events, told)
-
     try:
-        run_all([test for test in tests if not test.alone] * times, jobs, first)
-        run_all([test for test in tests if test.alone] * times, 1, first)
-        if times == 1 and len(failed) <= FEW:
-            run_all([test for test in tests if test.name in failed], 1, second)
+        for chosen, at_once in (([test for test in tests if not test.alone], jobs), ([test for test in tests if test.alone], 1)):
+            workers.extend(Worker(number, command, events) for number in range(1, min(at_once, len(chosen) * times) + 1))
+            _run_all(Plan(chosen * times), workers, command, events, report)
     finally:
         _stop(workers)
 
