@@ -251,23 +251,6 @@ def test_slurmctld_away(cluster):
     check_end(cluster, job, checksum)
 
 
-def test_a_script_that_goes_on_after_its_step(cluster):
-    """restartd stands still while a host is lost and the job's step dies of it: what the script makes of that is no end."""
-    for end, ended in (("exit 0", "COMPLETED"), ("exit 3", "FAILED")):
-        job, nodes = gang(cluster, nodes=4, script=end)
-        controller = cluster.daemons["ctl", "restartd"]
-        controller.kill(signal.SIGSTOP)
-        try:
-            cluster.power_off(nodes[2])
-            wait_for(lambda: fields(cluster, job.number)["JobState"] == ended, 90, f"job {job.number} to be {ended}", job.logs())
-        finally:
-            controller.kill(signal.SIGCONT)
-        wait_for(lambda: fields(cluster, job.number)["Restarts"] == "1", 60, f"job {job.number} to be requeued", job.logs())
-        check_moved(cluster, job, nodes[2])
-        cluster.out("scancel", str(job.number))
-        wait_for(lambda: fields(cluster, job.number)["JobState"] == "CANCELLED", 60, "its end", job.logs())
-
-
 def test_jobs_live_without_restartd(cluster):
     """restartd's end harms nothing: jobs run on, new ones start, agents report again when it is back."""
     job, nodes = gang(cluster)
