@@ -46,7 +46,7 @@ private:
         std::size_t size = 0;
         std::array<char, 8192> bytes{};
     };
-    using Slots = std::array<Slot, 2>;
+    using Slots = std::array<Slot, 3>;
     Slots* slots_ = nullptr;
 };
 
