@@ -62,4 +62,4 @@ include tests/lint/local.mk
 include tests/firstday/local.mk
 include tests/system/local.mk
 include tests/bench/local.mk
-EXTRA_DIST += tests/deadline tests/run tests/sets.py tests/tests.map tests/stages.py tests/under-load
+EXTRA_DIST += tests/ahead.py tests/deadline tests/run tests/sets.py tests/tests.map tests/stages.py tests/under-load

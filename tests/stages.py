@@ -27,16 +27,14 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent
 sys.path[:0] = [str(HERE), str(HERE / "system")]
 
+import ahead  # noqa: E402
 import sets  # noqa: E402
+from ahead import IDLE, IDLE_SESSION  # noqa: E402
 from railcluster import build as builder, deadline, speed  # noqa: E402
 from railcluster.deadline import call  # noqa: E402
 from railcluster.fresh import Fresh  # noqa: E402
 from railcluster.process import Pid, leave_on_sigterm, tail  # noqa: E402
 
-IDLE = ["chrt", "--idle", "0"]  # before a command: only what nobody else wants of the processors
-# The same of a command in a session of its own: where Linux groups by sessions (autogroup in sched(7)) each has an equal share,
-# whatever its processes' priorities are.
-IDLE_SESSION = ["sh", "-c", '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec "$0" "$@"', *IDLE]
 # What may take how long, in seconds: many times what it takes. What hangs is told, ended and a failure; scripts of make
 # check have theirs from tests/deadline, system tests each from tests/system/run.
 SECONDS = {"unit": 1800, "fuzz": 900, "firstday": 900}
@@ -109,19 +107,11 @@ def call_all(commands, **options):
     return [ended[number] for number in range(len(commands))]
 
 
-def left_of(scripts, log, line):
-    """How far make check is: its last line as long as nothing has a result, then what has none yet."""
-    told = {line.split(": ", 1)[1] for line in log.read_text(errors="replace").splitlines()
-            if line.split(": ", 1)[0] in ("PASS", "FAIL", "SKIP", "XFAIL", "ERROR")}
-    left = [os.path.basename(name) for name in scripts if name not in told]
-    return f"{len(scripts) - len(left)} of {len(scripts)}, left: {' '.join(left)}" if told else line
-
-
 class Stages:
     def __init__(self, build, choice, results):
         self.build, self.choice, self.results = build, choice, results
         self.asan = build.with_name(build.name + "-asan")
-        self.configuring = self.asan_configuring = self.asan_build = self.other_root = self.nvml = None
+        self.configuring = self.asan_configuring = self.asan_build = self.ahead = self.other_root = self.nvml = None
 
     # --- building ---
 
@@ -173,10 +163,10 @@ class Stages:
             left_out |= set(builder.listed(self.build, "fuzz_programs"))
         return "check_PROGRAMS=" + " ".join(name for name in builder.listed(self.build, "check_PROGRAMS") if name not in left_out)
 
-    def unit(self, stage="unit", build=None, env=None):
+    def unit(self, stage="unit", build=None, env=None, left_out=None):
         """Catch2 programs of the build, as many at a time as there are processors; each test case is a test."""
         build = build or self.build
-        names = self.programs(stage, build)
+        names = [name for name in self.programs(stage, build) if name != left_out]
         (build / "logs").mkdir(parents=True, exist_ok=True)
         pattern = [f"*{self.choice.case}*"] if self.choice.case else []
         commands = []
@@ -187,11 +177,10 @@ class Stages:
         ends = call_all(commands, env={**os.environ, **(env or {})}, cwd=build)
         for name, (command, log), (status, seconds) in zip(names, commands, ends):
             failures = len(self.results.failed)
-            self.unit_program(command[0], stage, status, log)
+            self.unit_program(command[0], stage, status, log, log.with_suffix(".xml"))
             self.results.ended(f"{stage}:{name}", seconds, len(self.results.failed) == failures and not pattern)
 
-    def unit_program(self, binary, stage, status, log):
-        report = log.with_suffix(".xml")
+    def unit_program(self, binary, stage, status, log, report):
         try:
             cases = xml.etree.ElementTree.parse(report).getroot().iter("TestCase")
             outcomes = [(case.get("name"), case.find("OverallResult").get("success") == "true", case) for case in cases]
@@ -226,7 +215,7 @@ class Stages:
         times.unlink(missing_ok=True)
         try:
             builder.Step("make check", ["make", "check", "-k", f"-j{2 * (os.cpu_count() or 1)}", "TESTS=" + " ".join(scripts), self.check_programs()], log, self.build,
-                         {"MAKEFLAGS": "", "RAILYARD_SECONDS": str(times)}, lambda line: left_of(scripts, log, line)).wait(say)
+                         {"MAKEFLAGS": "", "RAILYARD_SECONDS": str(times)}, lambda line: builder.left_of(scripts, log, line)).wait(say)
         except builder.Failed:
             pass  # each script's own result tells
         seconds = dict(line.rsplit(" ", 1) for line in times.read_text().splitlines()) if times.exists() else {}
@@ -321,17 +310,23 @@ class Stages:
         try:
             if self.asan_configuring:
                 self.asan_configuring.wait(lambda text: None)  # it has had the time of all that was made
-            self.asan_build = builder.start_make(self.asan, self.sanitized_programs(), "make with sanitizers", IDLE_SESSION)
+            programs = self.sanitized_programs()
+            self.ahead = ahead.Ahead(self.asan, self.asan / "logs" / "sanitizers-ahead.xml")
+            then = self.ahead.wrapper() if ahead.PROGRAM in programs and not self.choice.case else []
+            self.asan_build = builder.start_make(self.asan, programs, "make with sanitizers", [*IDLE_SESSION, *then])
         except builder.Failed:
             pass  # the stage itself tells
 
     def sanitizers(self):
-        if self.asan_build:
+        begun = self.ahead is not None and self.ahead.take(self.asan_build)
+        if self.asan_build and not begun:
             self.asan_build.stop()  # now it is wanted: what is left is made at the usual priority
         builder.configure(self.asan, builder.SANITIZED, say, using=builder.sanitizing_compilers())
         builder.make(self.asan, self.sanitized_programs(), say, "make with sanitizers")
         env = {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0"}
-        self.unit("sanitizers", self.asan, env)
+        self.unit("sanitizers", self.asan, env, ahead.PROGRAM if begun else None)
+        if begun:
+            self.end_ahead()
         if self.choice.wants(f"sanitizers:{FUZZ}"):
             log, begin = self.asan / "logs" / "sanitizers-fuzz.log", time.monotonic()
             with open(log, "wb") as out:
@@ -341,6 +336,13 @@ class Stages:
                 print(tail(log, 40), flush=True)
             self.results.add("fail" if status else "pass", f"sanitizers: {FUZZ}", f"exit status {status}" if status else "")
             self.results.ended(f"sanitizers:{FUZZ}", time.monotonic() - begin, not status)
+
+    def end_ahead(self):
+        failures, test = len(self.results.failed), f"sanitizers:{ahead.PROGRAM}"
+        status = self.ahead.end(SECONDS["unit"] * speed.slowness())
+        self.unit_program(self.ahead.program, "sanitizers", status, self.asan_build.log, self.ahead.report)
+        # How long it takes by itself was not seen.
+        self.results.ended(test, self.choice.known.seconds(test), len(self.results.failed) == failures)
 
     # --- the release ---
 

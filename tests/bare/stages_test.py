@@ -10,8 +10,10 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from archive import check, tests
+import ahead
 import sets
 import stages
+from railcluster import build as builder
 
 CASE = '<TestCase name="{}"><OverallResult success="{}"/></TestCase>'
 
@@ -55,6 +57,21 @@ def run(folder: str, **programs: str) -> stages.Results:
     check(of.scripts() == ["lint/one"], of.scripts())
     of.unit()
     return of.results
+
+
+def test_longest_program_begins_once_it_is_built(folder: str) -> None:
+    """It is left alone where the build failed, or did not come so far."""
+    build = Path(folder)
+    text = report(("first", "true"), ("second", "false"), status=1)
+    program(build, ahead.PROGRAM, text)
+    of = made(folder, {"one": report(("a", "true"))}, map=f"gate sanitizers:{ahead.PROGRAM} 1\n")
+    for command, begins in (("false", False), ("true", True)):
+        of.ahead = ahead.Ahead(build, build / "ahead.xml")
+        of.asan_build = builder.Step("make", [*stages.IDLE_SESSION, *of.ahead.wrapper(), command], build / "logs" / "make.log", build)
+        of.asan_build.process.wait()
+        check(of.ahead.take(of.asan_build) == begins, command)
+    of.end_ahead()
+    check((of.results.passed, of.results.failed) == (1, ["sanitizers: second"]), (of.results.passed, of.results.failed))
 
 
 def test_skips_by_reason(_) -> None:

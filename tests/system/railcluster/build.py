@@ -319,6 +319,14 @@ def make(build: Path, targets: list[str], say: Callable[[str], None], what: str 
     start_make(build, targets, what).wait(say)
 
 
+def left_of(scripts: list[str], log: Path, line: str) -> str:
+    """How far make check is: its last line as long as nothing has a result, then what has none yet."""
+    told = {line.split(": ", 1)[1] for line in log.read_text(errors="replace").splitlines()
+            if line.split(": ", 1)[0] in ("PASS", "FAIL", "SKIP", "XFAIL", "ERROR")}
+    left = [os.path.basename(name) for name in scripts if name not in told]
+    return f"{len(scripts) - len(left)} of {len(scripts)}, left: {' '.join(left)}" if told else line
+
+
 def start_make(build: Path, targets: list[str], what: str, wrapper: Sequence[str] = ()) -> Step:
     """make under way; `wrapper` is a command that starts it, such as nice."""
     log = build / "logs" / f"{what.replace(' ', '-')}.log"
