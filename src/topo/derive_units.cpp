@@ -1,8 +1,7 @@
 // Units: hosts with the same vector of leaves, in spite of dead and crossed cables.
 #include "base/fnv.hpp"
-#include "topo/derive_parts.hpp"
+#include "topo/derive_numbers.hpp"
 #include "topo/names.hpp"
-#include "topo/numbered_name.hpp"
 
 #include <fmt/format.h>
 
@@ -70,152 +69,6 @@ std::vector<Group> equal_hosts(const Fabric& fabric) {
     });
     return groups;
 }
-
-// Which unit a host's neighbours by number are in: hosts are cabled in the order of their numbers nearly
-// everywhere. Works on Host::unit.
-class Numbering {
-public:
-    explicit Numbering(const Fabric& fabric) : fabric_(fabric) {
-        for (const Host& host : fabric.hosts)
-            names_.push_back(numbered(host.name));
-    }
-
-    // The units of the nearest hosts of the series on both sides, at most `each` on either; hosts of no unit
-    // are passed over.
-    Tally around(std::uint32_t h, std::size_t each) const {
-        Tally units;
-        for (const int step : {-1, 1}) {
-            std::size_t found = 0;
-            const auto last = static_cast<std::int64_t>(h) + step * farthest;
-            for (auto n = static_cast<std::int64_t>(h) + step; n != last && kin(h, n) && found < each;
-                 n += step)
-                if (const int unit = fabric_.hosts[static_cast<std::size_t>(n)].unit; unit != none) {
-                    units.add(unit);
-                    ++found;
-                }
-        }
-        return units;
-    }
-
-    // The unit that the two next hosts on either side are in and none beyond contradicts; none otherwise.
-    int between(std::uint32_t h) const {
-        const auto next = around(h, 1), wide = around(h, 2);
-        if (next.counts.size() != 1 || next.counts.front().second != 2) return none;
-        std::size_t same = 0, others = 0;
-        for (const auto& [unit, count] : wide.counts)
-            (unit == next.counts.front().first ? same : others) += count;
-        return same >= 3 && others <= 1 ? next.counts.front().first : none;
-    }
-
-private:
-    static constexpr int farthest = 9;
-
-    bool kin(std::uint32_t h, std::int64_t other) const {
-        if (other < 0 || static_cast<std::size_t>(other) >= names_.size()) return false;
-        const auto& a = names_[h];
-        const auto& b = names_[static_cast<std::size_t>(other)];
-        return a && b && a->kin(*b);
-    }
-
-    const Fabric& fabric_;
-    std::vector<std::optional<NumberedName>> names_;
-};
-
-// Where hosts are plugged into a leaf in the order of their numbers: the number less the port is the same for
-// nearly all of them. Tells which cables are out of order, and where a host's place is free.
-class PortOrder {
-public:
-    explicit PortOrder(const Fabric& fabric) : fabric_(fabric), leaves_(fabric.switches.size()) {
-        std::vector<std::map<std::int64_t, std::size_t>> offsets(fabric.switches.size());
-        std::vector<std::string_view> stems(fabric.switches.size());
-        std::vector<std::size_t> hosts(fabric.switches.size(), 0);
-        each_cable([&](const NumberedName& name, int leaf, int port) {
-            if (stems[at(leaf)].empty()) stems[at(leaf)] = name.stem;
-            ++hosts[at(leaf)];
-            if (name.stem == stems[at(leaf)]) ++offsets[at(leaf)][offset_of(name, port)];
-        });
-        for (std::size_t s = 0; s < leaves_.size(); ++s)
-            for (const auto& [offset, count] : offsets[s])
-                if (count >= 4 && count * 4 >= hosts[s] * 3) leaves_[s] = {true, stems[s], offset, 255, 0};
-        each_cable([&](const NumberedName& name, int leaf, int port) {
-            auto& order = leaves_[at(leaf)];
-            if (!order.kept || order.offset != offset_of(name, port)) return;
-            order.first = std::min(order.first, port);
-            order.last = std::max(order.last, port);
-            longest_ = std::max(longest_, port);
-        });
-    }
-
-    // How many cables of the host are in order on leaves of the unit.
-    std::size_t in_order(std::uint32_t h, int unit, const std::vector<int>& owner) const {
-        std::size_t count = 0;
-        const auto name = numbered(fabric_.hosts[h].name);
-        if (name)
-            each_cable_of(fabric_.hosts[h], [&](int leaf, int port) {
-                const auto& order = leaves_[at(leaf)];
-                count += owner[at(leaf)] == unit && order.kept && order.stem == name->stem &&
-                                 order.offset == offset_of(*name, port)
-                             ? 1
-                             : 0;
-            });
-        return count;
-    }
-
-    // Of a host with one cable: its own unit where that is in order; where it is not, the one unit on whose
-    // leaf of that rail its number has a place. none: nothing is told.
-    int unit_of(std::uint32_t h) const {
-        const Host& host = fabric_.hosts[h];
-        const auto name = numbered(host.name);
-        int leaf = none, port = none;
-        each_cable_of(host, [&](int l, int p) {
-            leaf = l;
-            port = p;
-        });
-        if (!name || leaf == none || !leaves_[at(leaf)].kept) return none;
-        if (leaves_[at(leaf)].stem == name->stem && leaves_[at(leaf)].offset == offset_of(*name, port))
-            return host.unit;
-        const auto rail = std::find(host.leaves.begin(), host.leaves.end(), leaf) - host.leaves.begin();
-        int found = none;
-        for (int u = 0; at(u) < fabric_.units.size(); ++u) {
-            const int other = fabric_.units[at(u)].leaves[static_cast<std::size_t>(rail)];
-            if (other == none || !leaves_[at(other)].kept || leaves_[at(other)].stem != name->stem) continue;
-            const auto& order = leaves_[at(other)];
-            const auto place = static_cast<std::int64_t>(name->number) - order.offset;
-            if (place < 1 || place + 1 < order.first || place > std::min(order.last + 1, longest_)) continue;
-            if (found != none) return none;
-            found = u;
-        }
-        return found;
-    }
-
-private:
-    struct Order {
-        bool kept = false;
-        std::string_view stem = {};
-        std::int64_t offset = 0;
-        int first = 0, last = 0; // ports
-    };
-    static std::int64_t offset_of(const NumberedName& name, int port) {
-        return static_cast<std::int64_t>(name.number) - port;
-    }
-    template <class Visit> void each_cable_of(const Host& host, Visit visit) const {
-        for (const Hca& hca : host.hcas)
-            for (const HcaPort& port : hca.ports) {
-                if (hca.rail == none || !shapes_units(fabric_, port.leaf)) continue;
-                const Link& link = fabric_.links[at(port.link)];
-                visit(port.leaf, link.a.switch_ == port.leaf ? link.a.port : link.b.port);
-            }
-    }
-    template <class Visit> void each_cable(Visit visit) const {
-        for (const Host& host : fabric_.hosts)
-            if (const auto name = numbered(host.name))
-                each_cable_of(host, [&](int leaf, int port) { visit(*name, leaf, port); });
-    }
-
-    const Fabric& fabric_;
-    std::vector<Order> leaves_; // by switch
-    int longest_ = 0;           // the last port of the longest
-};
 
 class Grouping {
 public:
@@ -310,10 +163,13 @@ private:
                 if (other == unit) return count;
             return std::size_t{0};
         };
+        const auto in_order = ports_.in_order(h);
         int chosen = none;
-        std::tuple<std::size_t, std::size_t, std::size_t> best{0, 0, 0};
+        std::tuple<std::size_t, std::ptrdiff_t, std::size_t> best{0, 0, 0};
         for (const auto& [unit, count] : votes_of(group).counts) {
-            const std::tuple votes{count, ports_.in_order(h, unit, owner_), near(unit)};
+            const auto ordered = std::count_if(in_order.begin(), in_order.end(),
+                                               [&, u = unit](int leaf) { return owner_[at(leaf)] == u; });
+            const std::tuple votes{count, ordered, near(unit)};
             if (votes < best || (votes == best && unit > chosen)) continue;
             best = votes;
             chosen = unit;

@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libry_topo.la
 libry_topo_la_SOURCES = \
 	%D%/derive.cpp %D%/derive.hpp %D%/derive_parts.hpp \
 	%D%/derive_leaves.cpp \
+	%D%/derive_numbers.cpp %D%/derive_numbers.hpp \
 	%D%/derive_pods.cpp \
 	%D%/derive_tiers.cpp \
 	%D%/derive_units.cpp \
