@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace topo {
 namespace {
@@ -22,6 +23,13 @@ std::vector<int> leaf_vector(const Fabric& fabric, const Host& host) {
         for (const HcaPort& port : hca.ports)
             if (shapes_units(fabric, port.leaf)) leaves.push_back(port.leaf);
     }
+    return leaves;
+}
+
+// Only real ones.
+std::vector<int> leaves_of(const Fabric& fabric, const Host& host) {
+    auto leaves = leaf_vector(fabric, host);
+    std::erase_if(leaves, [](int leaf) { return leaf < 0; });
     return leaves;
 }
 
@@ -73,18 +81,30 @@ std::vector<Group> equal_hosts(const Fabric& fabric) {
 class Grouping {
 public:
     explicit Grouping(Fabric& fabric)
-        : fabric_(fabric), owner_(fabric.switches.size(), none), numbering_(fabric), ports_(fabric) {}
+        : fabric_(fabric), claims_(fabric.switches.size()), numbering_(fabric), ports_(fabric) {}
 
     void run() {
         fabric_.units.clear();
-        auto groups = equal_hosts(fabric_);
-        std::vector<const Group*> strays;
-        for (const Group& group : groups)
-            if (group.leaves.empty() || !place(group)) strays.push_back(&group);
-        for (const Group* group : strays)
-            for (const auto h : group->hosts)
-                place_stray(*group, h);
+        const auto groups = equal_hosts(fabric_);
+        std::vector<std::uint32_t> leafless;
+        std::vector<const Group*> unsure;
+        for (const Group& group : groups) {
+            if (group.leaves.empty())
+                leafless.insert(leafless.end(), group.hosts.begin(), group.hosts.end());
+            else if (is_unsure(group))
+                unsure.push_back(&group);
+            else
+                place(group);
+        }
+        for (const Group* group : unsure)
+            place(*group);
+        const auto torn = take_torn();
+        claim_by_cables();
+        for (const auto& strays : {torn, leafless})
+            for (const auto h : strays)
+                place_stray(h);
         place_by_number();
+        drop_empty();
     }
 
 private:
@@ -94,31 +114,45 @@ private:
         return static_cast<std::size_t>(std::count_if(group.rails.begin(), group.rails.end(),
                                                       [&](int r) { return known[at(r)] != none; }));
     }
-    Tally votes_of(const Group& group) const {
+    bool claims(int unit, int leaf) const {
+        const auto& units = claims_[at(leaf)];
+        return std::find(units.begin(), units.end(), unit) != units.end();
+    }
+    void claim(int unit, int leaf) {
+        if (!claims(unit, leaf)) claims_[at(leaf)].push_back(unit);
+    }
+    Tally votes_of(const std::vector<int>& leaves) const {
         Tally votes;
-        for (const int leaf : group.leaves)
-            if (owner_[at(leaf)] != none) votes.add(owner_[at(leaf)]);
+        for (const int leaf : leaves)
+            for (const int unit : claims_[at(leaf)])
+                votes.add(unit);
         return votes;
     }
 
-    // Into the unit on whose leaves most of its cables are, or into a new one; not when few hosts are torn
-    // between units.
-    bool place(const Group& group) {
-        int joined = none;
-        std::size_t best = 0, most = 0;
-        bool torn = false;
-        for (const auto& [unit, count] : votes_of(group).counts) {
+    // Whether half of its cables are on leaves of a unit of no fewer hosts, but not so many that it joins it:
+    // once all others are placed more is known of that unit's leaves.
+    bool is_unsure(const Group& group) const {
+        bool unsure = false;
+        for (const auto& [unit, count] : votes_of(group.leaves).counts) {
             const auto of = comparable(group, unit);
-            if (count > best && count * 3 >= of * 2) {
+            if (count * 3 >= of * 2) return false;
+            unsure =
+                unsure || (count * 2 >= of && group.hosts.size() <= fabric_.units[at(unit)].hosts.size());
+        }
+        return unsure;
+    }
+
+    // Into the unit on whose leaves most of its cables are, or into a new one.
+    void place(const Group& group) {
+        int joined = none;
+        std::size_t best = 0;
+        for (const auto& [unit, count] : votes_of(group.leaves).counts)
+            if (count > best && count * 3 >= comparable(group, unit) * 2) {
                 joined = unit;
                 best = count;
             }
-            most += count;
-            torn = torn || (count * 2 >= of && few(group, fabric_.units[at(unit)].hosts.size()));
-        }
-        if (joined == none) {
-            const bool owned = most == group.leaves.size() && few(group, greatest(votes_of(group)));
-            if (torn || owned) return false;
+        const bool fresh = joined == none;
+        if (fresh) {
             joined = static_cast<int>(fabric_.units.size());
             fabric_.units.emplace_back().leaves.assign(at(fabric_.rails), none);
         }
@@ -129,34 +163,75 @@ private:
         for (std::size_t r = 0; r < first.leaves.size(); ++r) {
             const int leaf = first.leaves[r];
             if (shapes_units(fabric_, leaf) && unit.leaves[r] == none &&
-                (owner_[at(leaf)] == none || owner_[at(leaf)] == joined || best == 0))
+                (fresh || claims_[at(leaf)].empty() || claims(joined, leaf)))
                 unit.leaves[r] = leaf;
         }
         // Where the unit has a leaf of its own for the rail, another is a wrong cable's, of a unit to come.
         for (std::size_t i = 0; i < group.leaves.size(); ++i) {
             const int leaf = group.leaves[i], known = unit.leaves[at(group.rails[i])];
-            const bool own = known != none && known != leaf && owner_[at(known)] == joined;
-            if (owner_[at(leaf)] == none && (best == 0 || !own)) owner_[at(leaf)] = joined;
+            const bool own = known != none && known != leaf && claims(joined, known);
+            if (fresh || (claims_[at(leaf)].empty() && !own)) claim(joined, leaf);
         }
         for (const auto h : group.hosts)
             put(h, joined);
-        return true;
     }
 
-    static bool few(const Group& group, std::size_t of) {
-        return group.hosts.size() * 4 <= of || (group.hosts.size() == 1 && of > 1);
-    }
+    static bool few(std::size_t hosts, std::size_t of) { return hosts * 4 <= of || (hosts == 1 && of > 1); }
 
-    std::size_t greatest(const Tally& votes) const {
+    std::size_t largest() const {
         std::size_t most = 0;
-        for (const auto& [unit, count] : votes.counts)
-            most = std::max(most, fabric_.units[at(unit)].hosts.size());
+        for (const Unit& unit : fabric_.units)
+            most = std::max(most, unit.hosts.size());
         return most;
     }
 
-    // A host that is torn between units, or has no cable in a leaf: most cables decide, then those whose
-    // ports are in the order of numbers, then its neighbours by number, then the order of units.
-    void place_stray(const Group& group, std::uint32_t h) {
+    // From now on a leaf is claimed by the unit with most cables on it.
+    void claim_by_cables() {
+        const auto cables = cables_by_unit(fabric_);
+        for (std::size_t s = 0; s < cables.size(); ++s) {
+            std::size_t most = 0;
+            for (const auto& [unit, count] : cables[s].counts)
+                most = std::max(most, count);
+            claims_[s].clear();
+            for (const auto& [unit, count] : cables[s].counts)
+                if (count == most) claims_[s].push_back(unit);
+        }
+    }
+
+    // Takes hosts out of small units that wrong cables have made: at least half of a host's cables are on
+    // leaves of one much larger unit, or none is on a leaf of its own unit's alone.
+    std::vector<std::uint32_t> take_torn() {
+        claim_by_cables();
+        std::vector<std::uint32_t> torn;
+        const auto most = largest();
+        for (int u = 0; at(u) < fabric_.units.size(); ++u) {
+            const auto& hosts = fabric_.units[at(u)].hosts;
+            if (!few(hosts.size(), most)) continue;
+            std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(torn),
+                         [&](std::uint32_t h) { return is_torn(h, u); });
+        }
+        for (const auto h : torn)
+            std::erase(fabric_.units[at(std::exchange(fabric_.hosts[h].unit, none))].hosts, h);
+        return torn;
+    }
+    bool is_torn(std::uint32_t h, int own) const {
+        const auto size = fabric_.units[at(own)].hosts.size();
+        const auto leaves = leaves_of(fabric_, fabric_.hosts[h]);
+        std::size_t greatest = 0;
+        for (const auto& [unit, count] : votes_of(leaves).counts) {
+            const auto of = fabric_.units[at(unit)].hosts.size();
+            if (unit == own) continue;
+            if (count * 2 >= leaves.size() && few(size, of)) return true;
+            greatest = std::max(greatest, of);
+        }
+        return few(size, greatest) && std::all_of(leaves.begin(), leaves.end(), [&](int leaf) {
+                   return claims_[at(leaf)].size() > (claims(own, leaf) ? 1U : 0U);
+               });
+    }
+
+    // One that is torn between units, or has no cable in a leaf: most cables decide, then those whose ports
+    // are in the order of numbers, then its neighbours by number, then the order of units.
+    void place_stray(std::uint32_t h) {
         const auto around = numbering_.around(h, 2);
         const auto near = [&](int unit) {
             for (const auto& [other, count] : around.counts)
@@ -166,9 +241,9 @@ private:
         const auto in_order = ports_.in_order(h);
         int chosen = none;
         std::tuple<std::size_t, std::ptrdiff_t, std::size_t> best{0, 0, 0};
-        for (const auto& [unit, count] : votes_of(group).counts) {
+        for (const auto& [unit, count] : votes_of(leaves_of(fabric_, fabric_.hosts[h])).counts) {
             const auto ordered = std::count_if(in_order.begin(), in_order.end(),
-                                               [&, u = unit](int leaf) { return owner_[at(leaf)] == u; });
+                                               [&, u = unit](int leaf) { return claims(u, leaf); });
             const std::tuple votes{count, ordered, near(unit)};
             if (votes < best || (votes == best && unit > chosen)) continue;
             best = votes;
@@ -182,11 +257,8 @@ private:
     // Of the units of the next hosts, where units meet or a series ends, the one with the fewest hosts, if
     // that is smaller than the largest unit.
     int short_of_one(const Tally& beside) const {
-        std::size_t largest = 0;
-        for (const Unit& unit : fabric_.units)
-            largest = std::max(largest, unit.hosts.size());
         int chosen = none;
-        std::size_t fewest = largest;
+        std::size_t fewest = largest();
         for (const auto& [unit, count] : beside.counts) {
             const auto size = fabric_.units[at(unit)].hosts.size();
             if (size > fewest) continue;
@@ -222,7 +294,6 @@ private:
             from.erase(std::find(from.begin(), from.end(), h));
             put(h, unit);
         }
-        drop_empty();
     }
     static std::size_t cables(const Host& host) {
         std::size_t count = 0;
@@ -253,7 +324,7 @@ private:
     }
 
     Fabric& fabric_;
-    std::vector<int> owner_; // of leaves, the first unit that had them
+    std::vector<std::vector<int>> claims_; // by switch, the units whose leaf it is, the first one first
     Numbering numbering_;
     PortOrder ports_;
 };

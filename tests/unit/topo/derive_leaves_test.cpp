@@ -3,6 +3,12 @@
 #include "topo/names.hpp"
 #include "unit/topo/fabrics.hpp"
 
+#include <fmt/format.h>
+
+#include <map>
+#include <random>
+#include <set>
+
 namespace {
 
 // The link of a host's HCA of that rail.
@@ -74,4 +80,55 @@ TEST_CASE("of equally many hosts the leaf that is the unit's own decides", "[maj
     REQUIRE(wrong.size() == 1);
     CHECK(wrong[0].ends.front() == (stray == 0 ? "n001 mlx5_3/1" : "n002 mlx5_3/1"));
     CHECK(wrong[0].fix == "move its cable to leaf-su1-r3");
+}
+
+// The second to be looked at shares two rails with the first, and was taken for a unit of its own.
+TEST_CASE("hosts of one wrong cable each are of one unit, whichever is seen first", "[majority]") {
+    const auto sound = made("units=4 hosts=3 rails=4");
+    auto fabric = sound;
+    const int first = GENERATE(0, 1, 2);
+    const auto& leaves = sound.units[1].leaves;
+    const auto host = [&](int n) { return static_cast<std::size_t>(3 + (first + n) % 3); };
+    move(fabric, host(0), 1, leaves[2], 40);
+    move(fabric, host(1), 2, leaves[1], 40);
+    topo::derive(fabric);
+    CHECK(shape(fabric) == shape(sound));
+    CHECK(only_finding(fabric).code == "hca.swapped");
+}
+
+// Each host has at most one fault, so that nobody is torn between units; a rail's right leaf keeps more hosts
+// than any wrong one.
+TEST_CASE("units, leaves and pods are what was built, in spite of a fault of each host", "[majority]") {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        std::mt19937 random(seed);
+        const auto upto = [&](std::size_t n) { return random() % n; };
+        const auto pods = 1 + upto(3), units = 1 + upto(3), hosts = 3 + upto(4);
+        const auto sound = made(fmt::format("pods={} units={} hosts={} rails=8", pods, units, hosts));
+        auto fabric = sound;
+        std::map<std::pair<int, int>, std::size_t> right;          // unit, rail
+        std::map<std::pair<int, int>, std::map<int, int>> strayed; // to which leaves
+        std::string planted;
+        std::map<int, int> next_port;
+        for (std::size_t h = 0; h < sound.hosts.size(); ++h) {
+            const int unit = sound.hosts[h].unit, rail = static_cast<int>(upto(8));
+            auto [kept, fresh] = right.try_emplace({unit, rail}, hosts);
+            const auto& away = sound.units[upto(sound.units.size())];
+            const int leaf = away.leaves[topo::at(rail)];
+            const bool same = &away == &sound.units[topo::at(unit)];
+            const auto most = static_cast<std::size_t>(strayed[{unit, rail}][leaf]) + 1;
+            if (upto(3) != 0 || kept->second <= most + 1) continue;
+            --kept->second;
+            if (same) {
+                cut(fabric, h, rail);
+            } else {
+                ++strayed[{unit, rail}][leaf];
+                move(fabric, h, rail, leaf, 40 + next_port[leaf]++);
+            }
+            planted += fmt::format("{} rail {} {}\n", sound.hosts[h].name, rail, same ? "cut" : "moved");
+        }
+        topo::derive(fabric);
+        INFO("seed " << seed << ", " << pods << " pods, " << units << " units, " << hosts << " hosts\n"
+                     << planted);
+        REQUIRE(shape(fabric) == shape(sound));
+    }
 }
