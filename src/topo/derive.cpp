@@ -20,7 +20,7 @@ void derive_hosts(Fabric& fabric) {
     for (std::size_t h = 0; h < fabric.hosts.size(); ++h) {
         Host& host = fabric.hosts[h];
         fabric.host_index.emplace(host.name, static_cast<std::uint32_t>(h));
-        host.unit = none;
+        host.unit = host.other_unit = none;
         for (Hca& hca : host.hcas) {
             fabric.rails = std::max(fabric.rails, hca.rail + 1);
             for (HcaPort& port : hca.ports)

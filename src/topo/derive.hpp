@@ -22,8 +22,9 @@ namespace topo {
 // crossed cables, which must not tear a host from its neighbours: equal vectors are taken most hosts first,
 // and one joins the earlier unit on whose leaves at least two thirds of its cabled ports are, whatever
 // their order. Few hosts whose cables are mostly on leaves of other units go where most of them are, then
-// where ports or their neighbours by number say; the number alone decides for a host of a single cable, where
-// nearly all such hosts are in order.
+// where ports, their neighbours by number or the sizes of units say; where nothing does, to the first, and
+// Host::other_unit is another. The number alone decides for a host of a single cable, where nearly all such
+// hosts are in order.
 // Unit::leaves[r] is the leaf on which most of its hosts have rail r; of as many, the one that is mostly the
 // unit's own, then the one that shares spines with the unit's other leaves. Unit::more_leaves are those of
 // further ports that most of its hosts have, or half where the leaf is the unit's own. A host without a

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -100,12 +101,16 @@ public:
             place(*group);
         const auto torn = take_torn();
         claim_by_cables();
+        note_sizes();
         for (const auto& strays : {torn, leafless})
             for (const auto h : strays)
                 place_stray(h);
         place_by_number();
         drop_empty();
     }
+
+    // Hosts of which nothing says in which of two units they are: a host of the other.
+    const std::map<std::uint32_t, std::uint32_t>& undecided() const { return undecided_; }
 
 private:
     // Rails that none of a unit's hosts had so far speak neither for it nor against it.
@@ -229,8 +234,21 @@ private:
                });
     }
 
+    // Which units lack one host of the most common size; of sizes as common, of the largest.
+    void note_sizes() {
+        std::map<std::size_t, std::size_t> units;
+        for (const Unit& unit : fabric_.units)
+            if (!unit.hosts.empty()) ++units[unit.hosts.size()];
+        std::size_t usual = 0;
+        for (const auto& [size, count] : units)
+            if (usual == 0 || count >= units[usual]) usual = size;
+        for (const Unit& unit : fabric_.units)
+            lacks_one_.push_back(unit.hosts.size() + 1 == usual);
+    }
+
     // One that is torn between units, or has no cable in a leaf: most cables decide, then those whose ports
-    // are in the order of numbers, then its neighbours by number, then the order of units.
+    // are in the order of numbers, then its neighbours by number, then which unit lacks one host. Where
+    // nothing does, it is put into the first unit, and known to be undecided.
     void place_stray(std::uint32_t h) {
         const auto around = numbering_.around(h, 2);
         const auto near = [&](int unit) {
@@ -239,19 +257,22 @@ private:
             return std::size_t{0};
         };
         const auto in_order = ports_.in_order(h);
-        int chosen = none;
-        std::tuple<std::size_t, std::ptrdiff_t, std::size_t> best{0, 0, 0};
+        int chosen = none, as_good = none;
+        std::tuple<std::size_t, std::ptrdiff_t, std::size_t, bool> best{0, 0, 0, false};
         for (const auto& [unit, count] : votes_of(leaves_of(fabric_, fabric_.hosts[h])).counts) {
             const auto ordered = std::count_if(in_order.begin(), in_order.end(),
                                                [&, u = unit](int leaf) { return claims(u, leaf); });
-            const std::tuple votes{count, ordered, near(unit)};
-            if (votes < best || (votes == best && unit > chosen)) continue;
+            const std::tuple votes{count, ordered, near(unit), bool{lacks_one_[at(unit)]}};
+            if (votes < best) continue;
+            as_good = votes > best ? none : std::max(chosen, unit);
+            chosen = votes > best ? unit : std::min(chosen, unit);
             best = votes;
-            chosen = unit;
         }
         if (chosen == none && computes(fabric_.hosts[h])) chosen = numbering_.between(h);
         if (chosen == none && computes(fabric_.hosts[h])) chosen = short_of_one(numbering_.around(h, 1));
-        if (chosen != none) put(h, chosen);
+        if (chosen == none) return;
+        put(h, chosen);
+        if (as_good != none) undecided_.emplace(h, fabric_.units[at(as_good)].hosts.front());
     }
 
     // Of the units of the next hosts, where units meet or a series ends, the one with the fewest hosts, if
@@ -293,6 +314,7 @@ private:
             auto& from = fabric_.units[at(fabric_.hosts[h].unit)].hosts;
             from.erase(std::find(from.begin(), from.end(), h));
             put(h, unit);
+            undecided_.erase(h);
         }
     }
     static std::size_t cables(const Host& host) {
@@ -325,6 +347,8 @@ private:
 
     Fabric& fabric_;
     std::vector<std::vector<int>> claims_; // by switch, the units whose leaf it is, the first one first
+    std::vector<bool> lacks_one_;          // by unit
+    std::map<std::uint32_t, std::uint32_t> undecided_;
     Numbering numbering_;
     PortOrder ports_;
 };
@@ -332,7 +356,8 @@ private:
 } // namespace
 
 void derive_units(Fabric& fabric) {
-    Grouping(fabric).run();
+    Grouping grouping(fabric);
+    grouping.run();
     for (Unit& unit : fabric.units)
         std::sort(unit.hosts.begin(), unit.hosts.end());
     std::sort(fabric.units.begin(), fabric.units.end(),
@@ -342,6 +367,8 @@ void derive_units(Fabric& fabric) {
         for (const auto h : fabric.units[u].hosts)
             fabric.hosts[h].unit = static_cast<int>(u);
     }
+    for (const auto& [h, of_other] : grouping.undecided())
+        fabric.hosts[h].other_unit = fabric.hosts[of_other].unit;
 }
 
 } // namespace topo

@@ -63,6 +63,7 @@ struct Host {
     std::vector<Gpu> gpus; // in order of PCI addresses, as NVML counts them; empty: not reported by the host
     std::string domain = {}; // the NVLink domain that it is in; empty: none is known
     int unit = none;         // derived
+    int other_unit = none;   // derived: the one that it may as well be in; none: nothing is undecided
     int domain_index = none; // derived: index into Fabric::domains
     std::vector<int> leaves; // derived: leaves[r] = leaf switch of rail r, or none
     std::string extra = {};

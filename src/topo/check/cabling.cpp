@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace topo::checks {
 namespace {
 
@@ -165,12 +167,48 @@ void report_single(const Fabric& fabric, const Plan& plan, const Misplaced& m, F
     findings.push_back(std::move(finding));
 }
 
+// Hosts of which the cables say as much for one unit as for another: no cable is named as the wrong one.
+void report_undecided(const Fabric& fabric, const Plan& plan, std::vector<Misplaced>& misplaced,
+                      Findings& findings) {
+    std::map<const Host*, std::vector<Misplaced*>> of_host;
+    for (Misplaced& m : misplaced) {
+        const int other = m.host->other_unit;
+        if (other != none && m.hca->rail != none && plan.unit_of(m.actual()) == other)
+            of_host[m.host].push_back(&m);
+    }
+    for (const auto& [host, list] : of_host) {
+        Finding finding{"hca.wrong_unit", Severity::error, {}, {}, {}};
+        std::map<int, std::set<int>> rails; // by unit
+        for (const Hca& hca : host->hcas)
+            for (const HcaPort& port : hca.ports) {
+                if (hca.rail == none || port.leaf == none) continue;
+                rails[plan.unit_of(port.leaf)].insert(hca.rail);
+                const Link& link = fabric.links[at(port.link)];
+                finding.ends.push_back(fmt::format("{}/{}", hca_name(*host, hca), port.number));
+                finding.ends.push_back(end_name(fabric, link.a.switch_ == port.leaf ? link.a : link.b));
+            }
+        if (!rails.contains(host->unit)) continue;
+        for (Misplaced* m : list)
+            m->reported = true;
+        const auto on = [&](int unit) {
+            return fmt::format("{} {} on leaves of {}", rails[unit].size() == 1 ? "rail" : "rails",
+                               fmt::join(rails[unit], ", "), fabric.units[at(unit)].name);
+        };
+        finding.evidence = fmt::format("{} has {} and {}: cables cannot tell in which of the two it is",
+                                       host->name, on(host->unit), on(host->other_unit));
+        finding.fix = "let a plan (railtopo check --plan) or the host's place in its rack decide, then move "
+                      "what is on the other unit's leaves";
+        findings.push_back(std::move(finding));
+    }
+}
+
 // Hosts of a unit whose cables differ from the others' in the same way, three or more: one fault of a plan or
 // of whoever cabled them. Where they are just half of the unit nothing says which half is right.
 void report_alike(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
     std::map<const Host*, std::vector<Misplaced*>> of_host;
     for (Misplaced& m : misplaced)
-        if (m.host->unit != none && m.hca->rail != none && m.expected != none) of_host[m.host].push_back(&m);
+        if (!m.reported && m.host->unit != none && m.hca->rail != none && m.expected != none)
+            of_host[m.host].push_back(&m);
     using Pattern = std::pair<int, std::vector<std::tuple<int, int, int>>>; // unit; rail, port, leaf
     std::map<Pattern, std::vector<const Host*>> alike;
     for (const auto& [host, list] : of_host) {
@@ -254,6 +292,7 @@ void report_between_units(const Fabric& fabric, const Plan& plan, Findings& find
 
 void cabling(const Fabric& fabric, const Plan& plan, Findings& findings) {
     auto misplaced = find_misplaced(fabric, plan);
+    report_undecided(fabric, plan, misplaced, findings);
     report_alike(fabric, misplaced, findings);
     // What explains itself within one host is taken so, before two hosts are said to be crossed.
     report_swaps(fabric, true, misplaced, findings);

@@ -96,6 +96,44 @@ TEST_CASE("hosts of one wrong cable each are of one unit, whichever is seen firs
     CHECK(only_finding(fabric).code == "hca.swapped");
 }
 
+// Where neither numbers, ports nor sizes say more than the cables.
+TEST_CASE("a host torn between two units by its cables alone is decided by their sizes, or told as undecided",
+          "[majority]") {
+    auto fabric = made("units=4 hosts=8 rails=2");
+    for (std::size_t h = 0; h < fabric.hosts.size(); ++h)
+        fabric.hosts[h].name =
+            fmt::format("{}{}", static_cast<char>('a' + h / 8), static_cast<char>('a' + h % 8));
+    topo::derive(fabric);
+    const auto [mine, other] = GENERATE(table<std::size_t, std::size_t>({{1, 3}, {3, 1}}));
+    const int rail = GENERATE(0, 1);
+    const auto host = 8 * mine + 3;
+    SECTION("where its unit is one short, it is decided") {
+        move(fabric, host, rail, fabric.units[other].leaves[topo::at(rail)], 40);
+        topo::derive(fabric);
+        CHECK(fabric.hosts[host].unit == static_cast<int>(mine));
+        CHECK(fabric.hosts[host].other_unit == topo::none);
+        const auto finding = only_finding(fabric);
+        CHECK(finding.code == "hca.wrong_unit");
+        CHECK(finding.ends.front() == fmt::format("{} mlx5_{}/1", fabric.hosts[host].name, rail));
+    }
+    SECTION("where both are, it is not") {
+        const auto& there = fabric.units[other].leaves;
+        move(fabric, host, rail, there[topo::at(rail)], 40);
+        for (const int r : {0, 1})
+            cut(fabric, 8 * other + 5, r);
+        topo::derive(fabric);
+        const auto& torn = fabric.hosts[host];
+        CHECK(std::set{torn.unit, torn.other_unit} == std::set{1, 3});
+        const auto wrong = found_of(fabric, "hca.wrong_unit");
+        REQUIRE(wrong.size() == 1);
+        CHECK(wrong[0].ends.size() == 4);
+        CHECK(wrong[0].ends[0] == torn.name + " mlx5_0/1");
+        CHECK(wrong[0].ends[2] == torn.name + " mlx5_1/1");
+        CHECK_THAT(wrong[0].evidence, Catch::Contains("cables cannot tell in which of the two it is"));
+        CHECK_THAT(wrong[0].fix, Catch::Contains("let a plan"));
+    }
+}
+
 // Each host has at most one fault, so that nobody is torn between units; a rail's right leaf keeps more hosts
 // than any wrong one.
 TEST_CASE("units, leaves and pods are what was built, in spite of a fault of each host", "[majority]") {
