@@ -1,5 +1,6 @@
 tests_unit_unit_sched_SOURCES = %D%/budget_test.cpp \
 	%D%/cases.hpp %D%/dear.hpp %D%/dense_oracle.hpp %D%/domain_oracle.hpp \
+	%D%/derived_test.cpp \
 	%D%/exact_test.cpp \
 	%D%/explain_test.cpp \
 	%D%/grid.hpp \
