@@ -38,7 +38,14 @@ constexpr std::array meanings{
     Meaning{"Failed in an LSF library call", Code::unavailable},
     Meaning{"Communication time out", Code::unavailable},
     Meaning{"System call failed", Code::unavailable},
+    Meaning{"query limit exceeded", Code::unavailable}, // MAX_CONCURRENT_QUERY
+    Meaning{"Please wait", Code::unavailable},
 };
+
+// How lines begin that LSF prints to standard error while mbatchd is busy or away, before the answer.
+constexpr std::array<std::string_view, 5> notices{
+    "LSF is processing your request", "LSF is down", "Cannot connect to LSF",
+    "batch system daemon not responding", "batch daemon not responding"};
 
 // What a list says that has no rows.
 constexpr std::array<std::string_view, 3> empty_lists{"No unfinished job found", "No job found",
@@ -49,6 +56,19 @@ Code meaning_of(std::string_view said) {
         return said.find(meaning.words) != std::string_view::npos;
     });
     return found == meanings.end() ? Code::unfit : found->code;
+}
+
+std::string without_notices(std::string text) {
+    for (std::size_t from = 0; from < text.size();) {
+        const auto end = std::min(text.find('\n', from), text.size() - 1) + 1;
+        const auto line = std::string_view(text).substr(from, end - from);
+        if (std::any_of(notices.begin(), notices.end(),
+                        [&](std::string_view notice) { return line.starts_with(notice); }))
+            text.erase(from, end - from);
+        else
+            from = end;
+    }
+    return text;
 }
 
 } // namespace
@@ -69,11 +89,12 @@ base::Expected<std::string> LsfCommands::run(std::vector<std::string> words) con
         if (error.text.starts_with(program)) error.text.replace(0, program.size(), name);
         return error;
     }
-    if (ended->status == 0) return std::move(ended->output);
-    const std::string_view said = ended->output;
+    auto answer = without_notices(ended->output);
+    if (ended->status == 0) return answer;
     if (std::any_of(empty_lists.begin(), empty_lists.end(),
-                    [&](std::string_view text) { return said.starts_with(text); }))
+                    [&](std::string_view text) { return answer.starts_with(text); }))
         return std::string();
+    const std::string_view said = answer.empty() ? ended->output : answer;
     auto text = base::printable(said.substr(0, said.find_last_not_of(" \n") + 1), longest_words);
     if (text.empty()) text = fmt::format("ended with status {}", ended->status);
     return Error{meaning_of(said), fmt::format("{}: {}", name, text)};

@@ -18,10 +18,11 @@ public:
     // `folder` holds the commands; empty: they are looked for on PATH.
     explicit LsfCommands(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    // What the command says, its words to standard error included. Errors carry LSF's own words behind the
-    // command's name: Code::not_found for a job or host that it does not know or a job that is over,
-    // Code::denied, Code::unavailable when mbatchd does not answer in time or says that it should be asked
-    // again, else Code::unfit. A list of what is not there ("No unfinished job found") is no error, but "".
+    // What the command says, its words to standard error included, but for notices that mbatchd is busy.
+    // Errors carry LSF's own words behind the command's name: Code::not_found for a job or host that it does
+    // not know or a job that is over, Code::denied, Code::unavailable when mbatchd does not answer in time or
+    // says that it should be asked again, else Code::unfit. A list of what is not there ("No unfinished job
+    // found") is no error, but "".
     base::Expected<std::string> run(std::vector<std::string> words) const;
 
     // Whether this LSF has such a command, now.

@@ -12,10 +12,12 @@ using base::Code;
 namespace {
 
 constexpr std::size_t most_odd = 16; // jobs that are asked for alone at a reading
+constexpr int most_by_columns = 60;  // readings, after which lsid and fields are asked for again
 
 } // namespace
 
 base::Expected<void> LsfJobList::probe(const LsfCommands& commands) {
+    by_columns_ = 0;
     if (!commands.has("lsid")) {
         fields_ = false;
         return {};
@@ -29,6 +31,10 @@ base::Expected<void> LsfJobList::probe(const LsfCommands& commands) {
 
 base::Expected<std::vector<LsfJobRow>> LsfJobList::read(const LsfCommands& commands,
                                                         std::vector<std::string> which) {
+    if (fields_ == false && ++by_columns_ > most_by_columns) {
+        given_up_.clear(); // what was not understood may have been a passing fault
+        fields_.reset();
+    }
     if (!fields_)
         if (auto probed = probe(commands); !probed) return std::move(probed).error();
     if (*fields_) {

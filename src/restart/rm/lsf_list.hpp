@@ -20,9 +20,10 @@ namespace restart {
 
 class LsfJobList {
 public:
-    // Of the jobs that these words of bjobs name. lsid is asked before the first list, and after each that
-    // LSF did not answer: it may be another by then. Fields that cannot be read are given up until lsid says
-    // something else. Errors: LsfCommands::run's; Code::unfit when the columns cannot be read either.
+    // Of the jobs that these words of bjobs name. lsid is asked before the first list, after each that LSF
+    // did not answer, as it may be another by then, and after 60 readings of columns, as what lsid or bjobs
+    // said may have been a passing fault. Fields that cannot be read are given up until then. Errors:
+    // LsfCommands::run's; Code::unfit when the columns cannot be read either.
     base::Expected<std::vector<LsfJobRow>> read(const LsfCommands& commands, std::vector<std::string> which);
 
     // Leaves one row of each job, the one that `ask` gets from LSF where there is doubt; of a list of all
@@ -45,6 +46,7 @@ private:
     std::optional<bool> fields_; // nullopt: lsid is to be asked
     std::string version_;        // as lsid said it,
     std::string given_up_;       // and of which fields could not be read
+    int by_columns_ = 0;         // readings since it was asked
     std::string missing_;
     std::set<std::uint64_t> plain_; // jobs that are no elements, whatever their names end in
 };

@@ -322,6 +322,70 @@ TEST_CASE("IBM's LSF is asked for fields, and for columns where they cannot be r
         CHECK(engine.lists() == Lines{"lsid", fields, "bjobs|-w|-u|all"});
         engine.read();
         CHECK(engine.lists() == Lines{"bjobs|-w|-u|all"}); // not again
+        engine.put("bjobs.-noheader", "44^0^PEND^alice^gang^-\n");
+        for (int reading = 0; reading < 59; ++reading)
+            engine.read();
+        engine.lists();
+        engine.read(); // but not for good
+        CHECK(engine.lists() == Lines{"lsid", fields});
+    }
+    SECTION("a notice that LSF is busy beside the answer") {
+        engine.put("bjobs.-noheader", "LSF is processing your request. Please wait ...\n"
+                                      "44^0^PEND^alice^gang^-\n");
+        engine.put("bhosts.-w",
+                   "batch system daemon not responding ... still trying\n"
+                   "HOST_NAME          STATUS          JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV \n"
+                   "n1                 ok              -      8      0      0      0      0      0\n"
+                   "n2                 ok              -      8      0      0      0      0      0\n");
+        engine.read();
+        CHECK(engine.placeable());
+        engine.lists();
+        engine.read();
+        CHECK(engine.lists() == Lines{fields});
+    }
+    SECTION("a limit of queries that passes") {
+        engine.put("bjobs.-noheader", "44^0^PEND^alice^gang^-\n");
+        engine.put("bjobs.fails", "Batch system concurrent query limit exceeded\n");
+        const auto read = engine.rm->read();
+        REQUIRE_FALSE(read);
+        CHECK(read.error().code == base::Code::unavailable);
+        engine.remove("bjobs.fails");
+        engine.lists();
+        engine.read();
+        CHECK(engine.lists() == Lines{"lsid", fields});
+        CHECK(engine.placeable());
+    }
+    SECTION("an answer of no jobs behind a notice") {
+        engine.put("bjobs.fails", "LSF is processing your request. Please wait ...\n"
+                                  "No unfinished job found\n");
+        engine.read();
+        engine.remove("bjobs.fails");
+        engine.put("bjobs.-noheader", "44^0^PEND^alice^gang^-\n");
+        engine.lists();
+        engine.read();
+        CHECK(engine.lists() == Lines{fields});
+        CHECK(engine.placeable());
+    }
+    SECTION("a refusal behind a notice is no reason to ask again") {
+        engine.put("bmod.fails", "LSF is processing your request. Please wait ...\nBad resource name\n");
+        engine.put("bjobs.-noheader", "44^0^PEND^alice^gang^-\n");
+        engine.read();
+        const auto placed = engine.place();
+        REQUIRE_FALSE(placed);
+        CHECK(placed.error().code == base::Code::unfit);
+        CHECK(placed.error().text == "bmod: Bad resource name");
+    }
+    SECTION("an lsid that fails once") {
+        engine.put("lsid.fails", "lsid: ls_getclustername(): a socket operation has failed\n");
+        engine.put("bjobs.-noheader", "44^0^PEND^alice^gang^-\n");
+        engine.read();
+        CHECK(engine.lists() == Lines{"lsid", "bjobs|-w|-u|all"});
+        engine.remove("lsid.fails");
+        for (int reading = 0; reading < 60; ++reading)
+            engine.read();
+        engine.lists();
+        engine.read();
+        CHECK(engine.lists() == Lines{"lsid", fields});
     }
     SECTION("an LSF that does not answer may be another when it does") {
         engine.put("bjobs.fails", "LSF is down. Please wait ...\n");
