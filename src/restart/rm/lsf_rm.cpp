@@ -4,9 +4,8 @@
 //    all. Once it runs it is moved back: then whatever requeues it, a person or LSF itself after the loss of
 //    its first host, lets it wait there again and not start by the old list.
 //  * Where gangs wait held instead ([lsf] gangs_wait), bresume takes the place of bswitch, and a requeue is
-//  one
-//    that holds (brequeue -H). What is PEND without a plan, as after the rerun of a job whose first host was
-//    lost, is held (bstop) before it is planned; what its user holds is left alone (LsfJobs).
+//    one that holds (brequeue -H). What is PEND without a plan, as after the rerun of a job whose first host
+//    was lost, is held (bstop) before it is planned; what its user holds is left alone (LsfJobs).
 //  * LSF notices the loss of a job's first host only; of another it never does, and the job stays RUN: the
 //    host is closed and the job requeued.
 //  * brequeue of a job whose first host is dead loses the job as long as bjobs says RUN. It is safe once it
@@ -21,6 +20,7 @@
 #include "base/lsf_exit.hpp"
 #include "base/user.hpp"
 #include "restart/core/kept_out.hpp"
+#include "restart/rm/looked_up.hpp"
 #include "restart/rm/lsf_commands.hpp"
 #include "restart/rm/lsf_jobs.hpp"
 #include "restart/rm/lsf_list.hpp"
@@ -468,12 +468,12 @@ private:
         return config;
     }
 
-    // A directory service is not asked once a second.
     std::uint32_t uid_of(const std::string& user) {
-        const auto [at, fresh] = uids_.try_emplace(user, std::uint32_t(-1));
-        if (fresh)
-            if (const auto uid = base::find_uid(user)) at->second = *uid;
-        return at->second;
+        const auto found = uids_.of(user, std::chrono::steady_clock::now(), [](const std::string& name) {
+            const auto uid = base::find_uid(name);
+            return uid ? std::optional<std::uint32_t>(*uid) : std::nullopt;
+        });
+        return found.value_or(std::uint32_t(-1));
     }
 
     LsfCommands commands_;
@@ -483,7 +483,7 @@ private:
     LsfQueueBook book_;
     LsfJobList list_;
     std::map<base::JobId, std::string> shown_; // why a gang waits, as this life has posted it
-    std::map<std::string, std::uint32_t> uids_;
+    LookedUp<std::string, std::uint32_t> uids_;
     const std::function<std::uint32_t(const std::string&)> uid_of_ = [this](const std::string& user) {
         return uid_of(user);
     };

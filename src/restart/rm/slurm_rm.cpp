@@ -14,6 +14,7 @@
 #include "base/hostlist.hpp"
 #include "base/user.hpp"
 #include "restart/core/kept_out.hpp"
+#include "restart/rm/looked_up.hpp"
 #include "restart/rm/slurm_doors.hpp"
 #include "restart/rm/slurm_free.hpp"
 #include "restart/rm/slurm_owned.hpp"
@@ -32,7 +33,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
-#include <map>
 #include <optional>
 #include <thread>
 #include <unistd.h>
@@ -463,14 +463,12 @@ private:
         return {};
     }
 
-    // A directory service is not asked once a second.
     std::string name_of_user(std::uint32_t uid) {
-        auto& name = names_[uid];
-        if (name.empty()) name = base::user_name(uid);
-        return name;
+        const auto found = users_.of(uid, std::chrono::steady_clock::now(), base::find_user);
+        return found ? found->name : std::to_string(uid);
     }
 
-    std::map<std::uint32_t, std::string> names_;
+    LookedUp<std::uint32_t, base::User> users_;
     SlurmDoors doors_;
     Nodes nodes_;
     Jobs jobs_;

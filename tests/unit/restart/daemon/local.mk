@@ -27,6 +27,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/signal_book_test.cpp \
 	%D%/situation_test.cpp \
 	%D%/store_test.cpp \
+	tests/unit/restart/rm/looked_up_test.cpp \
 	tests/unit/restart/rm/lsf_held_test.cpp \
 	tests/unit/restart/rm/lsf_jobs_test.cpp \
 	tests/unit/restart/rm/lsf_lists.hpp \

@@ -1,0 +1,34 @@
+// What was looked up of users, so that a directory service is not asked at every reading.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+
+namespace restart {
+
+template <class Key, class Value> class LookedUp {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+    // After which what was not found is looked up again: the service may have been away.
+    static constexpr std::chrono::minutes again{1};
+
+    // `find(key)` returns std::optional<Value>. nullopt: it was not found, now or less than a minute ago.
+    template <class Find> std::optional<Value> of(const Key& key, Time now, Find find) {
+        auto& entry = entries_[key];
+        if (!entry.value && (!entry.asked || now - *entry.asked >= again)) {
+            entry.asked = now;
+            entry.value = find(key);
+        }
+        return entry.value;
+    }
+
+private:
+    struct Entry {
+        std::optional<Value> value;
+        std::optional<Time> asked;
+    };
+    std::map<Key, Entry> entries_;
+};
+
+} // namespace restart
