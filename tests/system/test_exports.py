@@ -155,7 +155,9 @@ ODD = {"pods of halves that meet nowhere": "pods=2 units=2 hosts=16 rails=8",
        "units of half the rails, and storage": "units=4 hosts=16 rails=4 halved=1 storage=1",
        "a Dragonfly+": "pods=4 units=2 hosts=8 rails=2 spines=4 globals=1",
        "spines back to back": "pods=2 units=2 hosts=16 rails=2 spines=2 globals=8",
-       "hosts on a spine": "units=4 hosts=16 rails=1 spines=2"}
+       "hosts on a spine": "units=4 hosts=16 rails=1 spines=2",
+       "two leaves cabled to each other": "units=2 hosts=32 rails=1 spines=1",
+       "a ring of leaves": "units=4 hosts=16 rails=2 spines=1"}
 
 
 def on_a_spine(fabric, hosts):
@@ -165,6 +167,19 @@ def on_a_spine(fabric, hosts):
     spine = next(switch["guid"] for switch in document["switches"] if switch["name"].startswith("spine"))
     for port, link in enumerate(link for link in document["links"] if link["ends"][0][0] in guids):
         link["ends"][1] = [spine, 60 + port]
+    fabric.write_text(json.dumps(document))
+
+
+def in_a_ring(fabric):
+    """Cables the leaves of each rail to each other, in a ring, instead of to spines."""
+    document = json.loads(fabric.read_text())
+    spines = {switch["guid"] for switch in document["switches"] if switch["name"].startswith("spine")}
+    document["switches"] = [switch for switch in document["switches"] if switch["guid"] not in spines]
+    document["links"] = [link for link in document["links"] if not spines & {guid for guid, _ in link["ends"]}]
+    for rail in sorted({switch["name"].split("-")[-1] for switch in document["switches"]}):
+        leaves = [switch["guid"] for switch in document["switches"] if switch["name"].endswith(rail)]
+        for leaf, beside in zip(leaves, leaves[1:] + leaves[:len(leaves) > 2]):
+            document["links"].append({**document["links"][0], "ends": [[leaf, 60], [beside, 61]]})
     fabric.write_text(json.dumps(document))
 
 
@@ -179,6 +194,8 @@ def test_slurmctld_loads_odd_fabrics(build):
                 fabric = synth(build, root, words)
                 if what == "hosts on a spine":
                     on_a_spine(fabric, {"n001", "n040"})
+                if "leaves" in what:
+                    in_a_ring(fabric)
                 export(build, fabric, "slurm-tree").rename(root / "topology.conf")
                 read = len(log.read_text())
                 run("scontrol", "reconfigure", env=env)
