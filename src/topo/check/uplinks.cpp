@@ -94,9 +94,16 @@ bool more_regular(const Spread& a, const Spread& b) {
     return a.to.size() < b.to.size();
 }
 
-// Groups of switches of one tier. Equal spreads are taken most common first; a rare one that shares at least
-// half its links with a common one is a faulty copy of it. Only as many groups are compared with as a
-// fabric has planes and rails, so that a fabric wired at random costs no more than linear time.
+// Whether so many switches with this spread are faulty copies of the group: few, and half of their links are
+// the group's, or up to half as many as are just so, and seven of eight are.
+bool is_copy(std::size_t switches, const Spread& spread, int shared, const Group& group) {
+    if (switches == 1 || switches * 4 <= group.typical) return shared * 2 >= spread.links;
+    return switches * 2 <= group.typical && shared * 8 >= spread.links * 7;
+}
+
+// Groups of switches of one tier. Equal spreads are taken most common first; a rare one that shares most of
+// its links with a common one is a faulty copy of it. Only as many groups are compared with as a fabric has
+// planes and rails, so that a fabric wired at random costs no more than linear time.
 std::vector<Group> groups_of(const std::vector<int>& members, const std::vector<Spread>& spreads) {
     constexpr std::size_t most_compared = 64;
     std::map<Spread, std::vector<int>> equal;
@@ -120,9 +127,8 @@ std::vector<Group> groups_of(const std::vector<int>& members, const std::vector<
                 if (candidates.size() < most_compared) candidates.insert(g);
         int best = 0;
         for (const auto g : candidates) {
-            const bool rare = switches.size() == 1 || switches.size() * 4 <= groups[g].typical;
             const int shared = links_shared(spread, groups[g].usual);
-            if (!rare || shared * 2 < spread.links || shared <= best) continue;
+            if (shared <= best || !is_copy(switches.size(), spread, shared, groups[g])) continue;
             best = shared;
             copy_of = &groups[g];
         }

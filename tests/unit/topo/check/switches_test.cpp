@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace {
 
 int find_switch(const topo::Fabric& fabric, std::string_view name) {
@@ -76,6 +78,28 @@ TEST_CASE("ports tell which of several cables to a spine is the crossed one", "[
     CHECK(finding.code == "uplink.crossed");
     CHECK(finding.ends[0] == one);
     CHECK(finding.ends[2] == other);
+}
+
+// Two of eight were taken for leaves of another kind, and the sound end of the crossed pair alone was named.
+TEST_CASE("two leaves that lack the same uplink are no kind of their own", "[uplinks]") {
+    auto fabric = made("units=4 hosts=8 rails=2 spines=2"); // four cables from a leaf to each spine
+    const int s1 = find_switch(fabric, "spine-pod1-1"), s2 = find_switch(fabric, "spine-pod1-2");
+    auto* const moved = between(fabric, "leaf-su1-r0", "spine-pod1-1")[1];
+    auto *const one = between(fabric, "leaf-su2-r0", "spine-pod1-1")[2], *const other =
+                                                                             between(fabric, "leaf-su3-r1",
+                                                                                     "spine-pod1-2")[2];
+    std::set<std::string> wrong, named;
+    for (const auto& [link, leaf] :
+         {std::pair(moved, "leaf-su1-r0"), std::pair(one, "leaf-su2-r0"), std::pair(other, "leaf-su3-r1")})
+        wrong.insert(fmt::format("{}/{}", leaf, end_at(*link, find_switch(fabric, leaf)).port));
+    end_at(*moved, s1) = {topo::none, topo::none, s2, 60};
+    std::swap(end_at(*one, s1), end_at(*other, s2));
+    topo::derive(fabric);
+    CHECK(codes(fabric) == std::vector<std::string>{"uplink.crossed", "uplink.wrong_spine"});
+    for (const auto& finding : topo::check(fabric))
+        for (const auto& end : finding.ends)
+            if (end.starts_with("leaf")) named.insert(end);
+    CHECK(named == wrong);
 }
 
 TEST_CASE("the port of a missing uplink is told", "[uplinks]") {
