@@ -21,6 +21,7 @@ libry_rm_la_SOURCES = \
 	%D%/slurm_waiting.cpp %D%/slurm_waiting.hpp \
 	%D%/slurm_reboot.cpp %D%/slurm_reboot.hpp \
 	%D%/slurm_record.hpp \
+	%D%/slurm_requests.cpp %D%/slurm_requests.hpp \
 	%D%/slurm_rm.cpp %D%/slurm_rm.hpp \
 	%D%/slurm_words.hpp
 # libslurm is loaded when Slurm is the resource manager (slurm_calls.hpp).

@@ -22,6 +22,7 @@
 #include "restart/rm/slurm_reading.hpp"
 #include "restart/rm/slurm_reboot.hpp"
 #include "restart/rm/slurm_record.hpp"
+#include "restart/rm/slurm_requests.hpp"
 #include "restart/rm/slurm_waiting.hpp"
 #include "restart/rm/slurm_words.hpp"
 #include "sched/slurm/admin_comment.hpp"
@@ -50,11 +51,6 @@ constexpr auto settle_time = 1300ms; // beyond the next second's turn
 constexpr auto settle_pause = 20ms;
 
 constexpr auto jobs_age = 5s, config_age = 5s; // at most, of what is known of jobs and the configuration
-
-// libslurm answers -1 and errno, or in later releases the error itself.
-int number_of(int answer) {
-    return answer > 0 ? answer : errno;
-}
 
 int first_refusal(const job_array_resp_msg_t* answers) {
     for (std::uint32_t i = 0; answers != nullptr && i < answers->job_array_count; ++i)
@@ -358,63 +354,6 @@ private:
                 return slurm_load_ctl_conf(since, fresh);
             });
         if (read) config_read_ = now;
-    }
-
-    static Expected<RmNode> load_node(const std::string& host) {
-        node_info_msg_t* fresh = nullptr;
-        auto name = host;
-        errno = 0;
-        const int answer = slurm_load_node_single(&fresh, name.data(), SHOW_ALL);
-        const Nodes owned(fresh);
-        if (answer != SLURM_SUCCESS)
-            return slurm_error(fmt::format("reading node {}", host), number_of(answer));
-        for (std::uint32_t i = 0; i < owned->record_count; ++i)
-            if (owned->node_array[i].name != nullptr && host == owned->node_array[i].name)
-                return read_node(owned->node_array[i],
-                                 [](std::uint32_t uid) { return fmt::format("user {}", uid); });
-        return Error{Code::not_found, fmt::format("node {} does not exist", host)};
-    }
-
-    static Expected<JobRecord> load_job(base::JobId job, bool ended_too = false) {
-        const auto id = slurm_id(job);
-        if (!id) return id.error();
-        job_info_msg_t* fresh = nullptr;
-        errno = 0;
-        const int answer = slurm_load_job(&fresh, *id, SHOW_ALL);
-        Jobs owned(fresh);
-        if (answer != SLURM_SUCCESS)
-            return slurm_error(fmt::format("reading job {}", *id), number_of(answer));
-        JobRecord record(std::move(owned), *id);
-        if (!record.lives() && !ended_too)
-            return Error{Code::not_found, fmt::format("job {} has ended", *id)};
-        return record;
-    }
-
-    static Expected<void> update_node(const std::string& host, std::uint32_t state,
-                                      const std::string& reason) {
-        update_node_msg_t change;
-        slurm_init_update_node_msg(&change);
-        auto name = host;
-        auto why = reason;
-        change.node_names = name.data();
-        change.node_state = state;
-        if (!why.empty()) {
-            change.reason = why.data();
-            change.reason_uid = getuid();
-        }
-        errno = 0;
-        const int answer = slurm_update_node(&change);
-        if (answer != SLURM_SUCCESS)
-            return slurm_error(fmt::format("changing node {}", host), number_of(answer));
-        return {};
-    }
-
-    static Expected<void> update_job(std::uint32_t job, job_desc_msg_t& change) {
-        errno = 0;
-        const int answer = slurm_update_job(&change);
-        if (answer != SLURM_SUCCESS)
-            return slurm_error(fmt::format("changing job {}", job), number_of(answer));
-        return {};
     }
 
     // Twice the change is sent: at once, with a begin that lies ahead, which stands when the job's last
