@@ -111,6 +111,13 @@ struct StragglerConf {
     double least_percent{}, confidence{};
 };
 
+// Checks of hosts that no job uses (restart/core/idle_check.hpp).
+struct IdleChecksConf {
+    Duration every{};
+    std::uint64_t max_at_once{};
+    std::string partition, account, qos;
+};
+
 // How restartd places gangs under LSF (restart/rm/lsf_rm.hpp).
 struct LsfConf {
     std::vector<std::string> parking_queues;
@@ -150,6 +157,7 @@ struct Conf {
     RestartConf restart;
     RepairConf repair;
     StragglerConf straggler;
+    IdleChecksConf idle_checks;
     LsfConf lsf;
     MungeConf munge;
     std::filesystem::path file; // that the values came from; empty for defaults

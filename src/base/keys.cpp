@@ -310,6 +310,19 @@ constexpr auto table = std::to_array<Key>({
     {KEY(straggler, confidence), "", from("0", "1"), "0.6",
      "restartd notes only what is at least this sure, from 0 to 1; railctl explain shows the rest."},
 
+    {KEY(idle_checks, every), "", any, "\"0s\"",
+     "Each host that no job uses is tried this often by railcheck, in a job of restartd's own that ends as "
+     "soon as the host is wanted (restartd(8), Idle checks; Slurm only), such as \"7d\". 0 means never."},
+    {KEY(idle_checks, max_at_once), "hosts", from("1", "1000"), "2",
+     "restartd tries at most this many idle hosts at a time."},
+    {KEY(idle_checks, partition), "", any, "\"\"",
+     "restartd submits the jobs that try idle hosts to this partition, and tries no host outside it; empty "
+     "means Slurm's default."},
+    {KEY(idle_checks, account), "", any, "\"\"",
+     "restartd charges the jobs that try idle hosts to this account; empty means the default of its user."},
+    {KEY(idle_checks, qos), "", any, "\"\"",
+     "restartd gives the jobs that try idle hosts this quality of service; empty means Slurm's default."},
+
     {KEY(lsf, parking_queues), "", any, "[\"gang\"]",
      "In these queues gangs wait until restartd has chosen their hosts (railyard-lsf(7))."},
     {KEY(lsf, gangs_wait), "", one_of("parked, held"), "\"parked\"",
@@ -354,6 +367,7 @@ static_assert(members<LearningConf>() == rows(ConfTable::learning));
 static_assert(members<RestartConf>() == rows(ConfTable::restart));
 static_assert(members<RepairConf>() == rows(ConfTable::repair));
 static_assert(members<StragglerConf>() == rows(ConfTable::straggler));
+static_assert(members<IdleChecksConf>() == rows(ConfTable::idle_checks));
 static_assert(members<LsfConf>() == rows(ConfTable::lsf));
 static_assert(members<MungeConf>() == rows(ConfTable::munge));
 

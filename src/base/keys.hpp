@@ -29,6 +29,7 @@ enum class ConfTable {
     restart,
     repair,
     straggler,
+    idle_checks,
     lsf,
     munge
 };

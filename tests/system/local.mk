@@ -49,6 +49,7 @@ EXTRA_DIST += \
 	%D%/test_faults.py \
 	%D%/test_flags.py \
 	%D%/test_health.py \
+	%D%/test_idle_checks.py \
 	%D%/test_installation.py \
 	%D%/test_job_failures.py \
 	%D%/test_kinds_of_jobs.py \

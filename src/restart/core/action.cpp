@@ -51,6 +51,13 @@ std::string words(const PlaceJob& action) {
 std::string words(const ParkJob& action) {
     return fmt::format("move job {} back to queue {}", name_of(action.job.id, action.job.name), action.queue);
 }
+std::string words(const CheckHost& action) {
+    return fmt::format("try idle {} with railcheck", action.host);
+}
+std::string words(const EndCheck& action) {
+    return fmt::format("end job {}, which tries {}", name_of(action.job.id, action.job.name),
+                       action.job.host);
+}
 std::string words(const FreeHost& action) {
     std::vector<std::string> jobs;
     for (const auto job : action.jobs)

@@ -135,11 +135,25 @@ struct ParkJob {
     bool operator==(const ParkJob&) const = default;
 };
 
+// An idle host: railcheck tries it, in a job of our own that nothing waits for (idle_check.hpp).
+struct CheckHost {
+    std::string host;
+    std::string partition{}, account{}, qos{}; // of the job; empty: the resource manager's defaults
+    bool operator==(const CheckHost&) const = default;
+};
+
+// That job ends now. Its host is the one that it tries.
+struct EndCheck {
+    JobTarget job;
+    bool operator==(const EndCheck&) const = default;
+};
+
 struct Action {
-    // "i-7/2": incident and number, "p-12[3]/4": job and number of its plan; stable over retries and restarts
+    // "i-7/2": incident and number, "p-12[3]/4": job and number of its plan, "c-n003/4": host and number of
+    // its idle check; stable over retries and restarts
     std::string id;
     std::variant<DrainHost, DownHost, ResumeHost, RequeueJob, UpdateJob, KeepOff, NotifyJob, RepairHost,
-                 FreeHost, PlaceJob, ParkJob>
+                 FreeHost, PlaceJob, ParkJob, CheckHost, EndCheck>
         what;
     bool operator==(const Action&) const = default;
 };
@@ -156,7 +170,9 @@ enum class ActionKind {
     repair_host,
     free_host,
     place_job,
-    park_job
+    park_job,
+    check_host,
+    end_check
 };
 inline ActionKind kind_of(const Action& action) {
     return static_cast<ActionKind>(action.what.index());

@@ -70,6 +70,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Policy> auto& policy)
     codec.added("straggler_every", policy.straggler_every); // those of an older release have none of these
     codec.added("straggler_least", policy.straggler_least);
     codec.added("straggler_confidence", policy.straggler_confidence);
+    codec.maybe("idle_checks", policy.idle_checks); // likewise
     codec.added("start_within", policy.start_within);
     codec("retry_most", policy.retry_most);
     codec("words", policy.words);

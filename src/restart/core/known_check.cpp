@@ -26,7 +26,7 @@ void take_check(std::vector<KnownCheck>& known, const CheckWord& word, const Che
         readings.pop_back();
     if (readings.size() >= most_check_readings) readings.erase(readings.begin());
     readings.push_back({now, word.verdict, word.value, word.expected, base::printable(word.says, 160),
-                        teller.job, teller.epoch, teller.uid});
+                        teller.job, teller.epoch, teller.uid, teller.by_us});
 }
 
 } // namespace restart

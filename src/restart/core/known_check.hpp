@@ -1,5 +1,6 @@
 // What checks have said of a host so far: for each check and component the last readings. They are told by
-// jobs, whose users could say anything: what follows from them is in detect/agreed_checks.hpp.
+// jobs, whose users could say anything, and by idle checks (idle_check.hpp): what follows from them is in
+// detect/agreed_checks.hpp.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,6 +25,7 @@ struct CheckReading {
     base::JobId job{}; // that told, and its start
     std::uint32_t epoch = 0;
     std::optional<std::uint32_t> uid{}; // of its user; none: an earlier release wrote this
+    bool by_us = false;                 // an idle check (idle_check.hpp)
     bool operator==(const CheckReading&) const = default;
 };
 
@@ -37,6 +39,7 @@ struct KnownCheck {
 struct CheckTeller {
     base::JobId job{};
     std::uint32_t epoch = 0, uid = 0;
+    bool by_us = false; // it is restartd's own
 };
 
 // Takes a word of a job's start, or replaces what it said before.

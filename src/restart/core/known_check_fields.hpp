@@ -15,6 +15,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<CheckReading> auto& r
     codec.maybe("job", reading.job);
     codec.maybe("epoch", reading.epoch);
     codec.maybe("uid", reading.uid);
+    codec.maybe("by_us", reading.by_us);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<KnownCheck> auto& known) {

@@ -33,6 +33,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/step.cpp %D%/step.hpp \
 	%D%/step_context.cpp %D%/step_context.hpp \
 	%D%/act/act.hpp \
+	%D%/idle_check.hpp %D%/idle_check_fields.hpp \
 	%D%/known_check.cpp %D%/known_check.hpp %D%/known_check_fields.hpp \
 	%D%/kept_jobs.cpp %D%/kept_jobs.hpp \
 	%D%/act/gangs.cpp \
@@ -47,6 +48,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/decide/decide.hpp \
 	%D%/decide/exclusions.cpp \
 	%D%/decide/failures.cpp \
+	%D%/decide/idle_checks.cpp \
 	%D%/decide/jobs.cpp \
 	%D%/decide/operator.cpp \
 	%D%/decide/outcomes.cpp \

@@ -3,6 +3,7 @@
 
 #include "restart/core/action.hpp"
 #include "restart/core/gang_plan.hpp"
+#include "restart/core/idle_check.hpp"
 #include "restart/core/incident.hpp"
 #include "restart/core/note.hpp"
 #include "restart/core/peer_looks.hpp"
@@ -15,9 +16,9 @@
 namespace restart::codec {
 
 template <> struct Names<ActionKind> {
-    static constexpr std::array<std::string_view, 11> names{
-        "drain_host", "down_host",   "resume_host", "requeue_job", "update_job", "keep_off",
-        "tell_job",   "repair_host", "free_host",   "place_job",   "park_job"};
+    static constexpr std::array<std::string_view, 13> names{
+        "drain_host",  "down_host", "resume_host", "requeue_job", "update_job", "keep_off", "tell_job",
+        "repair_host", "free_host", "place_job",   "park_job",    "check_host", "end_check"};
 };
 template <> struct Names<NoteKind> {
     static constexpr std::array<std::string_view, 4> names{"signal", "decision", "action", "outcome"};
@@ -25,6 +26,10 @@ template <> struct Names<NoteKind> {
 template <> struct Names<GangStage> {
     static constexpr std::array<std::string_view, 5> names{"ordered", "released", "parking", "failed",
                                                            "requeuing"};
+};
+template <> struct Names<IdleCheckStage> {
+    static constexpr std::array<std::string_view, 6> names{"none", "ordered", "given",
+                                                           "seen", "ending",  "over"};
 };
 template <> struct Names<JobPhase> {
     static constexpr std::array<std::string_view, 5> names{"pending", "running", "suspended", "completing",

@@ -43,6 +43,7 @@ Policy Policy::from(const base::Conf& conf) {
     policy.straggler_every = conf.straggler.every;
     policy.straggler_least = conf.straggler.least_percent / 100;
     policy.straggler_confidence = conf.straggler.confidence;
+    if (conf.restartd.resource_manager != "lsf") policy.idle_checks = IdleCheckPolicy::from(conf.idle_checks);
     policy.start_within = conf.lsf.start_within;
     return policy;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/conf.hpp"
+#include "restart/core/idle_check.hpp"
 #include "restart/core/repair/ladder.hpp"
 #include "restart/core/rm_words.hpp"
 
@@ -57,6 +58,8 @@ struct Policy {
     // how sure one must be to be said.
     base::Duration straggler_every{30'000};
     double straggler_least = 0.05, straggler_confidence = 0.6;
+
+    IdleCheckPolicy idle_checks{}; // of hosts that no job uses
 
     // A gang that was given its hosts and did not start on them for so long is placed anew (LSF).
     base::Duration start_within{60'000};

@@ -111,6 +111,10 @@ struct RmJob {
     std::string why;                     // why it is pending, in the resource manager's words
     std::vector<RmComponent> components; // of a heterogeneous job; else empty
     std::optional<RmFailure> failure;    // only when it has ended, and may be started again
+    // Of restartd's own jobs that try an idle host (CheckHost): which, and whether it is in the way of a job
+    // that waits and could use the host.
+    std::string checks{};
+    bool wanted = false;
     bool operator==(const RmJob&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include "base/expected.hpp"
 #include "restart/core/fabric_facts.hpp"
 #include "restart/core/gang_plan.hpp"
+#include "restart/core/idle_check.hpp"
 #include "restart/core/incident.hpp"
 #include "restart/core/known_check.hpp"
 #include "restart/core/learn/rates.hpp"
@@ -104,6 +105,7 @@ struct HostState {
     std::map<base::JobId, KeptJob> kept;    // as last reported
     std::vector<StoredPace> paces;          // of its last windows, oldest first, at most most_pace_windows
     std::vector<KnownCheck> checks;         // of its parts, as jobs told
+    std::optional<IdleCheck> idle_check;    // once one was begun
     bool operator==(const HostState&) const = default;
 };
 
@@ -222,6 +224,7 @@ struct State {
     std::vector<base::Duration> switch_restarts;         // how long the last restarts of switches took
     std::map<std::string, PeerLooks, std::less<>> looks; // by the silent host that others look at
     std::uint64_t next_look = 1;
+    base::Time no_idle_checks_before{};
     bool operator==(const State&) const = default;
 
     // The state as one JSON text and back. Errors (Code::input) name the field.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "restart/core/gang_fields.hpp"
+#include "restart/core/idle_check_fields.hpp"
 #include "restart/core/known_check_fields.hpp"
 #include "restart/core/learned_fields.hpp"
 #include "restart/core/names.hpp"
@@ -59,6 +60,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec.maybe("why", job.why);
     codec.maybe("components", job.components);
     codec.maybe("failure", job.failure);
+    codec.maybe("checks", job.checks);
+    codec.maybe("wanted", job.wanted);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobOwner> auto& owner) {
@@ -73,6 +76,10 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobTarget> auto& job)
     codec.maybe("epoch", job.epoch);
     codec.maybe("host", job.host);
     codec.maybe("owner", job.owner);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<EndCheck> auto& action) {
+    fields(codec, action.job);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<DrainHost> auto& action) {
@@ -322,6 +329,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
     codec.maybe("returned", host.returned);
     codec.maybe("paces", host.paces);
     codec.maybe("checks", host.checks);
+    codec.maybe("idle_check", host.idle_check);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<RunState> auto& run) {
@@ -473,6 +481,7 @@ template <class Codec> void few_fields(Codec& codec, codec::Of<State> auto& stat
     codec.maybe("switch_restarts", state.switch_restarts);
     codec.maybe("looks", state.looks);
     codec.added("next_look", state.next_look);
+    codec.maybe("no_idle_checks_before", state.no_idle_checks_before);
     codec.maybe("rm",
                 state.rm_config); // an older release's "rm_config" is passed over: it is read anew at a start
 }

@@ -27,6 +27,7 @@ void apply(StepContext& ctx, const Started&) {
     start_grace(ctx);
     mark_unconfirmed(ctx);
     forget_gang_orders(ctx);
+    forget_idle_check_orders(ctx);
 }
 
 void apply(StepContext& ctx, const Tick&) {
@@ -100,6 +101,7 @@ void apply(StepContext& ctx, const RmRead& event) {
     decide_preflights(ctx);
     update_exclusions(ctx);
     begin_repairs(ctx);
+    tend_idle_checks(ctx);
 }
 
 void apply(StepContext& ctx, const HostAsked& event) {
@@ -114,7 +116,7 @@ void apply(StepContext& ctx, const RmUnavailable& event) {
 }
 
 void apply(StepContext& ctx, const ActionDone& event) {
-    if (take_gang_outcome(ctx, event)) return;
+    if (take_gang_outcome(ctx, event) || take_idle_check_outcome(ctx, event)) return;
     take_outcome(ctx, event);
     if (ctx.state.rm_read) decide_all(ctx);
 }
@@ -175,7 +177,9 @@ Reply reply_to(const State& state, const Report& report) {
                     answer.save_by = affected.save_by;
                     answer.incident = incident.id();
                 }
-        if (reported.preflight && job->preflight && job->preflight->epoch == epoch)
+        if (reported.preflight && !job->rm.checks.empty())
+            answer.preflight.stays = "it tries an idle host";
+        else if (reported.preflight && job->preflight && job->preflight->epoch == epoch)
             answer.preflight = {job->preflight->requeued.has_value(), job->preflight->stays};
         if (!reported.run || !job->run) continue;
         answer.order = order_for(state, *job);

@@ -68,12 +68,13 @@ CheckRow row_of(const std::string& host, const KnownCheck& known, const Medians&
     return row;
 }
 
-std::uint32_t users_that_agree(const Agreed& agreed, std::string_view host, const KnownCheck& known) {
+// Null: nothing follows from it.
+const AgreedCheck* find(const Agreed& agreed, std::string_view host, const KnownCheck& known) {
     const auto of_host = agreed.find(host);
-    if (of_host == agreed.end()) return 0;
+    if (of_host == agreed.end()) return nullptr;
     for (const auto& one : of_host->second)
-        if (one.check == known.check && one.component == known.component) return one.users;
-    return 0;
+        if (one.check == known.check && one.component == known.component) return &one;
+    return nullptr;
 }
 
 } // namespace
@@ -88,8 +89,9 @@ Checks checks_of(const State& state, base::Time now, std::string_view only) {
         ++checks.hosts;
         for (const auto& known : host.checks) {
             auto& row = checks.rows.emplace_back(row_of(name, known, medians));
-            if (const auto users = users_that_agree(agreed, name, known))
-                row.signs.push_back(fmt::format("{} users say so: avoided", users));
+            if (const auto* one = find(agreed, name, known))
+                row.signs.push_back(one->idle ? std::string("an idle check says so: avoided")
+                                              : fmt::format("{} users say so: avoided", one->users));
         }
     }
     // Hosts are in the order of their names already.

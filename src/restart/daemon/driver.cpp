@@ -43,6 +43,8 @@ std::set<std::string> open_intents(const State& state) {
             if (!intent.settled()) ids.insert(intent.action.id);
     for (const auto& [id, job] : state.jobs)
         if (job.plan && job.plan->acts()) ids.insert(plan_action(id, *job.plan));
+    for (const auto& [name, host] : state.hosts)
+        if (host.idle_check && host.idle_check->acts()) ids.insert(idle_check_action(name, *host.idle_check));
     return ids;
 }
 
@@ -50,7 +52,7 @@ bool failed_in(const State& state, const std::string& id) {
     for (const auto& [number, incident] : state.incidents)
         for (const auto& intent : incident.intents)
             if (intent.action.id == id) return intent.progress != Progress::done;
-    return false; // of a plan: what came of it is in its outcome
+    return false; // of a plan or an idle check: what came of it is in its outcome
 }
 
 constexpr std::size_t most_unknown = 256;  // names of hosts

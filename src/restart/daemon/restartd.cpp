@@ -51,11 +51,17 @@ std::string served_at(const std::string& listen) {
     return "http://" + at.print();
 }
 
+bool is_lsf(const base::Conf& conf) {
+    return conf.restartd.resource_manager == "lsf";
+}
+
 DriverOptions driver_options(const base::Conf& conf) {
     DriverOptions options;
     options.programs = {conf.repair.gpu_reset_program, conf.repair.power_cycle_program,
                         conf.repair.program_limit};
     options.policy = Policy::from(conf);
+    if (is_lsf(conf) && conf.idle_checks.every != base::Duration{})
+        log::warning("[idle_checks] every is set, but idle hosts are not tried under LSF");
     options.poll = conf.restartd.poll_interval;
     options.fabric = conf.placement.fabric;
     options.health = base::health_path(conf.placement, conf.restartd);
@@ -68,10 +74,6 @@ DriverOptions driver_options(const base::Conf& conf) {
         options.maintenance.push_back(*base::parse_window(text)); // checked with the configuration
     options.keep_events = conf.restartd.keep_events << 20;
     return options;
-}
-
-bool is_lsf(const base::Conf& conf) {
-    return conf.restartd.resource_manager == "lsf";
 }
 
 base::Expected<std::unique_ptr<ResourceManager>> make_rm(const base::Conf& conf) {
@@ -354,9 +356,10 @@ int main(int argc, char** argv) {
     base::Cli cli("restartd", "Decide what to do about broken hosts, drain them and requeue their jobs.",
                   "restartd(8)");
     using Table = base::ConfTable;
-    base::Daemon daemon(cli, {Table::placement, Table::restartd, Table::agent, Table::node_loss,
-                              Table::checkpoint, Table::learning, Table::restart, Table::repair,
-                              Table::straggler, Table::topology, Table::lsf, Table::munge});
+    base::Daemon daemon(cli,
+                        {Table::placement, Table::restartd, Table::agent, Table::node_loss, Table::checkpoint,
+                         Table::learning, Table::restart, Table::repair, Table::straggler, Table::idle_checks,
+                         Table::topology, Table::lsf, Table::munge});
     bool verbose = false;
     cli->add_flag("--verbose", verbose, "Log what only developers need");
     ReplayAsked asked;

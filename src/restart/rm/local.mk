@@ -13,6 +13,7 @@ libry_rm_la_SOURCES = \
 	%D%/lsf_words.hpp \
 	%D%/rm.hpp \
 	%D%/slurm_calls.cpp %D%/slurm_calls.hpp \
+	%D%/slurm_checks.cpp %D%/slurm_checks.hpp \
 	%D%/slurm_doors.cpp %D%/slurm_doors.hpp \
 	%D%/slurm_free.cpp %D%/slurm_free.hpp \
 	%D%/slurm_owned.hpp \

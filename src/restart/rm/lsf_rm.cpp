@@ -53,8 +53,7 @@ constexpr base::Duration notes_age{30'000};
 constexpr base::Duration least_step{500}; // of the time of day; NTP moves it by less between two lists
 // Unavail after 100 to 115 s at LSF's defaults, which its commands do not show.
 constexpr base::Duration declares_down_after{115'000};
-// A reading, whoever submits how many; the others come with the next.
-constexpr std::size_t most_details = 2'000;
+constexpr std::size_t most_details = 2'000; // a reading, whoever submits how many; others with the next
 constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
 // Of bpost, by which LSF shows it and another text takes its place; low ones are for users. At most 128 by
 // default (MAX_JOB_MSG_NUM).
@@ -248,9 +247,10 @@ private:
         return {};
     }
 
+    static Expected<void> done(const CheckHost&) { return Error{Code::unfit, "not done under LSF"}; }
+    static Expected<void> done(const EndCheck&) { return Error{Code::unfit, "not done under LSF"}; }
     static Expected<void> done(const FreeHost& action) {
-        return Error{Code::unfit,
-                     fmt::format("LSF cannot take {} out of a job that goes on without it", action.host)};
+        return Error{Code::unfit, fmt::format("LSF cannot take {} out of a running job", action.host)};
     }
 
     static Expected<void> done(const RepairHost& action) {

@@ -19,10 +19,12 @@ namespace restart {
     CALL(slurm_free_job_info_msg)                                                                            \
     CALL(slurm_free_node_info_msg)                                                                           \
     CALL(slurm_free_partition_info_msg)                                                                      \
+    CALL(slurm_free_submit_response_response_msg)                                                            \
     CALL(slurm_get_select_nodeinfo)                                                                          \
     CALL(slurm_init)                                                                                         \
     CALL(slurm_init_job_desc_msg)                                                                            \
     CALL(slurm_init_update_node_msg)                                                                         \
+    CALL(slurm_kill_job)                                                                                     \
     CALL(slurm_list_append)                                                                                  \
     CALL(slurm_list_create)                                                                                  \
     CALL(slurm_list_destroy)                                                                                 \
@@ -39,6 +41,7 @@ namespace restart {
     CALL(slurm_notify_job)                                                                                   \
     CALL(slurm_requeue2)                                                                                     \
     CALL(slurm_strerror)                                                                                     \
+    CALL(slurm_submit_batch_job)                                                                             \
     CALL(slurm_update_job)                                                                                   \
     CALL(slurm_update_node)
 

@@ -3,6 +3,7 @@
 #include "base/hostlist.hpp"
 #include "base/utf8.hpp"
 #include "restart/core/action.hpp"
+#include "restart/rm/slurm_checks.hpp"
 #include "sched/slurm/admin_comment.hpp"
 
 #include <fmt/format.h>
@@ -346,6 +347,7 @@ RmJob read_job(const job_info_t& job) {
         read.no_kill = hints->no_kill;
         read.restart_on = hints->restart_on.value_or(sched::RestartOn{});
     }
+    read.checks = checked_host(job);
     if (read.phase == JobPhase::ended && read.restart == true && read.requeue) read.failure = failure_of(job);
     return read;
 }

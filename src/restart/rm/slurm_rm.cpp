@@ -15,6 +15,7 @@
 #include "base/user.hpp"
 #include "restart/core/kept_out.hpp"
 #include "restart/rm/looked_up.hpp"
+#include "restart/rm/slurm_checks.hpp"
 #include "restart/rm/slurm_doors.hpp"
 #include "restart/rm/slurm_free.hpp"
 #include "restart/rm/slurm_owned.hpp"
@@ -71,6 +72,8 @@ public:
                                                    [this](std::uint32_t uid) { return name_of_user(uid); }));
         doors_.keep(*nodes_);
         snapshot.jobs = read_whole_jobs(jobs_->job_array, jobs_->record_count);
+        for (auto& job : snapshot.jobs)
+            if (!job.checks.empty()) job.wanted = wants(job.checks);
         read_config_when_old();
         if (config_) snapshot.config = read_config(*config_);
         return snapshot;
@@ -144,6 +147,12 @@ public:
     }
 
     RmWords words() const override { return slurm_words(); }
+
+    // An idle host is tried when no job waits that could use it.
+    bool is_ready(const Action& action) override {
+        const auto* check = as<CheckHost>(action);
+        return check == nullptr || !read_jobs() || !wants(check->host); // perform() finds an error, too
+    }
 
     Expected<void> perform(const Action& action) override {
         return std::visit([this](const auto& what) { return this->done(what); }, action.what);
@@ -296,6 +305,19 @@ private:
         auto line = "railyard: " + text;
         slurm_notify_job(id, line.data()); // it may have neither
         return {};
+    }
+
+    Expected<void> done(const CheckHost& action) {
+        if (auto read = read_jobs(); !read) return std::move(read).error();
+        return submit_check(action, {jobs_->job_array, jobs_->record_count});
+    }
+    static Expected<void> done(const EndCheck& action) { return end_check(action); }
+
+    // Whether a job waits that could use the host, by the jobs as last read. While the partitions are not
+    // known, none does.
+    bool wants(const std::string& host) {
+        return read_partitions() && is_wanted(host, {jobs_->job_array, jobs_->record_count},
+                                              {partitions_->partition_array, partitions_->record_count});
     }
 
     // Slurm chooses the hosts itself (select_rail).

@@ -117,6 +117,13 @@ bool happened(const PlaceJob&, const HostState*, const JobState*) {
 bool happened(const ParkJob&, const HostState*, const JobState*) {
     return false;
 }
+// Likewise, of idle checks (idle_checks.cpp).
+bool happened(const CheckHost&, const HostState*, const JobState*) {
+    return false;
+}
+bool happened(const EndCheck&, const HostState*, const JobState*) {
+    return false;
+}
 
 bool happened(const StepContext& ctx, const Action& action) {
     const auto* host = find_host(ctx.state, action);

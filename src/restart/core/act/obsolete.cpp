@@ -121,9 +121,21 @@ std::string why(const State& state, const HostState*, const ParkJob& action) {
     return is_released(job->rm) || stopped ? "" : "it is there";
 }
 
-// A gang is placed and moved whatever restartd may do by itself.
-bool schedules(const Action& action) {
-    return as<PlaceJob>(action) != nullptr || as<ParkJob>(action) != nullptr;
+// What else would keep it from being begun is asked again as well (why_not_tried()).
+std::string why(const State&, const HostState* host, const CheckHost&) {
+    return host != nullptr && host->idle_check && host->idle_check->stage == IdleCheckStage::ordered
+               ? std::string()
+               : std::string(over);
+}
+
+std::string why(const State& state, const HostState*, const EndCheck& action) {
+    return find(state, action.job) == nullptr ? "the job has ended" : "";
+}
+
+// A gang is placed and moved, and a job of our own ended, whatever restartd may do by itself.
+bool passes_the_gate(const Action& action) {
+    return as<PlaceJob>(action) != nullptr || as<ParkJob>(action) != nullptr ||
+           as<EndCheck>(action) != nullptr;
 }
 
 } // namespace
@@ -138,8 +150,10 @@ bool needs_exclusion(const State& state, const std::string& name) {
 }
 
 std::string why_obsolete(const State& state, const Policy& policy, base::Time now, const Action& action) {
-    if (!schedules(action))
+    if (!passes_the_gate(action))
         if (const auto shut = gate(state, policy, now, action)) return shut->why;
+    if (const auto* check = as<CheckHost>(action))
+        if (auto why = why_not_tried(state, policy, now, check->host); !why.empty()) return why;
     const auto host = state.hosts.find(host_of(action));
     return std::visit(
         [&](const auto& what) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <set>
 
 namespace restart {
@@ -9,16 +10,22 @@ namespace {
 
 constexpr base::Duration oldest = std::chrono::days(7);
 
-// Of the users whose newest results of it are bad; 0: one user's word, or none.
-std::uint32_t users_that_agree(const HostState& host, const KnownCheck& known, base::Time now) {
+// Who say that it is bad, by their newest results; none: one user's word does not count.
+std::optional<AgreedCheck> agreement(const HostState& host, const KnownCheck& known, base::Time now) {
     std::set<std::uint32_t> users;
+    AgreedCheck agreed{known.check, known.component};
     for (auto reading = known.readings.rbegin(); reading != known.readings.rend(); ++reading) {
         if (reading->at <= now - oldest || (host.returned && reading->at <= host.returned->when)) break;
         if (reading->verdict == CheckVerdict::sound) break;
         // An earlier release wrote down no user.
-        if (reading->verdict == CheckVerdict::bad && reading->uid) users.insert(*reading->uid);
+        if (reading->verdict != CheckVerdict::bad) continue;
+        if (reading->by_us)
+            agreed.idle = true;
+        else if (reading->uid)
+            users.insert(*reading->uid);
     }
-    return users.size() > 1 ? static_cast<std::uint32_t>(users.size()) : 0;
+    agreed.users = static_cast<std::uint32_t>(users.size());
+    return agreed.idle || agreed.users > 1 ? std::optional(agreed) : std::nullopt;
 }
 
 struct Tried {
@@ -35,8 +42,8 @@ std::map<std::string_view, std::vector<AgreedCheck>> agreed_checks(const State& 
         std::set<std::string_view> of_host, bad_here;
         for (const auto& known : host.checks) {
             if (known.readings.back().at > now - oldest) of_host.insert(known.check);
-            if (const auto users = users_that_agree(host, known, now)) {
-                agreed[name].push_back({known.check, known.component, users});
+            if (const auto one = agreement(host, known, now)) {
+                agreed[name].push_back(*one);
                 bad_here.insert(known.check);
             }
         }

@@ -1,9 +1,10 @@
-// Parts of hosts that checks found bad, as far as several say so: results come from the preflights of jobs,
+// Parts of hosts that checks found bad, as far as that counts: results come from the preflights of jobs,
 // whose users could say anything, and an expectation may be wrong. So one user's word moves that user's jobs
-// alone, and what two say makes placement avoid the host where there is a choice; nothing is drained for it.
+// alone, and what two say, or an idle check, makes placement avoid the host where there is a choice; nothing
+// is drained for it.
 //
-// A part counts while the newest results of its check are bad, of jobs of two users, none older
-// than a week nor than the host's last repair: the first sound one by anybody ends it. A check that is
+// A part counts while the newest results of its check are bad, of jobs of two users or of an idle check, none
+// older than a week nor than the host's last repair: the first sound one by anybody ends it. A check that is
 // bad thus on more than a quarter of the hosts that it was tried on, and on more than one, is itself in doubt
 // (what it expects, what it shares with others): it counts against none of them.
 #pragma once
@@ -21,6 +22,7 @@ namespace restart {
 struct AgreedCheck {
     std::string_view check, component; // of the state
     std::uint32_t users = 0;           // that say so
+    bool idle = false;                 // an idle check does (idle_check.hpp)
 };
 
 // By host, in the order in which each check and component became known; hosts without any are left out.

@@ -185,6 +185,7 @@ void take_preflight(State& state, base::Time now, JobState& job, const std::stri
 }
 
 void take_job(StepContext& ctx, const std::string& host, const JobReport& report) {
+    if (take_idle_check_word(ctx, host, report)) return; // it may have ended
     // A heterogeneous job's processes may report their component's id.
     const auto* known = ctx.state.find_job(report.id);
     if (known == nullptr) return;

@@ -16,7 +16,9 @@ constexpr double leave = 0.2, avoid = 0.6, suspicion = 0.9, fault = 0.9, least =
 
 std::string phrase_of(const std::vector<AgreedCheck>& checks) {
     const auto& first = checks.front();
-    return fmt::format("{} {} is bad in checks of {} users{}", first.component, first.check, first.users,
+    return fmt::format("{} {} is bad in {}{}", first.component, first.check,
+                       first.idle ? std::string("an idle check")
+                                  : fmt::format("checks of {} users", first.users),
                        checks.size() > 1 ? fmt::format(", and {} more", checks.size() - 1) : "");
 }
 

@@ -10,7 +10,7 @@ namespace restart {
 // multiply:
 //   0.2  a finding that asks to leave the host, while it is still in use (bounds, observe_only)
 //   0.6  a finding that asks to avoid it, each
-//   0.6  parts of it that checks of several users found bad (agreed_checks.hpp), once
+//   0.6  parts of it that checks of several users, or an idle check, found bad (agreed_checks.hpp), once
 //   links that are up / all its links
 //   0.9  it was suspected to be lost, and no second witness confirmed it
 //   0.9  to the power of its lemon score, in tenths: what is written must not change all the time

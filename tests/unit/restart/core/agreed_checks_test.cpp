@@ -30,6 +30,12 @@ struct Fleet {
                    {host, "net.bandwidth", component, verdict, 50, 400, "Gb/s", "slow"},
                    {base::JobId(++jobs), 0, uid}, now);
     }
+    void find_idle(const std::string& host, CheckVerdict verdict) { // by an idle check
+        now += 1min;
+        take_check(state.hosts[host].checks,
+                   {host, "net.bandwidth", "mlx5_3:1", verdict, 50, 400, "Gb/s", ""},
+                   {base::JobId(++jobs), 0, 0, true}, now);
+    }
     float health(const std::string& host) const {
         const auto weak = health_of(state, now, std::chrono::days(14));
         const auto found = weak.find(host);
@@ -104,4 +110,16 @@ TEST_CASE("a result whose user is not known agrees with nobody") {
     fleet.tell("n003", 1002, CheckVerdict::bad);
     fleet.state.hosts["n003"].checks.front().readings.back().uid.reset();
     CHECK(fleet.health("n003") == 1);
+}
+
+TEST_CASE("an idle check's word counts alone, until a sound one, and not on many hosts") {
+    Fleet fleet(8);
+    fleet.find_idle("n003", CheckVerdict::bad);
+    CHECK(fleet.health("n003") == Approx(0.6));
+    CHECK(fleet.why("n003") == "mlx5_3:1 net.bandwidth is bad in an idle check");
+    fleet.tell("n003", 1001, CheckVerdict::sound);
+    CHECK(fleet.health("n003") == 1);
+    for (const auto* host : {"n001", "n002", "n003"})
+        fleet.find_idle(host, CheckVerdict::bad);
+    CHECK(agreed_checks(fleet.state, fleet.now).empty()); // what is expected is wrong
 }

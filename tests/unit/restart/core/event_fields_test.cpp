@@ -66,6 +66,7 @@ template <> constexpr std::size_t more_keys<KeepOff> = members<JobTarget>() - 1;
 template <> constexpr std::size_t more_keys<NotifyJob> = members<JobTarget>() - 1;
 template <> constexpr std::size_t more_keys<PlaceJob> = members<JobTarget>() - 1;
 template <> constexpr std::size_t more_keys<ParkJob> = members<JobTarget>() - 1;
+template <> constexpr std::size_t more_keys<EndCheck> = members<JobTarget>() - 1;
 
 } // namespace
 

@@ -3,7 +3,7 @@ check_LTLIBRARIES += libry_unit_world.la
 libry_unit_world_la_SOURCES = \
 	%D%/truth.cpp %D%/truth.hpp \
 	%D%/world.cpp %D%/world.hpp %D%/world_agents.cpp %D%/world_gangs.cpp \
-	%D%/world_repairs.cpp
+	%D%/world_idle_checks.cpp %D%/world_repairs.cpp
 libry_unit_world_la_CPPFLAGS = $(unit_cppflags)
 libry_unit_world_la_CXXFLAGS = $(unit_cxxflags)
 
@@ -24,6 +24,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/gangs_test.cpp \
 	%D%/health_test.cpp \
 	%D%/host_use_test.cpp \
+	%D%/idle_checks_test.cpp \
 	%D%/learn_test.cpp \
 	%D%/links_test.cpp \
 	%D%/rates_test.cpp \

@@ -78,6 +78,14 @@ public:
     void release(const std::string& host, base::JobId job) { hosts_.at(host).kept.erase(job); }
     std::map<std::string, std::vector<std::string>> told_to_end;
 
+    // Idle checks (world_idle_checks.cpp): all hosts are idle for them until one tries them.
+    void allow_idle_checks(base::Duration every, std::uint64_t max_at_once);
+    std::vector<base::JobId> idle_checks() const; // their jobs, in the order of the hosts
+    void tell_idle_check(base::JobId job, restart::CheckVerdict verdict); // from its host
+    void end_idle_check(base::JobId job);                                 // by itself
+    std::optional<base::Error> check_error;                               // they are refused so
+    bool lose_ends = false; // they go on although they were ended
+
     // What to do with actions.
     bool rm_answers = true; // false: every action and snapshot fails with unavailable
     bool perform = true;    // false: actions are lost, as when the daemon is killed before it performs them
@@ -201,6 +209,8 @@ private:
     std::optional<base::Error> carry_out(const restart::FreeHost& action);
     std::optional<base::Error> carry_out(const restart::PlaceJob& action);
     std::optional<base::Error> carry_out(const restart::ParkJob& action);
+    std::optional<base::Error> carry_out(const restart::CheckHost& action);
+    std::optional<base::Error> carry_out(const restart::EndCheck& action);
     void schedule_gang(Job& job, std::set<std::string>& busy);
     void finish_boot(const std::string& name, Host& host);
     Job* find_job(base::JobId id);

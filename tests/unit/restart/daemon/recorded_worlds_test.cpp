@@ -242,6 +242,13 @@ TEST_CASE("every kind of event and of action is kept, and comes out of a replay 
     world.run(10);
     world.end_job(gang);
 
+    // An idle host that is tried, and wanted.
+    world.allow_idle_checks(24h, 1);
+    world.run(2);
+    world.job(world.idle_checks().at(0)).wanted = true;
+    world.run(2);
+    world.policy.idle_checks.every = {};
+
     // The resource manager away, an action that is overtaken meanwhile; another policy; a clock set back.
     world.rm_answers = false;
     world.send(OperatorDrain{"n009", "smoke", "alice"});
@@ -265,9 +272,9 @@ TEST_CASE("every kind of event and of action is kept, and comes out of a replay 
     INFO(world.story());
     recorder.check_replay();
     CHECK(recorder.kinds.size() == std::variant_size_v<Event>);
-    for (const auto* kind :
-         {"drain_host", "down_host", "resume_host", "requeue_job", "update_job", "keep_off", "tell_job",
-          "repair_host", "free_host", "place_job", "park_job", "gpu_reset", "reboot", "power_cycle"}) {
+    for (const auto* kind : {"drain_host", "down_host", "resume_host", "requeue_job", "update_job",
+                             "keep_off", "tell_job", "repair_host", "free_host", "place_job", "park_job",
+                             "check_host", "end_check", "gpu_reset", "reboot", "power_cycle"}) {
         INFO(kind);
         CHECK(recorder.actions.contains(kind));
     }

@@ -1,0 +1,255 @@
+// Idle checks from their order to their results. What the resource manager shows decides, not what was
+// ordered: a job that is there is followed, also one that an earlier journal ordered, and one that is gone
+// has ended. What a check finds moves nothing by itself (detect/agreed_checks.hpp).
+//
+// In the way of a check is whoever wants its host: a job that waits and could use it (RmJob::wanted), a
+// fault, a drain, maintenance. Then its job is ended, whatever else restartd may do by itself: it is our own.
+
+#include "restart/core/idle_check.hpp"
+
+#include "restart/core/act/gate.hpp"
+#include "restart/core/detect/detect.hpp"
+#include "restart/core/host_use.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace restart {
+namespace {
+
+constexpr base::Duration starts_within{30'000}; // an idle host's job; else the host is taken
+constexpr base::Duration results_within{10'000}, read_within{10'000};
+// An order that waits for jobs that could use the host makes room for another host.
+constexpr base::Duration ready_within{60'000};
+// Until a host is tried again: whose check was ended; that could not be begun, or had no results, then twice
+// as long each time.
+constexpr base::Duration after_end{600'000}, after_refusal{3'600'000}, after_failure{1'200'000},
+    longest_pause{24 * 3'600'000};
+// No others begin so soon after a refusal, which may be the same for all.
+constexpr base::Duration rest{300'000};
+
+constexpr std::size_t most_named = 3;
+
+void enter(StepContext& ctx, IdleCheck& check, IdleCheckStage stage) {
+    check.stage = stage;
+    check.since = ctx.now;
+    ctx.changed();
+}
+
+void order(StepContext& ctx, IdleCheck& check, std::string_view name, decltype(Action::what) what,
+           IdleCheckStage stage) {
+    ++check.number;
+    enter(ctx, check, stage);
+    ctx.emit({idle_check_action(name, check), std::move(what)});
+}
+
+// The parts that the check's own job found bad.
+std::vector<std::string> bad_parts(const HostState& host, const IdleCheck& check) {
+    std::vector<std::string> parts;
+    for (const auto& known : host.checks)
+        if (const auto& last = known.readings.back();
+            last.by_us && last.job == check.job && last.verdict == CheckVerdict::bad)
+            parts.push_back(fmt::format("{} {}{}{}", known.component, known.check,
+                                        last.says.empty() ? "" : ": ", last.says));
+    return parts;
+}
+
+void note_bad(StepContext& ctx, const std::string& name, const HostState& host, const IdleCheck& check) {
+    auto parts = bad_parts(host, check);
+    if (parts.empty()) return;
+    const auto more = parts.size() > most_named ? parts.size() - most_named : 0;
+    parts.resize(parts.size() - more);
+    ctx.note_host(NoteKind::signal, name,
+                  fmt::format("an idle check finds bad: {}{}", fmt::join(parts, "; "),
+                              more == 0 ? "" : fmt::format("; and {} more", more)));
+}
+
+// It brought no results: once more in a row.
+void fail(StepContext& ctx, IdleCheck& check, base::Duration first_pause) {
+    check.not_before = ctx.now + std::min(longest_pause, first_pause * (1 << std::min(check.failures, 8U)));
+    ++check.failures;
+}
+
+void finish(StepContext& ctx, const std::string& name, const HostState& host, IdleCheck& check) {
+    enter(ctx, check, IdleCheckStage::none);
+    if (check.told) {
+        check.done = ctx.now;
+        check.failures = 0;
+        return note_bad(ctx, name, host, check);
+    }
+    if (check.cut_short) {
+        check.not_before = ctx.now + after_end;
+        return;
+    }
+    fail(ctx, check, after_failure);
+    if (check.failures == 1)
+        ctx.note_host(NoteKind::outcome, name, "an idle check has ended without results");
+}
+
+// Its job is gone, or was not read yet.
+void miss(StepContext& ctx, const std::string& name, const HostState& host, IdleCheck& check) {
+    switch (check.stage) {
+    case IdleCheckStage::none:
+    case IdleCheckStage::ordered: return;
+    case IdleCheckStage::given:
+        if (ctx.now - check.since >= read_within) finish(ctx, name, host, check);
+        return;
+    case IdleCheckStage::seen:
+    case IdleCheckStage::ending: enter(ctx, check, IdleCheckStage::over); break;
+    case IdleCheckStage::over: break;
+    }
+    if (check.told || check.cut_short || ctx.now - check.since >= results_within)
+        finish(ctx, name, host, check);
+}
+
+std::string why_ended(const StepContext& ctx, const std::string& name, const IdleCheck& check,
+                      const RmJob& job) {
+    if (job.wanted) return "a job waits for hosts";
+    if (ctx.policy.idle_checks.every == base::Duration{}) return "idle checks are switched off";
+    if (job.phase == JobPhase::pending && ctx.now - check.since >= starts_within) return "it does not start";
+    const auto& host = ctx.state.hosts.at(name);
+    if (fault_holds(ctx.state, host)) return "the host has a fault";
+    if (has_drain(ctx.state, name)) return "the host is drained";
+    return maintenance_of(ctx.state, name);
+}
+
+void follow(StepContext& ctx, const std::string& name, HostState& host, const RmJob& job) {
+    if (!host.idle_check) host.idle_check.emplace(); // an earlier journal's
+    auto& check = *host.idle_check;
+    if (check.acts()) return;
+    if (check.stage != IdleCheckStage::seen || check.job != job.id) {
+        enter(ctx, check, IdleCheckStage::seen);
+        check.told = check.cut_short = false;
+    }
+    check.job = job.id;
+    check.uid = job.uid;
+    if (job.phase == JobPhase::completing) return;
+    if (const auto why = why_ended(ctx, name, check, job); !why.empty()) {
+        if (!std::exchange(check.cut_short, true))
+            ctx.note_host(NoteKind::decision, name, fmt::format("its idle check is ended: {}", why));
+        order(ctx, check, name, EndCheck{target(job.id, job.name, job.restarts, name)},
+              IdleCheckStage::ending);
+    }
+}
+
+bool is_due(const StepContext& ctx, const HostState& host) {
+    const auto& check = host.idle_check;
+    return !check || (!check->under_way() && ctx.now >= check->not_before &&
+                      (!check->done || ctx.now - *check->done >= ctx.policy.idle_checks.every));
+}
+
+// Those whose last check, whatever came of it, is the longest ago first.
+void begin(StepContext& ctx) {
+    const auto& policy = ctx.policy.idle_checks;
+    if (policy.every == base::Duration{} || ctx.now < ctx.state.no_idle_checks_before ||
+        gate(ctx.state, ctx.policy, ctx.now, std::string_view()))
+        return;
+    const auto under_way = static_cast<std::uint64_t>(
+        std::count_if(ctx.state.hosts.begin(), ctx.state.hosts.end(), [](const auto& entry) {
+            return entry.second.idle_check && entry.second.idle_check->under_way();
+        }));
+    if (under_way >= policy.max_at_once) return;
+    std::vector<std::pair<base::Time, std::string_view>> due;
+    for (const auto& [name, host] : ctx.state.hosts)
+        if (is_due(ctx, host) && why_not_tried(ctx.state, ctx.policy, ctx.now, name).empty())
+            due.emplace_back(host.idle_check ? host.idle_check->since : base::Time{}, name);
+    const auto most = std::min<std::size_t>(due.size(), policy.max_at_once - under_way);
+    std::partial_sort(due.begin(), due.begin() + static_cast<std::ptrdiff_t>(most), due.end());
+    due.resize(most);
+    for (const auto& [last, name] : due) {
+        auto& kept = ctx.state.hosts.find(name)->second.idle_check;
+        if (!kept) kept.emplace();
+        kept->job = {};
+        kept->told = kept->cut_short = false;
+        order(ctx, *kept, name, CheckHost{std::string(name), policy.partition, policy.account, policy.qos},
+              IdleCheckStage::ordered);
+    }
+}
+
+} // namespace
+
+std::string idle_check_action(std::string_view host, const IdleCheck& check) {
+    return fmt::format("c-{}/{}", host, check.number);
+}
+
+std::string why_not_tried(const State& state, const Policy& policy, base::Time now, std::string_view name) {
+    const auto found = state.hosts.find(name);
+    if (found == state.hosts.end() || !found->second.node) return "the resource manager does not know it";
+    const auto& host = found->second;
+    if (const auto shut = gate(state, policy, now, name)) return shut->why;
+    if (host.node->use != base::HostState::free || host.node->away || host.node->rebooting)
+        return "it is not idle";
+    if (!host.last_report || now - *host.last_report > policy.silent) return "its agent does not report";
+    if (host.lost || host.departure || host.repair || is_faulty(state, host) || has_drain(state, name) ||
+        state.incident_of(name) != nullptr)
+        return "it is not sound";
+    const auto& check = host.idle_check;
+    if (check && check->stage == IdleCheckStage::ordered && now - check->since >= ready_within)
+        return "jobs wait that could use it";
+    return {};
+}
+
+void tend_idle_checks(StepContext& ctx) {
+    std::map<std::string_view, const RmJob*> jobs; // by host
+    for (const auto& [id, job] : ctx.state.jobs)
+        if (!job.rm.checks.empty()) jobs.emplace(job.rm.checks, &job.rm);
+    for (auto& [name, host] : ctx.state.hosts) {
+        if (const auto job = jobs.find(name); job != jobs.end())
+            follow(ctx, name, host, *job->second);
+        else if (host.idle_check)
+            miss(ctx, name, host, *host.idle_check);
+    }
+    begin(ctx);
+}
+
+bool take_idle_check_outcome(StepContext& ctx, const ActionDone& done) {
+    if (!done.action.starts_with("c-")) return false;
+    const auto name = std::string_view(done.action).substr(2, done.action.rfind('/') - 2);
+    const auto found = ctx.state.hosts.find(name);
+    if (found == ctx.state.hosts.end() || !found->second.idle_check) return true;
+    auto& check = *found->second.idle_check;
+    if (!check.acts() || idle_check_action(name, check) != done.action) return true;
+    if (done.error && done.error->code == base::Code::unavailable) ctx.state.rm_answers = false;
+    const bool begins = check.stage == IdleCheckStage::ordered;
+    if (!begins || !done.error) { // the next snapshot shows what came of it
+        enter(ctx, check, begins ? IdleCheckStage::given : IdleCheckStage::seen);
+        return true;
+    }
+    enter(ctx, check, IdleCheckStage::none);
+    check.not_before = ctx.now + after_end;
+    if (done.obsolete || done.error->code == base::Code::unavailable) return true;
+    ctx.state.no_idle_checks_before = ctx.now + rest;
+    fail(ctx, check, after_refusal);
+    if (check.failures == 1)
+        ctx.note_host(
+            NoteKind::action, std::string(name),
+            fmt::format("its idle check could not be begun: {}", state_text(done.error->text, 300)));
+    return true;
+}
+
+bool take_idle_check_word(StepContext& ctx, const std::string& name, const JobReport& report) {
+    const auto found = ctx.state.hosts.find(name);
+    if (found == ctx.state.hosts.end() || !found->second.idle_check) return false;
+    auto& check = *found->second.idle_check;
+    if (!check.under_way() || report.id != check.job || report.uid != check.uid) return false;
+    if (!report.preflight || check.told) return true;
+    for (const auto& word : report.preflight->words)
+        if (word.host == name)
+            take_check(found->second.checks, word, {report.id, report.epoch, report.uid, true}, ctx.now);
+    check.told = true;
+    ctx.changed();
+    return true;
+}
+
+void forget_idle_check_orders(StepContext& ctx) {
+    for (auto& [name, host] : ctx.state.hosts)
+        if (host.idle_check && host.idle_check->acts())
+            enter(ctx, *host.idle_check,
+                  host.idle_check->stage == IdleCheckStage::ordered ? IdleCheckStage::given
+                                                                    : IdleCheckStage::seen);
+}
+
+} // namespace restart

@@ -1,0 +1,73 @@
+// Checks of hosts that no job uses: restartd has railcheck try each of them every so often, in a job of its
+// own in the resource manager, which it ends as soon as the host is wanted (decide/idle_checks.cpp).
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/conf.hpp"
+#include "base/job_id.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace restart {
+
+struct IdleCheckPolicy {
+    base::Duration every{}; // 0: never
+    std::uint64_t max_at_once = 0;
+    std::string partition, account, qos; // of the jobs; empty: the resource manager's defaults
+    bool operator==(const IdleCheckPolicy&) const = default;
+
+    static IdleCheckPolicy from(const base::IdleChecksConf& conf) {
+        return {conf.every, conf.max_at_once, conf.partition, conf.account, conf.qos};
+    }
+};
+
+enum class IdleCheckStage {
+    none,    // nothing is under way
+    ordered, // its job is to be submitted
+    given,   // it was, and was not read yet
+    seen,    // the resource manager has the job
+    ending,  // we end it
+    over     // it has ended; its results may still be on their way
+};
+
+// A host's, from the first that was begun.
+struct IdleCheck {
+    IdleCheckStage stage = IdleCheckStage::none;
+    std::uint32_t number = 0;       // of its last action
+    base::Time since{};             // of the stage
+    base::JobId job{};              // its job, once that was read,
+    std::uint32_t uid = 0;          // and whose that is: ours
+    bool told = false;              // its results came
+    bool cut_short = false;         // we ended it
+    std::optional<base::Time> done; // when results came last, of this or an earlier one
+    base::Time not_before{};        // the next begins
+    std::uint32_t failures = 0;     // in a row that brought no results
+    bool operator==(const IdleCheck&) const = default;
+
+    bool under_way() const { return stage != IdleCheckStage::none; }
+    bool acts() const { return stage == IdleCheckStage::ordered || stage == IdleCheckStage::ending; }
+};
+
+// The id of its last action: "c-n003/4".
+std::string idle_check_action(std::string_view host, const IdleCheck& check);
+
+struct ActionDone;
+struct JobReport;
+struct Policy;
+struct State;
+class StepContext;
+
+// By the new snapshot: follows those under way, ends those that are in the way, begins those that are due.
+void tend_idle_checks(StepContext& ctx);
+bool take_idle_check_outcome(StepContext& ctx, const ActionDone& done); // false: it was no action of these
+// What the check's own job tells from its host; false: it is another job.
+bool take_idle_check_word(StepContext& ctx, const std::string& host, const JobReport& report);
+// After a restart of the daemon: the next snapshot shows what was done.
+void forget_idle_check_orders(StepContext& ctx);
+// Why the host is not tried, or not any more; empty: it may be.
+std::string why_not_tried(const State& state, const Policy& policy, base::Time now, std::string_view host);
+
+} // namespace restart
