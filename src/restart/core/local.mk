@@ -69,6 +69,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/detect/file_trust.cpp %D%/detect/file_trust.hpp \
 	%D%/detect/findings.cpp \
 	%D%/detect/agreed_checks.cpp %D%/detect/agreed_checks.hpp \
+	%D%/detect/check_signs.cpp %D%/detect/check_signs.hpp \
 	%D%/detect/health.cpp %D%/detect/health.hpp \
 	%D%/detect/links.cpp \
 	%D%/detect/maintenance.cpp \

@@ -8,6 +8,7 @@
 #include "restart/core/idle_check.hpp"
 
 #include "restart/core/act/gate.hpp"
+#include "restart/core/detect/check_signs.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/host_use.hpp"
 
@@ -15,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace restart {
@@ -46,24 +48,37 @@ void order(StepContext& ctx, IdleCheck& check, std::string_view name, decltype(A
     ctx.emit({idle_check_action(name, check), std::move(what)});
 }
 
-// The parts that the check's own job found bad.
-std::vector<std::string> bad_parts(const HostState& host, const IdleCheck& check) {
-    std::vector<std::string> parts;
-    for (const auto& known : host.checks)
-        if (const auto& last = known.readings.back();
-            last.by_us && last.job == check.job && last.verdict == CheckVerdict::bad)
-            parts.push_back(fmt::format("{} {}{}{}", known.component, known.check,
-                                        last.says.empty() ? "" : ": ", last.says));
-    return parts;
+// Of the results that the check's own job brought: the parts that are bad, and those of which something
+// stands out for the first time.
+struct Findings {
+    std::vector<std::string> bad, signs;
+};
+
+Findings findings_of(const State& state, const HostState& host, const IdleCheck& check) {
+    Findings found;
+    const auto medians = check_medians(state);
+    for (const auto& known : host.checks) {
+        const auto& last = known.readings.back();
+        if (!last.by_us || last.job != check.job) continue;
+        const auto part = fmt::format("{} {}", known.component, known.check);
+        if (last.verdict == CheckVerdict::bad) {
+            found.bad.push_back(part + (last.says.empty() ? "" : ": " + last.says));
+            continue;
+        }
+        const auto signs = check_signs(known, medians).phrases;
+        if (!signs.empty() && check_signs(known, medians, 1).phrases.empty())
+            found.signs.push_back(fmt::format("{}: {}", part, fmt::join(signs, ", ")));
+    }
+    return found;
 }
 
-void note_bad(StepContext& ctx, const std::string& name, const HostState& host, const IdleCheck& check) {
-    auto parts = bad_parts(host, check);
+void note_list(StepContext& ctx, const std::string& name, std::string_view what,
+               std::vector<std::string> parts) {
     if (parts.empty()) return;
     const auto more = parts.size() > most_named ? parts.size() - most_named : 0;
     parts.resize(parts.size() - more);
     ctx.note_host(NoteKind::signal, name,
-                  fmt::format("an idle check finds bad: {}{}", fmt::join(parts, "; "),
+                  fmt::format("an idle check finds {}: {}{}", what, fmt::join(parts, "; "),
                               more == 0 ? "" : fmt::format("; and {} more", more)));
 }
 
@@ -78,7 +93,10 @@ void finish(StepContext& ctx, const std::string& name, const HostState& host, Id
     if (check.told) {
         check.done = ctx.now;
         check.failures = 0;
-        return note_bad(ctx, name, host, check);
+        auto found = findings_of(ctx.state, host, check);
+        note_list(ctx, name, "bad", std::move(found.bad));
+        note_list(ctx, name, "a first sign of decay", std::move(found.signs));
+        return;
     }
     if (check.cut_short) {
         check.not_before = ctx.now + after_end;

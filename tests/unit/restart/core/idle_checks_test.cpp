@@ -136,6 +136,29 @@ TEST_CASE("what an idle check finds is noted, and its host avoided; nothing is d
     CHECK(world.count(ActionKind::drain_host) == 0);
 }
 
+TEST_CASE("the first sign of decay is noted once, long before the part is bad") {
+    World world(1);
+    world.allow_idle_checks(60s, 1);
+    const auto check = [&](double value) {
+        for (int seconds = 0; seconds < 120 && world.idle_checks().empty(); ++seconds)
+            world.run(1);
+        world.run(1); // restartd reads it
+        const auto job = world.idle_checks().at(0);
+        world.tell_idle_check(job, CheckVerdict::sound, value);
+        world.end_idle_check(job);
+        world.run(3);
+    };
+    for (const double value : {2900, 2950, 2890, 2700})
+        check(value);
+    INFO(world.story());
+    CHECK(world.notes.empty());
+    check(2500); // sound: what is expected is 3000, of which 80 % are enough
+    CHECK(
+        world.noted("an idle check finds a first sign of decay: gpu3 hbm.read: falls: 86 % of what it was"));
+    check(2490);
+    CHECK(world.notes.size() == 1);
+}
+
 TEST_CASE("results that come after the job's end count, for a while; without any it is tried again later") {
     World world(1);
     world.allow_idle_checks(24h, 1);

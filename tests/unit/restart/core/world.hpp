@@ -81,10 +81,11 @@ public:
     // Idle checks (world_idle_checks.cpp): all hosts are idle for them until one tries them.
     void allow_idle_checks(base::Duration every, std::uint64_t max_at_once);
     std::vector<base::JobId> idle_checks() const; // their jobs, in the order of the hosts
-    void tell_idle_check(base::JobId job, restart::CheckVerdict verdict); // from its host
-    void end_idle_check(base::JobId job);                                 // by itself
-    std::optional<base::Error> check_error;                               // they are refused so
-    bool lose_ends = false; // they go on although they were ended
+    // From its host, of its gpu3, of which 3000 GB/s are expected.
+    void tell_idle_check(base::JobId job, restart::CheckVerdict verdict, double value = 900);
+    void end_idle_check(base::JobId job);   // by itself
+    std::optional<base::Error> check_error; // they are refused so
+    bool lose_ends = false;                 // they go on although they were ended
 
     // What to do with actions.
     bool rm_answers = true; // false: every action and snapshot fails with unavailable

@@ -23,13 +23,13 @@ std::vector<base::JobId> World::idle_checks() const {
     return jobs;
 }
 
-void World::tell_idle_check(base::JobId id, restart::CheckVerdict verdict) {
+void World::tell_idle_check(base::JobId id, restart::CheckVerdict verdict, double value) {
     const auto& job = jobs_.at(id).rm;
     restart::Report report;
     report.host = job.checks;
     auto& told = report.jobs.emplace_back(restart::JobReport{id, 0, job.uid, {}});
-    told.preflight =
-        restart::Preflight{{}, false, {{job.checks, "hbm.read", "gpu3", verdict, 900, 3000, "GB/s", "slow"}}};
+    told.preflight = restart::Preflight{
+        {}, false, {{job.checks, "hbm.read", "gpu3", verdict, value, 3000, "GB/s", "slow"}}};
     deliver(report);
 }
 
