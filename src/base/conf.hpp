@@ -114,7 +114,7 @@ struct StragglerConf {
 // Checks of hosts that no job uses (restart/core/idle_check.hpp).
 struct IdleChecksConf {
     Duration every{};
-    std::uint64_t max_at_once{};
+    std::uint64_t level{}, max_at_once{};
     std::string partition, account, qos;
 };
 

@@ -313,6 +313,8 @@ constexpr auto table = std::to_array<Key>({
     {KEY(idle_checks, every), "", any, "\"0s\"",
      "Each host that no job uses is tried this often by railcheck, in a job of restartd's own that ends as "
      "soon as the host is wanted (restartd(8), Idle checks; Slurm only), such as \"7d\". 0 means never."},
+    {KEY(idle_checks, level), "", from("1", "3"), "2",
+     "Idle hosts are tried at this level of railcheck: 2 takes a minute or two, 3 up to 25 minutes."},
     {KEY(idle_checks, max_at_once), "hosts", from("1", "1000"), "2",
      "restartd tries at most this many idle hosts at a time."},
     {KEY(idle_checks, partition), "", any, "\"\"",

@@ -79,7 +79,7 @@ CheckCommand::CheckCommand(std::vector<CheckRow> rows) : rows_(std::move(rows)) 
 }
 
 void CheckCommand::add_options(base::Words& words) {
-    add_level(words, options_.level, 3,
+    add_level(words, options_.level,
               "1: less than 2 s, safe beside a job; 2: less than 1 min; 3: minutes, on an idle host");
     words
         .add_option("--deadline", options_.deadline,

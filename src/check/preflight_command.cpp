@@ -98,8 +98,8 @@ std::vector<CheckWord> words_of(const net::NetOutcome& outcome) {
 }
 
 void PreflightCommand::add_options(base::Words& words) {
-    add_level(words, checks_.level, 2,
-              "1: less than 2 s a check; 2: less than 1 min, as for the checks by themselves");
+    add_level(words, checks_.level,
+              "1: less than 2 s a check; 2: less than 1 min; 3: minutes, as for the checks by themselves");
     words.add_flag("--net", with_net_, "Measure between the hosts of the step, too");
     words.add_flag("--nccl", with_nccl_,
                    "Say how many processes of railcheck nccl have a GPU and a rail here");

@@ -2,8 +2,8 @@
 
 namespace check {
 
-void add_level(base::Words& words, int& level, int most, const std::string& about) {
-    words.add_option("--level", level, about)->range(1, most)->capture_default_str();
+void add_level(base::Words& words, int& level, const std::string& about) {
+    words.add_option("--level", level, about)->range(1, 3)->capture_default_str();
 }
 
 void add_config(base::Words& words, std::string& path) {

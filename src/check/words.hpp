@@ -9,7 +9,7 @@
 namespace check {
 
 // 1 to `most`; `about` says what each costs.
-void add_level(base::Words& words, int& level, int most, const std::string& about);
+void add_level(base::Words& words, int& level, const std::string& about);
 void add_config(base::Words& words, std::string& path);
 void add_rules(base::Words& words, std::string& path);
 void add_fabric(base::Words& words, std::string& path);

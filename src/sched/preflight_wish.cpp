@@ -15,7 +15,7 @@ base::Expected<PreflightWish> parse_preflight(std::string_view text) {
         return word;
     };
     const auto how = next();
-    wish.level = how == "quick" ? 1 : how == "full" ? 2 : 0;
+    wish.level = how == "quick" ? 1 : how == "full" ? 2 : how == "deep" ? 3 : 0;
     bool sound = wish.level > 0 || text == "off";
     while (sound && !rest.empty()) {
         rest.remove_prefix(1);
@@ -26,8 +26,8 @@ base::Expected<PreflightWish> parse_preflight(std::string_view text) {
     }
     if (!sound)
         return base::Error{base::Code::usage,
-                           fmt::format("--rail-preflight={}: must be off, quick or full, or one of these two "
-                                       "with ,net, with ,nccl or with both",
+                           fmt::format("--rail-preflight={}: must be off, quick, full or deep, or one of "
+                                       "these three with ,net, with ,nccl or with both",
                                        base::printable(text, 64))};
     return wish;
 }

@@ -8,12 +8,12 @@
 namespace sched {
 
 struct PreflightWish {
-    int level = 0; // of railcheck(8): 0 is off, 1 quick, 2 full
+    int level = 0; // of railcheck(8): 0 is off, 1 quick, 2 full, 3 deep
     bool net = false, nccl = false;
     bool operator==(const PreflightWish&) const = default;
 };
 
-// "off", "quick", "full", the last two also with ",net", ",nccl" or both. Errors (Code::usage):
+// "off", "quick", "full", "deep", the last three also with ",net", ",nccl" or both. Errors (Code::usage):
 // "--rail-preflight=fast: must be …".
 base::Expected<PreflightWish> parse_preflight(std::string_view text);
 

@@ -34,7 +34,7 @@ constexpr std::array<Flag, flag_count> table = {{
      "tell each host's agent which ways UCX takes in the job's processes (watch), with UCX's statistics "
      "(stats)",
      false},
-    {"rail-preflight", "RAIL_PREFLIGHT", "off|quick|full[,net][,nccl]",
+    {"rail-preflight", "RAIL_PREFLIGHT", "off|quick|full|deep[,net][,nccl]",
      "try the job's hosts before its script begins, and between them (net, nccl); leave those that fail",
      false},
 }};

@@ -63,7 +63,7 @@ def test_wrong_words_are_refused_and_off_costs_nothing(cluster):
     cluster.agents.wait_heard()
     refused = cluster.run("bsub", "-q", "gang", "-n", "8", "-R", "span[ptile=8]", "true", env={"RAIL_PREFLIGHT": "fast"})
     check(refused.returncode != 0, "it is accepted")
-    holds(refused.stderr, "RAIL_PREFLIGHT in the environment: --rail-preflight=fast: must be off, quick or full", "the error")
+    holds(refused.stderr, "RAIL_PREFLIGHT in the environment: --rail-preflight=fast: must be off, quick, full or deep", "the error")
     text, found = ended(cluster, gang(cluster, 2, RAIL_PREFLIGHT="off"))
     check(found is None, f"it is tried: {text}")
 

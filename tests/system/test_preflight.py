@@ -54,7 +54,7 @@ def test_wrong_words_and_off(cluster):
     """A word that is none is refused at submission; off costs nothing and says nothing."""
     refused = cluster.run("sbatch", "--rail-preflight=fast", "--wrap", "true")
     check(refused.returncode != 0, "it is accepted")
-    holds(refused.stderr, "--rail-preflight=fast: must be off, quick or full, or one of these two with ,net", "the error")
+    holds(refused.stderr, "--rail-preflight=fast: must be off, quick, full or deep, or one of these three with ,net", "the error")
     check("preflight" not in output_of(cluster, "-N2", "--rail-preflight=off", script="echo ran"), "off")
     holds(cluster.run("srun", "-N1", "--rail-preflight=quick", "true").stderr,
           "--rail-preflight=quick: has no effect, only jobs of sbatch are tried before they begin", "what srun says")

@@ -52,7 +52,7 @@ std::string words(const ParkJob& action) {
     return fmt::format("move job {} back to queue {}", name_of(action.job.id, action.job.name), action.queue);
 }
 std::string words(const CheckHost& action) {
-    return fmt::format("try idle {} with railcheck", action.host);
+    return fmt::format("try idle {} with railcheck, level {}", action.host, action.level);
 }
 std::string words(const EndCheck& action) {
     return fmt::format("end job {}, which tries {}", name_of(action.job.id, action.job.name),

@@ -138,6 +138,7 @@ struct ParkJob {
 // An idle host: railcheck tries it, in a job of our own that nothing waits for (idle_check.hpp).
 struct CheckHost {
     std::string host;
+    std::uint64_t level = 2;                   // of railcheck(8), 1 to 3
     std::string partition{}, account{}, qos{}; // of the job; empty: the resource manager's defaults
     bool operator==(const CheckHost&) const = default;
 };

@@ -15,12 +15,13 @@ namespace restart {
 
 struct IdleCheckPolicy {
     base::Duration every{}; // 0: never
+    std::uint64_t level = 2;
     std::uint64_t max_at_once = 0;
     std::string partition, account, qos; // of the jobs; empty: the resource manager's defaults
     bool operator==(const IdleCheckPolicy&) const = default;
 
     static IdleCheckPolicy from(const base::IdleChecksConf& conf) {
-        return {conf.every, conf.max_at_once, conf.partition, conf.account, conf.qos};
+        return {conf.every, conf.level, conf.max_at_once, conf.partition, conf.account, conf.qos};
     }
 };
 

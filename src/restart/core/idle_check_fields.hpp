@@ -22,6 +22,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<IdleCheck> auto& chec
 
 template <class Codec> void fields(Codec& codec, codec::Of<CheckHost> auto& action) {
     codec("host", action.host);
+    codec("level", action.level);
     codec.maybe("partition", action.partition);
     codec.maybe("account", action.account);
     codec.maybe("qos", action.qos);
@@ -29,6 +30,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<CheckHost> auto& acti
 
 template <class Codec> void fields(Codec& codec, codec::Of<IdleCheckPolicy> auto& policy) {
     codec("every", policy.every);
+    codec("level", policy.level);
     codec("max_at_once", policy.max_at_once);
     codec.maybe("partition", policy.partition);
     codec.maybe("account", policy.account);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <ctime>
 #include <map>
@@ -20,7 +21,13 @@ namespace {
 using base::Expected;
 
 constexpr std::string_view label = "railyard-check ";
-constexpr std::uint32_t minutes = 5; // beyond the longest preflight (restart/run)
+
+// By the level of railcheck: a preflight's word (spank_rail(8)), and more minutes than it takes at most.
+struct Depth {
+    std::string_view word;
+    std::uint32_t minutes;
+};
+constexpr std::array<Depth, 4> depths{{{"off", 1}, {"quick", 5}, {"full", 5}, {"deep", 30}}};
 
 struct FreeSubmitted {
     void operator()(submit_response_msg_t* answer) const { slurm_free_submit_response_response_msg(answer); }
@@ -41,8 +48,8 @@ bool waits_for(std::string_view host, const job_info_t& job) {
 }
 
 // What commands in it need of restartd's own environment, and what spank_rail is to do.
-std::vector<std::string> environment() {
-    std::vector<std::string> variables{"RAIL_PREFLIGHT=full"};
+std::vector<std::string> environment(std::string_view word) {
+    std::vector<std::string> variables{"RAIL_PREFLIGHT=" + std::string(word)};
     for (const char* name : {"PATH", "LANG", "SLURM_CONF", "RAILYARD_CONF"})
         if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + '=' + value);
     return variables;
@@ -85,7 +92,8 @@ Expected<void> submit_check(const CheckHost& action, std::span<const job_info_t>
     std::string name = "railyard-check", folder = "/", nowhere = "/dev/null",
                 script =
                     "#!/bin/sh\n# Railyard tries this idle host before this begins: restartd(8)\nexit 0\n";
-    auto variables = environment();
+    const auto& depth = depths.at(std::min<std::size_t>(action.level, depths.size() - 1));
+    auto variables = environment(depth.word);
     std::vector<char*> pointers;
     for (auto& variable : variables)
         pointers.push_back(variable.data());
@@ -104,7 +112,7 @@ Expected<void> submit_check(const CheckHost& action, std::span<const job_info_t>
     wanted.min_nodes = wanted.max_nodes = wanted.num_tasks = 1;
     wanted.shared = 0;        // no other job is beside it, and it has all GPUs
     wanted.pn_min_memory = 0; // all
-    wanted.time_limit = minutes;
+    wanted.time_limit = depth.minutes;
     wanted.priority = 1;
     wanted.requeue = 0;
     if (!partition.empty()) wanted.partition = partition.data();

@@ -21,7 +21,7 @@ std::string checked_host(const job_info_t& job);
 bool is_wanted(std::string_view host, std::span<const job_info_t> jobs,
                std::span<const partition_info_t> partitions);
 
-// Submits the job unless one of these tries the host already. Errors as perform()'s.
+// Submits the job unless one of these jobs tries the host already. Errors as perform()'s.
 base::Expected<void> submit_check(const CheckHost& action, std::span<const job_info_t> jobs);
 
 // Ends it, if it is still that job. Errors likewise.

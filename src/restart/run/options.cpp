@@ -63,7 +63,7 @@ void declare(base::Cli& cli, Arguments& arguments) {
     cli->add_option("--preflight", arguments.preflight,
                     "Try the job's hosts, say where it is to start, and exit; what --rail-preflight runs "
                     "before the script")
-        ->type_name("quick|full[,net][,nccl]");
+        ->type_name("quick|full|deep[,net][,nccl]");
     cli->add_option("--railcheck", arguments.railcheck, "With --preflight: railcheck on the job's hosts")
         ->type_name("PATH");
 }

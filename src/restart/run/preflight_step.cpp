@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // All of it, and the part of it for the hosts' own measuring: starting and ending a step takes time, too.
-constexpr std::chrono::seconds quick_most{10}, full_most{180};
+constexpr std::array<std::chrono::seconds, 4> longest{0s, 10s, 180s, 1500s}; // by the level
 // And of what follows with NCCL, whose communicators alone take seconds.
 constexpr std::chrono::seconds quick_nccl{20}, full_nccl{60};
 constexpr std::chrono::seconds step_needs{3};
@@ -204,7 +204,7 @@ void try_nccl(OwnJob& job, const Hosts& all, int level, const std::string& railc
 
 Heard try_hosts(OwnJob& job, const Seats& seats, const sched::PreflightWish& wish,
                 const std::string& railcheck) {
-    const auto most = wish.level > 1 ? full_most : quick_most;
+    const auto most = longest.at(static_cast<std::size_t>(wish.level));
     const auto began = Clock::now();
     Heard heard;
     auto hosts = seats.ranks;

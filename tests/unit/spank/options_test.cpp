@@ -135,22 +135,23 @@ TEST_CASE("spank options: the socket may stand in a folder of the node") {
     CHECK(options.socket("n001") == "/run/n001/100%/%x.sock%");
 }
 
-TEST_CASE("spank options: a preflight is quick or full, and between hosts where that is asked for") {
+TEST_CASE("spank options: a preflight is quick, full or deep, and between hosts where that is asked for") {
     CHECK(sched::parse_preflight("off").value() == sched::PreflightWish{0, false});
     CHECK(sched::parse_preflight("quick").value() == sched::PreflightWish{1, false});
     CHECK(sched::parse_preflight("full,net").value() == sched::PreflightWish{2, true});
     CHECK(sched::parse_preflight("quick,nccl").value() == sched::PreflightWish{1, false, true});
-    CHECK(sched::parse_preflight("full,nccl,net").value() == sched::PreflightWish{2, true, true});
+    CHECK(sched::parse_preflight("deep").value() == sched::PreflightWish{3, false});
+    CHECK(sched::parse_preflight("deep,nccl,net").value() == sched::PreflightWish{3, true, true});
     for (const char* bad :
-         {"", "on", "off,net", "quick,", "quick,nccl,", "quick,net,net", ",net", "quick,mpi"}) {
+         {"", "on", "off,net", "deeper", "quick,", "quick,nccl,", "quick,net,net", ",net", "quick,deep"}) {
         INFO(bad);
         CHECK_FALSE(sched::parse_preflight(bad));
     }
     Options options;
     const auto refused = options.set_flag(spank::flag_index("rail-preflight"), "fast");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().text == "--rail-preflight=fast: must be off, quick or full, or one of these two "
-                                  "with ,net, with ,nccl or with both");
+    CHECK(refused.error().text == "--rail-preflight=fast: must be off, quick, full or deep, or one of these "
+                                  "three with ,net, with ,nccl or with both");
     CHECK(options.railrun("n001").ends_with("/railrun"));
     REQUIRE(options.set_argument("railcheck=/opt/%n/railcheck"));
     CHECK(options.railcheck("n001") == "/opt/n001/railcheck");

@@ -182,7 +182,8 @@ void begin(StepContext& ctx) {
         if (!kept) kept.emplace();
         kept->job = {};
         kept->told = kept->cut_short = false;
-        order(ctx, *kept, name, CheckHost{std::string(name), policy.partition, policy.account, policy.qos},
+        order(ctx, *kept, name,
+              CheckHost{std::string(name), policy.level, policy.partition, policy.account, policy.qos},
               IdleCheckStage::ordered);
     }
 }

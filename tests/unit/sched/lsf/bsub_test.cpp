@@ -148,8 +148,8 @@ TEST_CASE("a preflight goes into the command of any job, by word or variable") {
     const Variables bad{{"RAIL_PREFLIGHT", "fast"}};
     CHECK(preflight_of({}, in(bad))
               .error()
-              .text.starts_with(
-                  "RAIL_PREFLIGHT in the environment: --rail-preflight=fast: must be off, quick or full"));
+              .text.starts_with("RAIL_PREFLIGHT in the environment: --rail-preflight=fast: must be off, "
+                                "quick, full or deep"));
 
     const auto line_of = [](const std::string& text, const std::string& preflight) {
         const auto done = rewrite(parameters(text), {}, site, in(nothing), preflight);
