@@ -41,7 +41,7 @@ struct IdleCheck {
     base::Time since{};             // of the stage
     base::JobId job{};              // its job, once that was read,
     std::uint32_t uid = 0;          // and whose that is: ours
-    bool told = false;              // its results came
+    bool told = false;              // its results came, of one check at least
     bool cut_short = false;         // we ended it
     std::optional<base::Time> done; // when results came last, of this or an earlier one
     base::Time not_before{};        // the next begins

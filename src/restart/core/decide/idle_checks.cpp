@@ -254,7 +254,7 @@ bool take_idle_check_word(StepContext& ctx, const std::string& name, const JobRe
     if (found == ctx.state.hosts.end() || !found->second.idle_check) return false;
     auto& check = *found->second.idle_check;
     if (!check.under_way() || report.id != check.job || report.uid != check.uid) return false;
-    if (!report.preflight || check.told) return true;
+    if (!report.preflight || report.preflight->words.empty() || check.told) return true;
     for (const auto& word : report.preflight->words)
         if (word.host == name)
             take_check(found->second.checks, word, {report.id, report.epoch, report.uid, true}, ctx.now);

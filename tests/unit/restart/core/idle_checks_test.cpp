@@ -170,11 +170,13 @@ TEST_CASE("results that come after the job's end count, for a while; without any
     restart::Report report;
     report.host = "n001";
     report.jobs.push_back({job, 0, copy.uid, {}});
-    report.jobs[0].preflight = restart::Preflight{{}, false, {}};
-    const auto* how = GENERATE("in time", "never", "another user's");
+    report.jobs[0].preflight =
+        restart::Preflight{{}, false, {{"n001", "hbm.read", "gpu3", CheckVerdict::not_run}}};
+    const auto* how = GENERATE("in time", "never", "another user's", "of a railcheck that hung");
     const std::string_view is = how;
     INFO(how);
     if (is == "another user's") report.jobs[0].uid = 1000;
+    if (is == "of a railcheck that hung") report.jobs[0].preflight->words.clear();
     if (is != "never") world.deliver(report);
     world.run(15);
     INFO(world.story());
