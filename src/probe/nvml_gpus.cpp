@@ -130,7 +130,7 @@ std::optional<std::uint64_t> number_of(const nvmlFieldValue_t& field) {
     }
 }
 
-// These change slowly, or are counters of which each call costs the driver something: looked at so seldom.
+// A sample in so many also has what is asked seldom.
 constexpr int samples_between = 10;
 
 } // namespace
@@ -155,6 +155,7 @@ struct NvmlGpus::Asking {
         if (function && answered(what, function(device, &value))) answer = value;
     }
 
+    // What NVML keeps itself, and answers within a microsecond.
     void now() const {
         const auto& calls = library.calls;
         unsigned long long reasons = 0;
@@ -163,9 +164,6 @@ struct NvmlGpus::Asking {
         if (into.lost) return;
         number("PCIe generation", calls.nvmlDeviceGetCurrPcieLinkGeneration, into.pcie_generation);
         number("PCIe generation", calls.nvmlDeviceGetMaxPcieLinkGeneration, into.pcie_generation_max);
-        number("PCIe width", calls.nvmlDeviceGetCurrPcieLinkWidth, into.pcie_width);
-        number("PCIe width", calls.nvmlDeviceGetMaxPcieLinkWidth, into.pcie_width_max);
-        number("PCIe replays", calls.nvmlDeviceGetPcieReplayCounter, into.pcie_replays);
         const auto clock = [&](int which, std::optional<std::uint32_t>& answer) {
             unsigned mhz = 0;
             if (calls.nvmlDeviceGetClockInfo &&
@@ -197,12 +195,15 @@ struct NvmlGpus::Asking {
         }
     }
 
+    // What it asks the driver for at each call, which costs a millisecond or two together.
     void seldom() const {
+        pcie();
         fields();
         links();
         violations();
         fabric();
     }
+    void pcie() const;
     // All that new drivers give in one call.
     void fields() const;
     // Links that are up; and their counters, where there are no fields of them.
@@ -212,6 +213,13 @@ struct NvmlGpus::Asking {
     std::optional<nvmlGpuFabricInfo_v2_t> fabric_info() const;
     void fabric() const;
 };
+
+void NvmlGpus::Asking::pcie() const {
+    const auto& calls = library.calls;
+    number("PCIe width", calls.nvmlDeviceGetCurrPcieLinkWidth, into.pcie_width);
+    number("PCIe width", calls.nvmlDeviceGetMaxPcieLinkWidth, into.pcie_width_max);
+    number("PCIe replays", calls.nvmlDeviceGetPcieReplayCounter, into.pcie_replays);
+}
 
 void NvmlGpus::Asking::fields() const {
     const auto ask = library.calls.nvmlDeviceGetFieldValues;

@@ -28,8 +28,9 @@ public:
     ~NvmlGpus();
 
     // Every GPU there was at open, by index. A GPU that is lost keeps its place. What NVML does not answer is
-    // absent, never a value from before. NVLink, fabric, violation times and the recovery action are asked
-    // with each tenth sample.
+    // absent, never a value from before. What NVML asks the driver for at each call is asked with each tenth
+    // sample: the PCIe link's width and replays, NVLink, fabric, violation times and the recovery action.
+    // Measured of an H100 with driver 580: such a sample costs 1 to 2 ms, the others some microseconds.
     std::vector<GpuSample> sample();
 
     // The NVLink domain of each GPU there was at open, by index: cluster and clique of the NVSwitch fabric

@@ -49,12 +49,12 @@ struct GpuSample {
     std::optional<bool> remap_pending;
     std::optional<bool> remap_failed;
     std::optional<std::uint32_t> pcie_generation, pcie_generation_max;
+    std::optional<std::uint32_t> sm_mhz, mem_mhz; // clocks of the multiprocessors and the memory
+    std::optional<std::uint32_t> power_mw;        // drawn, as the driver averages it
+    std::optional<std::uint32_t> busy_percent;    // of the last second or less, that a kernel ran
+    // Each some seconds old at most, of all NVLinks together; counters are since the driver was loaded.
     std::optional<std::uint32_t> pcie_width, pcie_width_max; // lanes
     std::optional<std::uint64_t> pcie_replays;               // lifetime
-    std::optional<std::uint32_t> sm_mhz, mem_mhz;            // clocks of the multiprocessors and the memory
-    std::optional<std::uint32_t> power_mw;                   // drawn, as the driver averages it
-    std::optional<std::uint32_t> busy_percent;               // of the last second or less, that a kernel ran
-    // Each some seconds old at most, of all links together; counters are since the driver was loaded.
     std::optional<std::uint32_t> nvlinks_active;
     std::optional<std::uint64_t> nvlink_crc, nvlink_replays, nvlink_recoveries, nvlink_rcv_errors;
     std::optional<std::uint64_t> power_violation_ms, thermal_violation_ms; // time below the wanted clocks

@@ -97,19 +97,25 @@ TEST_CASE("a GPU's NVLink domain is the cluster and clique of a registration tha
     }
 }
 
-TEST_CASE("what changes slowly is asked with each tenth sample, the rest with each") {
+TEST_CASE("what NVML asks the driver for is asked with each tenth sample, the rest with each") {
     const test::Hardware host(0);
     host.gpus("count=1\n");
     auto gpus = NvmlGpus::open(host.nvml());
     REQUIRE(gpus);
     CHECK(gpus->sample()[0].nvlink_replays == 0U);
-    host.gpus("count=1\n0.replay=9\n0.reasons=4\n");
+    host.gpus("count=1\n0.replay=9\n0.pcie_replay=7\n0.pcie_width=8\n0.pcie_gen=3\n0.reasons=4\n");
     for (int i = 1; i < 10; ++i) {
         const auto sample = gpus->sample();
         CHECK(sample[0].nvlink_replays == 0U);
+        CHECK(sample[0].pcie_replays == 0U);
+        CHECK(sample[0].pcie_width == 16U);
+        CHECK(sample[0].pcie_generation == 3U);
         CHECK(sample[0].reasons == 4U);
     }
-    CHECK(gpus->sample()[0].nvlink_replays == 9U);
+    const auto sample = gpus->sample();
+    CHECK(sample[0].nvlink_replays == 9U);
+    CHECK(sample[0].pcie_replays == 7U);
+    CHECK(sample[0].pcie_width == 8U);
 }
 
 TEST_CASE("every error of NVML makes a GPU that is partly unseen, or lost, and no value from before") {
