@@ -53,6 +53,13 @@ typedef struct {
 #define NVML_EVENT_TYPE_SINGLE_BIT_ECC 0x1ULL
 #define NVML_EVENT_TYPE_DOUBLE_BIT_ECC 0x2ULL
 #define NVML_EVENT_TYPE_XID_CRITICAL 0x8ULL
+#define NVML_EVENT_TYPE_SINGLE_BIT_STORM 0x200ULL /* this and those below: seen in r580 */
+#define NVML_EVENT_TYPE_ROW_REMAPPED 0x400ULL
+#define NVML_EVENT_TYPE_ROW_REMAP_FAILED 0x800ULL
+#define NVML_EVENT_TYPE_POISON 0x1000ULL
+#define NVML_EVENT_TYPE_POISON_FATAL 0x2000ULL
+#define NVML_EVENT_TYPE_UNAVAILABLE 0x4000ULL
+#define NVML_EVENT_TYPE_RECOVERY_ACTION 0x8000ULL
 
 /* Clock event (before driver 535: throttle) reasons (a mask). */
 #define NVML_REASON_GPU_IDLE 0x1ULL
@@ -85,6 +92,7 @@ typedef union {
     unsigned long ulVal;
     unsigned long long ullVal;
     signed long long sllVal;
+    int siVal;
 } nvmlValue_t;
 typedef struct {
     unsigned int fieldId;
@@ -100,18 +108,23 @@ enum {
     NVML_TYPE_UNSIGNED_INT = 1,
     NVML_TYPE_UNSIGNED_LONG = 2,
     NVML_TYPE_UNSIGNED_LONG_LONG = 3,
-    NVML_TYPE_SIGNED_LONG_LONG = 4
+    NVML_TYPE_SIGNED_LONG_LONG = 4,
+    NVML_TYPE_SIGNED_INT = 5
 };
 enum {
     NVML_FIELD_NVLINK_CRC_FLIT_TOTAL = 38,
     NVML_FIELD_NVLINK_CRC_DATA_TOTAL = 45,
     NVML_FIELD_NVLINK_REPLAY_TOTAL = 52,
     NVML_FIELD_NVLINK_RECOVERY_TOTAL = 59,
-    NVML_FIELD_POWER_VIOLATION_NS = 74,
+    NVML_FIELD_POWER_VIOLATION_NS = 74, /* this and 269 to 271: ns with that clock event reason */
     NVML_FIELD_THERMAL_VIOLATION_NS = 75,
     NVML_FIELD_NVLINK5_RCV_ERRORS = 208,
     NVML_FIELD_NVLINK5_RECOVERY_EVENTS = 215,
-    NVML_FIELD_RECOVERY_ACTION = 230 /* r570: 0 none, 1 reset, 2 reboot, 3 drain P2P, 4 drain and reset */
+    NVML_FIELD_RECOVERY_ACTION = 230, /* r570: 0 none, 1 reset, 2 reboot, 3 drain P2P, 4 drain and reset, 5
+                                         recover the IMEX domain */
+    NVML_FIELD_SW_THERMAL_NS = 269,   /* seen in r580 */
+    NVML_FIELD_HW_THERMAL_NS = 270,
+    NVML_FIELD_HW_POWER_BRAKE_NS = 271
 };
 
 /* nvmlDeviceGetViolationStatus, the older way to the violation times. */
@@ -123,7 +136,7 @@ enum { NVML_POLICY_POWER = 0, NVML_POLICY_THERMAL = 1 };
 
 /* nvmlDeviceGetNvLinkErrorCounter, the older way to a link's counters. */
 enum { NVML_LINK_REPLAY = 0, NVML_LINK_RECOVERY = 1, NVML_LINK_CRC_FLIT = 2, NVML_LINK_CRC_DATA = 3 };
-enum { NVML_MOST_LINKS = 18 };
+enum { NVML_MOST_LINKS = 36 }; /* 18 in headers before r580; calls beyond a GPU's last link are refused */
 
 /* The NVSwitch fabric that a GPU registers with: nvmlDeviceGetGpuFabricInfoV, since r550, and before it
  * nvmlDeviceGetGpuFabricInfo. */
@@ -185,6 +198,7 @@ typedef struct {
     X(nvmlDeviceGetGpuFabricInfo, (nvmlDevice_t device, nvmlGpuFabricInfo_t * info))                         \
     X(nvmlEventSetCreate, (nvmlEventSet_t * set))                                                            \
     X(nvmlEventSetFree, (nvmlEventSet_t set))                                                                \
+    X(nvmlDeviceGetSupportedEventTypes, (nvmlDevice_t device, unsigned long long* types))                    \
     X(nvmlDeviceRegisterEvents, (nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set))         \
     X(nvmlEventSetWait_v2, (nvmlEventSet_t set, nvmlEventData_t * data, unsigned int timeout_ms))
 

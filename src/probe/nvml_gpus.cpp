@@ -14,6 +14,16 @@
 
 namespace probe {
 
+namespace {
+
+// Events of which a sample tells more than the event does.
+constexpr auto stirring = NVML_EVENT_TYPE_SINGLE_BIT_STORM | NVML_EVENT_TYPE_ROW_REMAPPED |
+                          NVML_EVENT_TYPE_ROW_REMAP_FAILED | NVML_EVENT_TYPE_POISON |
+                          NVML_EVENT_TYPE_POISON_FATAL | NVML_EVENT_TYPE_UNAVAILABLE |
+                          NVML_EVENT_TYPE_RECOVERY_ACTION;
+
+} // namespace
+
 // The loaded library, its functions and the GPUs found.
 struct NvmlGpus::Library {
     ~Library() {
@@ -31,6 +41,8 @@ struct NvmlGpus::Library {
 
     base::Expected<void> load(const std::string& name);
     base::Expected<void> start();
+    // Whether this GPU's XIDs will come as events.
+    bool register_events(nvmlDevice_t device) const;
     std::string words(nvmlReturn_t result) const {
         return fmt::format("NVML: {} ({})", error_string ? error_string(result) : "error", result);
     }
@@ -44,6 +56,7 @@ struct NvmlGpus::Library {
     nvmlErrorString_fn* error_string = nullptr;
     bool started = false;
     int samples = 0;
+    std::atomic<bool> stirred = false; // an event says that something asked seldom has changed
     std::vector<Gpu> gpus;
     nvmlEventSet_t events = nullptr;
     std::atomic<bool> has_xid_events = false;
@@ -93,10 +106,20 @@ base::Expected<void> NvmlGpus::Library::start() {
         !calls.nvmlEventSetWait_v2 || calls.nvmlEventSetCreate(&events) != NVML_SUCCESS)
         return {};
     for (const auto& gpu : gpus)
-        if (gpu.device &&
-            calls.nvmlDeviceRegisterEvents(gpu.device, NVML_EVENT_TYPE_XID_CRITICAL, events) == NVML_SUCCESS)
-            has_xid_events = true;
+        if (gpu.device && register_events(gpu.device)) has_xid_events = true;
     return {};
+}
+
+bool NvmlGpus::Library::register_events(nvmlDevice_t device) const {
+    const auto registers = [&](unsigned long long types) {
+        return calls.nvmlDeviceRegisterEvents(device, types, events) == NVML_SUCCESS;
+    };
+    unsigned long long known = 0;
+    if (calls.nvmlDeviceGetSupportedEventTypes &&
+        calls.nvmlDeviceGetSupportedEventTypes(device, &known) == NVML_SUCCESS && (known & stirring) != 0 &&
+        registers(NVML_EVENT_TYPE_XID_CRITICAL | (known & stirring)))
+        return true;
+    return registers(NVML_EVENT_TYPE_XID_CRITICAL);
 }
 
 NvmlGpus::NvmlGpus(std::unique_ptr<Library> library) : library_(std::move(library)) {}
@@ -126,6 +149,8 @@ std::optional<std::uint64_t> number_of(const nvmlFieldValue_t& field) {
     case NVML_TYPE_UNSIGNED_LONG_LONG: return field.value.ullVal;
     case NVML_TYPE_SIGNED_LONG_LONG:
         return field.value.sllVal < 0 ? std::nullopt : std::optional<std::uint64_t>(field.value.sllVal);
+    case NVML_TYPE_SIGNED_INT:
+        return field.value.siVal < 0 ? std::nullopt : std::optional<std::uint64_t>(field.value.siVal);
     default: return std::nullopt;
     }
 }
@@ -324,7 +349,8 @@ void NvmlGpus::Asking::fabric() const {
 
 std::vector<GpuSample> NvmlGpus::sample() {
     std::vector<GpuSample> samples;
-    const bool seldom = library_->samples++ % samples_between == 0;
+    const bool due = library_->samples++ % samples_between == 0;
+    const bool seldom = library_->stirred.exchange(false) || due;
     for (auto& gpu : library_->gpus) {
         GpuSample fresh;
         fresh.index = gpu.last.index;
@@ -390,7 +416,10 @@ std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {
             return events;
         }
         wait = 0; // take what else has come, then return
-        if ((data.eventType & NVML_EVENT_TYPE_XID_CRITICAL) == 0) continue;
+        if ((data.eventType & NVML_EVENT_TYPE_XID_CRITICAL) == 0) {
+            library_->stirred = true;
+            continue;
+        }
         const auto gpu = std::find_if(library_->gpus.begin(), library_->gpus.end(),
                                       [&](const auto& g) { return g.device == data.device; });
         events.push_back({gpu == library_->gpus.end() ? std::string() : gpu->pci,

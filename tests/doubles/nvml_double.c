@@ -9,6 +9,7 @@
  * 0x…): count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
  *   N.reasons=0x80     clock event reasons          N.lost=1         every call on GPU N says GPU_IS_LOST
  *   N.xid=79           the XID that the next event carries; N.xid_seq counts events: raise it to send one
+ *   N.event=8          the type of that event (8 is an XID)
  *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
  * life) N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
  *   N.pid=0            the process that computes there
@@ -38,14 +39,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { max_gpus = 16, max_lines = 1024, poll_ms = 50 };
+enum { max_gpus = 16, max_lines = 1024, poll_ms = 50, h100_links = 18 };
 
 struct nvmlDevice_st {
     int index;
 };
 struct nvmlEventSet_st {
-    int registered[max_gpus];
-    unsigned long long seen[max_gpus]; /* xid_seq already told */
+    unsigned long long registered[max_gpus]; /* types */
+    unsigned long long seen[max_gpus];       /* xid_seq already told */
 };
 
 static struct nvmlDevice_st gpus[max_gpus];
@@ -387,7 +388,7 @@ nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, int policy, nvmlV
 nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, int* active) {
     nvmlReturn_t result = reach(device, active, "links");
     if (result != NVML_SUCCESS) return result;
-    unsigned long long links = get(device->index, "links", NVML_MOST_LINKS);
+    unsigned long long links = get(device->index, "links", h100_links);
     if (link >= links) return NVML_ERROR_INVALID_ARGUMENT;
     *active = link < get(device->index, "links_up", links);
     return NVML_SUCCESS;
@@ -398,7 +399,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkErrorCounter(nvmlDevice_t device, unsigned int l
                                              unsigned long long* n) {
     nvmlReturn_t result = reach(device, n, "links");
     if (result != NVML_SUCCESS) return result;
-    if (link >= get(device->index, "links", NVML_MOST_LINKS)) return NVML_ERROR_INVALID_ARGUMENT;
+    if (link >= get(device->index, "links", h100_links)) return NVML_ERROR_INVALID_ARGUMENT;
     const char* key = counter == NVML_LINK_CRC_FLIT   ? "crc"
                       : counter == NVML_LINK_REPLAY   ? "replay"
                       : counter == NVML_LINK_RECOVERY ? "recovery"
@@ -444,13 +445,19 @@ nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
     return NVML_SUCCESS;
 }
 
+nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long* types) {
+    nvmlReturn_t result = reach(device, types, "events");
+    if (result == NVML_SUCCESS) *types = get(-1, "old", 0) ? 0x1f : 0xff9f;
+    return result;
+}
+
 nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set) {
-    const unsigned long long known =
-        NVML_EVENT_TYPE_SINGLE_BIT_ECC | NVML_EVENT_TYPE_DOUBLE_BIT_ECC | NVML_EVENT_TYPE_XID_CRITICAL;
-    nvmlReturn_t result = reach(device, set, "events");
+    unsigned long long known = 0;
+    nvmlReturn_t result = nvmlDeviceGetSupportedEventTypes(device, &known);
+    if (!set) return NVML_ERROR_INVALID_ARGUMENT;
     if (result != NVML_SUCCESS) return result;
     if (types & ~known) return NVML_ERROR_NOT_SUPPORTED;
-    set->registered[device->index] = (types & NVML_EVENT_TYPE_XID_CRITICAL) != 0;
+    set->registered[device->index] |= types;
     set->seen[device->index] = get(device->index, "xid_seq", 0);
     return NVML_SUCCESS;
 }
@@ -462,11 +469,12 @@ nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, nvmlEventData_t* data, unsi
     for (unsigned int waited = 0;; waited += step) {
         for (int i = 0; i < max_gpus; i++) {
             unsigned long long seq = set->registered[i] ? get(i, "xid_seq", 0) : 0;
-            if (seq <= set->seen[i]) continue;
+            const unsigned long long type = get(i, "event", NVML_EVENT_TYPE_XID_CRITICAL);
+            if (seq <= set->seen[i] || !(set->registered[i] & type)) continue;
             set->seen[i] = seq;
             memset(data, 0, sizeof *data);
             data->device = &gpus[i];
-            data->eventType = NVML_EVENT_TYPE_XID_CRITICAL;
+            data->eventType = type;
             data->eventData = get(i, "xid", 79);
             data->gpuInstanceId = data->computeInstanceId = 0xFFFFFFFF;
             return NVML_SUCCESS;

@@ -86,7 +86,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RELEASES = ('bookworm', 'trixie')  # NVML 11.8 and 12.4: what is newer in one, nvml_abi_check.c asks of it alone
 
 
-CHANGES = (('NVML_ERROR_GPU_IS_LOST = 15', 'NVML_ERROR_GPU_IS_LOST = 14'), ('char busId[32]', 'char busId[16]'))
+CHANGES = (('NVML_ERROR_GPU_IS_LOST = 15', 'NVML_ERROR_GPU_IS_LOST = 14'), ('char busId[32]', 'char busId[16]'),
+           ('NVML_MOST_LINKS = 36', 'NVML_MOST_LINKS = 17'))
 
 
 def headers():

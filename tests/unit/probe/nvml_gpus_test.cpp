@@ -178,6 +178,25 @@ TEST_CASE("XIDs come as events, each once") {
     CHECK(gpus->wait_xids(0ms).empty());
 }
 
+TEST_CASE("an event that is no XID has the next sample ask all; drivers without such events tell XIDs") {
+    const test::Hardware host(0);
+    for (const bool old : {false, true}) {
+        INFO(old);
+        const std::string state = fmt::format("count=1\nold={}\n", old ? 1 : 0);
+        host.gpus(state);
+        auto gpus = NvmlGpus::open(host.nvml());
+        REQUIRE(gpus);
+        REQUIRE(gpus->has_xid_events());
+        gpus->sample();
+        host.gpus(state + "0.pcie_width=8\n0.event=0x8000\n0.xid_seq=1\n");
+        CHECK(gpus->wait_xids(old ? 0ms : 1s).empty());
+        CHECK(gpus->sample()[0].pcie_width == (old ? 16U : 8U));
+        host.gpus(state + "0.xid=31\n0.xid_seq=2\n");
+        CHECK(gpus->wait_xids(test::patience()).size() == 1);
+        CHECK(gpus->sample()[0].pcie_width == (old ? 16U : 8U));
+    }
+}
+
 TEST_CASE("no library, a library of something else, a driver that is not loaded") {
     const auto missing = NvmlGpus::open("libnvidia-ml-of-nowhere.so.1");
     REQUIRE_FALSE(missing);

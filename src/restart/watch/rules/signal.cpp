@@ -28,7 +28,7 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"gpu.thermal_violation", Shape::counter, "ms", "", "time below the wanted clocks because of heat"},
     {"gpu.recovery_action", Shape::gauge, "", "",
      "what the driver (r570 and later) wants done: 0 nothing, 1 reset, 2 reboot, 3 drain P2P, 4 drain and "
-     "reset"},
+     "reset, 5 recover the IMEX domain"},
     {"gpu.fabric_state", Shape::gauge, "", "",
      "the GPU's registration with the NVSwitches: 0 not supported, 1 not started, 2 in progress, 3 "
      "completed"},
