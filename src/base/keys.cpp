@@ -204,7 +204,8 @@ constexpr auto table = std::to_array<Key>({
      one_of("hw_power_brake, hw_thermal_slowdown, hw_slowdown, sw_thermal_slowdown"),
      "[\"hw_power_brake\", \"hw_thermal_slowdown\"]",
      "These NVML clock event reasons evict a job when they persist."},
-    {KEY(throttle, window), "", any, "\"5s\"", "A reason that holds for this long is a finding."},
+    {KEY(throttle, window), "", any, "\"5s\"",
+     "A reason that holds for this long, or for as much of twice this time, is a finding."},
     {KEY(throttle, clear), "", any, "\"30s\"",
      "A finding ends when its reason has been absent for this long."},
 

@@ -104,11 +104,19 @@ std::vector<Result> judge_samples(const Samples& samples, const Request& request
             if (gpu.reasons) reasons[gpu.index].add(*gpu.reasons);
     for (auto& gpu : held)
         if (gpu.reasons) gpu.reasons = reasons[gpu.index].most();
+    // A check is too short for times: what was there most of the while counts as if it stayed.
+    const auto without_times = [](probe::GpuSample& gpu) {
+        gpu.power_brake_ms.reset();
+        gpu.hw_thermal_ms.reset();
+        gpu.sw_thermal_ms.reset();
+    };
+    std::for_each(held.begin(), held.end(), without_times);
     const auto start = now;
     for (auto [after, gpus] : samples) {
         now = start + after;
         for (std::size_t i = 0; i < gpus.size() && i < held.size(); ++i)
             gpus[i].reasons = held[i].reasons;
+        std::for_each(gpus.begin(), gpus.end(), without_times);
         look(gpus);
     }
     for (const auto until = now + held_for; now < until; now += held_step)

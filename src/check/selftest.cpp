@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    base::Duration window() const { return rule_.window.value_or(restart::Limits{}.throttle_window); }
+    base::Duration window() const { return restart::RuleBook::window_of(rule_, {}); }
 
     // The longest that a fault may last without being a finding; of shares a fault is in one window more than
     // it has whole windows.

@@ -62,6 +62,11 @@ const Injector injectors[] = {
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "lost", whole(v)); }},
     {"gpu.clock_events", by_nvml, 0, 0, false,
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "reasons", whole(v)); }},
+    {"gpu.uncounted_events", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) {
+         const auto older = bed.set_gpu(faulty, "fail_times", 3);
+         return older ? bed.set_gpu(faulty, "reasons", whole(v)) : older;
+     }},
     {"gpu.remap_failed", by_nvml, 0, 0, false,
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "remap_failed", whole(v)); }},
     {"gpu.remap_pending", by_nvml, 0, 0, false,
@@ -89,7 +94,13 @@ const Injector injectors[] = {
     {"gpu.power_violation", by_nvml, 0, 0, false,
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "power_ms", whole(v)); }},
     {"gpu.thermal_violation", by_nvml, 0, 0, false,
-     [](Bed& bed, double v) { return bed.set_gpu(faulty, "thermal_ms", whole(v)); }},
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "hw_thermal_ms", whole(v)); }},
+    {"gpu.power_brake_time", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "brake_ms", whole(v)); }},
+    {"gpu.hw_thermal_time", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "hw_thermal_ms", whole(v)); }},
+    {"gpu.sw_thermal_time", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "sw_thermal_ms", whole(v)); }},
     {"gpu.recovery_action", by_nvml, 0, 0, false,
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "action", whole(v)); }},
     {"gpu.fabric_state", by_nvml, 3, 0, false,

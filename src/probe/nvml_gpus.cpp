@@ -16,6 +16,10 @@ namespace probe {
 
 namespace {
 
+// Reasons to lower the clocks of which newer drivers count the time.
+constexpr auto counted_reasons =
+    NVML_REASON_SW_THERMAL_SLOWDOWN | NVML_REASON_HW_THERMAL_SLOWDOWN | NVML_REASON_HW_POWER_BRAKE;
+
 // Events of which a sample tells more than the event does.
 constexpr auto stirring = NVML_EVENT_TYPE_SINGLE_BIT_STORM | NVML_EVENT_TYPE_ROW_REMAPPED |
                           NVML_EVENT_TYPE_ROW_REMAP_FAILED | NVML_EVENT_TYPE_POISON |
@@ -250,8 +254,7 @@ void NvmlGpus::Asking::fields() const {
     const auto ask = library.calls.nvmlDeviceGetFieldValues;
     if (!ask) return;
     constexpr unsigned all_links = ~0U;
-    std::array<nvmlFieldValue_t, 9> asked{};
-    constexpr std::array<std::pair<unsigned, unsigned>, 9> wanted{{
+    constexpr auto wanted = std::to_array<std::pair<unsigned, unsigned>>({
         {NVML_FIELD_NVLINK_CRC_FLIT_TOTAL, 0},
         {NVML_FIELD_NVLINK_CRC_DATA_TOTAL, 0},
         {NVML_FIELD_NVLINK_REPLAY_TOTAL, 0},
@@ -259,9 +262,12 @@ void NvmlGpus::Asking::fields() const {
         {NVML_FIELD_NVLINK5_RECOVERY_EVENTS, all_links},
         {NVML_FIELD_NVLINK5_RCV_ERRORS, all_links},
         {NVML_FIELD_POWER_VIOLATION_NS, 0},
-        {NVML_FIELD_THERMAL_VIOLATION_NS, 0},
+        {NVML_FIELD_SW_THERMAL_NS, 0},
+        {NVML_FIELD_HW_THERMAL_NS, 0},
+        {NVML_FIELD_HW_POWER_BRAKE_NS, 0},
         {NVML_FIELD_RECOVERY_ACTION, 0},
-    }};
+    });
+    std::array<nvmlFieldValue_t, wanted.size()> asked{};
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         asked[i].fieldId = wanted[i].first;
         asked[i].scopeId = wanted[i].second;
@@ -282,8 +288,12 @@ void NvmlGpus::Asking::fields() const {
         return ns ? std::optional(*ns / 1'000'000) : std::nullopt;
     };
     into.power_violation_ms = milliseconds(value(6, "power violation time"));
-    into.thermal_violation_ms = milliseconds(value(7, "thermal violation time"));
-    if (const auto action = value(8, "recovery action"))
+    into.sw_thermal_ms = milliseconds(value(7, "thermal violation time"));
+    into.hw_thermal_ms = milliseconds(value(8, "thermal violation time"));
+    into.power_brake_ms = milliseconds(value(9, "power brake time"));
+    if (into.sw_thermal_ms && into.hw_thermal_ms)
+        into.thermal_violation_ms = *into.sw_thermal_ms + *into.hw_thermal_ms;
+    if (const auto action = value(10, "recovery action"))
         into.recovery_action = static_cast<std::uint32_t>(*action);
 }
 
@@ -357,7 +367,7 @@ std::vector<GpuSample> NvmlGpus::sample() {
         fresh.pci = gpu.last.pci;
         fresh.lost = gpu.last.lost && !gpu.device;
         if (gpu.device) {
-            if (seldom) {
+            if (seldom || (gpu.last.reasons.value_or(0) & counted_reasons) != 0) {
                 gpu.seldom = fresh;
                 Asking{*library_, gpu.device, gpu.seldom}.seldom();
             }

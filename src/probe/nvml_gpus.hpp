@@ -29,9 +29,10 @@ public:
 
     // Every GPU there was at open, by index. A GPU that is lost keeps its place. What NVML does not answer is
     // absent, never a value from before. What NVML asks the driver for at each call is asked with each tenth
-    // sample, and with the next after an event of NVML that says that something of it has changed: the PCIe
-    // link's width and replays, NVLink, fabric, violation times and the recovery action. Measured of an H100
-    // with driver 580: such a sample costs 1 to 2 ms, the others some microseconds.
+    // sample, with the next after an event of NVML that says that something of it has changed, and of a GPU
+    // with each while a brake or heat lowers its clocks: the PCIe link's width and replays, NVLink, fabric,
+    // times below the wanted clocks and the recovery action. Measured of an H100 with driver 580: such a
+    // sample costs 1 to 2 ms, the others some microseconds.
     std::vector<GpuSample> sample();
 
     // The NVLink domain of each GPU there was at open, by index: cluster and clique of the NVSwitch fabric

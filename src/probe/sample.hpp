@@ -58,6 +58,8 @@ struct GpuSample {
     std::optional<std::uint32_t> nvlinks_active;
     std::optional<std::uint64_t> nvlink_crc, nvlink_replays, nvlink_recoveries, nvlink_rcv_errors;
     std::optional<std::uint64_t> power_violation_ms, thermal_violation_ms; // time below the wanted clocks
+    // Time with these reasons to lower the clocks, by drivers that count it.
+    std::optional<std::uint64_t> sw_thermal_ms, hw_thermal_ms, power_brake_ms;
     std::optional<std::uint32_t> recovery_action; // what the driver wants done: NVML's number, 0 nothing
     std::optional<std::uint32_t> fabric_state;    // of its registration with the NVSwitches: NVML's number
     std::optional<std::uint32_t> fabric_status;   // of one that is completed: NVML's error, 0 sound

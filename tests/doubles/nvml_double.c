@@ -7,7 +7,8 @@
  *
  * The file named by RAIL_NVML_STATE is read again whenever it changes; each line is KEY=VALUE (decimal or
  * 0x…): count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
- *   N.reasons=0x80     clock event reasons          N.lost=1         every call on GPU N says GPU_IS_LOST
+ *   N.reasons=0x80     clock event reasons, whose times grow meanwhile
+ *   N.lost=1         every call on GPU N says GPU_IS_LOST
  *   N.xid=79           the XID that the next event carries; N.xid_seq counts events: raise it to send one
  *   N.event=8          the type of that event (8 is an XID)
  *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
@@ -15,22 +16,23 @@
  *   N.pid=0            the process that computes there
  *   N.links=18 N.links_up=18       NVLinks there are, and that are up
  *   N.crc N.replay N.recovery      errors of them together; N.rcv as NVLink 5 has them, and an H100 has not
- *   N.power_ms N.thermal_ms        violation times    N.action=1         recovery action
+ *   N.power_ms N.brake_ms N.hw_thermal_ms N.sw_thermal_ms   times with those reasons, before any that is on
+ *   N.thermal_ms       violation time, the older way  N.action=1         recovery action
  *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches, of
  *   N.cluster=0x6b1f N.clique=1    this cluster (the last 8 bytes of its UUID) and clique
  *   N.sm_mhz=1980 N.mem_mhz=2619 N.draws_mw=72000 N.busy=0   clocks, power, percent of the time with kernels
  *   N.hang_ms=0        every call on GPU N first takes this long, or until the file says 0 again
  *   N.fail=999         every call on GPU N returns this; N.fail_ecc=999 only that of one key (as above, or
- *                      reasons, ecc, fields, links, violation, fabric)
+ *                      reasons, ecc, fields, times, links, violation, fabric)
  *   old=1              as a driver of before 2022: no field values, no fabric state of a version
  * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8
  * sound GPUs. GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py.
  *
- * With RAIL_NVML_COSTS=N there are N GPUs, and calls take the processor's time that they took with an H100
- * and driver 580.159.04 (medians of 200; what NVML answers out of its own memory, within a microsecond, is
- * free). */
+ * With RAIL_NVML_COSTS=N there are N GPUs, and calls cost what nvml_costs.h says. */
 #define _GNU_SOURCE
 #include "probe/nvml_abi.h"
+
+#include "nvml_costs.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -64,35 +66,6 @@ static struct {
     } line[max_lines];
 } state;
 
-static void read_again(void) {
-    const char* path = getenv("RAIL_NVML_STATE");
-    struct stat now;
-    if (!path || stat(path, &now) != 0) {
-        state.lines = 0;
-        state.inode = 0; /* of no file: the next one is read */
-        return;
-    }
-    if (now.st_mtim.tv_sec == state.mtime.tv_sec && now.st_mtim.tv_nsec == state.mtime.tv_nsec &&
-        now.st_size == state.size && now.st_ino == state.inode)
-        return;
-    FILE* file = fopen(path, "re");
-    if (!file) return;
-    char text[256];
-    state.lines = 0;
-    while (state.lines < max_lines && fgets(text, sizeof text, file)) {
-        char* equals = strchr(text, '=');
-        if (text[0] == '#' || !equals) continue;
-        *equals = 0;
-        if (strlen(text) >= sizeof state.line[0].key) continue;
-        strcpy(state.line[state.lines].key, text);
-        state.line[state.lines++].value = strtoull(equals + 1, NULL, 0);
-    }
-    fclose(file);
-    state.mtime = now.st_mtim;
-    state.size = now.st_size;
-    state.inode = now.st_ino;
-}
-
 /* What a line's key says after "GPU.", or the whole of one that is of no GPU; else NULL. */
 static const char* key_of(const char* key, int gpu) {
     if (gpu < 0) return key;
@@ -119,6 +92,64 @@ static unsigned long long held(int gpu, const char* key, unsigned long long othe
     return held_at(gpu, "", key, otherwise);
 }
 
+/* Reasons to lower the clocks of which the driver counts the time. */
+enum { counted_reasons = 4 };
+static const struct {
+    const char* key;
+    unsigned long long bit;
+} counted[counted_reasons] = {{"power_ms", NVML_REASON_SW_POWER_CAP},
+                              {"brake_ms", NVML_REASON_HW_POWER_BRAKE},
+                              {"hw_thermal_ms", NVML_REASON_HW_THERMAL_SLOWDOWN},
+                              {"sw_thermal_ms", NVML_REASON_SW_THERMAL_SLOWDOWN}};
+static unsigned long long counted_ns[max_gpus][counted_reasons];
+static struct timespec counted_to;
+
+/* By the state as last read, which has held since. */
+static void count_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const unsigned long long passed = (unsigned long long)(now.tv_sec - counted_to.tv_sec) * 1000000000ULL +
+                                      (unsigned long long)now.tv_nsec -
+                                      (unsigned long long)counted_to.tv_nsec;
+    for (int gpu = 0; state.lines && counted_to.tv_sec && gpu < max_gpus; gpu++) {
+        const unsigned long long reasons = held(gpu, "reasons", 0);
+        for (int i = 0; i < counted_reasons; i++)
+            if (reasons & counted[i].bit) counted_ns[gpu][i] += passed;
+    }
+    counted_to = now;
+}
+
+static void read_again(void) {
+    const char* path = getenv("RAIL_NVML_STATE");
+    struct stat now;
+    if (!path || stat(path, &now) != 0) {
+        count_time();
+        state.lines = 0;
+        state.inode = 0; /* of no file: the next one is read */
+        return;
+    }
+    if (now.st_mtim.tv_sec == state.mtime.tv_sec && now.st_mtim.tv_nsec == state.mtime.tv_nsec &&
+        now.st_size == state.size && now.st_ino == state.inode)
+        return;
+    FILE* file = fopen(path, "re");
+    if (!file) return;
+    char text[256];
+    count_time();
+    state.lines = 0;
+    while (state.lines < max_lines && fgets(text, sizeof text, file)) {
+        char* equals = strchr(text, '=');
+        if (text[0] == '#' || !equals) continue;
+        *equals = 0;
+        if (strlen(text) >= sizeof state.line[0].key) continue;
+        strcpy(state.line[state.lines].key, text);
+        state.line[state.lines++].value = strtoull(equals + 1, NULL, 0);
+    }
+    fclose(file);
+    state.mtime = now.st_mtim;
+    state.size = now.st_size;
+    state.inode = now.st_ino;
+}
+
 /* The same in the state as it is now. */
 static unsigned long long get(int gpu, const char* key, unsigned long long otherwise) {
     pthread_mutex_lock(&lock);
@@ -131,42 +162,6 @@ static unsigned long long get(int gpu, const char* key, unsigned long long other
 static void sleep_ms(unsigned long long ms) {
     struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
     nanosleep(&t, NULL);
-}
-
-static unsigned long priced; /* how many GPUs there are whose calls cost something; 0: none does */
-
-static double thread_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return 1e6 * (double)now.tv_sec + (double)now.tv_nsec / 1e3;
-}
-
-static void spend(double us) {
-    if (!priced) return;
-    for (const double end = thread_us() + us; thread_us() < end;) {}
-}
-
-/* Of one call, by what it is of. */
-static void pay(const char* what) {
-    static const struct {
-        const char* what;
-        double us;
-    } prices[] = {{"pcie_width", 30}, {"pcie_replay", 110}, {"violation", 550},
-                  {"links", 6.4},     {"fabric", 6},        {"pid", 15}};
-    for (size_t i = 0; priced && i < sizeof prices / sizeof *prices; i++)
-        if (!strcmp(prices[i].what, what)) spend(prices[i].us);
-}
-
-/* Of all fields of one call. The violation times are one question to the driver. */
-static void pay_fields(const nvmlFieldValue_t* values, int count) {
-    int policies = 0;
-    for (int i = 0; priced && i < count; i++)
-        if (values[i].fieldId == NVML_FIELD_RECOVERY_ACTION)
-            spend(8);
-        else if (values[i].fieldId == NVML_FIELD_POWER_VIOLATION_NS ||
-                 values[i].fieldId == NVML_FIELD_THERMAL_VIOLATION_NS)
-            policies = 1;
-    if (policies) spend(570);
 }
 
 /* What each call on a device begins with: SUCCESS, or why it cannot be asked, or not for this. */
@@ -340,14 +335,32 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsign
     return NVML_SUCCESS;
 }
 
+/* How long a reason has been there, in ns. */
+static unsigned long long time_with(int gpu, unsigned long long bit) {
+    unsigned long long ns = 0;
+    pthread_mutex_lock(&lock);
+    read_again();
+    count_time();
+    for (int i = 0; i < counted_reasons; i++)
+        if (counted[i].bit == bit) ns = counted_ns[gpu][i] + 1000000 * held(gpu, counted[i].key, 0);
+    pthread_mutex_unlock(&lock);
+    return ns;
+}
+
 /* A field's value by its number; the sum of all links. */
 static nvmlReturn_t field(int gpu, const nvmlFieldValue_t* asked, unsigned long long* value) {
+    const nvmlReturn_t newer = (nvmlReturn_t)get(gpu, "fail_times", NVML_SUCCESS);
     switch (asked->fieldId) {
     case NVML_FIELD_NVLINK_CRC_FLIT_TOTAL: *value = get(gpu, "crc", 0); return NVML_SUCCESS;
     case NVML_FIELD_NVLINK_CRC_DATA_TOTAL: *value = 0; return NVML_SUCCESS;
     case NVML_FIELD_NVLINK_REPLAY_TOTAL: *value = get(gpu, "replay", 0); return NVML_SUCCESS;
     case NVML_FIELD_NVLINK_RECOVERY_TOTAL: *value = get(gpu, "recovery", 0); return NVML_SUCCESS;
-    case NVML_FIELD_POWER_VIOLATION_NS: *value = get(gpu, "power_ms", 0) * 1000000; return NVML_SUCCESS;
+    case NVML_FIELD_POWER_VIOLATION_NS:
+        *value = time_with(gpu, NVML_REASON_SW_POWER_CAP);
+        return NVML_SUCCESS;
+    case NVML_FIELD_SW_THERMAL_NS: *value = time_with(gpu, NVML_REASON_SW_THERMAL_SLOWDOWN); return newer;
+    case NVML_FIELD_HW_THERMAL_NS: *value = time_with(gpu, NVML_REASON_HW_THERMAL_SLOWDOWN); return newer;
+    case NVML_FIELD_HW_POWER_BRAKE_NS: *value = time_with(gpu, NVML_REASON_HW_POWER_BRAKE); return newer;
     case NVML_FIELD_THERMAL_VIOLATION_NS: *value = get(gpu, "thermal_ms", 0) * 1000000; return NVML_SUCCESS;
     case NVML_FIELD_RECOVERY_ACTION: *value = get(gpu, "action", 0); return NVML_SUCCESS;
     case NVML_FIELD_NVLINK5_RCV_ERRORS:

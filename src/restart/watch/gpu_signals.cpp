@@ -17,6 +17,15 @@ double expected_replays(std::uint32_t generation, std::uint32_t lanes) {
     return static_cast<double>(static_cast<std::uint64_t>(rate * lanes) + 1);
 }
 
+// Of those whose time the driver counts the bit adds nothing.
+std::uint64_t uncounted(const GpuSample& gpu) {
+    std::uint64_t bits = 0;
+    if (!gpu.power_brake_ms) bits |= NVML_REASON_HW_POWER_BRAKE;
+    if (!gpu.hw_thermal_ms) bits |= NVML_REASON_HW_THERMAL_SLOWDOWN;
+    if (!gpu.sw_thermal_ms) bits |= NVML_REASON_SW_THERMAL_SLOWDOWN;
+    return *gpu.reasons & bits;
+}
+
 } // namespace
 
 void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, std::vector<Signal>& into) {
@@ -32,6 +41,7 @@ void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, std::vector<Signa
     into.push_back({"gpu.unseen", component, static_cast<double>(gpu.unseen.size()), 0,
                     gpu.unseen.empty() ? std::string() : base::printable(gpu.unseen.front(), 100)});
     add_known("gpu.clock_events", gpu.reasons);
+    if (gpu.reasons) add("gpu.uncounted_events", static_cast<double>(uncounted(gpu)));
     add_known("gpu.remap_failed", gpu.remap_failed);
     add_known("gpu.remap_pending", gpu.remap_pending);
     add_known("gpu.ecc_corrected", gpu.ecc_corrected);
@@ -52,6 +62,9 @@ void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, std::vector<Signa
     add_known("gpu.nvlink_rcv_errors", gpu.nvlink_rcv_errors);
     add_known("gpu.power_violation", gpu.power_violation_ms);
     add_known("gpu.thermal_violation", gpu.thermal_violation_ms);
+    add_known("gpu.power_brake_time", gpu.power_brake_ms);
+    add_known("gpu.hw_thermal_time", gpu.hw_thermal_ms);
+    add_known("gpu.sw_thermal_time", gpu.sw_thermal_ms);
     add_known("gpu.recovery_action", gpu.recovery_action);
     add_known("gpu.fabric_state", gpu.fabric_state);
     add_known("gpu.fabric_status", gpu.fabric_status);

@@ -25,9 +25,9 @@ template <class T> std::string or_dash(const std::optional<T>& held) {
 std::string reason_words(std::uint64_t reasons) {
     std::string words;
     for (const auto& rule : shipped_rules())
-        if (rule.signal == "gpu.clock_events" && (reasons & static_cast<std::uint64_t>(rule.value)) != 0)
-            words +=
-                fmt::format("{}{}", words.empty() ? "" : "+", rule.name.substr(rule.name.rfind('.') + 1));
+        if (rule.test == Test::bit && (reasons & static_cast<std::uint64_t>(rule.value)) != 0)
+            words += fmt::format("{}{}", words.empty() ? "" : "+",
+                                 rule.finding().substr(rule.finding().rfind('.') + 1));
     return words.empty() ? fmt::format("0x{:x}", reasons) : fmt::format("0x{:x} {}", reasons, words);
 }
 
@@ -70,6 +70,9 @@ json::object gpu_json(const GpuSample& gpu) {
             {"nvlink_rcv_errors", or_null(gpu.nvlink_rcv_errors)},
             {"power_violation_ms", or_null(gpu.power_violation_ms)},
             {"thermal_violation_ms", or_null(gpu.thermal_violation_ms)},
+            {"power_brake_ms", or_null(gpu.power_brake_ms)},
+            {"hw_thermal_ms", or_null(gpu.hw_thermal_ms)},
+            {"sw_thermal_ms", or_null(gpu.sw_thermal_ms)},
             {"recovery_action", or_null(gpu.recovery_action)},
             {"fabric_state", or_null(gpu.fabric_state)},
             {"fabric_status", or_null(gpu.fabric_status)}};

@@ -52,7 +52,8 @@ TEST_CASE(
     "NVLink, the NVSwitch fabric, violation times and the recovery action, of new drivers and of old ones") {
     const test::Hardware host(0);
     const std::string state = "count=2\n1.links_up=17\n1.crc=7\n1.replay=5\n1.recovery=3\n1.power_ms=1500\n"
-                              "1.thermal_ms=20\n1.action=2\n1.fabric=3\n1.fabric_status=999\n";
+                              "1.thermal_ms=20\n1.hw_thermal_ms=15\n1.sw_thermal_ms=5\n1.brake_ms=7\n1."
+                              "action=2\n1.fabric=3\n1.fabric_status=999\n";
     for (const bool old : {false, true}) {
         INFO(old);
         host.gpus(state + (old ? "old=1\n" : ""));
@@ -68,6 +69,10 @@ TEST_CASE(
         CHECK_FALSE(sample[1].nvlink_rcv_errors); // of NVLink 5
         CHECK(sample[1].power_violation_ms == 1500U);
         CHECK(sample[1].thermal_violation_ms == 20U);
+        const auto counts = [&](std::uint64_t ms) { return old ? std::nullopt : std::optional(ms); };
+        CHECK(sample[1].hw_thermal_ms == counts(15));
+        CHECK(sample[1].sw_thermal_ms == counts(5));
+        CHECK(sample[1].power_brake_ms == counts(7));
         CHECK(sample[1].fabric_state == 3U);
         CHECK(sample[1].fabric_status == 999U);
         CHECK(sample[1].recovery_action == (old ? std::nullopt : std::optional<std::uint32_t>(2)));
@@ -116,6 +121,27 @@ TEST_CASE("what NVML asks the driver for is asked with each tenth sample, the re
     CHECK(sample[0].nvlink_replays == 9U);
     CHECK(sample[0].pcie_replays == 7U);
     CHECK(sample[0].pcie_width == 8U);
+}
+
+TEST_CASE("times of a GPU that a brake slows are asked with each sample; a driver without them has a bit") {
+    const test::Hardware host(0);
+    host.gpus("count=2\n1.fail_times=3\n1.thermal_ms=20\n");
+    auto gpus = NvmlGpus::open(host.nvml());
+    REQUIRE(gpus);
+    auto sample = gpus->sample();
+    CHECK(sample[0].power_brake_ms == 0U);
+    CHECK_FALSE(sample[1].power_brake_ms);
+    CHECK(sample[1].thermal_violation_ms == 20U); // the older way
+    host.gpus("count=2\n0.reasons=0x80\n0.brake_ms=500\n1.fail_times=3\n1.reasons=0x4\n1.pcie_width=8\n");
+    sample = gpus->sample(); // which sees the reason
+    CHECK(sample[0].power_brake_ms == 0U);
+    sample = gpus->sample();
+    CHECK(sample[1].pcie_width == 16U); // of the one whose power is capped, as always under load
+    CHECK(sample[1].unseen.empty());
+    const auto first = sample[0].power_brake_ms;
+    REQUIRE(first);
+    CHECK(*first >= 500);
+    CHECK(test::eventually([&] { return *gpus->sample()[0].power_brake_ms > *first; }));
 }
 
 TEST_CASE("every error of NVML makes a GPU that is partly unseen, or lost, and no value from before") {

@@ -21,7 +21,8 @@ std::string limit_of(const Rule& rule) {
 }
 
 std::string window_of(const Rule& rule) {
-    return rule.window ? base::format_duration(*rule.window) : "[throttle] window";
+    if (rule.window) return base::format_duration(*rule.window);
+    return rule.counts_growth() ? "twice [throttle] window" : "[throttle] window";
 }
 
 std::string condition_of(const Rule& rule) {

@@ -43,7 +43,7 @@ constexpr auto fields = std::to_array<RuleField>({
     {"window", &Rule::window, duration,
      "A finding begins when the test has been true for so long: presence fills the window, absence drains it "
      "at the same speed; growth is looked at over this time, and an event counts for it; throttle.window is "
-     "that of railyard.conf."},
+     "that of railyard.conf, of growth twice that time."},
     {"of_windows", &Rule::of_windows, "a whole number up to 64",
      "A finding begins instead when the test was true in more than share of the last so many windows; with 0 "
      "it does not."},

@@ -17,7 +17,7 @@ constexpr std::size_t fewest_peers = 3;
 
 // The fields that railyard.conf fills.
 Rule filled(Rule rule, const Limits& limits) {
-    if (!rule.window) rule.window = limits.throttle_window;
+    rule.window = RuleBook::window_of(rule, limits);
     if (!rule.clear) rule.clear = limits.clear;
     if (!rule.severity) {
         const auto reason = rule.finding().substr(rule.finding().rfind('.') + 1);
@@ -37,6 +37,12 @@ bool sees_the_same(const Rule& a, const Rule& b) {
 }
 
 } // namespace
+
+base::Duration RuleBook::window_of(const Rule& rule, const Limits& limits) {
+    if (rule.window) return *rule.window;
+    return rule.counts_growth() ? std::max<base::Duration>(2 * limits.throttle_window, 1s)
+                                : limits.throttle_window;
+}
 
 void RuleBook::set(const RuleSet& rules, const Limits& limits) {
     const auto old = std::exchange(rules_, {});

@@ -42,6 +42,10 @@ public:
     RuleBook(const RuleBook&) = delete; // events point to their rules
     RuleBook& operator=(const RuleBook&) = delete;
 
+    // The rule's own window, or what [throttle] says: a condition must hold for its window; growth is looked
+    // at over twice that time, so that half of it is as much as the window.
+    static base::Duration window_of(const Rule& rule, const Limits& limits);
+
     // Other rules from now on. What has been seen stays, but for rules that look at something else than the
     // one of the same name did.
     void set(const RuleSet& rules, const Limits& limits);

@@ -177,7 +177,7 @@ std::optional<Misfit> misfit_of_time(const Rule& rule, const SignalKind& kind) {
     const auto window = rule.window.value_or(1s);
     if ((event || rule.counts_growth() || rule.of_windows > 0) && window < 1s)
         return Misfit{"window", "is below 1s, for growth, an event or a share of windows"};
-    if ((event || rule.counts_growth() || rule.of_windows > 0) && !rule.window)
+    if ((event || rule.of_windows > 0) && !rule.window)
         return Misfit{"window", "throttle.window is the time that a condition must hold"};
     if (rule.of_windows > 64 || (event && rule.of_windows > 0))
         return Misfit{"of_windows", "is at most 64, and not for events"};

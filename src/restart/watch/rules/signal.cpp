@@ -9,6 +9,8 @@ namespace {
 constexpr auto kinds = std::to_array<SignalKind>({
     {"gpu.lost", Shape::gauge, "", "", "1 when NVML says that the GPU is lost"},
     {"gpu.clock_events", Shape::bits, "", "", "NVML's clock event (throttle) reasons"},
+    {"gpu.uncounted_events", Shape::bits, "", "",
+     "those of a brake or of heat whose time the driver does not count (gpu.power_brake_time and so on)"},
     {"gpu.remap_failed", Shape::gauge, "", "", "1 when a row could not be remapped"},
     {"gpu.remap_pending", Shape::gauge, "", "", "1 when rows wait for a reset to be remapped"},
     {"gpu.ecc_corrected", Shape::gauge, "errors", "", "corrected ECC errors since the driver was loaded"},
@@ -26,6 +28,12 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"gpu.nvlink_rcv_errors", Shape::counter, "errors", "", "receive errors, of all links of NVLink 5"},
     {"gpu.power_violation", Shape::counter, "ms", "", "time below the wanted clocks because of power"},
     {"gpu.thermal_violation", Shape::counter, "ms", "", "time below the wanted clocks because of heat"},
+    {"gpu.power_brake_time", Shape::counter, "ms", "",
+     "time in which the hardware's power brake lowered the clocks, by a driver that counts it (r580); this "
+     "and "
+     "the next two are asked with each look while they grow"},
+    {"gpu.hw_thermal_time", Shape::counter, "ms", "", "likewise, the hardware's protection from heat"},
+    {"gpu.sw_thermal_time", Shape::counter, "ms", "", "likewise, the driver's, before that"},
     {"gpu.recovery_action", Shape::gauge, "", "",
      "what the driver (r570 and later) wants done: 0 nothing, 1 reset, 2 reboot, 3 drain P2P, 4 drain and "
      "reset, 5 recover the IMEX domain"},

@@ -13,10 +13,24 @@ using namespace std::chrono_literals;
 // Severity says what the job on the host needs. info: the host is sound. warn: sound for now, avoid where
 // there is a choice. evict: it still computes but must be taken out. fatal: a save would never finish.
 
-// A clock event reason. Which of them evict, and after how long, [throttle] of railyard.conf says.
-constexpr Rule throttle(std::string_view name, std::uint64_t bit, std::string_view source) {
+// A clock event reason, by the time that the driver counts, which misses none between two looks. Which of
+// them evict, and after how long, [throttle] of railyard.conf says.
+constexpr Rule throttle(std::string_view name, std::string_view signal, std::string_view source) {
     return {.name = name,
-            .signal = "gpu.clock_events",
+            .signal = signal,
+            .test = Test::rate,
+            .value = 500,
+            .window = std::nullopt,
+            .severity = std::nullopt,
+            .fault = gpu_slow,
+            .says = "clock event reason for {grown} ms within {window}",
+            .source = source};
+}
+
+// The same of drivers that do not count it: whether it is there at each look.
+constexpr Rule throttle_bit(std::string_view name, std::uint64_t bit, std::string_view source) {
+    return {.name = name,
+            .signal = "gpu.uncounted_events",
             .test = Test::bit,
             .value = static_cast<double>(bit),
             .window = std::nullopt,
@@ -28,21 +42,27 @@ constexpr Rule throttle(std::string_view name, std::uint64_t bit, std::string_vi
 
 // HW slowdown is set with either of the two causes; beside one of them it adds nothing.
 constexpr Rule slowdown() {
-    auto rule = throttle("gpu.throttle.hw_slowdown", NVML_REASON_HW_SLOWDOWN,
-                         "Autopilot: warn at once; gpud: 0.6 events a minute over 10 min");
+    auto rule = throttle_bit("gpu.throttle.hw_slowdown", NVML_REASON_HW_SLOWDOWN,
+                             "Autopilot: warn at once; gpud: 0.6 events a minute over 10 min");
+    rule.signal = "gpu.clock_events";
     rule.unless = NVML_REASON_HW_POWER_BRAKE | NVML_REASON_HW_THERMAL_SLOWDOWN;
     return rule;
 }
 
+constexpr std::string_view brake_source =
+    "NVSentinel: 3 consecutive polls (PR 1668); gpud: 0.6 events a minute over 10 min";
+constexpr std::string_view heat_source = "gpud: 0.6 events a minute over 10 min, hardware inspection";
+constexpr std::string_view soft_heat_source = "Azure: any reason but idle and SW power cap is a warning";
+
 // Rows without a window fire at the first look: what they read does not flicker.
 constexpr auto rows = std::to_array<Rule>({
-    throttle("gpu.throttle.hw_power_brake", NVML_REASON_HW_POWER_BRAKE,
-             "NVSentinel: 3 consecutive polls (PR 1668); gpud: 0.6 events a minute over 10 min"),
-    throttle("gpu.throttle.hw_thermal_slowdown", NVML_REASON_HW_THERMAL_SLOWDOWN,
-             "gpud: 0.6 events a minute over 10 min, hardware inspection"),
+    throttle("gpu.throttle.hw_power_brake", "gpu.power_brake_time", brake_source),
+    throttle_bit("gpu.throttle.hw_power_brake#bit", NVML_REASON_HW_POWER_BRAKE, brake_source),
+    throttle("gpu.throttle.hw_thermal_slowdown", "gpu.hw_thermal_time", heat_source),
+    throttle_bit("gpu.throttle.hw_thermal_slowdown#bit", NVML_REASON_HW_THERMAL_SLOWDOWN, heat_source),
     slowdown(),
-    throttle("gpu.throttle.sw_thermal_slowdown", NVML_REASON_SW_THERMAL_SLOWDOWN,
-             "Azure: any reason but idle and SW power cap is a warning"),
+    throttle("gpu.throttle.sw_thermal_slowdown", "gpu.sw_thermal_time", soft_heat_source),
+    throttle_bit("gpu.throttle.sw_thermal_slowdown#bit", NVML_REASON_SW_THERMAL_SLOWDOWN, soft_heat_source),
     {.name = "gpu.lost",
      .signal = "gpu.lost",
      .value = 1,
@@ -182,6 +202,14 @@ constexpr auto rows = std::to_array<Rule>({
      .severity = info,
      .fault = gpu_slow,
      .source = "DCGM warns of any increase; here from a hundredth of the time on"},
+    {.name = "gpu.power_brake",
+     .signal = "gpu.power_brake_time",
+     .test = Test::rate,
+     .value = 10,
+     .window = 5min,
+     .severity = info,
+     .fault = gpu_slow,
+     .source = "as gpu.thermal_violation: brakes too short for gpu.throttle.hw_power_brake"},
     {.name = "gpu.power_violation",
      .signal = "gpu.power_violation",
      .test = Test::rate,

@@ -27,6 +27,7 @@ struct Host : test::Looks {
             gpu.nvlinks_active = 18;
             gpu.nvlink_crc = gpu.nvlink_replays = gpu.nvlink_recoveries = gpu.nvlink_rcv_errors = 1000;
             gpu.power_violation_ms = gpu.thermal_violation_ms = 1000;
+            gpu.power_brake_ms = gpu.hw_thermal_ms = gpu.sw_thermal_ms = 1000;
             gpu.recovery_action = 0;
             gpu.fabric_state = 3;
             gpu.fabric_status = 0;
@@ -66,6 +67,8 @@ const Fault faults[] = {
      "nvlink_rcv_errors grew by 1 "},
     {"gpu.thermal_violation", [](Host& h) { h.gpu().thermal_violation_ms = 4000; },
      [](Host& h) { h.gpu().thermal_violation_ms = 4001; }, "thermal_violation grew by 3001"},
+    {"gpu.power_brake", [](Host& h) { h.gpu().power_brake_ms = 4000; },
+     [](Host& h) { h.gpu().power_brake_ms = 4001; }, "power_brake_time grew by 3001"},
     {"gpu.recovery#reset", none, [](Host& h) { h.gpu().recovery_action = 1; }, "asks for a reset"},
     {"gpu.recovery#reboot", none, [](Host& h) { h.gpu().recovery_action = 2; }, "asks for a reboot"},
     {"gpu.recovery#drain", none, [](Host& h) { h.gpu().recovery_action = 4; }, "asks for a drain"},
@@ -82,7 +85,7 @@ const Fault faults[] = {
 bool is_here(const Rule& rule) {
     const auto of = {"gpu.nvlink", "gpu.recovery", "gpu.fabric", "gpu.unseen"};
     return rule.on &&
-           (rule.signal.ends_with("_violation") ||
+           (rule.signal.ends_with("_violation") || rule.name == "gpu.power_brake" ||
             std::any_of(of.begin(), of.end(), [&](auto name) { return rule.signal.starts_with(name); }));
 }
 
@@ -142,6 +145,51 @@ TEST_CASE("a driver that is loaded again, and one that answers nothing of it, ar
     host.gpu().nvlink_crc = host.gpu().nvlink_replays = host.gpu().nvlink_recoveries = 3;
     host.gpu().thermal_violation_ms = 5;
     CHECK(host.run(5min).empty());
+}
+
+TEST_CASE("a reason to throttle is judged by its time where that is counted, whatever its bit says then") {
+    struct Reason {
+        std::string_view rule;
+        std::optional<std::uint64_t> GpuSample::*time;
+        std::uint64_t bits;
+    };
+    const Reason reasons[] = {{"gpu.throttle.hw_power_brake", &GpuSample::power_brake_ms, 0x88},
+                              {"gpu.throttle.hw_thermal_slowdown", &GpuSample::hw_thermal_ms, 0x48},
+                              {"gpu.throttle.sw_thermal_slowdown", &GpuSample::sw_thermal_ms, 0x20}};
+    for (const auto& reason : reasons) {
+        INFO(reason.rule);
+        const auto rule = *RuleSet().find(reason.rule);
+        const auto found = [&](const std::vector<Finding>& findings) {
+            return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+                return finding.rule == rule.finding() && finding.component == "gpu1";
+            });
+        };
+        Host host;
+        host.run(20s);
+        // Only at each tenth look, as NVML is asked, and half of the time, at moments that no look meets.
+        const auto slowed = [&](std::uint64_t ms) {
+            *(host.gpu().*reason.time) += ms;
+            return found(host.run(10s));
+        };
+        for (int i = 0; i < 30; ++i)
+            CHECK_FALSE(slowed(5000));
+        CHECK(slowed(5001));
+        const auto findings =
+            host.run(29s); // [throttle] clear begins when the growth is twice its window old
+        REQUIRE(found(findings));
+        for (const auto& finding : findings)
+            if (finding.rule == rule.finding()) {
+                const bool evicts = !rule.name.starts_with("gpu.throttle.sw");
+                CHECK(finding.severity == (evicts ? Severity::evict : Severity::warn));
+                CHECK(finding.evidence == "clock event reason for 5001 ms within 10.0 s");
+            }
+        CHECK_FALSE(found(host.run(20s)));
+        host.gpu().reasons = reason.bits; // without a time that grows
+        for (const auto& finding : host.run(60s))
+            CHECK(finding.severity == Severity::info);
+        host.gpu().*reason.time = std::nullopt; // a driver that does not count it
+        CHECK(found(host.run(10s)));
+    }
 }
 
 TEST_CASE("power violation time is off, and a site may switch it on") {

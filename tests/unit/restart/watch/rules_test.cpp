@@ -27,7 +27,8 @@ bool is_counter(const Rule& rule) {
 bool is_elsewhere(const Rule& rule) {
     const auto of = {"host.",      "mount.",       "ucx.",       "hca.",
                      "gpu.nvlink", "gpu.recovery", "gpu.fabric", "gpu.unseen"};
-    return rule.signal.ends_with("_violation") || rule.samples > 0 || rule.only_repeated ||
+    return rule.signal.ends_with("_violation") || rule.signal.ends_with("_time") || rule.samples > 0 ||
+           rule.only_repeated ||
            std::any_of(of.begin(), of.end(), [&](auto name) { return rule.signal.starts_with(name); });
 }
 
@@ -85,8 +86,7 @@ TEST_CASE("a sound host has no findings") {
 
 TEST_CASE("each condition fires after its window, not before, with its severity, and ends") {
     for (const auto& rule : shipped_rules()) {
-        if (rule.signal == "gpu.xid" || rule.signal == "gpu.clock_events" || is_counter(rule))
-            continue; // below
+        if (rule.signal == "gpu.xid" || rule.test == Test::bit || is_counter(rule)) continue; // below
         if (is_elsewhere(rule)) continue;
         if (is_of_fabric(rule.signal)) continue; // fabric/link_judge_test.cpp
         if (rule.name == "ib.missing" || rule.name == "ib.never_up" || rule.name == "ib.changed")
@@ -251,14 +251,14 @@ TEST_CASE("counter rules of one counter give one finding, the worse one") {
     }
 }
 
-TEST_CASE("each throttle reason fires after the window; configured ones evict") {
+TEST_CASE("each throttle reason whose time is not counted fires after the window; configured ones evict") {
     for (const auto& reason : shipped_rules()) {
-        if (reason.signal != "gpu.clock_events") continue;
+        if (reason.test != Test::bit) continue;
         INFO(reason.name);
         const auto bit = static_cast<std::uint64_t>(reason.value);
         Host host;
         host.gpu(1).reasons = bit;
-        const auto rule = reason.name;
+        const auto rule = reason.finding();
         CHECK(host.run(5s).empty());
         const auto finding = find(host.run(1s), rule, "gpu1");
         REQUIRE(finding);
@@ -410,8 +410,9 @@ TEST_CASE("each row says where its numbers come from; throttle names are the con
     std::string names;
     for (const auto& rule : shipped_rules()) {
         CHECK_FALSE(rule.source.empty());
-        if (rule.signal == "gpu.clock_events")
-            names += (names.empty() ? "" : ", ") + std::string(rule.name.substr(rule.name.rfind('.') + 1));
+        if (rule.test == Test::bit)
+            names += (names.empty() ? "" : ", ") +
+                     std::string(rule.finding().substr(rule.finding().rfind('.') + 1));
     }
     const auto words = base::find_key("throttle", "reasons")->bounds.words;
     CHECK(names == words);

@@ -41,7 +41,7 @@ std::vector<SignalRow> rows_of(const HostSignals& told) {
 } // namespace
 
 TEST_CASE("a rule is told once, and a row names it") {
-    const auto bit = *RuleSet().find("gpu.throttle.hw_power_brake");
+    const auto bit = *RuleSet().find("gpu.throttle.hw_power_brake#bit");
     Rule filled = bit;
     filled.severity = Severity::evict;
     RuleView view;
@@ -60,8 +60,8 @@ TEST_CASE("a rule is told once, and a row names it") {
     REQUIRE(rows.size() == 2);
     const auto& row = rows[0];
     const auto& rule = told.rules[row.rule];
-    CHECK(rule.name == "gpu.throttle.hw_power_brake");
-    CHECK(rule.signal == "gpu.clock_events");
+    CHECK(rule.name == "gpu.throttle.hw_power_brake#bit");
+    CHECK(rule.signal == "gpu.uncounted_events");
     CHECK(rule.unit == "bits");
     CHECK(rule.says.find("with a bit of 0x80") != std::string::npos);
     CHECK_FALSE(rule.source.empty());
@@ -69,7 +69,7 @@ TEST_CASE("a rule is told once, and a row names it") {
     CHECK(rows[1].rule == row.rule);
     const auto text = show(told);
     INFO(text);
-    CHECK(text.find("gpu3       gpu.clock_events  0x80") != std::string::npos);
+    CHECK(text.find("gpu3       gpu.uncounted_events  0x80") != std::string::npos);
     CHECK(text.find("finding since ") != std::string::npos);
 }
 

@@ -99,19 +99,20 @@ TEST_CASE("faults of the doubles become findings, and end: throttle, lost GPU, X
     Watching watching(host);
     watching.next();
 
-    host.gpus("count=8\n3.reasons=0x80\n");
+    const std::string sound = "count=8\n3.fail_times=3\n"; // by its time a brake would be there for minutes
+    host.gpus(sound + "3.reasons=0x80\n");
     const auto brake = watching.until("gpu.throttle.hw_power_brake");
     REQUIRE(brake);
     CHECK(brake->component == "gpu3");
     CHECK(brake->severity == Severity::evict);
     CHECK(watching.last.began.size() == 1);
-    host.gpus("count=8\n");
+    host.gpus(sound);
     CHECK(watching.until_sound());
     CHECK(watching.last.ended.size() == 1);
 
-    host.gpus("count=8\n5.lost=1\n");
+    host.gpus(sound + "5.lost=1\n");
     CHECK(watching.until("gpu.lost")->severity == Severity::fatal);
-    host.gpus("count=8\n");
+    host.gpus(sound);
     CHECK(watching.until_sound());
 
     host.set({"mlx5_0.link_downed=1"});
@@ -119,7 +120,7 @@ TEST_CASE("faults of the doubles become findings, and end: throttle, lost GPU, X
 
     host.log("4,1,2,-;NVRM: Xid (PCI:0000:30:00): 48, DBE\n");
     CHECK(watching.until("gpu.xid.48")->component == "gpu1");
-    host.gpus("count=8\n2.xid=79\n2.xid_seq=1\n");
+    host.gpus(sound + "2.xid=79\n2.xid_seq=1\n");
     CHECK(watching.until("gpu.xid.79")->component == "gpu2");
 }
 
@@ -176,7 +177,7 @@ TEST_CASE("while NVML hangs its XIDs are heard") {
 
 TEST_CASE("a step of the wall's clock moves no window, and reports follow the wall") {
     const test::Hardware host(1);
-    host.gpus("count=1\n0.reasons=0x80\n");
+    host.gpus("count=1\n0.reasons=0x80\n0.fail_times=3\n");
     Watching watching(host);
     const base::Time steady{std::chrono::seconds(1'000'000)}, wall{std::chrono::seconds(2'000'000)};
     for (int i = 0; i <= 6; ++i)
