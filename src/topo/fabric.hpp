@@ -39,10 +39,10 @@ struct HcaPort {
 };
 
 struct Hca {
-    Guid guid = 0;      // node GUID
-    std::string device; // "mlx5_3"
+    Guid guid = 0;            // node GUID
+    std::string device;       // "mlx5_3"
     std::string host_as = {}; // how its description spells the host's name, where that is not Host::name
-    int rail = none;    // 0 … rails-1 for compute HCAs; none for storage
+    int rail = none;          // 0 … rails-1 for compute HCAs; none for storage
     Role role = Role::compute;
     std::string pci; // "0000:18:00.0", empty when the source does not have it
     int numa = none;
@@ -73,9 +73,9 @@ struct Switch {
     Guid guid = 0;
     std::string name;
     int ports = 0;
-    int tier = none;   // derived: 0 = leaf, 1 = spine, 2 = core, …
-    int pod = none;    // derived for tiers below the core
-    int island = none; // derived: index into Fabric::islands
+    int tier = none;       // derived: 0 = leaf, 1 = spine, 2 = core, …
+    int pod = none;        // derived for tiers below the core
+    int island = none;     // derived: index into Fabric::islands
     bool namesake = false; // derived: another switch has the same name
     std::string extra = {};
 };
