@@ -232,7 +232,7 @@ base::Expected<std::vector<restart::Finding>> Bed::look() {
     sample.listed = listing;
     auto lines = kmsg_->drain();
     sample.xids = std::move(lines.xids);
-    sample.hca_lines = std::move(lines.hcas);
+    sample.driver_lines = std::move(lines.drivers);
     return judge_->judge(sample);
 }
 

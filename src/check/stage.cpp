@@ -319,11 +319,15 @@ std::string words_of_driver(double code, std::string_view wanted) {
     return "pid=1, Graphics SM Warp Exception on (GPC 3, TPC 2, SM 1): made up";
 }
 
-// What drivers write into the kernel log: NVIDIA's XIDs, mlx5's lines.
+// What drivers write into the kernel log: NVIDIA's XIDs and other lines, mlx5's, those of PCIe ports.
 class Logged : public OnBed {
 public:
     Logged(Bed& bed, const restart::Rule& rule)
-        : OnBed(bed), hca_(rule.signal == "hca.log"), lockup_(hca_ && rule.text.starts_with(lockup)) {}
+        : OnBed(bed), signal_(rule.signal), lockup_(signal_ == hca && rule.text.starts_with(lockup)) {}
+    static bool is_of(std::string_view signal) {
+        return signal == "gpu.xid" || signal == "gpu.log" || signal == nvswitch || signal == pcie ||
+               signal == hca;
+    }
 
     std::string_view through() const override { return "kernel log"; }
     base::Expected<void> set(double value, std::string_view text) override {
@@ -331,20 +335,34 @@ public:
             return bed_.log("watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [ksoftirqd/3:39]\n"
                             "Modules linked in: mlx5_ib mlx5_core\nCall Trace:\n"
                             " mlx5e_napi_poll+0x1a/0x6c0 [mlx5_core]");
-        if (hca_) return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
+        if (signal_ == hca) return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
+        if (signal_ == pcie) return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
+        if (signal_ == nvswitch) return bed_.log(switch_line(text));
+        if (signal_ == "gpu.log")
+            return bed_.log(fmt::format("NVRM: GPU {}.0: {}", Bed::pci_of(faulty), text));
         return bed_.log(fmt::format("NVRM: Xid (PCI:{}): {}, {}", Bed::pci_of(faulty), value,
                                     words_of_driver(value, text)));
     }
     std::string component() const override {
         if (lockup_) return "hca"; // a stack names none
-        if (hca_) return fmt::format("mlx5_{}", faulty);
+        if (signal_ == hca || signal_ == pcie) return fmt::format("mlx5_{}", faulty);
+        if (signal_ == nvswitch) return std::string("nvswitch0");
         return bed_.has_gpus() ? Bed::gpu_name(faulty) : "gpu/" + Bed::pci_of(faulty);
     }
     double sound() const override { return 0; }
 
 private:
-    static constexpr std::string_view lockup = "soft lockup";
-    bool hca_, lockup_;
+    static constexpr std::string_view lockup = "soft lockup", hca = "hca.log", pcie = "pci.log",
+                                      nvswitch = "nvswitch.log";
+
+    // "SXid 1, Fatal" as the driver writes it.
+    static std::string switch_line(std::string_view text) {
+        const auto number = text.substr(0, text.find(','));
+        return fmt::format("nvidia-nvswitch0: SXid (PCI:0000:c0:00.0): 20034{}", text.substr(number.size()));
+    }
+
+    std::string_view signal_;
+    bool lockup_;
 };
 
 class OnFabric : public Stage {
@@ -428,7 +446,7 @@ std::unique_ptr<Stage> stage_of(const restart::Rule& rule, const Beds& beds) {
     if (rule.signal == "link.credit_loop" || rule.signal == "link.slow_receiver")
         return std::make_unique<OnFabric>(beds.made, rule.signal);
     if (restart::is_of_fabric(rule.signal)) return std::make_unique<OnFabric>(beds.fabric, rule.signal);
-    if (rule.signal == "gpu.xid" || rule.signal == "hca.log") return std::make_unique<Logged>(bed, rule);
+    if (Logged::is_of(rule.signal)) return std::make_unique<Logged>(bed, rule);
     if (rule.signal.starts_with(restart::counter_prefix))
         return std::make_unique<Counter>(bed, rule.signal.substr(restart::counter_prefix.size()));
     const auto* known = std::find_if(std::begin(injectors), std::end(injectors),

@@ -1,11 +1,10 @@
 #include "probe/kmsg_log.hpp"
 
 #include "base/utf8.hpp"
+#include "probe/kernel_lines.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -15,29 +14,9 @@ namespace {
 
 constexpr std::size_t largest_record = 8192; // CONSOLE_EXT_LOG_MAX
 constexpr int most_records = 10'000;         // a call; a flood must not hold up the agent
-constexpr std::size_t most_text = 200;       // of a driver's explanation
+constexpr std::size_t most_text = 200;       // of what is said of a processor that is stuck
 
-bool is_pci(std::string_view text) {
-    return text.size() >= 7 && text.size() <= 16 && std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') ||
-                      c == ':' || c == '.';
-           });
-}
-
-// Without the process that was there: whose it is and what it is called is not for all who see the host.
-std::string without_process(std::string_view text) {
-    std::string kept;
-    while (!text.empty()) {
-        const auto end = std::min(text.find(", "), text.size());
-        const auto part = text.substr(0, end);
-        text.remove_prefix(std::min(end + 2, text.size()));
-        if (part.starts_with("pid=") || part.starts_with("name=")) continue;
-        kept += (kept.empty() ? "" : ", ") + std::string(part);
-    }
-    return kept;
-}
-
-constexpr std::size_t most_hca_lines = 256;
+constexpr std::size_t most_driver_lines = 256;
 
 // The lines of one dump: registers, modules and stack; NVSentinel takes as many.
 constexpr int lockup_dump = 150;
@@ -57,74 +36,55 @@ std::string_view frame_of_mlx5(std::string_view line) {
 
 } // namespace
 
-bool Kmsg::parse_lockup(std::string_view line, Lines& into) {
+bool Kmsg::parse_lockup(std::string_view message, Lines& into) {
     constexpr std::string_view mark = "BUG: soft lockup - CPU#";
-    if (const auto at = line.find(mark); at != std::string_view::npos) {
-        const auto said = line.substr(at + 5, line.find('!', at) - at - 5);
+    const auto at = message.find(mark);
+    const auto before = message.substr(0, at);
+    if (at != std::string_view::npos &&
+        (before.empty() || before == "watchdog: " || before == "NMI watchdog: ")) {
+        const auto said = message.substr(at + 5, message.find('!', at) - at - 5);
         lockup_ = base::printable(said, most_text, ' ');
         lockup_lines_ = lockup_dump;
         return true;
     }
     if (lockup_lines_ == 0) return false;
     --lockup_lines_;
-    const auto frame = frame_of_mlx5(line);
-    if (frame.empty() || into.hcas.size() >= most_hca_lines) return false;
+    // A register or an entry of the stack; what others say in between may quote a user.
+    if (!message.starts_with(' ') && !message.starts_with("RIP: ") && !message.starts_with("pc : "))
+        return false;
+    const auto frame = frame_of_mlx5(message);
+    if (frame.empty() || into.drivers.size() >= most_driver_lines) return false;
     lockup_lines_ = 0; // once a dump
-    into.hcas.push_back({{}, fmt::format("{} in {}", lockup_, frame)});
+    into.drivers.push_back({Driver::mlx5, {}, fmt::format("{} in {}", lockup_, frame)});
     return true;
 }
 
+// "NVRM: The NVIDIA GPU 0000:30:00.0", "NVRM: (PCI ID: 10de:2330) installed in this system has", "NVRM:
+// fallen off the bus and is not responding to commands.": one record, or three lines of a saved log.
+std::optional<DriverLine> Kmsg::parse_lost(std::string_view message) {
+    constexpr std::string_view begin = "NVRM: The NVIDIA GPU ", lost = "fallen off the bus";
+    if (message.starts_with(begin)) {
+        named_ = message.substr(begin.size(),
+                                message.find_first_not_of("0123456789abcdef:.", begin.size()) - begin.size());
+        named_lines_ = 3;
+    }
+    if (named_lines_ == 0) return std::nullopt;
+    --named_lines_;
+    if (!message.starts_with("NVRM: ") || message.find(lost) == std::string_view::npos) return std::nullopt;
+    named_lines_ = 0;
+    return DriverLine{Driver::nvidia, named_, "GPU has fallen off the bus and is not responding to commands"};
+}
+
 void Kmsg::parse(std::string_view line, Lines& into) {
-    if (auto event = parse_xid(line)) {
+    const auto message = message_of(line);
+    if (auto event = parse_xid(message)) {
         into.xids.push_back(*std::move(event));
         return;
     }
-    if (parse_lockup(line, into) || into.hcas.size() >= most_hca_lines) return;
-    if (auto said = parse_hca_line(line)) into.hcas.push_back(*std::move(said));
-}
-
-std::optional<HcaLine> parse_hca_line(std::string_view line) {
-    constexpr std::string_view mark = "mlx5_core";
-    const auto found = line.find(mark);
-    if (found == std::string_view::npos) return std::nullopt;
-    line.remove_prefix(found + mark.size());
-    line = line.substr(0, line.find('\n'));
-    HcaLine said;
-    if (line.starts_with(' ')) {
-        line.remove_prefix(1);
-        auto device = line.substr(0, line.find(' '));
-        if (device.ends_with(':')) device.remove_suffix(1);
-        if (is_pci(device)) {
-            said.pci = device;
-            line.remove_prefix(device.size());
-        }
-    }
-    if (said.pci.empty() && !line.starts_with(": ")) return std::nullopt; // a module's name in other words
-    while (line.starts_with(':') || line.starts_with(' '))
-        line.remove_prefix(1);
-    said.text = base::printable(line, most_text, ' ');
-    return said;
-}
-
-std::optional<XidEvent> parse_xid(std::string_view line) {
-    constexpr std::string_view mark = "NVRM: Xid (";
-    const auto found = line.find(mark);
-    if (found == std::string_view::npos) return std::nullopt;
-    line.remove_prefix(found + mark.size());
-    if (line.starts_with("PCI:")) line.remove_prefix(4);
-    const auto close = line.find("): ");
-    if (close == std::string_view::npos || !is_pci(line.substr(0, close))) return std::nullopt;
-    XidEvent event;
-    event.pci = line.substr(0, close);
-    std::transform(event.pci.begin(), event.pci.end(), event.pci.begin(),
-                   [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
-    line.remove_prefix(close + 3);
-    const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), event.code);
-    if (failed != std::errc{} || event.code == 0 || event.code > 9999) return std::nullopt;
-    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-    if (line.starts_with(", ")) line.remove_prefix(2);
-    event.text = base::printable(without_process(line.substr(0, line.find('\n'))), most_text, ' ');
-    return event;
+    if (parse_lockup(message, into) || into.drivers.size() >= most_driver_lines) return;
+    auto said = parse_lost(message);
+    if (!said) said = parse_driver_line(message);
+    if (said) into.drivers.push_back(*std::move(said));
 }
 
 base::Expected<Kmsg> Kmsg::open(const std::filesystem::path& path) {

@@ -1,6 +1,7 @@
-// The kernel log, read for the XID lines of NVIDIA's driver, all lines of mlx5's, and a processor that does
-// not leave mlx5's driver: /dev/kmsg (Documentation/ABI/testing/dev-kmsg: one record a read,
-// "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"), or a file that grows, such as a saved log.
+// The kernel log, read for XIDs, what drivers say of GPUs, NVSwitches, HCAs and the PCIe ports above them
+// (kernel_lines.hpp), and a processor that does not leave mlx5's driver: /dev/kmsg
+// (Documentation/ABI/testing/dev-kmsg: one record a read, "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"), or a
+// file that grows, such as a saved log.
 //
 // Reading begins at the end: what was logged before belongs to an earlier start, and its hardware may have
 // been repaired since.
@@ -19,15 +20,6 @@
 
 namespace probe {
 
-// The XID in one log line, with or without the record's prefix or a time in brackets. Forms, of the drivers
-// since 2012: "NVRM: Xid (PCI:0000:14:00): 79, pid=…, GPU has fallen off the bus." and, older, "NVRM: Xid
-// (0000:14:00): 79, …". Absent for every other line.
-std::optional<XidEvent> parse_xid(std::string_view line);
-
-// A line of mlx5's driver: "mlx5_core 0000:14:00.0: poll_health:801:(pid 0): device's health compromised -
-// …", "mlx5_core 0000:14:00.0 ib0: TX timeout detected". Absent for every other line.
-std::optional<HcaLine> parse_hca_line(std::string_view line);
-
 class Kmsg {
 public:
     // Errors: Code::io naming the file and, without permission, what is needed.
@@ -35,7 +27,7 @@ public:
 
     struct Lines {
         std::vector<XidEvent> xids;
-        std::vector<HcaLine> hcas; // at most 256: a driver that says more in one call repeats itself
+        std::vector<DriverLine> drivers; // at most 256: a driver that says more in one call repeats itself
     };
     // What was logged since the last call; never waits. Records that the kernel has overwritten in between
     // (EPIPE) and a truncated file are skipped: `lost` counts such gaps.
@@ -47,7 +39,8 @@ private:
     void drain_device(Lines& into);
     void drain_file(Lines& into);
     void parse(std::string_view line, Lines& into);
-    bool parse_lockup(std::string_view line, Lines& into);
+    bool parse_lockup(std::string_view message, Lines& into);
+    std::optional<DriverLine> parse_lost(std::string_view message);
 
     base::UniqueFd fd_;
     bool device_;             // records; otherwise a plain file
@@ -56,6 +49,8 @@ private:
     std::uint64_t lost_ = 0;
     std::string lockup_;   // what was said of a processor that is stuck
     int lockup_lines_ = 0; // how many more may be of its stack
+    std::string named_;    // the GPU that NVIDIA's driver began to speak of
+    int named_lines_ = 0;  // how many more may be about it
 };
 
 } // namespace probe

@@ -3,11 +3,13 @@
 noinst_LTLIBRARIES += libry_probe.la
 libry_probe_la_SOURCES = \
 	%D%/kernel_file.cpp %D%/kernel_file.hpp \
+	%D%/kernel_lines.cpp %D%/kernel_lines.hpp \
 	%D%/kmsg_log.cpp %D%/kmsg_log.hpp \
 	%D%/nccl_ras.cpp %D%/nccl_ras.hpp \
 	%D%/nvml_abi.h \
 	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
 	%D%/own_addresses.cpp %D%/own_addresses.hpp \
+	%D%/pci_tree.cpp %D%/pci_tree.hpp \
 	%D%/proc_host.cpp %D%/proc_host.hpp \
 	%D%/sample.hpp \
 	%D%/sysfs_ib.cpp %D%/sysfs_ib.hpp \

@@ -74,10 +74,14 @@ struct XidEvent {
     std::string text; // what the driver said after the code; empty from NVML
 };
 
-// A line of an HCA's driver in the kernel log.
-struct HcaLine {
-    std::string pci;  // "0000:14:00.0"; empty where the line names none
-    std::string text; // what the driver said
+// Whose line in the kernel log it is; `pcie` is the driver of PCIe ports, which speaks of what is below them.
+enum class Driver { mlx5, nvidia, nvswitch, pcie };
+
+// A line of a driver in the kernel log about a device, that is no XID.
+struct DriverLine {
+    Driver driver = Driver::mlx5;
+    std::string device; // its PCI address, "0000:14:00.0", or "nvswitch0"; empty where the line names none
+    std::string text;   // what the driver said
 };
 
 // What the kernel's error detection counts of one memory controller since the boot.

@@ -318,7 +318,7 @@ std::span<const HostTrace::Kind> HostTrace::noise() {
                                             "Port module event: module 0, Cable unplugged"};
                  const auto* port = port_of(sample, one.device);
                  if (sample.now == one.begin && port != nullptr)
-                     sample.hca_lines.push_back({port->pci, words[one.amount]});
+                     sample.driver_lines.push_back({probe::Driver::mlx5, port->pci, words[one.amount]});
              }},
         {.name = "a job starts",
          .a_month = 60,

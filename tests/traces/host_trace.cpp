@@ -252,7 +252,7 @@ void HostTrace::tell(Episode& one) {
     if (kind.xid != 0)
         sample_.xids.push_back({sample_.gpus->at(one.device).pci, kind.xid, std::string(kind.says)});
     else if (const auto* port = port_of(sample_, one.device))
-        sample_.hca_lines.push_back({port->pci, std::string(kind.says)});
+        sample_.driver_lines.push_back({probe::Driver::mlx5, port->pci, std::string(kind.says)});
 }
 
 std::optional<HostTrace::Look> HostTrace::next() {
@@ -300,7 +300,7 @@ std::optional<HostTrace::Look> HostTrace::next() {
 
     sample_.now = now_;
     sample_.xids.clear();
-    sample_.hca_lines.clear();
+    sample_.driver_lines.clear();
     if (changed) describe_host();
     sample_.host->clock_step_ms = 0;
     for (auto& one : active_) {

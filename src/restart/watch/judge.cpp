@@ -27,16 +27,34 @@ void Judge::set_rules(const Limits& limits, const RuleSet& rules) {
 }
 
 std::string Judge::component_of(const XidEvent& event) const {
-    const auto pci = without_function(event.pci);
-    const auto gpu = gpu_by_pci_.find(pci);
-    if (gpu != gpu_by_pci_.end()) return gpu->second;
-    return pci.empty() ? "gpu" : "gpu/" + pci;
+    return gpu_at(event.pci);
 }
 
-std::string Judge::component_of(const HcaLine& line) const {
-    const auto hca = hca_by_pci_.find(line.pci);
+std::string Judge::gpu_at(const std::string& pci) const {
+    const auto place = without_function(pci);
+    const auto gpu = gpu_by_pci_.find(place);
+    if (gpu != gpu_by_pci_.end()) return gpu->second;
+    return place.empty() ? "gpu" : "gpu/" + place;
+}
+
+std::string Judge::hca_at(const std::string& pci) const {
+    const auto hca = hca_by_pci_.find(pci);
     if (hca != hca_by_pci_.end()) return hca->second;
-    return line.pci.empty() ? "hca" : "hca/" + line.pci;
+    return pci.empty() ? "hca" : "hca/" + pci;
+}
+
+std::optional<Signal> Judge::signal_of(const DriverLine& line) const {
+    switch (line.driver) {
+    case probe::Driver::mlx5: return Signal{"hca.log", hca_at(line.device), 0, 0, line.text};
+    case probe::Driver::nvidia: return Signal{"gpu.log", gpu_at(line.device), 0, 0, line.text};
+    case probe::Driver::nvswitch: return Signal{"nvswitch.log", line.device, 0, 0, line.text};
+    case probe::Driver::pcie: break;
+    }
+    // A bridge has disks and network cards below it, too.
+    if (gpu_by_pci_.contains(without_function(line.device)))
+        return Signal{"pci.log", gpu_at(line.device), 0, 0, line.text};
+    if (hca_by_pci_.contains(line.device)) return Signal{"pci.log", hca_at(line.device), 0, 0, line.text};
+    return std::nullopt;
 }
 
 std::vector<Finding> Judge::judge(const Sample& sample) {
@@ -79,8 +97,8 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
         book_.event(sample.now, {"gpu.xid", component_of(event), static_cast<double>(event.code), 0,
                                  std::move(words.text), std::move(words.part)});
     }
-    for (const auto& line : sample.hca_lines)
-        book_.event(sample.now, {"hca.log", component_of(line), 0, 0, line.text});
+    for (const auto& line : sample.driver_lines)
+        if (const auto event = signal_of(line)) book_.event(sample.now, *event);
     return book_.findings(sample.now);
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,13 @@ public:
 
     // "gpu3"; "gpu/0000:14:00" of one that NVML has not told of, "gpu" where nothing tells which.
     std::string component_of(const XidEvent& event) const;
-    std::string component_of(const HcaLine& line) const;
 
 private:
+    // Of a line about a device that is no GPU or HCA of this host: nothing.
+    std::optional<Signal> signal_of(const DriverLine& line) const;
+    std::string gpu_at(const std::string& pci) const;
+    std::string hca_at(const std::string& pci) const;
+
     RuleBook book_;
     PortSignals ports_;
     bool has_infiniband_ = false; // an ACTIVE port, by the last sample that told

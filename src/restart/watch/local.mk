@@ -45,7 +45,7 @@ libry_watch_la_SOURCES = \
 	%D%/rules/signal.cpp %D%/rules/signal.hpp \
 	%D%/rules/table.cpp %D%/rules/table.hpp \
 	%D%/rules/table_expected.cpp %D%/rules/table_expected.hpp \
-	%D%/rules/table_gpu.cpp %D%/rules/table_host.cpp %D%/rules/table_ib.cpp %D%/rules/table_link.cpp \
+	%D%/rules/table_gpu.cpp %D%/rules/table_host.cpp %D%/rules/table_ib.cpp %D%/rules/table_link.cpp %D%/rules/table_log.cpp \
 	%D%/rules/table_ucx.cpp %D%/rules/table_xid.cpp \
 	%D%/rules_file.cpp %D%/rules_file.hpp \
 	%D%/run_apart.cpp %D%/run_apart.hpp \

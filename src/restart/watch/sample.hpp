@@ -11,9 +11,9 @@
 
 namespace restart {
 
+using probe::DriverLine;
 using probe::GpuSample;
 using probe::Guid;
-using probe::HcaLine;
 using probe::HostSample;
 using probe::IbSample;
 using probe::MountSample;
@@ -74,9 +74,9 @@ struct Sample {
     std::optional<HostSample> host;
     std::vector<MountSample> mounts; // of the configuration
     std::optional<Listing> listed;
-    std::vector<XidEvent> xids;     // new since the last sample
-    std::vector<HcaLine> hca_lines; // likewise
-    std::vector<UcxJob> ucx;        // jobs whose processes speak now
+    std::vector<XidEvent> xids;           // new since the last sample
+    std::vector<DriverLine> driver_lines; // likewise
+    std::vector<UcxJob> ucx;              // jobs whose processes speak now
 };
 
 } // namespace restart

@@ -70,11 +70,11 @@ public:
 private:
     static constexpr std::size_t most_sentences = 32;
 
-    // Events come from the kernel log, those of GPUs from NVML, too.
+    // Events come from the kernel log, XIDs from NVML, too.
     bool heard(std::string_view signal) const {
         return std::any_of(of_.watching.begin(), of_.watching.end(), [&](const auto& source) {
             return source.second &&
-                   (source.first == "kmsg" || (source.first == "nvml" && signal.starts_with("gpu.")));
+                   (source.first == "kmsg" || (source.first == "nvml" && signal == "gpu.xid"));
         });
     }
 

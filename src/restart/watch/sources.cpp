@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "probe/kmsg_log.hpp"
 #include "probe/nvml_gpus.hpp"
+#include "probe/pci_tree.hpp"
 #include "probe/proc_host.hpp"
 #include "probe/sysfs_ib.hpp"
 
@@ -31,6 +32,9 @@ std::string age(Clock::time_point came) {
 std::string no_ports(const SourceSettings& settings) {
     return fmt::format("infiniband: no ports under {}", (settings.sysfs / "class/infiniband").string());
 }
+
+// A bridge of a large host has some hundred devices below it, and says several lines of one fault.
+constexpr std::size_t most_driver_lines = 1024;
 
 constexpr std::string_view switched_off = "switched off by the configuration";
 
@@ -135,6 +139,16 @@ struct Sources::Log {
     std::optional<probe::Kmsg> kmsg;
     std::string failure;
     Clock::time_point next_try{};
+    probe::PciTree tree; // as it was: what has left the bus is what is asked for
+    Clock::time_point next_tree{};
+
+    std::vector<std::string> at_and_below(const std::string& pci, const std::filesystem::path& sysfs) {
+        if (!tree.knows(pci) && Clock::now() >= next_tree) {
+            next_tree = Clock::now() + look_again;
+            tree = probe::PciTree(sysfs);
+        }
+        return tree.with_below(pci);
+    }
 };
 
 struct Sources::Host {
@@ -262,6 +276,7 @@ void Sources::read_log(Reading& into) {
             log_->kmsg = *std::move(opened);
         else
             log_->failure = opened.error().text;
+        if (log_->kmsg) log_->tree = probe::PciTree(settings_.sysfs);
     }
     if (!log_->kmsg) {
         into.not_watching.push_back("kmsg: " + log_->failure);
@@ -270,7 +285,16 @@ void Sources::read_log(Reading& into) {
     watching = true;
     auto lines = log_->kmsg->drain();
     into.sample.xids.insert(into.sample.xids.end(), lines.xids.begin(), lines.xids.end());
-    into.sample.hca_lines = std::move(lines.hcas);
+    for (auto& line : lines.drivers) {
+        if (line.driver != probe::Driver::pcie) {
+            into.sample.driver_lines.push_back(std::move(line));
+            continue;
+        }
+        // A port speaks of all that is below it.
+        for (auto& device : log_->at_and_below(line.device, settings_.sysfs))
+            if (into.sample.driver_lines.size() < most_driver_lines)
+                into.sample.driver_lines.push_back({line.driver, std::move(device), line.text});
+    }
 }
 
 void Sources::read_host(Reading& into) {

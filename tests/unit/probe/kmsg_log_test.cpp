@@ -8,7 +8,6 @@
 #include <fstream>
 
 using probe::Kmsg;
-using probe::parse_xid;
 
 namespace {
 
@@ -17,85 +16,6 @@ void append(const std::filesystem::path& path, std::string_view text) {
 }
 
 } // namespace
-
-TEST_CASE("XID lines of every driver generation, as recorded") {
-    struct Line {
-        std::string_view text, pci;
-        std::uint32_t code;
-    };
-    const Line lines[] = {
-        // /dev/kmsg's record, dmesg's and syslog's form
-        {"4,1530,76421863,-;NVRM: Xid (PCI:0000:14:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen "
-         "off the bus.",
-         "0000:14:00", 79},
-        {"[  764.218630] NVRM: Xid (PCI:0000:CA:00): 31, pid=8571, name=python, Ch 00000008, intr 00000000. "
-         "MMU Fault",
-         "0000:ca:00", 31},
-        {"Jan  5 11:02:33 n001 kernel: NVRM: Xid (PCI:0000:01:00): 94, pid='<unknown>', Contained: HBM "
-         "(0x3,0x0).",
-         "0000:01:00", 94},
-        // before 375: no "PCI:"
-        {"NVRM: Xid (0000:03:00): 48, DBE (double bit error) detected at location 0x1", "0000:03:00", 48},
-        // with a function, a wide domain, and nothing after the code
-        {"NVRM: Xid (PCI:0000:14:00.0): 63, Row Remapper: New row", "0000:14:00.0", 63},
-        {"NVRM: Xid (PCI:00010000:14:00): 45", "00010000:14:00", 45},
-    };
-    for (const auto& line : lines) {
-        INFO(line.text);
-        const auto event = parse_xid(line.text);
-        REQUIRE(event);
-        CHECK(event->pci == line.pci);
-        CHECK(event->code == line.code);
-    }
-    // A process is its user's: where it is named stays in the kernel log.
-    CHECK(parse_xid(lines[0].text)->text == "GPU has fallen off the bus.");
-    CHECK(parse_xid(lines[1].text)->text == "Ch 00000008, intr 00000000. MMU Fault");
-    CHECK(parse_xid(lines[3].text)->text == "DBE (double bit error) detected at location 0x1");
-    CHECK(parse_xid("NVRM: Xid (PCI:0000:14:00): 13, pid=1, name=a.out")->text.empty());
-}
-
-TEST_CASE("lines that are no XID") {
-    for (const auto* line : {"", "NVRM: loading NVIDIA UNIX x86_64 Kernel Module", "NVRM: Xid (",
-                             "NVRM: Xid (PCI:0000:14:00)", "NVRM: Xid (PCI:0000:14:00): ",
-                             "NVRM: Xid (PCI:0000:14:00): abc", "NVRM: Xid (PCI:0000:14:00): -79, x",
-                             "NVRM: Xid (PCI:0000:14:00): 99999999999, x", "NVRM: Xid (PCI:0000:14:00): 0, x",
-                             "NVRM: Xid (PCI:$(reboot)): 79, x", "NVRM: Xid (PCI:): 79, x"}) {
-        INFO(line);
-        CHECK_FALSE(parse_xid(line));
-    }
-}
-
-TEST_CASE("lines of mlx5's driver, and those that only look like them") {
-    struct Line {
-        std::string_view text, pci, said;
-    };
-    const Line lines[] = {
-        {"3,812,9913,-;mlx5_core 0000:d2:00.0: poll_health:825:(pid 0): device's health compromised - "
-         "reached miss "
-         "count\n SUBSYSTEM=pci\n",
-         "0000:d2:00.0", "poll_health:825:(pid 0): device's health compromised - reached miss count"},
-        {"[  12.5] mlx5_core 0000:14:00.0 ens1f0np0: TX timeout detected", "0000:14:00.0",
-         "ens1f0np0: TX timeout detected"},
-        {"mlx5_core: INFO: synd 0x8: unrecoverable hardware error.", "",
-         "INFO: synd 0x8: unrecoverable hardware error."},
-    };
-    for (const auto& line : lines) {
-        INFO(line.text);
-        const auto said = probe::parse_hca_line(line.text);
-        REQUIRE(said);
-        CHECK(said->pci == line.pci);
-        CHECK(said->text == line.said);
-    }
-    for (const auto* line : {"", "mlx5_core", "mlx5_core ", "mlx5_core_health", "mlx5_core $(reboot): x",
-                             "modprobe: mlx5_core not found", "mlx4_core 0000:14:00.0: x"}) {
-        INFO(line);
-        CHECK_FALSE(probe::parse_hca_line(line));
-    }
-    const auto said = probe::parse_hca_line("mlx5_core 0000:14:00.0: \x1b[2J" + std::string(5000, 'x'));
-    REQUIRE(said);
-    CHECK(said->text.size() == 200);
-    CHECK(said->text.find('\x1b') == std::string::npos);
-}
 
 TEST_CASE("a flood of a driver's lines is cut, and hides no XID") {
     const test::Folder folder;
@@ -108,15 +28,8 @@ TEST_CASE("a flood of a driver's lines is cut, and hides no XID") {
         flood += "mlx5_core 0000:14:00.0: flood\n";
     append(path, flood + "NVRM: Xid (PCI:0000:14:00): 79, gone\n");
     const auto lines = kmsg->drain();
-    CHECK(lines.hcas.size() == 256);
+    CHECK(lines.drivers.size() == 256);
     CHECK(lines.xids.size() == 1);
-}
-
-TEST_CASE("a driver's words are kept printable and short") {
-    const auto event = parse_xid("NVRM: Xid (PCI:0000:14:00): 79, \x1b[2J" + std::string(5000, 'x'));
-    REQUIRE(event);
-    CHECK(event->text.size() == 200);
-    CHECK(event->text.find('\x1b') == std::string::npos);
 }
 
 TEST_CASE("a log is read from now on, line by line, across partial writes and truncation") {
@@ -170,7 +83,7 @@ TEST_CASE("a processor that does not leave mlx5's driver is told once, by its st
     const auto said = [&](const std::string& lines) {
         host.log(lines);
         std::vector<std::string> texts;
-        for (const auto& line : kmsg->drain().hcas)
+        for (const auto& line : kmsg->drain().drivers)
             texts.push_back(line.text);
         return texts;
     };
@@ -203,5 +116,35 @@ TEST_CASE("a processor that does not leave mlx5's driver is told once, by its st
     SECTION("what the driver says in between is still read") {
         CHECK(said(begin + "4,2,77,-;mlx5_core 0000:13:00.0: TX timeout detected\n" + frame) ==
               Texts{"TX timeout detected", told[0]});
+    }
+}
+
+TEST_CASE("a GPU that is lost is told in three lines of a saved log, or in one record") {
+    const test::Hardware host(1);
+    auto kmsg = probe::Kmsg::open(host.kmsg());
+    REQUIRE(kmsg);
+    const auto said = [&](const std::string& lines) {
+        host.log(lines);
+        std::vector<std::string> devices;
+        for (const auto& line : kmsg->drain().drivers)
+            devices.push_back(line.device + ": " + line.text);
+        return devices;
+    };
+    using Devices = std::vector<std::string>;
+    const Devices lost{"0000:30:00.0: GPU has fallen off the bus and is not responding to commands"};
+    const std::string begin = "NVRM: The NVIDIA GPU 0000:30:00.0\n",
+                      middle = "NVRM: (PCI ID: 10de:2330) installed in this system has\n",
+                      end = "NVRM: fallen off the bus and is not responding to commands.\n";
+    CHECK(said(begin + middle + end) == lost);
+    CHECK(said(end).empty()); // of nobody
+    CHECK(said("[ 12.5] " + begin + "[ 12.5] " + middle).empty());
+    CHECK(said("[ 12.5] " + end) == lost); // read in two looks
+    CHECK(said("3,9,9,-;NVRM: The NVIDIA GPU 0000:30:00.0\\x0aNVRM: (PCI ID: 10de:2330) installed in this "
+               "system has\\x0aNVRM: fallen off the bus and is not responding to commands.\n") == lost);
+    SECTION("near misses") {
+        CHECK(said(begin + "NVRM: installed in this system requires use of the open kernel modules.\n")
+                  .empty());
+        CHECK(said(begin + "a\nb\nc\n" + end).empty());
+        CHECK(said(begin + "tmpfs: Unknown parameter 'fallen off the bus'\n").empty());
     }
 }

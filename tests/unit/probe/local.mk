@@ -1,5 +1,6 @@
 tests_unit_unit_probe_SOURCES = \
 	%D%/hardware.hpp \
+	%D%/kernel_lines_test.cpp \
 	%D%/kmsg_log_test.cpp \
 	%D%/nccl_ras_test.cpp \
 	%D%/nvml_gpus_test.cpp \

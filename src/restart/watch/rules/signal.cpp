@@ -44,6 +44,14 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"gpu.unseen", Shape::gauge, "", "",
      "how many questions NVML refuses with an error of its own, though driver and GPU know them"},
     {"gpu.xid", Shape::event, "", "", "an XID, of NVML or the kernel log, with the driver's text"},
+    {"gpu.log", Shape::event, "", "",
+     "another line of NVIDIA's driver in the kernel log, without a number; on the GPU that it names"},
+    {"nvswitch.log", Shape::event, "", "",
+     "an SXid, a line of NVIDIA's driver about an NVSwitch, without a number: \"SXid 20034, Fatal, Link 30 "
+     "LTSSM Fault Up\""},
+    {"pci.log", Shape::event, "", "",
+     "a line of Linux about errors of PCI Express (AER, DPC) or a slot (pciehp), without a number; on each "
+     "GPU and HCA that it names, or that is below the port that it names"},
     {"ib.active", Shape::gauge, "", "", "whether a port that was ACTIVE since the start still is, 0 or 1"},
     {"ib.present", Shape::gauge, "", "", "whether a port that was ACTIVE since the start is there, 0 or 1"},
     {"ib.rate", Shape::gauge, "Gb/s", "the best that it has had since the start", "rate of an ACTIVE port"},

@@ -15,6 +15,7 @@ namespace table {
 std::span<const Rule> gpu_rules();  // table_gpu.cpp
 std::span<const Rule> port_rules(); // table_ib.cpp
 std::span<const Rule> host_rules(); // table_host.cpp
+std::span<const Rule> log_rules();  // table_log.cpp
 std::span<const Rule> ucx_rules();  // table_ucx.cpp
 std::span<const Rule> link_rules(); // table_link.cpp
 std::span<const Rule> xid_rules();  // table_xid.cpp

@@ -79,7 +79,16 @@ constexpr Rule secondary(Rule rule) {
     return rule;
 }
 
+// The driver names the XID that this one follows from, whose advice counts.
+constexpr Rule consequence() {
+    auto rule = xid("gpu.xid.consequence", 0, 4294967295, info,
+                    "XID {value}: a consequence of the one that the text names", "NVIDIA's driver says so");
+    rule.text = "*caused by previous Xid*";
+    return rule;
+}
+
 constexpr auto rows = std::to_array<Rule>({
+    consequence(),
     xid("gpu.xid.8", 8, 8, warn, "XID {value}: GPU stopped processing; restart the application",
         "NVIDIA XID catalogue: application; GCM: critical"),
     xid("gpu.xid.11", 11, 11, info, "XID {value}: invalid push buffer; restart the application",

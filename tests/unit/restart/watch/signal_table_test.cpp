@@ -83,6 +83,7 @@ TEST_CASE("events that do not come are well only where they would be heard") {
     };
     CHECK(state({{"nvml", true}, {"kmsg", false}}, "hca.log") == RuleStanding::unseen);
     CHECK(state({{"nvml", false}, {"kmsg", true}}, "hca.log") == RuleStanding::ok);
+    CHECK(state({{"nvml", true}, {"kmsg", false}}, "gpu.log") == RuleStanding::unseen);
     CHECK(state({{"nvml", true}, {"kmsg", false}}) == RuleStanding::ok);
     CHECK(state({{"nvml", false}, {"kmsg", true}}) == RuleStanding::ok);
     CHECK(state({{"nvml", false}, {"kmsg", false}, {"infiniband", true}}) == RuleStanding::unseen);

@@ -49,8 +49,9 @@ struct Host : test::Looks {
         sample.ib->ports[0].state = "ACTIVE";
         return find(run(5s), "ib.flaps");
     }
-    std::vector<Finding> say(std::string text, std::string pci = "0000:13:00.0") {
-        sample.hca_lines = {{std::move(pci), std::move(text)}};
+    std::vector<Finding> say(std::string text, std::string device = "0000:13:00.0",
+                             probe::Driver driver = probe::Driver::mlx5) {
+        sample.driver_lines = {{driver, std::move(device), std::move(text)}};
         return run(10s);
     }
 };
@@ -315,4 +316,63 @@ TEST_CASE(
     REQUIRE(rules);
     host.judge.set_rules(Limits{}, *rules);
     CHECK(host.find(host.say("Port: 1 Link DOWN"), "site.link"));
+}
+
+TEST_CASE("what the kernel log says of GPUs, NVSwitches and PCIe links is found as grave as it says") {
+    using enum probe::Driver;
+    struct Line {
+        probe::Driver driver;
+        std::string device, text;
+        std::string_view rule, component;
+        Severity severity;
+    };
+    const std::string gpu = "0000:14:00.0", hca = "0000:13:00.0";
+    const Line lines[] = {
+        {nvidia, gpu, "GPU has fallen off the bus.", "gpu.log.lost", "gpu0", Severity::fatal},
+        {nvidia, gpu, "RmInitAdapter failed! (0x62:0x40:2477)", "gpu.log.start", "gpu0", Severity::evict},
+        {nvidia, "0000:99:00.0", "rm_init_adapter failed, device minor number 3", "gpu.log.start",
+         "gpu/0000:99:00", Severity::evict},
+        {nvswitch, "nvswitch2", "SXid 20034, Fatal, Link 30 LTSSM Fault Up", "nvswitch.log.fatal",
+         "nvswitch2", Severity::evict},
+        {nvswitch, "nvswitch2", "SXid 20009, Non-fatal, Link 28 RX Short Error Rate", "nvswitch.log.nonfatal",
+         "nvswitch2", Severity::info},
+        {pcie, hca, "PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Receiver ID)",
+         "pci.log.fatal", "mlx5_0", Severity::evict},
+        {pcie, gpu, "AER: Multiple Uncorrectable (Fatal) error message received from 0000:14:00.0",
+         "pci.log.fatal", "gpu0", Severity::evict},
+        {pcie, gpu, "DPC: containment event, status:0x1f01 source:0x0000", "pci.log.fatal", "gpu0",
+         Severity::evict},
+        {pcie, gpu, "AER: can't recover (no error_detected callback)", "pci.log.unrecovered", "gpu0",
+         Severity::evict},
+        {pcie, hca, "pciehp: Slot(1): Card not present", "pci.log.gone", "mlx5_0", Severity::evict},
+        {pcie, hca, "AER: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer",
+         "pci.log.nonfatal", "mlx5_0", Severity::info},
+    };
+    for (const auto& line : lines) {
+        INFO(line.text);
+        Host host;
+        host.gpu().pci = "0000:14:00.0";
+        host.run(1s);
+        const auto findings = host.say(line.text, line.device, line.driver);
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].rule == line.rule);
+        CHECK(findings[0].component == line.component);
+        CHECK(findings[0].severity == line.severity);
+    }
+    Host host;
+    host.gpu().pci = "0000:14:00.0";
+    host.run(1s);
+    for (const auto& [driver, device, text] :
+         {probe::DriverLine{pcie, gpu,
+                            "PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)"},
+          probe::DriverLine{pcie, gpu, "AER: Corrected error received: 0000:14:00.0"},
+          probe::DriverLine{pcie, gpu, "pciehp: Slot(1): Link Up"},
+          probe::DriverLine{pcie, "0000:55:00.0", "pciehp: Slot(2): Card not present"}, // a disk
+          probe::DriverLine{nvidia, gpu, "enabling device (0140 -> 0142)"}})
+        CHECK(host.say(text, device, driver).empty());
+    // The driver's XID and the slot's word are the cause, beside which a lost GPU is told once.
+    host.say("pciehp: Slot(1): Card not present", gpu, pcie);
+    const auto findings = host.say("GPU has fallen off the bus.", gpu, nvidia);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].rule == "pci.log.gone");
 }

@@ -70,7 +70,7 @@ public:
         reading.sample.xids = std::move(lines.xids);
         for (auto& xid : gpus_.wait_xids(0ms))
             reading.sample.xids.push_back(std::move(xid));
-        reading.sample.hca_lines = std::move(lines.hcas);
+        reading.sample.driver_lines = std::move(lines.drivers);
         reading.sample.listed.emplace();
         reading.watching = {{"infiniband", true}, {"nvml", true}, {"kmsg", true}, {"host", true}};
         auto [report, changes] = watcher_.take(std::move(reading), now_);

@@ -34,7 +34,7 @@ struct Looks {
             sample.now += step;
             findings = judge.judge(sample);
             sample.xids.clear();
-            sample.hca_lines.clear();
+            sample.driver_lines.clear();
         }
         return findings;
     }

@@ -79,3 +79,13 @@ TEST_CASE("a flood of XIDs stays within what a report can carry") {
         host.sample.xids.push_back({"0000:14:00", code, "x"});
     CHECK(host.run(1s).size() <= 256);
 }
+
+TEST_CASE("an XID that the driver calls a consequence of another gets no advice of its own") {
+    Host host;
+    host.run(1s);
+    const auto findings = host.xid({"0000:14:00", 94, "Ch 00000008 caused by previous Xid 149"});
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].severity == Severity::info);
+    CHECK(findings[0].evidence.starts_with("XID 94: a consequence of the one that the text names"));
+    CHECK(host.xid({"0000:30:00", 94, "Ch 00000008"}).back().severity != Severity::info);
+}
