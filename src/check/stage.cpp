@@ -210,6 +210,12 @@ const Injector injectors[] = {
      [](Bed& bed, double v) { return bed.set_port(faulty, "state", v > 0 ? "4: ACTIVE" : "1: DOWN"); }},
     {"ib.listed", by_sysfs, 1, 0, true,
      [](Bed& bed, double v) { return v > 0 ? base::Expected<void>{} : bed.remove_hca(faulty); }},
+    {"ib.unlisted", by_sysfs, 1, 0, false,
+     [](Bed& bed, double v) {
+         auto& listed = bed.listing.ports; // of an HCA for storage, say, which the file has not
+         std::erase_if(listed, [](const auto& port) { return port.component == Bed::port_name(faulty); });
+         return bed.set_port(faulty, "state", v > 0 ? "4: ACTIVE" : "1: DOWN");
+     }},
     {"ib.replaced", by_sysfs, 0, 0, true,
      [](Bed& bed, double v) {
          if (v > 0) bed.listing.ports[faulty].node += 0x1000; // another HCA works in its place

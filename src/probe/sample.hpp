@@ -30,6 +30,7 @@ struct PortSample {
     // Degrees Celsius, of the HCA's chip and of the module (transceiver) in its port, and where each is
     // critical by its own word. Absent: the driver shows none (before Linux 6.6), or none with such a bound.
     std::optional<double> asic_celsius{}, asic_critical{}, module_celsius{}, module_critical{};
+    bool virtual_function = false; // of an HCA of this host (SR-IOV), such as for a container
 };
 
 struct IbSample {

@@ -97,12 +97,15 @@ void SysfsIb::open_ports(const std::string& device, const fs::path& path) {
     auto& ports = devices_[device];
     const auto node = guid_in(path / "node_guid");
     const auto pci = pci_of(path);
+    std::error_code failed;
+    const bool virtual_function = fs::exists(path / "device/physfn", failed);
     for (const auto& name : entries(path / "ports")) {
         const auto number = whole_number(name);
         if (!number || *number == 0 || *number > 255) continue;
         Port port;
         port.device = device;
         port.pci = pci;
+        port.virtual_function = virtual_function;
         port.number = static_cast<std::uint32_t>(*number);
         port.path = path / "ports" / name;
         port.node = node;
@@ -214,6 +217,7 @@ bool SysfsIb::read_port(Port& port, Depth depth, PortSample& into) const {
     into = port.last;
     into.device = port.device;
     into.pci = port.pci;
+    into.virtual_function = port.virtual_function;
     into.port = port.number;
     into.node = port.node;
     into.guid = port.guid;

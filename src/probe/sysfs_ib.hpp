@@ -52,6 +52,7 @@ private:
     };
     struct Port {
         std::string device, pci;
+        bool virtual_function = false;
         std::uint32_t number = 0;
         Guid node = 0, guid = 0;
         std::filesystem::path path;

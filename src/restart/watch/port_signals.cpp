@@ -35,6 +35,20 @@ const ListedPort* find_listed(const Listing& listing, const PortSample& port) {
     return found == listing.ports.end() ? nullptr : &*found;
 }
 
+// ACTIVE ports that the file does not list.
+std::vector<const PortSample*> unlisted_in(const IbSample& ib, const Listing& listing) {
+    std::vector<const PortSample*> unlisted;
+    for (const auto& port : ib.ports)
+        if (is_active(port) && find_listed(listing, port) == nullptr) unlisted.push_back(&port);
+    return unlisted;
+}
+
+// All listed ports are replaced by others that work: the HCAs were exchanged, or the file has another host's.
+bool all_other(const std::vector<const ListedPort*>& missing, const std::vector<const PortSample*>& unlisted,
+               const Listing& listing) {
+    return missing.size() == listing.ports.size() && unlisted.size() >= missing.size();
+}
+
 } // namespace
 
 void PortSignals::set_counters(const std::vector<std::string>& counters) {
@@ -43,7 +57,7 @@ void PortSignals::set_counters(const std::vector<std::string>& counters) {
         counters_[counter] = fmt::format("{}{}", counter_prefix, counter);
 }
 
-void PortSignals::read_port(const PortSample& port, const Port& name, std::vector<Signal>& into) {
+void PortSignals::read_port(const PortSample& port, const Port& name, bool used, std::vector<Signal>& into) {
     if (is_active(port)) {
         auto& seen = seen_[name];
         seen.rate = std::max(seen.rate, port.rate_gbps);
@@ -55,6 +69,10 @@ void PortSignals::read_port(const PortSample& port, const Port& name, std::vecto
     if (known == seen_.end()) return;
     known->second.there = true;
     const auto component = component_of(port);
+    if (!used) {
+        into.push_back({"ib.unlisted", component, is_active(port) ? 1.0 : 0.0, 0, states_of(port)});
+        return;
+    }
     into.push_back({"ib.present", component, 1, 0, {}});
     into.push_back({"ib.active", component, is_active(port) ? 1.0 : 0.0, 0, states_of(port)});
     if (is_active(port)) into.push_back({"ib.rate", component, port.rate_gbps, known->second.rate, {}});
@@ -89,21 +107,43 @@ void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<S
     std::map<std::pair<Guid, std::uint32_t>, int> ports_by_guid;
     for (const auto& port : ib.ports)
         ++ports_by_guid[{port.node, port.port}];
+    const auto missing = missing_in(ib, listing);
+    const auto is_used = [&](const PortSample& port) {
+        if (find_listed(listing, port) != nullptr) return true;
+        if (port.virtual_function) return false;
+        if (listing.ports.empty() || !listing.why_not.empty() || (port.node == 0 && port.guid == 0))
+            return true;
+        // Nothing of what is listed is there, as in a file of another host; or it stands in a listed
+        // one's place.
+        return missing.size() == listing.ports.size() ||
+               std::any_of(missing.begin(), missing.end(),
+                           [&](const ListedPort* listed) { return listed->component == component_of(port); });
+    };
     for (auto& [name, seen] : seen_)
         seen.there = false;
     for (const auto& port : ib.ports) {
         const bool unique = port.node != 0 && ports_by_guid[{port.node, port.port}] == 1;
-        read_port(port, {unique ? port.node : 0, unique ? std::string() : port.device, port.port}, into);
+        read_port(port, {unique ? port.node : 0, unique ? std::string() : port.device, port.port},
+                  is_used(port), into);
     }
     for (std::size_t i = 0; i < ib.ports.size(); ++i)
-        if (i == 0 || ib.ports[i].device != ib.ports[i - 1].device) read_hca(ib.ports[i], into);
+        if ((i == 0 || ib.ports[i].device != ib.ports[i - 1].device) && is_used(ib.ports[i]))
+            read_hca(ib.ports[i], into);
+    // A virtual function comes and goes with the container that it is given to.
+    std::erase_if(seen_, [&](const auto& seen) {
+        return !seen.second.there && seen.second.last.virtual_function && !is_used(seen.second.last);
+    });
     for (auto& [name, seen] : seen_) {
         if (seen.there) continue;
         seen.active_since_there = false;
-        into.push_back({"ib.present", component_of(seen.last), 0, 0, {}});
+        const auto component = component_of(seen.last);
+        if (is_used(seen.last))
+            into.push_back({"ib.present", component, 0, 0, {}});
+        else
+            into.push_back({"ib.unlisted", component, 0, 0, "GONE"});
     }
     read_came_up(ib, listing, into);
-    read_listed(ib, listing, into);
+    read_listed(ib, listing, missing, into);
 }
 
 void PortSignals::read_hca(const PortSample& port, std::vector<Signal>& into) {
@@ -128,19 +168,15 @@ void PortSignals::read_came_up(const IbSample& ib, const Listing& listing, std::
     }
 }
 
-// Ports that the host does not have; there is a signal for no other.
-void PortSignals::read_listed(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const {
+PortSignals::Missing PortSignals::missing_in(const IbSample& ib, const Listing& listing) const {
     // A host without GUIDs cannot be compared with the file.
     if (std::any_of(ib.ports.begin(), ib.ports.end(),
                     [](const auto& port) { return port.node == 0 && port.guid == 0; }))
-        return;
+        return {};
     const auto is_ignored = [&](Guid guid) {
         return guid != 0 && std::find(ib.ignored.begin(), ib.ignored.end(), guid) != ib.ignored.end();
     };
-    std::vector<const PortSample*> unlisted; // ACTIVE
-    for (const auto& port : ib.ports)
-        if (is_active(port) && find_listed(listing, port) == nullptr) unlisted.push_back(&port);
-    std::vector<const ListedPort*> missing;
+    Missing missing;
     for (const auto& listed : listing.ports) {
         const auto is_listed = [&](const PortSample& port) { return is(listed, port); };
         if (std::none_of(ib.ports.begin(), ib.ports.end(), is_listed) &&
@@ -149,13 +185,18 @@ void PortSignals::read_listed(const IbSample& ib, const Listing& listing, std::v
             !is_ignored(listed.node) && !is_ignored(listed.guid))
             missing.push_back(&listed);
     }
-    // One HCA, or all of them, is replaced by another that works: exchanged, or the file has another host's.
-    const bool all_other = missing.size() == listing.ports.size() && unlisted.size() >= missing.size();
+    return missing;
+}
+
+void PortSignals::read_listed(const IbSample& ib, const Listing& listing, const Missing& missing,
+                              std::vector<Signal>& into) {
+    const auto unlisted = unlisted_in(ib, listing);
+    const bool all_are_other = all_other(missing, unlisted, listing);
     for (const auto* listed : missing) {
         const auto other = std::find_if(unlisted.begin(), unlisted.end(), [&](const PortSample* port) {
             return component_of(*port) == listed->component;
         });
-        const bool replaced = all_other || other != unlisted.end();
+        const bool replaced = all_are_other || other != unlisted.end();
         const auto* port = other != unlisted.end() ? *other : unlisted.empty() ? nullptr : unlisted.front();
         auto guid = topo::format_guid(listed->node);
         into.push_back({"ib.listed", listed->component, replaced ? 1.0 : 0.0, 0, guid});

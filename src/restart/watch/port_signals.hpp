@@ -22,6 +22,9 @@ public:
     // count while it is ACTIVE: before, its driver loads or its link trains, which is no transfer that
     // failed, and a port that nobody uses is not judged at all. Of link_downed a time that the port is down
     // counts once, however often it was tried, or the cable put in anew, meanwhile.
+    // A port that the fabric file does not list though it lists this host's, such as of an HCA for storage or
+    // management, and one of a virtual function that it does not list, have the signal ib.unlisted and no
+    // other: no job needs them. One that works in the place of a listed one is judged as that.
     void read(const IbSample& ib, const Listing& listing, std::vector<Signal>& into);
 
 private:
@@ -46,11 +49,15 @@ private:
         bool active_since_there = false;
         bool there = false;
     };
-    void read_port(const PortSample& port, const Port& name, std::vector<Signal>& into);
+    using Missing = std::vector<const ListedPort*>;
+    void read_port(const PortSample& port, const Port& name, bool used, std::vector<Signal>& into);
     // Of an HCA, once whatever ports it has.
     static void read_hca(const PortSample& port, std::vector<Signal>& into);
     void read_came_up(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const;
-    void read_listed(const IbSample& ib, const Listing& listing, std::vector<Signal>& into) const;
+    // Listed ports that the host has not, nor had; none where the two cannot be compared.
+    Missing missing_in(const IbSample& ib, const Listing& listing) const;
+    static void read_listed(const IbSample& ib, const Listing& listing, const Missing& missing,
+                            std::vector<Signal>& into);
 
     std::map<std::string, std::string> counters_; // their files' names, and the signals'
     std::map<Port, Seen> seen_;                   // ports that were ACTIVE once

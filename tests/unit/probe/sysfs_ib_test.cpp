@@ -87,13 +87,16 @@ TEST_CASE("the PCIe link of an HCA: what it has, and could have") {
     host.write("class/infiniband/mlx5_1/device/max_link_width", "255\n");
     host.write("class/infiniband/mlx5_1/device/max_link_speed", "Unknown\n");
     host.write("class/infiniband/mlx5_1/device/current_link_width", "0\n");
+    host.write("class/infiniband/mlx5_1/device/physfn", ""); // a link to its HCA's folder
     SysfsIb sysfs(host.sysfs(), {});
     auto ports = sysfs.sample(Depth::judged).ports;
     CHECK(ports.at(0).pcie_width == 16);
     CHECK(ports[0].pcie_width_max == 16);
     CHECK(ports[0].pcie_speed == 32);
     CHECK(ports[0].pcie_speed_max == 32);
-    CHECK_FALSE(ports.at(1).pcie_width); // a virtual function has no link of its own
+    CHECK_FALSE(ports[0].virtual_function);
+    CHECK(ports.at(1).virtual_function);
+    CHECK_FALSE(ports[1].pcie_width); // a virtual function has no link of its own
     CHECK_FALSE(ports[1].pcie_width_max);
     CHECK_FALSE(ports[1].pcie_speed_max);
     host.write(pci + "current_link_width", "8\n");

@@ -55,6 +55,10 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"ib.active", Shape::gauge, "", "", "whether a port that was ACTIVE since the start still is, 0 or 1"},
     {"ib.present", Shape::gauge, "", "", "whether a port that was ACTIVE since the start is there, 0 or 1"},
     {"ib.rate", Shape::gauge, "Gb/s", "the best that it has had since the start", "rate of an ACTIVE port"},
+    {"ib.unlisted", Shape::gauge, "", "",
+     "whether a port that was ACTIVE since the start still is, 0 or 1, where the fabric file lists this "
+     "host's ports but not this one, or it is of a virtual function; no job needs it, and it has no other "
+     "signal"},
     {"ib.came_up", Shape::gauge, "", "",
      "whether a port with a link in the fabric file was ACTIVE since the start, 0 or 1"},
     {"ib.listed", Shape::gauge, "", "",

@@ -34,6 +34,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/soak_test.cpp \
 	%D%/sound_host.hpp \
 	%D%/ucx_test.cpp \
+	%D%/unlisted_ports_test.cpp \
 	%D%/watcher_test.cpp \
 	%D%/window_test.cpp \
 	%D%/xid_rules_test.cpp \
