@@ -63,7 +63,8 @@ std::vector<restart::Signal> signals_of(const std::vector<probe::GpuSample>& gpu
                                         std::map<std::uint32_t, std::uint32_t>& most_links) {
     std::vector<restart::Signal> signals;
     for (const auto& gpu : gpus)
-        restart::read_gpu(gpu, most_links[gpu.index], signals);
+        // Links that never came up are told of those that register; railcheck nvlink finds the others.
+        restart::read_gpu(gpu, most_links[gpu.index], false, signals);
     return signals;
 }
 

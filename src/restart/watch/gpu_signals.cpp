@@ -28,7 +28,7 @@ std::uint64_t uncounted(const GpuSample& gpu) {
 
 } // namespace
 
-void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, std::vector<Signal>& into) {
+void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, bool has_switches, std::vector<Signal>& into) {
     const auto component = fmt::format("gpu{}", gpu.index);
     const auto add = [&](std::string_view name, double value, double of = 0) {
         into.push_back({name, component, value, of, {}});
@@ -54,7 +54,9 @@ void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, std::vector<Signa
               expected_replays(gpu.pcie_generation.value_or(6), gpu.pcie_width.value_or(16)));
     if (gpu.nvlinks_active) {
         most_links = std::max(most_links, *gpu.nvlinks_active);
-        add("gpu.nvlinks", *gpu.nvlinks_active, most_links);
+        // One that registers with NVSwitches has some, too.
+        if (most_links > 0 || has_switches || gpu.fabric_state.value_or(0) != 0)
+            add("gpu.nvlinks", *gpu.nvlinks_active, most_links);
     }
     add_known("gpu.nvlink_crc", gpu.nvlink_crc);
     add_known("gpu.nvlink_replays", gpu.nvlink_replays);

@@ -68,10 +68,11 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
             has_infiniband_ = has_infiniband_ || port.state == "ACTIVE";
         }
     }
+    has_switches_ = has_switches_ || (sample.host && sample.host->fabric_manager);
     if (sample.gpus)
         for (const auto& gpu : *sample.gpus) {
             if (!gpu.pci.empty()) gpu_by_pci_[without_function(gpu.pci)] = fmt::format("gpu{}", gpu.index);
-            read_gpu(gpu, most_links_[gpu.index], signals_);
+            read_gpu(gpu, most_links_[gpu.index], has_switches_, signals_);
         }
     if (sample.host) read_host(*sample.host, signals_);
     for (const auto& mount : sample.mounts)

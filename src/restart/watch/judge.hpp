@@ -46,6 +46,7 @@ private:
     RuleBook book_;
     PortSignals ports_;
     bool has_infiniband_ = false; // an ACTIVE port, by the last sample that told
+    bool has_switches_ = false;   // NVSwitch devices, by any sample
     std::vector<Signal> signals_; // of the last look; kept for its room
     Listing listing_;             // the last one given
     std::string fabric_;

@@ -133,6 +133,26 @@ TEST_CASE("NVLinks that train after a boot are no fault; one that never comes up
     CHECK(findings[0].evidence.find("17 NVLinks are up, of most GPUs here 18") != std::string::npos);
 }
 
+TEST_CASE("GPUs without a bridge beside pairs that have one are no fault, but behind NVSwitches") {
+    Host host;
+    for (auto& gpu : *host.sample.gpus)
+        gpu.fabric_state.reset(), gpu.fabric_status.reset(), gpu.nvlinks_active = 4;
+    host.gpu().nvlinks_active = 0;
+    CHECK(host.run(1h, 5s).empty());
+    SECTION("one that had its bridge") {
+        host.gpu().nvlinks_active = 4;
+        CHECK(host.run(5min).empty());
+        host.gpu().nvlinks_active = 0;
+        CHECK(host.run(5min).size() == 1);
+    }
+    SECTION("a board of A100, whose GPUs do not register") {
+        host.sample.host.emplace().fabric_manager = true;
+        const auto findings = host.run(11min);
+        REQUIRE(findings.size() == 1);
+        CHECK(findings[0].rule == "gpu.nvlink_down");
+    }
+}
+
 TEST_CASE("a driver that is loaded again, and one that answers nothing of it, are no faults") {
     Host host;
     host.run(5s);
