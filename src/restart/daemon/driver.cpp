@@ -2,10 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/units.hpp"
-#include "restart/core/detect/health.hpp"
-#include "restart/core/learn/learn.hpp"
 #include "restart/core/step.hpp"
-#include "sched/spare_floor.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -102,12 +99,13 @@ void Driver::start() {
         begin_events(true);
         apply(Started{});
         look_at_windows();
-        rm_ended_ = false;
+        rm_ended_ = files_ended_ = false;
     }
     store_.keep_history(options_.keep_history);
     store_.keep_events(options_.keep_events);
     store_.start();
-    load_fabric();
+    files_thread_ = std::jthread([this](const std::stop_token& stop) { run_files(stop); });
+    wait_for_files();
     rm_thread_ = std::jthread([this](const std::stop_token& stop) { run_rm(stop); });
     ticker_ = std::jthread([this](const std::stop_token& stop) { run_ticker(stop); });
     for (auto& asker : askers_)
@@ -131,8 +129,9 @@ bool Driver::stop(base::Duration patience) {
         if (thread.joinable()) thread.join();
     if (!rm_thread_.joinable()) return true;
     rm_thread_.request_stop();
+    files_thread_.request_stop();
     std::unique_lock lock(mutex_);
-    const auto ended = [this] { return rm_ended_; };
+    const auto ended = [this] { return rm_ended_ && files_ended_; };
     if (patience == base::Duration::max()) {
         ended_.wait(lock, ended);
     } else if (!ended_.wait_for(lock, patience, ended)) {
@@ -142,6 +141,7 @@ bool Driver::stop(base::Duration patience) {
     }
     lock.unlock();
     rm_thread_.join();
+    files_thread_.join();
     store_.stop();
     return true;
 }
@@ -156,9 +156,8 @@ void Driver::reload(DriverOptions options) {
         next_read_ = {};
     }
     store_.keep_history(keep);
-    fabric_.forget(); // what is worked out from it depends on the options, too
     wake_.notify_all();
-    load_fabric();
+    look_at_files();
 }
 
 base::Expected<Reply> Driver::report(const Report& report) {
@@ -251,7 +250,7 @@ DriverStatus Driver::status() const {
     for (const auto& [host, heard] : unknown_hosts_)
         if (now - heard <= options_.policy.silent) unknown.push_back(host);
     return {now,           options_.policy,          store_.journal().path(), journal_error_,
-            fabric_error_, options_.explain_pending, options_.primary,        std::move(unknown),
+            files_error(), options_.explain_pending, options_.primary,        std::move(unknown),
             spares_};
 }
 
@@ -386,88 +385,10 @@ void Driver::run_ticker(const std::stop_token& stop) {
             look_at_windows();
             apply(Tick{});
             tick = options_.tick;
+            ++ticks_;
         }
-        load_fabric();
-        write_health();
         sleep.wait_for(lock, stop, tick, [] { return false; });
     }
-}
-
-base::HealthMap Driver::weak_hosts() {
-    const std::lock_guard lock(mutex_);
-    return options_.policy.observe_only ? base::HealthMap()
-                                        : health_of(state_, base::now(), options_.policy.lemon_half_life);
-}
-
-void Driver::write_health() {
-    fs::path path;
-    {
-        const std::lock_guard lock(mutex_);
-        path = options_.health;
-    }
-    const auto spares = learn_spares();
-    if (!path.empty()) health_.write(path, {base::now(), weak_hosts(), spares, saved_jobs()});
-}
-
-// For whoever chooses which jobs to preempt.
-base::SavedMap Driver::saved_jobs() {
-    const std::lock_guard lock(mutex_);
-    base::SavedMap saved;
-    if (options_.policy.observe_only) return saved;
-    for (const auto& [id, job] : state_.jobs)
-        if (job.commit && id.index() == 0 && id.number() <= UINT32_MAX)
-            saved[static_cast<std::uint32_t>(id.number())] = job.commit->committed;
-    return saved;
-}
-
-// The spare floor follows what was learned of failures and repairs. Observing changes nothing, so placement
-// keeps to the configuration then.
-std::optional<base::SpareFloor> Driver::learn_spares() {
-    const std::lock_guard lock(mutex_);
-    if (!placing_) return {};
-    const auto& policy = options_.policy;
-    const auto of = [&](base::Duration mtbf, base::Duration repair) {
-        const auto hosts = static_cast<std::uint32_t>(placing_->fabric.hosts.size());
-        return sched::spares_for(hosts, mtbf, repair, options_.spare_risk);
-    };
-    SpareStatus spares;
-    spares.hosts = static_cast<std::uint32_t>(placing_->fabric.hosts.size());
-    spares.risk = options_.spare_risk;
-    spares.configured = of(policy.mtbf_node, policy.repair_time);
-    spares.learned = !policy.observe_only;
-    spares.floor = spares.learned
-                       ? of(host_mtbf(state_, policy), repair_time(state_, policy, base::now()).mean)
-                       : spares.configured;
-    placing_->spare_floor = spares.floor;
-    spares_ = spares;
-    return spares.learned ? std::optional(base::SpareFloor{spares.floor, spares.risk}) : std::nullopt;
-}
-
-std::shared_ptr<const sched::Placing> Driver::placing() {
-    const std::lock_guard lock(mutex_);
-    return placing_;
-}
-
-// Units follow the fabric file; a file that cannot be read leaves the old ones.
-void Driver::load_fabric() {
-    DriverOptions options;
-    {
-        const std::lock_guard lock(mutex_);
-        options = options_;
-    }
-    auto loaded = fabric_.look(options.fabric, [&](std::uint32_t hosts) {
-        return sched::spares_for(hosts, options.policy.mtbf_node, options.repair_time, options.spare_risk);
-    });
-    if (loaded && !*loaded) return;
-    const std::lock_guard lock(mutex_);
-    if (!loaded) {
-        fabric_error_ = loaded.error().text;
-        log::warning("{}: units stay as they were; railtopo discover makes the file", fabric_error_);
-        return;
-    }
-    fabric_error_.clear();
-    placing_ = std::move((*loaded)->placing);
-    apply((*loaded)->places);
 }
 
 } // namespace restart

@@ -4,11 +4,12 @@
 //
 // Threads and order. Callers (HTTP workers), a ticker and the resource manager's thread each apply events
 // under one mutex, under which nobody waits for a disk: the store's thread takes what has changed and writes
-// it. Only the resource manager's thread talks to the resource manager, one call at a time, and applies the
-// result before the next call, so outcomes and snapshots arrive in the order in which they happened there. An
-// action reaches that thread only after the transaction that holds its intent was committed. While the
-// journal cannot be written (disk full) events are still taken, but no action is performed: everything waits
-// in memory and is written as soon as it can be.
+// it, and one for other files (driver_files.cpp) may wait for storage that hangs. Only the resource manager's
+// thread talks to the resource manager, one call at a time, and applies the result before the next call, so
+// outcomes and snapshots arrive in the order in which they happened there. An action reaches that thread only
+// after the transaction that holds its intent was committed. While the journal cannot be written (disk full)
+// events are still taken, but no action is performed: everything waits in memory and is written as soon as it
+// can be.
 #pragma once
 
 #include "base/clock.hpp"
@@ -33,6 +34,7 @@
 #include "sched/placing.hpp"
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -96,14 +98,17 @@ public:
     ~Driver();
 
     void start();
-    // Ends the threads and writes the state. False when the resource manager's thread is still inside a call
-    // after `patience`: then only ending the process is left; what that call does is settled at the next
-    // start.
+    // Ends the threads and writes the state. False when the resource manager's thread, or the one for files,
+    // is still inside a call after `patience`: then only ending the process is left; what that call does is
+    // settled at the next start.
     bool stop(base::Duration patience);
     // New options for everything from the next event on.
     void reload(DriverOptions options);
 
     // From here on for any thread.
+
+    // How often it has looked at what time does to its state; it stands still when the driver does.
+    std::uint64_t ticks() const { return ticks_; }
 
     // Errors: Code::denied for a host that is not known, Code::unavailable before the hosts are known.
     base::Expected<Reply> report(const Report& report);
@@ -176,6 +181,12 @@ private:
     void run_asker(const std::stop_token& stop);             // driver_ask.cpp
     void run_programs(const std::stop_token& stop);          // driver_programs.cpp
     void warn_of_missing_parts();
+    // driver_files.cpp
+    void run_files(const std::stop_token& stop);
+    // For as long as storage usually takes: it may hang.
+    void wait_for_files();
+    void look_at_files();            // again
+    std::string files_error() const; // with mutex_ held
     void load_fabric();
     void write_health();
     base::SavedMap saved_jobs();
@@ -232,8 +243,12 @@ private:
     std::optional<RmConfig> logged_config_;
     bool rm_ended_ = true;
 
-    FabricFile fabric_;
+    FabricFile fabric_; // only the files' thread's
     std::string fabric_error_;
+    bool files_wanted_ = false; // to be read whatever has changed
+    bool files_ended_ = true;
+    std::uint64_t files_looks_ = 0;
+    std::optional<Steady> files_began_; // the look that is under way
     std::shared_ptr<const sched::Placing> placing_;
     std::optional<SpareStatus> spares_;
 
@@ -244,12 +259,14 @@ private:
 
     RmUsers rm_users_;
 
-    HealthWriter health_; // only the ticker's
+    HealthWriter health_; // only the files' thread's
+    std::atomic<std::uint64_t> ticks_ = 0;
 
     Store store_;
     std::array<std::jthread, 2> askers_; // as many hosts are asked side by side
     std::array<std::jthread, 2> program_threads_;
     std::jthread ticker_;
+    std::jthread files_thread_;
     std::jthread rm_thread_;
 };
 

@@ -60,7 +60,6 @@ void add_switches(const topo::Fabric& fabric, FabricLoaded& loaded) {
 
 base::Expected<std::optional<FabricFile::Loaded>> FabricFile::look(const std::filesystem::path& path,
                                                                    const Spares& spares) {
-    const std::lock_guard lock(mutex_);
     if (path != std::exchange(path_, path)) seen_.reset();
     if (path.empty()) return std::optional<Loaded>();
     const auto stamp = base::stamp_of(path);
@@ -81,7 +80,6 @@ base::Expected<std::optional<FabricFile::Loaded>> FabricFile::look(const std::fi
 }
 
 void FabricFile::forget() {
-    const std::lock_guard lock(mutex_);
     seen_.reset();
 }
 

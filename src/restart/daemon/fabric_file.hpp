@@ -1,4 +1,5 @@
-// The fabric file as restartd uses it: the units of hosts, and what placements are explained on. Any thread.
+// The fabric file as restartd uses it: the units of hosts, and what placements are explained on. For one
+// thread.
 #pragma once
 
 #include "base/expected.hpp"
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 namespace restart {
@@ -31,7 +31,6 @@ public:
     void forget();
 
 private:
-    std::mutex mutex_;
     std::filesystem::path path_;
     std::optional<base::FileStamp> seen_;
 };

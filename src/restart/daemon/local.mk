@@ -6,7 +6,7 @@ libry_daemon_la_SOURCES = \
 	%D%/check_views.cpp %D%/check_views.hpp \
 	%D%/database.cpp %D%/database.hpp \
 	%D%/dispatcher.cpp %D%/dispatcher.hpp \
-	%D%/driver.cpp %D%/driver.hpp %D%/driver_ask.cpp %D%/driver_gauges.cpp \
+	%D%/driver.cpp %D%/driver.hpp %D%/driver_ask.cpp %D%/driver_files.cpp %D%/driver_gauges.cpp \
 	%D%/driver_programs.cpp \
 	%D%/driver_rm.cpp \
 	%D%/fabric_file.cpp %D%/fabric_file.hpp \

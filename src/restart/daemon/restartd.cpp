@@ -40,7 +40,8 @@ constexpr base::Duration first_look{2'000};
 constexpr base::Duration lock_patience{2'000}; // of one that acts no more
 constexpr base::Duration lock_pause{20};
 constexpr base::Duration lease_pause{100}; // between two looks whether it runs out
-constexpr int exit_lapsed = 1;             // its unit starts it again, to stand by
+constexpr unsigned still_looks = 600; // of those without a tick, after which it is taken for stuck: a minute
+constexpr int exit_lapsed = 1;        // its unit starts it again, to stand by
 
 // For people, and for who stands by to name.
 std::string served_at(const std::string& listen) {
@@ -196,6 +197,7 @@ public:
         driver_->reload(options(fresh, keeper_));
         return {};
     }
+    std::uint64_t ticks() const { return driver_->ticks(); }
     bool stop() {
         why_writer_.reset();
         return driver_->stop(stop_patience);
@@ -282,6 +284,9 @@ int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
     };
     if (auto said = daemon.serve(reload); !said) return fail(said.error());
 
+    // Counted in looks, not in time: what stops this process stops the looks, too.
+    std::uint64_t ticks = 0;
+    unsigned still = 0;
     while (daemon.wait(lease_pause)) {
         if (!primary && keeper->acts()) {
             if (auto done = become_primary(); !done) return fail(done.error());
@@ -292,6 +297,13 @@ int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
                                                                                 : "ran out",
                        standing.trouble.empty() ? "" : ": ", standing.trouble);
             std::_Exit(exit_lapsed); // nothing is written any more; threads may hang in the storage
+        } else if (primary) {
+            const auto now = primary->ticks();
+            still = now == ticks ? still + 1 : 0;
+            ticks = now;
+            if (still < still_looks) continue;
+            log::error("it has looked at nothing for a minute: this restartd ends, so that another acts");
+            std::_Exit(exit_lapsed);
         }
     }
 

@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/log.hpp"
+#include "base/unique_fd.hpp"
 #include "rm_double.hpp"
 #include "unit/folder.hpp"
 #include "unit/patience.hpp"
@@ -10,8 +11,10 @@
 
 #include <atomic>
 #include <csignal>
+#include <fcntl.h>
 #include <latch>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <thread>
 
 using namespace std::chrono_literals;
@@ -27,6 +30,7 @@ struct Yard {
     std::unique_ptr<Driver> driver;
     bool observe_only = false;
     base::Duration silent = 1h; // no host is, unless a test says so
+    std::filesystem::path fabric{};
 
     void start() {
         base::log::open("unit_daemon", base::log::Level::error);
@@ -37,6 +41,7 @@ struct Yard {
         options.policy.observe_only = observe_only;
         options.policy.silent = silent;
         options.health = folder.path / "health.json";
+        options.fabric = fabric;
         auto journal = restart::Journal::open(folder.path / "journal.db");
         REQUIRE(journal);
         auto made = Driver::make(*std::move(journal), rm, metrics, options);
@@ -454,4 +459,24 @@ TEST_CASE("a refreshed state has seen what happened before the question") {
         CHECK(yard.driver->look([&](const auto& state, const auto&) { return state.jobs.contains(id); }));
     }
     yard.end();
+}
+
+TEST_CASE("a fabric file that hangs holds up no decision, and the end only for as long as it is given") {
+    Yard yard;
+    yard.fabric = yard.folder.path / "fabric.json";
+    yard.start();
+    REQUIRE(yard.known());
+    REQUIRE(::mkfifo(yard.fabric.c_str(), 0600) == 0);
+    base::UniqueFd writer; // can be had once it is being read, and never says anything
+    REQUIRE(test::eventually([&] {
+        writer = base::UniqueFd(::open(yard.fabric.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+        return bool(writer);
+    }));
+    const auto ticks = yard.driver->ticks();
+    CHECK(test::eventually([&] { return yard.driver->ticks() > ticks + 10; }));
+    REQUIRE(yard.driver->drain("n002", "fan tray", "alice"));
+    CHECK(yard.rm.wait_for_calls(1));
+    CHECK_FALSE(yard.driver->stop(50ms));
+    writer = {};
+    yard.driver.reset();
 }
