@@ -137,6 +137,7 @@ Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth, Want
     };
     if (wanted == Wanted::furthest) std::sort(ids->begin(), ids->end(), further);
     Latest latest;
+    std::optional<Error> unread;
     auto id = ids->begin();
     for (; id != ids->end() && !latest.newest; ++id) {
         auto found = load_published(dir, *id, depth);
@@ -144,13 +145,17 @@ Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth, Want
             latest.newest = std::move(*found);
             continue;
         }
-        std::error_code ignored;
-        const bool gone = !std::filesystem::exists(
-            std::filesystem::symlink_status(dir / to_name(published_prefix, *id), ignored));
-        if (gone) continue;
+        std::error_code failed;
+        const auto there = std::filesystem::symlink_status(dir / to_name(published_prefix, *id), failed);
+        if (there.type() == std::filesystem::file_type::not_found) continue;
         latest.skipped.push_back(found.error().text);
-        latest.damaged.insert(*id);
+        if (found.error().code == Code::input)
+            latest.damaged.insert(*id);
+        else if (!unread)
+            unread = found.error();
     }
+    // It may be whole: to say that there is none would have the job begin at its first step.
+    if (!latest.newest && unread) return *std::move(unread);
     for (; id != ids->end(); ++id)
         if (id->step > latest.newest->manifest.id.step)
             if (auto found = load_published(dir, *id, Depth::sizes))

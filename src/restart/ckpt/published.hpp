@@ -37,11 +37,12 @@ enum class Wanted { newest, furthest };
 struct Latest {
     std::optional<Published> newest;
     std::vector<std::string> skipped; // why each one before it was passed over
-    std::set<Id> damaged;             // their ids
+    std::set<Id> damaged;             // the ids of those that are damaged; the others could not be read
     std::vector<Published> ahead;     // whole ones (sizes) with more steps than it, furthest first
 };
 
-// The wanted whole one; at most `depth` deep. Errors: Code::io when the directory cannot be read.
+// The wanted whole one; at most `depth` deep. Errors: Code::io when the directory cannot be read, or one in
+// it cannot and none is whole.
 base::Expected<Latest> find_latest(const std::filesystem::path& dir, Depth depth,
                                    Wanted wanted = Wanted::newest);
 

@@ -2,6 +2,8 @@
 #include "restart/ckpt/prune.hpp"
 #include "sessions.hpp"
 
+#include <sys/stat.h>
+
 using namespace restart::ckpt;
 using namespace ckpt_test;
 namespace fs = std::filesystem;
@@ -125,4 +127,33 @@ TEST_CASE("a newcomer that is not found whole removes nothing") {
     CHECK(names(folder.path, "ckpt-").size() == 4);
     REQUIRE(pruned.troubles.size() == 1);
     CHECK_THAT(pruned.troubles[0], Catch::EndsWith("no older checkpoint is removed"));
+}
+
+// A socket cannot be opened (ENXIO), as a file of a file system in trouble cannot (EIO, ESTALE): what cannot
+// be read is not missing.
+TEST_CASE("a checkpoint that cannot be read is no reason to begin again") {
+    const Folder folder;
+    auto session = open(folder.path);
+    put(session, 1);
+    put(session, 2);
+    const auto found = names(folder.path, "ckpt-");
+    REQUIRE(found.size() == 2);
+    const auto spoil = [&](const std::string& name) {
+        const auto manifest = folder.path / name / manifest_name;
+        fs::remove(manifest);
+        REQUIRE(::mknod(manifest.c_str(), S_IFSOCK | 0600, 0) == 0);
+    };
+    // Beside one that can be read it is passed over, and never taken for damaged.
+    spoil(found.back());
+    const auto older = session.latest(Depth::sizes);
+    REQUIRE(older);
+    REQUIRE(older->newest);
+    CHECK(older->newest->manifest.id.step == 1);
+    CHECK(older->skipped.size() == 1);
+    CHECK(older->damaged.empty());
+    spoil(found.front());
+    const auto unread = session.latest(Depth::sizes);
+    REQUIRE_FALSE(unread);
+    CHECK(unread.error().code == base::Code::io);
+    CHECK(unread.error().text.starts_with((folder.path / found.back()).string()));
 }
