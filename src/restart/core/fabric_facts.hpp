@@ -10,7 +10,7 @@
 namespace restart {
 
 struct HostPort {
-    std::string component; // as findings name it: "mlx5_3:1"
+    std::string component; // as the file names it: "mlx5_3:1"; findings may do otherwise (PortName)
     int rail = -1;         // -1: of no rail
     std::string leaf;      // the switch at its other end; empty: none
     std::string peer;      // or the host's port there: "n002 mlx5_0:1"; empty: none

@@ -58,6 +58,7 @@ struct HostState {
     std::string pod;                       // likewise
     std::vector<std::string> leaves;       // likewise
     std::vector<HostPort> ports;           // likewise
+    std::vector<PortName> port_names;      // what the file calls otherwise than the agent does
     std::optional<RmNode> node;            // as last read; absent when the resource manager does not know it
     std::optional<base::Time> last_report; // by the daemon's clock; absent: the agent was never heard
     std::string boot_id;

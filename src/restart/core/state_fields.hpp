@@ -285,6 +285,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
     codec.maybe("pod", host.pod);
     codec.maybe("leaves", host.leaves);
     codec.maybe("ports", host.ports);
+    codec.maybe("port_names", host.port_names);
     codec.maybe("node", host.node);
     codec.maybe("last_report", host.last_report);
     codec.maybe("boot_id", host.boot_id);

@@ -34,6 +34,9 @@ public:
     // lists has been found, or has been missed for so long that a finding says so. Empty before.
     const std::string& fabric() const { return fabric_; }
 
+    // The ports whose HCAs the fabric file has by another name, by the last sample that told.
+    const std::vector<PortName>& port_names() const { return ports_.names(); }
+
     // "gpu3"; "gpu/0000:14:00" of one that NVML has not told of, "gpu" where nothing tells which.
     std::string component_of(const XidEvent& event) const;
 

@@ -107,6 +107,11 @@ void PortSignals::read(const IbSample& ib, const Listing& listing, std::vector<S
     std::map<std::pair<Guid, std::uint32_t>, int> ports_by_guid;
     for (const auto& port : ib.ports)
         ++ports_by_guid[{port.node, port.port}];
+    names_.clear();
+    for (const auto& port : ib.ports)
+        if (const auto* listed = find_listed(listing, port);
+            listed != nullptr && listed->component != component_of(port) && names_.size() < most_port_names)
+            names_.push_back({component_of(port), listed->component});
     const auto missing = missing_in(ib, listing);
     const auto is_used = [&](const PortSample& port) {
         if (find_listed(listing, port) != nullptr) return true;

@@ -4,6 +4,7 @@
 
 #include "restart/watch/rules/signal.hpp"
 #include "restart/watch/sample.hpp"
+#include "restart/wire/report.hpp"
 
 #include <cstdint>
 #include <map>
@@ -26,6 +27,9 @@ public:
     // management, and one of a virtual function that it does not list, have the signal ib.unlisted and no
     // other: no job needs them. One that works in the place of a listed one is judged as that.
     void read(const IbSample& ib, const Listing& listing, std::vector<Signal>& into);
+
+    // The listed ports of the last sample that the file calls otherwise.
+    const std::vector<PortName>& names() const { return names_; }
 
 private:
     // A port over time: by its HCA's GUID, since devices are renamed; by the device where the GUID is missing
@@ -61,6 +65,7 @@ private:
 
     std::map<std::string, std::string> counters_; // their files' names, and the signals'
     std::map<Port, Seen> seen_;                   // ports that were ACTIVE once
+    std::vector<PortName> names_;
 };
 
 } // namespace restart

@@ -49,6 +49,7 @@ std::pair<Report, Transitions> Watcher::take(Reading reading, base::Time wall) {
     if (report.not_watching.size() > most_sentences) report.not_watching.resize(most_sentences);
     report.findings = judge_.judge(reading.sample);
     report.fabric = judge_.fabric();
+    report.port_names = judge_.port_names();
     report.slurmd = std::move(reading.slurmd);
     // The two clocks are read one after the other; only a step of the time of day moves what was said before.
     if (std::chrono::abs(wall - steady - wall_offset_) > std::chrono::milliseconds(100))

@@ -141,12 +141,22 @@ base::Expected<void> check(const Witness& witness); // errors as for a look
 
 inline constexpr std::size_t most_witnesses = 8;
 
+// A port that the fabric file calls otherwise than the host does: only GUIDs join the two.
+struct PortName {
+    std::string port;   // as findings name it: "mlx5_0:1"
+    std::string listed; // in the file: "HCA-1:1"
+    bool operator==(const PortName&) const = default;
+};
+
+inline constexpr std::size_t most_port_names = 64;
+
 // POST /v1/report: one heartbeat of nodewatchd.
 struct Report {
     std::string host;                      // NodeName in the resource manager
     std::string boot_id;                   // of the kernel; a new one says the host was rebooted
     std::vector<std::string> not_watching; // what it cannot watch and why, a sentence each
     std::string fabric; // digest of the fabric file that some findings rest on; empty: of none
+    std::vector<PortName> port_names{};       // as far as they differ
     std::optional<base::SlurmdRecord> slurmd; // none: it does not run, or has no spank_rail
     std::vector<Finding> findings;            // the complete set of what holds now
     std::vector<JobReport> jobs;

@@ -130,11 +130,17 @@ template <class Codec> void fields(Codec& codec, codec::Of<Witness> auto& witnes
     codec("port", witness.port);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<PortName> auto& name) {
+    codec("port", name.port, 64);
+    codec("listed", name.listed, 64);
+}
+
 template <class Codec> void fields(Codec& codec, codec::Of<Report> auto& report) {
     codec("host", report.host, 64);
     codec("boot_id", report.boot_id, 64);
     codec.maybe("not_watching", report.not_watching, 32);
     codec.maybe("fabric", report.fabric, 32);
+    codec.maybe("port_names", report.port_names, most_port_names);
     codec.maybe("slurmd", report.slurmd);
     codec("findings", report.findings, 256);
     codec.maybe("jobs", report.jobs, 1024);

@@ -317,6 +317,7 @@ void take_report(StepContext& ctx, const Report& report) {
     host.looks = report.looks;
     ctx.state.looks.erase(report.host);
     host.fabric = report.fabric;
+    host.port_names = report.port_names;
     suspend_trust(ctx.state, host, report.findings);
     take_findings(ctx, report.host, host, report.findings);
     note_arrivals(ctx, report.host, host);

@@ -17,8 +17,11 @@ bool is_throttle(const Finding& finding) {
 
 const HostPort* port_of(const HostState& host, const Finding& finding) {
     if (!finding.rule.starts_with("ib.")) return nullptr;
+    const auto named = std::find_if(host.port_names.begin(), host.port_names.end(),
+                                    [&](const PortName& one) { return one.port == finding.component; });
+    const auto& listed = named == host.port_names.end() ? finding.component : named->listed;
     const auto port = std::find_if(host.ports.begin(), host.ports.end(),
-                                   [&](const HostPort& p) { return p.component == finding.component; });
+                                   [&](const HostPort& p) { return p.component == listed; });
     return port == host.ports.end() || (port->leaf.empty() && port->peer.empty()) ? nullptr : &*port;
 }
 

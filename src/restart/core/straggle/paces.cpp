@@ -89,9 +89,14 @@ StragglerJudgement judged(const StepContext& ctx, const JobState& job) {
         windows.push_back(windows_of(host->second, job, ctx.now, shared.contains(name)));
         for (const auto& window : windows.back())
             paced.windows.push_back(&window);
+        const auto& names = host->second.port_names;
         for (const auto& port : host->second.ports) {
-            paced.rails[port.component] = port.rail;
-            if (!port.leaf.empty()) paced.leaves[port.component] = port.leaf;
+            const auto named = std::find_if(names.begin(), names.end(), [&](const PortName& one) {
+                return one.listed == port.component;
+            });
+            const auto& component = named == names.end() ? port.component : named->port;
+            paced.rails[component] = port.rail;
+            if (!port.leaf.empty()) paced.leaves[component] = port.leaf;
         }
     }
     auto made = judge_stragglers(hosts, ctx.policy.straggler_least);

@@ -292,6 +292,28 @@ TEST_CASE("hosts that do not come back with the others are judged alone") {
     CHECK(world.state().incidents.empty());
 }
 
+// As a file from iblinkinfo: "n002 HCA-1".
+TEST_CASE("a leaf that restarts is one incident whatever the fabric file calls the HCAs") {
+    World world(16, 8);
+    restart::FabricLoaded fabric;
+    for (int i = 1; i <= 16; ++i) {
+        fabric.units[name(i)] = i <= 8 ? "su1" : "su2";
+        for (int rail = 0; rail < 2; ++rail)
+            fabric.ports[name(i)].push_back(
+                {fmt::format("HCA-{}:1", rail + 1), rail, fmt::format("su{}r{}", i <= 8 ? 1 : 2, rail), {}});
+    }
+    world.send(fabric);
+    world.port_names = {{"mlx5_0:1", "HCA-1:1"}, {"mlx5_1:1", "HCA-2:1"}};
+    const auto job = world.submit(names(1, 8));
+    world.run(10);
+    break_leaf(world, 1, 1, 8);
+    world.run(20);
+    INFO(world.story());
+    CHECK(only(world).cause == "leaf switch su1r1");
+    CHECK(world.count(ActionKind::drain_host) == 0);
+    CHECK(world.job(job).restarts == 0);
+}
+
 TEST_CASE("both ends of a link between two hosts are one incident") {
     World world(8);
     restart::FabricLoaded fabric;

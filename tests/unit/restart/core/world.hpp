@@ -104,6 +104,7 @@ public:
     // Agents look at others when they are asked to, except the old ones, and see this; at once where
     // something answers, else after their limit.
     bool peers_look = false;
+    std::vector<restart::PortName> port_names; // what agents say that the fabric file calls otherwise
     std::set<std::string> old_agents;
     std::function<base::Knocked(const std::string& peer, const std::string& host)> sees;
     std::map<std::string, std::uint64_t> looked_at; // how often each was

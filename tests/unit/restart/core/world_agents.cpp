@@ -14,6 +14,7 @@ void World::heartbeat(const std::string& name, Host& host) {
     report.boot_id = host.boots == 0 ? "b-" + name : fmt::format("b{}-{}", host.boots, name);
     report.findings = host.findings;
     report.fabric = host.fabric;
+    report.port_names = port_names;
     report.looks = peers_look && !old_agents.contains(name);
     for (auto& seen : host.seen)
         if (seen.ready <= now_) {

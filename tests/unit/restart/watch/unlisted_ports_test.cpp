@@ -81,10 +81,20 @@ TEST_CASE("an HCA that works in a listed one's place is judged as that, and so a
     Listed another({test::listed(8, "HCA-1"), test::listed(9, "HCA-2")});
     another.port(0).state = "DOWN";
     CHECK(evicts(another.run(1min)));
+    CHECK(another.judge.port_names().empty());
     // Where the file does not tell all GUIDs, which ports it means is not known.
     Host host;
     host.sample.listed = Listing{"digest", {test::listed(0, "mlx5_0")}, "no GUID of 1 of its 2 HCAs"};
     host.run(5s);
     host.sample.ib->ports[1].state = "DOWN";
     CHECK(evicts(host.run(1min)));
+}
+
+TEST_CASE("what the fabric file calls a port is told where the host calls it otherwise") {
+    Listed host({test::listed(0, "HCA-1"), test::listed(1, "mlx5_1")});
+    REQUIRE(host.judge.port_names().size() == 1);
+    CHECK(host.judge.port_names()[0] == PortName{"mlx5_0:1", "HCA-1:1"});
+    host.sample.listed = Listing{};
+    host.run(1s);
+    CHECK(host.judge.port_names().empty());
 }
