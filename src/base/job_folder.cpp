@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <dirent.h>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -69,13 +71,19 @@ Expected<JobFolder> JobFolder::hold(const std::string& run, JobId job) {
     if (auto safe = private_folder(run); !safe) return std::move(safe).error();
     auto path = fmt::format("{}/job-{}", run, job.number());
     if (job.index() != 0) path += fmt::format("-{}", job.index());
+    // Whoever removes it holds the lock for a moment. Nobody is waited for: a step of a job does not begin
+    // meanwhile.
     for (int tries = 0; tries < 100; ++tries) {
-        if (auto safe = private_folder(path); !safe) return std::move(safe).error();
+        if (auto safe = private_folder(path, 0711); !safe) return std::move(safe).error();
         auto fd = open_folder(path);
-        if (fd && lock(fd.get(), LOCK_SH) && stands_at(fd.get(), path))
+        if (!fd) continue;
+        if (!lock(fd.get(), LOCK_SH | LOCK_NB))
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        else if (stands_at(fd.get(), path))
             return JobFolder(std::move(path), std::move(fd));
     }
-    return Error{Code::io, path + ": is removed again and again; files for jobs cannot be put there"};
+    return Error{Code::io,
+                 path + ": is locked, or removed again and again; files for jobs cannot be put there"};
 }
 
 void JobFolder::remove() {

@@ -21,7 +21,7 @@ bool open_to_others(const std::filesystem::path& folder) {
 
 } // namespace
 
-Expected<void> private_folder(const std::string& path) {
+Expected<void> private_folder(const std::string& path, mode_t mode) {
     const auto refuse = [&](std::string_view what) {
         return Error{Code::io, fmt::format("{}: {}; files for jobs cannot be put there", path, what)};
     };
@@ -31,8 +31,8 @@ Expected<void> private_folder(const std::string& path) {
     for (up = std::filesystem::canonical(up, failed); !failed && up.has_relative_path();
          up = up.parent_path())
         if (open_to_others(up)) return refuse(fmt::format("others can write to {}", up.string()));
-    if (::mkdir(path.c_str(), 0755) == 0)
-        ::chmod(path.c_str(), 0755); // umask aside
+    if (::mkdir(path.c_str(), mode) == 0)
+        ::chmod(path.c_str(), mode); // umask aside
     else if (errno != EEXIST)
         return refuse(std::strerror(errno));
     struct stat info {};
@@ -40,6 +40,7 @@ Expected<void> private_folder(const std::string& path) {
     if (!S_ISDIR(info.st_mode)) return refuse("is no folder");
     if (info.st_uid != ::geteuid()) return refuse("belongs to another user");
     if ((info.st_mode & 022) != 0) return refuse("others can write to it");
+    if ((info.st_mode & 0777 & ~mode) != 0) ::chmod(path.c_str(), mode); // of an older release
     return {};
 }
 

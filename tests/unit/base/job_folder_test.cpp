@@ -1,14 +1,17 @@
 // Files of jobs: in nobody else's hands, there as long as their job, gone afterwards.
 #include "base/job_folder.hpp"
 
-#include "unit/folder.hpp"
 #include "base/file.hpp"
 #include "base/private_folder.hpp"
+#include "base/unique_fd.hpp"
+#include "unit/folder.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <csignal>
+#include <fcntl.h>
 #include <fstream>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,4 +101,25 @@ TEST_CASE("what a process that was killed has left is removed, and nothing else"
     CHECK(fs::exists(folder.path));
     CHECK(base::remove_left_job_folders((folder.path / "none").string()) == 0);
     CHECK_FALSE(fs::exists(folder.path / "none"));
+}
+
+TEST_CASE("another user can read a job's files, but not take the folder's lock, for which nobody waits") {
+    const test::Folder folder;
+    const auto run = (folder.path / "run").string();
+    REQUIRE(base::private_folder(run));
+    REQUIRE(base::private_folder(run + "/job-9")); // as an older release made it
+    auto held = base::JobFolder::hold(run, 9);
+    REQUIRE(held);
+    CHECK((fs::status(held->path()).permissions() & fs::perms::others_all) == fs::perms::others_exec);
+    held->remove();
+    auto again = base::JobFolder::hold(run, 9);
+    REQUIRE(again);
+    CHECK((fs::status(again->path()).permissions() & fs::perms::others_all) == fs::perms::others_exec);
+    const auto path = again->path();
+    again = base::Error{}; // let go, not removed
+    const base::UniqueFd taken(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    REQUIRE(::flock(taken.get(), LOCK_EX | LOCK_NB) == 0);
+    const auto refused = base::JobFolder::hold(run, 9);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text.starts_with(path + ": is locked"));
 }
