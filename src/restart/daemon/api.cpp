@@ -71,10 +71,10 @@ const Api::Route* Api::route_of(std::string_view path) {
         {"/v1/report", "POST", Who::agents, Wish::change, Lane::reports, &Api::report},
         {"/v1/report/signals", "POST", Who::agents, Wish::change, Lane::reports, &Api::tell},
         {"/v1/fabric", "POST", Who::agents, Wish::change, Lane::reports, &Api::sweep},
-        {"/v1/drain", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::drain},
-        {"/v1/resume", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::resume},
-        {"/v1/pause", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::pause},
-        {"/v1/go", "POST", Who::by_rule, Wish::change, Lane::reading, &Api::go},
+        {"/v1/drain", "POST", Who::by_rule, Wish::change, Lane::operators, &Api::drain},
+        {"/v1/resume", "POST", Who::by_rule, Wish::change, Lane::operators, &Api::resume},
+        {"/v1/pause", "POST", Who::by_rule, Wish::change, Lane::operators, &Api::pause},
+        {"/v1/go", "POST", Who::by_rule, Wish::change, Lane::operators, &Api::go},
         {"/v1/status", "GET", Who::by_rule, Wish::status, Lane::reading, &Api::status},
         {"/v1/plan", "GET", Who::by_rule, Wish::status, Lane::reading, &Api::plan},
         {"/v1/explain", "GET", Who::by_rule, Wish::explain_job, Lane::reading, &Api::explain},
@@ -96,7 +96,7 @@ std::size_t Api::lane(const HttpRequest& request) {
 }
 
 std::vector<unsigned> Api::workers() {
-    return {4, 4, 1}; // reports, reading, health
+    return {4, 4, 1, 2}; // reports, reading, health, operators
 }
 
 Api::Answer Api::answer(const HttpRequest& request, const Access& access) {

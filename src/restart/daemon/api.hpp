@@ -58,8 +58,8 @@ private:
 
     // Who may ask; that is found out before anything else is done.
     enum class Who { anyone, agents, by_rule };
-    // Requests that must not wait for those of another lane.
-    enum class Lane { reports, reading, health };
+    // Requests that must not wait for those of another lane: an operator's for any user's explanations.
+    enum class Lane { reports, reading, health, operators };
     struct Asker {
         std::string name; // of the user; empty: nobody asked who it is
         View view{};      // what they see

@@ -235,3 +235,17 @@ TEST_CASE("metrics name no job, no user and no host") {
         CHECK(page.find(name) == std::string::npos);
     }
 }
+
+TEST_CASE("what an operator asks for waits neither for agents nor for what any user may ask") {
+    const auto lane_of = [](const char* path) {
+        restart::HttpRequest request;
+        request.path = path;
+        return restart::Api::lane(request);
+    };
+    for (const auto* path : {"/v1/drain", "/v1/resume", "/v1/pause", "/v1/go"})
+        for (const auto* other :
+             {"/v1/report", "/v1/fabric", "/v1/explain", "/v1/history", "/healthz", "/nothing"})
+            CHECK(lane_of(path) != lane_of(other));
+    REQUIRE(lane_of("/v1/drain") < restart::Api::workers().size());
+    CHECK(restart::Api::workers()[lane_of("/v1/drain")] > 0);
+}
