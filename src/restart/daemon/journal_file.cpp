@@ -173,6 +173,10 @@ base::Expected<void> check_journal(Database& database, const fs::path& path) {
     const auto damaged = [&](std::string_view why) {
         return named(path, base::Code::input, fmt::format("the journal is damaged ({}): {}", why, way_out));
     };
+    // What cannot be read now may be whole.
+    const auto unread = [&](const base::Error& error) {
+        return error.code == base::Code::input ? damaged(error.text) : named(path, error.code, error.text);
+    };
     const auto id = database.value("PRAGMA application_id");
     if (!id && id.error().code == base::Code::input)
         return named(path, base::Code::input,
@@ -181,7 +185,7 @@ base::Expected<void> check_journal(Database& database, const fs::path& path) {
     if (*id != std::to_string(application_id))
         return named(path, base::Code::input, fmt::format("is a database of another program: {}", way_out));
     const auto stored = database.value("PRAGMA user_version");
-    if (!stored) return damaged(stored.error().text);
+    if (!stored) return unread(stored.error());
     const auto number = base::parse_count(*stored);
     if (!number || *number > static_cast<std::uint64_t>(Journal::version))
         return named(
@@ -191,11 +195,11 @@ base::Expected<void> check_journal(Database& database, const fs::path& path) {
                 "release again, or {}",
                 *stored, Journal::version, way_out));
     const auto sound = database.value("PRAGMA quick_check(1)");
-    if (!sound) return damaged(sound.error().text);
+    if (!sound) return unread(sound.error());
     if (*sound != "ok") return damaged(*sound);
     const auto tables = database.value("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
                                        "('state', 'rows', 'notes', 'intents')");
-    if (!tables) return damaged(tables.error().text);
+    if (!tables) return unread(tables.error());
     if (base::parse_count(*tables).value_or(0) < 3) return damaged("a table is missing");
     return {};
 }

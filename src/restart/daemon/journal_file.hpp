@@ -19,8 +19,8 @@ namespace restart {
 // once. It is its user's alone: whose jobs and what of them is for restartd to tell.
 base::Expected<void> create_journal(const std::filesystem::path& path);
 
-// Whether this is a sound journal of a version that is known; nothing is written before. Errors: Code::input,
-// with the way out.
+// Whether this is a sound journal of a version that is known; nothing is written before. Errors: Code::input
+// with the way out, Code::unavailable where it cannot be read now.
 base::Expected<void> check_journal(Database& database, const std::filesystem::path& path);
 
 // Turns one of an earlier version into one of this: all of it or nothing.

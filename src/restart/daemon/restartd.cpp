@@ -88,10 +88,15 @@ base::Expected<void> runs_as(const std::string& configured, bool lsf) {
         return base::Error{base::Code::input,
                            "[restartd] user is empty: under LSF it names LSF's administrator on all hosts, "
                            "as whom restartd runs and whom alone agents and railctl obey"};
-    const auto user = configured.empty() ? slurm_user() : configured;
+    const auto known = configured.empty() ? known_slurm_user() : configured;
+    const auto user = known.value_or("slurm");
     auto uid = base::find_uid(user);
     if (!uid) return std::move(uid).error().within(configured.empty() ? "SlurmUser" : "[restartd] user");
     if (*uid == ::geteuid()) return {};
+    if (!known)
+        return base::Error{base::Code::unavailable,
+                           fmt::format("no slurm.conf can be read that would say SlurmUser, and this is {}",
+                                       base::user_name(::geteuid()))};
     return base::Error{
         base::Code::input,
         fmt::format(
@@ -223,14 +228,23 @@ private:
     std::optional<WhyWriter> why_writer_;
 };
 
+// Only what a person must mend ends with the status after which the unit does not start it again: a file
+// that cannot be read, a user or an address that is not there yet, may be had in a moment.
+int give_up(const base::Cli& cli, const base::Error& error) {
+    const auto status = cli.fail(error);
+    const bool may_pass = error.code == base::Code::io || error.code == base::Code::not_found;
+    return may_pass ? static_cast<int>(base::exit_finding) : status;
+}
+
 int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
-    if (auto begun = daemon.begin(); !begun) return cli.fail(begun.error());
-    if (const auto right = runs_as(conf.restartd.user, is_lsf(conf)); !right) return cli.fail(right.error());
+    if (auto begun = daemon.begin(); !begun) return give_up(cli, begun.error());
+    if (const auto right = runs_as(conf.restartd.user, is_lsf(conf)); !right)
+        return give_up(cli, right.error());
 
     auto rm = make_rm(conf);
-    if (!rm) return cli.fail(rm.error());
+    if (!rm) return give_up(cli, rm.error());
     if (auto tokens = MetricsTokens::read(conf.restartd.metrics_token); !tokens)
-        return cli.fail(tokens.error());
+        return give_up(cli, tokens.error());
     Metrics metrics;
     const auto held = std::make_shared<LockHeld>();
     const auto keeper = make_keeper(conf, held);
@@ -258,7 +272,7 @@ int serve(const base::Cli& cli, base::Daemon& daemon, base::Conf conf) {
     };
     const auto fail = [&](const base::Error& error) {
         keeper->release(release_patience);
-        return cli.fail(error);
+        return give_up(cli, error);
     };
 
     auto started = HttpServer::start(*base::parse_listen(conf.restartd.listen), limits, callbacks);

@@ -99,13 +99,17 @@ std::optional<std::string> slurm_user_in(const fs::path& conf) {
     return reading.user();
 }
 
-std::string slurm_user() {
+std::optional<std::string> known_slurm_user() {
     const char* named = std::getenv("SLURM_CONF");
     for (const fs::path conf :
          {named == nullptr ? "" : named, "/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"})
         if (!conf.empty())
-            if (auto user = slurm_user_in(conf)) return *std::move(user);
-    return "slurm";
+            if (auto user = slurm_user_in(conf)) return user;
+    return {};
+}
+
+std::string slurm_user() {
+    return known_slurm_user().value_or("slurm");
 }
 
 } // namespace restart

@@ -13,7 +13,9 @@ namespace restart {
 std::optional<std::string> slurm_user_in(const std::filesystem::path& conf);
 
 // Of $SLURM_CONF, /etc/slurm/slurm.conf, or what slurmctld gave this host (/run/slurm/conf), the first that
-// can be read; else "slurm", the user of Slurm's packages.
+// can be read. None: none of them can, as on a host that starts.
+std::optional<std::string> known_slurm_user();
+// Else "slurm", the user of Slurm's packages.
 std::string slurm_user();
 
 } // namespace restart

@@ -11,6 +11,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/dispatcher_test.cpp \
 	%D%/explain_test.cpp \
 	%D%/health_writer_test.cpp \
+	%D%/journal_file_test.cpp \
 	%D%/journal_lock_test.cpp \
 	%D%/journal_test.cpp \
 	%D%/lease_keeper_test.cpp \
