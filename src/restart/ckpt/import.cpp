@@ -104,8 +104,13 @@ Expected<void> import_file(const fs::path& from, const fs::path& to, Import how,
     if (::fstat(source.get(), &info) != 0) return base::system_error(from.string(), errno);
     if (!S_ISREG(info.st_mode)) return Error{Code::usage, from.string() + ": is not a regular file any more"};
     const bool linked = how == Import::link && link_alone(source.get(), info, from, to);
-    if (!linked)
+    if (!linked) {
         if (auto ok = copy_to_new(source.get(), from, to, info.st_mode); !ok) return ok;
+        // Half of what it was and half of what it is becoming is no checkpoint, though its checksum fits.
+        if (!is_unchanged(source.get(), info))
+            return Error{Code::usage,
+                         from.string() + ": is still being written: publish it when its writer is done"};
+    }
     imported.files.push_back({from, to.lexically_relative(imported.root).generic_string(), stamp, linked});
     return {};
 }
@@ -143,6 +148,12 @@ Expected<void> import_any(const fs::path& from, const fs::path& to, Import how, 
 }
 
 } // namespace
+
+bool is_unchanged(int fd, const struct stat& info) {
+    struct stat now {};
+    return ::fstat(fd, &now) == 0 && now.st_size == info.st_size &&
+           now.st_mtim.tv_sec == info.st_mtim.tv_sec && now.st_mtim.tv_nsec == info.st_mtim.tv_nsec;
+}
 
 Expected<Imported> import_tree(const fs::path& from, const fs::path& to, Import how) {
     std::error_code failed;

@@ -7,9 +7,14 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 namespace restart::ckpt {
+
+// Whether the file is as it was when `info` was had of it after it was opened, which has a network file
+// system ask for its attributes anew: size and time of the last change.
+bool is_unchanged(int fd, const struct stat& info);
 
 // copy: the source stays and may change later; blocks are shared where the file system can. link: the source
 // is to become the checkpoint's file. It is linked when its name is the only one it has, can be removed, and

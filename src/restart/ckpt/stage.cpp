@@ -82,12 +82,13 @@ Expected<ManifestFile> seal_file(const fs::path& root, const std::string& name) 
     const auto path = root / name;
     const auto fd = open_to_read(path);
     if (!fd) return base::system_error(path.string(), errno);
-    auto sum = digest_file(fd.get(), path.string());
-    if (!sum) return std::move(sum).error();
+    // First: a network file system may give it another time as it is written out.
     if (::fsync(fd.get()) != 0) return base::system_error(path.string(), errno);
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return base::system_error(path.string(), errno);
-    if (static_cast<std::uint64_t>(info.st_size) != sum->bytes)
+    auto sum = digest_file(fd.get(), path.string());
+    if (!sum) return std::move(sum).error();
+    if (static_cast<std::uint64_t>(info.st_size) != sum->bytes || !is_unchanged(fd.get(), info))
         return Error{Code::usage,
                      fmt::format("{}: is still being written: all writers must be done before the commit",
                                  path.string())};

@@ -3,11 +3,14 @@
 #include "folder.hpp"
 
 #include "base/unique_fd.hpp"
+#include "unit/patience.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace restart::ckpt;
@@ -169,4 +172,28 @@ TEST_CASE("a source that was replaced or written since is not removed") {
     CHECK(remove_sources(*done).size() == 2);
     CHECK(names(from.path, "") == std::vector<std::string>{"longer", "new"});
     CHECK(read(from.path / "new") == "the next save");
+}
+
+TEST_CASE("a source that is written to while it is brought in is refused by name") {
+    const Folder folder;
+    const auto from = folder.path / "shard";
+    write(from, std::string(std::size_t{8} << 20, 'a'));
+    std::atomic<bool> done = false;
+    std::jthread writer([&] { // in place, as a trainer that overwrites its last file
+        const base::UniqueFd fd(::open(from.c_str(), O_WRONLY | O_CLOEXEC));
+        while (!done)
+            if (::pwrite(fd.get(), "b", 1, 0) != 1) return;
+    });
+    // Where the file system shares blocks a copy takes no time, and is of one moment.
+    std::string refused;
+    CHECK(test::eventually([&] {
+        const auto to = folder.path / "to";
+        std::filesystem::remove_all(to);
+        std::filesystem::create_directory(to);
+        const auto imported = import_files({from.string()}, to, Import::copy);
+        if (!imported) refused = imported.error().text;
+        return !imported;
+    }));
+    done = true;
+    CHECK(refused == from.string() + ": is still being written: publish it when its writer is done");
 }
