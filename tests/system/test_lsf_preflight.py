@@ -61,7 +61,7 @@ def ended(cluster, job, seconds=120):
 
 def test_wrong_words_are_refused_and_off_costs_nothing(cluster):
     cluster.agents.wait_heard()
-    refused = cluster.run("bsub", "-q", "gang", "-n", "8", "-R", "span[ptile=8]", "true", env={"RAIL_PREFLIGHT": "fast"})
+    refused = cluster.run("bsub", "-a", "rail", "-q", "gang", "-n", "8", "-R", "span[ptile=8]", "true", env={"RAIL_PREFLIGHT": "fast"})
     check(refused.returncode != 0, "it is accepted")
     holds(refused.stderr, "RAIL_PREFLIGHT in the environment: --rail-preflight=fast: must be off, quick, full or deep", "the error")
     text, found = ended(cluster, gang(cluster, 2, RAIL_PREFLIGHT="off"))
