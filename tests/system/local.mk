@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	%D%/railcluster/jobs.py \
 	%D%/railcluster/lsf.py \
 	%D%/railcluster/plain.py \
+	%D%/railcluster/preflight.py \
 	%D%/railcluster/process.py \
 	%D%/railcluster/rails.py \
 	%D%/railcluster/prolog \

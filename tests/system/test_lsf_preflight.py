@@ -2,41 +2,19 @@
 begins, by railrun, which reaches the others as launchers do, and who fails is left. LSF is a double (tests/doubles/lsf)."""
 
 import json
-import re
-import shutil
 
 from railcluster.cluster import Options
 from railcluster.lsf import MPIRUN, bsub
+from railcluster.preflight import MBIT, TOOK, measure_by_nccl, measured_rails
 from railcluster.process import wait_for
-from railcluster.rails import Rails, measure_by
-from railcluster.testing import alone, check, equal, holds, skip
+from railcluster.testing import alone, check, equal, holds
 
 NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "railrun", "railcheck", "esub.rail", "rail-lsf-run", "rail-lsf-rsh"]
-RAILS, MBIT = 2, 50  # little, so that what a busy processor takes away is not taken for a slow cable
-TOOK = re.compile(r"preflight of (\d+) hosts? took ([\d.]+) s: (.*)")
 SCRIPT = "echo runs on $RAIL_NODELIST, $RAIL_SPARE_NODELIST stands by; sed 1d $RAIL_HOSTFILE | uniq"
 
 
 def options(build):
     return Options(build=build, hosts_per_unit=4, lsf=True)
-
-
-class Cables:
-    """Rails between the hosts, by which preflights measure."""
-
-    def __init__(self, cluster):
-        if not cluster.yard.namespaces:
-            skip("rails are cables between namespaces, which this machine does not permit")
-        self.cluster, self.rails = cluster, Rails(cluster, RAILS, MBIT)
-
-    def __enter__(self):
-        self.rails.lay()
-        measure_by(self.cluster, self.rails)
-        return self.rails
-
-    def __exit__(self, *failure):
-        measure_by(self.cluster, None)
-        self.rails.remove()
 
 
 def gang(cluster, hosts, railcheck=None, **flags):
@@ -72,7 +50,7 @@ def test_wrong_words_are_refused_and_off_costs_nothing(cluster):
 def test_a_slow_cable_gives_its_host_s_place_to_a_spare(cluster):
     """Sound hosts change nothing. A host with a slow cable stands by, for the line and for its launchers."""
     cluster.agents.wait_heard()
-    with Cables(cluster) as rails:
+    with measured_rails(cluster) as rails:
         text, found = ended(cluster, gang(cluster, 8, RAIL_SPARES="1"))
         equal((found and (found[1], found[3])), ("8", "no host fails"), f"what it says: {text}")
         holds(text, "not tried: ", "what cannot be tried without NVIDIA's libraries")
@@ -90,7 +68,7 @@ def test_a_slow_cable_gives_its_host_s_place_to_a_spare(cluster):
 def test_a_slow_cable_without_a_spare_moves_the_job(cluster):
     """restartd requeues it without the host before its line has begun."""
     cluster.agents.wait_heard()
-    with Cables(cluster) as rails:
+    with measured_rails(cluster) as rails:
         before = gang(cluster, 6, RAIL_PREFLIGHT="off")
         ended(cluster, before)
         slow = before.ranks()[1]  # the next one gets the same hosts
@@ -106,31 +84,12 @@ def test_a_slow_cable_without_a_spare_moves_the_job(cluster):
 
 @alone
 def test_nccl_finds_the_host_that_slows_it(cluster):
-    """By doubles of CUDA and NCCL, started by mpirun. What each host says of itself is made up, as its checks over the doubles would
-    take longer than a preflight may."""
-    if shutil.which("mpirun") is None:
-        skip("Open MPI is not installed")
-    build, gpus = cluster.options.build.resolve(), cluster.root / "gpus"
-    doubles = build / "tests" / "doubles"
-    if not (doubles / "libnccl.so.2").exists():
-        skip("the doubles of CUDA and NCCL are not built")
+    """By doubles of CUDA and NCCL, started by mpirun."""
     cluster.agents.wait_heard()
-    with Cables(cluster) as rails:
-        gpus.write_text(f"count={RAILS}\nmem_mib=16\n")
-        program = cluster.root / "lib" / "railcheck-nccl"
-        program.write_text(f"""#!/bin/sh
-if [ $1 = preflight ]; then
-    for word in nccl.places preflight; do
-        echo '{{"host":"'$(hostname)'","check":"'$word'","component":"gpus","verdict":"measured","value":{RAILS},"unit":"s"}}'
-    done
-    exit 0
-fi
-export RAIL_CUDA_STATE={gpus} OMPI_MCA_mpi_yield_when_idle=1
-exec {build}/railcheck "$@" --size=256K --least=30 --devices={rails.names} --library={doubles}/libcuda.so.1 --library={doubles}/libnccl.so.2
-""")
-        program.chmod(0o755)
+    with measured_rails(cluster) as rails:
+        measure_by_nccl(cluster, rails)
         rails.rate("n003", 1, MBIT // 8)
-        text, found = ended(cluster, gang(cluster, 8, railcheck=program, RAIL_SPARES="1", RAIL_PREFLIGHT="full,nccl", **MPIRUN), 240)
+        text, found = ended(cluster, gang(cluster, 8, RAIL_SPARES="1", RAIL_PREFLIGHT="full,nccl", **MPIRUN), 240)
         equal((found and found[3]), "n003 fails", f"what it says: {text}")
         holds(text, "n003 rail 1: nccl.all_reduce: slows the gang: with n00", "what is named")
         holds(text, "n003 stands by", "the order")

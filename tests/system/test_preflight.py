@@ -1,18 +1,13 @@
 """The preflight of a job (--rail-preflight): its hosts are tried before its script begins, and who fails is left."""
 
-import re
-import shutil
-
 from railcluster.cluster import Options
+from railcluster.preflight import MBIT, TOOK, measure_by_nccl, measured_rails
 from railcluster.process import wait_for
 from railcluster.queue import fields, output_of, submit
-from railcluster.rails import Rails, measure_by
+from railcluster.rails import measure_by
 from railcluster.testing import alone, check, equal, holds
 
 NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "railrun", "railcheck", ".libs/spank_rail.so", ".libs/job_submit_rail.so"]
-RAILS, MBIT = 2, 50  # little, so that what a busy processor takes away is not taken for a slow cable
-TOOK = re.compile(r"preflight of (\d+) hosts? took ([\d.]+) s: (.*)")
-
 
 # When nothing of the preflight is left, or after a while all the same.
 LISTS_STEPS = """echo ran
@@ -25,22 +20,6 @@ squeue --steps -h -j $SLURM_JOB_ID -o %j"""
 
 def options(build):
     return Options(build=build, hosts_per_unit=4)
-
-
-class Cables:
-    """Rails between the hosts, by which preflights measure."""
-
-    def __init__(self, cluster):
-        self.cluster, self.rails = cluster, Rails(cluster, RAILS, MBIT)
-
-    def __enter__(self):
-        self.rails.lay()
-        measure_by(self.cluster, self.rails)
-        return self.rails
-
-    def __exit__(self, *failure):
-        measure_by(self.cluster, None)
-        self.rails.remove()
 
 
 def took(text):
@@ -63,7 +42,7 @@ def test_wrong_words_and_off(cluster):
 @alone
 def test_a_sound_gang_starts_with_little_delay(cluster):
     """Nothing is named, the order of ranks is as it was, and the script has no trace of it."""
-    with Cables(cluster):
+    with measured_rails(cluster):
         text = output_of(cluster, "-N6", "-w", "n[001-006]", "--rail-preflight=quick,net", script="echo runs on $RAIL_NODELIST")
         found = took(text)
         equal((found[1], found[3]), ("6", "no host fails"), f"what it says: {text}")
@@ -75,7 +54,7 @@ def test_a_sound_gang_starts_with_little_delay(cluster):
 @alone
 def test_a_slow_cable_gives_its_host_s_place_to_a_spare(cluster):
     """The job starts at once, on the others and its spare; the host stays in the allocation, and in use for others."""
-    with Cables(cluster) as rails:
+    with measured_rails(cluster) as rails:
         rails.rate("n003", 1, MBIT // 8)
         text = output_of(cluster, "-N6", "-w", "n[001-006]", "--rail-spares=1", "--rail-preflight=quick,net",
                          script="echo runs on $RAIL_NODELIST, $RAIL_SPARE_NODELIST stands by; srun sh -c 'echo rank on $SLURMD_NODENAME'")
@@ -96,7 +75,7 @@ def host_of_next(cluster, *flags):
 def test_a_slow_cable_without_a_spare_moves_the_job(cluster):
     """restartd requeues the job without the host, before its script has begun, and counts nothing against it; a job that asks
     for this host by name starts there, and is told why."""
-    with Cables(cluster) as rails:
+    with measured_rails(cluster) as rails:
         slow = host_of_next(cluster, "-N6")
         rails.rate(slow, 1, MBIT // 8)
         job = submit(cluster, "-N6", "--rail-preflight=quick,net", "--open-mode=append", script="echo runs on $RAIL_NODELIST")
@@ -121,28 +100,9 @@ def test_a_slow_cable_without_a_spare_moves_the_job(cluster):
 
 @alone
 def test_nccl_finds_the_host_that_slows_it(cluster):
-    """By doubles of CUDA and NCCL, whose ring goes over the cables. What each host says of itself is made up: its checks over the
-    doubles would take longer than a quick preflight may."""
-    if shutil.which("mpirun") is None:
-        skip("Open MPI is not installed")
-    build, gpus = cluster.options.build.resolve(), cluster.root / "gpus"
-    doubles = build / "tests" / "doubles"
-    if not (doubles / "libnccl.so.2").exists():
-        skip("the doubles of CUDA and NCCL are not built")
-    with Cables(cluster) as rails:
-        gpus.write_text(f"count={RAILS}\nmem_mib=16\n")
-        program = cluster.root / "lib" / "railcheck"
-        program.write_text(f"""#!/bin/sh
-if [ $1 = preflight ]; then
-    case " $* " in *" --nccl "*) ;; *) exit 1 ;; esac
-    for word in nccl.places preflight; do
-        echo '{{"host":"'$SLURMD_NODENAME'","check":"'$word'","component":"gpus","verdict":"measured","value":{RAILS},"unit":"s"}}'
-    done
-    exit 0
-fi
-export RAIL_CUDA_STATE={gpus} OMPI_MCA_mpi_yield_when_idle=1
-exec {build}/railcheck "$@" --size=256K --least=30 --devices={rails.names} --library={doubles}/libcuda.so.1 --library={doubles}/libnccl.so.2
-""")
+    """By doubles of CUDA and NCCL, whose ring goes over the cables."""
+    with measured_rails(cluster) as rails:
+        measure_by_nccl(cluster, rails)
         text = output_of(cluster, "-N4", "-w", "n[001-004]", "--rail-preflight=full,nccl", script="echo runs on $RAIL_NODELIST", seconds=180)
         equal(took(text)[3], "all pass", f"sound hosts: {text}")
         rails.rate("n003", 1, MBIT // 8)
@@ -152,7 +112,7 @@ exec {build}/railcheck "$@" --size=256K --least=30 --devices={rails.names} --lib
         holds(text, "n003 rail 1: nccl.all_reduce: slows the gang: with n00", "what is named")
         holds(text, "n003 stands by", "the order")
         # Its library is not there: that is said once, and no reason not to start.
-        program.write_text(program.read_text().replace(f"{doubles}/libnccl.so.2", "/nonexistent/libnccl.so.2"))
+        measure_by_nccl(cluster, rails, library="/nonexistent/libnccl.so.2")
         text = output_of(cluster, "-N4", "-w", "n[001-004]", "--rail-preflight=quick,nccl", script="echo ran")
         holds(text, "/nonexistent/libnccl.so.2", "the reason")
         equal(text.count("not tried: "), 1, f"how often it is said: {text}")
