@@ -12,6 +12,12 @@ namespace restart {
 std::span<const Rule> shipped_rules();
 
 namespace table {
+// This row with Rule::secondary.
+constexpr Rule secondary(Rule rule) {
+    rule.secondary = true;
+    return rule;
+}
+
 std::span<const Rule> gpu_rules();  // table_gpu.cpp
 std::span<const Rule> port_rules(); // table_ib.cpp
 std::span<const Rule> host_rules(); // table_host.cpp

@@ -25,11 +25,6 @@ constexpr Rule line(std::string_view name, std::string_view signal, std::string_
             .source = source};
 }
 
-constexpr Rule secondary(Rule rule) {
-    rule.secondary = true;
-    return rule;
-}
-
 constexpr auto rows = std::to_array<Rule>({
     // XID 79 says the same where the driver comes to it.
     secondary(line("gpu.log.lost", "gpu.log", "*fallen off the bus*", fatal, gpu_gone,

@@ -74,11 +74,6 @@ constexpr Rule same_part(Rule rule) {
     return rule;
 }
 
-constexpr Rule secondary(Rule rule) {
-    rule.secondary = true;
-    return rule;
-}
-
 // The driver names the XID that this one follows from, whose advice counts.
 constexpr Rule consequence() {
     auto rule = xid("gpu.xid.consequence", 0, 4294967295, info,
