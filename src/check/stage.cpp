@@ -341,8 +341,8 @@ public:
             return bed_.log("watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [ksoftirqd/3:39]\n"
                             "Modules linked in: mlx5_ib mlx5_core\nCall Trace:\n"
                             " mlx5e_napi_poll+0x1a/0x6c0 [mlx5_core]");
-        if (signal_ == hca) return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
-        if (signal_ == pcie) return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
+        if (signal_ == hca || signal_ == pcie)
+            return bed_.log(fmt::format("mlx5_core {}: {}", Bed::hca_pci(faulty), text));
         if (signal_ == nvswitch) return bed_.log(switch_line(text));
         if (signal_ == "gpu.log")
             return bed_.log(fmt::format("NVRM: GPU {}.0: {}", Bed::pci_of(faulty), text));
