@@ -8,7 +8,7 @@
 
 namespace check {
 
-// 1 to `most`; `about` says what each costs.
+// 1 to 3; `about` says what each costs.
 void add_level(base::Words& words, int& level, const std::string& about);
 void add_config(base::Words& words, std::string& path);
 void add_rules(base::Words& words, std::string& path);

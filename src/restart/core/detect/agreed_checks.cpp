@@ -17,11 +17,10 @@ std::optional<AgreedCheck> agreement(const HostState& host, const KnownCheck& kn
     for (auto reading = known.readings.rbegin(); reading != known.readings.rend(); ++reading) {
         if (reading->at <= now - oldest || (host.returned && reading->at <= host.returned->when)) break;
         if (reading->verdict == CheckVerdict::sound) break;
-        // An earlier release wrote down no user.
         if (reading->verdict != CheckVerdict::bad) continue;
         if (reading->by_us)
             agreed.idle = true;
-        else if (reading->uid)
+        else if (reading->uid) // an earlier release wrote down none
             users.insert(*reading->uid);
     }
     agreed.users = static_cast<std::uint32_t>(users.size());
