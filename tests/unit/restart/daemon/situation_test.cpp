@@ -282,7 +282,7 @@ TEST_CASE("hosts that placement is told to avoid are avoided here, too") {
 TEST_CASE("a host that has not answered a ping is down, unless its agent reports") {
     Scene scene;
     scene.wait(7, 4);
-    for (const std::size_t number : {2, 5}) {
+    for (const auto number : {2U, 5U}) {
         scene.node(number).not_responding = true;
         scene.node(number).heard = number == 5; // it was resumed a moment ago
     }
