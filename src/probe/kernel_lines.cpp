@@ -31,6 +31,20 @@ std::string without_process(std::string_view text) {
     return kept;
 }
 
+// The process of a line that names its channel. The other lines name whoever was in the driver then, such as
+// nodewatchd.
+std::uint32_t pid_of(std::string_view text) {
+    if (text.find("channel 0x") == std::string_view::npos && text.find(", Ch ") == std::string_view::npos)
+        return 0;
+    constexpr std::string_view mark = "pid=";
+    const auto at = text.find(mark);
+    if (at == std::string_view::npos) return 0;
+    std::uint32_t pid = 0;
+    const auto [end, failed] =
+        std::from_chars(text.data() + at + mark.size(), text.data() + text.size(), pid);
+    return failed == std::errc{} ? pid : 0;
+}
+
 std::string lower_case(std::string_view pci) {
     std::string out(pci);
     std::transform(out.begin(), out.end(), out.begin(),
@@ -164,7 +178,9 @@ std::optional<XidEvent> parse_xid(std::string_view message) {
     take(message, ", ");
     auto text = without_process(message);
     if (!instance.empty()) text = fmt::format("{}{}{}", instance, text.empty() ? "" : ", ", text);
-    return XidEvent{lower_case(device), *code, base::printable(text, most_text, ' ')};
+    XidEvent event{lower_case(device), *code, base::printable(text, most_text, ' ')};
+    event.pid = pid_of(message);
+    return event;
 }
 
 std::optional<DriverLine> parse_driver_line(std::string_view message) {

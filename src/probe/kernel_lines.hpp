@@ -17,9 +17,9 @@ namespace probe {
 // journald, syslog or dmesg wrote before it: "Jan  5 11:02:33 n001 kernel: ", "<4>", "[  764.218630] ".
 std::string_view message_of(std::string_view line);
 
-// An XID. Forms, of the drivers since 2012: "NVRM: Xid (PCI:0000:14:00): 79, pid=…, GPU has fallen off the
-// bus.", of an instance of a GPU under MIG "NVRM: Xid (PCI:0000:14:00 GPU-I:05 GPU-CI:02): 94, …" and, older,
-// "NVRM: Xid (0000:14:00): 79, …". Absent for every other message.
+// An XID, without its user. Forms, of the drivers since 2012: "NVRM: Xid (PCI:0000:14:00): 79, pid=…, GPU has
+// fallen off the bus.", of an instance of a GPU under MIG "NVRM: Xid (PCI:0000:14:00 GPU-I:05 GPU-CI:02): 94,
+// …" and, older, "NVRM: Xid (0000:14:00): 79, …". Absent for every other message.
 std::optional<XidEvent> parse_xid(std::string_view message);
 
 // What a driver says of a device; absent for every other message.

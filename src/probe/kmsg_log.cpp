@@ -2,6 +2,7 @@
 
 #include "base/utf8.hpp"
 #include "probe/kernel_lines.hpp"
+#include "probe/process_user.hpp"
 
 #include <array>
 #include <cerrno>
@@ -78,6 +79,7 @@ std::optional<DriverLine> Kmsg::parse_lost(std::string_view message) {
 void Kmsg::parse(std::string_view line, Lines& into) {
     const auto message = message_of(line);
     if (auto event = parse_xid(message)) {
+        event->user = user_of_process(event->pid);
         into.xids.push_back(*std::move(event));
         return;
     }

@@ -11,6 +11,7 @@ libry_probe_la_SOURCES = \
 	%D%/own_addresses.cpp %D%/own_addresses.hpp \
 	%D%/pci_tree.cpp %D%/pci_tree.hpp \
 	%D%/proc_host.cpp %D%/proc_host.hpp \
+	%D%/process_user.cpp %D%/process_user.hpp \
 	%D%/sample.hpp \
 	%D%/sysfs_ib.cpp %D%/sysfs_ib.hpp \
 	%D%/tcp_listener.cpp %D%/tcp_listener.hpp \

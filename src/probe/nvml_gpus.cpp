@@ -1,6 +1,7 @@
 #include "probe/nvml_gpus.hpp"
 
 #include "probe/nvml_abi.h"
+#include "probe/process_user.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,14 @@ struct NvmlGpus::Library {
 
     base::Expected<void> load(const std::string& name);
     base::Expected<void> start();
+    // Who computes on it: how many processes, and as many of them as there is room for.
+    struct Processes {
+        unsigned count = 0;
+        std::array<nvmlProcessInfo_t, 64> some{};
+    };
+    std::optional<Processes> processes_of(nvmlDevice_t device) const;
+    // Absent: not known of each.
+    std::optional<std::vector<std::uint32_t>> users_of(nvmlDevice_t device) const;
     // Whether this GPU's XIDs will come as events.
     bool register_events(nvmlDevice_t device) const;
     std::string words(nvmlReturn_t result) const {
@@ -231,6 +240,7 @@ struct NvmlGpus::Asking {
         links();
         violations();
         fabric();
+        into.users = library.users_of(device);
     }
     void pcie() const;
     // All that new drivers give in one call.
@@ -357,6 +367,30 @@ void NvmlGpus::Asking::fabric() const {
     if (info->state == NVML_FABRIC_COMPLETED) into.fabric_status = static_cast<std::uint32_t>(info->status);
 }
 
+std::optional<std::vector<std::uint32_t>> NvmlGpus::Library::users_of(nvmlDevice_t device) const {
+    const auto found = processes_of(device);
+    if (!found || found->count > found->some.size()) return std::nullopt;
+    std::vector<std::uint32_t> users;
+    for (std::size_t i = 0; i < found->count; ++i) {
+        const auto user = user_of_process(found->some[i].pid);
+        if (!user) return std::nullopt; // of another namespace, or gone by now
+        users.push_back(*user);
+    }
+    std::sort(users.begin(), users.end());
+    users.erase(std::unique(users.begin(), users.end()), users.end());
+    return users;
+}
+
+std::optional<NvmlGpus::Library::Processes> NvmlGpus::Library::processes_of(nvmlDevice_t device) const {
+    const auto ask = calls.nvmlDeviceGetComputeRunningProcesses_v3;
+    if (ask == nullptr) return std::nullopt;
+    Processes found;
+    found.count = static_cast<unsigned>(found.some.size());
+    const auto result = ask(device, &found.count, found.some.data());
+    if (result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE) return std::nullopt;
+    return found;
+}
+
 std::vector<GpuSample> NvmlGpus::sample() {
     std::vector<GpuSample> samples;
     const bool due = library_->samples++ % samples_between == 0;
@@ -399,16 +433,22 @@ std::vector<std::string> NvmlGpus::nvlink_domains() const {
 }
 
 std::string NvmlGpus::used_by(std::uint32_t index) const {
-    const auto ask = library_->calls.nvmlDeviceGetComputeRunningProcesses_v3;
     const auto gpu = std::find_if(library_->gpus.begin(), library_->gpus.end(),
                                   [&](const auto& one) { return one.last.index == index; });
-    if (ask == nullptr || gpu == library_->gpus.end() || gpu->device == nullptr) return {};
-    std::array<nvmlProcessInfo_t, 64> processes{};
-    auto count = static_cast<unsigned>(processes.size());
-    const auto result = ask(gpu->device, &count, processes.data());
-    if ((result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE) || count == 0) return {};
-    if (count == 1) return fmt::format("process {}", processes.front().pid);
-    return fmt::format("{} processes, such as {}", count, processes.front().pid);
+    if (gpu == library_->gpus.end() || gpu->device == nullptr) return {};
+    const auto found = library_->processes_of(gpu->device);
+    if (!found || found->count == 0) return {};
+    if (found->count == 1) return fmt::format("process {}", found->some.front().pid);
+    return fmt::format("{} processes, such as {}", found->count, found->some.front().pid);
+}
+
+std::optional<std::uint32_t> NvmlGpus::only_user(const std::string& pci) const {
+    const auto gpu = std::find_if(library_->gpus.begin(), library_->gpus.end(),
+                                  [&](const auto& one) { return one.pci == pci; });
+    if (gpu == library_->gpus.end() || gpu->device == nullptr) return std::nullopt;
+    const auto users = library_->users_of(gpu->device);
+    if (!users || users->size() != 1) return std::nullopt;
+    return users->front();
 }
 
 std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {
@@ -432,9 +472,10 @@ std::vector<XidEvent> NvmlGpus::wait_xids(base::Duration longest) {
         }
         const auto gpu = std::find_if(library_->gpus.begin(), library_->gpus.end(),
                                       [&](const auto& g) { return g.device == data.device; });
-        events.push_back({gpu == library_->gpus.end() ? std::string() : gpu->pci,
-                          static_cast<std::uint32_t>(data.eventData),
-                          {}});
+        XidEvent event;
+        event.code = static_cast<std::uint32_t>(data.eventData);
+        if (gpu != library_->gpus.end()) event.pci = gpu->pci;
+        events.push_back(std::move(event));
         if (events.size() >= 1000) return events;
     }
 }

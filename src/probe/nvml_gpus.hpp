@@ -31,8 +31,8 @@ public:
     // absent, never a value from before. What NVML asks the driver for at each call is asked with each tenth
     // sample, with the next after an event of NVML that says that something of it has changed, and of a GPU
     // with each while a brake or heat lowers its clocks: the PCIe link's width and replays, NVLink, fabric,
-    // times below the wanted clocks and the recovery action. Measured of an H100 with driver 580: such a
-    // sample costs 1 to 2 ms, the others some microseconds.
+    // times below the wanted clocks, the recovery action and who computes there. Measured of an H100 with
+    // driver 580: such a sample costs 1 to 2 ms, the others some microseconds.
     std::vector<GpuSample> sample();
 
     // The NVLink domain of each GPU there was at open, by index: cluster and clique of the NVSwitch fabric
@@ -45,8 +45,12 @@ public:
     // or NVML does not say.
     std::string used_by(std::uint32_t index) const;
 
-    // Waits at most `longest` for XIDs. Empty at the timeout, and at once when this driver has no events: see
-    // tells_xids.
+    // The one user whose processes compute on that GPU (its place as of GpuSample). Absent: none, several, or
+    // not known of each.
+    std::optional<std::uint32_t> only_user(const std::string& pci) const;
+
+    // Waits at most `longest` for XIDs, without their users. Empty at the timeout, and at once when this
+    // driver has no events: see has_xid_events.
     std::vector<XidEvent> wait_xids(base::Duration longest);
     bool has_xid_events() const;
 

@@ -64,6 +64,8 @@ struct GpuSample {
     std::optional<std::uint32_t> recovery_action; // what the driver wants done: NVML's number, 0 nothing
     std::optional<std::uint32_t> fabric_state;    // of its registration with the NVSwitches: NVML's number
     std::optional<std::uint32_t> fabric_status;   // of one that is completed: NVML's error, 0 sound
+    // Users whose processes compute there, by number, ascending. Absent: not known.
+    std::optional<std::vector<std::uint32_t>> users;
     // What NVML refused to say, though the GPU has it: "ECC errors: Unknown Error (999)".
     std::vector<std::string> unseen;
 };
@@ -72,7 +74,9 @@ struct GpuSample {
 struct XidEvent {
     std::string pci; // "0000:14:00.0", or as much of it as the source reports: "0000:14:00"
     std::uint32_t code = 0;
-    std::string text; // what the driver said after the code; empty from NVML
+    std::string text;                    // what the driver said after the code; empty from NVML
+    std::uint32_t pid = 0;               // of the process whose channel the driver names; 0: it names none
+    std::optional<std::uint32_t> user{}; // under whose program it came; absent: not known
 };
 
 // Whose line in the kernel log it is; `pcie` is the driver of PCIe ports, which speaks of what is below them.

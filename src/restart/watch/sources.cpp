@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
+#include <map>
+#include <optional>
 
 namespace restart {
 namespace {
@@ -67,7 +69,7 @@ struct Sources::Gpu {
     std::shared_ptr<probe::NvmlGpus> gpus;
     std::optional<std::string> failure; // why `gpus` is not there
     std::vector<XidEvent> xids;
-    std::optional<Clock::time_point> asked; // when the sample that is under way began
+    std::optional<Clock::time_point> asked; // when a question of the sampler that is under way began
     std::mutex hearing;                     // of who waits for XIDs
     std::atomic<bool> aside = false;        // run_events runs
 
@@ -85,17 +87,19 @@ struct Sources::Gpu {
             failure = fresh.error().text;
     }
 
-    void ask(probe::NvmlGpus& at_hand) {
+    // Whether NVML answers: see silent.
+    template <typename Question> auto ask(const Question& question) {
         {
             const std::lock_guard lock(mutex);
             asked = Clock::now();
         }
-        latest.put(at_hand.sample());
+        auto answer = question();
         const std::lock_guard lock(mutex);
         asked.reset();
+        return answer;
     }
 
-    // How long a sample that is under way has not been answered.
+    // How long a question has not been answered.
     base::Duration silent() {
         const std::lock_guard lock(mutex);
         return asked ? std::chrono::duration_cast<base::Duration>(Clock::now() - *asked) : base::Duration{0};
@@ -107,31 +111,52 @@ struct Sources::Gpu {
             const auto at_hand = opened();
             const auto due = Clock::now() + (at_hand ? interval : look_again);
             if (at_hand) {
-                ask(*at_hand);
-                while (due - Clock::now() > 1ms && !stop.stop_requested() && hear_xids(*at_hand, due)) {}
+                latest.put(ask([&] { return at_hand->sample(); }));
+                for (bool waits = true; waits && due - Clock::now() > 1ms && !stop.stop_requested();) {
+                    auto heard = hear_xids(*at_hand, due);
+                    waits = heard.waits;
+                    ask_users(*at_hand, std::move(heard.xids));
+                }
             }
             const auto left = due - Clock::now();
             if (left > 0ms ? !pause(stop, left) : stop.stop_requested()) return;
         }
     }
 
-    // While a sample hangs, which is when a GPU's XIDs tell why.
+    // The driver may not answer, so they have been told without their users; with them they are told again,
+    // as of one event.
+    void ask_users(const probe::NvmlGpus& at_hand, std::vector<XidEvent> of) {
+        std::map<std::string, std::optional<std::uint32_t>> users;
+        for (auto& event : of)
+            if (auto [user, first] = users.try_emplace(event.pci); first)
+                user->second = ask([&] { return at_hand.only_user(event.pci); });
+        std::erase_if(of, [&](auto& event) { return !(event.user = users.at(event.pci)); });
+        const std::lock_guard lock(mutex);
+        xids.insert(xids.end(), of.begin(), of.end());
+    }
+
+    // While a question hangs, which is when a GPU's XIDs tell why.
     void run_events(std::stop_token stop) {
         while (silent() > base::Duration{0} && !stop.stop_requested())
-            if (!hear_xids(*opened(), Clock::now() + 500ms)) pause(stop, 500ms);
+            if (!hear_xids(*opened(), Clock::now() + 500ms).waits) pause(stop, 500ms);
         aside = false;
     }
 
-    // Waits for XIDs until then, a second at most; false when there is no waiting here: this driver tells of
-    // none, or a GPU is lost.
-    bool hear_xids(probe::NvmlGpus& at_hand, Clock::time_point until) {
+    struct Heard {
+        std::vector<XidEvent> xids;
+        bool waits; // false: there is no waiting here, as this driver tells of none, or a GPU is lost
+    };
+    // Waits for XIDs until then, a second at most, and keeps them for the next look.
+    Heard hear_xids(probe::NvmlGpus& at_hand, Clock::time_point until) {
         const std::lock_guard alone(hearing);
         const auto began = Clock::now();
         const auto wait = std::chrono::ceil<base::Duration>(until - began);
-        const auto fresh = at_hand.wait_xids(std::clamp<base::Duration>(wait, 0ms, 1s));
+        auto fresh = at_hand.wait_xids(std::clamp<base::Duration>(wait, 0ms, 1s));
+        const bool waits =
+            !fresh.empty() || Clock::now() - began >= std::min<Clock::duration>(until - began, 100ms);
         const std::lock_guard lock(mutex);
         xids.insert(xids.end(), fresh.begin(), fresh.end());
-        return !fresh.empty() || Clock::now() - began >= std::min<Clock::duration>(until - began, 100ms);
+        return {std::move(fresh), waits};
     }
 };
 

@@ -215,3 +215,29 @@ TEST_CASE("what is below a port is known from before it left") {
     CHECK_FALSE(tree.knows("0000:99:00.0"));
     CHECK_FALSE(probe::PciTree(folder.path / "none").knows("0000:14:00.0"));
 }
+
+TEST_CASE("only a line that names a channel names the process whose it was") {
+    struct Line {
+        std::string_view text;
+        std::uint32_t pid;
+    };
+    const Line lines[] = {
+        {"31, pid=1238, name=cuda_seam, channel 0x00000011, intr 00000000. MMU Fault: ENGINE GRAPHICS", 1238},
+        {"31, pid=8571, name=python, Ch 00000008, intr 00000000. MMU Fault", 8571},
+        {"43, pid=1263, name=a.out, channel 0x00000011", 1263},
+        {"13, pid=77, name=a.out, Graphics Exception: channel 0x00000011, Class 0000cbc0, Offset 510", 77},
+        // Whoever was in the driver then.
+        {"13, pid=899, name=nodewatchd, Graphics SM Warp Exception on (GPC 0, TPC 0, SM 0): Misaligned", 0},
+        {"13, pid=899, name=nodewatchd, Graphics Exception: ESR 0x505730=0x506000f 0x505734=0x24", 0},
+        {"79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", 0},
+        {"43, pid='<unknown>', name=<unknown>, channel 0x00000011", 0},
+        {"43, channel 0x00000011", 0},
+    };
+    for (const auto& line : lines) {
+        INFO(line.text);
+        const auto event = xid_in("NVRM: Xid (PCI:0000:14:00): " + std::string(line.text));
+        REQUIRE(event);
+        CHECK(event->pid == line.pid);
+        CHECK(event->text.find("pid=") == std::string::npos);
+    }
+}

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <unistd.h>
 
 using probe::Kmsg;
 
@@ -147,4 +148,19 @@ TEST_CASE("a GPU that is lost is told in three lines of a saved log, or in one r
         CHECK(said(begin + "a\nb\nc\n" + end).empty());
         CHECK(said(begin + "tmpfs: Unknown parameter 'fallen off the bus'\n").empty());
     }
+}
+
+TEST_CASE("an XID has the user whose process it was while that is there") {
+    const test::Folder folder;
+    const auto path = folder.path / "kmsg";
+    append(path, "");
+    auto kmsg = Kmsg::open(path);
+    REQUIRE(kmsg);
+    append(path, "NVRM: Xid (PCI:0000:14:00): 43, pid=" + std::to_string(::getpid()) +
+                     ", name=x, channel 0x11\n"
+                     "NVRM: Xid (PCI:0000:14:00): 43, pid=4194999, name=x, channel 0x11\n");
+    const auto xids = kmsg->drain().xids;
+    REQUIRE(xids.size() == 2);
+    CHECK(xids[0].user == ::getuid());
+    CHECK_FALSE(xids[1].user); // above the most that the kernel numbers
 }

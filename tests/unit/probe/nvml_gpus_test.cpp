@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <string_view>
 #include <thread>
+#include <unistd.h>
 
 using namespace std::chrono_literals;
 using probe::NvmlGpus;
@@ -202,6 +203,25 @@ TEST_CASE("XIDs come as events, each once") {
     CHECK(events[0].code == 31);
     CHECK(events[1].code == 79);
     CHECK(gpus->wait_xids(0ms).empty());
+}
+
+TEST_CASE("who computes on a GPU, and whether one user alone") {
+    const test::Hardware host(0);
+    const auto state = fmt::format("count=2\n0.pid={}\n1.pid=4194999\n", ::getpid());
+    host.gpus(state);
+    auto gpus = NvmlGpus::open(host.nvml());
+    REQUIRE(gpus);
+    auto sample = gpus->sample();
+    CHECK(sample[0].users == std::vector<std::uint32_t>{::getuid()});
+    CHECK_FALSE(sample[1].users); // of a process that is not seen
+    CHECK(gpus->only_user(sample[0].pci) == ::getuid());
+    CHECK_FALSE(gpus->only_user(sample[1].pci));
+    CHECK_FALSE(gpus->only_user("0000:99:00.0"));
+    host.gpus("count=2\n");
+    for (int i = 0; i < 10; ++i)
+        sample = gpus->sample();
+    CHECK(sample[0].users == std::vector<std::uint32_t>{});
+    CHECK_FALSE(gpus->only_user(sample[0].pci));
 }
 
 TEST_CASE("an event that is no XID has the next sample ask all; drivers without such events tell XIDs") {

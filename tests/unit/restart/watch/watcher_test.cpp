@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace std::chrono_literals;
 using namespace restart;
@@ -151,18 +152,43 @@ TEST_CASE("a driver that hangs holds up neither reports nor the end") {
     CHECK_FALSE(sources.read(base::now()).watching.at("nvml"));
 }
 
+namespace {
+
+// Whether that XID comes, and with which user.
+bool hears(Sources& sources, std::uint32_t code, std::optional<std::uint32_t> user = {}) {
+    return test::eventually([&] {
+        const auto reading = sources.read(base::now());
+        return std::any_of(reading.sample.xids.begin(), reading.sample.xids.end(),
+                           [&](const auto& xid) { return xid.code == code && xid.user == user; });
+    });
+}
+
+} // namespace
+
+TEST_CASE("an XID of NVML comes at once, and with the user whose processes alone compute there") {
+    const test::Hardware host(1);
+    const auto computes = fmt::format("count=1\n0.pid={}\n", ::getpid());
+    host.gpus(computes);
+    auto settings = settings_for(host);
+    settings.interval = 1s;
+    Sources sources(settings);
+    sources.await_first(test::patience());
+    host.gpus(computes + "0.xid=31\n0.xid_seq=1\n");
+    CHECK(hears(sources, 31, ::getuid()));
+    // Whose it was NVML does not answer.
+    const auto hangs = computes + "0.hang_ms=" + for_ever + "\n";
+    host.gpus(hangs + "0.xid=13\n0.xid_seq=2\n");
+    CHECK(hears(sources, 13));
+    host.gpus(hangs + "0.xid=119\n0.xid_seq=3\n");
+    CHECK(hears(sources, 119));
+}
+
 TEST_CASE("while NVML hangs its XIDs are heard") {
     const test::Hardware host(1);
     host.gpus("count=1\n");
     Sources sources(settings_for(host));
     sources.await_first(test::patience());
-    const auto hear = [&](std::uint32_t code) {
-        return test::eventually([&] {
-            const auto reading = sources.read(base::now());
-            return std::any_of(reading.sample.xids.begin(), reading.sample.xids.end(),
-                               [&](const auto& xid) { return xid.code == code; });
-        });
-    };
+    const auto hear = [&](std::uint32_t code) { return hears(sources, code); };
     host.gpus("count=1\n0.xid=31\n0.xid_seq=1\n");
     CHECK(hear(31));
     const auto hangs = "count=1\n0.hang_ms=" + for_ever + "\n";
