@@ -162,6 +162,7 @@ struct Sources::Gpu {
 
 struct Sources::Log {
     std::optional<probe::Kmsg> kmsg;
+    std::uint64_t lost = 0; // gaps, at the last look
     std::string failure;
     Clock::time_point next_try{};
     probe::PciTree tree; // as it was: what has left the bus is what is asked for
@@ -307,8 +308,13 @@ void Sources::read_log(Reading& into) {
         into.not_watching.push_back("kmsg: " + log_->failure);
         return;
     }
-    watching = true;
     auto lines = log_->kmsg->drain();
+    // Said at this look, and heard again at the next.
+    const auto lost = log_->kmsg->lost();
+    watching = lost == std::exchange(log_->lost, lost);
+    if (!watching)
+        into.not_watching.emplace_back(
+            "kmsg: lines were overwritten before they were read, XIDs perhaps among them");
     into.sample.xids.insert(into.sample.xids.end(), lines.xids.begin(), lines.xids.end());
     for (auto& line : lines.drivers) {
         if (line.driver != probe::Driver::pcie) {

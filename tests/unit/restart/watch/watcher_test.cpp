@@ -125,6 +125,22 @@ TEST_CASE("faults of the doubles become findings, and end: throttle, lost GPU, X
     CHECK(watching.until("gpu.xid.79")->component == "gpu2");
 }
 
+TEST_CASE("a gap in the kernel log is told once, and what comes after it is heard") {
+    const test::Hardware host(1);
+    host.log(std::string(200, '.') + "\n");
+    Watching watching(host);
+    watching.next();
+    std::filesystem::resize_file(host.kmsg(), 0); // as a ring that went round
+    host.log("4,1,2,-;NVRM: Xid (PCI:0000:30:00): 48, DBE\n");
+    const auto report = watching.next();
+    CHECK(report.not_watching == std::vector<std::string>{"kmsg: lines were overwritten before they were "
+                                                          "read, XIDs perhaps among them"});
+    CHECK(watching.last.not_watching == report.not_watching);
+    CHECK(report.findings.size() == 1);
+    CHECK(watching.next().not_watching.empty());
+    CHECK(watching.last.watching_again == std::vector<std::string>{"kmsg"});
+}
+
 TEST_CASE("a host that has nothing is watched as far as possible and says what is missing") {
     SourceSettings settings;
     settings.sysfs = "/nonexistent";
