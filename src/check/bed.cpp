@@ -232,6 +232,8 @@ base::Expected<std::vector<restart::Finding>> Bed::look() {
     sample.listed = listing;
     auto lines = kmsg_->drain();
     sample.xids = std::move(lines.xids);
+    for (auto& xid : sample.xids)
+        xid.user = next_user_++;
     sample.driver_lines = std::move(lines.drivers);
     return judge_->judge(sample);
 }

@@ -102,6 +102,7 @@ private:
     std::optional<probe::Kmsg> kmsg_;
     std::optional<probe::ProcHost> host_;
     double wall_ms_ = 0;
+    std::uint32_t next_user_ = 1000; // each XID comes under a program of another one
     restart::JobBook jobs_;
     std::optional<restart::UcxBook> ucx_book_;
     std::optional<restart::JobSession> process_; // of the job

@@ -322,6 +322,7 @@ std::string words_of_driver(double code, std::string_view wanted) {
     }
     if (code >= 144 && code <= 150) return words_of_nvlink5(wanted);
     if (!wanted.empty()) return std::string(wanted);
+    if (code == 31) return "MMU Fault: ENGINE GRAPHICS GPC1 GPCCLIENT_T1_4 faulted @ 0x8fc8_dbe00000";
     return "pid=1, Graphics SM Warp Exception on (GPC 3, TPC 2, SM 1): made up";
 }
 

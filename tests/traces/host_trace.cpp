@@ -249,9 +249,13 @@ void HostTrace::tell(Episode& one) {
         now_ < one.begin + one.told * kind.every)
         return;
     ++one.told;
-    if (kind.xid != 0)
-        sample_.xids.push_back({sample_.gpus->at(one.device).pci, kind.xid, std::string(kind.says)});
-    else if (const auto* port = port_of(sample_, one.device))
+    if (kind.xid != 0) {
+        auto& xid = sample_.xids.emplace_back();
+        xid.pci = sample_.gpus->at(one.device).pci;
+        xid.code = kind.xid;
+        xid.text = kind.says;
+        xid.user = 1000 + one.told; // each under a program of another user
+    } else if (const auto* port = port_of(sample_, one.device))
         sample_.driver_lines.push_back({probe::Driver::mlx5, port->pci, std::string(kind.says)});
 }
 

@@ -5,10 +5,14 @@
 #include "restart/watch/ucx_signals.hpp"
 #include "restart/watch/xid_words.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace restart {
 namespace {
+
+// Programs of a user that ran so long without a fault say that the GPU is sound.
+constexpr base::Duration sound_run = std::chrono::minutes(1);
 
 // "0000:14:00.0" and "0000:14:00" name one GPU.
 std::string without_function(const std::string& pci) {
@@ -57,6 +61,21 @@ std::optional<Signal> Judge::signal_of(const DriverLine& line) const {
     return std::nullopt;
 }
 
+// What begins and ends between two readings is not seen, nor is it a proof.
+void Judge::see_users(base::Time now, const std::string& gpu, const std::vector<std::uint32_t>& users) {
+    auto& here = users_[gpu];
+    for (auto at = here.begin(); at != here.end();) {
+        if (std::binary_search(users.begin(), users.end(), at->first)) {
+            ++at;
+            continue;
+        }
+        if (now - at->second >= sound_run) book_.ran(gpu, at->first, at->second);
+        at = here.erase(at);
+    }
+    for (const auto user : users)
+        here.try_emplace(user, now);
+}
+
 std::vector<Finding> Judge::judge(const Sample& sample) {
     if (sample.listed) listing_ = *sample.listed;
     signals_.clear();
@@ -96,8 +115,11 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
     for (const auto& event : sample.xids) {
         auto words = words_of_xid(event.code, event.text);
         book_.event(sample.now, {"gpu.xid", component_of(event), static_cast<double>(event.code), 0,
-                                 std::move(words.text), std::move(words.part)});
+                                 std::move(words.text), std::move(words.part), event.user});
     }
+    if (sample.gpus)
+        for (const auto& gpu : *sample.gpus)
+            if (gpu.users) see_users(sample.now, fmt::format("gpu{}", gpu.index), *gpu.users);
     for (const auto& line : sample.driver_lines)
         if (const auto event = signal_of(line)) book_.event(sample.now, *event);
     return book_.findings(sample.now);

@@ -45,6 +45,8 @@ private:
     std::optional<Signal> signal_of(const DriverLine& line) const;
     std::string gpu_at(const std::string& pci) const;
     std::string hca_at(const std::string& pci) const;
+    // Who computes on the GPU now.
+    void see_users(base::Time now, const std::string& gpu, const std::vector<std::uint32_t>& users);
 
     RuleBook book_;
     PortSignals ports_;
@@ -54,8 +56,9 @@ private:
     Listing listing_;             // the last one given
     std::string fabric_;
     std::map<std::uint32_t, std::uint32_t> most_links_; // of a GPU by index: NVLinks that were ever up
-    std::map<std::string, std::string> gpu_by_pci_;     // "0000:14:00" -> "gpu0"
-    std::map<std::string, std::string> hca_by_pci_;     // "0000:13:00.0" -> "mlx5_0"
+    std::map<std::string, std::map<std::uint32_t, base::Time>> users_; // of a GPU, and since when
+    std::map<std::string, std::string> gpu_by_pci_;                    // "0000:14:00" -> "gpu0"
+    std::map<std::string, std::string> hca_by_pci_;                    // "0000:13:00.0" -> "mlx5_0"
 };
 
 } // namespace restart

@@ -59,6 +59,12 @@ XidWords words_of_xid(std::uint32_t code, std::string_view text) {
         const auto gpc = number_after(rest, "GPC ");
         const auto tpc = number_after(rest, "TPC ");
         if (gpc && tpc) words.part = fmt::format("GPC {} TPC {}", *gpc, *tpc);
+    } else if (code == 31) {
+        constexpr std::string_view mark = "GPCCLIENT_";
+        const auto client = text.find(mark);
+        const auto gpc = text.rfind("GPC", client == 0 || client == std::string_view::npos ? 0 : client - 1);
+        if (client != std::string_view::npos && gpc != std::string_view::npos)
+            words.part = text.substr(gpc, text.find(' ', client) - gpc);
     } else if (code == 74) {
         if (const auto link = number_after(rest, "link ")) {
             words.part = fmt::format("link {}", *link);

@@ -10,7 +10,8 @@ namespace restart {
 struct XidWords {
     // The text, for XID 74 with the bits that its registers have set: "… link 2(0x10000, 0x2) <r0.16><r1.1>".
     std::string text;
-    // The part of the GPU that it names: "GPC 3 TPC 2" of XID 13, "link 2" of NVLink's; empty: none.
+    // The part of the GPU that it names: "GPC 3 TPC 2" of XID 13, "GPC1 GPCCLIENT_T1_4" of 31, "link 2" of
+    // NVLink's; empty: none.
     std::string part;
 };
 

@@ -52,8 +52,9 @@ std::string condition_of(const Rule& rule) {
     return text;
 }
 
-// "5 times", "5 bursts".
+// "5 times", "5 bursts", "under programs of 2 users".
 std::string times_of(const Rule& rule) {
+    if (rule.by_user) return fmt::format("under programs of {} users", rule.repeats);
     return fmt::format("{} {}", rule.repeats, rule.burst > base::Duration{0} ? "bursts" : "times");
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace restart {
 namespace {
@@ -43,8 +44,47 @@ bool Events::joins_burst(Record& record, base::Time now, const Rule& rule, const
 }
 
 Severity Events::severity_of(const Record& record, const Rule& rule, const std::string& part) {
-    const bool repeated = rule.repeats > 0 && times_of(record, rule, part) >= rule.repeats;
+    // Of rules by user severity_now says: what the event names may come in several lines.
+    const bool repeated = !rule.by_user && rule.repeats > 0 && times_of(record, rule, part) >= rule.repeats;
     return repeated ? rule.repeated : *rule.severity;
+}
+
+Events::Met Events::met_by_users(const Record& record, base::Time now) {
+    const auto& rule = *record.rule;
+    std::map<std::string, std::set<std::uint32_t>> users;
+    for (const auto& once : record.times)
+        if (once.row == rule.name && once.user && !once.spread && now - once.at < rule.within &&
+            (!rule.same_part || !once.part.empty()))
+            users[rule.same_part ? once.part : std::string()].insert(*once.user);
+    Met most;
+    for (const auto& [part, of] : users)
+        if (of.size() > most.users) most = {of.size(), part};
+    return most;
+}
+
+Severity Events::severity_now(const Record& record, base::Time now) {
+    const auto& rule = *record.rule;
+    if (!rule.by_user || rule.repeats == 0 || met_by_users(record, now).users < rule.repeats)
+        return record.severity;
+    return std::max(record.severity, rule.repeated);
+}
+
+void Events::add_to(Once& once, const Signal& event) {
+    if (event.user) once.user = event.user;
+    if (event.part.empty()) return;
+    once.spread = once.spread || (!once.part.empty() && once.part != event.part);
+    once.part = event.part;
+}
+
+void Events::ran(const std::string& component, std::uint32_t user, base::Time since) {
+    for (auto& [key, record] : records_) {
+        if (key.second != component || !record.rule->by_user) continue;
+        const bool failed = std::any_of(record.times.begin(), record.times.end(), [&](const Once& once) {
+            return once.at >= since && once.user == user;
+        });
+        if (failed) continue;
+        std::erase_if(record.times, [&](const Once& once) { return once.at < since && once.user != user; });
+    }
 }
 
 void Events::take(base::Time now, const Signal& event, const Find& find) {
@@ -65,13 +105,15 @@ void Events::take(base::Time now, const Signal& event, const Find& find) {
     const bool again = record.rule != nullptr && now - record.last < same_event;
     const bool says = !event.text.empty();
     record.last = now;
+    if (again && rule->by_user && !record.times.empty()) add_to(record.times.back(), event);
     if (again && record.said && !says) return; // the other source's, which knows less
     const bool refined = again && says && !record.said;
+    const auto user = refined && !record.times.empty() ? record.times.back().user : event.user;
     std::erase_if(record.times, [&](const Once& once) { return now - once.at >= rule->within; });
     if (refined && !record.times.empty()) record.times.pop_back();
     if ((!again || refined) && !joins_burst(record, now, *rule, event.part)) {
         if (record.times.size() == most_times) record.times.erase(record.times.begin());
-        record.times.push_back({now, std::string(rule->name), event.part, now});
+        record.times.push_back({now, std::string(rule->name), event.part, now, user});
     }
     // A later event replaces what was said by one of a rule whose last word counts, and words what the same
     // event was taken for without them; otherwise the worst stays.
@@ -118,7 +160,7 @@ std::vector<Events::Held> Events::held(base::Time now) {
     std::vector<Held> held;
     for (const auto& [key, record] : records_)
         if (!record.rule->secondary || !is_explained(key, record))
-            held.push_back({&record.event, record.rule, record.severity, record.first});
+            held.push_back({&record.event, record.rule, severity_now(record, now), record.first});
     return held;
 }
 
@@ -129,12 +171,16 @@ std::vector<Finding> Events::holding(base::Time now) {
         const auto& rule = *record.rule;
         if (rule.secondary && is_explained(key, record)) continue;
         auto text = evidence(rule, record.event, rule.value, 0);
-        if (const auto times = times_of(record, rule, record.event.part); times > 1)
+        if (rule.by_user) {
+            if (const auto met = met_by_users(record, now); met.users > 1)
+                text += fmt::format("; under programs of {} users within {}{}", met.users,
+                                    period(rule.within), rule.same_part ? " to " + met.part : "");
+        } else if (const auto times = times_of(record, rule, record.event.part); times > 1)
             text +=
                 fmt::format("; {} {} within {}{}", times, rule.burst > base::Duration{0} ? "bursts" : "times",
                             period(rule.within), rule.same_part ? " to " + record.event.part : "");
         if (!record.event.text.empty()) text += fmt::format(" [{}]", record.event.text);
-        findings.push_back({key.first, key.second, record.severity, record.first, std::move(text),
+        findings.push_back({key.first, key.second, severity_now(record, now), record.first, std::move(text),
                             std::string(to_string(rule.fault))});
     }
     return findings;

@@ -38,6 +38,10 @@ constexpr auto fields = std::to_array<RuleField>({
     {"same_part", &Rule::same_part, yes_no,
      "Of repeated events only those count that name the same part: GPC and TPC of XID 13, the link of "
      "NVLink's."},
+    {"by_user", &Rule::by_user, yes_no,
+     "Of repeated events only those count that came under programs of different users; an event that names "
+     "several parts, as of a program that fails on the whole GPU, does not count, and those before a user's "
+     "program that ran for a minute or longer without one are forgotten."},
     {"secondary", &Rule::secondary, yes_no,
      "An event is left out beside another of its component within a minute, which is then the cause."},
     {"window", &Rule::window, duration,

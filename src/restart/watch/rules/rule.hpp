@@ -43,6 +43,7 @@ struct Rule {
     std::string_view text{};
     bool latest = false;    // the last event decides; else the worst
     bool same_part = false; // repetitions are those that name the same part (Signal::part)
+    bool by_user = false;   // repetitions are those under programs of different users (Signal::user)
     bool secondary = false; // no finding beside another event of its component: that one is the cause
 
     // How long it must be there; of delta and rate the time that they look at; of an event how long it

@@ -63,6 +63,11 @@ public:
 
     void event(base::Time now, const Signal& event);
 
+    // A user's programs have run on the component since then, and ended (Events::ran).
+    void ran(const std::string& component, std::uint32_t user, base::Time since) {
+        events_.ran(component, user, since);
+    }
+
     // Whether some rule of this signal is true now, without having been for its window.
     bool pending(std::string_view signal) const;
 

@@ -172,6 +172,7 @@ std::optional<Misfit> misfit_of_time(const Rule& rule, const SignalKind& kind) {
     const bool event = kind.shape == Shape::event;
     if (!event && !rule.text.empty()) return Misfit{"text", fmt::format("{} is no event", rule.signal)};
     if (!event && rule.same_part) return Misfit{"same_part", fmt::format("{} is no event", rule.signal)};
+    if (!event && rule.by_user) return Misfit{"by_user", fmt::format("{} is no event", rule.signal)};
     if (!event && rule.secondary) return Misfit{"secondary", fmt::format("{} is no event", rule.signal)};
     if (!event && rule.latest) return Misfit{"latest", fmt::format("{} is no event", rule.signal)};
     const auto window = rule.window.value_or(1s);

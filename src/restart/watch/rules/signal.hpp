@@ -1,6 +1,8 @@
 // What rules judge: a number with a name, read on this host or in the fabric at one moment. Pure.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@ struct Signal {
     double of = 0;      // what it is measured against, of kinds that have such a number; 0: not known
     std::string text;   // the source's words beside the number; for evidence
     std::string part{}; // of the component, that an event names; empty: none
+    std::optional<std::uint32_t> user{}; // under whose program an event came; absent: not known
 };
 
 enum class Shape {

@@ -74,6 +74,12 @@ constexpr Rule same_part(Rule rule) {
     return rule;
 }
 
+// What a program alone can cause says nothing of the GPU unless it comes under programs of several users.
+constexpr Rule by_user(Rule rule) {
+    rule.by_user = true;
+    return rule;
+}
+
 // The driver names the XID that this one follows from, whose advice counts.
 constexpr Rule consequence() {
     auto rule = xid("gpu.xid.consequence", 0, 4294967295, info,
@@ -88,15 +94,20 @@ constexpr auto rows = std::to_array<Rule>({
         "NVIDIA XID catalogue: application; GCM: critical"),
     xid("gpu.xid.11", 11, 11, info, "XID {value}: invalid push buffer; restart the application",
         "NVIDIA XID catalogue"),
-    same_part(
+    by_user(same_part(
         xid("gpu.xid.13", 13, 13, info,
-            "XID {value}: SM exception; restart the application; repeated in one TPC: run field diagnostics",
-            "NVIDIA XID catalogue; repeats: NVSentinel, 2 in 24 h in the same GPC and TPC", other, 2, warn)),
+            "XID {value}: SM exception; debug the application; under several users in one TPC: run field "
+            "diagnostics",
+            "NVIDIA XID catalogue; repeats: NVSentinel, 2 in 24 h in the same GPC and TPC; by user, as any "
+            "faulty program of one block meets the same TPC (H100, r580)",
+            other, 2, warn))),
     xid("gpu.xid.25", 25, 25, info, "XID {value}: invalid push buffer; restart the application",
         "NVIDIA XID catalogue"),
-    xid("gpu.xid.31", 31, 31, info,
-        "XID {value}: MMU fault; restart the application; repeated: run field diagnostics",
-        "NVIDIA XID catalogue; repeats: NVSentinel, 2 in 24 h", other, 2, warn),
+    by_user(same_part(
+        xid("gpu.xid.31", 31, 31, info,
+            "XID {value}: MMU fault; debug the application; under several users in one part: run field "
+            "diagnostics",
+            "NVIDIA XID catalogue; repeats: NVSentinel, 2 in 24 h; by user, as for XID 13", other, 2, warn))),
     xid("gpu.xid.32", 32, 32, info, "XID {value}: corrupted push buffer; restart the application",
         "NVIDIA XID catalogue"),
     xid("gpu.xid.37-38", 37, 38, info, "XID {value}: driver firmware error; none", "NVIDIA XID catalogue"),
@@ -172,9 +183,11 @@ constexpr auto rows = std::to_array<Rule>({
         "XID {value}: high rate of single-bit ECC errors; run field diagnostics at the next chance",
         "NVIDIA XID catalogue: ignore; Azure: fail"),
     xid("gpu.xid.93", 93, 93, info, "XID {value}: InfoROM wear; none", "NVIDIA XID catalogue"),
-    xid("gpu.xid.94", 94, 94, warn,
-        "XID {value}: contained ECC error; restart the application; reset the GPU when it is idle",
-        "NVIDIA XID catalogue: application; DCGM: warn", gpu_error),
+    by_user(xid("gpu.xid.94", 94, 94, info,
+                "XID {value}: contained ECC error; restart the application; reset the GPU when it is idle",
+                "NVIDIA XID catalogue: application; DCGM: warn; that memory is bad gpu.ecc and "
+                "gpu.remap_pending say",
+                gpu_error, 2, warn)),
     xid("gpu.xid.95", 95, 95, fatal, "XID {value}: uncontained ECC error; reset the GPU",
         "NVIDIA XID catalogue; DCGM: fail", gpu_error),
     xid("gpu.xid.96-105", 96, 105, info,

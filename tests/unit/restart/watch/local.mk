@@ -21,6 +21,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/nccl_looks_test.cpp \
 	%D%/pace_meter_test.cpp \
 	%D%/peer_looker_test.cpp \
+	%D%/program_faults_test.cpp \
 	%D%/reporter_test.cpp \
 	%D%/rules/expectations_test.cpp \
 	%D%/rules/manual_test.cpp \

@@ -17,6 +17,7 @@ namespace {
 struct Host {
     Sample sample;
     Judge judge{Limits{}};
+    std::uint32_t next_user = 1000;
 
     Host() {
         sample.now = base::Time(std::chrono::seconds(1'700'000'000));
@@ -28,7 +29,9 @@ struct Host {
     // Ten seconds later.
     std::vector<Finding> xid(std::uint32_t code, std::string text, base::Duration after = 10s) {
         sample.now += after;
-        sample.xids = {{"0000:14:00", code, std::move(text)}};
+        XidEvent event{"0000:14:00", code, std::move(text)};
+        event.user = next_user++; // under a program of another user each time
+        sample.xids = {std::move(event)};
         auto findings = judge.judge(sample);
         sample.xids.clear();
         return findings;
@@ -61,6 +64,9 @@ TEST_CASE("what XIDs' texts name") {
     const auto link = words_of_xid(
         74, "NVLink: fatal error detected on link 2(0x10000, 0x0, 0x2001, 0x0, 0x0, 0x0, 0x80000000)");
     CHECK(link.part == "link 2");
+    const auto mmu = words_of_xid(31, "channel 0x00000011, intr 00000000. MMU Fault: ENGINE GRAPHICS GPC1 "
+                                      "GPCCLIENT_T1_4 faulted @ 0x8fc8_dbe00000.");
+    CHECK(mmu.part == "GPC1 GPCCLIENT_T1_4");
     CHECK(link.text.ends_with(") <r0.16><r2.0><r2.13><r6.31>"));
     const auto newer = words_of_xid(149, "NETIR_LINK_EVT  Fatal   XC0 i0 Link 08 (0x004505c6 0x00000000)");
     CHECK(newer.part == "link 8");
@@ -74,7 +80,7 @@ TEST_CASE("what XIDs' texts name") {
     }
     for (const auto* text :
          {"", "link ", "on link x(0x1)", "on link 2", "on link 2(", "on link 2(0x", "link 99999999999(0x1)",
-          "GPC , TPC ", "failed to train link 1 to remote PCI:0000:86:00"}) {
+          "GPC , TPC ", "HUBCLIENT_CE0 faulted", "failed to train link 1 to remote PCI:0000:86:00"}) {
         INFO(text);
         CHECK(words_of_xid(74, text).text == text);
         CHECK(words_of_xid(13, text).part.empty());

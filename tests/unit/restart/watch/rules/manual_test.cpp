@@ -144,9 +144,10 @@ TEST_CASE("a rule as a phrase") {
           "gpu.clock_events with a bit of 0x8 and none of 0xc0, for [throttle] window");
     CHECK(describe_severity(*rules.find("gpu.throttle.hw_slowdown")) ==
           "evict or warn, by [throttle] reasons");
-    CHECK(describe_severity(*rules.find("gpu.xid.31")) == "info; warn when it comes 2 times within 1d");
+    CHECK(describe_severity(*rules.find("gpu.xid.94")) ==
+          "info; warn when it comes under programs of 2 users within 1d");
     CHECK(describe_severity(*rules.find("gpu.xid.13")) ==
-          "info; warn when it comes 2 times within 1d to the same part");
+          "info; warn when it comes under programs of 2 users within 1d to the same part");
     CHECK(describe(*rules.find("gpu.xid.74#marginal")) ==
           "gpu.xid 74 that says \"*<r0.21>*\" or \"*<r0.22>*\"");
     CHECK(describe(*rules.find("gpu.pcie_speed")) ==
