@@ -8,9 +8,8 @@
  * The file named by RAIL_NVML_STATE is read again whenever it changes; each line is KEY=VALUE (decimal or
  * 0x…): count=8            GPUs (at most 16)            init=9           what nvmlInit_v2 returns
  *   N.reasons=0x80     clock event reasons, whose times grow meanwhile
- *   N.lost=1         every call on GPU N says GPU_IS_LOST
- *   N.xid=79           the XID that the next event carries; N.xid_seq counts events: raise it to send one
- *   N.event=8          the type of that event (8 is an XID)
+ *   N.lost=1           every call on GPU N says GPU_IS_LOST
+ *   N.xid=79           the XID of the next event (or its type, N.event=8); raise N.xid_seq to send it
  *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
  * life) N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
  *   N.pid=0            the process that computes there
@@ -26,9 +25,12 @@
  *                      reasons, ecc, fields, times, links, violation, fabric)
  *   old=1              as a driver of before 2022: no field values, no fabric state of a version
  * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8
- * sound GPUs. GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py.
+ * sound GPUs. GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py. With RAIL_NVML_COSTS=N there
+ * are N GPUs, and calls cost what nvml_costs.h says.
  *
- * With RAIL_NVML_COSTS=N there are N GPUs, and calls cost what nvml_costs.h says. */
+ * Recorded of an H100 SXM with driver 580.159.04: result codes, types and units, event types, costs.
+ * Invented, as that GPU was alone and sound: NVLinks, NVSwitches and their registration, every error and
+ * fault, and that a lost GPU fails each call. */
 #define _GNU_SOURCE
 #include "probe/nvml_abi.h"
 

@@ -23,6 +23,8 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/peer_looker_test.cpp \
 	%D%/program_faults_test.cpp \
 	%D%/reporter_test.cpp \
+	%D%/recorded.hpp \
+	%D%/recorded_gpu_test.cpp \
 	%D%/rules/expectations_test.cpp \
 	%D%/rules/manual_test.cpp \
 	%D%/rules/rule_book_test.cpp \

@@ -2,15 +2,13 @@
 // the ways that users run programs.
 #include "restart/watch/judge.hpp"
 
-#include "base/file.hpp"
-#include "probe/kmsg_log.hpp"
+#include "probe/kernel_lines.hpp"
+#include "unit/restart/watch/recorded.hpp"
 #include "unit/restart/watch/sound_host.hpp"
-#include "unit/source.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <fmt/format.h>
 #include <sstream>
 
@@ -94,16 +92,6 @@ bool accuses(const std::vector<Finding>& findings) {
 const std::uint32_t of_programs[] = {11, 13, 25, 31, 32, 39, 43, 44, 45, 60,  66,  68,
                                      69, 70, 80, 82, 85, 86, 88, 94, 96, 126, 137, 139};
 
-// The recordings of an H100 (README there), beside the source or where RAIL_TEST_DATA says; empty: not here.
-std::string recorded(const char* name) {
-    const char* folder = std::getenv("RAIL_TEST_DATA");
-    const auto path =
-        (folder ? std::filesystem::path(folder) : test::source("..") / "shared/data") / "h100" / name;
-    const auto text = base::read_file(path);
-    if (!text) WARN("SKIP: " << text.error().text);
-    return text.value_or("");
-}
-
 } // namespace
 
 TEST_CASE("one faulty program run ten times, on one GPU and on all, and as an array of 1,000 tasks") {
@@ -184,14 +172,14 @@ TEST_CASE("a fault all over the GPU is the program's, whoever runs it") {
 }
 
 TEST_CASE("faults by programs on a real H100, as its kernel log has them, accuse nobody") {
-    const auto text = recorded("kmsg-faults.txt");
+    const auto text = test::recorded("h100/kmsg-faults.txt");
     if (text.empty()) return;
     Host host;
     std::istringstream records(text);
     std::size_t xids = 0;
     std::uint64_t before = 0;
     for (std::string record; std::getline(records, record);) {
-        auto event = probe::parse_xid(record);
+        auto event = probe::parse_xid(probe::message_of(record));
         if (!event) continue;
         ++xids;
         // "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT"; looks are a second apart.
