@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """The NVML double against NVIDIA's own Python bindings (pynvml), whose structures and names come from nvml.h, and
 probe/nvml_abi.h against nvml.h itself: that of the system, and those that build-aux/nvml-header has fetched of Debian
-releases. Each half needs its counterpart (Debian: python3-pynvml in contrib); without both the test is skipped (77).
-nodewatchd's unit tests drive the double too."""
+releases; and its fields against those recorded of an H100 (shared/data beside the source, or RAIL_TEST_DATA). Each part
+needs its counterpart (Debian: python3-pynvml in contrib); without all of them the test is skipped (77). nodewatchd's unit
+tests drive the double too."""
+import ctypes
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -134,12 +137,44 @@ def with_header():
     return status
 
 
+class FieldValue(ctypes.Structure):
+    _fields_ = [('field', ctypes.c_uint), ('scope', ctypes.c_uint), ('timestamp', ctypes.c_longlong),
+                ('latency', ctypes.c_longlong), ('type', ctypes.c_int), ('result', ctypes.c_int), ('value', ctypes.c_ulonglong)]
+
+
+def with_recording():
+    """Result and type of each field that nodewatchd asks; that GPU had no NVLink. The exit status, or None without it."""
+    path = os.path.join(os.environ.get('RAIL_TEST_DATA', f'{HERE}/../../../shared/data'), 'h100/nvml-fields.txt')
+    if not os.path.exists(path):
+        print(f'SKIP: {path} is not here')
+        return None
+    with open(path) as file:
+        recorded = {int(number): (int(result), int(kind or 0)) for number, result, kind in
+                    re.findall(r'(?m)^ *(\d+) result +(\d+)(?: type (\d+))?', file.read())}
+    with open(f'{HERE}/../../src/probe/nvml_abi.h') as file:
+        fields = {name: int(number) for name, number in re.findall(r'NVML_FIELD_(\w+) = (\d+)', file.read())}
+    double = ctypes.CDLL(LIBRARY)
+    gpu = ctypes.c_void_p()
+    assert double.nvmlInit_v2() == 0 and double.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(gpu)) == 0
+    status = 0
+    for name, number in fields.items():
+        if name.startswith('NVLINK'):
+            continue
+        value = FieldValue(field=number)
+        assert double.nvmlDeviceGetFieldValues(gpu, 1, ctypes.byref(value)) == 0
+        if (value.result, value.type) != recorded[number]:
+            print(f'FAIL: field {number} ({name}): the double says {value.result, value.type}, an H100 {recorded[number]}')
+            status = 1
+    print(f'{"FAIL" if status else "ok"}: fields as an H100 answered them')
+    return status
+
+
 def main():
     if len(sys.argv) > 1:
         return child(sys.argv[1])
-    results = [with_bindings(), with_header()]
-    if results == [None, None]:
-        print('SKIP: neither pynvml nor nvml.h is here')
+    results = [with_bindings(), with_header(), with_recording()]
+    if results == [None, None, None]:
+        print('SKIP: neither pynvml, nor nvml.h, nor a recording is here')
         return 77
     return 1 if any(results) else 0
 
