@@ -22,7 +22,8 @@ struct RmPrivacy {
 };
 
 struct RmConfig {
-    base::Duration declares_down_after{}; // silence after which it sets a host down itself; 0: never
+    // Silence after which it sets a host down itself; 0: never. None: it does not say (LSF).
+    std::optional<base::Duration> declares_down_after{};
     bool takes_flags = false;   // knows the flags of jobs, without which --restart=auto is never seen
     bool chooses_nodes = false; // by Railyard
     // What is only partly installed: a sentence for each part that is missing, with what that means and the

@@ -418,7 +418,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmPrivacy> auto& hide
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<RmConfig> auto& config) {
-    codec("gives_up", config.declares_down_after);
+    codec.maybe("gives_up", config.declares_down_after);
     codec.maybe("takes_flags", config.takes_flags);
     codec.maybe("chooses_nodes", config.chooses_nodes);
     codec.maybe("missing", config.missing);

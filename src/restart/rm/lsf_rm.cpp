@@ -51,8 +51,6 @@ constexpr base::Duration list_age{1'000};     // lists are not read more often, 
 constexpr base::Duration details_age{60'000}; // the owner of a waiting job may change it
 constexpr base::Duration notes_age{30'000};
 constexpr base::Duration least_step{500}; // of the time of day; NTP moves it by less between two lists
-// Unavail after 100 to 115 s at LSF's defaults, which its commands do not show.
-constexpr base::Duration declares_down_after{115'000};
 constexpr std::size_t most_details = 2'000; // a reading, whoever submits how many; others with the next
 constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
 // Of bpost, by which LSF shows it and another text takes its place; low ones are for users. At most 128 by
@@ -461,7 +459,6 @@ private:
     RmConfig config() const {
         RmConfig config;
         config.takes_flags = config.chooses_nodes = true;
-        config.declares_down_after = declares_down_after;
         config.hides = RmPrivacy();
         config.missing = book_.missing(queues_);
         if (!list_.missing().empty()) config.missing.push_back(list_.missing());

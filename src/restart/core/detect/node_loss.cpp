@@ -68,11 +68,13 @@ bool was_asked(const StepContext& ctx) {
 // Which witnesses may still confirm a loss that was not confirmed in time.
 std::string late_witnesses(const State& state) {
     std::string text;
-    if (!state.rm_config)
+    const auto timeout =
+        state.rm_config ? state.rm_config->declares_down_after : std::optional<base::Duration>();
+    if (!timeout)
         text = "when the resource manager gives it up";
-    else if (const auto timeout = state.rm_config->declares_down_after; timeout > base::Duration::zero())
+    else if (*timeout > base::Duration::zero())
         text = fmt::format("when the resource manager gives it up, {} after its last answer",
-                           base::human_duration(timeout));
+                           base::human_duration(*timeout));
     if (state.swept) text += fmt::format("{}when the fabric loses its links", text.empty() ? "" : ", or ");
     return text.empty() ? "nothing else watches it" : "taken up again " + text;
 }
