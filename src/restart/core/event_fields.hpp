@@ -72,6 +72,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Policy> auto& policy)
     codec.added("straggler_confidence", policy.straggler_confidence);
     codec.maybe("idle_checks", policy.idle_checks); // likewise
     codec.added("start_within", policy.start_within);
+    codec.added("cut_off_after", policy.cut_off_after);
     codec("retry_most", policy.retry_most);
     codec("words", policy.words);
 }

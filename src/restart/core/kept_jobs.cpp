@@ -15,6 +15,11 @@ namespace {
 // A report and a reading of the resource manager that are so far apart did not cross.
 constexpr base::Duration apart{2'000};
 
+// What an agent's last looks around take, and the end of what it ends.
+constexpr base::Duration ends_within{5'000};
+// As long as LSF lets a job take to save on its signals; what has not ended by then may hang for ever.
+constexpr base::Duration awaited{30'000};
+
 // Whether the resource manager was read, in one piece, after that.
 bool read_since(const State& state, base::Time since) {
     return state.rm_answers && state.rm_read && *state.rm_read >= since + apart;
@@ -98,6 +103,22 @@ std::set<std::string> hosts_with_left_overs(const State& state) {
                 kept.kept == Kept::here && job != nullptr && is_elsewhere(*job, name))
                 hosts.insert(name);
     return hosts;
+}
+
+std::set<base::JobId> gangs_not_ended(const State& state, const Policy& policy, base::Time now) {
+    const auto may_run = [&](const HostState& host, const JobState& job) {
+        if (!host.last_report) return false;
+        const auto silent = now - *host.last_report;
+        if (!host.lost && silent <= policy.silent) return job.left && now - *job.left < awaited;
+        return policy.cut_off_after > base::Duration{0} && silent < policy.cut_off_after + ends_within;
+    };
+    std::set<base::JobId> gangs;
+    for (const auto& [name, host] : state.hosts)
+        for (const auto& [id, kept] : host.kept)
+            if (const auto* job = job_of(state, id, kept);
+                kept.kept == Kept::here && job != nullptr && is_elsewhere(*job, name) && may_run(host, *job))
+                gangs.insert(id);
+    return gangs;
 }
 
 std::string ended_on(const State& state, const JobState& job) {

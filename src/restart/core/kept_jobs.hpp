@@ -3,6 +3,7 @@
 // host was cut off. For a resource manager that does neither itself (LSF).
 #pragma once
 
+#include "restart/core/policy.hpp"
 #include "restart/core/state.hpp"
 
 #include <optional>
@@ -22,6 +23,11 @@ std::vector<JobEnd> ends_for(const State& state, const Report& report);
 
 // Hosts on which no gang starts, as processes of a job that is not there any more still run.
 std::set<std::string> hosts_with_left_overs(const State& state);
+
+// Gangs that wait to be started again while processes of their last start may run yet: until hosts that are
+// heard say that they have ended, half a minute at most, so that the gang can go back there; of a host that
+// is silent until its agent, if it lives, has found that it is cut off and has ended them. Cost: O(hosts).
+std::set<base::JobId> gangs_not_ended(const State& state, const Policy& policy, base::Time now);
 
 // The host of a running job on which its processes were ended; empty: none. The resource manager does not
 // know of it.

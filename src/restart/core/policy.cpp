@@ -45,6 +45,7 @@ Policy Policy::from(const base::Conf& conf) {
     policy.straggler_confidence = conf.straggler.confidence;
     if (conf.restartd.resource_manager != "lsf") policy.idle_checks = IdleCheckPolicy::from(conf.idle_checks);
     policy.start_within = conf.lsf.start_within;
+    policy.cut_off_after = conf.agent.cut_off_after;
     return policy;
 }
 

@@ -63,6 +63,9 @@ struct Policy {
 
     // A gang that was given its hosts and did not start on them for so long is placed anew (LSF).
     base::Duration start_within{60'000};
+    // After so long without an answer an agent ends the processes that a job's own starter keeps (LSF); 0:
+    // never.
+    base::Duration cut_off_after{20'000};
 
     // Failed actions are tried again after 1 s, 2 s, … at most this much.
     base::Duration retry_most{30'000};

@@ -58,8 +58,9 @@ sched::lsf::WaitingGang waiting(const QueueJob& job, const DispatchFacts::Gang& 
 
 } // namespace
 
-DispatchFacts dispatch_facts(const State& state, base::Time now) {
+DispatchFacts dispatch_facts(const State& state, const Policy& policy, base::Time now) {
     DispatchFacts facts;
+    const auto not_ended = gangs_not_ended(state, policy, now);
     for (const auto& [id, job] : state.jobs) {
         if (!is_gang(job.rm)) continue;
         auto& gang = facts.gangs[id];
@@ -69,7 +70,7 @@ DispatchFacts dispatch_facts(const State& state, base::Time now) {
         const bool holds = job.plan && job.plan->holds();
         if (holds) gang.holds = job.plan->hosts;
         gang.may_plan = job.rm.phase == JobPhase::pending && !is_released(job.rm) && !holds &&
-                        (!job.plan || now >= job.plan->next_try);
+                        (!job.plan || now >= job.plan->next_try) && !not_ended.contains(id);
     }
     for (const auto& [name, host] : state.hosts)
         if (!why_not_on(state, name).empty()) facts.unfit.insert(name);

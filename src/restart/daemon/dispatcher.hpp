@@ -22,14 +22,14 @@ struct DispatchFacts {
     struct Gang {
         std::uint32_t epoch = 0;
         bool restart = false;           // runs again after a fault
-        bool may_plan = false;          // it waits, and has no plan under way
+        bool may_plan = false;          // it waits, has no plan under way, and nothing of it runs
         std::vector<std::string> holds; // by its plan
         std::vector<std::string> had;   // of the start before the one it waits for
     };
     std::map<base::JobId, Gang> gangs;
     std::set<std::string, std::less<>> unfit; // hosts that may get no gang, whatever the queue says
 };
-DispatchFacts dispatch_facts(const State& state, base::Time now);
+DispatchFacts dispatch_facts(const State& state, const Policy& policy, base::Time now);
 
 class Dispatcher {
 public:

@@ -172,7 +172,7 @@ base::Expected<RmQueue> Driver::read_queue(ResourceManager& rm) {
 // Right after a reading, by which it places.
 void Driver::dispatch(std::unique_lock<std::mutex>& lock) {
     if (!rm_.places_gangs() || !placing_) return;
-    const auto facts = dispatch_facts(state_, base::now());
+    const auto facts = dispatch_facts(state_, options_.policy, base::now());
     if (std::none_of(facts.gangs.begin(), facts.gangs.end(),
                      [](const auto& gang) { return gang.second.may_plan; }))
         return;

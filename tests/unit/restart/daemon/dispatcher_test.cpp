@@ -160,22 +160,62 @@ TEST_CASE("the state's gangs become facts") {
     job.rm.queue = job.rm.home = "gang";
     job.rm.restarts = 2;
     job.requeued_epoch = 1;
-    auto facts = restart::dispatch_facts(state, now);
+    auto facts = restart::dispatch_facts(state, restart::Policy(), now);
     CHECK(facts.gangs.at(JobId(5)).may_plan);
     CHECK(facts.gangs.at(JobId(5)).restart);
     CHECK(facts.gangs.at(JobId(5)).epoch == 2);
     CHECK(facts.gangs.at(JobId(5)).had.empty());
     job.ran_on = {"n003"};
     job.ran_epoch = 1;
-    CHECK(restart::dispatch_facts(state, now).gangs.at(JobId(5)).had == job.ran_on);
+    CHECK(restart::dispatch_facts(state, restart::Policy(), now).gangs.at(JobId(5)).had == job.ran_on);
     job.plan = restart::GangPlan{1, 2, {"n001"}, now, restart::GangStage::released, {}, 0};
-    facts = restart::dispatch_facts(state, now);
+    facts = restart::dispatch_facts(state, restart::Policy(), now);
     CHECK_FALSE(facts.gangs.at(JobId(5)).may_plan);
     CHECK(facts.gangs.at(JobId(5)).holds == std::vector<std::string>{"n001"});
     job.plan->stage = restart::GangStage::failed;
     job.plan->next_try = now + base::Duration(1'000);
-    CHECK_FALSE(restart::dispatch_facts(state, now).gangs.at(JobId(5)).may_plan);
-    CHECK(restart::dispatch_facts(state, now + base::Duration(1'000)).gangs.at(JobId(5)).may_plan);
+    CHECK_FALSE(restart::dispatch_facts(state, restart::Policy(), now).gangs.at(JobId(5)).may_plan);
+    CHECK(restart::dispatch_facts(state, restart::Policy(), now + base::Duration(1'000))
+              .gangs.at(JobId(5))
+              .may_plan);
     job.rm.home.clear();
-    CHECK(restart::dispatch_facts(state, now).gangs.empty()); // a job of another queue
+    CHECK(restart::dispatch_facts(state, restart::Policy(), now).gangs.empty()); // a job of another queue
+}
+
+TEST_CASE("a gang is placed anew once nothing of its last start can run") {
+    using base::Duration;
+    restart::State state;
+    auto& job = state.jobs[JobId(5)];
+    job.rm.id = JobId(5);
+    job.rm.uid = 1000;
+    job.rm.queue = job.rm.home = "gang";
+    job.left = now;
+    auto& host = state.hosts["n003"];
+    host.last_report = now;
+    host.kept[JobId(5)] = {0, 1000, restart::Kept::here, now};
+    restart::Policy policy;
+    policy.cut_off_after = Duration(20'000);
+    const auto may_plan = [&](Duration after) {
+        return restart::dispatch_facts(state, policy, now + after).gangs.at(JobId(5)).may_plan;
+    };
+    // The agent is heard: as long as it says so, half a minute at most.
+    CHECK_FALSE(may_plan(Duration(1'000)));
+    host.last_report = now + Duration(29'000);
+    CHECK_FALSE(may_plan(Duration(29'000)));
+    host.last_report = now + Duration(30'000);
+    CHECK(may_plan(Duration(30'000)));
+    host.kept.clear();
+    CHECK(may_plan(Duration(1'000)));
+    // It is silent: if it lives, it ends them as of a host that is cut off.
+    host.kept[JobId(5)] = {0, 1000, restart::Kept::here, now};
+    host.last_report = now;
+    host.lost = true;
+    CHECK_FALSE(may_plan(Duration(24'000)));
+    CHECK(may_plan(Duration(25'000)));
+    policy.cut_off_after = {};
+    CHECK(may_plan(Duration(4'000)));
+    // Another user's job of the same number, as before a new start of LSF's counting.
+    policy.cut_off_after = Duration(20'000);
+    job.rm.uid = 1001;
+    CHECK(may_plan(Duration(4'000)));
 }

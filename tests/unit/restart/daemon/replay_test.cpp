@@ -276,12 +276,12 @@ TEST_CASE("the events hold all of the policy") {
     const auto& [observe, percent, absolute, unit, leaf, pod, hour, report, silent, witness, group, window,
                  lost, lost_unit, racks, restart, mtbf, repair, lemon, prior, least, most, factor, save_min,
                  save_max, requeues, progress, horizon, requeue, start, ladders, every, share, confidence,
-                 idle, start_within, retry, words] = Policy();
+                 idle, start_within, cut_off, retry, words] = Policy();
     CHECK(observe);
     (void)std::tie(percent, absolute, unit, leaf, pod, hour, report, silent, witness, group, window, lost,
                    lost_unit, racks, restart, mtbf, repair, lemon, prior, least, most, factor, save_min,
                    save_max, requeues, progress, horizon, requeue, start, ladders, every, share, confidence,
-                   idle, start_within, retry, words);
+                   idle, start_within, cut_off, retry, words);
     const auto& [at_once, attempts, forget, relapse, clean, limit, resets, cycles, rungs] = ladders;
     (void)std::tie(at_once, attempts, forget, relapse, clean, limit, resets, cycles, rungs);
 }
