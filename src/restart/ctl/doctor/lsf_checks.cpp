@@ -32,6 +32,11 @@ constexpr std::array<Timing, 9> timings{{{"MBD_SLEEP_TIME", "lsb.params", 2},
                                          {"HOST_INACTIVITY_LIMIT", "lsf.cluster", 2},
                                          {"RETRY_LIMIT", "lsf.cluster", 1}}};
 
+// From the moment at which LSF calls a host unavail to UNKWN of its jobs, in seconds; of its table, too.
+constexpr double unavail_to_unknown = 12;
+// How much later than cut_off_after the processes have ended at which restartd looks for another place.
+constexpr double ends_within = 5;
+
 class LsfChecks {
 public:
     LsfChecks(const Facts& facts, bool this_host) : facts_(facts), lsf_(facts.lsf), this_host_(this_host) {}
@@ -51,6 +56,7 @@ public:
         run_queue();
         planned();
         timing();
+        cut_off();
         return std::move(found_);
     }
 
@@ -211,6 +217,38 @@ private:
             add("lsf.cluster_unread", Weight::note,
                 fmt::format("{}: the timing of lim is not known", lsf_.cluster_error),
                 "run it on the management host, with LSF_ENVDIR set");
+    }
+
+    double setting(const char* key, double otherwise) const {
+        const auto found = lsf_.timing.find(key);
+        const auto value = found == lsf_.timing.end() ? base::Expected<double>(otherwise)
+                                                      : base::parse_number(found->second);
+        return value ? *value : otherwise;
+    }
+
+    void cut_off() {
+        const auto after = std::chrono::duration<double>(facts_.conf.agent.cut_off_after).count();
+        if (after == 0) {
+            add("lsf.no_cut_off", Weight::warning,
+                "[agent] cut_off_after is 0: a host that is cut off ends nothing, and its jobs run there "
+                "and elsewhere at once",
+                "cut_off_after = \"20s\" in railyard.conf on all hosts");
+            return;
+        }
+        if (!lsf_.cluster_error.empty()) return;
+        const auto unknown =
+            setting("EXINTERVAL", 15) * (setting("HOST_INACTIVITY_LIMIT", 5) + setting("RETRY_LIMIT", 2)) +
+            unavail_to_unknown;
+        if (after + ends_within > unknown)
+            add("lsf.cut_off_late", Weight::note,
+                fmt::format(
+                    "[agent] cut_off_after is {:g} s: LSF starts a job whose first host is lost again "
+                    "after some {:g} s, but a gang waits until {:g} s, as a host that was cut off "
+                    "ends its processes then",
+                    after, unknown, after + ends_within),
+                fmt::format(
+                    "cut_off_after = \"{:g}s\" in railyard.conf on all hosts (railyard-lsf(7), TIMING)",
+                    std::max(unknown - ends_within, 1.0)));
     }
 
     const Facts& facts_;

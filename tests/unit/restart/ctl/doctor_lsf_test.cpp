@@ -29,6 +29,7 @@ Facts sound() {
     facts.conf.restartd.url = {"http://10.0.0.1:8917"};
     facts.conf.restartd.observe_only = false;
     facts.conf.restartd.user = "lsfadmin";
+    facts.conf.agent.cut_off_after = std::chrono::seconds(20);
     facts.conf.lsf.parking_queues = {"gang", "biggang"};
     facts.conf.lsf.run_queue = "gangrun";
     facts.nodes = {"n1", "n2"};
@@ -92,6 +93,15 @@ const std::vector<Mistake> mistakes = {
     {"lsf.slow", Weight::warning, "MBD_SLEEP_TIME = 10 (lsb.params: 2)",
      [](Facts& f) { f.lsf.timing["MBD_SLEEP_TIME"] = "10"; }},
     {"lsf.poll", Weight::warning, "2.5", [](Facts& f) { f.lsf.timing["ELIM_POLL_INTERVAL"] = "2.5"; }},
+    {"lsf.no_cut_off", Weight::warning, "cut_off_after is 0",
+     [](Facts& f) { f.conf.agent.cut_off_after = {}; }},
+    {"lsf.cut_off_late", Weight::note, "after some 27 s, but a gang waits until 65 s",
+     [](Facts& f) {
+         f.conf.agent.cut_off_after = std::chrono::seconds(60);
+         f.lsf.timing["EXINTERVAL"] = "5";
+         f.lsf.timing["HOST_INACTIVITY_LIMIT"] = "2";
+         f.lsf.timing["RETRY_LIMIT"] = "1";
+     }},
     {"lsf.cluster_unread", Weight::note, "timing of lim",
      [](Facts& f) { f.lsf.cluster_error = "lsf.cluster.y: gone"; }},
     {"fabric.lacks_nodes", Weight::warning, "hosts of LSF that", [](Facts& f) { f.fabric.hosts = {"n1"}; }},
