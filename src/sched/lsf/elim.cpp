@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/ioctl.h>
 #include <thread>
 #include <unistd.h>
 
@@ -20,8 +21,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// lim takes a line every 5 s: of more it would be told what was long ago.
+// lim takes a line every 5 s or so, one at a time: of lines that wait for it, it would be told what was long
+// ago, and later each time.
 constexpr auto every = 5s;
+constexpr auto look_again = 1s; // whether it has taken the last one
 constexpr base::Duration patience = 2s;
 // An agent that starts anew, or a page that was missed, changes nothing so soon.
 constexpr base::Duration counts_for = 30s;
@@ -71,6 +74,12 @@ bool write_all(std::string_view text) {
     return true;
 }
 
+// Where that cannot be known, as of a file, it counts as taken.
+bool is_taken() {
+    int unread = 0;
+    return ::ioctl(STDOUT_FILENO, FIONREAD, &unread) != 0 || unread <= 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -102,6 +111,7 @@ int main(int argc, char** argv) {
         if (!write_all(sched::lsf::elim_line(health.now(), wanted)))
             return once ? base::exit_usage : base::exit_done;
         if (once) return base::exit_done;
-        std::this_thread::sleep_until(due);
+        for (std::this_thread::sleep_until(due); !is_taken();)
+            std::this_thread::sleep_for(look_again);
     }
 }

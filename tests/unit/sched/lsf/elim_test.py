@@ -73,6 +73,7 @@ class Elim(unittest.TestCase):
 
     def test_lim_is_told_of_faults_and_of_their_end(self):
         self.agent()
+        slow = self.start([f"{BUILD}/elim.rail", "--config", self.conf], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         lim = self.start([f"{BUILD}/elim.rail", "--config", self.conf], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.until("2 health 100 planned 0\n", lim.stdout)
         self.gpus("0.lost=1\n")
@@ -81,6 +82,8 @@ class Elim(unittest.TestCase):
         lim.stdout.close()
         lim.stdout = None
         self.assertEqual(lim.wait(SECONDS), 0)
+        # Two more lines were due by then: none waits behind one that has not been taken.
+        self.assertEqual(os.read(slow.stdout.fileno(), 65536).count(b"\n"), 1)
 
     def test_without_an_agent_a_host_is_taken_last_and_never_closed(self):
         done = self.elim("--once")
