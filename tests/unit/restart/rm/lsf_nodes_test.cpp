@@ -18,6 +18,17 @@ TEST_CASE("a host is in use as long as LSF counts slots of it") {
     CHECK(nodes.in_use("n9")); // LSF does not name it
 }
 
+TEST_CASE("a host whose sbatchd answers before its lim is neither lost nor drained, and gets no gang yet") {
+    LsfNodes nodes;
+    nodes.take({{"n1", "closed_LIM", 8, 0}});
+    const auto node = nodes.node_of(nodes.rows().front());
+    CHECK_FALSE(nodes.is_lost("n1"));
+    CHECK_FALSE(node.drain);
+    CHECK_FALSE(node.down);
+    CHECK_FALSE(node.not_responding);
+    CHECK(node.use == base::HostState::drained);
+}
+
 TEST_CASE("the note of a host's opening is no drain when the host is lost") {
     const base::Time now(base::Duration(1'790'000'000'000));
     constexpr base::Duration age(30'000);

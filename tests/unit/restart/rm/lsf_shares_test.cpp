@@ -1,5 +1,5 @@
-// Fairshare in LSF's own words. Made by hand: by IBM's pages of LSF 10.1 and by volclava's source, of which
-// no output with fairshare was recorded.
+// Fairshare in LSF's own words. Made by hand: by IBM's pages of LSF 10.1, by volclava's source, and as an
+// engine of it printed two users.
 
 #include "restart/rm/lsf_shares.hpp"
 
@@ -82,6 +82,16 @@ TEST_CASE("fewer columns, and a queue's own factor") {
     CHECK(gang.per_slot == 5);
     CHECK(gang.accounts ==
           std::vector<ShareAccount>{{{"alice"}, 2, 0.074, 8}, {{"averyveryverylongname"}, 1, 0.333, 0}});
+}
+
+TEST_CASE("shares as an engine prints them") {
+    const auto gang = read_shares("QUEUE: gang\n  -- gangs\n\nSCHEDULING POLICIES:  FAIRSAHRE\n"
+                                  "USER_SHARES:  [default,1]\n\nSHARE_INFO_FOR: gang/\n"
+                                  "USER/GROUP      SHARES    PRIORITY   STARTED    CPU_TIME  RUN_TIME\n"
+                                  " bob                 1       0.020        16         0.4         0\n"
+                                  " alice               1       0.020        16         4.5         0\n\n")
+                          .at("gang");
+    CHECK(gang.accounts == std::vector<ShareAccount>{{{"bob"}, 1, 0.020, 16}, {{"alice"}, 1, 0.020, 16}});
 }
 
 TEST_CASE("what is no share is passed over") {
