@@ -89,7 +89,7 @@ void Course::take(const Signalled& signalled) {
 void Course::take(const Passed&) {
     switch (phase_) {
     case Phase::ending:
-        if (now_ - since_ < rules_.end_grace) return;
+        if (now_ - since_ < (order_ && order_->lost ? rules_.lost_grace : rules_.end_grace)) return;
         since_ = now_;
         commands_.emplace_back(Say{"the step does not end: it is killed"});
         commands_.emplace_back(End{true});

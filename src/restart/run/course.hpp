@@ -35,7 +35,8 @@ struct Rules {
     base::Duration order_wait{5'000};   // for restartd's choice of hosts, when it knows of the step's end
     base::Duration unheard_wait{1'500}; // and when it does not
     base::Duration suspicion_most{60'000};
-    base::Duration end_grace{10'000};     // from the request to end to the kill
+    base::Duration end_grace{10'000};     // from the request to end to the kill,
+    base::Duration lost_grace{1'000};     // of a step that a host has lost, which mpirun waits for
     base::Duration requeue_wait{20'000};  // for restartd to requeue the job,
     base::Duration requeued_wait{60'000}; // and for Slurm to end this start of it
 };

@@ -182,6 +182,7 @@ struct RunOrder {
     std::uint32_t launch = 0; // the one to end; with any other one railrun does nothing
     std::string hosts;        // of the next one, in the order of ranks
     std::string incident;     // why
+    bool lost = false;        // a host of this launch is: what waits for it never ends by itself
     bool operator==(const RunOrder&) const = default;
 };
 

@@ -67,6 +67,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RunOrder> auto& order
     codec("launch", order.launch);
     codec("hosts", order.hosts, longest_host_list);
     codec("incident", order.incident, 64);
+    codec.maybe("lost", order.lost);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<NcclWord> auto& word) {

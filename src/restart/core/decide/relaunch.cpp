@@ -173,7 +173,11 @@ std::optional<RunOrder> order_for(const State& state, const JobState& job) {
     if (leaving.empty()) return {};
     const auto ranks = replaced(state, job, leaving);
     if (!ranks) return {};
-    return RunOrder{job.run->launch, base::fold_hostlist(*ranks), incident};
+    const bool lost = std::any_of(leaving.begin(), leaving.end(), [&](const std::string& name) {
+        const auto host = state.hosts.find(name);
+        return host != state.hosts.end() && counts_as_lost(host->second);
+    });
+    return RunOrder{job.run->launch, base::fold_hostlist(*ranks), incident, lost};
 }
 
 bool suspects(const State& state, const RunState& run) {

@@ -95,6 +95,23 @@ TEST_CASE("the commit that a job was asked for goes on to the order in the same 
     CHECK(restart::reply_to(world.state(), report).jobs.empty());
 }
 
+TEST_CASE("an order tells that a host is lost, whose launcher waits for it") {
+    World world(16, 4);
+    world.follows_orders = false;
+    const Gang gang(world);
+    bool lost = false;
+    world.power_off("n001");
+    for (int second = 0; second < 20 && !lost; ++second) {
+        world.run(1);
+        restart::Report report;
+        report.host = "n005";
+        report.jobs.push_back({gang.job, 0, world.job(gang.job).uid, {}, world.run_of(gang.job)});
+        const auto reply = restart::reply_to(world.state(), report);
+        lost = !reply.jobs.empty() && reply.jobs[0].order && reply.jobs[0].order->lost;
+    }
+    CHECK(lost);
+}
+
 TEST_CASE("two hosts lost at once are left by one order") {
     World world(16, 4);
     const Gang gang(world);

@@ -196,6 +196,14 @@ TEST_CASE("a launcher that does not end is killed") {
     CHECK(trip.feed(Ended{137}) == "look launch:n1,n2,n3,n5");
 }
 
+TEST_CASE("a launcher that has lost a host is killed at once, as it may wait for it for ever") {
+    Trip trip;
+    trip.advise({true, false, RunOrder{0, "n[1-3],n5", "i-7", true}});
+    CHECK(trip.pass(900ms).empty());
+    CHECK(trip.pass(200ms) == "kill");
+    CHECK(trip.feed(Ended{137}) == "look launch:n1,n2,n3,n5");
+}
+
 TEST_CASE("an order that cannot be followed is said once, and railrun chooses itself") {
     for (const char* hosts : {"n[1-3],n9", "n[1-3],n3", "n[1-3]", "n[1-"}) {
         Trip trip;

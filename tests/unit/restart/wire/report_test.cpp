@@ -282,7 +282,7 @@ TEST_CASE("what railrun runs and what it is to do come as they went, and name ho
     CHECK_THAT(refused<Report>(with("n[1-4]", "", body)), Catch::StartsWith("jobs[1].run: hosts"));
 
     Reply reply;
-    reply.jobs.push_back({13, 0, 37.5, {}, {}, restart::RunOrder{2, "n[1-3],n5", "i-7"}, true});
+    reply.jobs.push_back({13, 0, 37.5, {}, {}, restart::RunOrder{2, "n[1-3],n5", "i-7", true}, true});
     const auto again = Reply::from_json(reply.to_json());
     REQUIRE(again);
     CHECK(*again == reply);
