@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <optional>
+#include <poll.h>
 #include <string>
 #include <string_view>
 #include <sys/ioctl.h>
@@ -74,8 +75,11 @@ bool write_all(std::string_view text) {
     return true;
 }
 
-// Where that cannot be known, as of a file, it counts as taken.
+// Whether the next line may be written. Where it cannot be known, as of a file, it may; and where lim has
+// gone, which writing tells, though what it has not taken stays in the pipe.
 bool is_taken() {
+    pollfd lim{STDOUT_FILENO, 0, 0};
+    if (::poll(&lim, 1, 0) > 0) return true;
     int unread = 0;
     return ::ioctl(STDOUT_FILENO, FIONREAD, &unread) != 0 || unread <= 0;
 }
