@@ -58,6 +58,9 @@ struct AgentConf {
     bool nccl_ras{};
     Duration cut_off_after{};
 };
+// So long after cut_off_after a host that is cut off has ended its jobs' processes: its agent's last looks
+// around, and the end of what it ends. Until then no gang that ran there starts elsewhere.
+constexpr Duration cut_off_ends{5'000};
 
 struct FabricwatchdConf {
     Duration interval{};

@@ -15,8 +15,6 @@ namespace {
 // A report and a reading of the resource manager that are so far apart did not cross.
 constexpr base::Duration apart{2'000};
 
-// What an agent's last looks around take, and the end of what it ends.
-constexpr base::Duration ends_within{5'000};
 // As long as LSF lets a job take to save on its signals; what has not ended by then may hang for ever.
 constexpr base::Duration awaited{30'000};
 
@@ -46,6 +44,16 @@ bool lost_its_head(const State& state, const JobState& job, base::Time now) {
     if (rm.phase != JobPhase::running || !rm.restart.value_or(false) || rm.nodes.empty()) return false;
     const auto first = state.hosts.find(rm.nodes.front());
     return first != state.hosts.end() && first->second.lost && first->second.lost_at + apart <= now;
+}
+
+// What is left over of gangs: call(host's name, host, gang) for each host and each gang of which processes
+// still run there.
+template <class Call> void each_left_over(const State& state, const Call& call) {
+    for (const auto& [name, host] : state.hosts)
+        for (const auto& [id, kept] : host.kept)
+            if (const auto* job = job_of(state, id, kept);
+                kept.kept == Kept::here && job != nullptr && is_elsewhere(*job, name))
+                call(name, host, *job);
 }
 
 std::string place_of(const HostState& host) {
@@ -97,11 +105,7 @@ std::vector<JobEnd> ends_for(const State& state, const Report& report) {
 
 std::set<std::string> hosts_with_left_overs(const State& state) {
     std::set<std::string> hosts;
-    for (const auto& [name, host] : state.hosts)
-        for (const auto& [id, kept] : host.kept)
-            if (const auto* job = job_of(state, id, kept);
-                kept.kept == Kept::here && job != nullptr && is_elsewhere(*job, name))
-                hosts.insert(name);
+    each_left_over(state, [&](const std::string& name, const auto&, const auto&) { hosts.insert(name); });
     return hosts;
 }
 
@@ -110,14 +114,12 @@ std::set<base::JobId> gangs_not_ended(const State& state, const Policy& policy, 
         if (!host.last_report) return false;
         const auto silent = now - *host.last_report;
         if (!host.lost && silent <= policy.silent) return job.left && now - *job.left < awaited;
-        return policy.cut_off_after > base::Duration{0} && silent < policy.cut_off_after + ends_within;
+        return policy.cut_off_after > base::Duration{0} && silent < policy.cut_off_after + base::cut_off_ends;
     };
     std::set<base::JobId> gangs;
-    for (const auto& [name, host] : state.hosts)
-        for (const auto& [id, kept] : host.kept)
-            if (const auto* job = job_of(state, id, kept);
-                kept.kept == Kept::here && job != nullptr && is_elsewhere(*job, name) && may_run(host, *job))
-                gangs.insert(id);
+    each_left_over(state, [&](const auto&, const HostState& host, const JobState& job) {
+        if (may_run(host, job)) gangs.insert(job.rm.id);
+    });
     return gangs;
 }
 

@@ -34,8 +34,6 @@ constexpr std::array<Timing, 9> timings{{{"MBD_SLEEP_TIME", "lsb.params", 2},
 
 // From the moment at which LSF calls a host unavail to UNKWN of its jobs, in seconds; of its table, too.
 constexpr double unavail_to_unknown = 12;
-// How much later than cut_off_after the processes have ended at which restartd looks for another place.
-constexpr double ends_within = 5;
 
 class LsfChecks {
 public:
@@ -227,7 +225,8 @@ private:
     }
 
     void cut_off() {
-        const auto after = std::chrono::duration<double>(facts_.conf.agent.cut_off_after).count();
+        const auto after = base::to_seconds(facts_.conf.agent.cut_off_after);
+        const auto ends_within = base::to_seconds(base::cut_off_ends);
         if (after == 0) {
             add("lsf.no_cut_off", Weight::warning,
                 "[agent] cut_off_after is 0: a host that is cut off ends nothing, and its jobs run there "
