@@ -199,7 +199,7 @@ private:
                 for (const auto h : fields_[f].kinds[k].hosts)
                     allowed[h] = 1;
         }
-        const Loads narrowed(loads_.index(), loads_.snapshot(), loads_.request(), &allowed);
+        const Loads narrowed(loads_.index(), loads_.snapshot(), loads_.request(), &allowed, loads_.keeps());
         auto tried = search_tier(narrowed, found_.tier, budget_, {found_.pods, found_.units});
         if (!tried || tried->pods != found_.pods || tried->units != found_.units ||
             tried->domains != found_.domains)

@@ -29,7 +29,7 @@ std::vector<std::uint32_t> keepable(const Loads& loads) {
     std::vector<std::uint32_t> hosts;
     for (const auto h : loads.request().had)
         if (loads.candidate(h)) hosts.push_back(h);
-    std::sort(hosts.begin(), hosts.end());
+    if (!std::is_sorted(hosts.begin(), hosts.end())) std::sort(hosts.begin(), hosts.end());
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     return hosts;
 }
@@ -84,8 +84,8 @@ private:
     std::vector<std::uint32_t> units_, pods_;
 };
 
-// The same number of hosts of each unit, those that can be kept first. Health cannot suffer, rails may: then
-// the first choice stands.
+// The same number of hosts of each unit, those that can be kept first, as these loads prefer them. Health
+// cannot suffer, rails may: then the first choice stands.
 void prefer_kept(const Loads& loads, Found& found) {
     auto other = found;
     fill_hosts(loads, other);
@@ -104,7 +104,6 @@ void prefer_kept(const Loads& loads, Found& found) {
 std::optional<Found> search_with_all(const Loads& loads, const std::vector<std::uint32_t>& kept,
                                      Budget& budget) {
     auto request = loads.request();
-    request.had.clear();
     request.required.insert(request.required.end(), kept.begin(), kept.end());
     const Loads all(loads.index(), loads.snapshot(), request);
     if (all.required() > request.nodes) return std::nullopt;
@@ -126,33 +125,33 @@ std::optional<Found> search_with_penalty(const Loads& loads, Budget& budget) {
 
 std::uint32_t moved_hosts(const Request& request, const std::vector<std::uint32_t>& hosts) {
     if (request.had.empty()) return 0;
-    auto had = request.had;
-    std::sort(had.begin(), had.end());
-    return static_cast<std::uint32_t>(std::count_if(hosts.begin(), hosts.end(), [&](std::uint32_t h) {
-        return !std::binary_search(had.begin(), had.end(), h);
-    }));
+    std::vector<std::uint8_t> had(*std::max_element(request.had.begin(), request.had.end()) + std::size_t{1},
+                                  0);
+    for (const auto h : request.had)
+        had[h] = 1;
+    return static_cast<std::uint32_t>(std::count_if(
+        hosts.begin(), hosts.end(), [&](std::uint32_t h) { return h >= had.size() || had[h] == 0; }));
 }
 
 std::optional<Found> search_keeping(const Loads& loads, Budget& budget) {
-    auto request = loads.request();
-    request.had.clear();
-    auto best = search(Loads(loads.index(), loads.snapshot(), request), budget);
+    auto best = search(loads, budget);
     if (!best) return best;
     const auto kept = keepable(loads);
     best->moved = moved_hosts(loads.request(), best->hosts);
     const KeptCounts counts(loads, kept);
     const auto least = counts.least_moved(*best);
     if (best->moved == least) return best;
-    if (!loads.keeps()) {
+    const Loads keeping(loads.index(), loads.snapshot(), loads.request(), nullptr, true);
+    if (!keeping.keeps()) {
         budget.cut();
         return best;
     }
-    prefer_kept(loads, *best);
+    prefer_kept(keeping, *best);
     if (best->moved == least) return best; // and in all other terms it is as good as without them
     const auto bar = bar_of(*best);
     if (counts.may_keep_all(*best))
         if (auto all = search_with_all(loads, kept, budget); all && bar_of(*all) <= bar) return all;
-    if (auto other = search_with_penalty(loads, budget); other && order_of(*other) < order_of(*best))
+    if (auto other = search_with_penalty(keeping, budget); other && order_of(*other) < order_of(*best))
         best = std::move(other);
     return best;
 }

@@ -11,7 +11,7 @@
 namespace sched {
 
 Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
-             const std::vector<std::uint8_t>* allowed)
+             const std::vector<std::uint8_t>* allowed, bool keep)
     : index_(index), snapshot_(snapshot), request_(request), units_(index.units.size()),
       pod_candidates_(index.pods.size(), 0), pod_quanta_(index.pods.size(), 0),
       steps_(steps_of(index, request)) {
@@ -34,7 +34,7 @@ Loads::Loads(const PlacementIndex& index, const Snapshot& snapshot, const Reques
         pod_required_.assign(index.pods.size(), 0);
     }
     if (const auto most = std::max(request.nodes, request.most);
-        !request.had.empty() && most <= most_to_keep) {
+        keep && !request.had.empty() && most <= most_to_keep) {
         kept_.assign(hosts, 0);
         for (const auto h : request.had)
             kept_[h] = 1;
@@ -159,17 +159,25 @@ void Loads::count_unsound(std::uint32_t unit) {
 void Loads::count_all(std::uint32_t unit) {
     const auto& part = index_.units[unit];
     auto& load = units_[unit];
+    const auto before = impaired_.size();
+    if (!impaired_first_.empty()) impaired_.resize(before + part.size);
+    auto* next = impaired_.data() + before;
+    // Added up without a branch, as above.
     for (auto i = part.first; i < part.first + part.size; ++i) {
         const auto h = index_.order[i];
-        const bool is_free = free(h), in = candidate(h);
-        load.free += is_free ? 1 : 0;
-        load.candidates += in ? 1 : 0;
-        if (!wanted_.empty()) load.required += in && wanted_[h] != 0 ? 1 : 0;
-        if (request_.shared) load.mixed += in && snapshot_.states[h] == HostState::mixed ? 1 : 0;
-        if (!in || !is_impaired(h)) continue;
-        ++load.impaired;
-        impaired_.push_back(h);
+        const std::uint32_t is_free = free(h) ? 1 : 0, in = candidate(h) ? 1 : 0;
+        load.free += is_free;
+        load.candidates += in;
+        load.required += in & (wanted_.empty() ? 0U : wanted_[h]);
+        load.mixed += in & static_cast<std::uint32_t>(snapshot_.states[h] == HostState::mixed);
+        if (impaired_first_.empty()) continue;
+        const std::uint32_t weak = snapshot_.health.empty() ? 0 : snapshot_.health[h] < 1;
+        const auto counts = in & (weak | (kept_.empty() ? 0U : kept_[h] ^ 1U));
+        load.impaired += counts;
+        *next = h;
+        next += counts;
     }
+    if (!impaired_first_.empty()) impaired_.resize(before + load.impaired);
 }
 
 std::uint32_t Loads::avoidance(std::uint32_t host) const {

@@ -36,9 +36,9 @@ struct Share {
 class Loads {
 public:
     // The four are referred to and must outlive this. `allowed` (by host; null: all) narrows the candidates
-    // further without changing what is free.
+    // further without changing what is free. `keep`: Request::had is looked at (penalty).
     Loads(const PlacementIndex& index, const Snapshot& snapshot, const Request& request,
-          const std::vector<std::uint8_t>* allowed = nullptr);
+          const std::vector<std::uint8_t>* allowed = nullptr, bool keep = false);
 
     // `base` without these candidates, none of them required, which are free for other jobs: they count as
     // left behind. Costs what a copy does.
@@ -93,14 +93,14 @@ public:
     bool is_required(std::uint32_t host) const { return required_ != 0 && wanted_[host] != 0; }
     std::uint32_t avoidance(std::uint32_t host) const;
 
-    // What the search adds up and keeps least in place of avoidance: the same where Request::had is empty,
-    // else avoidance · penalty_scale() + 1 for a host that is not of it. A gang has fewer hosts than the
-    // scale, so that one sum orders first by avoidance, then by the hosts that are not kept.
+    // What the search adds up and keeps least in place of avoidance: the same where Request::had is not
+    // looked at, else avoidance · penalty_scale() + 1 for a host that is not of it. A gang has fewer hosts
+    // than the scale, so that one sum orders first by avoidance, then by the hosts that are not kept.
     std::uint32_t penalty(std::uint32_t host) const {
         return avoidance(host) * scale_ + (kept_.empty() || kept_[host] != 0 ? 0 : 1);
     }
     std::uint32_t penalty_scale() const { return scale_; }
-    bool keeps() const { return !kept_.empty(); } // Request::had is looked at
+    bool keeps() const { return !kept_.empty(); }      // Request::had is looked at
     std::uint32_t most_penalty() const {
         return (snapshot_.health.empty() ? 0 : avoidance_unit * scale_) + (kept_.empty() ? 0 : 1);
     }

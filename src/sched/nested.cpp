@@ -270,7 +270,7 @@ private:
     std::optional<Found> among_few_idle() {
         const auto allowed = with_few_idle(loads_, 0, static_cast<std::uint32_t>(index_.pods.size()));
         if (!allowed) return std::nullopt;
-        const Loads narrowed(index_, loads_.snapshot(), loads_.request(), &*allowed);
+        const Loads narrowed(index_, loads_.snapshot(), loads_.request(), &*allowed, loads_.keeps());
         if (narrowed.idle_bound()) return std::nullopt;
         auto found = search_nested(narrowed, tier_, budget_, [] { return std::optional<Found>(); });
         if (!found) return found;

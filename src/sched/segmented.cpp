@@ -325,7 +325,7 @@ std::optional<Found> among_few_idle(const Loads& loads, Tier tier, Pods pods, Bu
     const auto allowed = with_few_idle(loads, pods.first, pods.size);
     if (!allowed) return std::nullopt;
     budget.spend(8 * loads.index().order.size());
-    const Loads narrowed(loads.index(), loads.snapshot(), loads.request(), &*allowed);
+    const Loads narrowed(loads.index(), loads.snapshot(), loads.request(), &*allowed, loads.keeps());
     auto found = search_tier(narrowed, tier, budget);
     if (!found) return found;
     found->idle.clear();
