@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 
 namespace sched {
 namespace {
@@ -218,19 +219,25 @@ private:
 
 } // namespace
 
+std::vector<std::uint32_t> telling_hosts(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
+                                         Tier tier) {
+    if (tier == everywhere) return hosts;
+    std::vector<std::uint32_t> telling;
+    bool regular = false;
+    for (const auto h : hosts) {
+        if (!index.irregular(h, tier) && std::exchange(regular, true)) continue;
+        telling.push_back(h);
+    }
+    return telling;
+}
+
 std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
                                Tier tier) {
-    if (tier != everywhere &&
-        std::none_of(hosts.begin(), hosts.end(), [&](std::uint32_t h) { return index.elsewhere(h, tier); })) {
-        std::uint64_t lacked = 0; // all other rails meet where most do
-        for (const auto h : hosts)
-            lacked |= index.differs(h, tier);
-        return static_cast<std::uint32_t>(std::popcount(lacked));
-    }
+    const auto telling = telling_hosts(index, hosts, tier);
     std::uint32_t misaligned = 0;
     for (std::uint32_t rail = 0; rail < index.rails; ++rail) {
-        const int first = index.meeting(hosts.front(), rail, tier);
-        const bool aligned = first >= 0 && std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t h) {
+        const int first = index.meeting(telling.front(), rail, tier);
+        const bool aligned = first >= 0 && std::all_of(telling.begin(), telling.end(), [&](std::uint32_t h) {
                                  return index.meeting(h, rail, tier) == first;
                              });
         if (!aligned) ++misaligned;

@@ -9,6 +9,11 @@
 
 namespace sched {
 
+// Of the hosts of one part of the tier those that tell which rails meet there, in their order: all irregular
+// ones, and the first of the others, whose rails meet at the same places.
+std::vector<std::uint32_t> telling_hosts(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
+                                         Tier tier);
+
 // Rails whose HCAs do not all meet within the tier, over these hosts; a missing HCA meets nothing.
 std::uint32_t misaligned_rails(const PlacementIndex& index, const std::vector<std::uint32_t>& hosts,
                                Tier tier);

@@ -15,6 +15,7 @@ Tier widest_tier(Span span) {
 
 void fill_hosts(const Loads& loads, Found& found) {
     found.hosts.clear();
+    found.hosts.reserve(loads.request().nodes + loads.index().largest_unit);
     for (const auto& share : found.shares)
         loads.take(share, found.hosts);
     if (!found.shares.empty()) return;

@@ -1,5 +1,6 @@
 #include "sched/reasons.hpp"
 
+#include "sched/align.hpp"
 #include "sched/fit.hpp"
 #include "sched/nested_fit.hpp"
 #include "sched/segments.hpp"
@@ -8,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace sched {
 namespace {
@@ -211,10 +214,10 @@ public:
     std::vector<std::string> sentences() const {
         std::vector<std::string> out{where()};
         if (loads_.required() > 0) {
-            std::vector<std::string> names;
-            for (const auto h : found_.hosts)
-                if (loads_.is_required(h)) names.push_back(fabric_.hosts[h].name);
-            out.push_back(fmt::format("{} in, as required", listed(names)));
+            std::vector<std::uint32_t> hosts;
+            std::copy_if(found_.hosts.begin(), found_.hosts.end(), std::back_inserter(hosts),
+                         [&](auto h) { return loads_.is_required(h); });
+            out.push_back(fmt::format("{} in, as required", names(hosts)));
         }
         if (found_.domains > 0) out.push_back(domains());
         if (index_.rails > 0 && nodes_ > 1) out.push_back(rails());
@@ -229,20 +232,22 @@ private:
         return nodes_ == 1 ? fabric_.hosts[found_.hosts.front()].name : fmt::format("all {} nodes", nodes_);
     }
 
+    std::string names(const std::vector<std::uint32_t>& hosts) const {
+        return listed(hosts.size(), [&](std::size_t i) { return fabric_.hosts[hosts[i]].name; });
+    }
+
     // "su1 32, su2 8": where the nodes are, by unit or by pod.
     std::string shares(bool by_pod) const {
-        std::vector<std::string> names;
+        std::vector<std::pair<std::string_view, std::uint32_t>> parts;
         for (std::size_t i = 0; i < found_.taken.size();) {
-            const auto pod = index_.units[found_.taken[i].first].pod;
-            std::uint32_t count = 0;
-            const auto unit = found_.taken[i].first;
+            const auto& unit = index_.units[found_.taken[i].first];
+            parts.emplace_back(by_pod ? index_.pods[unit.pod].name : unit.name, 0);
             do
-                count += found_.taken[i++].second;
-            while (by_pod && i < found_.taken.size() && index_.units[found_.taken[i].first].pod == pod);
-            names.push_back(
-                fmt::format("{} {}", by_pod ? index_.pods[pod].name : index_.units[unit].name, count));
+                parts.back().second += found_.taken[i++].second;
+            while (by_pod && i < found_.taken.size() && index_.units[found_.taken[i].first].pod == unit.pod);
         }
-        return listed(names);
+        return listed(parts.size(),
+                      [&](std::size_t i) { return fmt::format("{} {}", parts[i].first, parts[i].second); });
     }
 
     // Why nothing smaller: "no unit has 40 free nodes; the fullest, su1, has 32".
@@ -296,8 +301,9 @@ private:
                                                  : fmt::format("all {} rails are", index_.rails),
                                within);
         std::vector<std::string> off;
+        const auto telling = telling_hosts(index_, found_.hosts, found_.tier);
         for (std::uint32_t rail = 0; rail < index_.rails; ++rail)
-            if (const auto host = off_rail(rail); !host.empty())
+            if (const auto host = off_rail(telling, rail); !host.empty())
                 off.push_back(fmt::format("rail {} ({})", rail, host));
         return fmt::format("{} of {} rails are aligned within {}; not {}", index_.rails - found_.misaligned,
                            index_.rails, within, listed(off));
@@ -322,43 +328,45 @@ private:
         return text;
     }
 
-    // The first host whose HCA keeps a rail from being aligned; empty when it is.
-    std::string off_rail(std::uint32_t rail) const {
+    // The first of the telling hosts whose HCA keeps a rail from being aligned; empty when it is.
+    std::string off_rail(const std::vector<std::uint32_t>& hosts, std::uint32_t rail) const {
         const auto meeting = [&](std::uint32_t h) { return index_.meeting(h, rail, found_.tier); };
-        const auto missing =
-            std::find_if(found_.hosts.begin(), found_.hosts.end(), [&](auto h) { return meeting(h) < 0; });
-        if (missing != found_.hosts.end()) return fmt::format("{} has none", fabric_.hosts[*missing].name);
-        const auto first = meeting(found_.hosts.front());
-        const auto other = std::find_if(found_.hosts.begin(), found_.hosts.end(),
-                                        [&](auto h) { return meeting(h) != first; });
-        if (other == found_.hosts.end()) return {};
-        return fmt::format("{} and {} are apart", fabric_.hosts[found_.hosts.front()].name,
+        const auto missing = std::find_if(hosts.begin(), hosts.end(), [&](auto h) { return meeting(h) < 0; });
+        if (missing != hosts.end()) return fmt::format("{} has none", fabric_.hosts[*missing].name);
+        const auto first = meeting(hosts.front());
+        const auto other =
+            std::find_if(hosts.begin(), hosts.end(), [&](auto h) { return meeting(h) != first; });
+        if (other == hosts.end()) return {};
+        return fmt::format("{} and {} are apart", fabric_.hosts[hosts.front()].name,
                            fabric_.hosts[*other].name);
     }
 
     std::string impaired() const {
-        std::vector<std::string> names;
-        for (const auto h : found_.hosts)
-            if (loads_.avoidance(h) > 0)
-                names.push_back(fmt::format("{} {:.2f}", fabric_.hosts[h].name, loads_.snapshot().health[h]));
+        std::vector<std::uint32_t> hosts;
+        std::copy_if(found_.hosts.begin(), found_.hosts.end(), std::back_inserter(hosts),
+                     [&](auto h) { return loads_.avoidance(h) > 0; });
+        const auto named = listed(hosts.size(), [&](std::size_t i) {
+            return fmt::format("{} {:.2f}", fabric_.hosts[hosts[i]].name, loads_.snapshot().health[hosts[i]]);
+        });
         return fmt::format("{} of reduced health in ({}): too few sound ones in so small a part",
-                           plural(names.size(), "host"), listed(names));
+                           plural(hosts.size(), "host"), named);
     }
 
     // "3 of the 4 nodes it had before; new to it is n9".
     std::string kept() const {
-        auto had = loads_.request().had;
-        std::sort(had.begin(), had.end());
-        had.erase(std::unique(had.begin(), had.end()), had.end());
-        std::vector<std::string> fresh;
-        for (const auto h : found_.hosts)
-            if (!std::binary_search(had.begin(), had.end(), h)) fresh.push_back(fabric_.hosts[h].name);
+        std::vector<std::uint8_t> had(fabric_.hosts.size(), 0);
+        std::size_t distinct = 0;
+        for (const auto h : loads_.request().had)
+            distinct += std::exchange(had[h], 1) == 0 ? 1 : 0;
+        std::vector<std::uint32_t> fresh;
+        std::copy_if(found_.hosts.begin(), found_.hosts.end(), std::back_inserter(fresh),
+                     [&](auto h) { return had[h] == 0; });
         const auto stayed = found_.hosts.size() - fresh.size();
-        auto text = stayed == had.size()
-                        ? fmt::format("all of the {} it had before", plural(had.size(), "node"))
-                        : fmt::format("{} of the {} it had before", stayed, plural(had.size(), "node"));
+        auto text = stayed == distinct
+                        ? fmt::format("all of the {} it had before", plural(distinct, "node"))
+                        : fmt::format("{} of the {} it had before", stayed, plural(distinct, "node"));
         if (!fresh.empty() && stayed > 0)
-            text += fmt::format("; new to it {} {}", fresh.size() == 1 ? "is" : "are", listed(fresh));
+            text += fmt::format("; new to it {} {}", fresh.size() == 1 ? "is" : "are", names(fresh));
         return text;
     }
 

@@ -11,14 +11,18 @@ std::string plural(std::uint64_t count, std::string_view noun) {
 }
 
 std::string listed(const std::vector<std::string>& names) {
+    return listed(names.size(), [&](std::size_t i) { return names[i]; });
+}
+
+std::string listed(std::size_t count, const std::function<std::string(std::size_t)>& name_of) {
     constexpr std::size_t most = 4;
     std::string out;
-    const auto shown = names.size() > most + 1 ? most : names.size();
+    const auto shown = count > most + 1 ? most : count;
     for (std::size_t i = 0; i < shown; ++i) {
-        if (i > 0) out += i + 1 == names.size() ? " and " : ", ";
-        out += names[i];
+        if (i > 0) out += i + 1 == count ? " and " : ", ";
+        out += name_of(i);
     }
-    if (shown < names.size()) out += fmt::format(" and {} more", names.size() - shown);
+    if (shown < count) out += fmt::format(" and {} more", count - shown);
     return out;
 }
 
