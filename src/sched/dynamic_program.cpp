@@ -447,9 +447,14 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const G
         return DynamicProgram<V>(loads, fields, of, single, swaps, budget).solve();
     };
     const auto all = std::is_same_v<V, Narrow> && alike(loads, plan.groups) ? 0 : plan.swaps();
-    if (single || all == 0 || loads.required() != 0 ||
-        (!goal.hard && DynamicProgram<V>::bytes(plan, all) < few_bytes))
+    if (single || all == 0 || loads.required() != 0) return exchanging(all, plan);
+    if (!goal.hard && DynamicProgram<V>::bytes(plan, all) < few_bytes) {
+        if (all >= few_swaps && fields.avoidance == fields.units) { // nothing has to be avoided
+            auto one = exchanging(1, plan);
+            if (!one || reached(one->cost, goal)) return one;
+        }
         return exchanging(all, plan);
+    }
 
     // One group or two exchanged are nearly always enough, and cost a fraction of all.
     Narrowing narrowing(loads, plan, goal.units, budget);

@@ -99,6 +99,17 @@ std::uint32_t fewest_units(const Loads& loads, std::uint32_t p, std::vector<std:
     return units;
 }
 
+// What the units of a pod are to simple loads.
+std::vector<std::uint32_t> looks(const Loads& loads, std::uint32_t p) {
+    const auto& pod = loads.index().pods[p];
+    std::vector<std::uint32_t> units;
+    units.reserve(pod.size);
+    for (auto u = pod.first; u < pod.first + pod.size; ++u)
+        units.push_back(loads.unit(u).quanta * 2 + (loads.unit(u).whole ? 1 : 0));
+    std::sort(units.begin(), units.end());
+    return units;
+}
+
 std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget& budget) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> fitting; // pod, fewest units
     std::vector<std::uint32_t> scratch;
@@ -112,14 +123,21 @@ std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget
     if (fewest > limits.units) return best;
     std::stable_sort(fitting.begin(), fitting.end(),
                      [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::vector<std::vector<std::uint32_t>> tried;
     for (const auto& [p, units] : fitting) {
         if (best && units > best->units) break;
         if (best && budget.left() == 0) {
             budget.cut();
             break;
         }
+        if (loads.simple()) { // another that looks so holds nothing better
+            auto look = looks(loads, p);
+            if (std::find(tried.begin(), tried.end(), look) != tried.end()) continue;
+            tried.push_back(std::move(look));
+        }
         if (auto choice = choose(loads, units_of_pod(loads, p), true, limits, budget))
             keep_better(best, from_choice(std::move(*choice), one_pod, 1));
+        if (best && best->avoidance == 0 && best->broken == 0 && best->left <= limits.left) break;
     }
     return best;
 }
