@@ -207,44 +207,31 @@ public:
             hosts_.push_back({h, index.unit_of[h], lacks, static_cast<std::uint32_t>(kind)});
             required_ |= loads_.is_required(h) ? lacks : 0;
             if (!budget_.spend(10 + kinds_.size())) return true; // run() has nothing to spend
-            if (hosts_.back().kind < kinds_.size()) continue;
-            kinds_.push_back(lacks);
-            if (!add_ways(lacks)) return false;
+            if (hosts_.back().kind == kinds_.size()) kinds_.push_back(lacks);
         }
-        order_ways();
         if (tier_ == one_unit) group_by_unit();
         return true;
     }
 
-    // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better.
-    void run(Found& found) {
-        if (!budget_.spend(8 * loads_.units().size())) return;
+    // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better. False:
+    // hosts lack rails in too many combinations.
+    bool run(Found& found) {
+        if (!budget_.spend(8 * loads_.units().size())) return true;
         std::uint32_t near = 0;
         std::optional<Bounds> held; // of one unit it is known
         if (tier_ != one_unit) {
             near = fewest_units(stock(), limits_.pods, loads_.request().nodes).cost;
             held.emplace(loads_, hosts_, kinds_, limits_, near, Bounds::Weights{1, 0});
         }
-        std::optional<Found> best;
-        std::vector<Way> open; // of as many rails
-        std::uint32_t rails = 0;
-        const auto fewer = widest(held, found.misaligned);
-        for (const auto way : fewer) {
-            const auto dropped = static_cast<std::uint32_t>(std::popcount(way));
-            if (dropped > rails) {
-                best = best_of(open, near);
-                if (best) break;
-                open.clear();
-                rails = dropped;
-            }
-            if (!budget_.spend(1 + failed_.size() + kinds_.size())) break;
-            if (fails(way)) continue;
-            if (const auto left = may_hold(held, way)) open.push_back({way, *left});
+        auto best = best_without(held, near);
+        if (!best) {
+            if (!list_ways()) return false;
+            best = best_with_fewest(held, near, found.misaligned);
         }
-        if (!best) best = best_of(open, near);
-        if (!best) return;
+        if (!best) return true;
         best->misaligned = misaligned_rails(loads_.index(), best->hosts, best->tier);
         if (best->misaligned < found.misaligned) found = std::move(*best);
+        return true;
     }
 
     Lacking(const Loads& loads, const Found& found, Budget& budget)
@@ -261,6 +248,45 @@ private:
         const auto unit = index.unit_of[host];
         if (tier_ == one_unit) return unit;
         return tier_ == one_pod ? index.units[unit].pod : index.pods[index.units[unit].pod].island;
+    }
+
+    // The best of hosts that lack no rail.
+    std::optional<Found> best_without(std::optional<Bounds>& held, std::uint32_t near) {
+        const auto left = may_hold(held, 0);
+        if (!left) return std::nullopt;
+        std::vector<Way> whole{{0, *left}};
+        auto best = best_of(whole, near);
+        if (!best) failed_.push_back(0);
+        return best;
+    }
+
+    // The best that gives up the fewest rails, fewer than are misaligned already.
+    std::optional<Found> best_with_fewest(std::optional<Bounds>& held, std::uint32_t near,
+                                          std::uint32_t misaligned) {
+        std::optional<Found> best;
+        std::vector<Way> open; // of as many rails
+        std::uint32_t rails = 0;
+        for (const auto way : widest(held, misaligned)) {
+            const auto dropped = static_cast<std::uint32_t>(std::popcount(way));
+            if (dropped > rails) {
+                best = best_of(open, near);
+                if (best) return best;
+                open.clear();
+                rails = dropped;
+            }
+            if (!budget_.spend(1 + failed_.size() + kinds_.size())) break;
+            if (fails(way)) continue;
+            if (const auto left = may_hold(held, way)) open.push_back({way, *left});
+        }
+        return best_of(open, near);
+    }
+
+    // False: there are too many.
+    bool list_ways() {
+        for (const auto lacks : kinds_)
+            if (!add_ways(lacks)) return false;
+        order_ways();
+        return true;
     }
 
     // Adds the combinations of rails that hosts can lack together.
@@ -427,9 +453,7 @@ private:
 
 bool align_lacking(const Loads& loads, Found& found, Budget& budget) {
     Lacking lacking(loads, found, budget);
-    if (!lacking.read()) return false;
-    lacking.run(found);
-    return true;
+    return lacking.read() && lacking.run(found);
 }
 
 } // namespace sched
