@@ -1,5 +1,6 @@
 #include "sched/cover.hpp"
 
+#include "sched/bounds.hpp"
 #include "sched/cover_labels.hpp"
 
 #include <algorithm>
@@ -43,12 +44,15 @@ public:
 private:
     using Bound = Labels::Bound;
     using Set = std::vector<std::size_t>; // positions in pods_
+    struct Held {
+        Number segments = 0, hosts = 0;
+    };
 
     void add(const Loads& loads, std::uint32_t p) {
         Pod pod;
         pod.index = p;
         Number segments = 0, hosts = 0;
-        for (const auto u : covering_order(loads, p)) {
+        for (const auto u : covering_order(loads, std::span(&p, 1))) {
             const auto& load = loads.unit(u);
             if (load.required > 0) {
                 ++pod.forced;
@@ -58,6 +62,8 @@ private:
                 pod.sizes.push_back(load.candidates);
             }
         }
+        pod.segments.reserve(pod.sizes.size() + 1);
+        pod.hosts.reserve(pod.sizes.size() + 1);
         pod.segments.push_back(segments);
         pod.hosts.push_back(hosts);
         for (const auto units : pod.sizes) {
@@ -244,12 +250,42 @@ private:
         return order;
     }
 
+    // What the units that these weights prefer hold, in the pods of a set.
+    Held held_by(const Weights& by, const Set& set) const {
+        Held held;
+        for (const auto i : set) {
+            const auto units = preferred(pods_[i], by, segment_);
+            held.segments += pods_[i].segments[units];
+            held.hosts += pods_[i].hosts[units];
+        }
+        return held;
+    }
+
+    // By hosts alone and by segments alone, which nearly always is enough.
+    std::uint32_t plainly_fewest(std::size_t count) const {
+        if (forced_ > 0) return 0;
+        Stock hosts, segments;
+        for (const auto& pod : pods_) {
+            hosts.held.insert(hosts.held.end(), pod.sizes.begin(), pod.sizes.end());
+            hosts.ends.push_back(hosts.held.size());
+        }
+        for (const auto size : hosts.held)
+            segments.held.push_back(size / static_cast<std::uint32_t>(segment_));
+        segments.ends = hosts.ends;
+        return std::max(sched::fewest_units(hosts, count, static_cast<std::uint64_t>(nodes_)).units,
+                        sched::fewest_units(segments, count, static_cast<std::uint64_t>(segments_)).units);
+    }
+
     void fewest_units(Choice& best) {
         const auto count = best.pods.size();
+        budget_.spend(pods_.size() * 64);
+        const auto plain = plainly_fewest(count);
         Number least = 0;
         Weights tight{0, 0, unit_cost};
         std::vector<std::pair<Number, Weights>> seen;
-        const auto low = [&] { return static_cast<std::uint32_t>((least + unit_cost - 1) / unit_cost); };
+        const auto low = [&] {
+            return std::max(plain, static_cast<std::uint32_t>((least + unit_cost - 1) / unit_cost));
+        };
         const auto open = [&] { return best.units > low() && budget_.left() > 0; };
         Set set;
         const auto bound_by = [&](const Weights& by) {
@@ -260,56 +296,56 @@ private:
             }
             return units;
         };
-        // For a share of 1024 the best size of the weights: concave in it.
-        const auto try_share = [&](Number share) {
+        Number share = 0, most = std::numeric_limits<Number>::min();
+        // For a share of 1024 the best size of the weights, in which the bound is concave: it rises while
+        // what they prefer holds too little. Whether it falls short of segments there: then more of a share
+        // is better.
+        const auto try_share = [&](Number part) {
             const auto sized = [&](Number size) {
-                return Weights{size * share * segment_ / 1024, size * (1024 - share) / 1024, unit_cost};
+                return Weights{size * part * segment_ / 1024, size * (1024 - part) / 1024, unit_cost};
             };
             Number from = 0, to = unit_cost;
+            Held held;
             while (to - from > 2 && open()) {
-                const auto left = from + (to - from) / 3, right = to - (to - from) / 3;
-                if (bound_by(sized(left)) >= bound_by(sized(right)))
-                    to = right;
-                else
-                    from = left;
+                const auto by = sized((from + to) / 2);
+                bound_by(by);
+                held = held_by(by, set);
+                const auto rise =
+                    part * segment_ * (segments_ - held.segments) + (1024 - part) * (nodes_ - held.hosts);
+                (rise > 0 ? from : to) = (from + to) / 2;
             }
-            if (best.units <= low()) return least;
-            auto bound = std::numeric_limits<Number>::min();
+            if (best.units <= low()) return false;
             auto weights_there = sized(from);
-            for (auto size = from; size <= std::min(to, from + 2); ++size)
-                if (const auto units = bound_by(sized(size)); units > bound) {
-                    bound = units;
-                    weights_there = sized(size);
-                }
+            auto bound = bound_by(weights_there);
+            if (const auto units = bound_by(sized(to)); units > bound) {
+                bound = units;
+                weights_there = sized(to);
+            }
             seen.emplace_back(bound, weights_there);
             least_units(count, weights_there, set);
+            held = held_by(weights_there, set);
             keep_fewer(best, units_in(set));
-            if (best.units <= low()) return bound;
-            heaviest(count, set, [&](const Pod& p) { return weight(p, share * weights / 1024); });
+            if (best.units <= low()) return false;
+            heaviest(count, set, [&](const Pod& p) { return weight(p, part * weights / 1024); });
             keep_fewer(best, units_in(set));
-            return bound;
-        };
-        Number share = 0, most = std::numeric_limits<Number>::min();
-        const auto see = [&](Number s) {
-            if (!open()) return;
-            if (const auto bound = try_share(s); bound > most) {
+            if (bound > most) {
                 most = bound;
-                share = s;
+                share = part;
             }
+            return held.segments < segments_;
         };
-        see(0); // hosts alone
-        see(1024);
-        for (Number step = 512; step >= 64; step /= 2)
-            for (auto s = step; s < 1024; s += 2 * step)
-                see(s);
+        // The best bounds of the shares rise up to one of them, and fall behind it.
+        if (open() && try_share(0) && open()) { // hosts alone
+            try_share(1024);
+            for (Number from = 0, to = 1024; open() && to - from > 1;)
+                (try_share((from + to) / 2) ? from : to) = (from + to) / 2;
+        }
         for (Number step = 32; step >= 1 && open(); step /= 2)
-            for (const auto s : {share - step, share + step})
-                if (s >= 0 && s <= 1024 && open())
-                    if (const auto bound = try_share(s); bound > most) {
-                        most = bound;
-                        share = s;
-                        break;
-                    }
+            for (const auto part : {share - step, share + step})
+                if (const auto before = most; part >= 0 && part <= 1024 && open()) {
+                    try_share(part);
+                    if (most > before) break;
+                }
         if (open()) exchange(best, low());
         const bool proven = best.units <= low() || label_units(best, low(), count, tight, std::move(seen));
         if (!proven) budget_.cut();
@@ -390,17 +426,20 @@ private:
 
 } // namespace
 
-std::vector<std::uint32_t> covering_order(const Loads& loads, std::uint32_t pod) {
-    const auto& part = loads.index().pods[pod];
+std::vector<std::uint32_t> covering_order(const Loads& loads, std::span<const std::uint32_t> pods) {
     std::vector<std::uint32_t> units;
-    for (auto u = part.first; u < part.first + part.size; ++u)
-        if (loads.unit(u).candidates > 0) units.push_back(u);
-    std::stable_sort(units.begin(), units.end(), [&](std::uint32_t a, std::uint32_t b) {
+    for (const auto p : pods) {
+        const auto& pod = loads.index().pods[p];
+        for (auto u = pod.first; u < pod.first + pod.size; ++u)
+            if (loads.unit(u).candidates > 0) units.push_back(u);
+    }
+    std::sort(units.begin(), units.end(), [&](std::uint32_t a, std::uint32_t b) {
         const auto &x = loads.unit(a), &y = loads.unit(b);
         if ((x.required > 0) != (y.required > 0)) return x.required > 0;
         if (x.candidates != y.candidates) return x.candidates > y.candidates;
         if (x.impaired != y.impaired) return x.impaired < y.impaired;
-        return !x.whole && y.whole;
+        if (x.whole != y.whole) return !x.whole;
+        return a < b;
     });
     return units;
 }
@@ -409,10 +448,9 @@ std::optional<Cover> cover(const Loads& loads, std::uint32_t first, std::uint32_
     Search search(loads, first, size, budget);
     const auto choice = search.solve();
     if (!choice) return std::nullopt;
-    Cover out;
-    out.units = choice->units;
+    Cover out{{}, choice->units};
     for (const auto& [i, units] : choice->pods)
-        out.pods.emplace_back(search.pod(i).index, search.pod(i).forced + units);
+        out.pods.push_back(search.pod(i).index);
     std::sort(out.pods.begin(), out.pods.end());
     return out;
 }

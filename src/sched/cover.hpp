@@ -14,20 +14,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace sched {
 
 struct Cover {
-    // Pods, ascending, and how many of covering_order() are taken of each: no fewer than have required hosts.
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> pods;
-    std::uint32_t units = 0;
+    std::vector<std::uint32_t> pods; // ascending
+    std::uint32_t units = 0;         // so many of their covering_order(), the first ones, hold the gang
 };
 
-// The units of a pod that have candidates: with required hosts, then the largest; of equals the soundest,
-// then those that are not whole.
-std::vector<std::uint32_t> covering_order(const Loads& loads, std::uint32_t pod);
+// The units of these pods that have candidates: with required hosts, then the largest; of equals the
+// soundest, then those that are not whole.
+std::vector<std::uint32_t> covering_order(const Loads& loads, std::span<const std::uint32_t> pods);
 
 // Over pods [first, first + size); for loads.segmented(). Nothing: they do not hold the gang, or not all of
 // the required hosts. fit.hpp decides whether the gang has enough segments and spares for those.

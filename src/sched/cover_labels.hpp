@@ -48,15 +48,20 @@ struct Gang {
     Number segment = 1, spares = 0, segments = 0, nodes = 0;
 };
 
-// The most that a pod adds to a sum of these weights, with as many of its units as are best.
-inline Number value(const Pod& pod, const Weights& by, Number segment) {
-    if (by.units == 0) return by.segments * pod.all_segments() + by.hosts * pod.all_hosts();
+// Units of a pod, beside the forced ones, that add to a sum of these weights.
+inline std::size_t preferred(const Pod& pod, const Weights& by, Number segment) {
     const auto worth = std::partition_point(pod.sizes.begin(), pod.sizes.end(), [&](std::uint32_t size) {
         return by.segments * (size / segment) + by.hosts * size > by.units;
     });
-    const auto units = worth - pod.sizes.begin();
-    const auto at = static_cast<std::size_t>(units);
-    return by.segments * pod.segments[at] + by.hosts * pod.hosts[at] - by.units * (pod.forced + units);
+    return static_cast<std::size_t>(worth - pod.sizes.begin());
+}
+
+// The most that a pod adds to a sum of these weights, with as many of its units as are best.
+inline Number value(const Pod& pod, const Weights& by, Number segment) {
+    if (by.units == 0) return by.segments * pod.all_segments() + by.hosts * pod.all_hosts();
+    const auto at = preferred(pod, by, segment);
+    return by.segments * pod.segments[at] + by.hosts * pod.hosts[at] -
+           by.units * (pod.forced + static_cast<Number>(at));
 }
 
 class Labels {

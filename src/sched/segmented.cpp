@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 namespace sched {
@@ -119,6 +120,9 @@ Found to_found(const Loads& loads, Tier tier, const std::vector<Use>& uses) {
     }
     return found;
 }
+
+constexpr std::uint64_t little_work = 10'000; // of the program: sooner done than looking for a way around it
+constexpr std::size_t most_exchanged = 4;     // units, once the pods are given
 
 class SegmentProgram {
 public:
@@ -342,30 +346,46 @@ auto order_of(const Found& found) {
     return std::tuple(found.pods, found.units, found.avoidance, found.broken, found.left);
 }
 
+// Whether nothing that is counted behind pods and units can be better.
+bool perfect(const Found& found) {
+    return found.avoidance == 0 && found.broken == 0 && found.left == 0;
+}
+
+// As few pods and units as cover() finds, and of these pods units that leave little over.
+std::optional<Found> in_few_units(const Loads& loads, Tier tier, Pods pods, Budget& budget) {
+    const auto held = cover(loads, pods.first, pods.size, budget);
+    if (!held) return std::nullopt;
+    const auto deal = [&](std::size_t swaps) {
+        return to_found(loads, tier,
+                        Dealer(loads, tightest(loads, held->pods, held->units, swaps, budget)).deal());
+    };
+    auto found = deal(most_exchanged);
+    if (perfect(found)) return found;
+    auto largest = deal(0); // what it leaves over may be the worst hosts
+    return order_of(largest) < order_of(found) ? largest : found;
+}
+
 std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& budget) {
     std::uint32_t candidates = 0;
     for (auto p = pods.first; p < pods.first + pods.size; ++p)
         candidates += loads.pod_candidates(p);
     if (candidates < loads.request().nodes || !holds_required(loads, pods)) return std::nullopt;
     SegmentProgram program(loads, pods);
-    if (const auto work = program.work(); work <= budget.left() / 2) {
+    const auto work = program.work();
+    const auto solve = [&]() -> std::optional<Found> {
         budget.spend(work);
         const auto uses = program.solve();
         return uses ? std::optional(to_found(loads, tier, *uses)) : std::nullopt;
-    }
+    };
+    const bool affordable = work <= budget.left() / 2;
+    if (affordable && (loads.idle_bound() || work < little_work)) return solve();
     if (loads.idle_bound()) return among_few_idle(loads, tier, pods, budget);
-    const auto held = cover(loads, pods.first, pods.size, budget);
-    if (!held) return std::nullopt;
-    const auto units = units_of(loads, *held);
-    auto found = to_found(loads, tier, Dealer(loads, units).deal());
-    if (found.left != 0) {
-        const auto others = tightened(loads, units, pods.first, pods.size, budget);
-        if (auto tight = to_found(loads, tier, Dealer(loads, others).deal());
-            order_of(tight) < order_of(found))
-            found = std::move(tight);
-    }
-    // The terms after the units are distributed greedily, not proven best.
-    if (found.avoidance != 0 || found.broken != 0 || found.left != 0) budget.cut();
+    Budget attempt(affordable ? budget.left() / 2 : budget.left()); // its cuts are none where it is solved
+    auto found = in_few_units(loads, tier, pods, attempt);
+    budget.spend(attempt.spent());
+    if (!found || (attempt.cuts() == 0 && perfect(*found))) return found;
+    if (affordable) return solve();
+    budget.cut();
     return found;
 }
 
@@ -373,7 +393,7 @@ std::optional<Found> in_pods(const Loads& loads, Tier tier, Pods pods, Budget& b
 std::optional<std::uint32_t> fewest_units(const Loads& loads, std::uint32_t pod) {
     const Gang gang(loads);
     std::uint32_t segments = 0, hosts = 0, units = 0;
-    for (const auto u : covering_order(loads, pod)) {
+    for (const auto u : covering_order(loads, std::span(&pod, 1))) {
         if (segments >= gang.segments && hosts >= loads.request().nodes && loads.unit(u).required == 0) break;
         segments += loads.unit(u).candidates / gang.segment;
         hosts += loads.unit(u).candidates;
@@ -381,6 +401,21 @@ std::optional<std::uint32_t> fewest_units(const Loads& loads, std::uint32_t pod)
     }
     if (segments < gang.segments || hosts < loads.request().nodes) return std::nullopt;
     return units;
+}
+
+// Of a pod whose hosts are all alike the choice of so many units, the fewest, is one of units alone.
+std::optional<Found> in_alike_units(const Loads& loads, std::uint32_t p, std::uint32_t units,
+                                    Budget& budget) {
+    const auto& pod = loads.index().pods[p];
+    bool whole = false;
+    for (auto u = pod.first; u < pod.first + pod.size; ++u) {
+        const auto& load = loads.unit(u);
+        if (load.impaired != 0 || load.required != 0 || load.free != load.candidates) return std::nullopt;
+        whole = whole || load.whole;
+    }
+    auto found = to_found(loads, one_pod, Dealer(loads, tightest(loads, {p}, units, units, budget)).deal());
+    // Units that are wholly free do not come, and how many are broken is dealt greedily.
+    return !whole || perfect(found) ? std::optional(std::move(found)) : std::nullopt;
 }
 
 void keep_better(std::optional<Found>& best, std::optional<Found> found) {
@@ -404,7 +439,9 @@ std::optional<Found> in_one_pod(const Loads& loads, Budget& budget) {
             budget.cut();
             break;
         }
-        keep_better(best, in_pods(loads, one_pod, {p, 1}, budget));
+        auto found = loads.idle_bound() ? std::nullopt : in_alike_units(loads, p, units, budget);
+        keep_better(best, found ? std::move(found) : in_pods(loads, one_pod, {p, 1}, budget));
+        if (best && best->units == fewest && perfect(*best)) break;
     }
     return best;
 }

@@ -1,10 +1,12 @@
 // Segments and spares together: segments lie whole within units, spares stand wherever a host is left.
 //
-// Of each unit a choice uses `a` segments and `b` spares, a·segment + b hosts. A dynamic program over
-// (segments placed, spares placed), unit by unit, is exact in all terms; it costs units × segments × spares ×
-// options. Where the budget does not suffice the pods and units are as few as cover.hpp finds, some units are
-// exchanged for others that leave less over (tighten.hpp), and the hosts are distributed over them, healthy
-// ones first and wholly free units last.
+// In one pod it mostly is enough to count units. Else the pods and
+// units are as few as cover.hpp finds, some units are exchanged for others that leave less over
+// (tighten.hpp), and the hosts are distributed over them, healthy ones first and wholly free units last:
+// nothing is better where that leaves nothing over. Otherwise, and at once where it is little work, a dynamic
+// program over (segments placed, spares placed), unit by unit, is exact in all terms: of each unit a choice
+// uses `a` segments and `b` spares, a·segment + b hosts. It costs units × segments × spares × options, which
+// the budget may not have.
 #pragma once
 
 #include "sched/budget.hpp"

@@ -1,134 +1,125 @@
+// Counted from the smallest unit taken, the pivot: leaving out a larger one and taking a smaller one instead
+// both get rid of hosts, and of segments no fewer than none. A row holds the fewest segments lost by hosts
+// got rid of; row r of a layer: r units were left out and not yet made up for. There is a layer before the
+// first unit and one behind each.
 #include "sched/tighten.hpp"
 
+#include "sched/cover.hpp"
+
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <utility>
+#include <limits>
 
 namespace sched {
 namespace {
 
 class Exchange {
 public:
-    // Units [begin, end) may be taken.
-    Exchange(const Loads& loads, std::vector<std::uint32_t> units, std::uint32_t begin, std::uint32_t end,
-             Budget& budget)
-        : loads_(loads), budget_(budget), segment_(loads.request().segment), begin_(begin), end_(end),
-          units_(std::move(units)), in_(loads.units().size(), 0), in_pod_(loads.index().pods.size(), 0) {
-        std::int64_t segments = 0, hosts = 0;
-        for (const auto u : units_) {
-            in_[u] = 1;
-            ++in_pod_[pod_of(u)];
-            segments += segments_of(u);
-            hosts += loads.unit(u).candidates;
-        }
+    // `units`: in covering_order(), the first `count` of which are taken.
+    Exchange(const Loads& loads, const std::vector<std::uint32_t>& units, std::size_t count,
+             std::size_t swaps)
+        : loads_(loads), segment_(loads.request().segment), pivot_(loads.unit(units[count - 1]).candidates) {
         const auto& request = loads.request();
-        spare_segments_ = segments - (request.nodes - request.spares) / segment_;
+        std::size_t segments = 0, hosts = 0, forced = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            segments += loads.unit(units[i]).candidates / segment_;
+            hosts += loads.unit(units[i]).candidates;
+            forced += loads.unit(units[i]).required > 0 ? 1 : 0;
+        }
         left_ = hosts - request.nodes;
+        spare_segments_ = segments - (request.nodes - request.spares) / segment_;
+        if (forced == count || left_ == 0) return;
+        for (auto i = count; i-- > forced;)
+            add(units[i], true, swaps);
+        const auto out = items_.size();
+        for (auto i = count; i < units.size(); ++i)
+            if (may_come(loads.unit(units[i]))) add(units[i], false, swaps);
+        rows_ = std::min({swaps, out, items_.size() - out}) + 1;
     }
 
-    std::vector<std::uint32_t> run() {
-        while (left_ > 0) {
-            if (!scan()) break;
-            auto best = swaps_.upper_bound(left_); // the next below is the largest that is not too large
-            if (best != swaps_.begin() && std::prev(best)->first > 0)
-                apply(std::prev(best)->second);
-            else if (!two_at_once())
-                break;
+    std::size_t work() const { return rows_ == 1 ? 0 : items_.size() * rows_ * (left_ + 1); }
+
+    // The units to leave out, and those to take in their place.
+    void run(std::vector<std::uint32_t>& go, std::vector<std::uint32_t>& come) {
+        const auto width = left_ + 1, layer = rows_ * width;
+        table_.assign((items_.size() + 1) * layer, unreached);
+        table_[0] = 0;
+        for (std::size_t i = 0; i < items_.size(); ++i)
+            for (std::size_t r = 0; r < rows_; ++r)
+                fill(i, r, &table_[i * layer], &table_[(i + 1) * layer + r * width]);
+        const auto* last = &table_[items_.size() * layer];
+        auto gone = left_;
+        while (last[gone] > spare_segments_)
+            --gone; // no later than at 0: everything stays
+        std::size_t r = 0;
+        for (auto i = items_.size(); i-- > 0;) {
+            const auto& item = items_[i];
+            const auto cell = r * width + gone;
+            if (table_[i * layer + cell] == table_[(i + 1) * layer + cell]) continue;
+            (item.goes ? go : come).push_back(item.unit);
+            gone -= item.hosts;
+            item.goes ? --r : ++r;
         }
-        return std::move(units_);
     }
 
 private:
-    struct Swap {
-        std::size_t place = 0; // in units_
+    static constexpr auto unreached = std::numeric_limits<std::uint32_t>::max() / 2;
+
+    struct Item {
         std::uint32_t unit = 0;
+        std::uint32_t hosts = 0, segments = 0; // that leaving it out, or taking it, gets rid of
+        bool goes = false;
     };
 
-    std::uint32_t pod_of(std::uint32_t u) const { return loads_.index().units[u].pod; }
-    std::int64_t segments_of(std::uint32_t u) const { return loads_.unit(u).candidates / segment_; }
-
-    bool allowed(std::uint32_t out, std::uint32_t in) const {
-        const auto &a = loads_.unit(out), &b = loads_.unit(in);
-        if (pod_of(out) != pod_of(in) && (in_pod_[pod_of(in)] > 0) == (in_pod_[pod_of(out)] == 1))
-            return false; // another number of pods
-        // Free hosts that are no candidates are left over, too.
-        return b.impaired <= a.impaired && b.whole <= a.whole &&
-               b.free - b.candidates <= a.free - a.candidates;
+    static bool may_come(const UnitLoad& load) {
+        return load.impaired == 0 && !load.whole && load.free == load.candidates;
     }
 
-    // One exchange for each number of hosts that it gets rid of.
-    bool scan() {
-        if (!budget_.spend(2 * units_.size() * (end_ - begin_))) return false;
-        swaps_.clear();
-        for (std::size_t i = 0; i < units_.size(); ++i) {
-            const auto out = units_[i];
-            if (loads_.unit(out).required > 0) continue;
-            for (auto in = begin_; in < end_; ++in) {
-                if (in_[in] != 0 || loads_.unit(in).candidates == 0) continue;
-                const auto less = std::int64_t{loads_.unit(out).candidates} - loads_.unit(in).candidates;
-                if (less == 0 || less > left_ || segments_of(out) - segments_of(in) > spare_segments_)
-                    continue;
-                if (allowed(out, in)) swaps_.try_emplace(less, Swap{i, in});
-            }
-        }
-        return true;
+    // Smallest price first; of equals no more than can be of use.
+    void add(std::uint32_t unit, bool goes, std::size_t swaps) {
+        const auto size = loads_.unit(unit).candidates;
+        const auto large = std::max(size, pivot_), small = std::min(size, pivot_);
+        const Item item{unit, large - small, large / segment_ - small / segment_, goes};
+        if (item.hosts > left_ || item.segments > spare_segments_) return;
+        equals_ = !items_.empty() && items_.back().hosts == item.hosts && items_.back().goes == goes
+                      ? equals_ + 1
+                      : 1;
+        if (equals_ <= swaps && item.hosts * equals_ <= left_) items_.push_back(item);
     }
 
-    void apply(const Swap& swap) {
-        const auto out = std::exchange(units_[swap.place], swap.unit);
-        in_[out] = 0;
-        in_[swap.unit] = 1;
-        --in_pod_[pod_of(out)];
-        ++in_pod_[pod_of(swap.unit)];
-        spare_segments_ += segments_of(swap.unit) - segments_of(out);
-        left_ += std::int64_t{loads_.unit(swap.unit).candidates} - loads_.unit(out).candidates;
-    }
-
-    // One that makes it worse, so that another makes it as good as can be.
-    bool two_at_once() {
-        const auto first = swaps_;
-        for (auto swap = first.rbegin(); swap != first.rend(); ++swap) {
-            const Swap back{swap->second.place, units_[swap->second.place]};
-            apply(swap->second);
-            if (!scan()) return false;
-            if (const auto exact = swaps_.find(left_); exact != swaps_.end()) {
-                apply(exact->second);
-                return true;
-            }
-            apply(back);
-        }
-        return false;
+    // Row r behind item i from the layer before it.
+    void fill(std::size_t i, std::size_t r, const std::uint32_t* before, std::uint32_t* to) const {
+        const auto width = left_ + 1;
+        const auto& item = items_[i];
+        std::copy_n(before + r * width, width, to);
+        if (item.goes ? r == 0 : r + 1 == rows_) return;
+        const auto* from = before + (item.goes ? r - 1 : r + 1) * width;
+        for (std::size_t gone = item.hosts; gone < width; ++gone)
+            to[gone] = std::min(to[gone], from[gone - item.hosts] + item.segments);
     }
 
     const Loads& loads_;
-    Budget& budget_;
-    const std::uint32_t segment_, begin_, end_;
-    std::vector<std::uint32_t> units_;
-    std::vector<std::uint8_t> in_;       // by unit
-    std::vector<std::uint32_t> in_pod_;  // by pod: units
-    std::int64_t spare_segments_ = 0;    // that the units hold above those of the gang
-    std::int64_t left_ = 0;              // candidates above those of the gang
-    std::map<std::int64_t, Swap> swaps_; // by hosts that it gets rid of
+    const std::uint32_t segment_, pivot_;
+    std::size_t left_ = 0, spare_segments_ = 0; // hosts and segments above those of the gang
+    std::vector<Item> items_;                   // those that go first
+    std::size_t equals_ = 0;                    // of the last item
+    std::size_t rows_ = 1;
+    std::vector<std::uint32_t> table_; // [layer][row][hosts got rid of]
 };
 
 } // namespace
 
-std::vector<std::uint32_t> units_of(const Loads& loads, const Cover& cover) {
-    std::vector<std::uint32_t> all;
-    for (const auto& [pod, count] : cover.pods) {
-        auto units = covering_order(loads, pod);
-        units.resize(count);
-        all.insert(all.end(), units.begin(), units.end());
-    }
-    return all;
-}
-
-std::vector<std::uint32_t> tightened(const Loads& loads, std::vector<std::uint32_t> units,
-                                     std::uint32_t first, std::uint32_t size, Budget& budget) {
-    const auto& pods = loads.index().pods;
-    const auto& last = pods[first + size - 1];
-    return Exchange(loads, std::move(units), pods[first].first, last.first + last.size, budget).run();
+std::vector<std::uint32_t> tightest(const Loads& loads, const std::vector<std::uint32_t>& pods,
+                                    std::size_t count, std::size_t swaps, Budget& budget) {
+    auto units = covering_order(loads, pods);
+    Exchange exchange(loads, units, count, swaps);
+    units.resize(count);
+    if (exchange.work() == 0 || !budget.affords(exchange.work())) return units;
+    budget.spend(exchange.work());
+    std::vector<std::uint32_t> go, come;
+    exchange.run(go, come);
+    std::erase_if(units, [&](auto u) { return std::find(go.begin(), go.end(), u) != go.end(); });
+    units.insert(units.end(), come.begin(), come.end());
+    return units;
 }
 
 } // namespace sched

@@ -2,21 +2,21 @@
 #pragma once
 
 #include "sched/budget.hpp"
-#include "sched/cover.hpp"
 #include "sched/loads.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace sched {
 
-// The units of a cover (cover.hpp), pod by pod.
-std::vector<std::uint32_t> units_of(const Loads& loads, const Cover& cover);
-
-// As many units of as many pods, of pods [first, first + size), that hold the gang of a segmented() request,
-// too, and have fewer free hosts, at best as many as the gang: units without required hosts are exchanged,
-// one or two at a time, for others that are no less sound. Not exact.
-std::vector<std::uint32_t> tightened(const Loads& loads, std::vector<std::uint32_t> units,
-                                     std::uint32_t first, std::uint32_t size, Budget& budget);
+// So many units of these pods: of those in covering_order() (cover.hpp) the first `count`, which hold the
+// gang of a segmented() request, with up to `swaps` of them exchanged for smaller ones, so that they still
+// hold it and have as few candidates as can be with so many exchanges. Units with required hosts stay; those
+// that come are sound, not wholly free, and all that is free of them are candidates. Costs units × swaps ×
+// hosts left over, for at most `swaps` units of each size; without them where the budget does not afford
+// that.
+std::vector<std::uint32_t> tightest(const Loads& loads, const std::vector<std::uint32_t>& pods,
+                                    std::size_t count, std::size_t swaps, Budget& budget);
 
 } // namespace sched
