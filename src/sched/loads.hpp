@@ -101,6 +101,7 @@ public:
     }
     std::uint32_t penalty_scale() const { return scale_; }
     bool keeps() const { return !kept_.empty(); }      // Request::had is looked at
+    bool narrowed() const { return !barred_.empty(); } // some free hosts may be no candidates
     std::uint32_t most_penalty() const {
         return (snapshot_.health.empty() ? 0 : avoidance_unit * scale_) + (kept_.empty() ? 0 : 1);
     }

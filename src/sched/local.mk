@@ -27,6 +27,7 @@ libry_sched_la_SOURCES = \
 	%D%/nested_parts.cpp %D%/nested_parts.hpp \
 	%D%/nested_program.cpp %D%/nested_program.hpp \
 	%D%/one_host.cpp %D%/one_host.hpp \
+	%D%/one_measure.cpp %D%/one_measure.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \

@@ -159,12 +159,9 @@ std::optional<Found> in_pods(const Loads& loads, std::uint32_t first, std::uint3
     return from_choice(std::move(*choice), tier, pods);
 }
 
-// Of units and pods, knowing of no domains.
-std::optional<Found> search_units(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
+// Of so many hosts in pods, knowing of no segments beside spares.
+std::optional<Found> search_pods(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
     const auto& index = loads.index();
-    if (loads.idle_bound()) return search_segmented(loads, tier, budget);
-    if (tier == one_unit) return in_one_unit(loads);
-    if (loads.segmented()) return search_segmented(loads, tier, budget);
     if (tier == one_pod) return in_one_pod(loads, limits, budget);
     std::optional<Found> best;
     if (tier == one_island)
@@ -173,6 +170,14 @@ std::optional<Found> search_units(const Loads& loads, Tier tier, Budget& budget,
     else if (index.islands.size() > 1)
         best = in_pods(loads, 0, static_cast<std::uint32_t>(index.pods.size()), tier, limits, budget);
     return best;
+}
+
+// Of units and pods, knowing of no domains.
+std::optional<Found> search_units(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
+    if (tier == one_unit && !loads.idle_bound()) return in_one_unit(loads);
+    if (!loads.idle_bound() && !loads.segmented()) return search_pods(loads, tier, budget, limits);
+    return search_segmented(loads, tier, budget,
+                            [&](Budget& some) { return search_pods(loads, tier, some, limits); });
 }
 
 } // namespace

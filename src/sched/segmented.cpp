@@ -2,6 +2,7 @@
 
 #include "sched/cover.hpp"
 #include "sched/few_idle.hpp"
+#include "sched/one_measure.hpp"
 #include "sched/search_tier.hpp"
 #include "sched/tighten.hpp"
 
@@ -469,10 +470,17 @@ std::optional<Found> in_one_unit(const Loads& loads) {
 
 } // namespace
 
-std::optional<Found> search_segmented(const Loads& loads, Tier tier, Budget& budget) {
+std::optional<Found> search_segmented(const Loads& loads, Tier tier, Budget& budget,
+                                      const std::function<std::optional<Found>(Budget&)>& ordinary) {
     const auto& index = loads.index();
     if (tier == one_unit) return in_one_unit(loads);
     if (tier == one_pod) return in_one_pod(loads, budget);
+    if (!loads.idle_bound()) {
+        const auto deal = [&](const auto& units) {
+            return to_found(loads, tier, Dealer(loads, units).deal());
+        };
+        if (auto found = search_by_one_measure(loads, tier, budget, ordinary, deal)) return found;
+    }
     if (tier == everywhere)
         return in_pods(loads, tier, {0, static_cast<std::uint32_t>(index.pods.size())}, budget);
     std::optional<Found> best;
