@@ -201,20 +201,22 @@ public:
         std::vector<std::uint32_t> elsewhere(index.units.size(), 0); // candidates by part of the tier
         for (const auto h : index.irregular_hosts[tier_]) {
             if (!loads_.candidate(h)) continue;
-            if (index.elsewhere(h, tier_) && ++elsewhere[part_of(h)] >= loads_.request().nodes) return false;
+            if (index.elsewhere(h, tier_) && ++elsewhere[part_of(h)] >= loads_.request().nodes)
+                families_ = true;
             const auto lacks = index.differs(h, tier_);
             const auto kind = std::find(kinds_.begin(), kinds_.end(), lacks) - kinds_.begin();
             hosts_.push_back({h, index.unit_of[h], lacks, static_cast<std::uint32_t>(kind)});
             required_ |= loads_.is_required(h) ? lacks : 0;
             if (!budget_.spend(10 + kinds_.size())) return true; // run() has nothing to spend
             if (hosts_.back().kind == kinds_.size()) kinds_.push_back(lacks);
+            if (families_ && kinds_.size() > most_kinds) return false;
         }
         if (tier_ == one_unit) group_by_unit();
         return true;
     }
 
     // `found` has the least of the terms behind alignment, so only fewer misaligned rails are better. False:
-    // hosts lack rails in too many combinations.
+    // hosts lack rails in too many combinations, or those that meet elsewhere may be a gang.
     bool run(Found& found) {
         if (!budget_.spend(8 * loads_.units().size())) return true;
         std::uint32_t near = 0;
@@ -224,6 +226,7 @@ public:
             held.emplace(loads_, hosts_, kinds_, limits_, near, Bounds::Weights{1, 0});
         }
         auto best = best_without(held, near);
+        if (families_ && (!best || behind_rails(*best) != behind_rails(found))) return false;
         if (!best) {
             if (!list_ways()) return false;
             best = best_with_fewest(held, near, found.misaligned);
@@ -431,6 +434,7 @@ private:
     }
 
     static constexpr std::size_t most_ways = 1024;
+    static constexpr std::size_t most_kinds = 64; // where hosts meet elsewhere in plenty
     const Loads& loads_;
     Budget& budget_;
     const Tier tier_;
@@ -444,6 +448,7 @@ private:
     };
     std::vector<UnitHosts> units_;
     std::uint64_t required_ = 0; // rails that required hosts lack
+    bool families_ = false;      // as many hosts of a part as the gang has meet elsewhere
     std::vector<std::uint64_t> ways_{0};
     std::uint64_t lacked_ = 0; // rails in ways_
     std::vector<std::uint64_t> failed_;

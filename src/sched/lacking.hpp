@@ -8,8 +8,8 @@ namespace sched {
 
 // Replaces `found`, the best choice of its tier with its misaligned rails counted, by one of as few pods and
 // units with fewer misaligned rails, and of those the best; leaves it when there is none. False: of
-// some part of the tier as many candidates as the gang has meet elsewhere than most do, or candidates lack
-// rails in too many combinations; nothing was done.
+// some part of the tier as many candidates as the gang has meet elsewhere than most do, and the others are
+// worse in what counts behind rails; or candidates lack rails in too many combinations. Nothing was done.
 bool align_lacking(const Loads& loads, Found& found, Budget& budget);
 
 } // namespace sched
