@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 
 namespace topo {
 namespace {
@@ -84,6 +85,46 @@ private:
     std::map<int, std::map<std::size_t, std::size_t>> places_; // leaf → n → HCAs
 };
 
+// A device that few hosts have is another one of its host under a name of its own ("ibp12s0" beside mlx5_1),
+// where it hangs on a leaf with those of one that its host lacks. A host all of whose devices are named so is
+// of another make.
+void name_by_neighbours(const Attachments& attached, Keys& keys) {
+    constexpr std::size_t most_devices = 64; // more are no devices but names made to differ
+    std::unordered_map<std::string, std::size_t> count;
+    std::size_t most = 0;
+    for (const auto& host : keys)
+        for (const auto& key : host)
+            most = std::max(most, ++count[key]);
+    const auto rare = [&](const std::string& key) { return count.at(key) * 8 <= most; };
+    std::map<int, std::map<std::string, std::size_t>> on_leaf; // where a rare one hangs
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for (std::size_t h = 0; h < keys.size(); ++h) {
+        if (keys[h].size() > most_devices || std::all_of(keys[h].begin(), keys[h].end(), rare)) continue;
+        for (std::size_t i = 0; i < keys[h].size(); ++i)
+            if (attached[h][i].leaf != none && rare(keys[h][i])) {
+                found.emplace_back(h, i);
+                on_leaf[attached[h][i].leaf];
+            }
+    }
+    if (found.empty()) return;
+    for (std::size_t h = 0; h < keys.size(); ++h)
+        for (std::size_t i = 0; i < keys[h].size(); ++i)
+            if (const auto leaf = on_leaf.find(attached[h][i].leaf); leaf != on_leaf.end())
+                ++leaf->second[keys[h][i]];
+    for (const auto& [h, i] : found) {
+        const auto& there = on_leaf.at(attached[h][i].leaf);
+        const auto own = there.find(keys[h][i]);
+        std::size_t least = std::max<std::size_t>(3, 3 * (own == there.end() ? 1 : own->second));
+        const std::string* likely = nullptr;
+        for (const auto& [key, hcas] : there)
+            if (hcas >= least && std::find(keys[h].begin(), keys[h].end(), key) == keys[h].end()) {
+                likely = &key;
+                least = hcas + 1;
+            }
+        if (likely != nullptr) keys[h][i] = *likely;
+    }
+}
+
 } // namespace
 
 Attachments attachments(const Fabric& fabric) {
@@ -110,6 +151,7 @@ std::vector<std::vector<std::string>> device_keys(const Fabric& fabric, const At
         for (const Hca& hca : fabric.hosts[h].hcas)
             keys[h].push_back(canonical_device(hca.device));
     Unnamed(fabric, attached, keys).name();
+    name_by_neighbours(attached, keys);
     return keys;
 }
 

@@ -200,3 +200,20 @@ TEST_CASE("an HCA without a name is held to its leaf's speed", "[names]") {
     for (const auto& finding : topo::check(discovered(text)))
         CHECK(finding.code != "link.slow");
 }
+
+// It was a rail of its own, which all other hosts of the unit lacked.
+TEST_CASE("a device that is named as on no other host is the one that its host lacks", "[names]") {
+    auto text = net("units=2 hosts=8 rails=4");
+    describe(text, "n003 mlx5_2\"", "n003 ibp12s0\"");
+    const auto fabric = discovered(text);
+    CHECK(fabric.rails == 4);
+    CHECK(codes(fabric).empty());
+}
+
+TEST_CASE("an HCA whose description names no device is the one that its host lacks", "[names]") {
+    auto text = net("units=2 hosts=8 rails=4");
+    describe(text, "n003 mlx5_2\"", "n003\"");
+    const auto fabric = discovered(text);
+    CHECK(fabric.rails == 4);
+    CHECK(codes(fabric).empty());
+}
