@@ -42,7 +42,18 @@ int between(const Row& row, std::size_t i) {
     return agreed ? near.value() : none;
 }
 
-using Class = std::pair<std::string, std::string>; // shape of the host's name, device
+// Hosts that should have the same storage HCAs: those of one shape of name whose units have as many rails.
+using Kind = std::pair<std::string, std::ptrdiff_t>;
+using Class = std::pair<Kind, std::string>; // and the device
+
+Kind kind_of(const Fabric& fabric, const Host& host) {
+    std::ptrdiff_t rails = 0;
+    if (host.unit != none) {
+        const auto& leaves = fabric.units[at(host.unit)].leaves;
+        rails = std::count_if(leaves.begin(), leaves.end(), [](int leaf) { return leaf != none; });
+    }
+    return {name_shape(host.name), rails};
+}
 
 // For each row what is misplaced; nothing when that is more than an eighth of it, and one. A cable that hangs
 // where two thirds of its unit's do is in its place, whatever the numbers say.
@@ -73,17 +84,17 @@ StoragePlan judge_storage(const Fabric& fabric) {
     });
     if (!any) return {};
     std::map<Class, Row> rows;
-    std::map<std::string, std::vector<int>> hosts; // by shape
+    std::map<Kind, std::vector<int>> hosts;
     for (int h = 0; at(h) < fabric.hosts.size(); ++h) {
         const Host& host = fabric.hosts[at(h)];
         if (nameless(host)) continue;
-        const auto shape = name_shape(host.name);
-        hosts[shape].push_back(h);
+        const auto kind = kind_of(fabric, host);
+        hosts[kind].push_back(h);
         for (int i = 0; at(i) < host.hcas.size(); ++i) {
             const Hca& hca = host.hcas[at(i)];
             if (hca.role != Role::storage || unidentified(host, hca)) continue;
             if (const int leaf = leaf_of(hca); leaf != none)
-                rows[{shape, canonical_device(hca.device)}].cables.push_back({h, i, leaf});
+                rows[{kind, canonical_device(hca.device)}].cables.push_back({h, i, leaf});
         }
     }
     StoragePlan plan;

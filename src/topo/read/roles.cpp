@@ -45,6 +45,8 @@ using Names = std::vector<std::string>;
 struct Family {
     std::vector<Device> devices;
     std::unordered_map<std::string, std::size_t> by_name;
+    std::vector<int> networks;      // by switch
+    std::set<int> storage_networks; // where devices are that are storage, and none that is not
 
     Device& device(const std::string& name) { return devices[by_name.at(name)]; }
 };
@@ -196,6 +198,35 @@ void find_storage(const Fabric& fabric, Family& family) {
     find_apart(family, networks);
     find_beside(family, networks);
     find_named(fabric, family);
+    std::set<int> of_rails;
+    for (const Device& device : family.devices)
+        if (const int network = network_of(device, networks); network != none)
+            (device.storage ? family.storage_networks : of_rails).insert(network);
+    for (const int network : of_rails)
+        family.storage_networks.erase(network);
+    family.networks = networks;
+}
+
+// What a class of hosts has in the networks of storage although the family has rails under these names.
+std::set<std::string> in_storage_networks(Family& family, const Names& names,
+                                          const std::vector<std::size_t>& hosts, const Attachments& attached,
+                                          const std::vector<Names>& devices) {
+    std::map<std::string, std::pair<std::size_t, std::size_t>> cabled; // device → in such a network, of all
+    if (family.storage_networks.empty()) return {};
+    for (const auto h : hosts)
+        for (std::size_t i = 0; i < attached[h].size(); ++i) {
+            if (attached[h][i].leaf == none) continue;
+            auto& [there, all] = cabled[devices[h][i]];
+            there += family.storage_networks.contains(family.networks[at(attached[h][i].leaf)]) ? 1U : 0U;
+            ++all;
+        }
+    std::set<std::string> found;
+    for (const auto& name : names) {
+        const auto [there, all] = cabled[name];
+        const Device& device = family.device(name);
+        if (!device.storage && !device.ruled_compute && there * 3 > all * 2) found.insert(name);
+    }
+    return found;
 }
 
 void number_rails(Family& family) {
@@ -320,9 +351,10 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
     const auto each_host = [&](auto visit) {
         for (std::size_t c = 0; c < classes.size(); ++c)
             for (const auto h : hosts_of[*classes[c]])
-                visit(families[family_of[c]], h);
+                visit(c, h);
     };
-    each_host([&](Family& family, std::size_t h) {
+    each_host([&](std::size_t c, std::size_t h) {
+        Family& family = families[family_of[c]];
         for (std::size_t i = 0; i < attached[h].size(); ++i) {
             if (verdicts[h][i].what == Verdict::What::storage) continue;
             Device& device = family.device(devices[h][i]);
@@ -342,7 +374,22 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
         find_storage(fabric, family);
         number_rails(family);
     }
-    each_host([&](Family& family, std::size_t h) {
+    // Hosts with half the rails number their storage HCAs behind those. A class of few hosts has what hosts
+    // of a larger one have so; by itself it may show a fault.
+    constexpr std::size_t few = 4;
+    std::vector<std::set<std::string>> stored(classes.size());
+    std::vector<std::set<std::string>> of_family(families.size());
+    for (std::size_t c = 0; c < classes.size(); ++c) { // the larger classes come first
+        const auto& hosts = hosts_of[*classes[c]];
+        auto& known = of_family[family_of[c]];
+        stored[c] = in_storage_networks(families[family_of[c]], *classes[c], hosts, attached, devices);
+        if (hosts.size() >= few)
+            known.insert(stored[c].begin(), stored[c].end());
+        else
+            std::erase_if(stored[c], [&](const std::string& name) { return !known.contains(name); });
+    }
+    each_host([&](std::size_t c, std::size_t h) {
+        Family& family = families[family_of[c]];
         // Of several HCAs with one name the one is taken that hangs where most of that name hang, then the
         // one with the lowest GUID.
         std::unordered_map<std::string, Hca*> chosen;
@@ -359,6 +406,7 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
                 hold = &hca;
         }
         for (auto& [name, hca] : chosen) {
+            if (stored[c].contains(name)) continue;
             hca->rail = family.device(name).rail;
             if (hca->rail != none) hca->role = Role::compute;
         }

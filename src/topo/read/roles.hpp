@@ -20,7 +20,9 @@ namespace topo {
 //   2 the device runs, on most hosts of the family, slower than most devices of the family; or
 //   3 the HCAs of the device crowd on leaves at least twice as densely (at the median HCA) as those of most
 //     devices: all units' storage ports meet on the same leaves, rails never do;
-//   4 its description names no host, or repeats the host and device of another HCA, which hangs where more
+//   4 it hangs in a network where only storage does, as on most of at least four hosts with the same devices:
+//     these have fewer rails, and number their storage HCAs behind them; or
+//   5 its description names no host, or repeats the host and device of another HCA, which hangs where more
 //     HCAs of that device do.
 // Where a site knows better, `rules` (may be null) say so: storage HCAs are left out of all this, compute
 // devices are never taken for storage, and a host whose rails are given has those alone.

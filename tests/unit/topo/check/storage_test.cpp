@@ -159,3 +159,10 @@ TEST_CASE("rails of networks of their own are no storage", "[storage]") {
         CHECK(storage_hcas(seen) == 0);
     }
 }
+
+// mlx5_4 and mlx5_5 were rails of them, too, which hung on leaves of storage.
+TEST_CASE("hosts with half the rails count their storage HCAs from another number", "[storage]") {
+    const auto fabric = alike(made("units=4 hosts=16 rails=8 halved=1 storage=2"));
+    CHECK(storage_hcas(fabric) == 4 * 16 * 2);
+    CHECK(codes(fabric) == std::vector<std::string>{"rails.unequal"});
+}
