@@ -122,16 +122,45 @@ StoragePlan judge_storage(const Fabric& fabric) {
 }
 
 void storage(const Fabric& fabric, const Plan&, Findings& findings) {
+    struct Lack {
+        std::vector<std::string> devices;
+        int leaf = none; // of the first
+    };
+    std::map<int, Lack> lacks; // by host
     for (const StorageCable& cable : judge_storage(fabric).missing) {
-        const Host& host = fabric.hosts[at(cable.host)];
-        const auto leaf = switch_name(fabric, cable.leaf);
+        Lack& lack = lacks[cable.host];
+        if (lack.devices.empty()) lack.leaf = cable.leaf;
+        lack.devices.push_back(cable.device);
+    }
+    const auto report = [&](std::vector<std::string> ends, std::string evidence, std::string fix) {
         findings.push_back(
-            {"host.storage",
-             Severity::error,
-             {host.name, leaf},
-             fmt::format("{} has no link on its storage HCA {} ({}), which hosts named like it have",
-                         host.name, cable.device, leaf),
-             "look for a dead, disabled or uncabled HCA"});
+            {"host.storage", Severity::error, std::move(ends), std::move(evidence), std::move(fix)});
+    };
+    constexpr std::size_t of_a_leaf = 4; // hosts beside each other that lack the same
+    for (auto from = lacks.begin(); from != lacks.end();) {
+        std::vector<std::uint32_t> hosts;
+        auto to = from;
+        for (; to != lacks.end() && to->second.devices == from->second.devices &&
+               to->first == from->first + static_cast<int>(hosts.size());
+             ++to)
+            hosts.push_back(static_cast<std::uint32_t>(to->first));
+        if (hosts.size() >= of_a_leaf) {
+            const auto names = host_names(fabric, hosts);
+            report({names},
+                   fmt::format("{} have no link on their storage HCAs {}, which hosts named like them have",
+                               names, fmt::join(from->second.devices, ", ")),
+                   "look for a leaf of storage that is down");
+            from = to;
+            continue;
+        }
+        const auto& name = fabric.hosts[at(from->first)].name;
+        const auto leaf = switch_name(fabric, from->second.leaf);
+        for (const auto& device : from->second.devices)
+            report({name, leaf},
+                   fmt::format("{} has no link on its storage HCA {} ({}), which hosts named like it have",
+                               name, device, leaf),
+                   "look for a dead, disabled or uncabled HCA");
+        ++from;
     }
 }
 

@@ -78,6 +78,18 @@ TEST_CASE("storage: a dead HCA, a narrow link, a missing uplink", "[storage]") {
     }
 }
 
+// It was an error for each HCA of each host.
+TEST_CASE("storage: hosts beside each other that lack the same are one finding", "[storage]") {
+    auto fabric = made("units=8 hosts=16 rails=4 storage=2");
+    for (const char* device : {"mlx5_4", "mlx5_5"})
+        for (const char* host : {"n017", "n018", "n019", "n020", "n021"})
+            remove_hca(fabric, host, device);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "host.storage");
+    CHECK(finding.ends == std::vector<std::string>{"n[017-021]"});
+    CHECK_THAT(finding.evidence, Catch::Contains("mlx5_4, mlx5_5"));
+}
+
 TEST_CASE("storage: cables on wrong leaves and in the compute network", "[storage]") {
     auto fabric = stored();
     topo::Link& cable = storage_cable(fabric, "n010");
