@@ -95,10 +95,15 @@ std::vector<int> find_leaves(const Fabric& fabric, const Neighbours& neighbours)
         const auto hcas = loads[at(s)].hcas();
         return hcas * 8 < hcas + neighbours.count(s);
     };
-    const auto beside = [&](int s, const std::vector<char>& marked) {
-        bool found = false;
-        neighbours.each(s, [&](int n) { found = found || (n != s && marked[at(n)] != 0); });
-        return found;
+    const auto links_to = [&](int s, const std::vector<char>& marked) {
+        std::size_t links = 0;
+        neighbours.each(s, [&](int n) { links += n != s && marked[at(n)] != 0 ? 1U : 0U; });
+        return links;
+    };
+    const auto beside = [&](int s, const std::vector<char>& marked) { return links_to(s, marked) > 0; };
+    // Most links of a spine on which storage hosts hang lead to leaves, and a stray cable of a leaf.
+    const auto above = [&](int s, const std::vector<char>& marked) {
+        return links_to(s, marked) * 3 > neighbours.count(s);
     };
     std::vector<char> computes(loads.size(), 0), plain(loads.size(), 0), leaf(loads.size(), 0);
     for (int s = 0; s < count; ++s)
@@ -106,7 +111,7 @@ std::vector<int> find_leaves(const Fabric& fabric, const Neighbours& neighbours)
     std::vector<int> many;
     for (int s = 0; s < count; ++s)
         if (computes[at(s)] != 0 ||
-            (loads[at(s)].compute == 0 && loads[at(s)].storage > 0 && !thin(s) && !beside(s, computes))) {
+            (loads[at(s)].compute == 0 && loads[at(s)].storage > 0 && !thin(s) && !above(s, computes))) {
             plain[at(s)] = 1;
             many.push_back(s);
         }
@@ -126,6 +131,23 @@ std::vector<int> find_leaves(const Fabric& fabric, const Neighbours& neighbours)
     }
     std::sort(leaves.begin(), leaves.end());
     return leaves;
+}
+
+// Takes out what one cable in eight, or fewer, puts among what is above the tiers that are known: a core with
+// a cable to a leaf. Most of its cables lead to others of these, of which this does not hold.
+void take_out_strayed(const Fabric& fabric, const Neighbours& neighbours, std::vector<int>& above) {
+    std::unordered_set<int> firm;
+    for (const int s : above) {
+        std::size_t below = 0;
+        neighbours.each(s, [&](int n) { below += fabric.switches[at(n)].tier != none ? 1U : 0U; });
+        if (below * 8 > neighbours.count(s)) firm.insert(s);
+    }
+    std::erase_if(above, [&](int s) {
+        if (firm.contains(s)) return false;
+        std::size_t beside = 0;
+        neighbours.each(s, [&](int n) { beside += firm.contains(n) ? 1U : 0U; });
+        return beside * 2 > neighbours.count(s);
+    });
 }
 
 } // namespace
@@ -148,6 +170,7 @@ void derive_tiers(Fabric& fabric, const Neighbours& neighbours) {
             });
         std::sort(above.begin(), above.end());
         above.erase(std::unique(above.begin(), above.end()), above.end());
+        take_out_strayed(fabric, neighbours, above);
         tiers.emplace_back();
         if (tier >= 2) {
             const Kin kin(fabric, neighbours, tiers[at(tier - 2)], tier - 1);

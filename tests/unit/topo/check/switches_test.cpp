@@ -137,6 +137,14 @@ TEST_CASE("cables that the tree has no place for", "[uplinks]") {
         CHECK(finding.code == "link.sideways");
         CHECK(finding.ends == std::vector<std::string>{"leaf-su1-r1/60", "leaf-su2-r3/61"});
     }
+    SECTION("from leaf to core, which stays a core") {
+        auto fabric = made("pods=2 units=4 hosts=16 rails=4");
+        add_cable(fabric, "leaf-su1-r1", 60, "core-1", 100);
+        CHECK(fabric.tiers == 3);
+        const auto finding = only_finding(fabric);
+        CHECK(finding.code == "uplink.more");
+        CHECK(finding.ends == std::vector<std::string>{"leaf-su1-r1/60", "core-1/100"});
+    }
     SECTION("a loop") {
         auto fabric = made("units=2 hosts=8 rails=4");
         add_cable(fabric, "leaf-su1-r1", 60, "leaf-su1-r1", 61);
