@@ -1,5 +1,6 @@
 // Links upward, of leaves to spines and of spines to cores, against those of switches of the same kind.
 #include "topo/check/parts.hpp"
+#include "topo/check/strays.hpp"
 
 #include <fmt/format.h>
 
@@ -30,29 +31,33 @@ struct Odd {
 // By port of a switch the upper switch that it leads to.
 using Ports = std::map<int, int>;
 
-std::vector<Spread> upward(const Fabric& fabric) {
-    std::vector<Spread> spreads(fabric.switches.size());
-    for (const Link& link : fabric.links) {
+// Visits each link between tiers by its lower and upper end; what the tree has no place for is none.
+template <class Visit> void each_uplink(const Fabric& fabric, Visit visit) {
+    const auto strays = stray_links(fabric);
+    for (std::size_t l = 0; l < fabric.links.size(); ++l) {
+        const Link& link = fabric.links[l];
         if (link.a.switch_ == none || link.b.switch_ == none) continue;
         const int a = fabric.switches[at(link.a.switch_)].tier, b = fabric.switches[at(link.b.switch_)].tier;
-        if (a == none || b == none || a == b) continue;
-        const End& lower = a < b ? link.a : link.b;
-        ++spreads[at(lower.switch_)].links;
-        ++spreads[at(lower.switch_)].to[(a < b ? link.b : link.a).switch_];
+        if (a == none || b == none || a == b || std::binary_search(strays.begin(), strays.end(), l)) continue;
+        visit(a < b ? link.a : link.b, a < b ? link.b : link.a);
     }
+}
+
+std::vector<Spread> upward(const Fabric& fabric) {
+    std::vector<Spread> spreads(fabric.switches.size());
+    each_uplink(fabric, [&](const End& lower, const End& upper) {
+        ++spreads[at(lower.switch_)].links;
+        ++spreads[at(lower.switch_)].to[upper.switch_];
+    });
     return spreads;
 }
 
 // The same by port.
 std::vector<Ports> upward_ports(const Fabric& fabric) {
     std::vector<Ports> ports(fabric.switches.size());
-    for (const Link& link : fabric.links) {
-        if (link.a.switch_ == none || link.b.switch_ == none) continue;
-        const int a = fabric.switches[at(link.a.switch_)].tier, b = fabric.switches[at(link.b.switch_)].tier;
-        if (a == none || b == none || a == b) continue;
-        const End& lower = a < b ? link.a : link.b;
-        ports[at(lower.switch_)][lower.port] = (a < b ? link.b : link.a).switch_;
-    }
+    each_uplink(fabric, [&](const End& lower, const End& upper) {
+        ports[at(lower.switch_)][lower.port] = upper.switch_;
+    });
     return ports;
 }
 

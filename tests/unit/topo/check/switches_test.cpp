@@ -294,3 +294,16 @@ TEST_CASE("where rails meet is always told", "[whole]") {
         CHECK(told(fabric) == "rails 0,1 meet only by a detour");
     }
 }
+
+// Every sound uplink of the leaf of storage was reported, or the uplinks that its siblings should have.
+TEST_CASE("a cable between the compute and the storage network", "[uplinks]") {
+    const auto [storage, compute] =
+        GENERATE(std::pair("storage-leaf-1", "leaf-su1-r2"), std::pair("storage-leaf-1", "spine-pod1-1"),
+                 std::pair("storage-spine", "leaf-su1-r2"), std::pair("storage-spine", "spine-pod1-1"));
+    auto fabric = made("units=4 hosts=16 rails=8 storage=1"); // two leaves of storage
+    add_cable(fabric, storage, 100, compute, 100);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "link.between_networks");
+    CHECK(std::set(finding.ends.begin(), finding.ends.end()) ==
+          std::set{fmt::format("{}/100", storage), fmt::format("{}/100", compute)});
+}
