@@ -38,7 +38,7 @@ libry_topo_la_SOURCES = \
 	%D%/check/storage.cpp %D%/check/storage.hpp \
 	%D%/check/strays.cpp %D%/check/strays.hpp \
 	%D%/check/uplinks.cpp \
-	%D%/check/vanished.cpp \
+	%D%/check/vanished.cpp %D%/check/vanished.hpp \
 	%D%/diff/cables.cpp %D%/diff/cables.hpp \
 	%D%/diff/diff.cpp %D%/diff/diff.hpp \
 	%D%/diff/match.cpp %D%/diff/match.hpp \

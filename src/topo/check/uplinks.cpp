@@ -1,6 +1,7 @@
 // Links upward, of leaves to spines and of spines to cores, against those of switches of the same kind.
 #include "topo/check/parts.hpp"
 #include "topo/check/strays.hpp"
+#include "topo/check/vanished.hpp"
 
 #include <fmt/format.h>
 
@@ -377,6 +378,10 @@ void uplinks(const Fabric& fabric, Findings& findings) {
     if (odds.empty()) return;
     std::stable_sort(odds.begin(), odds.end(), [](const Odd& a, const Odd& b) { return a.lower < b.lower; });
     const Cables cables(fabric);
+    const auto explained = cut_off(fabric);
+    std::erase_if(odds, [&](const Odd& odd) {
+        return std::binary_search(explained.begin(), explained.end(), odd.lower);
+    });
     report_crossed(cables, odds, findings);
     for (Odd& odd : odds) {
         report_wrong(cables, odd, findings);

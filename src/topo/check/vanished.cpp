@@ -1,5 +1,7 @@
 // Spines and cores that are not there at all: nothing leads to them any more, so that the switches below
 // agree with each other. Their free ports, the numbers in names and other pods tell.
+#include "topo/check/vanished.hpp"
+
 #include "topo/check/parts.hpp"
 #include "topo/numbered_name.hpp"
 
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace topo::checks {
 namespace {
@@ -168,6 +171,67 @@ std::vector<std::string> absent_name(const Fabric& fabric, const std::vector<int
     return free.size() == 1 ? free.front() : std::vector<std::string>();
 }
 
+// What is above a tier that has nothing, where what is above the others is one switch each.
+struct Bare {
+    std::vector<int> members, uppers; // ascending; of the others
+};
+
+// By tier, and that of leaves by pod.
+std::vector<std::pair<int, Bare>> bare_switches(const Fabric& fabric, const std::vector<Use>& uses) {
+    struct Group {
+        Bare bare;
+        Mode<std::size_t> led;  // to how many switches others lead
+        std::set<int> led_pods; // of those
+    };
+    std::map<std::pair<int, int>, Group> groups; // by tier and, of leaves, pod
+    for (int s = 0; at(s) < fabric.switches.size(); ++s) {
+        const Switch& one = fabric.switches[at(s)];
+        if (one.tier == none || one.tier + 1 >= fabric.tiers || (one.tier < 2 && one.pod == none)) continue;
+        Group& group = groups[{one.tier, one.tier == 0 ? one.pod : none}];
+        std::set<int> uppers;
+        for (const int use : uses[at(s)])
+            if (use >= 0) uppers.insert(use);
+        if (uppers.empty()) {
+            group.bare.members.push_back(s);
+        } else {
+            group.led.add(uppers.size());
+            group.led_pods.insert(one.pod);
+        }
+        group.bare.uppers.insert(group.bare.uppers.end(), uppers.begin(), uppers.end());
+    }
+    std::vector<std::pair<int, Bare>> found;
+    for (auto& [where, group] : groups) {
+        auto& [members, uppers] = group.bare;
+        std::erase_if(members, [&, &pods = group.led_pods](int s) { // a pod for itself is built so
+            return !pods.contains(fabric.switches[at(s)].pod);
+        });
+        if (members.size() < 2 || group.led.empty() || group.led.value() != 1 ||
+            group.led.total() < members.size())
+            continue;
+        std::sort(uppers.begin(), uppers.end());
+        uppers.erase(std::unique(uppers.begin(), uppers.end()), uppers.end());
+        found.emplace_back(where.first, std::move(group.bare));
+    }
+    return found;
+}
+
+std::string_view kind_above(int tier) {
+    return tier == 0 ? "spine" : tier == 1 ? "core" : "switch";
+}
+
+// "a spine, probably spine-7, is not seen: leaf-su1-r0 …", with what is missing at the ends.
+Finding not_seen(const Fabric& fabric, int tier, std::vector<std::string> names,
+                 const std::vector<int>& members) {
+    Finding finding{"switch.missing", Severity::error, {}, {}, "look whether it is powered and cabled"};
+    const auto below = switch_names(fabric, members);
+    finding.evidence =
+        fmt::format("a {}{} is not seen: {}", kind_above(tier),
+                    names.empty() ? "" : fmt::format(", probably {},", fmt::join(names, " or ")), below);
+    finding.ends = std::move(names);
+    finding.ends.push_back(below);
+    return finding;
+}
+
 void report(const Fabric& fabric, const Block& block, std::size_t usual, int tier, Findings& findings) {
     if (block.each == 0 || block.uppers.empty()) return;
     const auto each = at(block.each);
@@ -179,15 +243,9 @@ void report(const Fabric& fabric, const Block& block, std::size_t usual, int tie
     const auto skipped = absent_name(fabric, block.uppers, false);
     const int signs = (gap ? 1 : 0) + (fewer ? 1 : 0) + (uneven ? 1 : 0) + (skipped.empty() ? 0 : 1);
     if (signs < 2 && !(uneven && each >= 4 && block.uppers.size() > 2)) return;
-    const auto names = skipped.empty() ? absent_name(fabric, block.uppers, true) : skipped;
-    const auto members = switch_names(fabric, block.members);
-    const std::string_view kind = tier == 0 ? "spine" : tier == 1 ? "core" : "switch";
-    Finding finding{"switch.missing", Severity::error, {}, {}, "look whether it is powered and cabled"};
-    finding.ends = names;
-    finding.ends.push_back(members);
-    finding.evidence =
-        fmt::format("a {}{} is not seen: {}", kind,
-                    names.empty() ? "" : fmt::format(", probably {},", fmt::join(names, " or ")), members);
+    auto finding = not_seen(fabric, tier, skipped.empty() ? absent_name(fabric, block.uppers, true) : skipped,
+                            block.members);
+    const auto kind = kind_above(tier);
     std::vector<std::string> reasons;
     if (gap) {
         auto ports = block.gaps;
@@ -209,8 +267,24 @@ void report(const Fabric& fabric, const Block& block, std::size_t usual, int tie
 
 } // namespace
 
+std::vector<int> cut_off(const Fabric& fabric) {
+    std::vector<int> found;
+    for (const auto& [tier, bare] : bare_switches(fabric, uses_of(fabric)))
+        found.insert(found.end(), bare.members.begin(), bare.members.end());
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
 void vanished(const Fabric& fabric, Findings& findings) {
     const auto uses = uses_of(fabric);
+    for (const auto& [tier, bare] : bare_switches(fabric, uses)) {
+        auto names = absent_name(fabric, bare.uppers, false);
+        if (names.empty()) names = absent_name(fabric, bare.uppers, true);
+        auto finding = not_seen(fabric, tier, std::move(names), bare.members);
+        finding.evidence +=
+            fmt::format(" have no uplinks where others of their kind lead to 1 {}", kind_above(tier));
+        findings.push_back(std::move(finding));
+    }
     for (int tier = 0; tier + 1 < fabric.tiers; ++tier) {
         const auto blocks = blocks_of(fabric, tier, uses);
         Mode<std::size_t> sizes;

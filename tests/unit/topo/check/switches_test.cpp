@@ -307,3 +307,17 @@ TEST_CASE("a cable between the compute and the storage network", "[uplinks]") {
     CHECK(std::set(finding.ends.begin(), finding.ends.end()) ==
           std::set{fmt::format("{}/100", storage), fmt::format("{}/100", compute)});
 }
+
+// The spines below it have no uplink left, so that no port and no number between their uplinks tells.
+TEST_CASE("a core that is not there and was all that its spines led to", "[uplinks]") {
+    auto fabric = made("pods=2 units=4 hosts=16 rails=4");
+    const int gone = find_switch(fabric, "core-2");
+    std::erase_if(fabric.links, [&](const topo::Link& link) { return on(link, gone); });
+    fabric.switches[static_cast<std::size_t>(gone)].name = "spare";
+    topo::derive(fabric);
+    const auto finding = only_finding(fabric);
+    CHECK(finding.code == "switch.missing");
+    CHECK(finding.ends.front() == "core-2");
+    CHECK_THAT(finding.evidence,
+               Catch::Contains("spine-pod1-2, spine-pod2-2") || Catch::Contains("spine-pod1-2,spine-pod2-2"));
+}
