@@ -78,16 +78,33 @@ void derive_pods(Fabric& fabric, const Neighbours& neighbours) {
         }
     }
 
+    // Where a unit shares no more than half of its uplinks, those with which it does share a quarter of
+    // theirs: a stray cable of one to a spine of the other makes them no pod.
+    struct Claim {
+        int unit = none;
+        std::size_t links = 0;
+    };
+    struct Share {
+        std::size_t own = 0, theirs = 0, of_theirs = 0; // the last: uplinks of the one that has most
+    };
     Sets units(fabric.units.size());
-    std::vector<int> claimed(fabric.switches.size(), none); // spine → first unit below it
+    std::vector<Claim> claims(fabric.switches.size()); // by spine: the first unit below it
     for (int u = 0; at(u) < fabric.units.size(); ++u) {
-        std::unordered_map<int, std::size_t> shared; // by the other units' representative
+        std::unordered_map<int, Share> shares; // by the other units' representative
+        for (const auto& [spine, count] : spines[at(u)]) {
+            const Claim& claim = claims[at(spine)];
+            if (claim.unit == none) continue;
+            Share& share = shares[units.find(claim.unit)];
+            share.own += count;
+            share.theirs += claim.links;
+            share.of_theirs = std::max(share.of_theirs, uplinks[at(claim.unit)]);
+        }
+        for (const auto& [other, share] : shares)
+            if (share.own * 4 >= uplinks[at(u)] &&
+                (share.own * 2 > uplinks[at(u)] || share.theirs * 4 >= share.of_theirs))
+                units.join(u, other);
         for (const auto& [spine, count] : spines[at(u)])
-            if (claimed[at(spine)] != none) shared[units.find(claimed[at(spine)])] += count;
-        for (const auto& [other, count] : shared)
-            if (count * 4 >= uplinks[at(u)]) units.join(u, other);
-        for (const auto& [spine, count] : spines[at(u)])
-            if (claimed[at(spine)] == none) claimed[at(spine)] = u;
+            if (claims[at(spine)].unit == none) claims[at(spine)] = {u, count};
     }
     join_leaves(neighbours, unit_of, uplinks, units);
 

@@ -98,3 +98,20 @@ TEST_CASE("leaves that nothing joins stay pods, and one cable beside spines is s
     CHECK(found_of(fabric, "link.sideways").size() == 1);
     CHECK(found_of(fabric, "leaf.joined").empty());
 }
+
+// The unit with the stray cable came first, and was taken for the pod of all that lead to that spine.
+TEST_CASE("a stray cable to a spine of another pod makes them no pod", "[pods]") {
+    auto fabric = made("pods=4 units=2 hosts=8 rails=2 spines=4 globals=1");
+    const auto find = [&](std::string_view name) {
+        const auto found = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                        [&](const topo::Switch& s) { return s.name == name; });
+        return static_cast<int>(found - fabric.switches.begin());
+    };
+    topo::Link link = fabric.links.back();
+    link.a = {topo::none, topo::none, find("leaf-su1-r0"), 60};
+    link.b = {topo::none, topo::none, find("spine-pod3-1"), 100};
+    fabric.links.push_back(link);
+    topo::derive(fabric);
+    CHECK(fabric.pods.size() == 4);
+    CHECK(found_of(fabric, "uplink.more").size() == 1);
+}
