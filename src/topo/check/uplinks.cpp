@@ -94,8 +94,10 @@ int links_shared(const Spread& a, const Spread& b) {
     return shared;
 }
 
-// More uplinks, to fewer switches: of two equally common spreads the one that looks planned.
-bool more_regular(const Spread& a, const Spread& b) {
+// Of two equally common spreads the one that looks planned: with as many links as most of the tier have
+// (`usual`; none: there is no such number), else more, to fewer switches.
+bool more_regular(const Spread& a, const Spread& b, int usual) {
+    if (a.links != b.links && (a.links == usual || b.links == usual)) return a.links == usual;
     if (a.links != b.links) return a.links > b.links;
     return a.to.size() < b.to.size();
 }
@@ -113,14 +115,19 @@ bool is_copy(std::size_t switches, const Spread& spread, int shared, const Group
 std::vector<Group> groups_of(const std::vector<int>& members, const std::vector<Spread>& spreads) {
     constexpr std::size_t most_compared = 64;
     std::map<Spread, std::vector<int>> equal;
+    Mode<int> numbers;
     for (const int s : members)
-        if (spreads[at(s)].links > 0) equal[spreads[at(s)]].push_back(s);
+        if (spreads[at(s)].links > 0) {
+            equal[spreads[at(s)]].push_back(s);
+            numbers.add(spreads[at(s)].links);
+        }
+    const int usual = !numbers.empty() && numbers.count() * 2 > numbers.total() ? numbers.value() : none;
     std::vector<const std::pair<const Spread, std::vector<int>>*> order;
     for (const auto& entry : equal)
         order.push_back(&entry);
-    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
         if (a->second.size() != b->second.size()) return a->second.size() > b->second.size();
-        return more_regular(a->first, b->first);
+        return more_regular(a->first, b->first, usual);
     });
     std::vector<Group> groups;
     std::map<int, std::vector<std::size_t>> groups_at; // upper switch → groups that lead there
