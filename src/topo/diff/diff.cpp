@@ -91,11 +91,11 @@ void drift::report_renamed(const Report& report, const std::string& code, const 
                        fmt::format("{} is now called {}, with the same {}", old, now, mark));
         return;
     }
-    std::vector<std::string> ends, olds, names;
+    std::vector<std::string> ends, olds, names; // of the new ones each once
     for (const auto& [old, now] : rest) {
         ends.insert(ends.end(), {old, now});
         olds.push_back(old);
-        names.push_back(now);
+        if (std::find(names.begin(), names.end(), now) == names.end()) names.push_back(now);
     }
     report.add(code, std::move(ends),
                fmt::format("{} have other names, with the same {}: {} are now called {}", rest.size(), mark,

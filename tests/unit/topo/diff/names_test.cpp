@@ -184,3 +184,15 @@ TEST_CASE("what happens to one of two switches of one name is told with its GUID
     CHECK(texts(before, fabric) == fmt::format("switch.ports: leaf-su1-r0 ({}) has 40 ports instead of 64",
                                                topo::format_guid(other.guid)));
 }
+
+// The new name was listed once for each switch.
+TEST_CASE("switches that all got one name are one change that says it once") {
+    const auto before = made("units=1 hosts=4 rails=4");
+    const auto after = changed(before, [](Fabric& f) {
+        for (auto& one : f.switches)
+            one.name = "Quantum-2";
+    });
+    CHECK(texts(before, after) ==
+          "switch.renamed: 4 have other names, with the same GUID: leaf-su1-r[0-3] are "
+          "now called Quantum-2");
+}
