@@ -4,6 +4,7 @@
 
 #include "topo/fabric.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@ namespace topo {
 
 inline bool nameless(const Host& host) {
     return host.name.starts_with("0x");
+}
+
+inline std::size_t count_nameless(const Fabric& fabric) {
+    return static_cast<std::size_t>(std::count_if(fabric.hosts.begin(), fabric.hosts.end(), nameless));
 }
 
 // The name that a nameless HCA bears and another host of the fabric has; empty for none.

@@ -2,6 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "topo/guid.hpp"
+#include "topo/nameless.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,16 @@ std::string host_names(const Fabric& fabric, const std::vector<std::uint32_t>& h
     for (const auto h : hosts)
         names.push_back(fabric.hosts[h].name);
     return base::fold_hostlist(names);
+}
+
+std::string known_host_names(const Fabric& fabric, const std::vector<std::uint32_t>& hosts) {
+    std::vector<std::uint32_t> named;
+    for (const auto h : hosts)
+        if (!nameless(fabric.hosts[h])) named.push_back(h);
+    auto text = host_names(fabric, named);
+    if (const auto unknown = hosts.size() - named.size(); unknown > 0)
+        text += (text.empty() ? "" : ", ") + counted(unknown, "HCA", "HCAs") + " of no known host";
+    return text;
 }
 
 std::string switch_names(const Fabric& fabric, const std::vector<int>& switches) {

@@ -1,6 +1,7 @@
 #include "topo/draw/key.hpp"
 
 #include "topo/draw/palette.hpp"
+#include "topo/nameless.hpp"
 #include "topo/names.hpp"
 
 #include <fmt/format.h>
@@ -167,8 +168,9 @@ void draw_mark(Canvas& canvas, Severity severity, std::size_t finding, double x,
 int draw_heading(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, const Layout& layout, int top,
                  int width) {
     int y = top;
+    const auto unknown = count_nameless(fabric);
     canvas.text(margin, y + 18, 20, "b",
-                fmt::format("{}, {}, {}{}, {}", counted(fabric.hosts.size(), "host", "hosts"),
+                fmt::format("{}, {}, {}{}, {}", counted(fabric.hosts.size() - unknown, "host", "hosts"),
                             counted(static_cast<std::size_t>(fabric.rails), "rail", "rails"),
                             fabric.domains.empty()
                                 ? ""
@@ -176,8 +178,11 @@ int draw_heading(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, c
                             counted(fabric.units.size(), "unit", "units"),
                             counted(fabric.pods.size(), "pod", "pods")));
     y += 28;
-    if (!fabric.source.empty()) {
-        canvas.text(margin, y + 10, 11, "m", clipped("from " + fabric.source, 11, width));
+    std::string more =
+        unknown > 0 ? fmt::format("and {} of no known host", counted(unknown, "HCA", "HCAs")) : std::string();
+    if (!fabric.source.empty()) more += (more.empty() ? "from " : "; from ") + fabric.source;
+    if (!more.empty()) {
+        canvas.text(margin, y + 10, 11, "m", clipped(more, 11, width));
         y += 20;
     }
     Signs signs(canvas, y, width);

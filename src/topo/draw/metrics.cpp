@@ -312,7 +312,7 @@ std::vector<std::string> title_lines(const Fabric& fabric, const std::string& na
                                      const std::vector<std::uint32_t>& hosts, int inner,
                                      const Metrics& metrics) {
     const int used = text_width(name, metrics.title_text) + metrics.title_text;
-    return wrapped_list(host_names(fabric, hosts), metrics.title_text - 1, inner - used, inner, 3);
+    return wrapped_list(known_host_names(fabric, hosts), metrics.title_text - 1, inner - used, inner, 3);
 }
 
 int text_width(std::string_view text, int size) {

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "topo/draw/words.hpp"
 #include "topo/meeting.hpp"
+#include "topo/nameless.hpp"
 #include "topo/names.hpp"
 #include "topo/rate.hpp"
 
@@ -169,25 +170,23 @@ void show_jobs(std::string& out, const Fabric& fabric, const Overlay& overlay) {
 std::string show(const Fabric& fabric, ShowOptions options) {
     std::string out;
     auto put = std::back_inserter(out);
-    std::size_t compute = 0, storage = 0, nameless = 0; // HCAs
+    std::size_t compute = 0, storage = 0; // HCAs
     for (const Host& host : fabric.hosts) {
-        if (host.name.starts_with("0x")) {
-            ++nameless; // a host of its own for each
-            continue;
-        }
+        if (nameless(host)) continue;
         for (const Hca& hca : host.hcas)
             ++(hca.role == Role::compute ? compute : storage);
     }
+    const auto unknown = count_nameless(fabric); // a host of its own for each
     const auto domains =
         fabric.domains.empty()
             ? std::string()
             : fmt::format(" in {}", counted(fabric.domains.size(), "NVLink domain", "NVLink domains"));
     fmt::format_to(put, "{}{}, {}, {} ({}){}{}; {} in {}, {}\n",
-                   counted(fabric.hosts.size() - nameless, "host", "hosts"), domains,
+                   counted(fabric.hosts.size() - unknown, "host", "hosts"), domains,
                    counted(static_cast<std::size_t>(fabric.rails), "rail", "rails"),
                    counted(compute, "compute HCA", "compute HCAs"), host_rate(fabric),
                    storage > 0 ? fmt::format(", {}", counted(storage, "storage HCA", "storage HCAs")) : "",
-                   nameless > 0 ? fmt::format(", {} of no known host", counted(nameless, "HCA", "HCAs")) : "",
+                   unknown > 0 ? fmt::format(", {} of no known host", counted(unknown, "HCA", "HCAs")) : "",
                    counted(fabric.switches.size(), "switch", "switches"),
                    counted(static_cast<std::size_t>(fabric.tiers), "tier", "tiers"),
                    counted(fabric.links.size(), "link", "links"));
@@ -231,7 +230,7 @@ std::string show(const Fabric& fabric, ShowOptions options) {
         }
     }
     if (!unitless.empty()) {
-        fmt::format_to(put, "\nin no unit  {}\n", host_names(fabric, unitless));
+        fmt::format_to(put, "\nin no unit  {}\n", known_host_names(fabric, unitless));
         show_states(out, fabric, options, unitless);
     }
     if (options.overlay != nullptr) show_jobs(out, fabric, *options.overlay);
@@ -270,15 +269,20 @@ std::string show_json(const Fabric& fabric) {
             {"name", s.name},
             {"tier", s.tier == none ? json::value(nullptr) : json::value(s.tier)},
             {"pod", s.pod == none ? json::value(nullptr) : json::value(fabric.pods[at(s.pod)].name)}});
-    json::array unitless;
+    json::array unitless, unknown;
     for (const Host& host : fabric.hosts)
-        if (host.unit == none) unitless.emplace_back(host.name);
-    json::object top{
-        {"source", fabric.source},         {"hosts", fabric.hosts.size()},
-        {"rails", fabric.rails},           {"tiers", fabric.tiers},
-        {"links", fabric.links.size()},    {"pods", std::move(pods)},
-        {"units", std::move(units)},       {"hosts_in_no_unit", std::move(unitless)},
-        {"switches", std::move(switches)}, {"rails_meet", rails_meeting_json(rails_meeting(fabric))}};
+        if (host.unit == none) (nameless(host) ? unknown : unitless).emplace_back(host.name);
+    json::object top{{"source", fabric.source},
+                     {"hosts", fabric.hosts.size() - count_nameless(fabric)},
+                     {"rails", fabric.rails},
+                     {"tiers", fabric.tiers},
+                     {"links", fabric.links.size()},
+                     {"pods", std::move(pods)},
+                     {"units", std::move(units)},
+                     {"hosts_in_no_unit", std::move(unitless)},
+                     {"hcas_of_no_known_host", std::move(unknown)},
+                     {"switches", std::move(switches)},
+                     {"rails_meet", rails_meeting_json(rails_meeting(fabric))}};
     if (!fabric.domains.empty()) {
         auto& domains = top["domains"].emplace_array();
         for (const Domain& domain : fabric.domains)

@@ -5,6 +5,7 @@
 #include "topo/draw/metrics.hpp"
 #include "topo/draw/palette.hpp"
 #include "topo/draw/words.hpp"
+#include "topo/nameless.hpp"
 #include "topo/names.hpp"
 
 #include <fmt/format.h>
@@ -196,7 +197,8 @@ private:
     // A unit's name and, in as many lines as its title has, its hosts.
     void unit_title(Canvas& canvas, const UnitBox& box, const std::vector<std::uint32_t>& hosts) const {
         const auto name = box.unit == none ? std::string("in no unit") : fabric_.units[at(box.unit)].name;
-        if (m_.density == Density::dense) return heading(canvas, box.title, name, host_names(fabric_, hosts));
+        if (m_.density == Density::dense)
+            return heading(canvas, box.title, name, known_host_names(fabric_, hosts));
         const auto lines = title_lines(fabric_, name, hosts, box.title.w, m_);
         double y = box.title.y + m_.title * 0.7;
         canvas.text(box.title.x, y, m_.title_text, "b", name);
@@ -372,7 +374,8 @@ std::string draw_svg(const Fabric& fabric, const Overlay& overlay) {
                          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
                          "viewBox=\"0 0 {0} {1}\" role=\"img\">\n",
                          layout.width, height));
-    page.title(fmt::format("Fabric of {}", counted(fabric.hosts.size(), "host", "hosts")));
+    page.title(
+        fmt::format("Fabric of {}", counted(fabric.hosts.size() - count_nameless(fabric), "host", "hosts")));
     page.raw(style_sheet(overlay.jobs.size()));
     page.raw(patterns(overlay.jobs.size()));
     page.rect({0, 0, layout.width, height}, "page");

@@ -125,7 +125,8 @@ Expected<Exported> export_fabric(const Fabric& fabric, Format which, const Expor
     auto text = format.of_units(chosen);
     if (!text) return std::move(text).error();
     if (!unitless.empty() && !placed)
-        chosen.notes.push_back(fmt::format("{} {} in no unit and left out", host_names(fabric, unitless),
+        chosen.notes.push_back(fmt::format("{} {} in no unit and left out",
+                                           known_host_names(fabric, unitless),
                                            unitless.size() == 1 ? "is" : "are"));
     return Exported{std::move(*text), chosen.selection.hosts + (placed ? unitless.size() : 0),
                     std::move(chosen.notes)};

@@ -3,6 +3,7 @@
 
 #include "base/table.hpp"
 #include "topo/fabric_json.hpp"
+#include "topo/nameless.hpp"
 #include "topo/tool/command.hpp"
 
 #include <fmt/format.h>
@@ -33,8 +34,8 @@ base::Expected<int> run(const Options& options) {
                 {"code", change.code}, {"ends", to_json(change.ends)}, {"text", change.text}});
         fmt::print("{}", base::to_pretty(boost::json::object{{"changes", std::move(list)}}));
     } else if (changes.empty()) {
-        fmt::print("no changes: {} hosts, {} switches, {} links\n", after->hosts.size(),
-                   after->switches.size(), after->links.size());
+        fmt::print("no changes: {} hosts, {} switches, {} links\n",
+                   after->hosts.size() - count_nameless(*after), after->switches.size(), after->links.size());
     } else {
         base::Table table({"CODE", "CHANGE"});
         for (const auto& change : changes)

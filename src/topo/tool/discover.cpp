@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "topo/fabric_json.hpp"
 #include "topo/host/gather.hpp"
+#include "topo/nameless.hpp"
 #include "topo/names.hpp"
 #include "topo/read/carry_over.hpp"
 #include "topo/read/loss.hpp"
@@ -41,9 +42,11 @@ void print_summary(const Options& options, const Fabric& fabric, const std::vect
                        missing.size() - most);
         return;
     }
+    const auto unknown = count_nameless(fabric);
     const auto text = base::to_pretty(boost::json::object{{"out", options.out},
                                                           {"written", written},
-                                                          {"hosts", fabric.hosts.size()},
+                                                          {"hosts", fabric.hosts.size() - unknown},
+                                                          {"hcas_of_no_known_host", unknown},
                                                           {"rails", fabric.rails},
                                                           {"units", fabric.units.size()},
                                                           {"pods", fabric.pods.size()},

@@ -48,3 +48,20 @@ TEST_CASE("an empty fabric can be shown") {
     CHECK_THAT(topo::show(fabric), Catch::StartsWith("0 hosts"));
     CHECK_THAT(topo::show_json(fabric), Catch::Contains("\"units\": []"));
 }
+
+TEST_CASE("HCAs of no known host are no hosts, in text and in JSON") {
+    auto fabric = *topo::synthesise(*topo::parse_synth("units=2 hosts=8 rails=2"));
+    for (const std::size_t h : {0U, 1U}) {
+        fabric.hosts[h].name = h == 0 ? "0x946dae0000010010" : "store1";
+        for (auto& hca : fabric.hosts[h].hcas) {
+            hca.role = topo::Role::storage;
+            hca.rail = topo::none;
+        }
+    }
+    topo::derive(fabric);
+    CHECK_THAT(topo::show(fabric), Catch::StartsWith("15 hosts") &&
+                                       Catch::Contains("in no unit  store1, 1 HCA of no known host\n"));
+    CHECK_THAT(topo::show_json(fabric),
+               Catch::Contains("\"hosts\": 15,") && Catch::Contains("\"hosts_in_no_unit\": [\"store1\"]") &&
+                   Catch::Contains("\"hcas_of_no_known_host\": [\"0x946dae0000010010\"]"));
+}

@@ -1,5 +1,6 @@
 #include "topo/draw/svg.hpp"
 
+#include "topo/derive.hpp"
 #include "topo/draw/canvas.hpp"
 #include "topo/draw/layout.hpp"
 #include "topo/draw/palette.hpp"
@@ -79,4 +80,13 @@ TEST_CASE("jobs differ by letter, and up to 35 by their fill") {
         fills.insert(topo::draw::job_class(j));
     CHECK(fills.size() == 35);
     CHECK(topo::draw::job_class(35) == topo::draw::job_class(0));
+}
+
+TEST_CASE("HCAs of no known host are counted apart in a picture's heading") {
+    auto fabric = *topo::synthesise(*topo::parse_synth("units=2 hosts=8 rails=2"));
+    fabric.hosts[0].name = "0x946dae0000010010";
+    topo::derive(fabric);
+    const auto svg = topo::draw_svg(fabric, {});
+    CHECK(svg.find(">15 hosts, 2 rails") != std::string::npos);
+    CHECK(svg.find("1 HCA of no known host") != std::string::npos);
 }

@@ -421,9 +421,11 @@ TEST_CASE("dot draws the finest detail that is asked for") {
 TEST_CASE("an export speaks of the hosts that are in a unit, and says which are not") {
     auto fabric = make("units=1 hosts=2 rails=2");
     fabric.hosts.emplace_back().name = "store1";
+    fabric.hosts.emplace_back().name = "0x946dae0000010010";
     topo::derive(fabric);
     CHECK(body(text(fabric, Format::slurm_tree)) == "SwitchName=su1 Nodes=n[001-002]\n");
-    CHECK(notes(fabric, Format::slurm_tree) == std::vector<std::string>{"store1 is in no unit and left out"});
+    CHECK(notes(fabric, Format::slurm_tree) ==
+          std::vector<std::string>{"store1, 1 HCA of no known host are in no unit and left out"});
     topo::ExportOptions options;
     options.nodes = {"store1"};
     CHECK(refusal(fabric, Format::slurm_tree, options) ==
