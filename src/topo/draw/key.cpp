@@ -79,12 +79,13 @@ void add_states(Signs& signs, Canvas& canvas, const Overlay& overlay) {
 
 void add_ticks(Signs& signs, Canvas& canvas, const Fabric& fabric, bool storage) {
     if (fabric.rails > 0)
-        signs.add(
-            fmt::format("rails 0 to {}{}, a tick each", fabric.rails - 1, storage ? ", then storage" : ""),
-            [&](Box box) {
-                for (int i = 0; i < 3; ++i)
-                    canvas.rect({box.x + 1 + 7 * i, box.y + 7, 5, 7}, "sound");
-            });
+        signs.add(fmt::format("{}{}, a tick each",
+                              fabric.rails == 1 ? "rail 0" : fmt::format("rails 0 to {}", fabric.rails - 1),
+                              storage ? ", then storage" : ""),
+                  [&](Box box) {
+                      for (int i = 0; i < 3; ++i)
+                          canvas.rect({box.x + 1 + 7 * i, box.y + 7, 5, 7}, "sound");
+                  });
     signs.add("not connected", [&](Box box) { canvas.rect({box.x + 8, box.y + 2, 5, 12}, "gap"); });
     signs.add("warning", [&](Box box) {
         canvas.path(fmt::format("M{} {}L{} {}L{} {}Z", box.x, box.bottom(), box.x + 3, box.y, box.x + 6,

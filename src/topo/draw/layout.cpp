@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -97,6 +98,7 @@ public:
         }
         for (std::uint32_t h = 0; h < fabric.hosts.size(); ++h)
             if (fabric.hosts[h].unit == none) unitless_.front().hosts.push_back(h);
+        unitless_cell_ = panel_cell(fabric, unitless_.front().hosts, m_);
         mesh_ = find_meshes();
     }
 
@@ -117,8 +119,8 @@ public:
         }
         y = fabric_.pods.empty() ? y : flow.bottom() + m_.pod_gap;
         if (const auto& hosts = unitless_.front().hosts; !hosts.empty()) {
-            const int columns = std::max(1, (width - 2 * m_.pad + m_.gap) / (m_.cell.w + m_.gap));
-            const auto size = panel_size("in no unit", hosts, unitless_, 0, columns);
+            const int columns = std::max(1, (width - 2 * m_.pad + m_.gap) / (unitless_cell_ + m_.gap));
+            const auto size = panel_size("in no unit", hosts, unitless_, 0, columns, unitless_cell_);
             layout.unitless = place_unit(none, hosts, unitless_, {margin, y, size.w, size.h}, columns);
             right = std::max(right, margin + size.w);
             y += size.h + m_.pod_gap;
@@ -203,9 +205,9 @@ private:
     }
 
     Size panel_size(const std::string& name, const std::vector<std::uint32_t>& hosts,
-                    const std::vector<Group>& groups, std::size_t leaves, int columns) const {
+                    const std::vector<Group>& groups, std::size_t leaves, int columns, int cell) const {
         const int across = std::clamp(static_cast<int>(largest(groups)), 1, columns);
-        const int inner = std::max(across * (m_.cell.w + m_.gap) - m_.gap, m_.least_unit);
+        const int inner = std::max(across * (cell + m_.gap) - m_.gap, m_.least_unit);
         const SwitchRows rows(leaves, inner, m_.leaf_least, inner, m_.switch_gap);
         const int leaf = rows.height(m_.switch_h, m_.switch_gap);
         return {inner + 2 * m_.pad, title_height(name, hosts, inner) + leaf + (leaf > 0 ? m_.pad : 0) +
@@ -214,7 +216,7 @@ private:
 
     Size unit_size(std::uint32_t u, const Grid& grid) const {
         return panel_size(fabric_.units[u].name, fabric_.units[u].hosts, groups_[u], leaves_[u].size(),
-                          grid.columns);
+                          grid.columns, m_.cell.w);
     }
 
     Size pod_size(std::size_t p, const Grid& grid) const {
@@ -233,8 +235,7 @@ private:
     int least_spine() const { return m_.spine_w * 3 / 4; }
 
     SwitchRows spine_rows(std::size_t p, int inner) const {
-        return {spines_[p].size(), inner, mesh_[p] ? m_.leaf_least : least_spine(), m_.spine_w,
-                m_.switch_gap};
+        return {spines_[p].size(), inner, least_spine(), m_.spine_w, m_.switch_gap};
     }
 
     Size page_size(const Grid& grid) const {
@@ -323,28 +324,31 @@ private:
     // Returns the bottom. Few boxes are spread over the width.
     int place_switches(std::vector<SwitchBox>& boxes, const std::vector<std::size_t>& switches, Box area,
                        bool spread) const {
-        const SwitchRows rows(switches.size(), area.w, spread ? m_.leaf_least : least_spine(), m_.spine_w,
-                              m_.switch_gap);
+        const SwitchRows rows(switches.size(), area.w, least_spine(), m_.spine_w, m_.switch_gap);
         const auto labels = switch_labels(fabric_, switches);
         for (std::size_t i = 0; i < switches.size(); ++i) {
             const int column = static_cast<int>(i) % rows.each, row = static_cast<int>(i) / rows.each;
             const int x = spread ? (2 * column + 1) * area.w / (2 * rows.each) - rows.w / 2
                                  : column * (rows.w + m_.switch_gap);
             const Box box{area.x + x, area.y + row * (m_.switch_h + m_.switch_gap), rows.w, m_.switch_h};
-            const bool fits = m_.switch_text > 0 && text_width(labels[i], m_.switch_text) <= box.w - 2;
-            boxes.push_back({box, switches[i], fits ? labels[i] : std::string()});
+            SwitchBox made{box, switches[i], {}, {}};
+            if (fits(labels[i], made)) made.label = labels[i];
+            boxes.push_back(std::move(made));
         }
         return area.y + rows.height(m_.switch_h, m_.switch_gap);
     }
 
-    std::string rails_label(const std::vector<int>& rails, int width) const {
+    // What leaves are called, at greatest length first.
+    static std::array<std::string, 3> rails_labels(const std::vector<int>& rails) {
         const bool run =
             rails.size() > 2 && rails.back() - rails.front() + 1 == static_cast<int>(rails.size());
-        const auto list = run ? fmt::format("{}-{}", rails.front(), rails.back())
-                              : fmt::format("{}", fmt::join(rails, ","));
-        for (const auto& label : {fmt::format("rail {}", list), "r" + list, list})
-            if (m_.switch_text > 0 && text_width(label, m_.switch_text) <= width - 2) return label;
-        return {};
+        auto list = run ? fmt::format("{}-{}", rails.front(), rails.back())
+                        : fmt::format("{}", fmt::join(rails, ","));
+        return {fmt::format("rail {}", list), "r" + list, std::move(list)};
+    }
+
+    bool fits(const std::string& label, const SwitchBox& box) const {
+        return m_.switch_text > 0 && text_width(label, m_.switch_text) <= box.box.w - 2;
     }
 
     PodBox place_pod(std::size_t p, Box box, const Grid& grid) const {
@@ -377,8 +381,11 @@ private:
                       title_height(u == none ? "in no unit" : fabric_.units[at(u)].name, hosts, inner)};
         y += unit.title.h;
         std::unordered_map<std::uint32_t, std::string> labels;
+        const int wide = u == none ? unitless_cell_ : m_.cell.w;
         if (m_.density != Density::dense) {
-            auto made = host_labels(fabric_, hosts, m_);
+            auto of_panel = m_;
+            of_panel.cell.w = wide;
+            auto made = host_labels(fabric_, hosts, of_panel);
             for (std::size_t i = 0; i < hosts.size(); ++i)
                 labels.emplace(hosts[i], std::move(made[i]));
         }
@@ -395,8 +402,7 @@ private:
             }
             for (std::size_t i = 0; i < group.hosts.size(); ++i) {
                 const int column = static_cast<int>(i) % columns, row = static_cast<int>(i) / columns;
-                const Box cell{x + column * (m_.cell.w + m_.gap), y + row * (m_.cell.h + m_.gap), m_.cell.w,
-                               m_.cell.h};
+                const Box cell{x + column * (wide + m_.gap), y + row * (m_.cell.h + m_.gap), wide, m_.cell.h};
                 const auto h = group.hosts[i];
                 HostBox host{cell, {cell.x, cell.bottom() - m_.strip, cell.w, m_.strip}, h, labels[h], {}};
                 host.ticks = place_ticks(host);
@@ -416,7 +422,22 @@ private:
             const int to = (column + 1) * (area.w + m_.switch_gap) / rows.each - m_.switch_gap;
             const Box box{area.x + from, area.y + row * (m_.switch_h + m_.switch_gap), to - from,
                           m_.switch_h};
-            unit.leaves.push_back({box, leaves[i].index, rails_label(leaves[i].rails, box.w)});
+            unit.leaves.push_back({box, leaves[i].index, {}, {}});
+        }
+        // All at one length, so that none seems to be of another kind.
+        std::size_t length = 0;
+        const auto fit = [&] {
+            for (std::size_t i = 0; i < leaves.size(); ++i)
+                if (!fits(rails_labels(leaves[i].rails)[length], unit.leaves[i])) return false;
+            return true;
+        };
+        while (length < 2 && !fit())
+            ++length;
+        for (std::size_t i = 0; i < leaves.size(); ++i) {
+            auto& leaf = unit.leaves[i];
+            const auto labels = rails_labels(leaves[i].rails);
+            if (fits(labels[length], leaf)) leaf.label = labels[length];
+            leaf.shorter.assign(labels.begin() + static_cast<std::ptrdiff_t>(length) + 1, labels.end());
         }
         return area.y + rows.height(m_.switch_h, m_.switch_gap);
     }
@@ -458,6 +479,7 @@ private:
     std::vector<std::vector<Leaf>> leaves_;        // by unit
     std::vector<std::vector<Group>> groups_;       // by unit
     std::vector<Group> unitless_{Group{}};         // one, of hosts in no unit, whatever their domains
+    int unitless_cell_ = 0;                        // width of their cells
     std::vector<bool> mesh_, many_;                // by pod
     mutable std::map<std::pair<std::uint32_t, int>, int> titles_; // heights, by first host and width
 };

@@ -28,8 +28,9 @@ enum class Density : std::uint8_t { roomy, compact, dense };
 
 struct SwitchBox {
     Box box;
-    std::size_t index = 0; // of Fabric::switches
-    std::string label;     // "r0", "r0-3", "12"; empty when there is no room
+    std::size_t index = 0;            // of Fabric::switches
+    std::string label;                // "r0", "r0-3", "12"; empty when there is no room
+    std::vector<std::string> shorter; // for beside a mark, where the label has no room: "r0", then "0"
 };
 
 struct Tick {

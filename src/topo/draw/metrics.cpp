@@ -135,6 +135,13 @@ int digits_width(int width) {
     return (width * 16 + 14) / 15;
 }
 
+constexpr int widest_cell = 150; // for a label that would lose what sets it apart
+
+// Of a cell, so that the label has room.
+int labelled_cell(const std::string& label, const Metrics& m) {
+    return std::min(digits_width(text_width(label, m.label_text)) + beside_label(m), widest_cell);
+}
+
 Metrics roomy() {
     Metrics m;
     m.density = Density::roomy;
@@ -156,6 +163,7 @@ Metrics roomy() {
     m.switch_h = 18;
     m.switch_gap = 4;
     m.switch_text = 10;
+    m.mark = 7;
     m.leaf_least = 22;
     m.spine_w = 46;
     m.band = 44;
@@ -184,6 +192,7 @@ Metrics compact() {
     m.switch_h = 13;
     m.switch_gap = 2;
     m.switch_text = 7;
+    m.mark = 5;
     m.leaf_least = 12;
     m.spine_w = 24;
     m.band = 40;
@@ -210,6 +219,7 @@ Metrics dense() {
     m.domain_text = 7;
     m.switch_h = 7;
     m.switch_gap = 1;
+    m.mark = 3;
     m.leaf_least = 5;
     m.spine_w = 12;
     m.least_unit = 64;
@@ -251,22 +261,28 @@ Metrics metrics(const Fabric& fabric, const Slots& slots) {
     const int most = m.density == Density::roomy ? 120 : 36; // for a label's sake
     m.cell.w = std::max(m.cell.w, std::clamp(m.label_text == 0 ? 0 : widest + 24, least, most));
     if (m.label_text == 0) return m;
-    constexpr int widest_box = 60;                                  // of a switch, for its label
+    constexpr int widest_box = 72;                                  // of a switch, for its label and a mark
     std::map<std::pair<int, int>, std::vector<std::size_t>> beside; // by tier and pod
     for (std::size_t s = 0; s < fabric.switches.size(); ++s)
         if (fabric.switches[s].tier > 0)
             beside[{fabric.switches[s].tier, fabric.switches[s].pod}].push_back(s);
     for (const auto& [where, switches] : beside)
         for (const auto& label : switch_labels(fabric, switches))
-            m.spine_w =
-                std::max(m.spine_w, std::min((text_width(label, m.switch_text) + 4) * 4 / 3, widest_box));
-    constexpr int widest_cell = 150; // for a label that would lose what sets it apart
+            m.spine_w = std::max(
+                m.spine_w, std::min((text_width(label, m.switch_text) + 2 * m.mark + 4) * 4 / 3, widest_box));
     for (const Unit& unit : fabric.units)
         for (const auto& label : short_names(fabric, unit.hosts))
-            m.cell.w =
-                std::max(m.cell.w, std::min(digits_width(text_width(label, m.label_text)) + beside_label(m),
-                                            widest_cell));
+            m.cell.w = std::max(m.cell.w, labelled_cell(label, m));
     return m;
+}
+
+int panel_cell(const Fabric& fabric, const std::vector<std::uint32_t>& hosts, const Metrics& metrics) {
+    int width = metrics.cell.w;
+    if (metrics.label_text == 0) return width;
+    const auto labels = short_names(fabric, hosts);
+    for (std::size_t i = 0; i < hosts.size(); ++i)
+        if (!nameless(fabric.hosts[hosts[i]])) width = std::max(width, labelled_cell(labels[i], metrics));
+    return width;
 }
 
 std::vector<std::string> host_labels(const Fabric& fabric, const std::vector<std::uint32_t>& hosts,

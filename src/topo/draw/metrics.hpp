@@ -25,11 +25,15 @@ struct Metrics {
     int domain_title = 0, domain_text = 0;           // of an NVLink domain inside a unit
     int label_text = 0;                              // of a cell, 0: none
     int switch_h = 0, switch_gap = 0, switch_text = 0;
+    int mark = 0;                    // radius of the mark of a finding
     int leaf_least = 0, spine_w = 0; // widths
     int band = 0;                    // between spines and units, for the lines of uplinks
     int least_unit = 0;              // width inside a unit
 };
 Metrics metrics(const Fabric& fabric, const Slots& slots);
+
+// How wide cells of these hosts, of a panel of their own, are: as others, or what their names need.
+int panel_cell(const Fabric& fabric, const std::vector<std::uint32_t>& hosts, const Metrics& metrics);
 
 // How a unit's title names its hosts, behind the unit's name, in up to three lines of a panel `inner` wide.
 std::vector<std::string> title_lines(const Fabric& fabric, const std::string& name,

@@ -174,6 +174,15 @@ private:
         canvas.close();
     }
 
+    // The longest that has room.
+    void label_beside_mark(Canvas& canvas, const SwitchBox& box, double base) const {
+        auto labels = box.shorter;
+        labels.insert(labels.begin(), box.label);
+        for (const auto& label : labels)
+            if (!label.empty() && text_width(label, m_.switch_text) <= box.box.w - 2 * m_.mark - 1)
+                return canvas.text(box.box.x + 1, base, m_.switch_text, {}, label);
+    }
+
     void switches(Canvas& canvas, const std::vector<SwitchBox>& boxes, std::string_view style) const {
         for (const auto& box : boxes) {
             canvas.open();
@@ -185,10 +194,8 @@ private:
             if (!box.label.empty() && !marked)
                 canvas.text(box.box.x + box.box.w / 2.0, base, m_.switch_text, {}, box.label,
                             Canvas::Anchor::middle);
-            if (!box.label.empty() && marked &&
-                text_width(box.label, m_.switch_text) <= box.box.w - 2 * mark_radius() - 2) // beside the mark
-                canvas.text(box.box.x + 2, base, m_.switch_text, {}, box.label);
-            if (marked) sign(canvas, mark->second, box.box.right() - mark_radius(), middle);
+            if (marked) label_beside_mark(canvas, box, base);
+            if (marked) sign(canvas, mark->second, box.box.right() - m_.mark, middle);
             fan(canvas, box.index);
             canvas.close();
         }
@@ -252,7 +259,7 @@ private:
             tick(canvas, cell.host, t);
         labels(canvas, cell, body, jobs);
         if (const auto mark = mark_of_host(fabric_, marks_, cell.host)) {
-            const double r = mark_radius();
+            const double r = m_.mark;
             sign(canvas, *mark, body.right() - r - 1.5, body.y + r + 1.5);
         }
         canvas.close();
@@ -333,15 +340,11 @@ private:
                         hover);
     }
 
-    int mark_radius() const {
-        return m_.density == Density::roomy ? 7 : m_.density == Density::compact ? 5 : 3;
-    }
-
     void sign(Canvas& canvas, const Mark& mark, double x, double y) const {
         std::size_t worst = mark.findings.front();
         for (const auto f : mark.findings)
             if (overlay_.findings[f].severity < overlay_.findings[worst].severity) worst = f;
-        draw_mark(canvas, mark.severity, worst, x, y, mark_radius());
+        draw_mark(canvas, mark.severity, worst, x, y, m_.mark);
     }
 
     const Fabric& fabric_;

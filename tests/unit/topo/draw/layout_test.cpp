@@ -252,3 +252,45 @@ TEST_CASE("a host's label leaves room for the mark of its finding") {
             for (const auto& host : unit.hosts)
                 CHECK(3 + topo::draw::text_width(host.label, size) * 107 / 100 + mark <= host.box.w);
 }
+
+TEST_CASE("the leaves of a unit are called alike, and a spine's box holds its label and a mark") {
+    for (const auto* spec : {"pods=2 units=4 hosts=32", "units=4 hosts=32", "pods=8 units=4 hosts=32"}) {
+        CAPTURE(spec);
+        const auto fabric = made(spec);
+        const int size = topo::draw::metrics(fabric, topo::draw::count_slots(fabric)).switch_text;
+        constexpr int mark = 10;
+        const auto layout = topo::draw::lay_out(fabric);
+        for (const auto& pod : layout.pods) {
+            for (const auto& spine : pod.spines) {
+                CHECK(!spine.label.empty());
+                CHECK(topo::draw::text_width(spine.label, size) + mark + 2 <= spine.box.w);
+            }
+            for (const auto& unit : pod.units) {
+                std::set<std::string> forms;
+                for (const auto& leaf : unit.leaves)
+                    forms.insert(leaf.label.substr(0, leaf.label.find_first_of("0123456789")));
+                CHECK(forms.size() == 1);
+            }
+        }
+    }
+}
+
+TEST_CASE("hosts in no unit have cells for what sets their names apart") {
+    auto fabric = made("pods=2 units=4 hosts=16 rails=4");
+    const char* const names[] = {"site-cache-01", "site-login-01", "site-slurm-01", "ubuntu"};
+    for (std::size_t h = 0; h < 4; ++h) {
+        fabric.hosts[h].name = names[h];
+        for (auto& hca : fabric.hosts[h].hcas) {
+            hca.role = topo::Role::storage;
+            hca.rail = topo::none;
+        }
+    }
+    topo::derive(fabric);
+    const auto layout = topo::draw::lay_out(fabric);
+    REQUIRE(layout.unitless);
+    std::set<std::string> labels;
+    for (const auto& host : layout.unitless->hosts)
+        labels.insert(host.label);
+    CHECK(labels == std::set<std::string>{names[0], names[1], names[2], names[3]});
+    check_layout(fabric);
+}

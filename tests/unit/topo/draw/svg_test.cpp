@@ -82,6 +82,33 @@ TEST_CASE("jobs differ by letter, and up to 35 by their fill") {
     CHECK(topo::draw::job_class(35) == topo::draw::job_class(0));
 }
 
+namespace {
+
+// What a switch's box and its title hold.
+std::string group_of(const std::string& svg, const std::string& name) {
+    const auto title = svg.find("<title>" + name + " · ");
+    REQUIRE(title != std::string::npos);
+    return svg.substr(title, svg.find("</g>", title) - title);
+}
+
+} // namespace
+
+TEST_CASE("a marked switch keeps what sets it apart") {
+    for (const auto* spec : {"units=2 hosts=8", "units=4 hosts=32", "pods=8 units=4 hosts=32"}) {
+        CAPTURE(spec);
+        const auto fabric = *topo::synthesise(*topo::parse_synth(spec));
+        topo::Overlay overlay;
+        std::string spine;
+        for (const auto& one : fabric.switches)
+            if (one.tier == 1) spine = one.name;
+        overlay.findings.push_back({"x", topo::Severity::error, {"leaf-su1-r3"}, {}, {}, "slow"});
+        overlay.findings.push_back({"y", topo::Severity::warning, {spine}, {}, {}, "slow"});
+        const auto svg = topo::draw_svg(fabric, overlay);
+        CHECK(group_of(svg, "leaf-su1-r3").find("3</text>") != std::string::npos);
+        CHECK(group_of(svg, spine).find(spine.substr(spine.rfind('-') + 1) + "</text>") != std::string::npos);
+    }
+}
+
 TEST_CASE("HCAs of no known host are counted apart in a picture's heading") {
     auto fabric = *topo::synthesise(*topo::parse_synth("units=2 hosts=8 rails=2"));
     fabric.hosts[0].name = "0x946dae0000010010";
