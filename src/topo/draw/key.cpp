@@ -103,18 +103,15 @@ void add_ticks(Signs& signs, Canvas& canvas, const Fabric& fabric, bool storage)
 void add_uplinks(Signs& signs, Canvas& canvas, const Fabric& fabric, const Layout& layout) {
     const bool any = std::any_of(fabric.links.begin(), fabric.links.end(),
                                  [](const Link& link) { return link.a.host == none && link.b.host == none; });
-    const bool folded = std::any_of(layout.pods.begin(), layout.pods.end(), [](const PodBox& pod) {
-        return !pod.spines.empty() && (pod.many || !pod.mesh);
-    });
+    const bool folded =
+        !layout.cores.empty() || std::any_of(layout.pods.begin(), layout.pods.end(), [](const PodBox& pod) {
+            return !pod.spines.empty() && (pod.many || !pod.mesh);
+        });
     if (!any || !folded) return;
-    const bool hover =
-        std::any_of(layout.pods.begin(), layout.pods.end(), [](const PodBox& pod) { return pod.many; });
-    signs.add(hover ? "uplinks: drawn where faulty, and of the switch under the pointer"
-                    : "uplinks: not drawn; where faulty, their switches are marked",
-              [&](Box box) {
-                  canvas.line(box.x + 2, box.y + 2, box.right() - 2, box.bottom() - 2,
-                              hover ? "up-error" : "up");
-              });
+    signs.add(
+        layout.density == Density::dense ? "uplinks: drawn where faulty"
+                                         : "uplinks: drawn where faulty, and of the switch under the pointer",
+        [&](Box box) { canvas.line(box.x + 2, box.y + 2, box.right() - 2, box.bottom() - 2, "up-error"); });
 }
 
 int draw_jobs(Canvas& canvas, const Fabric& fabric, const Overlay& overlay, int y, int width) {

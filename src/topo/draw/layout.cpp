@@ -356,7 +356,6 @@ private:
         pod.box = box;
         pod.pod = p;
         pod.mesh = mesh_[p];
-        pod.many = mesh_[p] && many_[p];
         const int x = box.x + m_.pad, inner = box.w - 2 * m_.pad;
         pod.title = {x, box.y, inner, m_.title};
         const int y = box.y + m_.title;
@@ -365,6 +364,8 @@ private:
         for (const auto u : fabric_.pods[p].units)
             pod.units.push_back(place_unit(static_cast<int>(u), fabric_.units[u].hosts, groups_[u],
                                            flow.next(unit_size(u, grid)), grid.columns));
+        const bool rows = !pod.units.empty() && pod.units.back().box.y != pod.units.front().box.y;
+        pod.many = mesh_[p] && (many_[p] || rows);
         return pod;
     }
 

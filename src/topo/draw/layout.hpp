@@ -69,8 +69,8 @@ struct PodBox {
     std::vector<SwitchBox> spines;
     std::vector<UnitBox> units;
     bool mesh = false; // there is room between spines and leaves to draw the uplinks
-    bool many = false; // more than an eye can follow: drawn are the faulty ones and, under the pointer, a
-                       // switch's own
+    bool many = false; // more than an eye can follow, or behind other units: drawn are the faulty ones and,
+                       // under the pointer, a switch's own; likewise where there is no room
 };
 
 struct Layout {

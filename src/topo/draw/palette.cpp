@@ -55,7 +55,7 @@ text{font-family:Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;fill
 .gap{fill:none;stroke:#5c6470;stroke-width:.8}
 .health{fill:#1b1e23}.track{fill:#fff;stroke:#1b1e23;stroke-width:.6}
 .up{fill:none;stroke:#7b8596;stroke-width:.7;stroke-opacity:.5}
-.fan{visibility:hidden;pointer-events:none}g:hover>.fan{visibility:visible}.fan .up{stroke:#0072B2;stroke-opacity:1}
+.fan{visibility:hidden;pointer-events:none}g:hover>.fan{visibility:visible;stroke:#0072B2;stroke-opacity:1}
 .up-warning{fill:none;stroke:#E69F00;stroke-width:2.4;stroke-dasharray:6 3}
 .up-error{fill:none;stroke:#D55E00;stroke-width:2.4}
 .on{fill:#fff;font-weight:bold}.at{fill:#1b1e23;font-weight:bold}

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace topo {
 namespace draw {
@@ -32,21 +31,25 @@ public:
             for (const auto& u : pod.units)
                 for (const auto& leaf : u.leaves)
                     where_[static_cast<int>(leaf.index)] = leaf.box;
-            if (pod.many)
-                for (const auto& [ends, links] : bundles_of(pod))
-                    for (const int s : {ends.first, ends.second})
-                        fans_[at(s)].push_back({where_[ends.first], where_[ends.second]});
         }
+        for (const auto& core : layout_.cores)
+            where_[static_cast<int>(core.index)] = core.box;
+        find_bundles();
     }
 
     void paint(Canvas& canvas) const {
+        for (const auto& pod : layout_.pods) {
+            canvas.rect(pod.box, "pod", 4);
+            for (const auto& u : pod.units)
+                canvas.rect(u.box, "unit", 3);
+        }
+        cables(canvas);
         if (!layout_.cores.empty()) {
             heading(canvas, layout_.cores_title, "core", counted(layout_.cores.size(), "switch", "switches"));
             switches(canvas, layout_.cores, "spine");
         }
         for (const auto& box : layout_.pods)
             pod(canvas, box);
-        between_pods(canvas);
         if (layout_.unitless) unit(canvas, *layout_.unitless);
         if (!layout_.others.empty()) {
             heading(canvas, layout_.others_title, "other switches",
@@ -56,6 +59,11 @@ public:
     }
 
 private:
+    bool room_beside(Box box, std::string_view name, std::string_view more) const {
+        const int used = text_width(name, m_.title_text) + m_.title_text;
+        return used + text_width(more, m_.title_text - 1) <= box.w;
+    }
+
     // A name in bold and, as far as there is room, more about it.
     void heading(Canvas& canvas, Box box, std::string_view name, std::string_view more) const {
         const double y = box.bottom() - m_.title * 0.3;
@@ -70,108 +78,102 @@ private:
         std::size_t hosts = 0;
         for (const auto u : pod.units)
             hosts += fabric_.units[u].hosts.size();
+        const auto most = fmt::format("{}, {}", counted(pod.units.size(), "unit", "units"),
+                                      counted(hosts, "host", "hosts"));
+        const auto all = fmt::format("{}, {}", most, counted(box.spines.size(), "spine", "spines"));
         canvas.open();
-        canvas.rect(box.box, "pod", 4);
-        heading(canvas, box.title, pod.name,
-                fmt::format("{}, {}, {}", counted(pod.units.size(), "unit", "units"),
-                            counted(hosts, "host", "hosts"), counted(box.spines.size(), "spine", "spines")));
-        for (const auto& u : box.units)
-            canvas.rect(u.box, "unit", 3);
-        if (box.mesh) mesh(canvas, box);
+        heading(canvas, box.title, pod.name, room_beside(box.title, pod.name, all) ? all : most);
         switches(canvas, box.spines, "spine");
         for (const auto& u : box.units)
             unit(canvas, u);
         canvas.close();
     }
 
-    // Links between switches, by both: parallel links are drawn as one line that describes them all.
-    using Bundles = std::map<std::pair<int, int>, std::vector<std::size_t>>;
+    // Links between two switches: parallel ones are drawn as one line that describes them all.
+    struct Bundle {
+        int a, b; // switches, the lower index first
+        std::vector<std::size_t> links;
+        bool at_once; // otherwise drawn where faulty, and under the pointer
+    };
 
-    template <class Wanted> Bundles bundles(Wanted wanted) const {
-        Bundles found;
+    void find_bundles() {
+        std::map<std::pair<int, int>, std::vector<std::size_t>> found;
         for (std::size_t l = 0; l < fabric_.links.size(); ++l) {
             const Link& link = fabric_.links[l];
             if (link.a.host != none || link.b.host != none) continue;
-            const auto [low, high] = std::minmax(link.a.switch_, link.b.switch_);
-            if (where_.contains(low) && where_.contains(high) && wanted(low, high))
-                found[{low, high}].push_back(l);
+            const auto ends = std::minmax(link.a.switch_, link.b.switch_);
+            if (where_.contains(ends.first) && where_.contains(ends.second)) found[ends].push_back(l);
         }
-        return found;
+        constexpr std::ptrdiff_t most_between_pods = 200;
+        const auto between = std::count_if(found.begin(), found.end(), [&](const auto& bundle) {
+            return between_pods(bundle.first.first, bundle.first.second);
+        });
+        for (auto& [ends, links] : found) {
+            const auto [a, b] = ends;
+            const bool at_once = between_pods(a, b) ? between <= most_between_pods : in_mesh(a, b);
+            if (!at_once && m_.density != Density::dense)
+                for (const int s : {a, b})
+                    fans_[at(s)].push_back({where_[a], where_[b]});
+            bundles_.push_back({a, b, std::move(links), at_once});
+        }
     }
 
-    Bundles bundles_of(const PodBox& pod) const {
-        std::set<int> mine;
-        for (const auto& spine : pod.spines)
-            mine.insert(static_cast<int>(spine.index));
-        for (const auto& u : pod.units)
-            for (const auto& leaf : u.leaves)
-                mine.insert(static_cast<int>(leaf.index));
-        return bundles([&](int a, int b) { return mine.contains(a) && mine.contains(b); });
+    // Of many uplinks those that join switches of one tier; none to a core.
+    bool in_mesh(int a, int b) const {
+        const Switch &one = fabric_.switches[at(a)], &other = fabric_.switches[at(b)];
+        if (one.pod == none || one.pod != other.pod) return false;
+        const PodBox& pod = layout_.pods[at(one.pod)];
+        return pod.mesh && (one.tier == other.tier || !pod.many);
     }
 
-    bool beside(int a, int b) const { return fabric_.switches[at(a)].tier == fabric_.switches[at(b)].tier; }
+    // As between spines that stand back to back.
+    bool between_pods(int a, int b) const {
+        const int first = fabric_.switches[at(a)].pod, second = fabric_.switches[at(b)].pod;
+        return first != second && first != none && second != none;
+    }
 
-    // Of many uplinks only what is faulty and what joins switches of one tier; the others are in fans.
-    void mesh(Canvas& canvas, const PodBox& pod) const {
-        const auto found = bundles_of(pod);
+    void cables(Canvas& canvas) const {
         canvas.open();
         for (const bool marked : {false, true}) // the marked ones on top
-            for (const auto& [ends, links] : found)
-                bundle(canvas, ends, links, marked, pod.many && !beside(ends.first, ends.second));
+            for (const auto& one : bundles_)
+                bundle(canvas, one, marked);
         canvas.close();
     }
 
-    // Cables from pod to pod, as between spines that stand back to back.
-    void between_pods(Canvas& canvas) const {
-        if (fabric_.hosts.size() > 256) return;
-        constexpr std::size_t most = 200;
-        const auto found = bundles([&](int a, int b) {
-            const int first = fabric_.switches[at(a)].pod, second = fabric_.switches[at(b)].pod;
-            return first != second && first != none && second != none;
-        });
-        if (found.empty()) return;
-        canvas.open();
-        for (const bool marked : {false, true})
-            for (const auto& [ends, links] : found)
-                bundle(canvas, ends, links, marked, found.size() > most);
-        canvas.close();
-    }
-
-    void bundle(Canvas& canvas, std::pair<int, int> ends, const std::vector<std::size_t>& links, bool marked,
-                bool only_marked) const {
+    void bundle(Canvas& canvas, const Bundle& bundle, bool marked) const {
         const Mark* worst = nullptr;
-        std::string hover;
-        for (const auto l : links) {
+        for (const auto l : bundle.links) {
             const Mark* mark = marks_.of_link(static_cast<int>(l));
             if (mark != nullptr && (worst == nullptr || mark->severity < worst->severity)) worst = mark;
-            hover += (hover.empty() ? "" : "\n") + words_.link(l);
         }
-        if ((worst != nullptr) != marked || (only_marked && !marked)) return;
+        if ((worst != nullptr) != marked || (!bundle.at_once && !marked)) return;
+        std::string hover;
+        for (const auto l : bundle.links)
+            hover += (hover.empty() ? "" : "\n") + words_.link(l);
         const char* style = worst == nullptr                     ? "up"
                             : worst->severity == Severity::error ? "up-error"
                                                                  : "up-warning";
-        cable(canvas, where_.at(ends.first), where_.at(ends.second), style, hover);
+        canvas.path(cable(where_.at(bundle.a), where_.at(bundle.b)), style, hover);
     }
 
     // From the foot of the upper box to the head of the lower; below two boxes of one row, an arc.
-    static void cable(Canvas& canvas, Box a, Box b, std::string_view style, std::string_view hover) {
+    static std::string cable(Box a, Box b) {
         const Box upper = a.y < b.y ? a : b, lower = a.y < b.y ? b : a;
         const double x1 = upper.x + upper.w / 2.0, x2 = lower.x + lower.w / 2.0;
-        if (upper.y != lower.y) return canvas.line(x1, upper.bottom(), x2, lower.y, style, hover);
+        if (upper.y != lower.y) return fmt::format("M{} {}L{} {}", x1, upper.bottom(), x2, lower.y);
         constexpr double deep = 16;
-        canvas.path(fmt::format("M{:.1f} {}Q{:.1f} {:.1f} {:.1f} {}", x1, upper.bottom(), (x1 + x2) / 2,
-                                upper.bottom() + deep, x2, lower.bottom()),
-                    style, hover);
+        return fmt::format("M{} {}Q{} {} {} {}", x1, upper.bottom(), (x1 + x2) / 2, upper.bottom() + deep, x2,
+                           lower.bottom());
     }
 
-    // The uplinks of a switch, shown while the pointer rests on it.
+    // The uplinks of a switch that are not drawn at once, shown while the pointer rests on it.
     void fan(Canvas& canvas, std::size_t index) const {
         const auto found = fans_.find(index);
         if (found == fans_.end()) return;
-        canvas.open("fan");
+        std::string all;
         for (const auto& [a, b] : found->second)
-            cable(canvas, a, b, "up", {});
-        canvas.close();
+            all += cable(a, b);
+        canvas.path(all, "fan up");
     }
 
     // The longest that has room.
@@ -354,9 +356,9 @@ private:
     Marks marks_;
     Words words_;
     std::map<std::size_t, Mark> switch_marks_;
-    std::map<int, Box> where_; // switches of pods
-    std::map<std::size_t, std::vector<std::pair<Box, Box>>>
-        fans_; // uplinks that are not drawn at once, by switch
+    std::map<int, Box> where_; // cores and switches of pods
+    std::vector<Bundle> bundles_;
+    std::map<std::size_t, std::vector<std::pair<Box, Box>>> fans_; // by switch
 };
 
 } // namespace

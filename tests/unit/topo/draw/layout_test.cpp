@@ -275,6 +275,17 @@ TEST_CASE("the leaves of a unit are called alike, and a spine's box holds its la
     }
 }
 
+// They would run behind the units above.
+TEST_CASE("uplinks are drawn at once where all units of a pod stand in one row") {
+    for (const auto* spec :
+         {"pods=5 units=4 hosts=8 rails=1 spines=4 globals=1", "units=2 hosts=8 rails=4"}) {
+        CAPTURE(spec);
+        for (const auto& pod : topo::draw::lay_out(made(spec)).pods)
+            for (const auto& unit : pod.units)
+                CHECK((pod.many || unit.box.y == pod.units.front().box.y));
+    }
+}
+
 TEST_CASE("hosts in no unit have cells for what sets their names apart") {
     auto fabric = made("pods=2 units=4 hosts=16 rails=4");
     const char* const names[] = {"site-cache-01", "site-login-01", "site-slurm-01", "ubuntu"};

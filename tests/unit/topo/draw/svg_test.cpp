@@ -109,6 +109,22 @@ TEST_CASE("a marked switch keeps what sets it apart") {
     }
 }
 
+TEST_CASE("a faulty uplink is drawn in any picture whose switches have names") {
+    for (const auto& [spec, port] :
+         {std::pair("units=2 hosts=8", 9), std::pair("units=4 hosts=32", 33),
+          std::pair("pods=2 units=4 hosts=32", 33), std::pair("pods=8 units=4 hosts=32", 33)}) {
+        CAPTURE(spec);
+        const auto fabric = *topo::synthesise(*topo::parse_synth(spec));
+        const auto end = "leaf-su1-r3/" + std::to_string(port);
+        topo::Overlay overlay;
+        overlay.findings.push_back({"x", topo::Severity::error, {end}, {}, {}, "slow"});
+        const auto svg = topo::draw_svg(fabric, overlay);
+        const auto title = svg.find("<title>" + end + " – ");
+        REQUIRE(title != std::string::npos);
+        CHECK(svg.rfind("up-error", title) > svg.rfind('<', title - 1));
+    }
+}
+
 TEST_CASE("HCAs of no known host are counted apart in a picture's heading") {
     auto fabric = *topo::synthesise(*topo::parse_synth("units=2 hosts=8 rails=2"));
     fabric.hosts[0].name = "0x946dae0000010010";
