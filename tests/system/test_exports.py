@@ -15,9 +15,9 @@ import xml.etree.ElementTree
 from contextlib import contextmanager
 from pathlib import Path
 
-from railcluster.process import Pid, kill_tree, tail, wait_for
+from railcluster.process import Pid, kill_tree, wait_for
 from railcluster.testing import check, equal, skip
-from railcluster.userland import Userland
+from railcluster.userland import Userland, debian13
 
 NEEDS = ["railtopo"]
 BLUE_VELA = "pods=2 units=4 hosts=32"
@@ -83,15 +83,21 @@ ResumeProgram=/bin/true
 SuspendTime=3600
 ResumeTimeout=36000
 SelectType=select/cons_tres
-TopologyPlugin=topology/tree
-AccountingStorageType=accounting_storage/none
+TopologyPlugin=topology/{topology}
 NodeName={nodes} CPUs=16 State=CLOUD
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
 
+def inside(userland, *command):
+    """The command, run with another Debian's programs where there is one."""
+    if not userland.root:
+        return [*command]
+    return ["unshare", "--mount", "sh", "-ec", "\n".join([*userland.mounts(), 'exec "$@"']), "sh", *command]
+
+
 @contextmanager
-def slurmctld(root, nodes):
+def slurmctld(root, nodes, topology="tree", userland=Userland()):
     """A controller with nodes that are never started; yields the environment for scontrol."""
     if os.geteuid() != 0:
         skip("not root: a private munged and slurmctld need it")
@@ -103,24 +109,24 @@ def slurmctld(root, nodes):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (root / "slurm.conf").write_text(SLURM_CONF.format(host=os.uname().nodename, port=port, root=root, nodes=nodes,
-                                                       plugins=Userland().plugins()))
+                                                       plugins=userland.plugins(), topology=topology))
     (root / "munge.key").write_bytes(os.urandom(128))
     (root / "munge.key").chmod(0o400)
     env = {**os.environ, "SLURM_CONF": str(root / "slurm.conf")}
     commands = [["munged", "--foreground", "--force", f"--key-file={root}/munge.key", f"--socket={root}/munge.sock",
                  f"--pid-file={root}/munged.pid", f"--log-file={root}/munged.log", f"--seed-file={root}/munged.seed"],
-                ["slurmctld", "-D", "-i", "-c"]]
+                inside(userland, "slurmctld", "-D", "-i", "-c")]
     started = []
     try:
-        for command, ready in zip(commands, (root / "munge.sock", None)):
-            with open(root / f"{command[0]}.out", "wb") as out:
+        for name, command, ready in zip(("munged", "slurmctld"), commands, (root / "munge.sock", None)):
+            with open(root / f"{name}.out", "wb") as out:
                 process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
             started.append(process)
-            logs = [root / f"{command[0]}.out", root / "slurmctld.log"]
+            logs = [root / f"{name}.out", root / "slurmctld.log"]
             if ready:
-                wait_for(ready.exists, 20, f"{command[0]}'s socket", logs=logs)
+                wait_for(ready.exists, 20, f"{name}'s socket", logs=logs)
             else:
-                wait_for(lambda: subprocess.run(["scontrol", "ping"], env=env, capture_output=True, text=True, timeout=30,
+                wait_for(lambda: subprocess.run(inside(userland, "scontrol", "ping"), env=env, capture_output=True, text=True, timeout=30,
                                                 check=False).stdout.count(" is UP"), 60, "slurmctld", logs=logs)
         yield env
     finally:
@@ -142,10 +148,7 @@ def test_slurmctld_has_the_units_as_its_topology(build):
                       for unit in units}
             wanted.update(pod1=(1, "n[001-128]"), pod2=(1, "n[129-256]"), core=(2, "n[001-256]"))
             equal(switches, wanted, "topology")
-        log = (root / "slurmctld.log").read_text()
-        complaints = [line for line in log.splitlines() if re.search(r"switch|topolog", line, re.I)
-                      and re.search(r"error|warning|invalid|lack", line, re.I)]
-        check(not complaints, f"slurmctld complains: {complaints}\n{tail(root / 'slurmctld.log')}")
+        equal(complaints((root / "slurmctld.log").read_text(), "switch|topolog"), [], "complaints")
 
 
 # Of 64 hosts each, so that one controller loads them one after another.
@@ -158,6 +161,12 @@ ODD = {"pods of halves that meet nowhere": "pods=2 units=2 hosts=16 rails=8",
        "hosts on a spine": "units=4 hosts=16 rails=1 spines=2",
        "two leaves cabled to each other": "units=2 hosts=32 rails=1 spines=1",
        "a ring of leaves": "units=4 hosts=16 rails=2 spines=1"}
+
+
+def complaints(log, about):
+    """Lines of slurmctld's log that warn of what `about` matches."""
+    return [line for line in log.splitlines() if re.search(about, line, re.I)
+            and re.search(r"error|warning|invalid|lack", line, re.I)]
 
 
 def on_a_spine(fabric, hosts):
@@ -206,9 +215,29 @@ def test_slurmctld_loads_odd_fabrics(build):
                 equal(sorted(hosts), [f"n{number:03}" for number in range(1, 65)], f"{what}: hosts of the lowest level")
                 equal([nodes for _, level, nodes in switches if int(level) == max(int(l) for _, l, _ in switches)],
                       ["n[001-064]"], f"{what}: roots")
-                complaints = [line for line in log.read_text()[read:].splitlines() if re.search(r"switch|topolog", line, re.I)
-                              and re.search(r"error|warning|invalid|lack", line, re.I)]
-                check(not complaints, f"{what}: slurmctld complains: {complaints}")
+                equal(complaints(log.read_text()[read:], "switch|topolog"), [], f"{what}: complaints")
+
+
+def test_slurmctld_loads_blocks(build):
+    """Every host is in one block of Slurm 24.11, which warns of nothing: units, or NVLink domains where there are any."""
+    userland = debian13()
+    with folder() as root:
+        log = root / "slurmctld.log"
+        export(build, synth(build, root, ODD["planes"]), "slurm-block").rename(root / "topology.conf")
+        with slurmctld(root, "n[001-064]", "block", userland) as env:
+            for what, words in ODD.items():
+                (root / "fabric.json").unlink()
+                fabric = synth(build, root, words)
+                export(build, fabric, "slurm-block").rename(root / "topology.conf")
+                read = len(log.read_text())
+                run(*inside(userland, "scontrol", "reconfigure"), env=env)
+                shown = run(*inside(userland, "scontrol", "show", "topology"), env=env)
+                blocks = [run("scontrol", "show", "hostnames", nodes, env=env).split()
+                          for nodes in re.findall(r"BlockName=\S+ BlockIndex=\d+ Nodes=(\S+)", shown)]
+                made = json.loads(run(build / "railtopo", "show", fabric, "--json"))
+                equal(sorted(blocks), sorted(part["hosts"] for part in made.get("domains") or made["units"]),
+                      f"{what}: blocks")
+                equal(complaints(log.read_text()[read:], "block|topolog"), [], f"{what}: complaints")
 
 
 def test_topology_yaml_is_what_slurm_documents(build):
