@@ -34,6 +34,8 @@ const std::vector<Kind>& kinds() {
                                        {"leaf_narrow", {"switch.narrow"}},
                                        {"leaf_to_leaf", {"link.sideways", "link.between_networks"}},
                                        {"loop", {"link.loop"}},
+                                       {"leaf_to_core", {"uplink.more"}},
+                                       {"core_gone", {"switch.missing"}},
                                        {"hca_nameless", {"name.missing"}},
                                        {"host_nameless", {"name.missing"}},
                                        {"host_localhost", {"name.missing"}},
@@ -42,12 +44,14 @@ const std::vector<Kind>& kinds() {
                                        {"upper_case", {"name.spelling"}},
                                        {"domain", {"name.spelling"}},
                                        {"device_counted", {}},
+                                       {"device_odd", {}},
                                        {"switch_name", {"name.duplicate"}},
                                        {"host_missing", {"host.missing"}},
                                        {"storage_dead_hca", {"host.storage"}},
                                        {"storage_narrow", {"link.narrow"}},
                                        {"storage_in_compute", {"hca.wrong_leaf"}},
-                                       {"storage_uplink", {"uplink.missing"}}};
+                                       {"storage_uplink", {"uplink.missing"}},
+                                       {"storage_joined", {"link.between_networks", "link.sideways"}}};
     return all;
 }
 
@@ -104,6 +108,13 @@ void Planter::join(const Port& a, const Port& b, topo::Rate rate) {
     }
     node(a.node).ports = std::max(node(a.node).ports, a.number);
     node(b.node).ports = std::max(node(b.node).ports, b.number);
+}
+
+void Planter::connect(Guid a, Guid b) {
+    const auto speed = node(a).seen.front().rate;
+    const Port one{a, free_port(a)};
+    node(a).seen.emplace_back().number = static_cast<std::uint8_t>(one.number);
+    join(one, {b, free_port(b)}, speed);
 }
 
 void Planter::exchange(const Port& a, const Port& b) {
@@ -294,100 +305,6 @@ bool Planter::two_cables(std::string_view what, Planted& planted) {
     return false;
 }
 
-bool Planter::uplink(std::string_view what, Planted& planted) {
-    const int s = next_leaf();
-    if (s == none) return false;
-    const auto up = uplinks(s);
-    const auto& one = *up[below(up.size())];
-    const auto a = end(one.a), b = end(one.b);
-    const bool ahead = one.a.switch_ == s;
-    planted.places = {topo::end_name(sound_, ahead ? one.a : one.b)};
-    if (what == "uplink_missing") {
-        planted.places = {sound_.switches[at(s)].name};
-        cut(a, b);
-    } else if (what == "uplink_narrow" || what == "uplink_slow") {
-        rate(a, b, what == "uplink_narrow");
-    } else if (what == "uplinks_crossed") {
-        for (auto t = leaves_.begin(); t != leaves_.end(); ++t) {
-            if (sound_.switches[at(*t)].pod != sound_.switches[at(s)].pod) continue;
-            for (const auto* other : uplinks(*t)) {
-                const int spine = ahead ? one.b.switch_ : one.a.switch_;
-                const int its = other->a.switch_ == *t ? other->b.switch_ : other->a.switch_;
-                if (its == spine || sound_.switches[at(its)].island != sound_.switches[at(spine)].island)
-                    continue;
-                exchange(ahead ? a : b, other->a.switch_ == *t ? end(other->a) : end(other->b));
-                leaves_.erase(t);
-                return true;
-            }
-        }
-        return false;
-    } else { // uplink_moved
-        const int spine = ahead ? one.b.switch_ : one.a.switch_;
-        for (const auto* other : up) {
-            const int its = other->a.switch_ == s ? other->b.switch_ : other->a.switch_;
-            if (its == spine) continue;
-            const auto guid = sound_.switches[at(its)].guid;
-            const auto speed = port(a)->rate;
-            const auto here = ahead ? a : b;
-            cut(a, b);
-            join(here, {guid, free_port(guid)}, speed);
-            return true;
-        }
-        return false;
-    }
-    return true;
-}
-
-bool Planter::whole_switch(std::string_view what, Planted& planted) {
-    if (what == "leaf_narrow" || what == "leaf_to_leaf" || what == "loop") {
-        const int s = next_leaf();
-        const int t = what == "leaf_to_leaf" ? next_leaf() : s;
-        if (s == none || t == none) return false;
-        const auto guid = sound_.switches[at(s)].guid;
-        planted.places = {sound_.switches[at(s)].name};
-        if (what == "leaf_narrow") {
-            for (const auto& p : std::vector(node(guid).seen))
-                if (p.linked && p.rate.width > 1) rate({guid, p.number}, {p.peer, p.peer_port}, true);
-            std::erase_if(hosts_, [&](int h) { // their links are narrow too
-                const auto& hcas = sound_.hosts[at(h)].hcas;
-                return std::any_of(hcas.begin(), hcas.end(), [&](const topo::Hca& hca) {
-                    return !hca.ports.empty() && hca.ports[0].leaf == s;
-                });
-            });
-            return true;
-        }
-        const auto speed = node(guid).seen.front().rate;
-        const auto peer = sound_.switches[at(t)].guid;
-        const Port one{guid, free_port(guid)};
-        node(guid).seen.emplace_back().number = static_cast<std::uint8_t>(one.number);
-        join(one, {peer, free_port(peer)}, speed);
-        return true;
-    }
-    if (!planted_.empty()) return false; // cables of earlier faults may hang there
-    std::vector<int> spines;
-    for (int s = 0; at(s) < sound_.switches.size(); ++s) {
-        const auto& spine = sound_.switches[at(s)];
-        if (spine.tier != 1 || spine.pod == none) continue;
-        const auto siblings =
-            std::count_if(sound_.switches.begin(), sound_.switches.end(), [&](const auto& other) {
-                return other.tier == 1 && other.pod == spine.pod && other.island == spine.island;
-            });
-        if (siblings > 2) spines.push_back(s);
-    }
-    if (spines.empty()) return false;
-    const int chosen = spines[below(spines.size())];
-    const auto& spine = sound_.switches[at(chosen)];
-    spines_.insert(chosen);
-    planted.places = {spine.name};
-    if (what == "spine_gone") {
-        drop(spine.guid);
-    } else {
-        for (const auto& p : std::vector(node(spine.guid).seen))
-            if (p.linked) rate({spine.guid, p.number}, {p.peer, p.peer_port}, false);
-    }
-    return true;
-}
-
 bool Planter::name(std::string_view what, Planted& planted) {
     if (what == "switch_name") {
         const int s = next_leaf(), t = next_leaf();
@@ -433,6 +350,8 @@ bool Planter::name(std::string_view what, Planted& planted) {
     } else if (what == "device_counted") {
         if (!device.starts_with("mlx5_")) return false;
         describe(guid, fmt::format("{} HCA-{}", host.name, std::stoi(device.substr(5)) + 1));
+    } else if (what == "device_odd") {
+        describe(guid, fmt::format("{} ibp{}s0", host.name, 12 + i));
     } else { // host_missing
         for (const auto& hca : host.hcas)
             drop(hca.guid);
@@ -451,6 +370,23 @@ bool Planter::storage(std::string_view what, Planted& planted) {
             return true;
         }
         return false;
+    }
+    if (what == "storage_joined") {
+        const auto s = std::find_if(leaves_.begin(), leaves_.end(), [&](int leaf) {
+            return sound_.switches[at(leaf)].pod == none && uplinks(leaf).size() > 1;
+        });
+        if (s == leaves_.end()) return false;
+        const auto& leaf = sound_.switches[at(*s)];
+        leaves_.erase(s);
+        const int other = next_leaf();
+        if (other == none) return false;
+        const auto up = end(uplinks(other).front()->a), down = end(uplinks(other).front()->b);
+        const auto peer = below(2) == 0                                ? sound_.switches[at(other)].guid
+                          : up.node == sound_.switches[at(other)].guid ? down.node
+                                                                       : up.node;
+        planted.places = {leaf.name};
+        connect(leaf.guid, peer);
+        return true;
     }
     const int h = next_host(1);
     if (h == none || storage(h) == none) return false;
@@ -487,7 +423,8 @@ bool Planter::plant(std::size_t kind) {
         done = two_cables(what, planted);
     else if (what.starts_with("uplink"))
         done = uplink(what, planted);
-    else if (among({"spine_gone", "spine_slow", "leaf_narrow", "leaf_to_leaf", "loop"}))
+    else if (among({"spine_gone", "core_gone", "spine_slow", "leaf_narrow", "leaf_to_leaf", "leaf_to_core",
+                    "loop"}))
         done = whole_switch(what, planted);
     else if (what.starts_with("storage"))
         done = storage(what, planted);

@@ -54,6 +54,7 @@ private:
     void drop(Guid guid);                   // the node, and the other ends of its cables
     void cut(const Port& a, const Port& b); // the cable between them
     void join(const Port& a, const Port& b, topo::Rate rate);
+    void connect(Guid a, Guid b);                // two switches, by a cable more
     void exchange(const Port& a, const Port& b); // what their cables lead to
     void rate(const Port& a, const Port& b, bool narrow);
     int free_port(Guid node);
@@ -61,6 +62,7 @@ private:
 
     int next_host(std::size_t rails, int unit = topo::none);
     int next_leaf();
+    int core(); // any; none without cores
     std::vector<const topo::Link*> uplinks(int leaf) const;
     const topo::Link& link(int host, int hca, std::size_t port = 0) const;
     Port host_end(const topo::Link& link) const;

@@ -1,0 +1,111 @@
+// Faults of uplinks and of whole switches.
+#include "bench/fault_planter.hpp"
+
+#include "topo/names.hpp"
+
+#include <algorithm>
+
+namespace faults {
+
+using topo::at;
+using topo::none;
+
+int Planter::core() {
+    std::vector<int> cores;
+    for (int s = 0; at(s) < sound_.switches.size(); ++s)
+        if (sound_.switches[at(s)].tier == 2) cores.push_back(s);
+    return cores.empty() ? none : cores[below(cores.size())];
+}
+
+bool Planter::uplink(std::string_view what, Planted& planted) {
+    const int s = next_leaf();
+    if (s == none) return false;
+    const auto up = uplinks(s);
+    const auto& one = *up[below(up.size())];
+    const auto a = end(one.a), b = end(one.b);
+    const bool ahead = one.a.switch_ == s;
+    planted.places = {topo::end_name(sound_, ahead ? one.a : one.b)};
+    if (what == "uplink_missing") {
+        planted.places = {sound_.switches[at(s)].name};
+        cut(a, b);
+    } else if (what == "uplink_narrow" || what == "uplink_slow") {
+        rate(a, b, what == "uplink_narrow");
+    } else if (what == "uplinks_crossed") {
+        for (auto t = leaves_.begin(); t != leaves_.end(); ++t) {
+            if (sound_.switches[at(*t)].pod != sound_.switches[at(s)].pod) continue;
+            for (const auto* other : uplinks(*t)) {
+                const int spine = ahead ? one.b.switch_ : one.a.switch_;
+                const int its = other->a.switch_ == *t ? other->b.switch_ : other->a.switch_;
+                if (its == spine || sound_.switches[at(its)].island != sound_.switches[at(spine)].island)
+                    continue;
+                exchange(ahead ? a : b, other->a.switch_ == *t ? end(other->a) : end(other->b));
+                leaves_.erase(t);
+                return true;
+            }
+        }
+        return false;
+    } else { // uplink_moved
+        const int spine = ahead ? one.b.switch_ : one.a.switch_;
+        for (const auto* other : up) {
+            const int its = other->a.switch_ == s ? other->b.switch_ : other->a.switch_;
+            if (its == spine) continue;
+            const auto guid = sound_.switches[at(its)].guid;
+            const auto speed = port(a)->rate;
+            const auto here = ahead ? a : b;
+            cut(a, b);
+            join(here, {guid, free_port(guid)}, speed);
+            return true;
+        }
+        return false;
+    }
+    return true;
+}
+
+bool Planter::whole_switch(std::string_view what, Planted& planted) {
+    if (what == "leaf_narrow" || what == "leaf_to_leaf" || what == "leaf_to_core" || what == "loop") {
+        const int s = next_leaf();
+        const int t = what == "leaf_to_leaf" ? next_leaf() : what == "leaf_to_core" ? core() : s;
+        if (s == none || t == none) return false;
+        const auto guid = sound_.switches[at(s)].guid;
+        planted.places = {sound_.switches[at(s)].name};
+        if (what == "leaf_narrow") {
+            for (const auto& p : std::vector(node(guid).seen))
+                if (p.linked && p.rate.width > 1) rate({guid, p.number}, {p.peer, p.peer_port}, true);
+            std::erase_if(hosts_, [&](int h) { // their links are narrow too
+                const auto& hcas = sound_.hosts[at(h)].hcas;
+                return std::any_of(hcas.begin(), hcas.end(), [&](const topo::Hca& hca) {
+                    return !hca.ports.empty() && hca.ports[0].leaf == s;
+                });
+            });
+            return true;
+        }
+        connect(guid, sound_.switches[at(t)].guid);
+        return true;
+    }
+    if (!planted_.empty()) return false; // cables of earlier faults may hang there
+    const int tier = what == "core_gone" ? 2 : 1;
+    std::vector<int> spines;
+    for (int s = 0; at(s) < sound_.switches.size(); ++s) {
+        const auto& spine = sound_.switches[at(s)];
+        if (spine.tier != tier || (tier == 1 && spine.pod == none)) continue;
+        const auto siblings =
+            std::count_if(sound_.switches.begin(), sound_.switches.end(), [&](const auto& other) {
+                return other.tier == tier && other.pod == spine.pod && other.island == spine.island;
+            });
+        if (siblings > 2) spines.push_back(s);
+    }
+    if (spines.empty()) return false;
+    const int chosen = spines[below(spines.size())];
+    const auto& spine = sound_.switches[at(chosen)];
+    spines_.insert(chosen);
+    planted.places = {spine.name};
+    if (what == "spine_gone" || what == "core_gone") {
+        drop(spine.guid);
+    } else {
+        for (const auto& p : std::vector(node(spine.guid).seen))
+            if (p.linked) rate({spine.guid, p.number}, {p.peer, p.peer_port}, false);
+    }
+    return true;
+}
+
+} // namespace faults
