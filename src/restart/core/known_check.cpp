@@ -3,8 +3,27 @@
 #include "base/utf8.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace restart {
+namespace {
+
+bool has_ours(const KnownCheck& known) {
+    return std::any_of(known.readings.begin(), known.readings.end(),
+                       [](const CheckReading& reading) { return reading.by_us; });
+}
+
+// For one more reading, of an idle check or of a job: each keeps half of them, however much the others say.
+void make_room(std::vector<CheckReading>& readings, bool for_us) {
+    if (readings.size() < most_check_readings) return;
+    const auto is = [](bool ours) { return [ours](const CheckReading& one) { return one.by_us == ours; }; };
+    const auto same = std::count_if(readings.begin(), readings.end(), is(for_us));
+    const bool from_us = 2 * static_cast<std::size_t>(same) >= most_check_readings ? for_us : !for_us;
+    readings.erase(std::find_if(readings.begin(), readings.end(), is(from_us)));
+}
+
+} // namespace
 
 void take_check(std::vector<KnownCheck>& known, const CheckWord& word, const CheckTeller& teller,
                 base::Time now) {
@@ -16,7 +35,8 @@ void take_check(std::vector<KnownCheck>& known, const CheckWord& word, const Che
     if (found == known.end()) {
         if (known.size() >= most_known_checks)
             known.erase(std::min_element(known.begin(), known.end(), [](const auto& a, const auto& b) {
-                return a.readings.back().at < b.readings.back().at;
+                return std::pair(has_ours(a), a.readings.back().at) <
+                       std::pair(has_ours(b), b.readings.back().at);
             }));
         found = known.insert(known.end(), {check, component, {}, {}});
     }
@@ -24,9 +44,9 @@ void take_check(std::vector<KnownCheck>& known, const CheckWord& word, const Che
     auto& readings = found->readings;
     if (!readings.empty() && readings.back().job == teller.job && readings.back().epoch == teller.epoch)
         readings.pop_back();
-    if (readings.size() >= most_check_readings) readings.erase(readings.begin());
+    make_room(readings, teller.by_us);
     readings.push_back({now, word.verdict, word.value, word.expected, base::printable(word.says, 160),
-                        teller.job, teller.epoch, teller.uid, teller.by_us});
+                        teller.job, teller.epoch, teller.uid, teller.by_us, teller.level});
 }
 
 } // namespace restart

@@ -14,7 +14,8 @@
 
 namespace restart {
 
-// A host with 8 GPUs and 8 HCAs has some 60 of these; the ones that were tried last are kept.
+// A host with 8 GPUs and 8 HCAs has some 60 of these; those that idle checks tried are kept, and the ones
+// that were tried last.
 inline constexpr std::size_t most_known_checks = 64, most_check_readings = 6;
 
 struct CheckReading {
@@ -26,6 +27,7 @@ struct CheckReading {
     std::uint32_t epoch = 0;
     std::optional<std::uint32_t> uid{}; // of its user; none: an earlier release wrote this
     bool by_us = false;                 // an idle check (idle_check.hpp)
+    std::uint32_t level = 0;            // of railcheck(8); 0: not known
     bool operator==(const CheckReading&) const = default;
 };
 
@@ -39,10 +41,12 @@ struct KnownCheck {
 struct CheckTeller {
     base::JobId job{};
     std::uint32_t epoch = 0, uid = 0;
-    bool by_us = false; // it is restartd's own
+    bool by_us = false;      // it is restartd's own
+    std::uint32_t level = 0; // of railcheck(8), at which it tried; 0: not known
 };
 
-// Takes a word of a job's start, or replaces what it said before.
+// Takes a word of a job's start, or replaces what it said before. However much jobs say, half of the readings
+// of a part stay those of idle checks, and the other way round.
 void take_check(std::vector<KnownCheck>& known, const CheckWord& word, const CheckTeller& teller,
                 base::Time now);
 

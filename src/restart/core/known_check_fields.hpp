@@ -16,6 +16,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<CheckReading> auto& r
     codec.maybe("epoch", reading.epoch);
     codec.maybe("uid", reading.uid);
     codec.maybe("by_us", reading.by_us);
+    codec.maybe("level", reading.level);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<KnownCheck> auto& known) {

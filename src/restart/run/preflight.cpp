@@ -116,8 +116,8 @@ base::Expected<Seats> without_failed(const Seats& seats, const std::set<std::str
     return next;
 }
 
-Preflight to_tell(const Found& found, bool requeue) {
-    Preflight told{{}, requeue, found.words};
+Preflight to_tell(const Found& found, int level, bool requeue) {
+    Preflight told{{}, requeue, found.words, static_cast<std::uint32_t>(level)};
     for (const auto& host : found.failed)
         if (told.without.size() < most_preflight_hosts) told.without.push_back(host);
     if (told.words.size() > most_preflight_words) told.words.resize(most_preflight_words);

@@ -35,7 +35,7 @@ Found find_failed(const Heard& heard, const Seats& seats);
 // then. Errors (Code::unfit): too few spares.
 base::Expected<Seats> without_failed(const Seats& seats, const std::set<std::string>& failed);
 
-// For the agent, as much as a line of a job holds.
-Preflight to_tell(const Found& found, bool requeue);
+// For the agent, as much as a line of a job holds. `level` is railcheck's.
+Preflight to_tell(const Found& found, int level, bool requeue);
 
 } // namespace restart::run

@@ -223,14 +223,14 @@ Heard try_hosts(OwnJob& job, const Seats& seats, const sched::PreflightWish& wis
 namespace {
 
 // Whether restartd requeues the job: then this does not return.
-void await_requeue(OwnJob& job, const Found& found, const Lookup& get,
+void await_requeue(OwnJob& job, const Found& found, int level, const Lookup& get,
                    const std::function<void(const std::string&)>& say) {
     const auto id = job.id();
     const auto starts = job.starts_before();
     const auto socket = get("RAIL_CKPT_SOCKET");
     if (!socket || !id || !starts) return say("no agent is known here: the job starts all the same");
     ckpt::Agent agent(*socket, *id, *starts, 1s);
-    const auto told = to_tell(found, true);
+    const auto told = to_tell(found, level, true);
     // Said now: with its requeue this ends.
     say("restartd is asked to requeue the job without " +
         base::fold_hostlist({found.failed.begin(), found.failed.end()}));
@@ -245,13 +245,13 @@ void await_requeue(OwnJob& job, const Found& found, const Lookup& get,
     say("restartd does not requeue it: the job starts all the same");
 }
 
-void tell(OwnJob& job, const Found& found, const Lookup& get) {
+void tell(OwnJob& job, const Found& found, int level, const Lookup& get) {
     const auto id = job.id();
     const auto starts = job.starts_before();
     const auto socket = get("RAIL_CKPT_SOCKET");
     if (!socket || !id || !starts) return;
     ckpt::Agent agent(*socket, *id, *starts, 500ms);
-    static_cast<void>(agent.preflight(to_tell(found, false)).has_value());
+    static_cast<void>(agent.preflight(to_tell(found, level, false)).has_value());
 }
 
 } // namespace
@@ -267,15 +267,15 @@ std::optional<Seats> preflight(OwnJob& job, const Seats& seats, const sched::Pre
     for (const auto& line : found.lines)
         say(line);
     if (found.failed.empty()) {
-        tell(job, found, get);
+        tell(job, found, wish.level, get);
         return {};
     }
     auto next = without_failed(seats, found.failed);
     if (!next) {
-        await_requeue(job, found, get, say);
+        await_requeue(job, found, wish.level, get, say);
         return {};
     }
-    tell(job, found, get);
+    tell(job, found, wish.level, get);
     if (next->ranks != seats.ranks) say("it starts on " + base::fold_hostlist(next->ranks));
     return *std::move(next);
 }

@@ -4,6 +4,7 @@
 
 #include "base/expected.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,7 @@ struct Preflight {
     std::vector<std::string> without; // hosts that the job is to leave
     bool requeue = false;             // it waits to be requeued without them: no spares can take their place
     std::vector<CheckWord> words;
+    std::uint32_t level = 0; // of railcheck(8), at which they were tried; 0: not known
     bool operator==(const Preflight&) const = default;
 };
 

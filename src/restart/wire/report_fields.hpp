@@ -92,6 +92,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Preflight> auto& pref
     codec.maybe("without", preflight.without, most_preflight_hosts);
     codec.maybe("requeue", preflight.requeue);
     codec.maybe("words", preflight.words, most_preflight_words);
+    codec.maybe("level", preflight.level);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<PreflightAdvice> auto& advice) {

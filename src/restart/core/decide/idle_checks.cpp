@@ -257,7 +257,8 @@ bool take_idle_check_word(StepContext& ctx, const std::string& name, const JobRe
     if (!report.preflight || report.preflight->words.empty() || check.told) return true;
     for (const auto& word : report.preflight->words)
         if (word.host == name)
-            take_check(found->second.checks, word, {report.id, report.epoch, report.uid, true}, ctx.now);
+            take_check(found->second.checks, word,
+                       {report.id, report.epoch, report.uid, true, report.preflight->level}, ctx.now);
     check.told = true;
     ctx.changed();
     return true;

@@ -1,6 +1,8 @@
 #include "restart/core/detect/agreed_checks.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -9,15 +11,31 @@ namespace restart {
 namespace {
 
 constexpr base::Duration oldest = std::chrono::days(7);
+constexpr std::uint32_t root = 0;
+
+// The highest levels of sound results, from the newest one on.
+struct Cleared {
+    std::optional<std::uint32_t> by_anybody, by_us; // levels; none: nobody found it sound
+
+    void take(const CheckReading& reading) {
+        by_anybody = std::max(by_anybody, std::optional(reading.level));
+        if (reading.by_us || reading.uid == root) by_us = std::max(by_us, std::optional(reading.level));
+    }
+    bool ends(const CheckReading& bad) const {
+        const auto& level = bad.by_us ? by_us : by_anybody;
+        return level && *level >= bad.level;
+    }
+};
 
 // Who say that it is bad, by their newest results; none: one user's word does not count.
 std::optional<AgreedCheck> agreement(const HostState& host, const KnownCheck& known, base::Time now) {
     std::set<std::uint32_t> users;
     AgreedCheck agreed{known.check, known.component};
+    Cleared cleared;
     for (auto reading = known.readings.rbegin(); reading != known.readings.rend(); ++reading) {
         if (reading->at <= now - oldest || (host.returned && reading->at <= host.returned->when)) break;
-        if (reading->verdict == CheckVerdict::sound) break;
-        if (reading->verdict != CheckVerdict::bad) continue;
+        if (reading->verdict == CheckVerdict::sound) cleared.take(*reading);
+        if (reading->verdict != CheckVerdict::bad || cleared.ends(*reading)) continue;
         if (reading->by_us)
             agreed.idle = true;
         else if (reading->uid) // an earlier release wrote down none

@@ -3,10 +3,12 @@
 // alone, and what two say, or an idle check, makes placement avoid the host where there is a choice; nothing
 // is drained for it.
 //
-// A part counts while the newest results of its check are bad, of jobs of two users or of an idle check, none
-// older than a week nor than the host's last repair: the first sound one by anybody ends it. A check that is
-// bad thus on more than a quarter of the hosts that it was tried on, and on more than one, is itself in doubt
-// (what it expects, what it shares with others): it counts against none of them.
+// A part counts by results of jobs of two users or of one idle check, none older than a week nor than the
+// host's last repair. A sound result ends those before it of the same level of railcheck and below, as a
+// quick look does not see what a long one found: an idle check's and root's (an administrator who tries what
+// was repaired) end all, another user's those of jobs alone, or anybody could call a bad host sound. A check
+// that is bad thus on more than a quarter of the hosts that it was tried on, and on more than one, is itself
+// in doubt (what it expects, what it shares with others): it counts against none of them.
 #pragma once
 
 #include "base/clock.hpp"

@@ -162,7 +162,8 @@ void take_preflight(State& state, base::Time now, JobState& job, const std::stri
     for (const auto& word : said->words)
         if (const auto of = state.hosts.find(word.host);
             of != state.hosts.end() && has_name(job.rm.nodes, word.host))
-            take_check(of->second.checks, word, {job.rm.id, job.rm.restarts, job.rm.uid}, now);
+            take_check(of->second.checks, word, {job.rm.id, job.rm.restarts, job.rm.uid, false, said->level},
+                       now);
     std::vector<std::string> without;
     for (const auto& name : said->without)
         if (has_name(job.rm.nodes, name)) add_name(without, name);

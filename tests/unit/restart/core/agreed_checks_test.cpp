@@ -13,6 +13,7 @@ namespace {
 const base::Time start = base::time_from_seconds(1'700'000'000);
 
 struct Fleet {
+    static constexpr std::uint32_t root = 0, own = 64030;
     State state;
     base::Time now = start;
     std::uint64_t jobs = 0;
@@ -24,17 +25,18 @@ struct Fleet {
     static std::string name(int i) { return fmt::format("n{:03}", i); }
 
     void tell(const std::string& host, std::uint32_t uid, CheckVerdict verdict,
-              const std::string& component = "mlx5_3:1") {
+              const std::string& component = "mlx5_3:1", std::uint32_t level = 1) {
         now += 1min;
         take_check(state.hosts[host].checks,
                    {host, "net.bandwidth", component, verdict, 50, 400, "Gb/s", "slow"},
-                   {base::JobId(++jobs), 0, uid}, now);
+                   {base::JobId(++jobs), 0, uid, false, level}, now);
     }
-    void find_idle(const std::string& host, CheckVerdict verdict) { // by an idle check
+    // By an idle check.
+    void find_idle(const std::string& host, CheckVerdict verdict, std::uint32_t level = 1) {
         now += 1min;
         take_check(state.hosts[host].checks,
                    {host, "net.bandwidth", "mlx5_3:1", verdict, 50, 400, "Gb/s", ""},
-                   {base::JobId(++jobs), 0, 0, true}, now);
+                   {base::JobId(++jobs), 0, own, true, level}, now);
     }
     float health(const std::string& host) const {
         const auto weak = health_of(state, now, std::chrono::days(14));
@@ -63,7 +65,7 @@ TEST_CASE("one user's checks move nobody else's jobs, two users' make the host o
     CHECK(fleet.why("n003") == "mlx5_3:1 net.bandwidth is bad in checks of 2 users, and 1 more");
 }
 
-TEST_CASE("a sound result by anybody, a week or a repair ends what checks agreed on") {
+TEST_CASE("a sound result, a week or a repair ends what the checks of jobs agreed on") {
     Fleet fleet(8);
     const auto agree = [&] {
         fleet.tell("n003", 1001, CheckVerdict::bad);
@@ -112,14 +114,56 @@ TEST_CASE("a result whose user is not known agrees with nobody") {
     CHECK(fleet.health("n003") == 1);
 }
 
-TEST_CASE("an idle check's word counts alone, until a sound one, and not on many hosts") {
+TEST_CASE("an idle check's word counts alone, and not on many hosts") {
     Fleet fleet(8);
     fleet.find_idle("n003", CheckVerdict::bad);
     CHECK(fleet.health("n003") == Approx(0.6));
     CHECK(fleet.why("n003") == "mlx5_3:1 net.bandwidth is bad in an idle check");
-    fleet.tell("n003", 1001, CheckVerdict::sound);
-    CHECK(fleet.health("n003") == 1);
-    for (const auto* host : {"n001", "n002", "n003"})
+    for (const auto* host : {"n001", "n002"})
         fleet.find_idle(host, CheckVerdict::bad);
     CHECK(agreed_checks(fleet.state, fleet.now).empty()); // what is expected is wrong
+}
+
+TEST_CASE(
+    "what an idle check found ends by an idle check or root, at its level or above, and by no other user") {
+    Fleet fleet(8);
+    fleet.find_idle("n003", CheckVerdict::bad, 2);
+    fleet.tell("n003", 1001, CheckVerdict::sound, "mlx5_3:1", 3);
+    CHECK(fleet.health("n003") == Approx(0.6));
+    CHECK(fleet.why("n003") == "mlx5_3:1 net.bandwidth is bad in an idle check");
+    fleet.find_idle("n003", CheckVerdict::sound, 1); // sees less
+    CHECK(fleet.health("n003") == Approx(0.6));
+    const bool by_root = GENERATE(false, true);
+    const auto level = GENERATE(2U, 3U);
+    by_root ? fleet.tell("n003", Fleet::root, CheckVerdict::sound, "mlx5_3:1", level)
+            : fleet.find_idle("n003", CheckVerdict::sound, level);
+    CHECK(fleet.health("n003") == 1);
+}
+
+TEST_CASE("what jobs found ends by a sound result of the same level or above, of anybody") {
+    Fleet fleet(8);
+    for (const std::uint32_t user : {1001U, 1002U})
+        fleet.tell("n003", user, CheckVerdict::bad, "mlx5_3:1", 2);
+    fleet.tell("n003", 1003, CheckVerdict::sound, "mlx5_3:1", 1);
+    CHECK(fleet.health("n003") == Approx(0.6));
+    GENERATE(false, true) ? fleet.tell("n003", 1003, CheckVerdict::sound, "mlx5_3:1", 2)
+                          : fleet.find_idle("n003", CheckVerdict::sound, 2);
+    CHECK(fleet.health("n003") == 1);
+}
+
+TEST_CASE("however much jobs say, it removes nothing that an idle check found, nor the other way round") {
+    Fleet fleet(8);
+    fleet.find_idle("n003", CheckVerdict::bad);
+    for (std::size_t i = 0; i < 2 * most_check_readings; ++i)
+        fleet.tell("n003", 1001, CheckVerdict::sound); // of one part,
+    for (std::size_t i = 0; i < 2 * most_known_checks; ++i)
+        fleet.tell("n003", 1001, CheckVerdict::sound, fmt::format("made-up{}", i)); // or of many
+    CHECK(fleet.health("n003") == Approx(0.6));
+    CHECK(fleet.state.hosts["n003"].checks.size() == most_known_checks);
+
+    for (const std::uint32_t user : {1001U, 1002U})
+        fleet.tell("n004", user, CheckVerdict::bad);
+    for (std::size_t i = 0; i < 2 * most_check_readings; ++i)
+        fleet.find_idle("n004", CheckVerdict::warning);
+    CHECK(fleet.why("n004") == "mlx5_3:1 net.bandwidth is bad in checks of 2 users");
 }

@@ -92,7 +92,7 @@ TEST_CASE("what is told is a line of a job, the worst first, and reads back") {
         one.says = std::string(160, '"');
         words.push_back(one);
     }
-    const auto told = to_tell(find_failed(heard(words, seats), seats), true);
+    const auto told = to_tell(find_failed(heard(words, seats), seats), 2, true);
     const auto line = to_line(JobRequest(told));
     CHECK(line.size() <= longest_job_line);
     CHECK(told.without == std::vector<std::string>{"n700"});
