@@ -103,6 +103,8 @@ struct RepairConf {
     Duration forget_after{}, relapse{}, clean_window{}, rung_limit{};
     std::string gpu_reset_program, power_cycle_program;
     Duration program_limit{};
+    std::string check_program;
+    Duration check_limit{};
     // The ladder of each class of faults.
     std::vector<std::string> host_lost, gpu_broken, gpu_gone, gpu_stuck, gpu_error, gpu_slow, pcie, hca_gone,
         link, other;

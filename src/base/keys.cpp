@@ -271,6 +271,13 @@ constexpr auto table = std::to_array<Key>({
      "argument; empty passes the rung over."},
     {KEY(repair, program_limit), "", at_least("1s"), "\"5m\"",
      "A program that has not ended in this time is killed, and its rung has failed."},
+    {KEY(repair, check_program), "", of(Form::program), "\"\"",
+     "restartd runs this program on its own host before a repaired host is resumed, with the host, its class "
+     "of "
+     "fault and the last rung as its arguments: status 0 says that the host is sound, 1 that it is not "
+     "(restartd(8), Return); empty resumes without."},
+    {KEY(repair, check_limit), "", at_least("1s"), "\"30m\"",
+     "A check_program that has not ended in this time is killed, and has tried nothing."},
     {KEY(repair, host_lost), "", one_of(rungs), "[\"wait\", \"power_cycle\", \"hands\"]",
      "A lost host is repaired so: a kernel that crashed boots by itself, and what does not answer no "
      "reboot can be asked of; the word nothing leaves it to a person, wait to itself, gpu_reset and "

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <vector>
 
 namespace check {
 namespace {
@@ -26,6 +28,21 @@ std::string number(double value) {
 std::size_t count(std::span<const Result> results, Verdict verdict) {
     return static_cast<std::size_t>(std::count_if(results.begin(), results.end(),
                                                   [&](const Result& one) { return one.verdict == verdict; }));
+}
+
+// "2 bad (gpu3 hbm.read, mlx5_3:1 hca.read)": the last line may be all that a reader keeps.
+std::string bad_ones(std::span<const Result> results) {
+    constexpr std::size_t most_named = 3;
+    std::vector<std::string> names;
+    for (const auto& one : results)
+        if (one.verdict == Verdict::bad)
+            names.push_back(fmt::format("{}{}{} {}", one.part.host, one.part.host.empty() ? "" : " ",
+                                        one.part.name, one.test));
+    if (names.empty()) return "none bad";
+    const auto bad = names.size();
+    names.resize(std::min(bad, most_named));
+    if (bad > most_named) names.push_back(fmt::format("{} more", bad - most_named));
+    return fmt::format("{} bad ({})", bad, fmt::join(names, ", "));
 }
 
 } // namespace
@@ -127,10 +144,9 @@ std::string print(std::span<const Result> results) {
         out += fmt::format("{}{}{}: {}: {}: {}\n", host, one.part.name, rail, one.test,
                            to_string(one.verdict), one.says);
     }
-    const auto bad = count(results, Verdict::bad), missed = count(results, Verdict::not_run);
+    const auto missed = count(results, Verdict::not_run);
     const auto warnings = count(results, Verdict::warning);
-    out += fmt::format("{} results: {}{}{}\n", results.size(),
-                       bad != 0 ? fmt::format("{} bad", bad) : "none bad",
+    out += fmt::format("{} results: {}{}{}\n", results.size(), bad_ones(results),
                        warnings != 0 ? fmt::format(", {} warnings", warnings) : "",
                        missed != 0 ? fmt::format(", {} could not be run", missed) : "");
     return out;

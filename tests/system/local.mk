@@ -84,6 +84,7 @@ EXTRA_DIST += \
 	%D%/test_rates.py \
 	%D%/test_reboots.py \
 	%D%/test_restart.py \
+	%D%/test_repair_check.py \
 	%D%/test_return.py \
 	%D%/test_rights.py \
 	%D%/test_signals.py \

@@ -75,7 +75,8 @@ std::string words(const RepairHost& action) {
                            action.host);
     case Rung::nothing:
     case Rung::wait:
-    case Rung::hands: break;
+    case Rung::hands:
+    case Rung::check: break;
     }
     return fmt::format("{} {}", to_string(action.rung), action.host);
 }

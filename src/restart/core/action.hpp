@@ -101,13 +101,17 @@ struct NotifyJob {
     bool operator==(const NotifyJob&) const = default;
 };
 
-// One rung of a host's repair. A reboot is the resource manager's, the others are programs of the site.
+// One rung of a host's repair, or its check. A reboot is the resource manager's, the others are programs of
+// the site.
 struct RepairHost {
     std::string host;
     Rung rung = Rung::reboot;
     std::string reason;            // starts with the owner's tag
     std::string boot_id;           // the host's, when this was decided
     std::vector<std::string> gpus; // to be reset, their numbers; empty: all
+    // A check: what was repaired, and what helped.
+    FaultClass fault = FaultClass::other;
+    Rung after = Rung::nothing;
     bool operator==(const RepairHost&) const = default;
 };
 
@@ -211,11 +215,16 @@ inline bool drains(const Action& action) {
 }
 // Is done by a program of the site, and not by the resource manager.
 inline bool by_program(Rung rung) {
-    return rung == Rung::gpu_reset || rung == Rung::power_cycle;
+    return rung == Rung::gpu_reset || rung == Rung::power_cycle || rung == Rung::check;
 }
 inline bool by_program(const Action& action) {
     const auto* repair = as<RepairHost>(action);
     return repair != nullptr && by_program(repair->rung);
+}
+// Tries whether a repaired host may be resumed, and does nothing to it.
+inline bool is_check(const Action& action) {
+    const auto* repair = as<RepairHost>(action);
+    return repair != nullptr && repair->rung == Rung::check;
 }
 // Starts a job once more.
 inline bool restarts(const Action& action) {

@@ -31,6 +31,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RepairPolicy> auto& r
     codec("rung_limit", repair.rung_limit);
     codec("resets_gpus", repair.resets_gpus);
     codec("cycles_power", repair.cycles_power);
+    codec.maybe("checks", repair.checks);
     codec("ladders", repair.ladders);
 }
 

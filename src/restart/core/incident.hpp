@@ -60,7 +60,8 @@ struct Intent {
     Progress progress = Progress::dispatched;
     base::Time next_try{};
     std::uint32_t tries = 0;
-    bool seen = false; // a snapshot was taken since it was settled
+    bool seen = false;      // a snapshot was taken since it was settled
+    bool found_bad = false; // a check that failed: by what it found, not by itself
     bool settled() const { return progress >= Progress::done; }
     // Under way, or done and not yet seen in a snapshot.
     bool in_flight() const { return !settled() || (progress == Progress::done && !seen); }

@@ -85,7 +85,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/learn/rates.cpp %D%/learn/rates.hpp \
 	%D%/learn/starts.cpp %D%/learn/starts.hpp \
 	%D%/repair/ladder.cpp %D%/repair/ladder.hpp \
-	%D%/repair/repair.cpp %D%/repair/repair.hpp \
+	%D%/repair/repair.cpp %D%/repair/repair.hpp %D%/repair/repair_fields.hpp \
 	%D%/repair/rungs.cpp %D%/repair/rungs.hpp \
 	%D%/straggle/causes.cpp \
 	%D%/straggle/comparison.hpp \

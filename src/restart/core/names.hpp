@@ -41,12 +41,12 @@ template <> struct Names<IncidentKind> {
         "wrong_file", "common_cause", "departure",     "repair",       "preflight"};
 };
 template <> struct Names<Rung> {
-    static constexpr std::array<std::string_view, 6> names{"nothing", "wait",        "gpu_reset",
-                                                           "reboot",  "power_cycle", "hands"};
+    static constexpr std::array<std::string_view, 7> names{"nothing",     "wait",  "gpu_reset", "reboot",
+                                                           "power_cycle", "hands", "check"};
 };
 template <> struct Names<RepairStage> {
-    static constexpr std::array<std::string_view, 5> names{"waiting", "acting", "watching", "returning",
-                                                           "hands"};
+    static constexpr std::array<std::string_view, 6> names{"waiting",   "acting", "watching",
+                                                           "returning", "hands",  "checking"};
 };
 template <> struct Names<FaultClass> {
     static constexpr std::array<std::string_view, 10> names{

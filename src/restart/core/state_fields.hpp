@@ -6,6 +6,7 @@
 #include "restart/core/known_check_fields.hpp"
 #include "restart/core/learned_fields.hpp"
 #include "restart/core/names.hpp"
+#include "restart/core/repair/repair_fields.hpp"
 #include "restart/core/rm_fields.hpp"
 #include "restart/core/state.hpp"
 #include "restart/core/straggle/paces_fields.hpp"
@@ -94,6 +95,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<RepairHost> auto& act
     codec.maybe("reason", action.reason);
     codec.maybe("boot_id", action.boot_id);
     codec.maybe("gpus", action.gpus);
+    codec.maybe("fault", action.fault);
+    codec.maybe("after", action.after);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<FreeHost> auto& action) {
@@ -165,6 +168,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Intent> auto& intent)
     codec.maybe("next_try", intent.next_try);
     codec.maybe("tries", intent.tries);
     codec.maybe("seen", intent.seen);
+    codec.maybe("found_bad", intent.found_bad);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<AffectedJob> auto& job) {
@@ -253,24 +257,6 @@ template <class Codec> void fields(Codec& codec, codec::Of<Departure> auto& depa
     codec("idle", departure.idle);
     codec.maybe("incident", departure.incident);
     codec.maybe("back", departure.back);
-}
-
-template <class Codec> void fields(Codec& codec, codec::Of<Repair> auto& repair) {
-    codec("incident", repair.incident);
-    codec("fault", repair.fault);
-    codec.maybe("at", repair.at);
-    codec("stage", repair.stage);
-    codec.maybe("healed", repair.healed);
-    codec("begun", repair.begun);
-    codec.maybe("boot_id", repair.boot_id);
-    codec.maybe("clean_since", repair.clean_since);
-    codec.maybe("faulty_since", repair.faulty_since);
-}
-
-template <class Codec> void fields(Codec& codec, codec::Of<Returned> auto& returned) {
-    codec("fault", returned.fault);
-    codec.maybe("at", returned.at);
-    codec("when", returned.when);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<KeptJob> auto& job) {

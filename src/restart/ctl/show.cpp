@@ -205,6 +205,8 @@ std::string repair_text(const ReturnStatus& repair, Time now) {
     out += repair.stage == "waiting"     ? fmt::format("{} is next, and waits for its turn", repair.rung)
            : repair.stage == "acting"    ? fmt::format("{} under way", repair.rung)
            : repair.stage == "returning" ? std::string("it is being resumed")
+           : repair.stage == "checking"
+               ? fmt::format("{}; its check is under way since {}", repair.rung, when(repair.since, now))
            : repair.clean_since
                ? fmt::format("{}; without a fault since {}, to be resumed at {}", repair.rung,
                              when(*repair.clean_since, now), when(repair.until.value_or(now), now))

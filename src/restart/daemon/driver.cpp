@@ -110,8 +110,11 @@ void Driver::start() {
     ticker_ = std::jthread([this](const std::stop_token& stop) { run_ticker(stop); });
     for (auto& asker : askers_)
         asker = std::jthread([this](const std::stop_token& stop) { run_asker(stop); });
-    for (auto& thread : program_threads_)
-        thread = std::jthread([this](const std::stop_token& stop) { run_programs(stop); });
+    for (std::size_t i = 0; i < program_threads_.size(); ++i)
+        program_threads_.at(i) =
+            std::jthread([this, &queue = i % 2 == 0 ? programs_ : checks_](const std::stop_token& stop) {
+                run_programs(stop, queue);
+            });
 }
 
 bool Driver::stop(base::Duration patience) {
@@ -348,7 +351,7 @@ void Driver::written(const Record& record, const std::optional<base::Error>& err
         log::info("{}: the journal is written again", store_.journal().path().string());
     journal_error_.clear();
     for (const auto& action : record.given)
-        (by_program(action) ? programs_ : queue_).push_back(action);
+        (is_check(action) ? checks_ : by_program(action) ? programs_ : queue_).push_back(action);
     if (!record.given.empty() || !queue_.empty()) wake_.notify_all();
 }
 

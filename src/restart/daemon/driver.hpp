@@ -53,6 +53,8 @@ namespace restart {
 struct RepairPrograms {
     std::string gpu_reset, power_cycle;
     base::Duration limit = std::chrono::minutes(5);
+    std::string check{};
+    base::Duration check_limit = std::chrono::minutes(30);
 };
 
 struct DriverOptions {
@@ -177,9 +179,9 @@ private:
     void perform_one(std::unique_lock<std::mutex>& lock);
     void read_rm(std::unique_lock<std::mutex>& lock);
     void dispatch(std::unique_lock<std::mutex>& lock);
-    base::Expected<RmQueue> read_queue(ResourceManager& rm); // without mutex_
-    void run_asker(const std::stop_token& stop);             // driver_ask.cpp
-    void run_programs(const std::stop_token& stop);          // driver_programs.cpp
+    base::Expected<RmQueue> read_queue(ResourceManager& rm);                   // without mutex_
+    void run_asker(const std::stop_token& stop);                               // driver_ask.cpp
+    void run_programs(const std::stop_token& stop, std::deque<Action>& queue); // driver_programs.cpp
     void warn_of_missing_parts();
     // driver_files.cpp
     void run_files(const std::stop_token& stop);
@@ -227,6 +229,7 @@ private:
     std::deque<Action> queue_;                    // committed, to be performed
     std::deque<std::pair<Steady, Action>> later_; // committed, and not ready yet: asked again then
     std::deque<Action> programs_;                 // likewise, by programs of the site
+    std::deque<Action> checks_;                   // likewise, those that take long and do nothing to a host
     std::deque<std::shared_ptr<Errand>> errands_;
     std::condition_variable_any progress_; // of the resource manager's thread: an errand done, a reading
     std::uint64_t reads_wanted_ = 0;       // by refresh(); a reading meets those that came before it began
@@ -263,8 +266,8 @@ private:
     std::atomic<std::uint64_t> ticks_ = 0;
 
     Store store_;
-    std::array<std::jthread, 2> askers_; // as many hosts are asked side by side
-    std::array<std::jthread, 2> program_threads_;
+    std::array<std::jthread, 2> askers_;          // as many hosts are asked side by side
+    std::array<std::jthread, 4> program_threads_; // half of them for checks
     std::jthread ticker_;
     std::jthread files_thread_;
     std::jthread rm_thread_;

@@ -13,6 +13,9 @@ namespace {
 constexpr base::Duration look_again{250};
 
 std::vector<std::string> words_of(const RepairHost& repair, const RepairPrograms& programs) {
+    if (repair.rung == Rung::check)
+        return {programs.check, repair.host, std::string(to_string(repair.fault)),
+                std::string(to_string(repair.after))};
     if (repair.rung == Rung::power_cycle) return {programs.power_cycle, repair.host};
     std::vector<std::string> words{programs.gpu_reset, repair.host};
     words.insert(words.end(), repair.gpus.begin(), repair.gpus.end());
@@ -21,26 +24,26 @@ std::vector<std::string> words_of(const RepairHost& repair, const RepairPrograms
 
 } // namespace
 
-void Driver::run_programs(const std::stop_token& stop) {
+void Driver::run_programs(const std::stop_token& stop, std::deque<Action>& queue) {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
-        if (programs_.empty() || !may_act()) { // another may do what waits here
+        if (queue.empty() || !may_act()) { // another may do what waits here
             wake_.wait_for(lock, stop, look_again, [] { return false; });
             continue;
         }
-        const auto action = std::move(programs_.front());
-        programs_.pop_front();
+        const auto action = std::move(queue.front());
+        queue.pop_front();
         if (const auto why = why_obsolete(state_, options_.policy, base::now(), action); !why.empty()) {
             metrics_.add(Metric::actions, {std::string(to_string(kind_of(action))), "overtaken"});
             apply(ActionDone{action.id, base::Error{base::Code::unfit, why}, true, {}});
             continue;
         }
         auto words = words_of(*as<RepairHost>(action), options_.programs);
-        const auto limit = options_.programs.limit;
+        const auto limit = is_check(action) ? options_.programs.check_limit : options_.programs.limit;
         base::log::info("{}: {}: {}", action.id, describe(action), words.front());
         lock.unlock();
         auto said = words.front().empty()
-                        ? base::Expected<std::string>(base::Error{base::Code::unfit, "no program is set"})
+                        ? base::Expected<std::string>(base::Error{base::Code::not_found, "no program is set"})
                         : run_program(std::move(words), limit, [&] { return stop.stop_requested(); });
         lock.lock();
         // What it does now is settled at the next start: it is not run again.

@@ -72,15 +72,14 @@ bool buried(pid_t child, const std::function<bool()>& leave) {
 Expected<std::string> run(const std::vector<std::string>& words, base::Duration limit,
                           const std::function<bool()>& leave) {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Code::unfit, std::generic_category().message(errno)};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Code::io, std::generic_category().message(errno)};
     const base::UniqueFd from(ends[0]);
     base::UniqueFd to(ends[1]);
     ::fcntl(from.get(), F_SETFL, O_NONBLOCK);
     const auto child = base::start_program(
         words, {.output = to.get(), .errors = base::Start::Errors::with_output, .own_group = true});
     if (!child)
-        return Error{child.error().code == Code::not_found ? Code::not_found : Code::unfit,
-                     child.error().text};
+        return Error{child.error().code == Code::not_found ? Code::not_found : Code::io, child.error().text};
     to = {};
     LastLine line;
     const auto until = Clock::now() + limit;
@@ -99,16 +98,17 @@ Expected<std::string> run(const std::vector<std::string>& words, base::Duration 
         if (Clock::now() < until) continue;
         ::kill(-*child, SIGKILL);
         const bool killed = buried(*child, leave);
-        return Error{Code::unfit,
-                     fmt::format("has not ended within {}, and {}{}", base::human_duration(limit),
-                                 killed ? "was killed" : "does not end when it is killed",
-                                 line.text().empty() ? "" : ": " + line.text())};
+        return Error{Code::io, fmt::format("has not ended within {}, and {}{}", base::human_duration(limit),
+                                           killed ? "was killed" : "does not end when it is killed",
+                                           line.text().empty() ? "" : ": " + line.text())};
     }
     read_some(from.get(), line);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return line.text();
-    return Error{Code::unfit, fmt::format("{} {}{}", WIFEXITED(status) ? "status" : "ended by signal",
-                                          WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
-                                          line.text().empty() ? "" : ": " + line.text())};
+    const bool refused = WIFEXITED(status) && WEXITSTATUS(status) == 1;
+    return Error{refused ? Code::unfit : Code::io,
+                 fmt::format("{} {}{}", WIFEXITED(status) ? "status" : "ended by signal",
+                             WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
+                             line.text().empty() ? "" : ": " + line.text())};
 }
 
 } // namespace

@@ -59,7 +59,7 @@ bool is_lsf(const base::Conf& conf) {
 DriverOptions driver_options(const base::Conf& conf) {
     DriverOptions options;
     options.programs = {conf.repair.gpu_reset_program, conf.repair.power_cycle_program,
-                        conf.repair.program_limit};
+                        conf.repair.program_limit, conf.repair.check_program, conf.repair.check_limit};
     options.policy = Policy::from(conf);
     if (is_lsf(conf) && conf.idle_checks.every != base::Duration{})
         log::warning("[idle_checks] every is set, but idle hosts are not tried under LSF");

@@ -100,7 +100,9 @@ TEST_CASE("the table names what is bad, with its rail, below it") {
                   "hbm.read   gpu3          3   1234      3350   37 %  GB/s  bad\n"
                   "hbm.write  gpu3          -      3         -      -  GB/s  measured\n"
                   "gpu3 (rail 3): hbm.read: bad: slow\n"
-                  "2 results: 1 bad\n");
+                  "2 results: 1 bad (gpu3 hbm.read)\n");
+    CHECK(print(std::vector<Result>(5, bad))
+              .ends_with("5 results: 5 bad (gpu3 hbm.read, gpu3 hbm.read, gpu3 hbm.read, 2 more)\n"));
 }
 
 TEST_CASE("a GPU has the rail of the compute HCA nearest to it") {

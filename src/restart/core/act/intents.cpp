@@ -30,7 +30,7 @@ constexpr base::Duration refused_pause{600'000};
 
 void note_not_done(StepContext& ctx, const Incident& incident, const Intent& intent, std::string_view why) {
     ctx.note(NoteKind::action, incident, job_if(intent.action),
-             fmt::format("{}: not done: {}", describe(intent.action), why));
+             fmt::format("{}: {}: {}", describe(intent.action), intent.found_bad ? "bad" : "not done", why));
 }
 
 void fail(StepContext& ctx, const Incident& incident, Intent& intent, std::string_view why) {
@@ -75,15 +75,19 @@ bool happened(const FreeHost&, const HostState* host, const JobState*) {
     return host != nullptr && host->node->down && owned_by_us(*host);
 }
 
-// A program of the site may have run or not: it is not run twice, and what came of it shows by itself.
+// A program of the site may have run or not: it is not run twice, and what came of it shows by itself. What a
+// check found does not.
 bool happened(const RepairHost& action, const HostState* host, const JobState*) {
+    if (action.rung == Rung::check) return false;
     return by_program(action.rung) || (host != nullptr && (host->node->rebooting || host->node->away ||
                                                            host->boot_id != action.boot_id));
 }
 
-// Whether it is known that it was not done: of a reboot only by what the host says itself since.
+// Whether it is known that it was not done: of a reboot only by what the host says itself since. A check may
+// still run, and two at a time would slow each other.
 bool may_repeat(const StepContext& ctx, const Action& action) {
     if (as<RepairHost>(action) == nullptr) return true;
+    if (is_check(action)) return false;
     const auto* host = find_host(ctx.state, action);
     return host != nullptr && host->last_report && *host->last_report > ctx.state.grace_from;
 }
@@ -179,8 +183,10 @@ void take_outcome(StepContext& ctx, const ActionDone& done) {
         if (away) ctx.state.rm_answers = false;
         ++intent.tries;
         if (!away && (done.error->code == base::Code::not_found || done.error->code == base::Code::denied ||
-                      intent.tries >= most_refusals || as<RepairHost>(intent.action) != nullptr))
+                      intent.tries >= most_refusals || as<RepairHost>(intent.action) != nullptr)) {
+            intent.found_bad = is_check(intent.action) && done.error->code == base::Code::unfit;
             return fail(ctx, incident, intent, done.error->text);
+        }
         const auto wait =
             std::min(ctx.policy.retry_most, base::Duration(1'000) * (1 << std::min(intent.tries - 1, 16u)));
         intent.progress = Progress::waiting;

@@ -91,8 +91,11 @@ std::string why(const State& state, const HostState* host, const RepairHost& act
     if (host == nullptr || !host->node) return std::string(unknown);
     if (owned_by_others(*host)) return others_reason(*host);
     if (!owned_by_us(*host) || !host->node->drain) return "it was put back into use";
-    if (!host->repair || host->repair->stage != RepairStage::acting) return std::string(over);
-    return why_not_now(state, action.host, *host);
+    const auto stage = action.rung == Rung::check ? RepairStage::checking : RepairStage::acting;
+    if (!host->repair || host->repair->stage != stage) return std::string(over);
+    // A check does nothing to it, nor to jobs that hold it and run without it.
+    return action.rung == Rung::check ? why_left_alone(state, action.host)
+                                      : why_not_now(state, action.host, *host);
 }
 
 // What a person took over is theirs, and what a job needs again is the job's.

@@ -6,8 +6,8 @@
 namespace restart {
 namespace {
 
-constexpr std::array<std::string_view, 6> words{"nothing", "wait",        "gpu_reset",
-                                                "reboot",  "power_cycle", "hands"};
+constexpr std::array<std::string_view, 7> words{"nothing",     "wait",  "gpu_reset", "reboot",
+                                                "power_cycle", "hands", "check"};
 
 } // namespace
 
@@ -30,6 +30,7 @@ RepairPolicy RepairPolicy::from(const base::RepairConf& conf) {
     policy.rung_limit = conf.rung_limit;
     policy.resets_gpus = !conf.gpu_reset_program.empty();
     policy.cycles_power = !conf.power_cycle_program.empty();
+    policy.checks = !conf.check_program.empty();
     const auto set = [&](FaultClass fault, const std::vector<std::string>& ladder) {
         policy.ladders[std::string(to_string(fault))] = ladder;
     };

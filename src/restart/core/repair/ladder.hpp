@@ -20,7 +20,8 @@ enum class Rung {
     gpu_reset,   // by the site's program
     reboot,      // by the resource manager
     power_cycle, // by the site's program
-    hands        // a person sees to it, and is called
+    hands,       // a person sees to it, and is called
+    check        // in no ladder: the site's program tries whether the host may be resumed
 };
 std::string_view to_string(Rung rung);
 // The rung of this name; hands for one that is not known.
@@ -39,8 +40,8 @@ struct RepairPolicy {
     std::uint64_t attempts = 3;
     base::Duration forget_after = std::chrono::days(7), relapse = std::chrono::days(1),
                    clean_window = std::chrono::minutes(10), rung_limit = std::chrono::hours(1);
-    bool resets_gpus = false, cycles_power = false;            // there are programs for it
-    std::map<std::string, std::vector<std::string>> ladders{}; // words, by the name of the class
+    bool resets_gpus = false, cycles_power = false, checks = false; // there are programs for it
+    std::map<std::string, std::vector<std::string>> ladders{};      // words, by the name of the class
     bool operator==(const RepairPolicy&) const = default;
 
     static RepairPolicy from(const base::RepairConf& conf);

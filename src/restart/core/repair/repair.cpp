@@ -23,7 +23,8 @@
 namespace restart {
 namespace {
 
-constexpr std::size_t most_reason = 160; // as culprit.cpp has it
+constexpr std::size_t most_reason = 160;  // as culprit.cpp has it
+constexpr std::uint32_t most_untried = 3; // checks in a row without a verdict: then a person sees to it
 
 // The host, its repair and the incident of it.
 struct Case {
@@ -47,7 +48,7 @@ struct Case {
     }
     void climb() const {
         ++repair.at;
-        repair.healed = false;
+        repair.healed = repair.passed = false;
         enter(RepairStage::waiting);
     }
 };
@@ -170,7 +171,7 @@ void begin_rung(const Case& of) {
             continue;
         }
         // At first; a host that has failed again, or after a rung, is not believed so soon.
-        if (repair.at == 0 && attempts_of(host, ctx.policy, ctx.now) == 0 &&
+        if (repair.at == 0 && !repair.failed && attempts_of(host, ctx.policy, ctx.now) == 0 &&
             is_clean(ctx.state, of.name(), host, ctx.policy, ctx.now)) {
             of.note(NoteKind::decision,
                     fmt::format("the fault of {} is over: it is only watched", of.name()));
@@ -205,6 +206,39 @@ void follow_action(const Case& of) {
     of.climb();
 }
 
+// What was done last; wait: nothing was.
+Rung rung_taken(const Case& of) {
+    return of.repair.healed ? Rung::wait : of.rung();
+}
+
+// "no fault for 2 min 0 s after reboot"
+std::string without_fault(const Case& of) {
+    const auto rung = rung_taken(of);
+    return fmt::format("no fault for {}{}", base::human_duration(of.ctx.now - *of.repair.clean_since),
+                       rung == Rung::wait ? std::string() : fmt::format(" after {}", to_string(rung)));
+}
+
+// Another stage, in which it is still seen to be without a fault.
+void go_on(const Case& of, RepairStage stage) {
+    const auto since = of.repair.clean_since;
+    of.enter(stage);
+    of.repair.clean_since = since;
+}
+
+void begin_check(const Case& of) {
+    const auto noted = std::exchange(of.incident.withheld, {});
+    RepairHost action;
+    action.host = of.name();
+    action.rung = Rung::check;
+    action.fault = of.repair.fault;
+    action.after = rung_taken(of);
+    const auto what = describe({{}, action});
+    if (kept_back(of, noted, what, gate(of.ctx.state, of.ctx.policy, of.ctx.now, of.name()))) return;
+    of.note(NoteKind::decision, fmt::format("{}: {}", what, without_fault(of)));
+    go_on(of, RepairStage::checking);
+    start_action(of.ctx, of.incident, std::move(action));
+}
+
 void resume(const Case& of) {
     const auto noted = std::exchange(of.incident.withheld, {});
     if (kept_back(of, noted, "resume " + of.name(), gate(of.ctx.state, of.ctx.policy, of.ctx.now, of.name())))
@@ -212,18 +246,15 @@ void resume(const Case& of) {
     if (const auto* refused = last<ResumeHost>(of.incident);
         refused != nullptr && refused->progress == Progress::failed && of.ctx.now < refused->next_try)
         return;
-    of.note(NoteKind::decision, fmt::format("resume {}: no fault for {}{}", of.name(),
-                                            base::human_duration(of.ctx.now - *of.repair.clean_since),
-                                            of.repair.healed || of.rung() == Rung::wait
-                                                ? std::string()
-                                                : fmt::format(" after {}", to_string(of.rung()))));
+    of.note(NoteKind::decision, fmt::format("resume {}: {}{}", of.name(), without_fault(of),
+                                            of.repair.passed ? ", and its check has passed" : ""));
     of.enter(RepairStage::returning);
     start_action(of.ctx, of.incident, ResumeHost{of.name()});
 }
 
 void follow_host(const Case& of) {
     auto& [ctx, incident, host, repair] = of;
-    const auto rung = repair.healed ? Rung::wait : of.rung();
+    const auto rung = rung_taken(of);
     const bool booted = !boots(rung) || host.boot_id != repair.boot_id || repair.boot_id.empty();
     const bool clean = booted && is_clean(ctx.state, of.name(), host, ctx.policy, ctx.now);
     if (clean) {
@@ -231,10 +262,11 @@ void follow_host(const Case& of) {
         repair.faulty_since.reset();
         // A clock that was set back.
         repair.clean_since = std::min(*repair.clean_since, ctx.now);
-        if (ctx.now - *repair.clean_since >= ctx.policy.repair.clean_window) resume(of);
-        return;
+        if (ctx.now - *repair.clean_since < ctx.policy.repair.clean_window) return;
+        return ctx.policy.repair.checks && !repair.passed ? begin_check(of) : resume(of);
     }
     repair.clean_since.reset();
+    repair.passed = false;
     if (repair.healed) {
         repair.healed = false;
         of.note(NoteKind::outcome, fmt::format("the fault of {} has come again", of.name()));
@@ -255,6 +287,41 @@ void follow_host(const Case& of) {
                                            : faulty    ? "the fault is still there"
                                                        : "it has not come back without a fault"));
     of.climb();
+}
+
+void fail_check(const Case& of) {
+    auto& repair = of.repair;
+    repair.failed = true;
+    of.note(NoteKind::outcome,
+            fmt::format("{}: its check finds {} bad",
+                        repair.healed ? "the fault is not over"
+                                      : fmt::format("{} did not help", to_string(of.rung())),
+                        of.name()));
+    if (!std::exchange(repair.healed, false)) return of.climb();
+    of.enter(RepairStage::waiting);
+}
+
+// A fault that comes meanwhile ends the repair (over()), or is seen when the program has ended.
+void follow_check(const Case& of) {
+    auto& repair = of.repair;
+    auto* intent = last<RepairHost>(of.incident);
+    if (intent != nullptr && intent->progress == Progress::unconfirmed) {
+        intent->progress = Progress::failed;
+        of.note(NoteKind::outcome,
+                fmt::format("what the check of {} found is not known: restartd was restarted", of.name()));
+        return watch(of);
+    }
+    if (intent == nullptr || intent->progress == Progress::obsolete) return watch(of);
+    if (!intent->settled()) return;
+    if (intent->found_bad) return fail_check(of);
+    if (intent->progress == Progress::done) {
+        repair.passed = true;
+        repair.untried = 0;
+        go_on(of, RepairStage::watching);
+        return follow_host(of);
+    }
+    if (++repair.untried < most_untried) return watch(of);
+    give_to_hands(of, std::exchange(of.incident.withheld, {}), "its check could not be run");
 }
 
 void follow_return(const Case& of) {
@@ -414,6 +481,7 @@ bool advance_repair(StepContext& ctx, Incident& incident) {
     case RepairStage::acting: follow_action(of); break;
     case RepairStage::watching: follow_host(of); break;
     case RepairStage::returning: follow_return(of); break;
+    case RepairStage::checking: follow_check(of); break;
     case RepairStage::hands: break;
     }
     return true;

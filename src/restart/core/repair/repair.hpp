@@ -18,7 +18,8 @@ enum class RepairStage {
     acting,    // the rung's action is under way
     watching,  // for the host to come back without a fault
     returning, // it is being resumed
-    hands      // restartd has given it up
+    hands,     // restartd has given it up
+    checking   // without a fault for long enough: the site's program tries it
 };
 std::string_view to_string(RepairStage stage);
 
@@ -32,6 +33,9 @@ struct Repair {
     std::string boot_id;                    // before the rung
     std::optional<base::Time> clean_since;  // without a fault
     std::optional<base::Time> faulty_since; // back, and with one
+    bool passed = false;                    // its check found it sound, and no fault has come since
+    bool failed = false;                    // or bad, which its agent does not see
+    std::uint32_t untried = 0;              // checks in a row that ended without a verdict
     bool operator==(const Repair&) const = default;
 };
 

@@ -76,7 +76,8 @@ std::string why_passed_over(const State& state, const HostState& host, const Pol
         break;
     case Rung::nothing:
     case Rung::wait:
-    case Rung::hands: break;
+    case Rung::hands:
+    case Rung::check: break;
     }
     return {};
 }

@@ -51,6 +51,7 @@ tests_unit_unit_core_LDADD = libry_unit_world.la libry_unit.la $(restart_core_li
 tests_unit_unit_worlds_SOURCES = \
 	%D%/fuzz_test.cpp \
 	%D%/let_go_test.cpp \
+	%D%/repair_checks_test.cpp \
 	%D%/repair_test.cpp \
 	%D%/silence_test.cpp \
 	%D%/worlds_test.cpp

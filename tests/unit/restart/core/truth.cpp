@@ -11,7 +11,7 @@ Truth::Truth(std::size_t count, unsigned seed) : world(count, 8), random(seed) {
     world.policy.max_drained_percent = 20;
     auto& repair = world.policy.repair;
     repair.max_at_once = 2;
-    repair.resets_gpus = repair.cycles_power = true;
+    repair.resets_gpus = repair.cycles_power = repair.checks = true;
     repair.clean_window = std::chrono::minutes(1);
     repair.rung_limit = std::chrono::minutes(5);
     world.config.emplace().reboots = true;
@@ -230,6 +230,7 @@ void Truth::look_at_repair(const restart::RepairHost& repair) {
     if (!world.node(name).drain) return; // a person was quicker, and it is refused
     const auto what = fmt::format("{} of {}", to_string(repair.rung), name);
     if (job_on(name) != base::JobId()) wrongs.push_back(what + " while a job is on it");
+    if (repair.rung == restart::Rung::check) return;
     const bool alone = (host.cut && cut_with(name) < 2) || host.ctl_cut;
     if (host.works() && !host.broken && !host.dark && !alone)
         wrongs.push_back(what + ", with which nothing is wrong");

@@ -112,9 +112,10 @@ public:
     std::set<std::string> never_boots;
     double boot_time = 60;
     std::optional<base::Error> program_error;
-    void boot(const std::string& host);     // it comes back with a new boot id after boot_time
-    void end_boot(const std::string& host); // now, if it boots
-    bool autosave = true;                   // jobs answer save_by with a commit after their cost
+    std::optional<base::Error> check_verdict; // of check_program: Code::unfit finds a host bad
+    void boot(const std::string& host);       // it comes back with a new boot id after boot_time
+    void end_boot(const std::string& host);   // now, if it boots
+    bool autosave = true;                     // jobs answer save_by with a commit after their cost
 
     // The job runs under railrun, submitted with --no-kill: its last nodes are spares. It follows orders
     // after a moment, or does not.

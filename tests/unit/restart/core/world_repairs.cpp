@@ -14,6 +14,7 @@ std::optional<base::Error> World::carry_out(const restart::RepairHost& action) {
     for (const auto& [id, job] : jobs_)
         CHECK(std::find(job.rm.nodes.begin(), job.rm.nodes.end(), action.host) == job.rm.nodes.end());
     if (!restart::is_our_drain(host.node)) return base::Error{base::Code::denied, "not ours"};
+    if (action.rung == restart::Rung::check) return check_verdict;
     if (by_program(action.rung) && program_error) return program_error;
     if (const auto mends = mended_by.find(action.host);
         mends != mended_by.end() && mends->second == action.rung)

@@ -51,7 +51,7 @@ TEST_CASE("what cannot be run is an error that names it") {
     CHECK(missing.error().text.find("/none: ") != std::string::npos);
     const auto refused = run_program({script(folder.path, "true", false), "n001"}, test::patience(), stays);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == base::Code::unfit);
+    CHECK(refused.error().code == base::Code::io);
 }
 
 TEST_CASE("a program that fails is quoted") {
@@ -59,8 +59,11 @@ TEST_CASE("a program that fails is quoted") {
     const auto failed = run_program({script(folder.path, "echo 'no such user' >&2; exit 3"), "n001"},
                                     test::patience(), stays);
     REQUIRE_FALSE(failed);
-    CHECK(failed.error().code == base::Code::unfit);
+    CHECK(failed.error().code == base::Code::io);
     CHECK(failed.error().text.find("status 3: no such user") != std::string::npos);
+    const auto found = run_program({script(folder.path, "exit 1"), "n001"}, test::patience(), stays);
+    REQUIRE_FALSE(found);
+    CHECK(found.error().code == base::Code::unfit); // what a check finds bad
     const auto killed = run_program({script(folder.path, "kill -9 $$"), "n001"}, test::patience(), stays);
     REQUIRE_FALSE(killed);
     CHECK(killed.error().text.find("ended by signal 9") != std::string::npos);
@@ -75,7 +78,7 @@ TEST_CASE("a program that hangs is killed with all that it started") {
          limit *= 2) { // a busy machine is slow to start it
         const auto hung = run_program({program, "n001"}, limit, stays);
         REQUIRE_FALSE(hung);
-        CHECK(hung.error().code == base::Code::unfit);
+        CHECK(hung.error().code == base::Code::io);
         text = hung.error().text;
     }
     CHECK_THAT(text, Catch::Contains("has not ended within ") && Catch::EndsWith(", and was killed: begun"));

@@ -282,6 +282,6 @@ TEST_CASE("the events hold all of the policy") {
                    lost_unit, racks, restart, mtbf, repair, lemon, prior, least, most, factor, save_min,
                    save_max, requeues, progress, horizon, requeue, start, ladders, every, share, confidence,
                    idle, start_within, cut_off, retry, words);
-    const auto& [at_once, attempts, forget, relapse, clean, limit, resets, cycles, rungs] = ladders;
-    (void)std::tie(at_once, attempts, forget, relapse, clean, limit, resets, cycles, rungs);
+    const auto& [at_once, attempts, forget, relapse, clean, limit, resets, cycles, checks, rungs] = ladders;
+    (void)std::tie(at_once, attempts, forget, relapse, clean, limit, resets, cycles, checks, rungs);
 }
