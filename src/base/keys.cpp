@@ -273,8 +273,7 @@ constexpr auto table = std::to_array<Key>({
      "A program that has not ended in this time is killed, and its rung has failed."},
     {KEY(repair, check_program), "", of(Form::program), "\"\"",
      "restartd runs this program on its own host before a repaired host is resumed, with the host, its class "
-     "of "
-     "fault and the last rung as its arguments: status 0 says that the host is sound, 1 that it is not "
+     "of fault and the last rung as its arguments: status 0 says that the host is sound, 1 that it is not "
      "(restartd(8), Return); empty resumes without."},
     {KEY(repair, check_limit), "", at_least("1s"), "\"30m\"",
      "A check_program that has not ended in this time is killed, and has tried nothing."},

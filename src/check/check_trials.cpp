@@ -32,6 +32,8 @@ constexpr GpuFault gpu_faults[] = {
     {"hbm", "an uncorrectable ECC error", "1.fail_launch=214", "hbm.start"},
     {"hbm", "it is too hot", "1.reasons=0x40", "gpu.throttle.hw_thermal_slowdown", true},
     {"gemm", "a bit of a product is another", "1.flip_product=1", "gemm.bf16"},
+    {"gemm", "a bit of each other product is another, of numbers with all of their bits", "1.flip_wide=2",
+     "gemm.bits"},
     {"gemm", "products are slow", "1.tflops_bf16=300", "gemm.bf16"},
     {"pcie", "the link has half its lanes", "1.pcie=27", "pcie.h2d"},
     {"pcie", "a bit of what is sent is another", "1.flip_copy=1", "pcie.data"},

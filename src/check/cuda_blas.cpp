@@ -66,6 +66,11 @@ base::Expected<std::unique_ptr<CudaBlas>> CudaBlas::open(std::span<const std::st
     return blas;
 }
 
+int CudaBlas::version() const {
+    int version = 0;
+    return calls_->cublasGetVersion_v2(handle_, &version) == CUBLAS_STATUS_SUCCESS ? version : 0;
+}
+
 bool CudaBlas::multiply(Precision precision, CUdeviceptr c, CUdeviceptr a, CUdeviceptr b, int m, int n,
                         int k) {
     if (precision == Precision::fp8) return multiply_fp8(c, a, b, m, n, k);

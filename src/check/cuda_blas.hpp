@@ -24,6 +24,8 @@ public:
     CudaBlas& operator=(const CudaBlas&) = delete;
     ~CudaBlas();
 
+    int version() const; // as cuBLAS counts it: 130100 is 13.1.0; 0: it does not say
+
     // Starts the product in the GPU's stream; a failure is the GPU's. False: this GPU or library has no such
     // product, which is no failure.
     bool multiply(Precision precision, CUdeviceptr c, CUdeviceptr a, CUdeviceptr b, int m, int n, int k);

@@ -45,6 +45,7 @@ enum { CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1 };
     X(cublasCreate_v2, (cublasHandle_t * handle))                                                            \
     X(cublasDestroy_v2, (cublasHandle_t handle))                                                             \
     X(cublasSetStream_v2, (cublasHandle_t handle, CUstream stream))                                          \
+    X(cublasGetVersion_v2, (cublasHandle_t handle, int* version))                                            \
     X(cublasGemmEx, (cublasHandle_t handle, int op_a, int op_b, int m, int n, int k, const void* alpha,      \
                      const void* a, int type_a, int lda, const void* b, int type_b, int ldb,                 \
                      const void* beta, void* c, int type_c, int ldc, int compute, int algorithm))

@@ -169,6 +169,32 @@ RAILYARD_KERNEL railyard_product(const void* from, railyard_u64 rows, railyard_u
     railyard_add(found + 2, sum);
 }
 
+// Numbers from 1 to 2, and from -1 to -2, whose fractions have all of their bits: of their products nothing is known
+// but that each has the same bits wherever the same instructions make it.
+RAILYARD_KERNEL railyard_random(void* to, railyard_u64 elements, railyard_u32 number, railyard_u64 seed) {
+    const railyard_u64 step = railyard_threads();
+    for (railyard_u64 e = railyard_thread(); e < elements; e += step) {
+        const railyard_u64 word = railyard_word(e, seed);
+        if (number == railyard_f64)
+            static_cast<railyard_u64*>(to)[e] = (word & 0x800fffffffffffffULL) | 0x3ff0000000000000ULL;
+        else if (number == railyard_f32)
+            static_cast<railyard_u32*>(to)[e] = static_cast<railyard_u32>((word >> 32 & 0x807fffff) | 0x3f800000);
+        else if (number == railyard_bf16)
+            static_cast<railyard_u16*>(to)[e] = static_cast<railyard_u16>((word >> 48 & 0x807f) | 0x3f80);
+        else
+            static_cast<railyard_u8*>(to)[e] = static_cast<railyard_u8>((word >> 56 & 0x87) | 0x38);
+    }
+}
+
+// Adds a checksum of words in their places to *sum, which does not depend on the order.
+RAILYARD_KERNEL railyard_sum(const railyard_u32* from, railyard_u64 words, railyard_u64* sum) {
+    const railyard_u64 step = railyard_threads();
+    railyard_u64 mine = 0;
+    for (railyard_u64 i = railyard_thread(); i < words; i += step)
+        mine += railyard_word(i, from[i]);
+    railyard_add(sum, mine);
+}
+
 // C = A B where cuBLAS is missing: a thread holds four rows and four columns. m and n are multiples of 4.
 template <class T>
 RAILYARD_DEVICE void railyard_multiply(T* c, const T* a, const T* b, railyard_u64 m, railyard_u64 n,

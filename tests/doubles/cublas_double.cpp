@@ -5,6 +5,7 @@
 
 #include "check/cuda_blas_abi.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -17,6 +18,7 @@ struct cublasLtContext {};
 namespace {
 
 cublasContext the_handle;
+unsigned long long wide_products = 0;
 cublasLtContext the_lt;
 
 struct Layout {
@@ -67,6 +69,10 @@ cublasStatus_t product(int m, int n, int k, const void* a, int type, bool transp
                 static_cast<float*>(c)[j * rows + i] = static_cast<float>(sums[i]);
     }
     const auto bytes = rows * columns * (type_c == CUDA_R_64F ? 8 : 4);
+    // Silent corruption that small whole numbers do not show.
+    const auto wide = railyard_double_planted("flip_wide", 0);
+    if (wide != 0 && left.front() != std::trunc(left.front()) && ++wide_products % wide == 0)
+        static_cast<unsigned char*>(c)[bytes / 2] ^= 1;
     return railyard_double_product(2.0 * m * n * k, rate, c, bytes, stream) == CUDA_SUCCESS
                ? CUBLAS_STATUS_SUCCESS
                : 13;
@@ -92,6 +98,11 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t) {
 
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, CUstream stream) {
     handle->stream = stream;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
+    *version = 130100;
     return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -20,6 +20,7 @@ namespace ours {
 RAILYARD_CUDA_FUNCTIONS(FUNCTION)
 RAILYARD_CUBLASLT_FUNCTIONS(FUNCTION)
 FUNCTION(cublasCreate_v2, )
+FUNCTION(cublasGetVersion_v2, )
 FUNCTION(cublasDestroy_v2, )
 FUNCTION(cublasSetStream_v2, )
 // C++ has a second of this name.

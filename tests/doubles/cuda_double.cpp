@@ -7,12 +7,13 @@
 //
 // The file named by RAIL_CUDA_STATE is read once; each line is KEY=VALUE (decimal or 0x…):
 //   count=2          GPUs (at most 16)              init=100       what cuInit returns
-//   mem_mib=4        memory of each                 sms=2          multiprocessors of each
+//   mem_mib=4        memory of each, or N.mem_mib   sms=2          multiprocessors of each
 //   no_cubin=1       only PTX is taken              no_ptx=1       only what is assembled
 //   N.hbm=3000 N.pcie=55 N.link=400                 GB/s of its memory, to the host, to another GPU
 //   N.tflops_fp64=60 …_fp32 …_tf32 …_bf16 …_fp8     of products; fp8 0: cuBLASLt has none
 //   N.flip_fill=1    after a kernel has written a pattern, a bit of it is another
 //   N.flip_product=1 likewise of a product          N.flip_copy=1  likewise of what the host sent
+//   N.flip_wide=1    likewise of a product of cuBLAS's, of numbers that are not whole; 2: of each other one
 //   N.hang_launch=1 N.hang_copy=1 N.hang_alloc=1 N.hang_context=1  the call never returns
 //   N.fail_launch=214 N.fail_copy=… N.fail_alloc=… N.fail_context=…  the call returns this
 //   N.peer=0         no other GPU's memory is within reach
@@ -28,7 +29,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 // The kernels, as one CPU thread at a time.
@@ -156,6 +159,9 @@ template <class Kernel> void on_all_threads(unsigned long long threads, const Ke
 }
 
 using Word = unsigned long long;
+Word word(void** p, int i) {
+    return parameter<Word>(p, i);
+}
 template <class T> T* at(void** p, int i) {
     return reinterpret_cast<T*>(parameter<CUdeviceptr>(p, i));
 }
@@ -173,94 +179,56 @@ struct CUfunc_st {
 namespace {
 
 double pairs_moved(void** p) {
-    return 16.0 * static_cast<double>(parameter<Word>(p, 1));
+    return 16.0 * static_cast<double>(word(p, 1));
+}
+double nothing(void**) {
+    return 0;
 }
 double operations(void** p) {
-    return 2.0 * static_cast<double>(parameter<Word>(p, 3)) * static_cast<double>(parameter<Word>(p, 4)) *
-           static_cast<double>(parameter<Word>(p, 5));
+    return 2.0 * static_cast<double>(word(p, 3)) * static_cast<double>(word(p, 4)) *
+           static_cast<double>(word(p, 5));
+}
+
+// The kernel on all threads, with the parameters of its launch.
+template <class P> P parameter_as(void** p, std::size_t i) {
+    if constexpr (std::is_pointer_v<P>)
+        return reinterpret_cast<P>(parameter<CUdeviceptr>(p, static_cast<int>(i)));
+    else
+        return parameter<P>(p, static_cast<int>(i));
+}
+template <class... P> void run_on_all(void (*kernel)(P...), void** p, Word n) {
+    const auto call = [&]<std::size_t... i>(std::index_sequence<i...>) {
+        kernel(parameter_as<P>(p, i)...);
+    };
+    on_all_threads(n, [&] { call(std::index_sequence_for<P...>()); });
+}
+template <auto kernel> void run(void** p, Word n) {
+    run_on_all(kernel, p, n);
+}
+template <auto kernel, class T> void run_and_flip(void** p, Word n) {
+    run<kernel>(p, n);
+    if (planted(current, "flip_product", 0) != 0) flip(at<T>(p, 0), sizeof(T) * word(p, 3));
 }
 
 CUfunc_st functions[] = {
-    {"railyard_write",
-     [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_write(at<RailyardPair>(p, 0), parameter<Word>(p, 1), parameter<Word>(p, 2));
-         });
-     },
-     pairs_moved, "hbm"},
-    {"railyard_read",
-     [](void** p, Word n) {
-         on_all_threads(
-             n, [&] { railyard_read(at<RailyardPair>(p, 0), parameter<Word>(p, 1), at<Word>(p, 2)); });
-     },
-     pairs_moved, "hbm"},
-    {"railyard_copy",
-     [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_copy(at<RailyardPair>(p, 0), at<RailyardPair>(p, 1), parameter<Word>(p, 2));
-         });
-     },
-     [](void** p) { return 32.0 * static_cast<double>(parameter<Word>(p, 2)); }, "hbm"},
+    {"railyard_write", run<railyard_write>, pairs_moved, "hbm"},
+    {"railyard_read", run<railyard_read>, pairs_moved, "hbm"},
+    {"railyard_copy", run<railyard_copy>, [](void** p) { return 32.0 * static_cast<double>(word(p, 2)); },
+     "hbm"},
     {"railyard_fill",
      [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_fill(at<RailyardPair>(p, 0), parameter<Word>(p, 1), parameter<Word>(p, 2),
-                           parameter<Word>(p, 3));
-         });
-         if (planted(current, "flip_fill", 0) != 0) flip(at<char>(p, 0), parameter<Word>(p, 1) * 16);
+         run<railyard_fill>(p, n);
+         if (planted(current, "flip_fill", 0) != 0) flip(at<char>(p, 0), word(p, 1) * 16);
      },
      pairs_moved, "hbm"},
-    {"railyard_check",
-     [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_check(at<RailyardPair>(p, 0), parameter<Word>(p, 1), parameter<Word>(p, 2),
-                            parameter<Word>(p, 3), at<Word>(p, 4));
-         });
-     },
-     pairs_moved, "hbm"},
-    {"railyard_matrix",
-     [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_matrix(at<void>(p, 0), parameter<Word>(p, 1), parameter<Word>(p, 2),
-                             parameter<unsigned>(p, 3), parameter<unsigned>(p, 4), parameter<Word>(p, 5));
-         });
-     },
-     [](void**) { return 0.0; }, "hbm"},
-    {"railyard_depth",
-     [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_depth(parameter<Word>(p, 0), parameter<unsigned>(p, 1), parameter<Word>(p, 2),
-                            at<Word>(p, 3));
-         });
-     },
-     [](void**) { return 0.0; }, "hbm"},
-    {"railyard_product",
-     [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_product(at<void>(p, 0), parameter<Word>(p, 1), parameter<Word>(p, 2),
-                              parameter<unsigned>(p, 3), parameter<Word>(p, 4), parameter<long long>(p, 5),
-                              at<Word>(p, 6));
-         });
-     },
-     [](void**) { return 0.0; }, "hbm"},
-    {"railyard_gemm_f32",
-     [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_gemm_f32(at<float>(p, 0), at<float>(p, 1), at<float>(p, 2), parameter<Word>(p, 3),
-                               parameter<Word>(p, 4), parameter<Word>(p, 5));
-         });
-         if (planted(current, "flip_product", 0) != 0) flip(at<float>(p, 0), 4 * parameter<Word>(p, 3));
-     },
-     operations, "hbm"},
-    {"railyard_gemm_f64",
-     [](void** p, Word n) {
-         on_all_threads(n, [&] {
-             railyard_gemm_f64(at<double>(p, 0), at<double>(p, 1), at<double>(p, 2), parameter<Word>(p, 3),
-                               parameter<Word>(p, 4), parameter<Word>(p, 5));
-         });
-         if (planted(current, "flip_product", 0) != 0) flip(at<double>(p, 0), 8 * parameter<Word>(p, 3));
-     },
-     operations, "hbm"},
+    {"railyard_check", run<railyard_check>, pairs_moved, "hbm"},
+    {"railyard_matrix", run<railyard_matrix>, nothing, "hbm"},
+    {"railyard_depth", run<railyard_depth>, nothing, "hbm"},
+    {"railyard_product", run<railyard_product>, nothing, "hbm"},
+    {"railyard_random", run<railyard_random>, nothing, "hbm"},
+    {"railyard_sum", run<railyard_sum>, nothing, "hbm"},
+    {"railyard_gemm_f32", run_and_flip<railyard_gemm_f32, float>, operations, "hbm"},
+    {"railyard_gemm_f64", run_and_flip<railyard_gemm_f64, double>, operations, "hbm"},
 };
 
 } // namespace
@@ -370,7 +338,7 @@ CUresult cuCtxSynchronize(void) {
 }
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
-    *total = static_cast<std::size_t>(whole("mem_mib", 4)) << 20;
+    *total = static_cast<std::size_t>(planted(current, "mem_mib", whole("mem_mib", 4))) << 20;
     *free = *total - std::min(*total, used[current]);
     return CUDA_SUCCESS;
 }

@@ -14,9 +14,9 @@
 
 namespace restart {
 
-// A host with 8 GPUs and 8 HCAs has some 60 of these; those that idle checks tried are kept, and the ones
+// A host with 8 GPUs and 8 HCAs has some 70 of these; those that idle checks tried are kept, and the ones
 // that were tried last.
-inline constexpr std::size_t most_known_checks = 64, most_check_readings = 6;
+inline constexpr std::size_t most_known_checks = 80, most_check_readings = 6;
 
 struct CheckReading {
     base::Time at{};

@@ -72,6 +72,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/detect/check_signs.cpp %D%/detect/check_signs.hpp \
 	%D%/detect/health.cpp %D%/detect/health.hpp \
 	%D%/detect/links.cpp \
+	%D%/detect/odd_bits.cpp %D%/detect/odd_bits.hpp \
 	%D%/detect/maintenance.cpp \
 	%D%/detect/node_loss.cpp \
 	%D%/detect/peers.cpp %D%/detect/peers.hpp \

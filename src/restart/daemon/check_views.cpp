@@ -50,8 +50,10 @@ Checks checks_of(const State& state, base::Time now, std::string_view only) {
         for (const auto& known : host.checks) {
             auto& row = checks.rows.emplace_back(row_of(name, known, medians));
             if (const auto* one = find(agreed, name, known))
-                row.signs.push_back(one->idle ? std::string("an idle check says so: avoided")
-                                              : fmt::format("{} users say so: avoided", one->users));
+                row.signs.push_back(one->others > 0
+                                        ? fmt::format("differs from {} hosts: avoided", one->others)
+                                    : one->idle ? std::string("an idle check says so: avoided")
+                                                : fmt::format("{} users say so: avoided", one->users));
         }
     }
     // Hosts are in the order of their names already.

@@ -39,6 +39,10 @@ inline constexpr std::string_view preflight_ended = "preflight";
 // a rail each.
 inline constexpr std::string_view nccl_places = "nccl.places";
 
+// Of a GPU: which bits its products of random matrices have. What it says begins with 16 digits, ": ", and of
+// what these are the same on every GPU: the sizes, the release of cuBLAS, the model.
+inline constexpr std::string_view product_bits = "gemm.bits";
+
 // With its newline; texts that are too long are cut, so that launchers pass it on in one piece.
 std::string to_line(CheckWord word);
 // Errors (Code::input) name the member.

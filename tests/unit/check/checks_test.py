@@ -222,6 +222,28 @@ class Checks(unittest.TestCase):
             self.assertIn('elements are wrong', one['says'])
             self.assertNotIn('wrong', self.one(results, f'gemm.{precision}', 'gpu0').get('says', ''))
 
+    def test_gemm_has_the_same_bits_on_all_gpus(self):
+        bits = lambda gpu: self.one(self.through_cuda('gemm'), 'gemm.bits', gpu)
+        self.assertRegex(bits('gpu0')['says'], r'^[0-9a-f]{16}: \d+ x \d+, cuBLAS 130100, ')
+        self.assertEqual(bits('gpu0')['says'], bits('gpu1')['says'])
+
+    def test_gemm_corrupt_where_whole_numbers_do_not_show_it(self):
+        self.cuda('1.flip_wide=1\n')
+        results = self.through_cuda('gemm', status=0)
+        self.assertEqual(self.one(results, 'gemm.bf16', 'gpu1')['verdict'], self.one(results, 'gemm.bf16', 'gpu0')['verdict'])
+        for gpu in ('gpu0', 'gpu1'):  # of two nobody knows which is right
+            self.assertEqual(self.one(results, 'gemm.bits', gpu)['verdict'], 'warning')
+        self.cuda('1.flip_wide=2\n')
+        one = self.one(self.through_cuda('gemm', status=1), 'gemm.bits', 'gpu1')
+        self.assertEqual(one['verdict'], 'bad')
+        self.assertIn('products have other bits than the first', one['says'])
+
+    def test_gemm_of_a_gpu_with_less_memory(self):
+        self.cuda('mem_mib=16\n1.mem_mib=4\n')
+        results = self.through_cuda('gemm')
+        for test in ('gemm.fp64', 'gemm.bf16', 'gemm.bits'):
+            self.assertNotIn('other bits', self.one(results, test, 'gpu1')['says'])
+
     def test_gemm_without_fp8(self):
         self.cuda('*.tflops_fp8=0\n')
         results = self.through_cuda('gemm')

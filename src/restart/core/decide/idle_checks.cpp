@@ -10,6 +10,7 @@
 #include "restart/core/act/gate.hpp"
 #include "restart/core/detect/check_signs.hpp"
 #include "restart/core/detect/detect.hpp"
+#include "restart/core/detect/odd_bits.hpp"
 #include "restart/core/host_use.hpp"
 
 #include <fmt/format.h>
@@ -54,8 +55,14 @@ struct Findings {
     std::vector<std::string> bad, signs;
 };
 
-Findings findings_of(const State& state, const HostState& host, const IdleCheck& check) {
+Findings findings_of(const StepContext& ctx, const std::string& name, const HostState& host,
+                     const IdleCheck& check) {
+    const auto& state = ctx.state;
     Findings found;
+    for (const auto& odd : odd_bits(state, ctx.now))
+        if (odd.host == name)
+            found.bad.push_back(fmt::format("{} {}: other bits than those of {} hosts", odd.component,
+                                            product_bits, odd.others));
     const auto medians = check_medians(state);
     for (const auto& known : host.checks) {
         const auto& last = known.readings.back();
@@ -93,7 +100,7 @@ void finish(StepContext& ctx, const std::string& name, const HostState& host, Id
     if (check.told) {
         check.done = ctx.now;
         check.failures = 0;
-        auto found = findings_of(ctx.state, host, check);
+        auto found = findings_of(ctx, name, host, check);
         note_list(ctx, name, "bad", std::move(found.bad));
         note_list(ctx, name, "a first sign of decay", std::move(found.signs));
         return;

@@ -1,5 +1,7 @@
 #include "restart/core/detect/agreed_checks.hpp"
 
+#include "restart/core/detect/odd_bits.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,14 @@ namespace {
 
 constexpr base::Duration oldest = std::chrono::days(7);
 constexpr std::uint32_t root = 0;
+
+} // namespace
+
+bool still_counts(const HostState& host, const CheckReading& reading, base::Time now) {
+    return reading.at > now - oldest && !(host.returned && reading.at <= host.returned->when);
+}
+
+namespace {
 
 // The highest levels of sound results, from the newest one on.
 struct Cleared {
@@ -33,7 +43,7 @@ std::optional<AgreedCheck> agreement(const HostState& host, const KnownCheck& kn
     AgreedCheck agreed{known.check, known.component};
     Cleared cleared;
     for (auto reading = known.readings.rbegin(); reading != known.readings.rend(); ++reading) {
-        if (reading->at <= now - oldest || (host.returned && reading->at <= host.returned->when)) break;
+        if (!still_counts(host, *reading, now)) break;
         if (reading->verdict == CheckVerdict::sound) cleared.take(*reading);
         if (reading->verdict != CheckVerdict::bad || cleared.ends(*reading)) continue;
         if (reading->by_us)
@@ -73,6 +83,8 @@ std::map<std::string_view, std::vector<AgreedCheck>> agreed_checks(const State& 
         std::erase_if(host->second, [&](const AgreedCheck& one) { return tried[one.check].in_doubt(); });
         host = host->second.empty() ? agreed.erase(host) : std::next(host);
     }
+    for (const auto& odd : odd_bits(state, now))
+        agreed[odd.host].push_back({product_bits, odd.component, 0, true, odd.others});
     return agreed;
 }
 

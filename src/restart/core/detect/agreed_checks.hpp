@@ -9,11 +9,13 @@
 // was repaired) end all, another user's those of jobs alone, or anybody could call a bad host sound. A check
 // that is bad thus on more than a quarter of the hosts that it was tried on, and on more than one, is itself
 // in doubt (what it expects, what it shares with others): it counts against none of them.
+// And so does a GPU whose products have other bits than most (odd_bits.hpp).
 #pragma once
 
 #include "base/clock.hpp"
 #include "restart/core/state.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -25,7 +27,11 @@ struct AgreedCheck {
     std::string_view check, component; // of the state
     std::uint32_t users = 0;           // that say so
     bool idle = false;                 // an idle check does (idle_check.hpp)
+    std::size_t others = 0; // its products have other bits than GPUs of so many hosts (odd_bits.hpp)
 };
+
+// Whether it is not older than a week, nor than the host's last repair.
+bool still_counts(const HostState& host, const CheckReading& reading, base::Time now);
 
 // By host, in the order in which each check and component became known; hosts without any are left out.
 // Linear in what is kept of all hosts; refers to the state.

@@ -16,9 +16,10 @@ constexpr double leave = 0.2, avoid = 0.6, suspicion = 0.9, fault = 0.9, least =
 
 std::string phrase_of(const std::vector<AgreedCheck>& checks) {
     const auto& first = checks.front();
-    return fmt::format("{} {} is bad in {}{}", first.component, first.check,
-                       first.idle ? std::string("an idle check")
-                                  : fmt::format("checks of {} users", first.users),
+    return fmt::format("{} {} {}{}", first.component, first.check,
+                       first.others > 0 ? fmt::format("differs from that of {} hosts", first.others)
+                       : first.idle     ? std::string("is bad in an idle check")
+                                        : fmt::format("is bad in checks of {} users", first.users),
                        checks.size() > 1 ? fmt::format(", and {} more", checks.size() - 1) : "");
 }
 

@@ -167,3 +167,34 @@ TEST_CASE("however much jobs say, it removes nothing that an idle check found, n
         fleet.find_idle("n004", CheckVerdict::warning);
     CHECK(fleet.why("n004") == "mlx5_3:1 net.bandwidth is bad in checks of 2 users");
 }
+
+TEST_CASE("a GPU whose products have other bits than those of most hosts is one to avoid") {
+    Fleet fleet(8);
+    const auto tell = [&](int host, const std::string& digest, bool by_us = true,
+                          const char* kind = "cuBLAS 130100, H100") {
+        fleet.now += 1min;
+        take_check(
+            fleet.state.hosts[Fleet::name(host)].checks,
+            {"", std::string(product_bits), "gpu3", CheckVerdict::sound, {}, {}, "", digest + ": " + kind},
+            {base::JobId(++fleet.jobs), 0, by_us ? Fleet::own : 1001, by_us, 2}, fleet.now);
+    };
+    const std::string right = "0123456789abcdef", other = "fedcba9876543210";
+    tell(0, right);
+    tell(1, right);
+    tell(3, other);
+    CHECK(fleet.health("n003") == 1); // two agree
+    for (const int host : {2, 4})
+        tell(host, right, false); // as any job could say
+    CHECK(fleet.health("n003") == 1);
+    tell(2, right);
+    CHECK(fleet.health("n003") == Approx(0.6));
+    CHECK(fleet.why("n003") == "gpu3 gemm.bits differs from that of 3 hosts");
+    CHECK(fleet.health("n002") == 1);
+    tell(5, other, true, "cuBLAS 120800, H100"); // another release, which may make others
+    CHECK(fleet.health("n005") == 1);
+    for (const int host : {4, 6})
+        tell(host, other); // as many as those: nobody knows who is right
+    CHECK(fleet.health("n003") == 1);
+    tell(3, right);
+    CHECK(fleet.health("n004") == Approx(0.6));
+}
