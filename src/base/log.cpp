@@ -1,9 +1,16 @@
 #include "base/log.hpp"
 #include "base/clock.hpp"
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 namespace base::log {
 namespace {
@@ -14,6 +21,34 @@ struct State {
     bool journal = false; // systemd reads "<N>" as the priority and stamps the time itself
 };
 State state;
+
+// A storm of lines is bounded, each level for itself, so that no storm drowns what matters more: so many at
+// once, and then so many a second.
+constexpr double at_once = 2'000, a_second = 100;
+
+class Bound {
+public:
+    // How many lines were left out since the last that was not; nothing: this one is, too.
+    std::optional<std::uint64_t> take() {
+        const auto now = std::chrono::steady_clock::now();
+        const std::lock_guard lock(mutex_);
+        left_ = std::min(at_once, left_ + a_second * std::chrono::duration<double>(now - at_).count());
+        at_ = now;
+        if (left_ < 1) {
+            ++left_out_;
+            return std::nullopt;
+        }
+        --left_;
+        return std::exchange(left_out_, 0);
+    }
+
+private:
+    std::mutex mutex_;
+    double left_ = at_once;
+    std::chrono::steady_clock::time_point at_{};
+    std::uint64_t left_out_ = 0;
+};
+std::array<Bound, 4> bounds; // by level
 
 constexpr std::string_view word(Level level) {
     switch (level) {
@@ -35,6 +70,17 @@ constexpr int priority(Level level) { // syslog(3)
     return 7;
 }
 
+void put(Level level, std::string_view text) {
+    std::string line = state.journal
+                           ? fmt::format("<{}>{}: ", priority(level), state.program)
+                           : fmt::format("{} {}: {}: ", iso_time(now()), state.program, word(level));
+    for (const char c : text)
+        line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c; // one event, one line
+    line += '\n';
+    // One write a line: lines of several threads do not mix. A full or closed log never stops the daemon.
+    [[maybe_unused]] const auto n = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
 } // namespace
 
 void open(std::string_view program, Level least) {
@@ -49,14 +95,12 @@ bool enabled(Level level) {
 
 void write(Level level, std::string_view text) {
     if (!enabled(level)) return;
-    std::string line = state.journal
-                           ? fmt::format("<{}>{}: ", priority(level), state.program)
-                           : fmt::format("{} {}: {}: ", iso_time(now()), state.program, word(level));
-    for (const char c : text)
-        line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c; // one event, one line
-    line += '\n';
-    // One write a line: lines of several threads do not mix. A full or closed log never stops the daemon.
-    [[maybe_unused]] const auto n = ::write(STDERR_FILENO, line.data(), line.size());
+    const auto left_out = bounds.at(static_cast<std::size_t>(level)).take();
+    if (!left_out) return;
+    if (*left_out > 0)
+        put(level, fmt::format("{} lines of this level were left out: there were more than {:g} a second",
+                               *left_out, a_second));
+    put(level, text);
 }
 
 } // namespace base::log
