@@ -148,7 +148,8 @@ constexpr auto table = std::to_array<Key>({
     {KEY(agent, kmsg), "", any, "\"/dev/kmsg\"",
      "nodewatchd reads XIDs from this kernel log; empty means that it is not watched."},
     {KEY(agent, ignore_devices), "", any, "[]",
-     "nodewatchd does not read these HCAs, such as management NICs whose counters fill the kernel log."},
+     "nodewatchd does not read these HCAs, such as management NICs whose counters fill the kernel log, and "
+     "does not miss these GPUs, by PCI address such as \"0000:14:00.0\", which a container is not given."},
     {KEY(agent, mounts), "", any, "[]",
      "nodewatchd reads whether these file systems, by their paths from the root, such as /scratch, answer, "
      "can be written to and have room."},

@@ -60,6 +60,8 @@ base::Expected<void> set_ucx_count(Bed& bed, std::uint64_t restart::JobUcx::*cou
 const Injector injectors[] = {
     {"gpu.lost", by_nvml, 0, 0, false,
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "lost", whole(v)); }},
+    {"gpu.missing", by_nvml, 0, 0, false,
+     [](Bed& bed, double v) { return bed.set_gpu(faulty, "fail", v > 0 ? 999 : 0); }},
     {"gpu.clock_events", by_nvml, 0, 0, false,
      [](Bed& bed, double v) { return bed.set_gpu(faulty, "reasons", whole(v)); }},
     {"gpu.uncounted_events", by_nvml, 0, 0, false,

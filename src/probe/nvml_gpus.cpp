@@ -106,9 +106,9 @@ base::Expected<void> NvmlGpus::Library::start() {
         gpu.last.index = i;
         const auto result = calls.nvmlDeviceGetHandleByIndex_v2(i, &gpu.device);
         if (result != NVML_SUCCESS) {
-            if (result != NVML_ERROR_GPU_IS_LOST) continue; // not visible to us (a container's, a cgroup's)
             gpu.device = nullptr;
-            gpu.last.lost = true;
+            gpu.last.lost = result == NVML_ERROR_GPU_IS_LOST;
+            if (!gpu.last.lost) gpu.last.silent = words(result);
         } else if (nvmlPciInfo_t pci{}; calls.nvmlDeviceGetPciInfo_v3 &&
                                         calls.nvmlDeviceGetPciInfo_v3(gpu.device, &pci) == NVML_SUCCESS) {
             gpu.pci = gpu.last.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
@@ -391,6 +391,19 @@ std::optional<NvmlGpus::Library::Processes> NvmlGpus::Library::processes_of(nvml
     return found;
 }
 
+namespace {
+
+// What refused every question about the GPU, by the questions of each look; empty: something was answered.
+std::string refusal_of(const GpuSample& gpu) {
+    if (gpu.lost || gpu.unseen.empty() || gpu.reasons || gpu.pcie_generation || gpu.sm_mhz || gpu.power_mw ||
+        gpu.busy_percent || gpu.ecc_corrected || gpu.remap_pending)
+        return {};
+    const auto& last = gpu.unseen.back();
+    return last.substr(last.find("NVML"));
+}
+
+} // namespace
+
 std::vector<GpuSample> NvmlGpus::sample() {
     std::vector<GpuSample> samples;
     const bool due = library_->samples++ % samples_between == 0;
@@ -399,7 +412,7 @@ std::vector<GpuSample> NvmlGpus::sample() {
         GpuSample fresh;
         fresh.index = gpu.last.index;
         fresh.pci = gpu.last.pci;
-        fresh.lost = gpu.last.lost && !gpu.device;
+        if (!gpu.device) fresh.lost = gpu.last.lost, fresh.silent = gpu.last.silent;
         if (gpu.device) {
             if (seldom || (gpu.last.reasons.value_or(0) & counted_reasons) != 0) {
                 gpu.seldom = fresh;
@@ -408,11 +421,17 @@ std::vector<GpuSample> NvmlGpus::sample() {
             fresh = gpu.seldom; // with what it could not see
             fresh.lost = false;
             Asking{*library_, gpu.device, fresh}.now();
+            fresh.silent = refusal_of(fresh);
         }
         gpu.last = fresh;
         samples.push_back(std::move(fresh));
     }
     return samples;
+}
+
+bool NvmlGpus::has_silent() const {
+    return std::any_of(library_->gpus.begin(), library_->gpus.end(),
+                       [](const auto& gpu) { return !gpu.last.silent.empty(); });
 }
 
 std::vector<std::string> NvmlGpus::nvlink_domains() const {

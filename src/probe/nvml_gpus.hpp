@@ -27,13 +27,18 @@ public:
     NvmlGpus& operator=(NvmlGpus&&) noexcept;
     ~NvmlGpus();
 
-    // Every GPU there was at open, by index. A GPU that is lost keeps its place. What NVML does not answer is
-    // absent, never a value from before. What NVML asks the driver for at each call is asked with each tenth
-    // sample, with the next after an event of NVML that says that something of it has changed, and of a GPU
-    // with each while a brake or heat lowers its clocks: the PCIe link's width and replays, NVLink, fabric,
-    // times below the wanted clocks, the recovery action and who computes there. Measured of an H100 with
-    // driver 580: such a sample costs 1 to 2 ms, the others some microseconds.
+    // Every GPU there was at open, by index. A GPU that is lost, or of which NVML gives no handle, keeps its
+    // place. What NVML does not answer is absent, never a value from before. What NVML asks the driver for at
+    // each call is asked with each tenth sample, with the next after an event of NVML that says that
+    // something of it has changed, and of a GPU with each while a brake or heat lowers its clocks: the PCIe
+    // link's width and replays, NVLink, fabric, times below the wanted clocks, the recovery action and who
+    // computes there. Measured of an H100 with driver 580: such a sample costs 1 to 2 ms, the others some
+    // microseconds.
     std::vector<GpuSample> sample();
+
+    // Whether the last sample had a GPU about which NVML answers nothing. It may only do so again after all
+    // objects of this class are gone and NVML is opened anew.
+    bool has_silent() const;
 
     // The NVLink domain of each GPU there was at open, by index: cluster and clique of the NVSwitch fabric
     // that it is registered with, as "UUID.CLIQUE", which Kubernetes nodes have as label

@@ -2,11 +2,39 @@
 
 #include "base/split.hpp"
 
+#include <algorithm>
+#include <fstream>
 #include <string_view>
 
 namespace probe {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+bool begins_with(const fs::path& file, std::string_view wanted) {
+    std::string line;
+    return std::getline(std::ifstream(file), line) && line.starts_with(wanted);
+}
+
+} // namespace
+
+std::vector<std::string> gpus_on_bus(const fs::path& sysfs, bool unbound) {
+    std::vector<std::string> gpus;
+    std::error_code failed;
+    for (fs::directory_iterator at(sysfs / "bus/pci/devices", failed), end; !failed && at != end;
+         at.increment(failed)) {
+        // NVIDIA's display controllers: VGA (0x0300) and 3D (0x0302); 0x0680 are NVSwitches.
+        if (!begins_with(at->path() / "vendor", "0x10de") || !begins_with(at->path() / "class", "0x03"))
+            continue;
+        std::error_code none;
+        const auto driver = fs::read_symlink(at->path() / "driver", none).filename();
+        if ((none ? unbound : driver == "nvidia") && !fs::exists(at->path() / "physfn", none))
+            gpus.push_back(at->path().filename().string());
+    }
+    std::sort(gpus.begin(), gpus.end());
+    return gpus;
+}
 
 PciTree::PciTree(const fs::path& sysfs) {
     std::error_code failed;

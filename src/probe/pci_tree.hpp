@@ -9,6 +9,11 @@
 
 namespace probe {
 
+// The addresses of NVIDIA's GPUs ("0000:14:00.0") on the PCI bus that its driver serves, or, with `unbound`,
+// that no driver serves. Those that another driver has, as one given to a virtual machine (vfio-pci), and
+// virtual functions are none. What cannot be read is left out.
+std::vector<std::string> gpus_on_bus(const std::filesystem::path& sysfs, bool unbound);
+
 class PciTree {
 public:
     PciTree() = default;

@@ -41,11 +41,12 @@ struct IbSample {
 
 // One GPU. What this GPU or driver does not report is absent.
 struct GpuSample {
-    std::uint32_t index = 0;                      // NVML's
-    std::string pci;                              // "0000:14:00.0"
-    bool lost = false;                            // NVML says GPU_IS_LOST; the rest is then from before
-    std::optional<std::uint64_t> reasons;         // clock event reasons, NVML's bits
-    std::optional<std::uint64_t> ecc_corrected;   // volatile: since the driver was loaded
+    std::uint32_t index = 0;                    // NVML's
+    std::string pci;                            // "0000:14:00.0"
+    bool lost = false;                          // NVML says GPU_IS_LOST; the rest is then from before
+    std::string silent;                         // NVML's error where it answers nothing about it; else empty
+    std::optional<std::uint64_t> reasons;       // clock event reasons, NVML's bits
+    std::optional<std::uint64_t> ecc_corrected; // volatile: since the driver was loaded
     std::optional<std::uint64_t> ecc_uncorrected; // likewise
     std::optional<bool> remap_pending;
     std::optional<bool> remap_failed;

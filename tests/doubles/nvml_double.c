@@ -12,7 +12,7 @@
  *   N.xid=79           the XID of the next event (or its type, N.event=8); raise N.xid_seq to send it
  *   N.ecc_cor N.ecc_unc            volatile ECC counts (N.ecc_cor_life, N.ecc_unc_life: over the board's
  * life) N.remap_cor N.remap_unc N.remap_pending N.remap_failed N.pcie_gen=5 N.pcie_width=16 N.pcie_replay=0
- *   N.pid=0            the process that computes there
+ *   N.pid=0            the process that computes there   N.fail_handle=999  there is no handle of GPU N
  *   N.links=18 N.links_up=18       NVLinks there are, and that are up
  *   N.crc N.replay N.recovery      errors of them together; N.rcv as NVLink 5 has them, and an H100 has not
  *   N.power_ms N.brake_ms N.hw_thermal_ms N.sw_thermal_ms   times with those reasons, before any that is on
@@ -241,7 +241,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t* dev
     nvmlDeviceGetCount_v2(&count);
     if (!device || index >= count) return NVML_ERROR_INVALID_ARGUMENT;
     *device = &gpus[index];
-    return NVML_SUCCESS;
+    return (nvmlReturn_t)get((int)index, "fail_handle", NVML_SUCCESS);
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) {

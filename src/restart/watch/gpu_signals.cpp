@@ -37,7 +37,8 @@ void read_gpu(const GpuSample& gpu, std::uint32_t& most_links, bool has_switches
         if (value) add(name, static_cast<double>(*value), of);
     };
     add("gpu.lost", gpu.lost ? 1 : 0);
-    if (gpu.lost) return;
+    into.push_back({"gpu.missing", component, gpu.silent.empty() ? 0.0 : 1.0, 0, gpu.silent});
+    if (gpu.lost || !gpu.silent.empty()) return;
     into.push_back({"gpu.unseen", component, static_cast<double>(gpu.unseen.size()), 0,
                     gpu.unseen.empty() ? std::string() : base::printable(gpu.unseen.front(), 100)});
     add_known("gpu.clock_events", gpu.reasons);

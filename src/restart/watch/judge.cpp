@@ -14,11 +14,6 @@ namespace {
 // Programs of a user that ran so long without a fault say that the GPU is sound.
 constexpr base::Duration sound_run = std::chrono::minutes(1);
 
-// "0000:14:00.0" and "0000:14:00" name one GPU.
-std::string without_function(const std::string& pci) {
-    return pci.substr(0, pci.find('.'));
-}
-
 } // namespace
 
 Judge::Judge(const Limits& limits, const RuleSet& rules)
@@ -93,6 +88,7 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
             if (!gpu.pci.empty()) gpu_by_pci_[without_function(gpu.pci)] = fmt::format("gpu{}", gpu.index);
             read_gpu(gpu, most_links_[gpu.index], has_switches_, signals_);
         }
+    presence_.read(sample, listing_, signals_);
     if (sample.host) read_host(*sample.host, signals_);
     for (const auto& mount : sample.mounts)
         read_mount(mount, signals_);

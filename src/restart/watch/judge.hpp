@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "restart/watch/gpu_presence.hpp"
 #include "restart/watch/port_signals.hpp"
 #include "restart/watch/rules/rule_book.hpp"
 #include "restart/watch/rules/rule_set.hpp"
@@ -50,6 +51,7 @@ private:
 
     RuleBook book_;
     PortSignals ports_;
+    GpuPresence presence_;
     bool has_infiniband_ = false; // an ACTIVE port, by the last sample that told
     bool has_switches_ = false;   // NVSwitch devices, by any sample
     std::vector<Signal> signals_; // of the last look; kept for its room

@@ -33,6 +33,8 @@ Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::str
         listing.why_not = fmt::format("{} does not know {}: its ports cannot be missed", path, host);
         return listing;
     }
+    for (const auto& gpu : excerpt.fabric.hosts.front().gpus)
+        listing.gpus.push_back(gpu.pci);
     const auto& hcas = excerpt.fabric.hosts.front().hcas;
     std::size_t unknown = 0;
     for (const auto& hca : hcas) {

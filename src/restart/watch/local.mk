@@ -12,6 +12,7 @@ libry_watch_la_SOURCES = \
 	%D%/fabric/seen_ends.cpp %D%/fabric/seen_ends.hpp \
 	%D%/fabric/wait_graph.cpp %D%/fabric/wait_graph.hpp \
 	%D%/fabric_witness.cpp %D%/fabric_witness.hpp \
+	%D%/gpu_presence.cpp %D%/gpu_presence.hpp \
 	%D%/gpu_signals.cpp %D%/gpu_signals.hpp \
 	%D%/host_signals.cpp %D%/host_signals.hpp \
 	%D%/job_book.cpp %D%/job_book.hpp \

@@ -53,6 +53,7 @@ json::object gpu_json(const GpuSample& gpu) {
     return {{"index", gpu.index},
             {"pci", gpu.pci},
             {"lost", gpu.lost},
+            {"silent", gpu.silent},
             {"reasons", or_null(gpu.reasons)},
             {"ecc_corrected", or_null(gpu.ecc_corrected)},
             {"ecc_uncorrected", or_null(gpu.ecc_uncorrected)},
@@ -94,7 +95,10 @@ std::string print_text(const std::string& host, const Reading& reading,
     if (reading.sample.gpus && !reading.sample.gpus->empty()) {
         base::Table gpus({"GPU", "PCI", "STATE", "REASONS", "ECC", "PCIE"});
         for (const auto& gpu : *reading.sample.gpus)
-            gpus.add({fmt::format("gpu{}", gpu.index), gpu.pci, gpu.lost ? "lost" : "ok",
+            gpus.add({fmt::format("gpu{}", gpu.index), gpu.pci,
+                      gpu.lost             ? "lost"
+                      : gpu.silent.empty() ? "ok"
+                                           : "silent",
                       gpu.reasons ? reason_words(*gpu.reasons) : "-", or_dash(gpu.ecc_uncorrected),
                       fmt::format("gen{} x{}", or_dash(gpu.pcie_generation), or_dash(gpu.pcie_width))});
         text += "\n" + gpus.print();

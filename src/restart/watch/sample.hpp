@@ -34,7 +34,8 @@ struct ListedPort {
 struct Listing {
     std::string digest; // of the file; empty: none was read
     std::vector<ListedPort> ports;
-    std::string why_not; // why ports, or some, cannot be missed; empty: all can
+    std::string why_not;             // why ports, or some, cannot be missed; empty: all can
+    std::vector<std::string> gpus{}; // PCI addresses
 };
 
 // So many since the first of a job's processes spoke, and in words the last: "rank 3 (rail mlx5_3:1),
@@ -71,6 +72,9 @@ struct Sample {
     base::Time now{}; // on a clock that never steps
     std::optional<IbSample> ib;
     std::optional<std::vector<GpuSample>> gpus;
+    std::string no_nvml;                   // why NVML could not be started, where `gpus` is absent for that
+    std::vector<std::string> gpus_on_bus;  // PCI addresses, by the kernel, when NVML was last started
+    std::vector<std::string> gpus_ignored; // and those that the configuration says are not for this agent
     std::optional<HostSample> host;
     std::vector<MountSample> mounts; // of the configuration
     std::optional<Listing> listed;

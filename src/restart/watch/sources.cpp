@@ -22,6 +22,9 @@ using Clock = std::chrono::steady_clock;
 // A driver may be loaded, a log may appear, after we have started.
 constexpr base::Duration look_again = 30s;
 
+// NVML is started again this often while it answers nothing about a GPU.
+constexpr base::Duration start_again = 5min;
+
 // A source that has not answered for this long is reported as not watched.
 base::Duration patience(base::Duration interval) {
     return std::max<base::Duration>(15s, 5 * interval);
@@ -72,6 +75,9 @@ struct Sources::Gpu {
     std::optional<Clock::time_point> asked; // when a question of the sampler that is under way began
     std::mutex hearing;                     // of who waits for XIDs
     std::atomic<bool> aside = false;        // run_events runs
+    std::filesystem::path sysfs{};
+    std::vector<std::string> on_bus{}; // GPUs, by the kernel
+    Clock::time_point started{};       // the sampler's
 
     std::shared_ptr<probe::NvmlGpus> opened() {
         const std::lock_guard lock(mutex);
@@ -79,12 +85,24 @@ struct Sources::Gpu {
     }
 
     void open() {
+        started = Clock::now();
         auto fresh = probe::NvmlGpus::open(library);
+        // Without the library nobody uses those that no driver serves.
+        auto found = probe::gpus_on_bus(sysfs, fresh || fresh.error().code != base::Code::not_found);
         const std::lock_guard lock(mutex);
+        on_bus = std::move(found);
+        failure.reset();
         if (fresh)
             gpus = std::make_shared<probe::NvmlGpus>(*std::move(fresh));
         else
             failure = fresh.error().text;
+    }
+
+    // The next open() finds nothing of NVML's left, unless run_events has it at this moment.
+    void close_when_silent() {
+        std::shared_ptr<probe::NvmlGpus> old; // its end may hang, and holds up nobody
+        const std::lock_guard lock(mutex);
+        if (gpus && gpus->has_silent() && Clock::now() - started >= start_again) old = std::move(gpus);
     }
 
     // Whether NVML answers: see silent.
@@ -107,6 +125,7 @@ struct Sources::Gpu {
 
     void run_sampler(std::stop_token stop) {
         for (;;) {
+            close_when_silent();
             if (!opened()) open();
             const auto at_hand = opened();
             const auto due = Clock::now() + (at_hand ? interval : look_again);
@@ -207,6 +226,7 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
                                      [](const std::string& path) { return probe::look_at_mount(path); });
     look_at_fabric(settings_.fabric);
     gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}, {}, {}, {}});
+    gpu_->sysfs = settings_.sysfs;
     if (settings_.nvml.empty()) return;
     threads_.push_back(
         std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_sampler(stop); }));
@@ -276,7 +296,10 @@ void Sources::read_gpus(Reading& into) {
     auto entry = gpu_->latest.get();
     const std::lock_guard lock(gpu_->mutex);
     std::swap(into.sample.xids, gpu_->xids);
-    if (!entry) {
+    into.sample.gpus_on_bus = gpu_->on_bus;
+    into.sample.gpus_ignored = settings_.ignored_devices;
+    if (gpu_->failure) into.sample.no_nvml = *gpu_->failure;
+    if (!entry || gpu_->failure) {
         into.not_watching.push_back("nvml: " + gpu_->failure.value_or("not read yet"));
         return;
     }
@@ -284,7 +307,7 @@ void Sources::read_gpus(Reading& into) {
         into.not_watching.push_back("nvml: has not answered for " + age(entry->came));
         return;
     }
-    if (!gpu_->gpus->has_xid_events())
+    if (gpu_->gpus && !gpu_->gpus->has_xid_events())
         into.not_watching.emplace_back("nvml: this driver reports no XIDs; the kernel log may");
     watching = true;
     into.sample.gpus = std::move(entry->value);

@@ -145,6 +145,32 @@ TEST_CASE("times of a GPU that a brake slows are asked with each sample; a drive
     CHECK(test::eventually([&] { return *gpus->sample()[0].power_brake_ms > *first; }));
 }
 
+TEST_CASE("a GPU without a handle, and one that answers nothing, keep their place and say why") {
+    const test::Hardware host(0);
+    for (const int code : {1, 4, 16, 999}) {
+        INFO(code);
+        host.gpus(fmt::format("count=3\n1.fail_handle={}\n", code));
+        auto gpus = NvmlGpus::open(host.nvml());
+        REQUIRE(gpus);
+        CHECK(gpus->has_silent());
+        host.gpus(fmt::format("count=3\n1.fail_handle={0}\n2.fail={0}\n", code));
+        const auto sample = gpus->sample();
+        REQUIRE(sample.size() == 3);
+        for (const auto& gpu : sample) {
+            CHECK(gpu.silent.empty() == (gpu.index == 0));
+            CHECK_FALSE(gpu.lost);
+        }
+        CHECK(sample[1].silent.find(fmt::format("({})", code)) != std::string::npos);
+        CHECK(sample[2].silent == sample[1].silent);
+        CHECK(sample[1].pci.empty());
+        CHECK(gpus->has_silent());
+    }
+    host.gpus("count=1\n0.fail=3\n"); // not supported: nothing is hidden
+    auto gpus = NvmlGpus::open(host.nvml());
+    CHECK(gpus->sample().at(0).silent.empty());
+    CHECK_FALSE(gpus->has_silent());
+}
+
 TEST_CASE("every error of NVML makes a GPU that is partly unseen, or lost, and no value from before") {
     const test::Hardware host(0);
     host.gpus("count=1\n0.reasons=8\n");

@@ -8,6 +8,11 @@ namespace {
 
 constexpr auto kinds = std::to_array<SignalKind>({
     {"gpu.lost", Shape::gauge, "", "", "1 when NVML says that the GPU is lost"},
+    {"gpu.missing", Shape::gauge, "", "",
+     "1 for a GPU about which NVML answers nothing, and for one that the fabric file lists, the PCI bus has "
+     "or "
+     "NVML has shown since the start, and that it does not show; on \"gpu\" for all of them, where NVML "
+     "cannot be started"},
     {"gpu.clock_events", Shape::bits, "", "", "NVML's clock event (throttle) reasons"},
     {"gpu.uncounted_events", Shape::bits, "", "",
      "those of a brake or of heat whose time the driver does not count (gpu.power_brake_time and so on)"},

@@ -8,6 +8,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/fabric/wait_graph_test.cpp \
 	%D%/cut_off_test.cpp \
 	%D%/fabric_witness_test.cpp \
+	%D%/gpu_presence_test.cpp \
 	%D%/gpu_rules_test.cpp \
 	%D%/host_rules_test.cpp \
 	%D%/job_socket_test.cpp \

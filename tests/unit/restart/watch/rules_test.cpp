@@ -23,10 +23,12 @@ bool is_counter(const Rule& rule) {
     return rule.signal.starts_with(counter_prefix);
 }
 
-// host_rules_test.cpp, gpu_rules_test.cpp, slow_rules_test.cpp, ucx_test.cpp, unlisted_ports_test.cpp
+// host_rules_test.cpp, gpu_rules_test.cpp, gpu_presence_test.cpp, slow_rules_test.cpp, ucx_test.cpp,
+// unlisted_ports_test.cpp
 bool is_elsewhere(const Rule& rule) {
-    const auto of = {"host.", "mount.",     "ucx.",         "hca.",       "gpu.log",    "nvswitch.",
-                     "pci.",  "gpu.nvlink", "gpu.recovery", "gpu.fabric", "gpu.unseen", "ib.unlisted"};
+    const auto of = {"host.",      "mount.",      "ucx.",       "hca.",         "gpu.log",
+                     "nvswitch.",  "pci.",        "gpu.nvlink", "gpu.recovery", "gpu.fabric",
+                     "gpu.unseen", "ib.unlisted", "gpu.missing"};
     return rule.signal.ends_with("_violation") || rule.signal.ends_with("_time") || rule.samples > 0 ||
            rule.only_repeated ||
            std::any_of(of.begin(), of.end(), [&](auto name) { return rule.signal.starts_with(name); });

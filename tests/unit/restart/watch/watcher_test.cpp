@@ -159,6 +159,34 @@ TEST_CASE("a host that has nothing is watched as far as possible and says what i
     CHECK(watcher.next(base::now(), base::now()).second.not_watching.empty());
 }
 
+TEST_CASE(
+    "where NVML cannot start the GPUs of the bus are missing, but not those that a virtual machine has") {
+    const test::Hardware host(1);
+    const auto device = [&](const std::string& pci, std::string_view driver) {
+        const auto folder = "bus/pci/devices/" + pci;
+        std::filesystem::create_directories(host.sysfs() / folder);
+        host.write(folder + "/vendor", "0x10de\n");
+        host.write(folder + "/class", "0x030200\n");
+        if (!driver.empty())
+            std::filesystem::create_symlink(std::filesystem::path("../drivers") / driver,
+                                            host.sysfs() / folder / "driver");
+    };
+    device("0000:14:00.0", "vfio-pci");
+    host.gpus("init=18\n");
+    {
+        Watching watching(host);
+        CHECK(watching.next().findings.empty());
+    }
+    device("0000:30:00.0", "nvidia");
+    device("0000:4c:00.0", "");
+    Watching watching(host);
+    const auto missing = watching.until("gpu.missing");
+    REQUIRE(missing);
+    CHECK(missing->component == "gpu");
+    CHECK(missing->severity == Severity::warn);
+    CHECK(missing->evidence.find("(18); the host has 2 GPUs") != std::string::npos);
+}
+
 TEST_CASE("a driver that hangs holds up neither reports nor the end") {
     const test::Hardware host(2);
     host.gpus("count=1\n0.hang_ms=" + for_ever + "\n");
