@@ -54,6 +54,7 @@ std::string parts_text(const Accused& accused) {
                              : fmt::format("{} of its links are bad, at {}", count, hosts);
     case CulpritKind::rack:
     case CulpritKind::unit: return fmt::format("the GPUs of {} of its hosts are slowed: {}", count, hosts);
+    case CulpritKind::driver: return fmt::format("{} hosts miss GPUs: {}", count, hosts);
     case CulpritKind::link: break;
     }
     return "it is down";
@@ -150,11 +151,12 @@ void recover(StepContext& ctx, Incident& incident, CulpritKind kind) {
 
 CulpritKind kind_of(const Incident& incident) {
     const std::string_view cause = incident.cause;
-    return cause.starts_with("rail ")   ? CulpritKind::rail
-           : cause.starts_with("rack ") ? CulpritKind::rack
-           : cause.starts_with("unit ") ? CulpritKind::unit
-           : cause.starts_with("link ") ? CulpritKind::link
-                                        : CulpritKind::switch_;
+    return cause.starts_with("rail ")     ? CulpritKind::rail
+           : cause.starts_with("rack ")   ? CulpritKind::rack
+           : cause.starts_with("unit ")   ? CulpritKind::unit
+           : cause.starts_with("link ")   ? CulpritKind::link
+           : cause.starts_with("driver ") ? CulpritKind::driver
+                                          : CulpritKind::switch_;
 }
 
 // What the open incident still has; symptoms that it explains are no other's.

@@ -13,6 +13,7 @@ namespace restart {
 namespace {
 
 constexpr double leave = 0.2, avoid = 0.6, suspicion = 0.9, fault = 0.9, least = 0.05;
+constexpr std::string_view missing_gpu = "gpu.missing"; // a job that needs it fails there at once
 
 std::string phrase_of(const std::vector<AgreedCheck>& checks) {
     const auto& first = checks.front();
@@ -33,7 +34,7 @@ base::HostHealth judged(const State& state, const HostState& host, const std::ve
     };
     for (const auto& finding : host.findings)
         if (finding.severity != Severity::info && counts(state, host, finding))
-            take(finding.severity == Severity::warn ? avoid : leave,
+            take(finding.severity == Severity::warn && finding.rule != missing_gpu ? avoid : leave,
                  fmt::format("{} {}", finding.component, finding.rule));
     if (!checks.empty()) take(avoid, phrase_of(checks));
     if (host.links.links_total > 0 && host.links.links_up < host.links.links_total)

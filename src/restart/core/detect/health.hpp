@@ -8,7 +8,8 @@ namespace restart {
 
 // The hosts with reduced health, by their current findings and by its lemon score (learn/lemon.hpp). Factors
 // multiply:
-//   0.2  a finding that asks to leave the host, while it is still in use (bounds, observe_only)
+//   0.2  a finding that asks to leave the host, while it is still in use (bounds, observe_only), or GPUs that
+//        it misses
 //   0.6  a finding that asks to avoid it, each
 //   0.6  parts of it that checks of several users, or an idle check, found bad (agreed_checks.hpp), once
 //   links that are up / all its links

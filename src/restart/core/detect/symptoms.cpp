@@ -15,6 +15,12 @@ bool is_throttle(const Finding& finding) {
     return finding.rule.starts_with("gpu.throttle.");
 }
 
+// It is missing at once for placement, and asks to leave the host later: hosts whose driver is exchanged one
+// after the other are joined before the first of them is to be left.
+bool is_missing(const Finding& finding) {
+    return finding.rule == "gpu.missing" && finding.severity >= Severity::warn;
+}
+
 const HostPort* port_of(const HostState& host, const Finding& finding) {
     if (!finding.rule.starts_with("ib.")) return nullptr;
     const auto named = std::find_if(host.port_names.begin(), host.port_names.end(),
@@ -58,7 +64,7 @@ std::vector<Culprit> accused_by_port(const State& state, const std::string& name
 }
 
 bool may_be_symptom(const State& state, const HostState& host, const Finding& finding) {
-    return finding.severity == Severity::evict && counts(state, host, finding) &&
+    return (finding.severity == Severity::evict || is_missing(finding)) && counts(state, host, finding) &&
            !has_name(host.overruled, key_of(finding));
 }
 
@@ -76,6 +82,9 @@ void add_findings(const StepContext& ctx, const std::string& name, const HostSta
             if (const auto rack = rack_of(ctx.policy, name); !rack.empty())
                 symptom.accused.push_back({CulpritKind::rack, "rack " + rack});
             if (!host.unit.empty()) symptom.accused.push_back({CulpritKind::unit, "unit " + host.unit});
+        } else if (is_missing(finding)) {
+            symptom.part = name;
+            symptom.accused.push_back({CulpritKind::driver, "driver of the GPUs"});
         }
         if (!symptom.accused.empty()) symptoms.push_back(std::move(symptom));
     }
@@ -145,6 +154,7 @@ void count_parts(const StepContext& ctx, std::map<Culprit, Accused>& all) {
         if (const auto rack = rack_of(ctx.policy, name); !rack.empty())
             mine.insert({CulpritKind::rack, "rack " + rack});
         if (!host.unit.empty()) mine.insert({CulpritKind::unit, "unit " + host.unit});
+        add({CulpritKind::driver, "driver of the GPUs"});
         for (const auto& culprit : mine)
             add(culprit);
     }
@@ -173,7 +183,8 @@ std::map<Culprit, Accused> accuse(const StepContext& ctx, const std::vector<Symp
 bool may_have_company(const Policy& policy, const std::string& name, const HostState& host,
                       const Finding& finding) {
     return finding.severity == Severity::evict &&
-           (port_of(host, finding) != nullptr || (is_throttle(finding) && !rack_of(policy, name).empty()));
+           (port_of(host, finding) != nullptr || (is_throttle(finding) && !rack_of(policy, name).empty()) ||
+            is_missing(finding));
 }
 
 bool is_culprit(const State& state, const Accused& accused) {
@@ -189,6 +200,7 @@ bool is_culprit(const State& state, const Accused& accused) {
     }
     case CulpritKind::rail:
     case CulpritKind::rack:
+    case CulpritKind::driver:
     case CulpritKind::unit: return most(accused.hosts.size(), accused.all);
     }
     return false;

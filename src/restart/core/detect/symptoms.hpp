@@ -16,12 +16,12 @@ namespace restart {
 class StepContext;
 
 // In the order in which they are believed, of those that account for equally many symptoms.
-enum class CulpritKind { switch_, rail, rack, unit, link };
+enum class CulpritKind { switch_, rail, rack, unit, link, driver };
 
 struct Culprit {
     CulpritKind kind = CulpritKind::switch_;
-    std::string
-        name; // "leaf switch sw3", "rail 3 of unit su2", "rack r7", "link n001 mlx5_0:1 - n002 mlx5_0:1"
+    std::string name; // "leaf switch sw3", "rail 3 of unit su2", "rack r7", "link n001 mlx5_0:1 - n002
+                      // mlx5_0:1", "driver of the GPUs"
     auto operator<=>(const Culprit&) const = default;
 };
 
@@ -55,7 +55,8 @@ std::map<Culprit, Accused> accuse(const StepContext& ctx, const std::vector<Symp
 // Whether enough of its parts accuse it.
 bool is_culprit(const State& state, const Accused& accused);
 
-// Whether others may have the same fault: a port that the fabric file knows, a GPU of a host in a rack.
+// Whether others may have the same fault: a port that the fabric file knows, a GPU of a host in a rack, one
+// that is missing.
 bool may_have_company(const Policy& policy, const std::string& name, const HostState& host,
                       const Finding& finding);
 

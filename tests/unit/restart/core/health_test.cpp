@@ -52,6 +52,14 @@ TEST_CASE("a host is the weaker the more is known against it") {
     CHECK_FALSE(health_of(world.state(), world.now()).contains("n002"));
 }
 
+TEST_CASE("a host that misses GPUs is avoided as one to be left, before it is") {
+    World world(8);
+    world.run(5);
+    world.find("n002", Severity::warn, "gpu.missing");
+    world.run(2);
+    CHECK(health_of(world.state(), world.now()).at("n002").health == Approx(0.2));
+}
+
 TEST_CASE("a host that observing leaves in use is to be avoided most") {
     World world(8);
     world.policy.observe_only = true;

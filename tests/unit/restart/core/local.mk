@@ -30,6 +30,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/rates_test.cpp \
 	%D%/job_kinds_test.cpp \
 	%D%/kept_jobs_test.cpp \
+	%D%/missing_gpus_test.cpp \
 	%D%/modes_test.cpp \
 	%D%/node_loss_test.cpp \
 	%D%/ownership_test.cpp \
