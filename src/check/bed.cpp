@@ -189,6 +189,7 @@ base::Expected<void> Bed::begin(const restart::RuleSet& rules, base::Duration in
     });
     clock_jump_ms = 0;
     blocked_s.reset();
+    slurmd.reset();
     mount = {.path = "/scratch", .answered = true, .free_percent = 50};
     process_.reset(); // before the book that they are in
     intake_.reset();
@@ -227,6 +228,7 @@ base::Expected<std::vector<restart::Finding>> Bed::look() {
     if (gpus_) sample.gpus = gpus_->sample();
     sample.host = host_->sample();
     if (blocked_s) sample.host->blocked_s = blocked_s;
+    sample.slurmd = slurmd;
     sample.mounts = {mount};
     sample.ucx = ucx_book_->jobs();
     sample.listed = listing;

@@ -85,6 +85,7 @@ public:
     static constexpr const char* ucx_job = "job12";
     static constexpr std::uint64_t ucx_endpoints = 8; // of it, to other hosts
     std::optional<double> blocked_s;
+    std::optional<bool> slurmd;
 
 private:
     explicit Bed(std::filesystem::path folder);

@@ -133,6 +133,11 @@ const Injector injectors[] = {
          return v > 0 ? bed.set_file(Bed::fabric_manager, "400 (nv-fabricmanage) S 1")
                       : bed.remove(Bed::fabric_manager);
      }},
+    {"host.slurmd", by_sample, 1, 0, false,
+     [](Bed& bed, double v) {
+         bed.slurmd = v > 0;
+         return base::Expected<void>{};
+     }},
     {"host.peer_memory", by_sysfs, 1, 0, false,
      [](Bed& bed, double v) {
          return v > 0 ? bed.set_file("sys/module/nvidia_peermem/refcnt", "0")

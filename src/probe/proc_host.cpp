@@ -236,6 +236,13 @@ HostSample ProcHost::sample() {
     return taken;
 }
 
+bool runs(std::string_view name, const fs::path& proc) {
+    const auto all = entries(proc);
+    return std::any_of(all.begin(), all.end(), [&](const std::string& entry) {
+        return whole_number(entry) && start_of(proc / entry / "comm", 64) == std::string(name) + '\n';
+    });
+}
+
 MountSample look_at_mount(const std::string& path, const fs::path& mountinfo) {
     MountSample sample;
     sample.path = path;

@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace probe {
@@ -69,6 +70,9 @@ private:
     std::string net_device_;
     base::UniqueFd carrier_changes_;
 };
+
+// Whether a process of this name (at most 15 bytes) runs.
+bool runs(std::string_view name, const std::filesystem::path& proc);
 
 // Asks a file system once. It does not return while the file system's server does not answer.
 //

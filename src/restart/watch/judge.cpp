@@ -90,6 +90,7 @@ std::vector<Finding> Judge::judge(const Sample& sample) {
         }
     presence_.read(sample, listing_, signals_);
     if (sample.host) read_host(*sample.host, signals_);
+    if (sample.slurmd) signals_.push_back({"host.slurmd", "host", *sample.slurmd ? 1.0 : 0.0, 0, {}});
     for (const auto& mount : sample.mounts)
         read_mount(mount, signals_);
     for (const auto& job : sample.ucx)

@@ -76,6 +76,7 @@ struct Sample {
     std::vector<std::string> gpus_on_bus;  // PCI addresses, by the kernel, when NVML was last started
     std::vector<std::string> gpus_ignored; // and those that the configuration says are not for this agent
     std::optional<HostSample> host;
+    std::optional<bool> slurmd; // whether the slurmd that was seen runs, or another one; absent: none was
     std::vector<MountSample> mounts; // of the configuration
     std::optional<Listing> listed;
     std::vector<XidEvent> xids;           // new since the last sample

@@ -386,7 +386,12 @@ Reading Sources::read(base::Time now) {
     read_log(reading);
     read_host(reading);
     read_fabric(reading);
-    if (auto record = base::read_slurmd_record(settings_.folder)) reading.slurmd = *std::move(record);
+    auto record = base::read_slurmd_record(settings_.folder);
+    if (record)
+        reading.sample.slurmd = true;
+    else if (record.error().code == base::Code::not_found) // or without spank_rail
+        reading.sample.slurmd = probe::runs("slurmd", settings_.proc);
+    if (record) reading.slurmd = *std::move(record);
     return reading;
 }
 

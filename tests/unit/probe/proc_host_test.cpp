@@ -55,6 +55,16 @@ TEST_CASE("a host of which nothing can be read says nothing, and that is no faul
     }
 }
 
+TEST_CASE("a process runs or not, by the kernel's name for it") {
+    Host host;
+    CHECK_FALSE(probe::runs("slurmd", host.folder.path / "proc"));
+    host.write("proc/4711/comm", "slurmdbd\n");
+    host.write("proc/self/comm", "slurmd\n"); // no process of its own
+    CHECK_FALSE(probe::runs("slurmd", host.folder.path / "proc"));
+    host.write("proc/4712/comm", "slurmd\n");
+    CHECK(probe::runs("slurmd", host.folder.path / "proc"));
+}
+
 TEST_CASE("memory errors are read through files kept open; nonsense is no number") {
     Host host;
     host.write("sys/devices/system/edac/mc/mc0/ce_count", "12\n");

@@ -103,6 +103,8 @@ constexpr auto kinds = std::to_array<SignalKind>({
      "minute, on hosts with GPUs"},
     {"host.fabric_manager", Shape::gauge, "", "",
      "whether nv-fabricmanager runs, 0 or 1; of hosts with NVSwitch devices"},
+    {"host.slurmd", Shape::gauge, "", "",
+     "whether the slurmd with spank_rail that ran since the boot still does, or another one, 0 or 1"},
     {"host.peer_memory", Shape::gauge, "", "",
      "whether nvidia_peermem or nv_peer_mem is loaded, 0 or 1; of hosts with GPUs and HCAs"},
     {"mount.silent", Shape::gauge, "s", "",

@@ -65,6 +65,8 @@ const Fault faults[] = {
      [](Host& h) { h.of().clock_step_ms = 129; }, "the time of day jumped by 129 ms"},
     {"host.fabric_manager", "host", [](Host& h) { h.of().fabric_manager.reset(); }, // no NVSwitch
      [](Host& h) { h.of().fabric_manager = false; }, "nv-fabricmanager does not run"},
+    {"host.slurmd", "host", [](Host& h) { h.sample.slurmd.reset(); }, // of LSF
+     [](Host& h) { h.sample.slurmd = false; }, "slurmd does not run any more"},
     {"host.peer_memory", "host", [](Host& h) { h.of().peer_memory.reset(); },
      [](Host& h) { h.of().peer_memory = false; }, "there is no GPUDirect RDMA"},
     {"host.carrier_changes", "eno1", [](Host& h) { h.of().carrier_changes = 4; },
