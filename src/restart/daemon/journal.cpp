@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace restart {
 namespace {
@@ -195,12 +196,18 @@ base::Expected<void> Journal::check_fence() {
 }
 
 base::Expected<void> Journal::commit(const Record& record, base::Time now) {
+    const bool again = std::exchange(failed_, true);
     if (auto begun = database_.execute("BEGIN IMMEDIATE"); !begun) return fail(std::move(begun).error());
     auto written = check_fence();
     const auto segment = segment_;
+    // A record of which nothing is kept would need no room, nor what is overwritten by itself.
+    if (written && again)
+        written = database_.execute(
+            "INSERT INTO rows (key, json) VALUES ('~', ''); DELETE FROM rows WHERE key = '~'");
     if (written) written = write(record, now);
     if (written) written = write_events(record, now);
     if (written) written = database_.execute("COMMIT");
+    failed_ = !written;
     if (written) return {};
     segment_ = segment;
     if (auto undone = database_.execute("ROLLBACK"); !undone) {} // SQLite may have rolled back by itself

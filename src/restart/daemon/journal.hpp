@@ -91,7 +91,8 @@ public:
     base::Expected<std::optional<State>> state();
 
     // All of the record or, after an error, none of it (Code::unavailable: disk full and the like; try
-    // again. Code::denied: another has taken the journal over).
+    // again. Code::denied: another has taken the journal over). After one an
+    // empty record tries, too, whether the journal can be written again.
     base::Expected<void> commit(const Record& record, base::Time now);
 
     // How many bytes of events are kept; the oldest segments go. 0: none are written.
@@ -127,6 +128,7 @@ private:
     Database database_;
     std::unique_ptr<Reading> reading_;
     std::optional<Fence> fence_;
+    bool failed_ = false; // the last commit
     std::uint64_t keep_events_ = 0;
     std::int64_t segment_ = 0; // that events go into; 0: none yet
 };

@@ -99,9 +99,16 @@ base::Expected<std::optional<LeaseRecord>> LeaseFolder::look() const {
 base::Expected<void> LeaseFolder::prepare(const LeaseRecord& record) const {
     if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST)
         return base::system_error(path_.string(), errno);
-    const auto text = print(record);
-    const base::UniqueFd fd(::open(prepared_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (!fd) return base::system_error(prepared_.string(), errno);
+    auto text = print(record);
+    const base::UniqueFd fd(::open(prepared_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    struct stat about {};
+    if (!fd || ::fstat(fd.get(), &about) != 0) return base::system_error(prepared_.string(), errno);
+    // Written over what was there, for which a full disk has room: what is longer is filled with blanks.
+    if (about.st_size > static_cast<off_t>(largest)) {
+        if (::ftruncate(fd.get(), 0) != 0) return base::system_error(prepared_.string(), errno);
+    } else {
+        text.resize(std::max(text.size(), static_cast<std::size_t>(about.st_size)), ' ');
+    }
     const auto written = ::write(fd.get(), text.data(), text.size());
     if (written < 0 || ::fsync(fd.get()) != 0) return base::system_error(prepared_.string(), errno);
     if (static_cast<std::size_t>(written) != text.size())
@@ -130,7 +137,10 @@ base::Expected<bool> LeaseFolder::renew(const LeaseRecord& record, Time& begin) 
     if (!before) return before.error();
     if (!*before || (*before)->epoch != record.epoch || (*before)->owner != record.owner) return false;
     const auto file = file_of(record.epoch);
-    if (::rename(prepared_.c_str(), file.c_str()) != 0) return base::system_error(file.string(), errno);
+    // They change places, so that the next renewal needs no new file. A storage that cannot replaces it.
+    if (::renameat2(AT_FDCWD, prepared_.c_str(), AT_FDCWD, file.c_str(), RENAME_EXCHANGE) != 0 &&
+        ::rename(prepared_.c_str(), file.c_str()) != 0)
+        return base::system_error(file.string(), errno);
     const auto after = look();
     if (!after) return after.error();
     return *after == record;

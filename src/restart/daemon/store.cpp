@@ -100,8 +100,10 @@ void Store::write_once(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     append(record_, callbacks_.take());
     std::optional<base::Error> error;
-    if (!record_.empty())
+    // Of what was refused nothing may be left: whether there is room is found out all the same.
+    if (!record_.empty() || failing_)
         if (auto done = journal_.commit(record_, base::now()); !done) error = std::move(done).error();
+    failing_ = error.has_value();
     callbacks_.written(record_, error);
     if (error) {
         keep_last(record_.rows);

@@ -58,6 +58,7 @@ private:
     Journal journal_; // written by the thread alone
     Callbacks callbacks_;
     Record record_;        // the thread's: not yet on disk
+    bool failing_ = false; // the thread's: the last commit failed
     Steady next_forget_{}; // the thread's
 
     std::mutex mutex_; // of all below

@@ -1,12 +1,14 @@
 #include "restart/daemon/lease_keeper.hpp"
 
 #include "base/file.hpp"
+#include "restart/daemon/lease_folder.hpp"
 #include "unit/folder.hpp"
 #include "unit/patience.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,6 +65,33 @@ TEST_CASE("a holder that cannot renew its lease acts no more, whatever its stora
     held.reset();
     const int end = ::open(record.c_str(), O_WRONLY | O_NONBLOCK); // let the thread go
     if (end >= 0) ::close(end);
+}
+
+TEST_CASE("a lease is renewed without a new file, as on a disk that is full") {
+    const test::Folder scratch;
+    const LeaseFolder folder(scratch.path / "lease", "me");
+    LeaseRecord record{1, "me", "ctl", "http://ctl:8917", "boot", 9, false};
+    LeaseFolder::Time begin{};
+    REQUIRE(folder.claim(record, begin).value_or(false));
+    folder.clear(1);
+    const auto inodes = [&] {
+        std::set<ino_t> found;
+        for (const auto& entry : std::filesystem::directory_iterator(scratch.path / "lease")) {
+            struct stat about {};
+            REQUIRE(::stat(entry.path().c_str(), &about) == 0);
+            found.insert(about.st_ino);
+        }
+        return found;
+    };
+    REQUIRE(folder.renew(record, begin).value_or(false));
+    const auto held = inodes();
+    CHECK(held.size() == 2);
+    for (const std::uint64_t beat : {10, 100'000, 11}) {
+        record.beat = beat;
+        CHECK(folder.renew(record, begin).value_or(false));
+        CHECK(inodes() == held);
+        CHECK(folder.look()->value() == record);
+    }
 }
 
 TEST_CASE("a record that is replaced by another's ends the lease") {

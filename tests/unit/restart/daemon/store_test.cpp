@@ -85,6 +85,36 @@ TEST_CASE("what is to be written now is on disk once it is settled, what may wai
     CHECK(stored(path) == 4); // the end writes whatever there is
 }
 
+TEST_CASE("a disk that is full is not said to have room because nothing of what was refused is left") {
+    const test::Folder folder;
+    Source source;
+    auto journal = restart::Journal::open(folder.path / "journal.db");
+    REQUIRE(journal);
+    journal->keep_events(1 << 20);
+    Store store(*std::move(journal), source.callbacks());
+    store.start();
+    source.add(2);
+    store.write_soon();
+    store.settle(test::patience());
+    REQUIRE(source.look([](Source& s) { return s.given.size(); }) == 1);
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const auto ignore = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit full{0, before.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &full);
+    source.look([](Source& s) { // dropped when it cannot be written
+        s.next.began = std::make_shared<const restart::State>();
+        return s.next.events = "a report";
+    });
+    store.write_soon();
+    CHECK(test::eventually([&] { return source.look([](Source& s) { return s.failed >= 3; }); }));
+    const auto succeeded = source.look([](Source& s) { return s.given.size(); });
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, ignore);
+    CHECK(succeeded == 1);
+    CHECK(test::eventually([&] { return source.look([](Source& s) { return s.given.size() == 2; }); }));
+}
+
 TEST_CASE("what could not be written is written later, whole, and tried once a second at most") {
     const test::Folder folder;
     const auto path = folder.path / "journal.db";
