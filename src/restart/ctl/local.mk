@@ -5,7 +5,7 @@ libry_railctl_la_SOURCES = %D%/show.cpp %D%/show.hpp %D%/show_checks.cpp %D%/sho
 	%D%/show_signals.cpp %D%/show_signals.hpp %D%/show_time.cpp %D%/show_time.hpp
 railctl_libs = libry_railctl.la $(explain_libs)
 bin_PROGRAMS += railctl
-railctl_SOURCES = %D%/railctl.cpp
+railctl_SOURCES = %D%/railctl.cpp %D%/restartd_connection.cpp %D%/restartd_connection.hpp
 railctl_LDADD = $(enable_libs) $(railctl_libs) $(http_libs) $(cli_libs)
 
 # What is wrong with an installation: facts are gathered, then judged.

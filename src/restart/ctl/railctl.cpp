@@ -1,19 +1,18 @@
 // railctl: an operator's view of restartd, and the two commands it takes.
 #include "base/cli.hpp"
-#include "base/conf.hpp"
-#include "base/host_port.hpp"
 #include "base/hostlist.hpp"
 #include "base/json.hpp"
 #include "base/units.hpp"
 #include "restart/ctl/doctor/gather.hpp"
 #include "restart/ctl/doctor/show.hpp"
 #include "restart/ctl/enable/command.hpp"
+#include "restart/ctl/restartd_connection.hpp"
 #include "restart/ctl/show.hpp"
 #include "restart/ctl/show_checks.hpp"
 #include "restart/ctl/show_rates.hpp"
 #include "restart/ctl/show_signals.hpp"
 #include "restart/wire/checks.hpp"
-#include "restart/wire/http_client.hpp"
+#include "restart/wire/http.hpp"
 #include "restart/wire/operator.hpp"
 
 #include <algorithm>
@@ -29,7 +28,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-constexpr base::Duration patience = 10s;
+constexpr auto patience = RestartdConnection::patience;
 
 struct Options {
     std::string config, url;
@@ -119,77 +118,6 @@ Commands declare(base::Cli& cli, Options& options) {
     return commands;
 }
 
-// The connection to restartd.
-class Restartd {
-public:
-    static Expected<Restartd> find(const Options& options) {
-        using Table = base::ConfTable;
-        const auto needs = options.url.empty() ? base::ConfTables{Table::restartd, Table::munge}
-                                               : base::ConfTables{Table::munge};
-        const auto conf = base::load_conf(options.config, needs);
-        if (!conf) return conf.error();
-        const auto urls = options.url.empty() ? conf->restartd.url : std::vector{options.url};
-        auto open = HttpClient::make(urls);
-        if (!open) return std::move(open).error().within(options.url.empty() ? "[restartd] url" : "--url");
-        auto signing = HttpClient::make(urls, MungeAuth(conf->munge.socket, conf->restartd.user));
-        const bool loopback = std::all_of(urls.begin(), urls.end(), [](const std::string& url) {
-            return base::parse_url(url)->is_loopback();
-        });
-        return Restartd(loopback, *std::move(open), *std::move(signing));
-    }
-
-    // Requests and answers are signed, so that restartd knows what may be shown and no other server is
-    // believed. Without munged some things may still be read: on restartd's own machine, where no other
-    // process can listen at the address, and elsewhere with [restartd] open_reading.
-    Expected<std::string> get(const std::string& target) {
-        auto answer = signing_.request("GET", target, "", patience);
-        if (answer || !(answer.error().text.starts_with("munged") ||
-                        (loopback_ && answer.error().text.starts_with("[restartd] user"))))
-            return judge(std::move(answer));
-        if (!loopback_) std::cerr << "railctl: " << answer.error().text << " The answer is not signed.\n";
-        auto unsigned_answer = judge(open_.request("GET", target, "", patience));
-        if (!unsigned_answer) unsigned_answer.error().text += fmt::format(" ({})", answer.error().text);
-        return unsigned_answer;
-    }
-    Expected<std::string> post(const std::string& target, const std::string& body) {
-        return judge(signing_.request("POST", target, body, patience));
-    }
-
-private:
-    Restartd(bool loopback, HttpClient open, HttpClient signing)
-        : loopback_(loopback), open_(std::move(open)), signing_(std::move(signing)) {}
-
-    static Expected<std::string> judge(Expected<HttpResponse> answer) {
-        if (!answer) {
-            auto& error = answer.error();
-            if (error.text.starts_with("http"))
-                error.text += ": is restartd running there (--url, [restartd] url)?";
-            return std::move(error);
-        }
-        if (answer->status < 300) return std::move(answer->body);
-        const auto refused = Refused::from_json(answer->body);
-        return Error{
-            code_of(answer->status),
-            refused ? fmt::format("restartd: {}", refused->text)
-                    : fmt::format("restartd: answered {} and no reason: does another server stand there?",
-                                  answer->status)};
-    }
-    static Code code_of(unsigned status) {
-        switch (status) {
-        case 400: return Code::input;
-        case 401:
-        case 403: return Code::denied;
-        case 404: return Code::not_found;
-        case 409: return Code::unfit;
-        default: return Code::unavailable;
-        }
-    }
-
-    bool loopback_;
-    HttpClient open_;
-    HttpClient signing_;
-};
-
 template <class Answer> Expected<Answer> read(const Expected<std::string>& answer) {
     if (!answer) return answer.error();
     auto read = Answer::from_json(*answer);
@@ -221,7 +149,7 @@ struct Ending {
 };
 
 // How an operator's request ended, as far as it has.
-Expected<Ending> ending_of(Restartd& restartd, const std::string& incident) {
+Expected<Ending> ending_of(RestartdConnection& restartd, const std::string& incident) {
     const auto history =
         read<History>(restartd.get("/v1/history?last=1&incident=" + percent_encode(incident)));
     if (!history) return history.error();
@@ -230,7 +158,7 @@ Expected<Ending> ending_of(Restartd& restartd, const std::string& incident) {
 }
 
 // Whether the incident is still open, as far as restartd can be asked.
-bool open_incident(Restartd& restartd, const std::string& host, const std::string& incident) {
+bool open_incident(RestartdConnection& restartd, const std::string& host, const std::string& incident) {
     const auto story = read<HostExplanation>(restartd.get("/v1/explain?host=" + percent_encode(host)));
     return story && std::any_of(story->incidents.begin(), story->incidents.end(),
                                 [&](const IncidentStatus& open) { return open.id == incident; });
@@ -238,7 +166,8 @@ bool open_incident(Restartd& restartd, const std::string& host, const std::strin
 
 // Waits for the resource manager's answer, and then for restartd to have seen the change, so that the next
 // command finds it.
-Expected<Ending> wait_for(Restartd& restartd, const std::string& host, const std::string& incident) {
+Expected<Ending> wait_for(RestartdConnection& restartd, const std::string& host,
+                          const std::string& incident) {
     const auto until = std::chrono::steady_clock::now() + patience;
     for (;;) {
         auto ending = ending_of(restartd, incident);
@@ -251,7 +180,7 @@ Expected<Ending> wait_for(Restartd& restartd, const std::string& host, const std
 
 // One host's drain or resume; the result as JSON. `good`: whether it was done (or need not be waited
 // for).
-Expected<boost::json::object> change_one(Restartd& restartd, const Options& options, bool drain,
+Expected<boost::json::object> change_one(RestartdConnection& restartd, const Options& options, bool drain,
                                          const std::string& host, const std::string& reason, bool& good) {
     const auto accepted =
         read<Accepted>(drain ? restartd.post("/v1/drain", DrainRequest{host, reason}.to_json())
@@ -276,7 +205,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 // Prints what would be done from now on.
-Expected<int> pause(Restartd& restartd, const Options& options) {
+Expected<int> pause(RestartdConnection& restartd, const Options& options) {
     PauseRequest request{options.some, {}, joined(options.reason)};
     if (!options.lasts.empty()) {
         const auto lasts = base::parse_duration(options.lasts);
@@ -287,12 +216,12 @@ Expected<int> pause(Restartd& restartd, const Options& options) {
                                [](const RecoveryPlan& plan) { return show(plan); });
 }
 
-Expected<int> go(Restartd& restartd, const Options& options) {
+Expected<int> go(RestartdConnection& restartd, const Options& options) {
     return print<RecoveryPlan>(options, restartd.post("/v1/go", GoRequest{options.some}.to_json()),
                                [](const RecoveryPlan& plan) { return show(plan); });
 }
 
-Expected<int> change(Restartd& restartd, const Options& options, bool drain) {
+Expected<int> change(RestartdConnection& restartd, const Options& options, bool drain) {
     const auto hosts = base::expand_hostlist(options.hosts);
     if (!hosts) return Error(hosts.error()).within("HOST");
     const auto reason = joined(options.reason);
@@ -334,7 +263,7 @@ bool names_part(std::string_view subject) {
            subject.find_first_not_of("0123456789", digits + 1) == std::string_view::npos;
 }
 
-Expected<int> explain(Restartd& restartd, const Options& options) {
+Expected<int> explain(RestartdConnection& restartd, const Options& options) {
     const bool job = names_part(options.subject) || base::JobId::parse(options.subject) ||
                      std::all_of(options.subject.begin(), options.subject.end(),
                                  [](char c) { return c >= '0' && c <= '9'; });
@@ -345,7 +274,7 @@ Expected<int> explain(Restartd& restartd, const Options& options) {
                : print<HostExplanation>(options, restartd.get(target), shown);
 }
 
-Expected<int> history(Restartd& restartd, const Options& options) {
+Expected<int> history(RestartdConnection& restartd, const Options& options) {
     auto target = fmt::format("/v1/history?last={}", options.last);
     if (!options.host.empty()) target += "&host=" + percent_encode(options.host);
     if (!options.incident.empty()) target += "&incident=" + percent_encode(options.incident);
@@ -361,7 +290,7 @@ Expected<int> history(Restartd& restartd, const Options& options) {
 }
 
 // Asks until the agent has told, or cannot. Status 1 also for values that are old.
-Expected<int> signals(Restartd& restartd, const Options& options) {
+Expected<int> signals(RestartdConnection& restartd, const Options& options) {
     const auto target = "/v1/signals?host=" + percent_encode(options.signals_of);
     Expected<SignalsAnswer> answer = SignalsAnswer{};
     for (const auto until = std::chrono::steady_clock::now() + patience;;) {
@@ -398,7 +327,7 @@ int examine(const Options& options) {
 
 Expected<int> run(const Commands& commands, const Options& options) {
     if (*commands.doctor) return examine(options);
-    auto restartd = Restartd::find(options);
+    auto restartd = RestartdConnection::find(options.config, options.url);
     if (!restartd) return restartd.error();
     if (*commands.status)
         return print<Status>(options, restartd->get("/v1/status"),

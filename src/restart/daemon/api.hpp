@@ -12,6 +12,7 @@
 #include "restart/daemon/metrics.hpp"
 #include "restart/daemon/metrics_tokens.hpp"
 #include "restart/daemon/roles.hpp"
+#include "restart/daemon/seats.hpp"
 #include "restart/daemon/signal_book.hpp"
 #include "restart/wire/http.hpp"
 #include "restart/wire/munge_auth.hpp"
@@ -114,6 +115,7 @@ private:
     Driver& driver_;
     Metrics& metrics_;
     SignalBook signal_book_;
+    Seats explaining_{3, 2}; // of the workers of Lane::reading
     std::mutex mutex_;
     std::shared_ptr<const Access> access_;
     struct LoggedRefusal {

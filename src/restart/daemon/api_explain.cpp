@@ -47,6 +47,8 @@ Api::Answer Api::explain(const HttpRequest& request, const Asker& asker) {
     const auto host = request.query.find("host");
     if ((job == request.query.end()) == (host == request.query.end()))
         return Refusal{400, "input", "give either job=NUMBER or host=NAME"};
+    const auto seat = explaining_.take(asker.name);
+    if (!seat) return Refusal{429, "busy", "other explanations are being worked out: ask again in a moment"};
     return job != request.query.end() ? explain_job(job->second, asker) : explain_host(host->second, asker);
 }
 

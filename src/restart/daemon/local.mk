@@ -28,6 +28,7 @@ libry_daemon_la_SOURCES = \
 	%D%/replay.cpp %D%/replay.hpp \
 	%D%/rm_users.cpp %D%/rm_users.hpp \
 	%D%/roles.cpp %D%/roles.hpp \
+	%D%/seats.hpp \
 	%D%/signal_book.cpp %D%/signal_book.hpp \
 	%D%/situation.cpp %D%/situation.hpp \
 	%D%/store.cpp %D%/store.hpp \

@@ -25,6 +25,7 @@ tests_unit_unit_daemon_SOURCES = \
 	%D%/replay_test.cpp \
 	%D%/rm_double.hpp \
 	%D%/rm_users_test.cpp \
+	%D%/seats_test.cpp \
 	%D%/signal_book_test.cpp \
 	%D%/situation_test.cpp \
 	%D%/store_test.cpp \
