@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <malloc.h>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace sched {
@@ -16,21 +19,32 @@ namespace {
 // However many jobs wait, the searches for them take no more than a tenth of the scheduler's time.
 constexpr std::uint64_t budgets_a_second = 20;
 
+// A fabric of which so few hosts, or that so few of the nodes, have in common with the node table is another
+// cluster's: what it takes to keep it is of no use.
+constexpr std::size_t least_share_of_nodes = 10, least_share_of_hosts = 200; // one in so many
+
 } // namespace
 
 Advisor::Advisor(std::string manager, Log log)
-    : log_(std::move(log)),
-      no_memory_(fmt::format("out of memory: {} decides alone until there is more", manager)),
-      files_(
-          {.manager = std::move(manager),
-           .log = log_,
-           .fabric = [this](topo::Fabric&& fabric, const base::Conf& conf) { use(std::move(fabric), conf); },
-           .health = [this](base::HealthMap&& health) { avoid(std::move(health)); },
-           .spares = [this](const std::optional<base::SpareFloor>& floor) { keep_free(floor); },
-           .saved = [this](base::SavedMap&& saved) { know(std::move(saved)); }}) {}
+    : log_(std::move(log)), manager_(std::move(manager)),
+      no_memory_(fmt::format("out of memory: {} decides alone until there is more", manager_)),
+      files_({.manager = manager_,
+              .log = log_,
+              .fabric = [this](topo::Fabric&& fabric,
+                               const base::Conf& conf) { return use(std::move(fabric), conf); },
+              .health = [this](base::HealthMap&& health) { avoid(std::move(health)); },
+              .spares = [this](const std::optional<base::SpareFloor>& floor) { keep_free(floor); },
+              .saved = [this](base::SavedMap&& saved) { know(std::move(saved)); }}) {}
 
 // These four on the thread of `files_`, which calls again what throws.
-void Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
+bool Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto why = why_foreign(fabric); !why.empty()) {
+            log_(PlacementFiles::Level::error, why);
+            return false;
+        }
+    }
     const auto floor = spare_floor_of(conf.placement, conf.checkpoint, fabric);
     auto shared = std::make_shared<const Placing>(std::move(fabric), floor);
     packs_all_ = conf.placement.pack == "all";
@@ -40,6 +54,22 @@ void Advisor::use(topo::Fabric&& fabric, const base::Conf& conf) {
     newest_ = std::move(shared);
     newest_->spare_floor = wanted_floor();
     map();
+    return newest_ != nullptr;
+}
+
+std::string Advisor::why_foreign(const topo::Fabric& fabric) const {
+    std::unordered_set<std::string_view> nodes(names_.begin(), names_.end());
+    nodes.erase(std::string_view());
+    if (nodes.empty()) return {}; // not told yet
+    const auto both = static_cast<std::size_t>(
+        std::count_if(fabric.hosts.begin(), fabric.hosts.end(),
+                      [&](const topo::Host& host) { return nodes.contains(host.name); }));
+    if (both * least_share_of_nodes >= nodes.size() && both * least_share_of_hosts >= fabric.hosts.size())
+        return {};
+    return fmt::format(
+        "the fabric file is another cluster's and is not used: of its {} hosts {} are among {}'s "
+        "{} nodes ([placement] fabric, railtopo discover)",
+        fabric.hosts.size(), both, manager_, nodes.size());
 }
 
 void Advisor::keep_free(const std::optional<base::SpareFloor>& floor) {
@@ -70,6 +100,16 @@ void Advisor::know(base::SavedMap&& saved) {
 void Advisor::map() {
     unmapped_ = true;
     if (!newest_ || names_.empty()) return;
+    if (const auto why = why_foreign(newest_->fabric); !why.empty()) {
+        newest_.reset();
+        world_.reset();
+        unmapped_ = false;
+        log_(PlacementFiles::Level::error, why);
+#ifdef __GLIBC__
+        ::malloc_trim(0);
+#endif
+        return;
+    }
     auto next = std::make_shared<World>();
     next->placing = newest_;
     next->host_of_node.assign(names_.size(), unknown_host);

@@ -93,11 +93,12 @@ private:
     friend class Plan;
     struct World;
 
-    void use(topo::Fabric&& fabric, const base::Conf& conf);
+    bool use(topo::Fabric&& fabric, const base::Conf& conf); // whether it is this cluster's
     void avoid(base::HealthMap&& health);
     void keep_free(const std::optional<base::SpareFloor>& floor);
     void know(base::SavedMap&& saved);
-    std::uint32_t wanted_floor() const; // with mutex_ held
+    std::uint32_t wanted_floor() const;                        // with mutex_ held
+    std::string why_foreign(const topo::Fabric& fabric) const; // with mutex_ held; empty: it is not
     void map();
     std::shared_ptr<const World> current();
     std::unique_ptr<Plan> make_plan(const Question& question);
@@ -109,6 +110,7 @@ private:
     void note_cut();
 
     const Log log_;
+    const std::string manager_;
     const std::string no_memory_; // written out while there was some
     std::mutex mutex_;            // guards what follows
     std::vector<std::string> names_;

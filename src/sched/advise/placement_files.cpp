@@ -150,8 +150,7 @@ void PlacementFiles::look_at_fabric() {
     say(fabric_, Level::info,
         fmt::format("fabric {}: {} hosts, {} units, {} pods", fabric_.path.string(), fabric->hosts.size(),
                     fabric->units.size(), fabric->pods.size()));
-    callbacks_.fabric(*std::move(fabric), conf_);
-    have_fabric_ = true;
+    have_fabric_ = callbacks_.fabric(*std::move(fabric), conf_) || have_fabric_;
     // The file's tree and the fabric are far larger than what is kept of them: give it back to the system.
     fabric = base::Error{};
 #ifdef __GLIBC__

@@ -32,8 +32,8 @@ public:
     struct Callbacks {
         std::string manager; // the resource manager's name in the log: it chooses while there is no fabric
         std::function<void(Level, const std::string&)> log;
-        // Each good fabric and the configuration that named it.
-        std::function<void(topo::Fabric&&, const base::Conf&)> fabric;
+        // Each good fabric and the configuration that named it. False: it is of no use, which was logged.
+        std::function<bool(topo::Fabric&&, const base::Conf&)> fabric;
         // The hosts to avoid where there is a choice, whenever they change. A file that is not there, or was
         // not written again in time (base::health_lapses), names none. Empty: health is not followed.
         std::function<void(base::HealthMap&&)> health;

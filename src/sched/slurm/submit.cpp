@@ -30,6 +30,7 @@ struct rail_gate {
                          configured = {found.spare_floor, conf.placement.spare_risk};
                          found.spare_floor = wanted_floor();
                          capacity = found;
+                         return true;
                      },
                  .health = {},
                  .spares =

@@ -163,3 +163,32 @@ TEST_CASE("advisor: a gang takes the place of the jobs that were saved last") {
     question.request.nodes = 9;
     CHECK_FALSE(advisor.preempt(question, jobs));
 }
+
+TEST_CASE("another cluster's fabric is refused by name, whichever of file and node table comes first") {
+    const PlacementSite site;
+    Lines log;
+    const char* names[] = {"n001", "n002"};
+    const std::vector<std::int64_t> free_at(2, 0);
+    SECTION("few of the nodes are in it") {
+        site.store("pods=1 units=2 hosts=3 rails=1 prefix=other");
+        Advisor advisor("LSF", log.keep());
+        advisor.set_nodes(names);
+        CHECK(log.with("of its 6 hosts 0 are among LSF's 2 nodes") == 1);
+        CHECK(advisor.plan({.free_at = free_at}) == nullptr);
+        site.store("pods=1 units=2 hosts=3 rails=1");
+        advisor.reload();
+        CHECK(test::eventually([&] { return advisor.plan({.free_at = free_at}) != nullptr; }));
+        site.store("pods=4 units=4 hosts=32 rails=1");
+        CHECK(test::eventually([&] { return log.with("of its 512 hosts 2 are among") == 1; }));
+        CHECK(advisor.plan({.free_at = free_at}) != nullptr); // the former one stays
+    }
+    SECTION("few of its hosts are nodes") {
+        site.store("pods=4 units=4 hosts=32 rails=1");
+        Advisor advisor("LSF", log.keep());
+        advisor.set_nodes(names);
+        CHECK(log.with("of its 512 hosts 2 are among LSF's 2 nodes") == 1);
+        CHECK(advisor.plan({.free_at = free_at}) == nullptr);
+        advisor.set_nodes(names);
+        CHECK(log.with("another cluster's") == 1);
+    }
+}
