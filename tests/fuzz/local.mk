@@ -4,7 +4,8 @@ fuzz_programs = %D%/fuzz_ibnetdiscover %D%/fuzz_fabric_json %D%/fuzz_synth \
 	%D%/fuzz_state %D%/fuzz_comment %D%/fuzz_place \
 	%D%/fuzz_facts %D%/fuzz_rules %D%/fuzz_source %D%/fuzz_overlay \
 	%D%/fuzz_slurm_conf %D%/fuzz_health \
-	%D%/fuzz_ucx_statistics %D%/fuzz_nccl_ras %D%/fuzz_lsf_text
+	%D%/fuzz_ucx_statistics %D%/fuzz_nccl_ras %D%/fuzz_lsf_text \
+	%D%/fuzz_job_line %D%/fuzz_toml %D%/fuzz_http
 check_PROGRAMS += $(fuzz_programs)
 TESTS += %D%/run
 EXTRA_DIST += %D%/run %D%/corpus
@@ -63,3 +64,12 @@ endif
 %C%_fuzz_lsf_text_SOURCES = %D%/lsf_text_fuzz.cpp src/restart/rm/lsf_shares.cpp src/restart/rm/lsf_text.cpp $(fuzz_main)
 %C%_fuzz_lsf_text_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
 %C%_fuzz_lsf_text_LDADD = $(dispatch_libs)
+%C%_fuzz_job_line_SOURCES = %D%/job_line_fuzz.cpp $(fuzz_main)
+%C%_fuzz_job_line_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_job_line_LDADD = $(watch_libs)
+%C%_fuzz_toml_SOURCES = %D%/toml_fuzz.cpp $(fuzz_main)
+%C%_fuzz_toml_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_toml_LDADD = $(base_libs)
+%C%_fuzz_http_SOURCES = %D%/http_fuzz.cpp $(fuzz_main)
+%C%_fuzz_http_CXXFLAGS = $(AM_CXXFLAGS) $(FUZZ_FLAGS)
+%C%_fuzz_http_LDADD = $(http_libs)
