@@ -2,7 +2,9 @@
 #include "base/cli.hpp"
 #include "base/hostlist.hpp"
 #include "base/json.hpp"
+#include "base/time_text.hpp"
 #include "base/units.hpp"
+#include "base/utf8.hpp"
 #include "restart/ctl/doctor/gather.hpp"
 #include "restart/ctl/doctor/show.hpp"
 #include "restart/ctl/enable/command.hpp"
@@ -18,6 +20,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 namespace {
@@ -29,20 +32,23 @@ using base::Error;
 using base::Expected;
 
 constexpr auto patience = RestartdConnection::patience;
+constexpr std::size_t most_lines = 100'000; // of a history
 
 struct Options {
     std::string config, url;
     bool json = false;
-    bool all = false;                // status
+    bool all = false;                // status, signals, checks
     std::string hosts;               // drain, resume
     std::vector<std::string> reason; // drain
     bool no_wait = false;            // drain, resume
+    bool force = false;              // resume
     std::string lasts;               // pause
     std::string some;                // pause, go
     std::string subject;             // explain
     std::string host, incident;      // history
     std::string job;
-    std::uint32_t last = 100;
+    std::optional<std::size_t> last;
+    std::string since, until;
     bool this_host = false; // doctor
     std::string signals_of; // signals
     std::string checks_of;  // checks; empty: of all hosts
@@ -77,6 +83,7 @@ Commands declare(base::Cli& cli, Options& options) {
     commands.resume = command("resume", "Give hosts that Railyard drained back to jobs");
     commands.resume->add_option("HOST", options.hosts, "A host or a list such as n[001-004]")->required();
     commands.resume->add_flag("--no-wait", options.no_wait, "Do not wait for the resource manager");
+    commands.resume->add_flag("--force", options.force, "Also while a fault of theirs still holds");
 
     commands.pause = command("pause", "Let restartd do nothing by itself for a time");
     commands.pause->add_option("REASON", options.reason, "Why, for whoever finds it paused")->required();
@@ -97,13 +104,17 @@ Commands declare(base::Cli& cli, Options& options) {
     commands.history->add_option("--job", options.job, "Only this job and its incidents");
     commands.history->add_option("--incident", options.incident, "Only this incident, such as i-7");
     commands.history->add_option("--last", options.last, "At most so many lines (default 100)")
-        ->range(1, 100'000);
+        ->range(std::size_t{1}, most_lines);
+    commands.history->add_option("--since", options.since,
+                                 "Only from then on: 2h (ago), or 2026-03-01T14:20");
+    commands.history->add_option("--until", options.until, "Only until then, likewise");
 
     commands.rates = command("rates", "How often hosts fail, how long repairs take, what follows from it");
     commands.top = command("top", "Hosts that fail again and again, and jobs that lost most by it");
 
     commands.signals = command("signals", "What a host measures, beside the rules that judge it");
     commands.signals->add_option("HOST", options.signals_of, "A host's name")->required();
+    commands.signals->add_flag("--all", options.all, "List every rule, and where its numbers come from");
     commands.signals->add_option("--component", options.signals.component,
                                  "Only this GPU, port or HCA, such as gpu3");
     commands.signals->add_option("--rule", options.signals.rule,
@@ -178,10 +189,26 @@ Expected<Ending> wait_for(RestartdConnection& restartd, const std::string& host,
     }
 }
 
+// Why the host is not to be given back to jobs; nothing: it may be, as far as restartd can be asked.
+std::optional<std::string> fault_of(RestartdConnection& restartd, const std::string& host) {
+    const auto story = read<HostExplanation>(restartd.get("/v1/explain?host=" + percent_encode(host)));
+    if (!story || !story->host) return std::nullopt;
+    for (const auto& finding : story->host->findings)
+        if (finding.severity >= Severity::evict)
+            return fmt::format("{} {}: {}", finding.component, finding.rule, finding.evidence);
+    return std::nullopt;
+}
+
 // One host's drain or resume; the result as JSON. `good`: whether it was done (or need not be waited
 // for).
 Expected<boost::json::object> change_one(RestartdConnection& restartd, const Options& options, bool drain,
                                          const std::string& host, const std::string& reason, bool& good) {
+    if (!drain && !options.force)
+        if (const auto fault = fault_of(restartd, host))
+            return Error{Code::unfit,
+                         fmt::format("{} is not resumed, as a fault of it holds: {}; --force resumes it all "
+                                     "the same",
+                                     host, *fault)};
     const auto accepted =
         read<Accepted>(drain ? restartd.post("/v1/drain", DrainRequest{host, reason}.to_json())
                              : restartd.post("/v1/resume", ResumeRequest{host}.to_json()));
@@ -274,8 +301,26 @@ Expected<int> explain(RestartdConnection& restartd, const Options& options) {
                : print<HostExplanation>(options, restartd.get(target), shown);
 }
 
+// "2h" (ago) or a moment; empty: `otherwise`.
+Expected<base::Time> moment_of(std::string_view option, const std::string& text, base::Time otherwise) {
+    if (text.empty()) return otherwise;
+    if (const auto before = base::parse_duration(text)) return base::now() - *before;
+    auto time = base::parse_time(text);
+    if (time) return time;
+    return Error{
+        Code::usage,
+        fmt::format("{}: \"{}\" is neither a time that has passed, such as 2h, nor a moment, such as "
+                    "2026-03-01T14:20",
+                    option, base::printable(text, 60))};
+}
+
 Expected<int> history(RestartdConnection& restartd, const Options& options) {
-    auto target = fmt::format("/v1/history?last={}", options.last);
+    const auto since = moment_of("--since", options.since, base::Time::min());
+    if (!since) return since.error();
+    const auto until = moment_of("--until", options.until, base::Time::max());
+    if (!until) return until.error();
+    const bool bounded = !options.since.empty() || !options.until.empty();
+    auto target = fmt::format("/v1/history?last={}", options.last.value_or(bounded ? most_lines : 100));
     if (!options.host.empty()) target += "&host=" + percent_encode(options.host);
     if (!options.incident.empty()) target += "&incident=" + percent_encode(options.incident);
     if (!options.job.empty()) {
@@ -285,8 +330,14 @@ Expected<int> history(RestartdConnection& restartd, const Options& options) {
                                fmt::format("--job {}: must be a job's number, as 12 or 12[3]", options.job)};
         target += "&job=" + percent_encode(to_string(*job));
     }
-    return print<History>(options, restartd.get(target),
-                          [](const History& history) { return show(history); });
+    if (!bounded)
+        return print<History>(options, restartd.get(target),
+                              [](const History& history) { return show(history); });
+    auto history = read<History>(restartd.get(target));
+    if (!history) return history.error();
+    std::erase_if(history->timeline,
+                  [&](const TimelineEntry& entry) { return entry.time < *since || entry.time > *until; });
+    return print<History>(options, history->to_json(), [](const History& some) { return show(some); });
 }
 
 // Asks until the agent has told, or cannot. Status 1 also for values that are old.
@@ -311,7 +362,8 @@ Expected<int> signals(RestartdConnection& restartd, const Options& options) {
         if (!document) return document.error();
         std::cout << base::to_pretty(*document);
     } else {
-        std::cout << show(*answer);
+        const bool narrowed = !options.signals.component.empty() || !options.signals.rule.empty();
+        std::cout << (options.all || narrowed ? show(*answer) : show_notable(*answer));
     }
     return why.empty() && !holds_any(*answer->signals) ? base::exit_done : base::exit_finding;
 }

@@ -41,11 +41,24 @@ std::string state_text(const HostStatus& host) {
     return *host.state + (host.lost ? ", lost" : "");
 }
 
+// "ib.link_down on mlx5_[0-7]:1 (evict)": what is alike is told once.
 std::string findings_text(const HostStatus& host) {
+    std::map<std::string, std::vector<std::string>> alike; // components by what comes before and behind them
+    std::vector<std::string> order;
+    for (const auto& finding : host.findings) {
+        const auto end = std::min(finding.component.find(':'), finding.component.size());
+        const auto key = fmt::format("{} on \n{} ({})", finding.rule, finding.component.substr(end),
+                                     to_string(finding.severity));
+        auto& components = alike[key];
+        if (components.empty()) order.push_back(key);
+        components.push_back(finding.component.substr(0, end));
+    }
     std::string text;
-    for (const auto& finding : host.findings)
-        text += fmt::format("{}{} on {} ({})", text.empty() ? "" : "; ", finding.rule, finding.component,
-                            to_string(finding.severity));
+    for (const auto& key : order) {
+        const auto at = key.find('\n');
+        text += fmt::format("{}{}{}{}", text.empty() ? "" : "; ", key.substr(0, at),
+                            base::fold_sorted(alike[key]), key.substr(at + 1));
+    }
     return text;
 }
 

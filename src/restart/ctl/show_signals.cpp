@@ -19,6 +19,10 @@ std::string ago(base::Time then, base::Time now) {
     return base::human_duration(std::max(now - then, base::Duration::zero()));
 }
 
+std::string told(const SignalsAnswer& answer) {
+    return answer.came ? fmt::format("told {} ago\n", ago(*answer.came, answer.time)) : std::string();
+}
+
 } // namespace
 
 base::Expected<HostSignals> only(const HostSignals& signals, const SignalFilter& filter) {
@@ -52,10 +56,21 @@ bool holds_any(const HostSignals& signals) {
 }
 
 std::string show(const SignalsAnswer& answer) {
+    return answer.signals ? told(answer) + show(*answer.signals) : std::string();
+}
+
+std::string show_notable(const SignalsAnswer& answer) {
     if (!answer.signals) return {};
-    const auto told =
-        answer.came ? fmt::format("told {} ago\n", ago(*answer.came, answer.time)) : std::string();
-    return told + show(*answer.signals);
+    auto notable = *answer.signals;
+    const auto count = [&](RuleStanding standing) {
+        return std::erase_if(notable.rows, [&](const SignalRow& row) { return row.standing == standing; });
+    };
+    const auto ok = count(RuleStanding::ok), unseen = count(RuleStanding::unseen);
+    return told(answer) + show(notable, true) +
+           fmt::format(
+               "\n{} rules of components are as they should be, {} have nothing to judge: --all lists "
+               "them, and each with its condition and source\n",
+               ok, unseen);
 }
 
 std::string why_not(const SignalsAnswer& answer) {

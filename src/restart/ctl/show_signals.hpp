@@ -22,6 +22,10 @@ bool holds_any(const HostSignals& signals);
 // How long ago the signals came, and the table.
 std::string show(const SignalsAnswer& answer);
 
+// The same of those alone that are not as they should be, without conditions and sources, and how many others
+// there are.
+std::string show_notable(const SignalsAnswer& answer);
+
 // Why the signals are not fresh, and the way out; empty: they are.
 std::string why_not(const SignalsAnswer& answer);
 

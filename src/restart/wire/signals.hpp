@@ -92,6 +92,7 @@ struct SignalsAnswer {
 
 // A table for people, with what cannot be watched before it; times in this machine's local time. What is in
 // order is shown too.
-std::string show(const HostSignals& signals);
+// `brief`: without the conditions of the rules and where their numbers come from.
+std::string show(const HostSignals& signals, bool brief = false);
 
 } // namespace restart

@@ -55,19 +55,27 @@ std::string condition_of(const SignalRule& rule) {
 
 } // namespace
 
-std::string show(const HostSignals& signals) {
+std::string show(const HostSignals& signals, bool brief) {
     auto text = fmt::format("{} at {}\n", signals.host, when(signals.time, {}));
     for (const auto& sentence : signals.not_watching)
         text += fmt::format("not watching {}\n", sentence);
-    base::Table table(
-        {"COMPONENT", "SIGNAL", "VALUE", "COMPARED", "STATE", "SEVERITY", "RULE", "CONDITION", "SOURCE"});
+    std::vector<std::string> heading{"COMPONENT", "SIGNAL", "VALUE", "COMPARED", "STATE", "SEVERITY", "RULE"};
+    if (!brief) heading.insert(heading.end(), {"CONDITION", "SOURCE"});
+    base::Table table(std::move(heading));
     for (const auto& row : signals.rows) {
         const auto& rule = signals.rules.at(row.rule);
-        table.add({row.component.empty() ? "-" : row.component, rule.signal, value_text(row, rule),
-                   compared_text(row), standing_text(row, signals.time),
-                   row.severity ? std::string(to_string(*row.severity)) : rule.severity, rule.name,
-                   condition_of(rule) + (row.text.empty() ? "" : fmt::format(" [{}]", row.text)),
-                   rule.source.empty() ? "-" : rule.source});
+        std::vector<std::string> cells{row.component.empty() ? "-" : row.component,
+                                       rule.signal,
+                                       value_text(row, rule),
+                                       compared_text(row),
+                                       standing_text(row, signals.time),
+                                       row.severity ? std::string(to_string(*row.severity)) : rule.severity,
+                                       rule.name};
+        if (!brief) {
+            cells.push_back(condition_of(rule) + (row.text.empty() ? "" : fmt::format(" [{}]", row.text)));
+            cells.push_back(rule.source.empty() ? "-" : rule.source);
+        }
+        table.add(std::move(cells));
     }
     if (!table.empty()) text += "\n" + table.print();
     if (signals.left_out > 0)

@@ -249,7 +249,8 @@ std::string closing(StepContext& ctx, const Incident& incident) {
     if (const auto* cause = explained_by(ctx.state, incident.host); cause != nullptr && owned_by_us(host))
         return fmt::format("closed; {} stays drained until {} is over", incident.host, cause->id());
     if (owned_by_us(host))
-        return fmt::format("closed; {} stays out of use until it is resumed", incident.host);
+        return fmt::format("closed; {} stays out of use until its repair or railctl resume gives it back",
+                           incident.host);
     if (owned_by_others(host))
         return fmt::format("closed; {} is kept out of use by {}: {}", incident.host, other_owner(host),
                            host.node->reason);

@@ -343,7 +343,7 @@ private:
     }
 
     void agents(const Status& status) {
-        std::vector<std::string> never, silent, misnamed = status.unknown_hosts;
+        std::vector<std::string> never, silent, sick, misnamed = status.unknown_hosts;
         std::map<std::string, std::vector<std::string>> blind; // hosts by what they do not watch
         for (const auto& host : status.hosts) {
             if (!host.state) continue; // a name of the fabric file alone
@@ -352,7 +352,7 @@ private:
             if (!host.agent.last_report)
                 never.push_back(host.name);
             else if (host.agent.silent)
-                silent.push_back(host.name);
+                (host.lost || host.down ? sick : silent).push_back(host.name);
             for (const auto& sentence : host.agent.not_watching)
                 blind[sentence].push_back(host.name);
         }
@@ -372,6 +372,10 @@ private:
         if (!silent.empty())
             add("agent.silent", Weight::warning, fmt::format("nodewatchd is silent on {}", named(silent)),
                 "railctl explain HOST; journalctl -u nodewatchd there");
+        if (!sick.empty())
+            add("agent.lost", Weight::note,
+                fmt::format("lost or down, which is no fault of the installation: {}", named(sick)),
+                "railctl explain HOST");
         for (const auto& [sentence, hosts] : blind)
             add("agent.blind", Weight::warning, fmt::format("not watched on {}: {}", named(hosts), sentence),
                 "nodewatchd(8); what a site does not have is switched off in [agent]");

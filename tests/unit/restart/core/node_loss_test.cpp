@@ -36,7 +36,7 @@ TEST_CASE("a lost host is set down and drained, its job restarts without it") {
     CHECK(world.noted("second witness: the resource manager says IDLE*"));
     CHECK(world.noted("job 1 is RUNNING on n[001-002,004-005] (restart 1)"));
     CHECK(world.noted("kept 5.0 s (checkpoint of step 400)"));
-    CHECK(world.noted("closed; n003 stays out of use until it is resumed"));
+    CHECK(world.noted("closed; n003 stays out of use until its repair or railctl resume gives it back"));
     CHECK(world.state().incidents.empty());
 }
 

@@ -335,3 +335,12 @@ TEST_CASE("doctor: lines of plugstack.conf are found through its includes") {
     CHECK(lines[1] == PlugstackLine{two + ":1", true});
     CHECK(spank_lines(folder.path / "none").empty());
 }
+
+TEST_CASE("doctor: a host that is lost or down is no fault of the installation") {
+    auto facts = sound();
+    auto& host = facts.status->hosts[1];
+    host.agent.silent = host.lost = true;
+    const auto found = complaints(facts, false);
+    CHECK(codes(found) == std::vector<std::string>{"agent.lost"});
+    CHECK(found.at(0).weight == Weight::note);
+}

@@ -147,3 +147,21 @@ TEST_CASE("what keeps signals from coming is said with the way out") {
     CHECK(said(SignalsState::busy).find("ask again") != std::string::npos);
     CHECK(said(SignalsState::asked).find("ask again") != std::string::npos);
 }
+
+TEST_CASE("railctl shows what is not as it should be, in lines for a terminal, and counts the rest") {
+    restart::SignalsAnswer answer;
+    answer.host = "n001";
+    answer.time = base::now();
+    answer.signals = some();
+    const auto all = restart::show(answer), text = restart::show_notable(answer);
+    INFO(text);
+    CHECK(all.find("SOURCE") != std::string::npos);
+    CHECK(text.find("SOURCE") == std::string::npos);
+    for (const auto& row : answer.signals->rows) {
+        const bool notable =
+            row.standing != restart::RuleStanding::ok && row.standing != restart::RuleStanding::unseen;
+        if (notable) CHECK(text.find(answer.signals->rules.at(row.rule).name) != std::string::npos);
+    }
+    CHECK(text.find(" rules of components are as they should be, ") != std::string::npos);
+    CHECK(text.find("--all lists them") != std::string::npos);
+}

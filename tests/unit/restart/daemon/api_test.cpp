@@ -393,3 +393,18 @@ TEST_CASE("what was learned is shown with its evidence") {
     CHECK(Top::from_json(top.to_json()).value_or({}) == top);
     CHECK(Rates::from_json(rates.to_json()).value_or({}) == rates);
 }
+
+TEST_CASE("findings that are alike are told once in a table of hosts") {
+    restart::HostStatus host;
+    host.name = "n001";
+    for (int i = 0; i < 8; ++i)
+        host.findings.push_back({"ib.link_down", fmt::format("mlx5_{}:1", i), restart::Severity::evict,
+                                 base::now(), "state DOWN", ""});
+    host.findings.push_back({"gpu.ecc", "gpu3", restart::Severity::warn, base::now(), "1", ""});
+    restart::Status status;
+    status.time = base::now();
+    status.hosts = {host};
+    const auto text = restart::show(status, false);
+    INFO(text);
+    CHECK(text.find("ib.link_down on mlx5_[0-7]:1 (evict); gpu.ecc on gpu3 (warn)") != std::string::npos);
+}
