@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <iostream>
 #include <optional>
+#include <sstream>
+#include <string>
 
 namespace base {
 
@@ -130,6 +132,34 @@ Expected<void> Words::parse(std::vector<std::string> words) {
 
 // --- a program's ---
 
+namespace {
+
+// CLI11's help within the width of a terminal: what is longer goes on below its description.
+std::string wrapped(const std::string& help) {
+    constexpr std::size_t width = 80;
+    std::string out;
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+        const auto first = std::min(line.find_first_not_of(' '), line.size());
+        // Two blanks stand between an option and its description.
+        const auto gap = line.find("  ", first);
+        auto indent = gap == std::string::npos ? first : line.find_first_not_of(' ', gap);
+        if (indent == std::string::npos || indent > width / 2) indent = first;
+        while (line.size() > width) {
+            auto at = line.rfind(' ', width);
+            if (at == std::string::npos || at <= indent) at = line.find(' ', width);
+            if (at == std::string::npos) break;
+            out += line.substr(0, at) + '\n';
+            line.erase(0, line.find_first_not_of(' ', at));
+            line.insert(0, indent, ' ');
+        }
+        out += line + '\n';
+    }
+    return out;
+}
+
+} // namespace
+
 Cli::Cli(std::string name, std::string about, std::string manual) : words_(about), name_(std::move(name)) {
     open_standard_files();
     auto& app = words_.app();
@@ -149,7 +179,9 @@ bool Cli::parse(int argc, char** argv, int& status) {
         words_.app().parse(argc, argv);
         return true;
     } catch (const CLI::Success& done) { // --help and --version
-        words_.app().exit(done, std::cout, std::cerr);
+        std::ostringstream text;
+        words_.app().exit(done, text, std::cerr);
+        std::cout << wrapped(text.str());
         status = finish_output(*this, exit_done);
     } catch (const CLI::ParseError& wrong) {
         fmt::print(stderr, "{}: {}\n{}: see {} --help\n", name_, wrong.what(), name_, name_);
