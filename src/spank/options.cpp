@@ -160,4 +160,18 @@ std::string Options::fsroot(std::string_view node) const {
     return expanded(fsroot_, node);
 }
 
+std::vector<std::string> doubts(const Options& options,
+                                const std::function<bool(const std::string&)>& is_there) {
+    std::vector<std::string> said;
+    const auto restart = flag_index("restart");
+    const auto& folder = options.value(flag_index("ckpt-dir"));
+    if (options.value(restart) == "auto" && options.origin(restart) >= Origin::environment && folder.empty())
+        said.emplace_back(
+            "--restart=auto without --ckpt-dir: after a fault the job is started again from its "
+            "script's beginning, and restartd knows of no checkpoint to wait for");
+    if (!folder.empty() && !is_there(folder))
+        said.push_back("--ckpt-dir=" + folder + ": there is no such directory on this host");
+    return said;
+}
+
 } // namespace spank

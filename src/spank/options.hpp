@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spank {
 
@@ -73,5 +74,10 @@ private:
     std::string ucx_library_;
     std::string railrun_, railcheck_;
 };
+
+// What a user may not have meant, a sentence each: to be said at submission, never a reason to refuse the
+// job. `is_there` tells whether this host has the directory.
+std::vector<std::string> doubts(const Options& options,
+                                const std::function<bool(const std::string&)>& is_there);
 
 } // namespace spank

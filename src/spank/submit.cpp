@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <utility>
 
 namespace spank {
@@ -64,6 +65,16 @@ void warn_of_no_preflight() {
                     options().value(flag).c_str());
 }
 
+void say_doubts() {
+    static bool said = false; // once for all components of a heterogeneous job
+    if (!allocates() || std::exchange(said, true)) return;
+    for (const auto& doubt : doubts(options(), [](const std::string& folder) {
+             struct stat about {};
+             return ::stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+         }))
+        slurm_info("%s", doubt.c_str());
+}
+
 } // namespace
 
 int register_flags(spank_t handle, Arguments arguments) {
@@ -110,6 +121,7 @@ int publish(spank_t handle, Arguments) {
     if (result == ESPANK_SUCCESS) {
         warn_of_lost_flags();
         warn_of_no_preflight();
+        say_doubts();
     }
     return result;
 }

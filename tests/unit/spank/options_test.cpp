@@ -173,3 +173,19 @@ TEST_CASE("spank options: watching UCX is off unless it is asked for, and its li
     REQUIRE(options.set_argument("ucx=/opt/%n/librailucx.so"));
     CHECK(options.ucx_library("n001") == "/opt/n001/librailucx.so");
 }
+
+TEST_CASE("spank options: what may not have been meant is said, and refuses nothing") {
+    const auto nowhere = [](const std::string&) { return false; };
+    const auto there = [](const std::string& folder) { return folder == "/scratch/run7"; };
+    Options options;
+    CHECK(doubts(options, nowhere).empty());
+    REQUIRE(options.set_argument("restart=auto")); // the site's default
+    CHECK(doubts(options, nowhere).empty());
+    REQUIRE(options.set_flag(restart, "auto"));
+    REQUIRE(doubts(options, nowhere).size() == 1);
+    CHECK(doubts(options, nowhere)[0].find("--restart=auto without --ckpt-dir") == 0);
+    REQUIRE(options.set_flag(ckpt_dir, "/scratch/run7"));
+    CHECK(doubts(options, there).empty());
+    CHECK(doubts(options, nowhere) ==
+          std::vector<std::string>{"--ckpt-dir=/scratch/run7: there is no such directory on this host"});
+}
