@@ -11,7 +11,7 @@ from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
 
 NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "railckpt", "railtopo", "railrun", "esub.rail", "rail-lsf-run",
-         "tests/apps/heat2d"]
+         "tests/apps/heat2d", ".libs/librailckpt.so.0"]
 README = Path(__file__).resolve().parents[2] / "README"
 SECTION = "The same under LSF"
 
@@ -69,6 +69,8 @@ def test_the_tour_runs_as_readme_has_it(cluster):
             said, status = person.type(command)
             print(f"    $ {command}\n{said}", end="")
             expected.after(command, said, status)
+        said, status = person.type("python3 -c 'import railckpt; railckpt._lib()'")
+        equal(status, 0, f"import railckpt: {said}")
     finally:
         person.close()
     equal(expected.seen, set(Expected.WANTED), "what the tour shows")

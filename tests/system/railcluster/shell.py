@@ -14,6 +14,7 @@ SLURM = ("sbatch", "srun", "salloc", "squeue", "sinfo", "scontrol", "scancel")
 ACTIONS = ("power-off", "power-on", "cable", "power-brake", "rails", "slow-rail", "on")
 RAILS, RAIL_MBIT = 2, 50
 HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parents[2]
 
 
 def write(cluster) -> Path:
@@ -41,6 +42,9 @@ def write(cluster) -> Path:
     lines = [f'export PATH="{folder}:{cluster.options.build}:{cluster.options.build}/tests/apps:$PATH"',
              f"export LSF_ENVDIR={cluster.lsf.folder}" if cluster.lsf else f"export SLURM_CONF={cluster.slurm.conf('ctl')}",
              f"export RAILYARD_CONF={cluster.agents.conf}",
+             # import railckpt, here and in jobs; the tree stays as it is.
+             f"export PYTHONPATH={SOURCE / 'src/restart/ckpt'} PYTHONDONTWRITEBYTECODE=1",
+             f"export LD_LIBRARY_PATH={cluster.options.build}/.libs",
              f"export RAIL_FABRIC={cluster.agents.fabric}", f"export RAIL_CLUSTER={root}"]
     (root / "env.sh").write_text("\n".join(lines) + "\n")
     return root / "env.sh"
