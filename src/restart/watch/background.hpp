@@ -40,6 +40,12 @@ public:
             thread_.detach();
     }
 
+    // The body has returned.
+    bool ended() const {
+        const std::lock_guard lock(state_->mutex);
+        return state_->ended;
+    }
+
     // Asks the body to return, without waiting: of several that are to end, all are asked before the first is
     // waited for, so that they share the second.
     void stop() {

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr int enough_rounds = 3;
-constexpr auto pause_between = 1s;
+constexpr base::Duration pause_between = 1s;
 constexpr auto witnesses_last = 10min;
 
 bool lives(base::Knocked saw) {
@@ -57,11 +57,11 @@ struct CutOffWatch::Work {
     std::optional<Clock::time_point> taken;
     Look look;
 
-    // The thread's own.
+    // The task's own.
     std::vector<Place> masters, others;
     bool told = false;
 
-    void run(const std::stop_token& stop);
+    TaskLoop::Clock::time_point step();
     void verify(const std::vector<Witness>& witnesses);
     std::vector<Place> living(const std::vector<Witness>& list) const;
     std::size_t count(const std::vector<Place>& places) const;
@@ -146,40 +146,40 @@ void CutOffWatch::Work::tell() {
     book->set_cut_off(why);
 }
 
-void CutOffWatch::Work::run(const std::stop_token& stop) {
-    do {
-        std::optional<std::vector<Witness>> fresh;
-        bool looks = false;
-        {
-            const std::lock_guard lock(mutex);
-            std::swap(fresh, named);
-            looks = after > base::Duration{} && judge.looks(Clock::now(), after);
-        }
-        if (fresh) verify(*fresh);
-        if (looks && book->keeps_any()) look_around();
-        tell();
-    } while (pause(stop, pause_between));
+TaskLoop::Clock::time_point CutOffWatch::Work::step() {
+    std::optional<std::vector<Witness>> fresh;
+    bool looks = false;
+    {
+        const std::lock_guard lock(mutex);
+        std::swap(fresh, named);
+        looks = after > base::Duration{} && judge.looks(Clock::now(), after);
+    }
+    if (fresh) verify(*fresh);
+    if (looks && book->keeps_any()) look_around();
+    tell();
+    return next_beat(pause_between);
 }
 
-CutOffWatch::CutOffWatch(std::shared_ptr<JobBook> book, std::vector<Witness> restartd, base::Duration after,
-                         Look look)
-    : work_([&] {
-          auto work = std::make_shared<Work>();
-          work->book = std::move(book);
-          work->restartd = std::move(restartd);
-          work->after = after;
-          work->look = std::move(look);
-          return work;
-      }()),
-      thread_([shared = work_](const std::stop_token& stop) { shared->run(stop); }) {}
+CutOffWatch::CutOffWatch(TaskLoop& loop, std::shared_ptr<JobBook> book, std::vector<Witness> restartd,
+                         base::Duration after, Look look)
+    : work_(std::make_shared<Work>()) {
+    work_->book = std::move(book);
+    work_->restartd = std::move(restartd);
+    work_->after = after;
+    work_->look = std::move(look);
+    task_ = loop.add([work = work_] { return work->step(); });
+}
 
 void CutOffWatch::answered(const Reply& reply) {
     const auto now = Clock::now();
-    const std::lock_guard lock(work_->mutex);
-    work_->judge.answered(now);
-    if (reply.witnesses.empty()) return;
-    work_->named = reply.witnesses;
-    work_->taken = now;
+    {
+        const std::lock_guard lock(work_->mutex);
+        work_->judge.answered(now);
+        if (reply.witnesses.empty()) return;
+        work_->named = reply.witnesses;
+        work_->taken = now;
+    }
+    task_.now();
 }
 
 bool CutOffWatch::wants_witnesses() const {

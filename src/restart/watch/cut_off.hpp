@@ -8,8 +8,8 @@
 #pragma once
 
 #include "base/knock.hpp"
-#include "restart/watch/background.hpp"
 #include "restart/watch/job_book.hpp"
+#include "restart/watch/task_loop.hpp"
 #include "restart/wire/report.hpp"
 
 #include <chrono>
@@ -51,15 +51,15 @@ private:
     Round last_;
 };
 
-// Looks around in a thread of its own while processes of jobs are kept here, and tells the book.
+// Looks around, in a task of its own, while processes of jobs are kept here, and tells the book.
 class CutOffWatch {
 public:
     using Look = std::function<base::Knocked(const std::string& address, std::uint16_t port)>;
     static constexpr base::Duration patience{1'200}; // of one look
 
     // `restartd`: where it may be. `after`: how long restartd must have been silent; 0: nothing is judged.
-    CutOffWatch(std::shared_ptr<JobBook> book, std::vector<Witness> restartd, base::Duration after,
-                Look look = by_knocking);
+    CutOffWatch(TaskLoop& loop, std::shared_ptr<JobBook> book, std::vector<Witness> restartd,
+                base::Duration after, Look look = by_knocking);
 
     // restartd has answered. For any thread; never waits for a look.
     void answered(const Reply& reply);
@@ -71,7 +71,7 @@ private:
     static base::Knocked by_knocking(const std::string& address, std::uint16_t port);
     struct Work;
     std::shared_ptr<Work> work_;
-    Background thread_;
+    TaskLoop::Task task_;
 };
 
 } // namespace restart

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
 #include <mutex>
 
 namespace restart {
@@ -55,30 +54,26 @@ Listing list_ports(const topo::Excerpt& excerpt, std::string_view host, std::str
 }
 
 struct ListingFile::State {
+    std::string host, folder;
     mutable std::mutex mutex; // of all below
-    std::condition_variable_any wake;
     std::string path;
     bool asked = true;
     std::optional<Listing> listing;
+    base::FileStamp read; // the task's
 
-    void run(std::stop_token stop, const std::string& host, const std::string& folder) {
-        base::FileStamp read;
+    TaskLoop::Clock::time_point look() {
         std::unique_lock lock(mutex);
-        while (!stop.stop_requested()) {
-            const auto from = path;
-            const bool at_once = std::exchange(asked, false);
-            lock.unlock();
-            const auto stamp = base::stamp_of(from);
-            if (at_once || stamp != read) {
-                auto excerpt = topo::kept_excerpt(from, host, folder);
-                lock.lock();
-                take(excerpt ? list_ports(*excerpt, host, from) : failed(excerpt.error().text));
-                read = stamp;
-            } else {
-                lock.lock();
-            }
-            wake.wait_for(lock, stop, look_again, [&] { return asked; });
+        const auto from = path;
+        const bool at_once = std::exchange(asked, false);
+        lock.unlock();
+        const auto stamp = base::stamp_of(from);
+        if (at_once || stamp != read) {
+            auto excerpt = topo::kept_excerpt(from, host, folder);
+            lock.lock();
+            take(excerpt ? list_ports(*excerpt, host, from) : failed(excerpt.error().text));
+            read = stamp;
         }
+        return next_beat(look_again);
     }
 
     // With the lock held.
@@ -94,19 +89,21 @@ struct ListingFile::State {
     }
 };
 
-ListingFile::ListingFile(std::string path, std::string host, std::string folder)
+ListingFile::ListingFile(TaskLoop& loop, std::string path, std::string host, std::string folder)
     : state_(std::make_shared<State>()) {
+    state_->host = std::move(host);
+    state_->folder = std::move(folder);
     state_->path = std::move(path);
-    thread_ =
-        std::make_unique<Background>([state = state_, host = std::move(host), folder = std::move(folder)](
-                                         std::stop_token stop) { state->run(stop, host, folder); });
+    task_ = loop.add([state = state_] { return state->look(); });
 }
 
 void ListingFile::look(std::string path) {
-    const std::lock_guard lock(state_->mutex);
-    state_->path = std::move(path);
-    state_->asked = true;
-    state_->wake.notify_all();
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->path = std::move(path);
+        state_->asked = true;
+    }
+    task_.now();
 }
 
 std::optional<Listing> ListingFile::listing() const {

@@ -1,8 +1,9 @@
-// What the fabric file says about this host, read in its own thread: the file may be on storage that hangs.
+// What the fabric file says about this host, read in a task of its own: the file may be on storage that
+// hangs.
 #pragma once
 
-#include "restart/watch/background.hpp"
 #include "restart/watch/sample.hpp"
+#include "restart/watch/task_loop.hpp"
 #include "topo/excerpt.hpp"
 
 #include <memory>
@@ -19,7 +20,7 @@ class ListingFile {
 public:
     // Reads this host's part of the file, and again when the file has changed: checked every 30 s. What is
     // read is kept in `folder` (topo::kept_excerpt).
-    ListingFile(std::string path, std::string host, std::string folder);
+    ListingFile(TaskLoop& loop, std::string path, std::string host, std::string folder);
 
     // Reads this path at once, and watches it from now on.
     void look(std::string path);
@@ -30,8 +31,8 @@ public:
 
 private:
     struct State;
-    std::shared_ptr<State> state_; // shared with the thread, which may outlive us
-    std::unique_ptr<Background> thread_;
+    std::shared_ptr<State> state_; // shared with the task, which may outlive us
+    TaskLoop::Task task_;
 };
 
 } // namespace restart

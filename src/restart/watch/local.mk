@@ -53,6 +53,7 @@ libry_watch_la_SOURCES = \
 	%D%/sample.hpp \
 	%D%/signal_table.cpp %D%/signal_table.hpp \
 	%D%/sources.cpp %D%/sources.hpp \
+	%D%/task_loop.cpp %D%/task_loop.hpp \
 	%D%/ucx_book.cpp %D%/ucx_book.hpp \
 	%D%/ucx_intake.cpp %D%/ucx_intake.hpp \
 	%D%/ucx_port.cpp %D%/ucx_port.hpp \

@@ -16,37 +16,32 @@ struct MountLooks::Mount {
     probe::MountSample last;
     std::optional<Clock::time_point> asked; // and not answered yet
 
-    void run(std::stop_token stop) {
+    TaskLoop::Clock::time_point look_again() {
         const auto path = last.path; // nobody changes it
-        do {
-            {
-                const std::lock_guard lock(mutex);
-                asked = Clock::now();
-            }
-            auto fresh = look(path);
+        {
             const std::lock_guard lock(mutex);
-            asked.reset();
-            // A look that failed says nothing of the rest.
-            if (fresh.failed != 0)
-                last.failed = fresh.failed;
-            else
-                last = std::move(fresh);
-        } while (pause(stop, interval));
+            asked = Clock::now();
+        }
+        auto fresh = look(path);
+        const std::lock_guard lock(mutex);
+        asked.reset();
+        // A look that failed says nothing of the rest.
+        if (fresh.failed != 0)
+            last.failed = fresh.failed;
+        else
+            last = std::move(fresh);
+        return next_beat(interval);
     }
 };
 
-MountLooks::MountLooks(const std::vector<std::string>& paths, base::Duration interval, const Look& look) {
+MountLooks::MountLooks(TaskLoop& loop, const std::vector<std::string>& paths, base::Duration interval,
+                       const Look& look) {
     for (const auto& path : paths) {
         auto mount = std::shared_ptr<Mount>(new Mount{interval, look, {}, {}, {}});
         mount->last.path = path;
         mounts_.push_back(mount);
-        threads_.push_back(std::make_unique<Background>([mount](std::stop_token stop) { mount->run(stop); }));
+        tasks_.push_back(loop.add([mount] { return mount->look_again(); }));
     }
-}
-
-MountLooks::~MountLooks() {
-    for (const auto& thread : threads_) // together: each is waited for
-        thread->stop();
 }
 
 std::vector<probe::MountSample> MountLooks::samples() const {

@@ -88,11 +88,11 @@ std::vector<RasSign> ras_signs(const probe::RasStatus& status,
     return signs;
 }
 
-NcclLooks::NcclLooks(std::shared_ptr<JobBook> book, NcclSettings settings)
-    : thread_([looker = Looker{std::move(book), std::move(settings), {}, {}}](std::stop_token stop) mutable {
-          do {
-              looker.look();
-          } while (pause(stop, looker.settings.every));
-      }) {}
+NcclLooks::NcclLooks(TaskLoop& loop, std::shared_ptr<JobBook> book, NcclSettings settings)
+    : task_(
+          loop.add([looker = std::make_shared<Looker>(Looker{std::move(book), std::move(settings), {}, {}})] {
+              looker->look();
+              return next_beat(looker->settings.every);
+          })) {}
 
 } // namespace restart

@@ -1,14 +1,14 @@
 // Asks NCCL's RAS, where processes of a job that speaks to this agent answer for it (probe/nccl_ras.hpp), and
 // puts what is wrong with the job's communicators, and which processes of this host it names, into the job
-// book. In a thread of its own: an answer that does not come delays nothing.
+// book. In a task of its own: an answer that does not come delays nothing.
 //
 // Whose word it is the kernel tells, by who listens at the port before and after: it is put to that user's
 // job alone, and nobody is asked whose job does not speak to the agent.
 #pragma once
 
 #include "probe/nccl_ras.hpp"
-#include "restart/watch/background.hpp"
 #include "restart/watch/job_book.hpp"
+#include "restart/watch/task_loop.hpp"
 
 #include <chrono>
 #include <functional>
@@ -31,10 +31,10 @@ struct NcclSettings {
 
 class NcclLooks {
 public:
-    explicit NcclLooks(std::shared_ptr<JobBook> book, NcclSettings settings = {});
+    NcclLooks(TaskLoop& loop, std::shared_ptr<JobBook> book, NcclSettings settings = {});
 
 private:
-    Background thread_;
+    TaskLoop::Task task_;
 };
 
 } // namespace restart

@@ -197,6 +197,7 @@ std::string print_signals(const std::string& host, const Reading& reading, Judge
 int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limits, const RuleSet& rules,
                const std::string& host, const Options& options) {
     settings.every_counter = true;
+    settings.event_wait = 50ms;
     Sources sources(settings);
     sources.await_first(10s);
     const auto reading = sources.read(base::now());
@@ -219,6 +220,7 @@ public:
     base::Expected<void> start(const base::Conf& conf, const RuleSet& rules) {
         news_ = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         interval_ = conf.agent.interval;
+        loop_.emplace(task_patience(interval_));
         const auto has_news = [fd = news_.get()] {
             const std::uint64_t one = 1;
             [[maybe_unused]] const auto n = ::write(fd, &one, sizeof one);
@@ -227,7 +229,7 @@ public:
         if (!socket) return std::move(socket).error();
         socket_ = *std::move(socket);
         looker_ = std::make_shared<PeerLooker>(has_news);
-        cut_off_ = std::make_shared<CutOffWatch>(book_, restartd_at(conf), conf.agent.cut_off_after);
+        cut_off_ = std::make_shared<CutOffWatch>(*loop_, book_, restartd_at(conf), conf.agent.cut_off_after);
         auto reporter = Reporter::start(
             target_of(conf), book_, looker_,
             [asked = asked_, has_news] {
@@ -238,10 +240,10 @@ public:
         if (!reporter) return std::move(reporter).error().within("[restartd] url");
         reporter_ = *std::move(reporter);
         settings_ = source_settings(conf, options_, host_, rules);
-        sources_.emplace(settings_);
+        sources_.emplace(settings_, &*loop_);
         watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules, &ucx_);
         watcher_->set_pace(conf.agent.pace);
-        if (conf.agent.nccl_ras) nccl_.emplace(book_);
+        if (conf.agent.nccl_ras) nccl_.emplace(*loop_, book_);
         sources_->await_first(1s);
         metrics_at_ = metrics_at(conf);
         serve_metrics();
@@ -287,7 +289,7 @@ public:
         watcher_->set_pace(conf.agent.pace);
         if (conf.agent.nccl_ras != nccl_.has_value()) {
             nccl_.reset();
-            if (conf.agent.nccl_ras) nccl_.emplace(book_);
+            if (conf.agent.nccl_ras) nccl_.emplace(*loop_, book_);
         }
         const auto settings = source_settings(conf, options_, host_, *rules);
         settings_.fabric = settings.fabric;
@@ -360,6 +362,7 @@ private:
     base::Duration interval_{};
     SteadyTime clock_;
     base::UniqueFd news_;
+    std::optional<TaskLoop> loop_; // of all that may hang, but of reports
     std::shared_ptr<JobBook> book_ = std::make_shared<JobBook>();
     UcxBook ucx_;
     std::unique_ptr<JobSocket> socket_;

@@ -8,7 +8,6 @@
 #include "probe/sysfs_ib.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -46,21 +45,20 @@ constexpr std::string_view switched_off = "switched off by the configuration";
 } // namespace
 
 struct Sources::Ib {
-    probe::SysfsIb sysfs; // the thread's
+    probe::SysfsIb sysfs; // the task's
     base::Duration interval;
     probe::SysfsIb::Depth depth;
     Latest<IbSample> latest;
     std::mutex mutex;
     std::optional<std::vector<std::string>> fresh_counters; // to be read from the next sample on
 
-    void run(std::stop_token stop) {
-        do {
-            {
-                const std::lock_guard lock(mutex);
-                if (fresh_counters) sysfs.judge(*std::exchange(fresh_counters, std::nullopt));
-            }
-            latest.put(sysfs.sample(depth));
-        } while (pause(stop, interval));
+    Clock::time_point look() {
+        {
+            const std::lock_guard lock(mutex);
+            if (fresh_counters) sysfs.judge(*std::exchange(fresh_counters, std::nullopt));
+        }
+        latest.put(sysfs.sample(depth));
+        return next_beat(interval);
     }
 };
 
@@ -72,12 +70,11 @@ struct Sources::Gpu {
     std::shared_ptr<probe::NvmlGpus> gpus;
     std::optional<std::string> failure; // why `gpus` is not there
     std::vector<XidEvent> xids;
-    std::optional<Clock::time_point> asked; // when a question of the sampler that is under way began
-    std::mutex hearing;                     // of who waits for XIDs
-    std::atomic<bool> aside = false;        // run_events runs
+    std::vector<XidEvent> of_whom; // those of which it is not asked yet
     std::filesystem::path sysfs{};
-    std::vector<std::string> on_bus{}; // GPUs, by the kernel
-    Clock::time_point started{};       // the sampler's
+    std::vector<std::string> on_bus{};        // GPUs, by the kernel
+    Clock::time_point started{};              // when NVML was,
+    std::weak_ptr<probe::NvmlGpus> leaving{}; // and what was before
 
     std::shared_ptr<probe::NvmlGpus> opened() {
         const std::lock_guard lock(mutex);
@@ -98,84 +95,69 @@ struct Sources::Gpu {
             failure = fresh.error().text;
     }
 
-    // The next open() finds nothing of NVML's left, unless run_events has it at this moment.
     void close_when_silent() {
         std::shared_ptr<probe::NvmlGpus> old; // its end may hang, and holds up nobody
         const std::lock_guard lock(mutex);
-        if (gpus && gpus->has_silent() && Clock::now() - started >= start_again) old = std::move(gpus);
+        if (!gpus || !gpus->has_silent() || Clock::now() - started < start_again) return;
+        old = std::move(gpus);
+        leaving = old;
     }
 
-    // Whether NVML answers: see silent.
-    template <typename Question> auto ask(const Question& question) {
-        {
-            const std::lock_guard lock(mutex);
-            asked = Clock::now();
+    Clock::time_point look() {
+        close_when_silent();
+        if (!opened()) {
+            // NVML starts anew only when nothing of it is left, and who waits for XIDs lets go of it soon.
+            if (!leaving.expired()) return next_beat(interval);
+            open();
         }
-        auto answer = question();
-        const std::lock_guard lock(mutex);
-        asked.reset();
-        return answer;
-    }
-
-    // How long a question has not been answered.
-    base::Duration silent() {
-        const std::lock_guard lock(mutex);
-        return asked ? std::chrono::duration_cast<base::Duration>(Clock::now() - *asked) : base::Duration{0};
-    }
-
-    void run_sampler(std::stop_token stop) {
-        for (;;) {
-            close_when_silent();
-            if (!opened()) open();
-            const auto at_hand = opened();
-            const auto due = Clock::now() + (at_hand ? interval : look_again);
-            if (at_hand) {
-                latest.put(ask([&] { return at_hand->sample(); }));
-                for (bool waits = true; waits && due - Clock::now() > 1ms && !stop.stop_requested();) {
-                    auto heard = hear_xids(*at_hand, due);
-                    waits = heard.waits;
-                    ask_users(*at_hand, std::move(heard.xids));
-                }
-            }
-            const auto left = due - Clock::now();
-            if (left > 0ms ? !pause(stop, left) : stop.stop_requested()) return;
-        }
+        const auto there = opened();
+        if (!there) return next_beat(look_again);
+        latest.put(there->sample());
+        return next_beat(interval);
     }
 
     // The driver may not answer, so they have been told without their users; with them they are told again,
     // as of one event.
-    void ask_users(const probe::NvmlGpus& at_hand, std::vector<XidEvent> of) {
+    Clock::time_point ask_users() {
+        std::vector<XidEvent> of;
+        {
+            const std::lock_guard lock(mutex);
+            std::swap(of, of_whom);
+        }
+        const auto there = opened();
         std::map<std::string, std::optional<std::uint32_t>> users;
         for (auto& event : of)
-            if (auto [user, first] = users.try_emplace(event.pci); first)
-                user->second = ask([&] { return at_hand.only_user(event.pci); });
+            if (auto [user, first] = users.try_emplace(event.pci); first && there)
+                user->second = there->only_user(event.pci);
         std::erase_if(of, [&](auto& event) { return !(event.user = users.at(event.pci)); });
         const std::lock_guard lock(mutex);
         xids.insert(xids.end(), of.begin(), of.end());
+        return Clock::time_point::max();
     }
 
-    // While a question hangs, which is when a GPU's XIDs tell why.
-    void run_events(std::stop_token stop) {
-        while (silent() > base::Duration{0} && !stop.stop_requested())
-            if (!hear_xids(*opened(), Clock::now() + 500ms).waits) pause(stop, 500ms);
-        aside = false;
-    }
-
-    struct Heard {
-        std::vector<XidEvent> xids;
-        bool waits; // false: there is no waiting here, as this driver tells of none, or a GPU is lost
-    };
-    // Waits for XIDs until then, a second at most, and keeps them for the next look.
-    Heard hear_xids(probe::NvmlGpus& at_hand, Clock::time_point until) {
-        const std::lock_guard alone(hearing);
-        const auto began = Clock::now();
-        const auto wait = std::chrono::ceil<base::Duration>(until - began);
-        auto fresh = at_hand.wait_xids(std::clamp<base::Duration>(wait, 0ms, 1s));
-        const bool waits =
-            !fresh.empty() || Clock::now() - began >= std::min<Clock::duration>(until - began, 100ms);
-        const std::lock_guard lock(mutex);
-        xids.insert(xids.end(), fresh.begin(), fresh.end());
-        return {std::move(fresh), waits};
+    // XIDs, at once, whatever a question hangs in: that is when they tell why.
+    void hear(const std::stop_token& stop, base::Duration longest, TaskLoop::Task& users) {
+        while (!stop.stop_requested()) {
+            const auto began = Clock::now();
+            const auto there = opened();
+            if (!there) { // it is being started again
+                if (!pause(stop, 1s)) return;
+                continue;
+            }
+            const auto fresh = there->wait_xids(longest);
+            if (!fresh.empty()) {
+                {
+                    const std::lock_guard lock(mutex);
+                    xids.insert(xids.end(), fresh.begin(), fresh.end());
+                    of_whom.insert(of_whom.end(), fresh.begin(), fresh.end());
+                }
+                users.now();
+            } else if (!there->has_xid_events()) {
+                return;
+            } else if (Clock::now() - began < 50ms && !pause(stop, 1s)) {
+                return; // there is no waiting while a GPU is lost
+            }
+        }
     }
 };
 
@@ -197,18 +179,24 @@ struct Sources::Log {
 };
 
 struct Sources::Host {
-    probe::ProcHost proc; // the thread's
+    probe::ProcHost proc; // the task's
     base::Duration interval;
     Latest<HostSample> latest;
 
-    void run(std::stop_token stop) {
-        do
-            latest.put(proc.sample());
-        while (pause(stop, interval));
+    Clock::time_point look() {
+        latest.put(proc.sample());
+        return next_beat(interval);
     }
 };
 
-Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_(std::make_unique<Log>()) {
+base::Duration task_patience(base::Duration interval) {
+    return std::clamp<base::Duration>(interval / 2, 100ms, 1s);
+}
+
+Sources::Sources(SourceSettings settings, TaskLoop* loop)
+    : settings_(std::move(settings)),
+      own_loop_(loop ? nullptr : std::make_unique<TaskLoop>(task_patience(settings_.interval))),
+      loop_(loop ? *loop : *own_loop_), log_(std::make_unique<Log>()) {
     ib_ = std::shared_ptr<Ib>(
         new Ib{probe::SysfsIb(settings_.sysfs, settings_.counters, settings_.ignored_devices),
                settings_.interval,
@@ -216,26 +204,22 @@ Sources::Sources(SourceSettings settings) : settings_(std::move(settings)), log_
                {},
                {},
                {}});
-    threads_.push_back(std::make_unique<Background>([ib = ib_](std::stop_token stop) { ib->run(stop); }));
+    tasks_.push_back(loop_.add([ib = ib_] { return ib->look(); }));
     host_ = std::shared_ptr<Host>(
         new Host{probe::ProcHost(settings_.proc, settings_.sysfs), settings_.host_interval, {}});
-    threads_.push_back(
-        std::make_unique<Background>([host = host_](std::stop_token stop) { host->run(stop); }));
+    tasks_.push_back(loop_.add([host = host_] { return host->look(); }));
     mounts_ =
-        std::make_unique<MountLooks>(settings_.mounts, settings_.mount_interval,
+        std::make_unique<MountLooks>(loop_, settings_.mounts, settings_.mount_interval,
                                      [](const std::string& path) { return probe::look_at_mount(path); });
     look_at_fabric(settings_.fabric);
-    gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}, {}, {}, {}});
+    gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}, {}});
     gpu_->sysfs = settings_.sysfs;
-    if (settings_.nvml.empty()) return;
-    threads_.push_back(
-        std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_sampler(stop); }));
+    if (!settings_.nvml.empty()) tasks_.push_back(loop_.add([gpu = gpu_] { return gpu->look(); }));
 }
 
 Sources::~Sources() {
-    if (gpu_events_) gpu_events_->stop(); // together: each is waited for
-    for (const auto& thread : threads_)
-        thread->stop();
+    if (gpu_events_) gpu_events_->stop(); // its wait ends while the loop's do
+    own_loop_.reset();
 }
 
 void Sources::read_counters(std::vector<std::string> counters) {
@@ -249,7 +233,7 @@ void Sources::look_at_fabric(const std::string& path) {
     else if (fabric_)
         fabric_->look(path);
     else
-        fabric_ = std::make_unique<ListingFile>(path, settings_.host, settings_.folder);
+        fabric_ = std::make_unique<ListingFile>(loop_, path, settings_.host, settings_.folder);
 }
 
 void Sources::await_first(base::Duration longest) {
@@ -259,8 +243,10 @@ void Sources::await_first(base::Duration longest) {
         const std::lock_guard lock(gpu_->mutex);
         return gpu_->failure.has_value();
     };
-    for (const auto end = Clock::now() + longest; !answered() && Clock::now() < end;)
+    for (const auto end = Clock::now() + longest; !answered() && Clock::now() < end;) {
         std::this_thread::sleep_for(5ms);
+        loop_.relieve();
+    }
 }
 
 void Sources::read_ib(Reading& into) {
@@ -288,11 +274,13 @@ void Sources::read_gpus(Reading& into) {
         into.not_watching.push_back(fmt::format("nvml: {}", switched_off));
         return;
     }
-    // The thread that samples hears XIDs between two samples; while one hangs another thread does.
-    if (gpu_->silent() > std::max<base::Duration>(2 * settings_.interval, 500ms) &&
-        !gpu_->aside.exchange(true))
-        gpu_events_ =
-            std::make_unique<Background>([gpu = gpu_](std::stop_token stop) { gpu->run_events(stop); });
+    if (!gpu_events_ && gpu_->opened()) {
+        gpu_users_ = std::make_shared<TaskLoop::Task>(loop_.add([gpu = gpu_] { return gpu->ask_users(); }));
+        gpu_events_ = std::make_unique<Background>(
+            [gpu = gpu_, longest = settings_.event_wait, users = gpu_users_](const std::stop_token& stop) {
+                gpu->hear(stop, longest, *users);
+            });
+    }
     auto entry = gpu_->latest.get();
     const std::lock_guard lock(gpu_->mutex);
     std::swap(into.sample.xids, gpu_->xids);
@@ -379,6 +367,7 @@ void Sources::read_fabric(Reading& into) {
 }
 
 Reading Sources::read(base::Time now) {
+    loop_.relieve();
     Reading reading;
     reading.sample.now = now;
     read_ib(reading);

@@ -1,6 +1,7 @@
-// Collects the readings of a host: InfiniBand, GPUs, the host itself and each file system in threads of their
-// own, since a sick device makes its driver hang, the kernel log between two looks. A source that is missing
-// or does not answer is said so; it never holds up the others.
+// Collects the readings of a host: InfiniBand, GPUs, the host itself, each file system and the fabric file in
+// tasks of one loop, since a sick device makes its driver hang, the kernel log between two looks. A source
+// that is missing or does not answer is said so; it never holds up the others. Only NVML's events have a
+// thread of their own, which sleeps until one comes.
 #pragma once
 
 #include "base/slurmd_record.hpp"
@@ -9,6 +10,7 @@
 #include "restart/watch/mount_looks.hpp"
 #include "restart/watch/rules/rule_book.hpp"
 #include "restart/watch/sample.hpp"
+#include "restart/watch/task_loop.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -25,6 +27,7 @@ struct SourceSettings {
     std::vector<std::string> ignored_devices;
     std::string nvml = "libnvidia-ml.so.1"; // empty: do not watch
     std::string kmsg = "/dev/kmsg";         // empty: do not watch
+    base::Duration event_wait{30'000};      // for an event of NVML, at a time; who ends waits for it
     std::filesystem::path proc = "/proc";
     base::Duration interval{1'000};
     base::Duration host_interval{10'000};  // of looks at the host itself, whose state changes slowly
@@ -46,9 +49,13 @@ struct Reading {
     std::optional<base::SlurmdRecord> slurmd; // none: it does not run, or has no spank_rail
 };
 
+// A task that takes longer than this no longer holds up others.
+base::Duration task_patience(base::Duration interval);
+
 class Sources {
 public:
-    explicit Sources(SourceSettings settings);
+    // The loop, which must outlive this, is one of its own where none is given. Reading relieves it.
+    explicit Sources(SourceSettings settings, TaskLoop* loop = nullptr);
     ~Sources();
     Sources(const Sources&) = delete;
     Sources& operator=(const Sources&) = delete;
@@ -56,7 +63,7 @@ public:
     // What is known now; takes the XIDs since the last call. Never waits.
     Reading read(base::Time now);
 
-    // Waits, at most this long, until each thread has a first result.
+    // Waits, at most this long, until each task has a first result.
     void await_first(base::Duration longest);
 
     // These counters of each port are read from now on.
@@ -77,16 +84,19 @@ private:
     void read_fabric(Reading& into);
 
     SourceSettings settings_;
+    std::unique_ptr<TaskLoop> own_loop_;
+    TaskLoop& loop_;
     bool had_ports_ = false;
     std::unique_ptr<Log> log_;
     std::unique_ptr<ListingFile> fabric_; // null: there is none
-    // Shared with the threads, which may outlive us while a driver holds them.
+    // Shared with the tasks, which may outlive us while a driver holds them.
     std::shared_ptr<Ib> ib_;
     std::shared_ptr<Gpu> gpu_;
     std::shared_ptr<Host> host_;
     std::unique_ptr<MountLooks> mounts_;
-    std::vector<std::unique_ptr<Background>> threads_;
-    std::unique_ptr<Background> gpu_events_; // hears XIDs while NVML hangs
+    std::vector<TaskLoop::Task> tasks_;
+    std::shared_ptr<TaskLoop::Task> gpu_users_;
+    std::unique_ptr<Background> gpu_events_; // hears NVML's; null: before NVML is open
 };
 
 } // namespace restart

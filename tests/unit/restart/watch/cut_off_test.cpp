@@ -64,7 +64,8 @@ TEST_CASE("who keeps a job's processes is told that the host is cut off, and onl
     std::atomic<bool> network = true;
     std::atomic<int> looks = 0;
     const JobKey job{7, 1, 1000};
-    CutOffWatch watch(book, {{"127.0.0.1", "127.0.0.1", 8917}}, 200ms,
+    TaskLoop loop(10ms);
+    CutOffWatch watch(loop, book, {{"127.0.0.1", "127.0.0.1", 8917}}, 200ms,
                       [&](const std::string&, std::uint16_t) {
                           ++looks;
                           return network ? base::Knocked::refused : base::Knocked::unreached;
@@ -94,7 +95,8 @@ TEST_CASE("others that never answered here are no witnesses") {
     REQUIRE(book->join(job));
     book->keep(job, Kept::no, Kept::here);
     std::atomic<int> looks = 0;
-    CutOffWatch watch(book, {{"127.0.0.1", "127.0.0.1", 8917}}, 200ms,
+    TaskLoop loop(10ms);
+    CutOffWatch watch(loop, book, {{"127.0.0.1", "127.0.0.1", 8917}}, 200ms,
                       [&](const std::string&, std::uint16_t) {
                           ++looks;
                           return base::Knocked::unreached;
@@ -108,7 +110,8 @@ TEST_CASE("others that never answered here are no witnesses") {
     REQUIRE(other_book->join(job));
     other_book->keep(job, Kept::no, Kept::here);
     std::atomic<int> answers = 0;
-    CutOffWatch other(other_book, {{"127.0.0.1", "127.0.0.1", 8917}}, 200ms,
+    TaskLoop other_loop(10ms);
+    CutOffWatch other(other_loop, other_book, {{"127.0.0.1", "127.0.0.1", 8917}}, 200ms,
                       [&](const std::string&, std::uint16_t) {
                           return ++answers > 3 ? base::Knocked::unreached : base::Knocked::refused;
                       });

@@ -118,7 +118,8 @@ TEST_CASE("the file is read again when asked, and what was read stays when it ca
         REQUIRE(made);
         std::ofstream(path, std::ios::trunc) << topo::print_fabric(*made);
     };
-    ListingFile file(path, "n001", folder.path / "run");
+    TaskLoop loop(24h);
+    ListingFile file(loop, path, "n001", folder.path / "run");
     const auto until = [&](auto holds) {
         return test::eventually([&] {
             const auto listing = file.listing();

@@ -37,6 +37,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/signal_table_test.cpp \
 	%D%/soak_test.cpp \
 	%D%/sound_host.hpp \
+	%D%/task_loop_test.cpp \
 	%D%/ucx_test.cpp \
 	%D%/unlisted_ports_test.cpp \
 	%D%/watcher_test.cpp \

@@ -14,6 +14,7 @@
 
 using namespace std::chrono_literals;
 using restart::MountLooks;
+using restart::TaskLoop;
 
 TEST_CASE("a file system that hangs holds up neither the others nor who asks, and comes back") {
     auto hang = std::make_shared<std::atomic<bool>>(true);
@@ -25,8 +26,12 @@ TEST_CASE("a file system that hangs holds up neither the others nor who asks, an
         sample.answered = true;
         return sample;
     };
-    const MountLooks looks({"/hung", "/sound"}, 1ms, look);
-    CHECK(test::eventually([&] { return looks.samples()[1].answered; }));
+    TaskLoop loop(10ms);
+    const MountLooks looks(loop, {"/hung", "/sound"}, 1ms, look);
+    CHECK(test::eventually([&] {
+        loop.relieve();
+        return looks.samples()[1].answered;
+    }));
     CHECK(test::eventually([&] { return looks.samples()[0].silent_s > 0.05; }));
     const auto samples = looks.samples();
     CHECK(samples[0].path == "/hung");
@@ -52,10 +57,15 @@ TEST_CASE("several that hang end together, and are left behind") {
     };
     int before = 0;
     {
+        TaskLoop loop(1ms);
         const MountLooks looks(
-            {"/1", "/2", "/3", "/4", "/5", "/6", "/sound", "/7", "/8", "/9", "/10", "/11", "/12"}, 100ms,
-            look);
+            loop, {"/1", "/2", "/3", "/4", "/5", "/6", "/sound", "/7", "/8", "/9", "/10", "/11", "/12"},
+            100ms, look);
         CHECK(looks.samples().size() == 13);
+        CHECK(test::eventually([&] {
+            loop.relieve();
+            return loop.threads() == 13 && *looked > 0;
+        }));
         before = *looked;
     }
     // If they were waited for one after the other, a second each, the sound one would be looked at some
@@ -67,7 +77,8 @@ TEST_CASE("several that hang end together, and are left behind") {
 
 TEST_CASE("a look that fails keeps what was known before") {
     auto fails = std::make_shared<std::atomic<bool>>(false);
-    const MountLooks looks({"/scratch"}, 1ms, [fails](const std::string& path) {
+    TaskLoop loop(24h);
+    const MountLooks looks(loop, {"/scratch"}, 1ms, [fails](const std::string& path) {
         probe::MountSample sample;
         sample.path = path;
         if (*fails) {

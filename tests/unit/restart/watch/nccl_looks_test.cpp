@@ -3,6 +3,7 @@
 #include "unit/patience.hpp"
 #include "unit/probe/ras_double.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 
 using namespace restart;
@@ -74,13 +75,23 @@ TEST_CASE("only a job of the user who listens is asked about") {
     settings.every = 10ms;
     const auto strangers = std::make_shared<JobBook>();
     REQUIRE(strangers->join({12, 0, ::getuid() + 1}));
-    { const NcclLooks looks(strangers, settings); } // looks once at least
+    {
+        TaskLoop loop(24h);
+        const NcclLooks looks(loop, strangers, settings);
+        const auto turns = std::make_shared<std::atomic<int>>(0);
+        const auto after = loop.add([turns] {
+            ++*turns;
+            return next_beat(10ms);
+        });
+        REQUIRE(test::eventually([&] { return *turns > 2; })); // it has looked once at least
+    }
     CHECK(ras.clients() == 0);
     CHECK_FALSE(strangers->entries()[0].nccl);
 
     const auto book = std::make_shared<JobBook>();
     REQUIRE(book->join({12, 0, ::getuid()}));
-    const NcclLooks looks(book, settings);
+    TaskLoop loop(24h);
+    const NcclLooks looks(loop, book, settings);
     REQUIRE(test::eventually([&] { return book->entries()[0].nccl.has_value(); }));
     const auto word = book->entries()[0].nccl;
     CHECK(word->troubles ==

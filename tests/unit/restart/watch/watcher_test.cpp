@@ -28,6 +28,7 @@ SourceSettings settings_for(const test::Hardware& host) {
     settings.nvml = host.nvml();
     settings.kmsg = host.kmsg();
     settings.interval = 20ms;
+    settings.event_wait = 100ms;
     return settings;
 }
 
