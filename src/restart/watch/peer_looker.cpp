@@ -16,10 +16,10 @@ bool is_about(const Sight& sight, const LookRequest& look) {
 
 struct PeerLooker::Work {
     mutable std::mutex mutex;
-    std::condition_variable_any wake;
     std::vector<LookRequest> wanted;
     std::deque<LookRequest> waiting;
     std::vector<LookRequest> running;
+    std::size_t threads = 0; // that take what is waiting
     std::vector<Sight> seen;
     std::function<void()> news;
     Look look;
@@ -29,7 +29,7 @@ struct PeerLooker::Work {
 
 void PeerLooker::Work::run(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
-    while (wake.wait(lock, stop, [&] { return !waiting.empty(); })) {
+    while (!waiting.empty() && !stop.stop_requested()) {
         const auto request = waiting.front();
         waiting.pop_front();
         running.push_back(request);
@@ -43,6 +43,7 @@ void PeerLooker::Work::run(const std::stop_token& stop) {
         if (!stop.stop_requested()) news();
         lock.lock();
     }
+    --threads;
 }
 
 PeerLooker::PeerLooker(std::function<void()> news, Look look) : work_(std::make_shared<Work>()) {
@@ -66,10 +67,11 @@ void PeerLooker::wanted(const std::vector<LookRequest>& looks) {
             std::none_of(work_->seen.begin(), work_->seen.end(),
                          [&](const Sight& sight) { return is_about(sight, look); }))
             work_->waiting.push_back(look);
-    while (threads_.size() < std::min(most_at_once, work_->waiting.size()))
+    std::erase_if(threads_, [](const auto& thread) { return thread->ended(); });
+    for (; work_->threads < std::min(most_at_once, work_->waiting.size() + work_->running.size());
+         ++work_->threads)
         threads_.push_back(
             std::make_unique<Background>([work = work_](const std::stop_token& stop) { work->run(stop); }));
-    work_->wake.notify_all();
 }
 
 std::vector<Sight> PeerLooker::sights() const {

@@ -35,7 +35,7 @@ private:
     static base::Knocked by_knocking(const LookRequest& look);
     struct Work;
     std::shared_ptr<Work> work_;
-    std::vector<std::unique_ptr<Background>> threads_; // none before something is asked for
+    std::vector<std::unique_ptr<Background>> threads_; // none once all is looked at
 };
 
 } // namespace restart
