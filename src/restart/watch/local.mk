@@ -51,6 +51,7 @@ libry_watch_la_SOURCES = \
 	%D%/rules_file.cpp %D%/rules_file.hpp \
 	%D%/run_apart.cpp %D%/run_apart.hpp \
 	%D%/sample.hpp \
+	%D%/served.cpp %D%/served.hpp \
 	%D%/signal_table.cpp %D%/signal_table.hpp \
 	%D%/sources.cpp %D%/sources.hpp \
 	%D%/task_loop.cpp %D%/task_loop.hpp \

@@ -9,19 +9,14 @@
 #include <cerrno>
 #include <chrono>
 #include <fmt/format.h>
-#include <list>
 #include <map>
 #include <netinet/in.h>
 #include <optional>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 namespace restart {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int backlog = 16;
 
@@ -168,90 +163,79 @@ base::Expected<void> MetricsSocket::listen() {
 base::Expected<std::unique_ptr<MetricsSocket>> MetricsSocket::open(const At& at, Page page) {
     std::unique_ptr<MetricsSocket> made(new MetricsSocket(at, std::move(page)));
     if (auto done = made->listen(); !done) return std::move(done).error();
-    made->stop_ = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!made->stop_) return base::system_error("eventfd", errno);
-    made->thread_ = std::thread([&served = *made] { served.serve(); });
     return made;
 }
 
+MetricsSocket::MetricsSocket(At at, Page page) : at_(std::move(at)), page_(std::move(page)) {}
+
 MetricsSocket::~MetricsSocket() {
-    if (thread_.joinable()) {
-        const std::uint64_t one = 1;
-        [[maybe_unused]] const auto n = ::write(stop_.get(), &one, sizeof one);
-        thread_.join();
-    }
     if (made_file_) ::unlink(at_.socket.c_str());
 }
 
-void MetricsSocket::serve() {
-    std::list<Client> clients; // the oldest first
-    const auto admit = [&](base::UniqueFd fd, Clock::time_point now) {
-        std::optional<std::uint32_t> uid;
-        ucred peer{};
-        socklen_t size = sizeof peer;
-        int domain = 0;
-        socklen_t domain_size = sizeof domain;
-        if (::getsockopt(fd.get(), SOL_SOCKET, SO_DOMAIN, &domain, &domain_size) == 0 && domain == AF_UNIX &&
-            ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
-            uid = peer.uid;
-        clients.push_back({std::move(fd), uid, now + patience, {}});
-        if (clients.size() <= most_clients) return;
-        std::map<std::optional<std::uint32_t>, std::size_t> of_uid;
-        for (const auto& client : clients)
-            ++of_uid[client.uid];
-        const auto most = std::max_element(of_uid.begin(), of_uid.end(), [](const auto& a, const auto& b) {
-                              return a.second < b.second;
-                          })->first;
-        clients.erase(std::find_if(clients.begin(), clients.end(),
-                                   [&](const Client& client) { return client.uid == most; }));
-    };
-    std::vector<pollfd> watched;
-    auto next_tick = Clock::now();
-    std::size_t taken = 0; // connections in this tick
-    for (;;) {
-        auto now = Clock::now();
-        if (now >= next_tick) taken = 0;
-        const bool accepting = taken < most_a_tick;
-        watched.assign({{stop_.get(), POLLIN, 0}});
-        for (const auto& listener : listeners_)
-            watched.push_back({accepting ? listener.get() : -1, POLLIN, 0});
-        auto until = accepting ? Clock::time_point::max() : next_tick;
-        for (const auto& client : clients) {
-            const bool sends = client.answered && !client.closing;
-            watched.push_back({client.fd.get(), static_cast<short>(sends ? POLLOUT : POLLIN), 0});
-            until = std::min(until, client.until);
-        }
-        const auto wait = until == Clock::time_point::max()
-                              ? -1
-                              : static_cast<int>(std::max<std::int64_t>(
-                                    std::chrono::ceil<std::chrono::milliseconds>(until - now).count(), 0));
-        if (::poll(watched.data(), watched.size(), wait) < 0 && errno != EINTR) return;
-        if (watched[0].revents != 0) return;
-        now = Clock::now();
-        std::size_t i = 1 + listeners_.size();
-        for (auto client = clients.begin(); client != clients.end(); ++i) {
-            const auto events = watched[i].revents;
-            if ((events & POLLOUT) != 0) client->send();
-            if ((events & (POLLIN | POLLHUP | POLLERR)) != 0 && !client->gone) client->receive(page_);
-            client = client->gone || now >= client->until ? clients.erase(client) : std::next(client);
-        }
-        for (std::size_t at = 0; at < listeners_.size(); ++at) {
-            while ((watched[1 + at].revents & POLLIN) != 0 && taken < most_a_tick) {
-                base::UniqueFd fd(
-                    ::accept4(listeners_[at].get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-                const int failed = errno;
-                if (taken == 0) next_tick = now + tick;
-                if (fd) {
-                    ++taken;
-                    admit(std::move(fd), now);
-                    continue;
-                }
-                // Out of descriptors, the listener would be ready all the time: not before the next tick.
-                if (failed != EAGAIN && failed != ECONNABORTED && failed != EINTR) taken = most_a_tick;
-                break;
+void MetricsSocket::admit(base::UniqueFd fd, Clock::time_point now) {
+    std::optional<std::uint32_t> uid;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    int domain = 0;
+    socklen_t domain_size = sizeof domain;
+    if (::getsockopt(fd.get(), SOL_SOCKET, SO_DOMAIN, &domain, &domain_size) == 0 && domain == AF_UNIX &&
+        ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0)
+        uid = peer.uid;
+    clients_.push_back({std::move(fd), uid, now + patience, {}});
+    if (clients_.size() <= most_clients) return;
+    std::map<std::optional<std::uint32_t>, std::size_t> of_uid;
+    for (const auto& client : clients_)
+        ++of_uid[client.uid];
+    const auto most = std::max_element(of_uid.begin(), of_uid.end(), [](const auto& a, const auto& b) {
+                          return a.second < b.second;
+                      })->first;
+    clients_.erase(std::find_if(clients_.begin(), clients_.end(),
+                                [&](const Client& client) { return client.uid == most; }));
+}
+
+MetricsSocket::Clock::time_point MetricsSocket::watch(std::vector<pollfd>& into) {
+    if (Clock::now() >= next_tick_) taken_ = 0;
+    const bool accepting = taken_ < most_a_tick;
+    for (const auto& listener : listeners_)
+        into.push_back({accepting ? listener.get() : -1, POLLIN, 0});
+    auto until = accepting ? Clock::time_point::max() : next_tick_;
+    for (const auto& client : clients_) {
+        const bool sends = client.answered && !client.closing;
+        into.push_back({client.fd.get(), static_cast<short>(sends ? POLLOUT : POLLIN), 0});
+        until = std::min(until, client.until);
+    }
+    return until;
+}
+
+void MetricsSocket::take_clients(std::span<const pollfd> listeners, Clock::time_point now) {
+    for (std::size_t at = 0; at < listeners_.size(); ++at) {
+        while ((listeners[at].revents & POLLIN) != 0 && taken_ < most_a_tick) {
+            base::UniqueFd fd(
+                ::accept4(listeners_[at].get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+            const int failed = errno;
+            if (taken_ == 0) next_tick_ = now + tick;
+            if (fd) {
+                ++taken_;
+                admit(std::move(fd), now);
+                continue;
             }
+            // Out of descriptors, the listener would be ready all the time: not before the next tick.
+            if (failed != EAGAIN && failed != ECONNABORTED && failed != EINTR) taken_ = most_a_tick;
+            break;
         }
     }
+}
+
+void MetricsSocket::serve(std::span<const pollfd> watched) {
+    const auto now = Clock::now();
+    std::size_t i = listeners_.size();
+    for (auto client = clients_.begin(); client != clients_.end(); ++i) {
+        const auto events = watched[i].revents;
+        if ((events & POLLOUT) != 0) client->send();
+        if ((events & (POLLIN | POLLHUP | POLLERR)) != 0 && !client->gone) client->receive(page_);
+        client = client->gone || now >= client->until ? clients_.erase(client) : std::next(client);
+    }
+    take_clients(watched.first(listeners_.size()), now);
 }
 
 } // namespace restart

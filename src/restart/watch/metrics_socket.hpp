@@ -1,7 +1,7 @@
 // Answers scrapes: HTTP GET /metrics on a Unix socket, an address of loopback, or both.
 //
 // restartd's server (wire/http_server.hpp) knows no Unix sockets and brings a thread pool for thousands of
-// connections; a scraper comes a few times a minute, and the agent is to stay small. So one thread answers
+// connections; a scraper comes a few times a minute, and the agent is to stay small. So whoever polls answers
 // one request a connection and closes it. Everybody on the host may come, so everything has a bound:
 // connections, their rate, the bytes and the time of each. Nobody is waited for, and where there are too
 // many, who has most connections loses the oldest of them: a user who holds many does not keep the scraper
@@ -11,19 +11,20 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "base/unique_fd.hpp"
+#include "restart/watch/served.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace restart {
 
-class MetricsSocket {
+class MetricsSocket : public Served {
 public:
     static constexpr std::size_t most_clients = 32;
     static constexpr std::size_t most_request = 8 << 10; // bytes
@@ -40,29 +41,32 @@ public:
         bool operator==(const At&) const = default;
     };
 
-    // Serves `page`, which the serving thread calls, from now on. Errors: as listen_unix and, of an address,
+    // Answers with `page`, which serve() calls. Errors: as listen_unix and, of an address,
     // Code::io naming it and the reason; Code::input for one that is not of loopback.
     static base::Expected<std::unique_ptr<MetricsSocket>> open(const At& at, Page page);
 
-    MetricsSocket(const MetricsSocket&) = delete;
-    MetricsSocket& operator=(const MetricsSocket&) = delete;
-    ~MetricsSocket(); // drops every client and removes the file
+    ~MetricsSocket() override; // drops every client and removes the file
+
+    Clock::time_point watch(std::vector<pollfd>& into) override;
+    void serve(std::span<const pollfd> watched) override;
 
     std::uint16_t port() const { return port_; } // bound; 0: none
 
 private:
     struct Client;
-    MetricsSocket(At at, Page page) : at_(std::move(at)), page_(std::move(page)) {}
+    MetricsSocket(At at, Page page);
     base::Expected<void> listen();
-    void serve();
+    void admit(base::UniqueFd fd, Clock::time_point now);
+    void take_clients(std::span<const pollfd> listeners, Clock::time_point now);
 
     At at_;
     Page page_;
     std::vector<base::UniqueFd> listeners_;
     bool made_file_ = false;
     std::uint16_t port_ = 0;
-    base::UniqueFd stop_;
-    std::thread thread_;
+    std::list<Client> clients_; // the oldest first
+    Clock::time_point next_tick_{};
+    std::size_t taken_ = 0; // connections in this tick
 };
 
 // The answer to a request's head, from its first byte to the empty line: the head of the answer, and whether

@@ -1,6 +1,9 @@
 // nodewatchd: watches one host and speaks for it and its jobs. main is the table of contents; the parts are
 // sources (readings), watcher (findings), job_socket (the jobs), peer_looker (other hosts), cut_off (whether
 // this one is), reporter (to restartd), metrics_socket (scrapes).
+//
+// The main thread sleeps until someone comes: a signal, a job, a scrape, the watchdog. Looking, judging and
+// reporting are tasks of one loop, done one after the other by one thread that is woken once an interval.
 #include "base/agent_paths.hpp"
 #include "base/child.hpp"
 #include "base/cli.hpp"
@@ -21,7 +24,9 @@
 #include "restart/watch/print.hpp"
 #include "restart/watch/reporter.hpp"
 #include "restart/watch/rules_file.hpp"
+#include "restart/watch/served.hpp"
 #include "restart/watch/signal_table.hpp"
+#include "restart/watch/task_loop.hpp"
 #include "restart/watch/watcher.hpp"
 
 #include <algorithm>
@@ -32,7 +37,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <malloc.h>
-#include <sys/eventfd.h>
+#include <mutex>
 #include <unistd.h>
 
 namespace {
@@ -210,70 +215,107 @@ int print_once(const base::Cli& cli, SourceSettings settings, const Limits& limi
     return base::finish_output(cli, findings.empty() ? base::exit_done : base::exit_finding);
 }
 
+// Asks for a report sooner than the interval would bring one. For any thread.
+class ReportTask {
+public:
+    using Clock = TaskLoop::Clock;
+
+    // There is something to report: soon, but not at once after the last one, as more may come.
+    void has_news() {
+        news_ = true;
+        task_.by(std::max(Clock::now(), reported_.load() + after_news));
+    }
+    // Before anyone else knows of this.
+    void add_to(TaskLoop& loop, TaskLoop::Work work) { task_ = loop.add(std::move(work)); }
+
+    // By the task: whether a report is due, and when to ask again.
+    bool is_due(JobBook::Awaited awaited, base::Duration interval) {
+        const auto now = Clock::now(), since = reported_.load();
+        if (now < next_ && !(news_ && now - since >= after_news) &&
+            !(awaited == JobBook::Awaited::now && now - since >= while_awaited))
+            return false;
+        news_ = false;
+        reported_ = now;
+        next_ = next_beat(interval);
+        return true;
+    }
+    Clock::time_point ask_again(JobBook::Awaited awaited) const {
+        auto at = next_;
+        if (news_) at = std::min(at, reported_.load() + after_news);
+        // A railrun that waits for restartd's word is told within a fraction of the usual interval.
+        if (awaited != JobBook::Awaited::nothing) at = std::min(at, Clock::now() + while_awaited);
+        return at;
+    }
+
+private:
+    static constexpr base::Duration after_news{100}, while_awaited{200};
+    TaskLoop::Task task_;
+    std::atomic<bool> news_ = false;
+    std::atomic<Clock::time_point> reported_{};
+    Clock::time_point next_{}; // the task's own
+};
+
 class Agent {
 public:
     Agent(Options options, std::string host)
         : options_(std::move(options)), host_(std::move(host)),
           board_(std::make_shared<MetricsBoard>(host_)) {}
+    Agent(const Agent&) = delete;
+    Agent& operator=(const Agent&) = delete;
+    ~Agent() {
+        {
+            const std::lock_guard lock(judging_);
+            stopped_ = true;
+        }
+        loop_.reset(); // waits for its threads, but for one that hangs, which begins nothing more
+    }
 
     // Everything that can fail at the start. Signals must have been blocked.
     base::Expected<void> start(const base::Conf& conf, const RuleSet& rules) {
-        news_ = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         interval_ = conf.agent.interval;
         loop_.emplace(task_patience(interval_));
-        const auto has_news = [fd = news_.get()] {
-            const std::uint64_t one = 1;
-            [[maybe_unused]] const auto n = ::write(fd, &one, sizeof one);
-        };
+        const auto has_news = [task = report_task_] { task->has_news(); };
         auto socket = JobSocket::open(conf.agent.job_socket, *book_, ucx_, has_news);
         if (!socket) return std::move(socket).error();
         socket_ = *std::move(socket);
         looker_ = std::make_shared<PeerLooker>(has_news);
+        settings_ = source_settings(conf, options_, host_, rules);
+        sources_.emplace(settings_, &*loop_);
+        watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules, &ucx_);
+        watcher_->set_pace(conf.agent.pace);
+        sources_->await_first(1s);
+        // Looks come first at each beat, then the report of what they saw, then what depends on others.
+        report_task_->add_to(*loop_, [this] { return report_when_due(); });
         cut_off_ = std::make_shared<CutOffWatch>(*loop_, book_, restartd_at(conf), conf.agent.cut_off_after);
         auto reporter = Reporter::start(
-            target_of(conf), book_, looker_,
+            *loop_, target_of(conf), book_, looker_,
             [asked = asked_, has_news] {
                 *asked = true;
                 has_news();
             },
             [cut_off = cut_off_](const Reply& reply) { cut_off->answered(reply); });
         if (!reporter) return std::move(reporter).error().within("[restartd] url");
-        reporter_ = *std::move(reporter);
-        settings_ = source_settings(conf, options_, host_, rules);
-        sources_.emplace(settings_, &*loop_);
-        watcher_.emplace(host_, boot_id(), limits_of(conf), *sources_, *book_, rules, &ucx_);
-        watcher_->set_pace(conf.agent.pace);
         if (conf.agent.nccl_ras) nccl_.emplace(*loop_, book_);
-        sources_->await_first(1s);
         metrics_at_ = metrics_at(conf);
         serve_metrics();
+        const std::lock_guard lock(judging_);
+        reporter_ = *std::move(reporter);
         return {};
     }
 
     void run(const base::Daemon& daemon) {
-        using Clock = std::chrono::steady_clock;
-        for (auto due = Clock::now(), tidy = due;;) {
-            report();
-            if (Clock::now() >= tidy) {
+        report_task_->has_news(); // that we are here
+        for (auto tidy = TaskLoop::Clock::now();;) {
+            if (const auto now = TaskLoop::Clock::now(); now >= tidy) {
                 remove_left_files();
                 serve_metrics();
-                tidy = Clock::now() + 10min;
+                tidy = now + 10min;
             }
-            const auto reported = Clock::now();
-            while (due <= reported)
-                due += interval_;
-            bool news = false;
-            for (auto at = reported; at < due && !(news && at - reported >= 100ms); at = Clock::now()) {
-                // A railrun that waits for restartd's word is told within a fraction of the usual interval.
-                const auto awaited = book_->awaited();
-                if (awaited == JobBook::Awaited::now && at - reported >= 200ms) break;
-                auto until = news ? std::min(due, reported + 100ms) : due;
-                if (awaited != JobBook::Awaited::nothing) until = std::min(until, at + 200ms);
-                const auto wait = std::chrono::ceil<base::Duration>(until - at);
-                if (!daemon.wait(wait, news ? -1 : news_.get())) return;
-                std::uint64_t count = 0;
-                news = ::read(news_.get(), &count, sizeof count) > 0 || news;
-            }
+            std::vector<pollfd> own{{daemon.signals(), POLLIN, 0}, {loop_->watchdog(), POLLIN, 0}};
+            const std::array<Served*, 2> served{socket_.get(), metrics_.get()};
+            poll_and_serve(own, served, tidy);
+            if (own[1].revents != 0) loop_->relieve();
+            if (own[0].revents != 0 && !daemon.wait(0ms)) return;
         }
     }
 
@@ -284,6 +326,7 @@ public:
         if (auto done = reporter_->retarget(target_of(conf)); !done)
             return std::move(done).error().within("[restartd] url");
         cut_off_->retarget(restartd_at(conf), conf.agent.cut_off_after);
+        const std::lock_guard lock(judging_);
         interval_ = conf.agent.interval;
         watcher_->set_rules(limits_of(conf), *rules);
         watcher_->set_pace(conf.agent.pace);
@@ -310,8 +353,12 @@ public:
         metrics_.reset();
         socket_.reset(); // no more commits
         const bool leaving = host_stops();
-        if (!leaving && book_->undelivered() == 0) return;
-        report(leaving);
+        {
+            const std::lock_guard lock(judging_);
+            stopped_ = true;
+            if (!leaving && book_->undelivered() == 0) return;
+            report(leaving);
+        }
         if (reporter_->flush(2s)) return;
         if (book_->undelivered() > 0)
             log::error("restartd did not hear of {} checkpoints", book_->undelivered());
@@ -319,6 +366,15 @@ public:
     }
 
 private:
+    TaskLoop::Clock::time_point report_when_due() {
+        const std::lock_guard lock(judging_);
+        if (stopped_) return TaskLoop::Clock::time_point::max();
+        if (!reporter_) return next_beat(interval_); // it is being made
+        if (report_task_->is_due(book_->awaited(), interval_)) report();
+        return report_task_->ask_again(book_->awaited());
+    }
+
+    // With judging_ locked.
     void report(bool leaving = false) {
         const auto began = std::chrono::steady_clock::now();
         const auto steady = clock_.now(), wall = base::now();
@@ -361,8 +417,10 @@ private:
     SourceSettings settings_;
     base::Duration interval_{};
     SteadyTime clock_;
-    base::UniqueFd news_;
-    std::optional<TaskLoop> loop_; // of all that may hang, but of reports
+    std::optional<TaskLoop> loop_; // of all that may hang
+    std::shared_ptr<ReportTask> report_task_ = std::make_shared<ReportTask>();
+    std::mutex judging_; // of interval_, stopped_, sources_, watcher_ and what reports of them
+    bool stopped_ = false;
     std::shared_ptr<JobBook> book_ = std::make_shared<JobBook>();
     UcxBook ucx_;
     std::unique_ptr<JobSocket> socket_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <thread>
 
 namespace restart {
 
@@ -17,7 +18,6 @@ base::Duration retry_delay(unsigned failures, base::Duration longest, double ran
 
 struct Reporter::Work {
     std::mutex mutex; // of what both sides touch
-    std::condition_variable_any wake;
     std::optional<Report> waiting;
     std::optional<HostSignals> told;         // to be sent after a report
     std::uint64_t offered = 0, accepted = 0; // how many were, and up to which one restartd knows
@@ -28,13 +28,14 @@ struct Reporter::Work {
     std::function<void()> asked;                // or none
     std::function<void(const Reply&)> answered; // or none
 
-    // The thread's own.
+    // The task's own.
     std::optional<Delivery> delivery;
     std::optional<Report> delivered; // last, if that succeeded
     unsigned failures = 0;
+    TaskLoop::Clock::time_point retry{}; // not before
     std::minstd_rand random{std::random_device{}()};
 
-    void run(std::stop_token stop);
+    TaskLoop::Clock::time_point step();
     bool deliver(const Report& report);
     void deliver_signals();
 };
@@ -71,43 +72,45 @@ void Reporter::Work::deliver_signals() {
     [[maybe_unused]] const auto answer = delivery->post("/v1/report/signals", signals->to_json());
 }
 
-void Reporter::Work::run(std::stop_token stop) {
-    while (!stop.stop_requested()) {
-        std::optional<Report> report;
-        std::uint64_t number = 0;
-        {
-            std::unique_lock lock(mutex);
-            if (!wake.wait(lock, stop, [&] { return waiting.has_value(); })) return;
-            std::swap(report, waiting);
-            number = offered;
-            if (next_delivery) {
-                delivery = std::move(next_delivery);
-                next_delivery.reset();
-            }
+TaskLoop::Clock::time_point Reporter::Work::step() {
+    constexpr auto until_offered = TaskLoop::Clock::time_point::max();
+    if (TaskLoop::Clock::now() < retry) return retry;
+    std::optional<Report> report;
+    std::uint64_t number = 0;
+    {
+        const std::lock_guard lock(mutex);
+        if (!waiting) return until_offered;
+        std::swap(report, waiting);
+        number = offered;
+        if (next_delivery) {
+            delivery = std::move(next_delivery);
+            next_delivery.reset();
         }
-        if (deliver(*report)) {
-            failures = 0;
-            deliver_signals();
-            const std::lock_guard lock(mutex);
-            accepted = number;
-            continue;
-        }
-        {
-            // Nothing is lost: a newer report contains everything that holds.
-            const std::lock_guard lock(mutex);
-            if (!waiting) waiting = std::move(report);
-        }
-        const auto fraction = std::uniform_real_distribution<double>(0, 1)(random);
-        if (!pause(stop, retry_delay(failures++, longest_delay, fraction))) return;
     }
+    if (deliver(*report)) {
+        failures = 0;
+        deliver_signals();
+        const std::lock_guard lock(mutex);
+        accepted = number;
+        return until_offered;
+    }
+    {
+        // Nothing is lost: a newer report contains everything that holds.
+        const std::lock_guard lock(mutex);
+        if (!waiting) waiting = std::move(report);
+    }
+    const auto fraction = std::uniform_real_distribution<double>(0, 1)(random);
+    return retry = TaskLoop::Clock::now() + retry_delay(failures++, longest_delay, fraction);
 }
 
-Reporter::Reporter(std::shared_ptr<Work> work)
-    : work_(std::move(work)), thread_([shared = work_](std::stop_token stop) { shared->run(stop); }) {}
+Reporter::Reporter(TaskLoop& loop, std::shared_ptr<Work> work)
+    : loop_(loop), work_(std::move(work)), task_(loop.add([shared = work_] { return shared->step(); })) {}
 
-base::Expected<std::unique_ptr<Reporter>>
-Reporter::start(Delivery::Target target, std::shared_ptr<JobBook> book, std::shared_ptr<PeerLooker> looker,
-                std::function<void()> asked, std::function<void(const Reply&)> answered) {
+base::Expected<std::unique_ptr<Reporter>> Reporter::start(TaskLoop& loop, Delivery::Target target,
+                                                          std::shared_ptr<JobBook> book,
+                                                          std::shared_ptr<PeerLooker> looker,
+                                                          std::function<void()> asked,
+                                                          std::function<void(const Reply&)> answered) {
     auto delivery = Delivery::make(target);
     if (!delivery) return std::move(delivery).error();
     auto work = std::make_shared<Work>();
@@ -117,7 +120,7 @@ Reporter::start(Delivery::Target target, std::shared_ptr<JobBook> book, std::sha
     work->looker = std::move(looker);
     work->asked = std::move(asked);
     work->answered = std::move(answered);
-    return std::unique_ptr<Reporter>(new Reporter(std::move(work)));
+    return std::unique_ptr<Reporter>(new Reporter(loop, std::move(work)));
 }
 
 base::Expected<void> Reporter::retarget(Delivery::Target target) {
@@ -136,7 +139,7 @@ void Reporter::offer(Report report) {
         work_->waiting = std::move(report);
         ++work_->offered;
     }
-    work_->wake.notify_one(); // who is woken finds the lock free
+    task_.now();
 }
 
 void Reporter::tell(HostSignals signals) {
@@ -153,6 +156,7 @@ bool Reporter::flush(base::Duration longest) {
     while (work_->book->undelivered() > 0 || !known()) {
         if (std::chrono::steady_clock::now() >= end) return false;
         std::this_thread::sleep_for(10ms);
+        loop_.relieve();
     }
     return true;
 }

@@ -1,5 +1,5 @@
-// Sends reports to restartd over one persistent connection, in its own thread: a restartd that is slow, down
-// or refuses never delays sampling. Only the newest report is queued; what only a replaced one contained
+// Sends reports to restartd over one persistent connection, in a task of its own: a restartd that is slow,
+// down or refuses never delays sampling. Only the newest report is queued; what only a replaced one contained
 // (link counters) moves into it, and checkpoints stay in the job book until restartd has accepted them.
 //
 // Retries with a jittered delay that doubles up to `longest_delay`, which stays below the silence after which
@@ -8,14 +8,13 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "restart/watch/background.hpp"
 #include "restart/watch/job_book.hpp"
 #include "restart/watch/peer_looker.hpp"
+#include "restart/watch/task_loop.hpp"
 #include "restart/wire/delivery.hpp"
 #include "restart/wire/report.hpp"
 #include "restart/wire/signals.hpp"
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -28,12 +27,14 @@ public:
     static constexpr base::Duration longest_delay{2'000};
 
     // What restartd answers goes to `book` and, where there is one, to `looker`; when it asks for this host's
-    // signals `asked` is called, by a thread of this. Errors: Code::input for a
+    // signals `asked` is called, by a thread of the loop, which must outlive this. Errors: Code::input for a
     // URL of another form.
     // `answered` is called with each of its answers, likewise.
-    static base::Expected<std::unique_ptr<Reporter>>
-    start(Delivery::Target target, std::shared_ptr<JobBook> book, std::shared_ptr<PeerLooker> looker = {},
-          std::function<void()> asked = {}, std::function<void(const Reply&)> answered = {});
+    static base::Expected<std::unique_ptr<Reporter>> start(TaskLoop& loop, Delivery::Target target,
+                                                           std::shared_ptr<JobBook> book,
+                                                           std::shared_ptr<PeerLooker> looker = {},
+                                                           std::function<void()> asked = {},
+                                                           std::function<void(const Reply&)> answered = {});
 
     // The newest report. Never waits.
     void offer(Report report);
@@ -49,9 +50,10 @@ public:
 
 private:
     struct Work;
-    explicit Reporter(std::shared_ptr<Work> work);
-    std::shared_ptr<Work> work_;
-    Background thread_;
+    Reporter(TaskLoop& loop, std::shared_ptr<Work> work);
+    TaskLoop& loop_;
+    std::shared_ptr<Work> work_; // shared with the task, which may outlive us
+    TaskLoop::Task task_;
 };
 
 // The delay before attempt `failures` + 1: 100 ms doubled up to `longest`, then between half and the whole of

@@ -2,6 +2,7 @@
 
 #include "unit/folder.hpp"
 #include "unit/patience.hpp"
+#include "unit/restart/watch/served_thread.hpp"
 
 #include "restart/watch/job_session.hpp"
 
@@ -71,6 +72,7 @@ TEST_CASE("a job speaks through the socket; its uid is the kernel's word") {
     {
         const auto socket = JobSocket::open(path, book, ucx, [&] { ++news; });
         REQUIRE(socket);
+        const test::ServedThread serves(**socket);
         struct stat about {};
         REQUIRE(::stat(path.c_str(), &about) == 0);
         CHECK((about.st_mode & 0777) == 0666);
@@ -90,6 +92,7 @@ TEST_CASE("several lines in one write and one line in several writes") {
     JobBook book;
     const auto socket = JobSocket::open(folder.path / "s", book, ucx, {});
     REQUIRE(socket);
+    const test::ServedThread serves(**socket);
     Client client(folder.path / "s");
     client.send(std::string(hello) + "\n{\"op\":\"due\"}\n{\"op\":");
     CHECK(client.line().find("\"ok\":true") != std::string::npos);
@@ -104,6 +107,7 @@ TEST_CASE("clients that misbehave are dropped, others go on") {
     JobBook book;
     const auto socket = JobSocket::open(path, book, ucx, {});
     REQUIRE(socket);
+    const test::ServedThread serves(**socket);
     Client good(path);
     good.ask(hello);
 
@@ -146,6 +150,7 @@ TEST_CASE("a stale socket is replaced, a served one and a file are not") {
     }
     auto first = JobSocket::open(path, book, ucx, {});
     REQUIRE(first);
+    const test::ServedThread serves(**first);
     CHECK(Client(path).ask(hello).find("\"ok\":true") != std::string::npos);
     const auto second = JobSocket::open(path, book, ucx, {});
     REQUIRE_FALSE(second);
@@ -171,6 +176,7 @@ TEST_CASE("hundreds of ranks at once") {
     JobBook book;
     const auto socket = JobSocket::open(folder.path / "s", book, ucx, {});
     REQUIRE(socket);
+    const test::ServedThread serves(**socket);
     std::vector<std::unique_ptr<Client>> ranks;
     for (int i = 0; i < 300; ++i)
         ranks.push_back(std::make_unique<Client>(folder.path / "s"));

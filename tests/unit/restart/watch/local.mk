@@ -34,6 +34,7 @@ tests_unit_unit_watch_SOURCES = \
 	%D%/rules_test.cpp \
 	%D%/run_apart_test.cpp \
 	%D%/slow_rules_test.cpp \
+	%D%/served_thread.hpp \
 	%D%/signal_table_test.cpp \
 	%D%/soak_test.cpp \
 	%D%/sound_host.hpp \

@@ -3,6 +3,7 @@
 
 #include "unit/folder.hpp"
 #include "unit/patience.hpp"
+#include "unit/restart/watch/served_thread.hpp"
 
 #include <arpa/inet.h>
 #include <array>
@@ -54,8 +55,8 @@ std::string read_all(const base::UniqueFd& fd) {
 }
 constexpr std::string_view get = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
 
-struct Served {
-    explicit Served(std::string text = "up 1\n")
+struct Scraped {
+    explicit Scraped(std::string text = "up 1\n")
         : page(std::make_shared<const std::string>(std::move(text))) {
         auto opened = MetricsSocket::open({path(), "127.0.0.1:0"}, [this] {
             ++asked;
@@ -64,6 +65,7 @@ struct Served {
         INFO((opened ? std::string() : opened.error().text));
         REQUIRE(opened);
         socket = *std::move(opened);
+        serves = std::make_unique<test::ServedThread>(*socket);
     }
     std::filesystem::path path() const { return folder.path / "metrics.sock"; }
     std::string scrape(std::string_view request = get) const {
@@ -76,13 +78,14 @@ struct Served {
     std::shared_ptr<const std::string> page;
     std::atomic<unsigned> asked = 0;
     std::unique_ptr<MetricsSocket> socket;
+    std::unique_ptr<test::ServedThread> serves;
 };
 
 } // namespace
 
 TEST_CASE("a scrape gets the page, by the Unix socket and by loopback, and one of many bytes whole") {
     const std::string large(3 << 20, 'x');
-    Served served(large);
+    Scraped served(large);
     for (const bool tcp : {false, true}) {
         const auto fd = tcp ? connect_to(served.socket->port()) : connect_to(served.path());
         REQUIRE(send_text(fd, get));
@@ -93,12 +96,13 @@ TEST_CASE("a scrape gets the page, by the Unix socket and by loopback, and one o
         CHECK(answer.ends_with("\r\n\r\n" + large));
     }
     CHECK(std::filesystem::status(served.path()).permissions() == std::filesystem::perms(0666));
+    served.serves.reset();
     served.socket.reset();
     CHECK_FALSE(std::filesystem::exists(served.path()));
 }
 
 TEST_CASE("requests that are none are answered and closed") {
-    Served served;
+    Scraped served;
     CHECK(served.scrape("HEAD /metrics HTTP/1.0\r\n\r\n").ends_with("Connection: close\r\n\r\n"));
     CHECK(served.scrape("GET /metrics?name[]=up HTTP/1.1\r\n\r\n").ends_with("up 1\n"));
     CHECK(served.scrape("GET /metrics HTTP/1.1\n\n").ends_with("up 1\n"));
@@ -114,7 +118,7 @@ TEST_CASE("requests that are none are answered and closed") {
 }
 
 TEST_CASE("a request in pieces is awaited, one that ends before its time is not") {
-    Served served;
+    Scraped served;
     const auto fd = connect_to(served.path());
     for (const char c : get)
         REQUIRE(send_text(fd, std::string(1, c)));
@@ -127,7 +131,7 @@ TEST_CASE("a request in pieces is awaited, one that ends before its time is not"
 }
 
 TEST_CASE("clients that hold connections keep nobody out, and lose them in time") {
-    Served served(std::string(8 << 20, 'x'));
+    Scraped served(std::string(8 << 20, 'x'));
     std::vector<base::UniqueFd> mute, slow;
     for (std::size_t i = 0; i < MetricsSocket::most_clients; ++i)
         mute.push_back(connect_to(served.socket->port()));
@@ -152,7 +156,7 @@ TEST_CASE("only loopback is listened at, and what stands in the way is named") {
         CHECK(opened.error().text.starts_with("[agent] metrics_listen"));
     }
     CHECK(MetricsSocket::open({{}, "localhost:0"}, page));
-    Served served;
+    Scraped served;
     const auto taken = MetricsSocket::open({{}, fmt::format("127.0.0.1:{}", served.socket->port())}, page);
     REQUIRE_FALSE(taken);
     CHECK(taken.error().text.find("Address already in use") != std::string::npos);

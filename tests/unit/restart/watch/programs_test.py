@@ -315,6 +315,24 @@ class Programs(unittest.TestCase):
         self.assertFalse(os.path.exists(f'{self.home}/job.sock'))
         self.assertEqual(self.log().count('trying on'), 1)  # restartd's absence is told once
 
+    def test_a_driver_that_hangs_holds_up_nothing(self):
+        daemon = self.start(self.command())
+        threads = lambda: len(os.listdir(f'/proc/{daemon.pid}/task'))
+        watched = lambda: all(f'watching {name}\n' in self.log() for name in ('kmsg', 'nvml', 'infiniband'))
+        # One serves, one does all that is due, one sleeps until NVML has an event.
+        wait_for('rest', lambda: watched() and threads() == 3)
+        self.write('nvml', 'count=2\n0.hang_ms=86400000\n')
+        wait_for('another thread in place of the one that hangs', lambda: threads() == 4)
+        self.write('kmsg', 'NVRM: Xid (PCI:0000:14:00): 79, fallen off\n')
+        wait_for('the finding', lambda: 'gpu.xid.79 on gpu0' in self.log())
+        self.assertIn('railyard_xid_total{component="gpu0",xid="79"} 1', self.scraped())
+        self.write('nvml', 'count=2\n')
+        wait_for('rest', lambda: threads() == 3)
+        self.write('nvml', 'count=2\n0.hang_ms=86400000\n')
+        wait_for('a thread that hangs', lambda: threads() == 4)
+        daemon.send_signal(signal.SIGTERM)
+        self.assertEqual(daemon.wait(20 * slowness()), 0, self.log())
+
     def test_file_systems_are_looked_at(self):
         for mounts, wanted in (('"scratch"', '"scratch" is no path from the root'),
                                (f'"/{"x" * 60}"', 'of at most 60 printable characters'),

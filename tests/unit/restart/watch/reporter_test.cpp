@@ -110,7 +110,8 @@ TEST_CASE("reports arrive signed, and the answer reaches the jobs") {
     Restartd restartd(munged.socket());
     const auto book = std::make_shared<JobBook>();
     REQUIRE(book->join({12, 1, 1000}));
-    auto reporter = Reporter::start({{restartd.url()}, munged.socket(), user}, book);
+    TaskLoop loop(1s);
+    auto reporter = Reporter::start(loop, {{restartd.url()}, munged.socket(), user}, book);
     REQUIRE(reporter);
     (*reporter)->offer(report(1, *book));
     CHECK(test::eventually([&] { return restartd.reports().size() == 1; }));
@@ -128,7 +129,8 @@ TEST_CASE("what restartd asks the agent to look at is looked at, until it asks n
                                                                     ? base::Knocked::refused
                                                                     : base::Knocked::unknown;
                                                      });
-    auto reporter = Reporter::start({{restartd.url()}, munged.socket(), user}, book, looker);
+    TaskLoop loop(1s);
+    auto reporter = Reporter::start(loop, {{restartd.url()}, munged.socket(), user}, book, looker);
     REQUIRE(reporter);
     auto made = report(1, *book);
     made.looks = true;
@@ -148,7 +150,9 @@ TEST_CASE("signals are told when restartd asks for them, once, and reports go on
     restartd.tell_status = GENERATE(200U, 409U, 500U);
     const auto book = std::make_shared<JobBook>();
     std::atomic<unsigned> asked = 0;
-    auto reporter = Reporter::start({{restartd.url()}, munged.socket(), user}, book, {}, [&] { ++asked; });
+    TaskLoop loop(1s);
+    auto reporter =
+        Reporter::start(loop, {{restartd.url()}, munged.socket(), user}, book, {}, [&] { ++asked; });
     REQUIRE(reporter);
     auto made = report(1, *book);
     (*reporter)->offer(made);
@@ -177,7 +181,8 @@ TEST_CASE("a report that says nothing new is a few bytes, and whole where restar
     NEED_MUNGED(munged);
     Restartd restartd(munged.socket());
     const auto book = std::make_shared<JobBook>();
-    auto reporter = Reporter::start({{restartd.url()}, munged.socket(), user}, book);
+    TaskLoop loop(1s);
+    auto reporter = Reporter::start(loop, {{restartd.url()}, munged.socket(), user}, book);
     REQUIRE(reporter);
     const auto arrives = [&](const Report& made, std::size_t number) {
         (*reporter)->offer(made);
@@ -208,7 +213,8 @@ TEST_CASE("restartd away or refusing: offering never waits, and commits are told
     REQUIRE(book->join({12, 1, 1000}));
     book->commit({12, 1, 1000}, {400, "/x", base::now(), 1, 1});
     book->leave({12, 1, 1000});
-    auto reporter = Reporter::start({{url}, munged.socket(), user}, book);
+    TaskLoop loop(1s);
+    auto reporter = Reporter::start(loop, {{url}, munged.socket(), user}, book);
     REQUIRE(reporter);
     // restartd comes back after all were offered: an offer that waited for it would never return.
     for (int number = 1; number <= 20; ++number) {
@@ -234,8 +240,9 @@ TEST_CASE("another restartd from now on; a bad address changes nothing") {
     NEED_MUNGED(munged);
     Restartd one(munged.socket()), two(munged.socket());
     const auto book = std::make_shared<JobBook>();
-    CHECK_FALSE(Reporter::start({{"ftp://nowhere"}, munged.socket(), user}, book));
-    auto reporter = Reporter::start({{one.url()}, munged.socket(), user}, book);
+    TaskLoop loop(1s);
+    CHECK_FALSE(Reporter::start(loop, {{"ftp://nowhere"}, munged.socket(), user}, book));
+    auto reporter = Reporter::start(loop, {{one.url()}, munged.socket(), user}, book);
     REQUIRE(reporter);
     (*reporter)->offer(report(1, *book));
     CHECK(test::eventually([&] { return one.reports().size() == 1; }));
