@@ -225,7 +225,7 @@ base::Expected<std::vector<restart::Finding>> Bed::look() {
     restart::Sample sample;
     sample.now = now_;
     sample.ib = ib_->sample(probe::SysfsIb::Depth::judged);
-    if (gpus_) sample.gpus = gpus_->sample();
+    if (gpus_) sample.gpus = gpus_->sample(probe::NvmlGpus::Ask::all);
     sample.host = host_->sample();
     if (blocked_s) sample.host->blocked_s = blocked_s;
     sample.slurmd = slurmd;

@@ -186,7 +186,7 @@ std::vector<Result> Gpu::run(const Request& request) {
             if (i > 0) std::this_thread::sleep_for(between);
             samples.emplace_back(
                 std::chrono::duration_cast<base::Duration>(std::chrono::steady_clock::now() - start),
-                gpus->sample());
+                gpus->sample(probe::NvmlGpus::Ask::all));
         }
         auto results = judge_samples(samples, request);
         for (auto& one : missing_gpus(samples.back().second, request))

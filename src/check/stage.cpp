@@ -265,8 +265,7 @@ public:
     double of() const override { return injector_.of; }
     bool from_the_start() const override { return injector_.from_the_start; }
     int delay(base::Duration interval) const override {
-        // Each tenth sample has what NVML is slow to say; processes are walked once a minute.
-        if (injector_.through == by_nvml) return 10;
+        // Processes are walked once a minute.
         if (injector_.signal.starts_with("ib.pcie_")) return 5;
         if (injector_.signal.ends_with("_temperature")) return 30;
         if (injector_.through == by_proc) return static_cast<int>(std::chrono::minutes(1) / interval) + 1;

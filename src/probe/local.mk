@@ -7,7 +7,9 @@ libry_probe_la_SOURCES = \
 	%D%/kmsg_log.cpp %D%/kmsg_log.hpp \
 	%D%/nccl_ras.cpp %D%/nccl_ras.hpp \
 	%D%/nvml_abi.h \
+	%D%/nvml_asking.cpp \
 	%D%/nvml_gpus.cpp %D%/nvml_gpus.hpp \
+	%D%/nvml_library.hpp \
 	%D%/own_addresses.cpp %D%/own_addresses.hpp \
 	%D%/pci_tree.cpp %D%/pci_tree.hpp \
 	%D%/proc_host.cpp %D%/proc_host.hpp \

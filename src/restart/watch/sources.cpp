@@ -8,6 +8,7 @@
 #include "probe/sysfs_ib.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -73,6 +74,7 @@ struct Sources::Gpu {
     std::vector<XidEvent> of_whom; // those of which it is not asked yet
     std::filesystem::path sysfs{};
     std::vector<std::string> on_bus{};        // GPUs, by the kernel
+    std::atomic<bool> silent = false;         // NVML is to be started again, which waits for who uses it
     Clock::time_point started{};              // when NVML was,
     std::weak_ptr<probe::NvmlGpus> leaving{}; // and what was before
 
@@ -113,6 +115,7 @@ struct Sources::Gpu {
         const auto there = opened();
         if (!there) return next_beat(look_again);
         latest.put(there->sample());
+        silent = there->has_silent();
         return next_beat(interval);
     }
 
@@ -144,7 +147,7 @@ struct Sources::Gpu {
                 if (!pause(stop, 1s)) return;
                 continue;
             }
-            const auto fresh = there->wait_xids(longest);
+            const auto fresh = there->wait_xids(silent ? std::min<base::Duration>(longest, 1s) : longest);
             if (!fresh.empty()) {
                 {
                     const std::lock_guard lock(mutex);

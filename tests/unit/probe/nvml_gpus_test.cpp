@@ -171,6 +171,33 @@ TEST_CASE("a GPU without a handle, and one that answers nothing, keep their plac
     CHECK_FALSE(gpus->has_silent());
 }
 
+TEST_CASE("times are asked with each fortieth sample, and what they grew by is handed on evenly, all of it") {
+    const test::Hardware host(0);
+    host.gpus("count=2\n0.brake_ms=100\n1.brake_ms=100\n");
+    auto gpus = NvmlGpus::open(host.nvml());
+    REQUIRE(gpus);
+    std::vector<std::uint64_t> before(2, 100);
+    const auto grown = [&](std::size_t gpu) {
+        const auto now = gpus->sample()[gpu].power_brake_ms;
+        REQUIRE(now);
+        return *now - std::exchange(before[gpu], *now);
+    };
+    CHECK(grown(0) == 0);
+    host.gpus("count=2\n0.brake_ms=20100\n1.brake_ms=20100\n");
+    for (int i = 1; i < 40; ++i)
+        CHECK(grown(0) == 0);
+    for (int i = 0; i < 39; ++i)
+        CHECK(grown(0) == 501); // of 40 samples, 20 s: never more than half of the time
+    CHECK(grown(0) == 20'000 - 39 * 501);
+    host.gpus("count=2\n0.brake_ms=100\n1.brake_ms=100\n"); // the driver was loaded again
+    before[0] = gpus->sample(NvmlGpus::Ask::all)[0].power_brake_ms.value();
+    CHECK(before[0] == 100);
+    CHECK(grown(0) == 0);
+    // Who asks for all has it at once, as has who asks as often as the rules count on.
+    host.gpus("count=2\n0.brake_ms=300\n1.brake_ms=300\n");
+    CHECK(gpus->sample(NvmlGpus::Ask::all)[0].power_brake_ms == 300U);
+}
+
 TEST_CASE("every error of NVML makes a GPU that is partly unseen, or lost, and no value from before") {
     const test::Hardware host(0);
     host.gpus("count=1\n0.reasons=8\n");
@@ -189,7 +216,7 @@ TEST_CASE("every error of NVML makes a GPU that is partly unseen, or lost, and n
             INFO(what << " " << code);
             host.gpus(fmt::format("count=1\nold={}\n0.{}={}\n",
                                   what == std::string_view("fail_violation") ? 1 : 0, what, code));
-            const auto gpu = samples(10);
+            const auto gpu = samples(40);
             const bool absent = code == 2 || code == 3 || code == 13 || code == 25;
             if (code == 15)
                 CHECK((gpu.lost || what != std::string_view("fail")));

@@ -31,12 +31,12 @@ constexpr auto kinds = std::to_array<SignalKind>({
     {"gpu.nvlink_replays", Shape::counter, "replays", "", "replays, of all NVLinks"},
     {"gpu.nvlink_recoveries", Shape::counter, "recoveries", "", "recoveries of links, of all NVLinks"},
     {"gpu.nvlink_rcv_errors", Shape::counter, "errors", "", "receive errors, of all links of NVLink 5"},
-    {"gpu.power_violation", Shape::counter, "ms", "", "time below the wanted clocks because of power"},
+    {"gpu.power_violation", Shape::counter, "ms", "",
+     "time below the wanted clocks because of power; this and the next are asked with each fortieth look"},
     {"gpu.thermal_violation", Shape::counter, "ms", "", "time below the wanted clocks because of heat"},
     {"gpu.power_brake_time", Shape::counter, "ms", "",
      "time in which the hardware's power brake lowered the clocks, by a driver that counts it (r580); this "
-     "and "
-     "the next two are asked with each look while they grow"},
+     "and the next two are asked with each fortieth look, and with each while a look sees their reason"},
     {"gpu.hw_thermal_time", Shape::counter, "ms", "", "likewise, the hardware's protection from heat"},
     {"gpu.sw_thermal_time", Shape::counter, "ms", "", "likewise, the driver's, before that"},
     {"gpu.recovery_action", Shape::gauge, "", "",
