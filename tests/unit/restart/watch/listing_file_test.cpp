@@ -2,6 +2,7 @@
 #include "restart/watch/listing_file.hpp"
 
 #include "unit/folder.hpp"
+#include "unit/patience.hpp"
 
 #include "probe/sysfs_ib.hpp"
 #include "restart/watch/judge.hpp"
