@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <poll.h>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 
@@ -41,6 +44,10 @@ public:
         --left_;
         return std::exchange(left_out_, 0);
     }
+    void leave_out(std::uint64_t lines) {
+        const std::lock_guard lock(mutex_);
+        left_out_ += lines;
+    }
 
 private:
     std::mutex mutex_;
@@ -70,15 +77,48 @@ constexpr int priority(Level level) { // syslog(3)
     return 7;
 }
 
-void put(Level level, std::string_view text) {
+// Standard error. No thread waits for who reads it: a journald that hangs would hang whoever has something to
+// say, and with it reports and decisions.
+class Output {
+public:
+    // False where there is no room. What is not taken of a line comes before the next one.
+    bool put(std::string_view line) {
+        const std::lock_guard lock(mutex_);
+        rest_.erase(0, write(rest_));
+        if (!rest_.empty()) return false;
+        const auto taken = write(line);
+        if (taken > 0) rest_ = line.substr(taken);
+        return taken > 0;
+    }
+
+private:
+    // How many bytes are taken at once. A pipe with any room has some for PIPE_BUF bytes (pipe(7)).
+    static std::size_t write(std::string_view text) {
+        std::size_t taken = 0;
+        while (taken < text.size()) {
+            pollfd room{STDERR_FILENO, POLLOUT, 0};
+            if (::poll(&room, 1, 0) != 1) break;
+            const auto some = text.substr(taken, PIPE_BUF);
+            const auto n = ::write(STDERR_FILENO, some.data(), some.size());
+            if (n <= 0) break;
+            taken += static_cast<std::size_t>(n);
+        }
+        return taken;
+    }
+
+    std::mutex mutex_;
+    std::string rest_;
+};
+Output output;
+
+bool put(Level level, std::string_view text) {
     std::string line = state.journal
                            ? fmt::format("<{}>{}: ", priority(level), state.program)
                            : fmt::format("{} {}: {}: ", iso_time(now()), state.program, word(level));
     for (const char c : text)
         line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c; // one event, one line
     line += '\n';
-    // One write a line: lines of several threads do not mix. A full or closed log never stops the daemon.
-    [[maybe_unused]] const auto n = ::write(STDERR_FILENO, line.data(), line.size());
+    return output.put(line);
 }
 
 } // namespace
@@ -95,12 +135,17 @@ bool enabled(Level level) {
 
 void write(Level level, std::string_view text) {
     if (!enabled(level)) return;
-    const auto left_out = bounds.at(static_cast<std::size_t>(level)).take();
+    auto& bound = bounds.at(static_cast<std::size_t>(level));
+    const auto left_out = bound.take();
     if (!left_out) return;
-    if (*left_out > 0)
-        put(level, fmt::format("{} lines of this level were left out: there were more than {:g} a second",
-                               *left_out, a_second));
-    put(level, text);
+    if (*left_out > 0 &&
+        !put(level, fmt::format("{} lines of this level were left out: there were more than {:g} a second, "
+                                "or nobody read them",
+                                *left_out, a_second))) {
+        bound.leave_out(*left_out + 1);
+        return;
+    }
+    if (!put(level, text)) bound.leave_out(1);
 }
 
 } // namespace base::log
