@@ -83,6 +83,13 @@ bool is_json(std::string_view line) {
     return line.starts_with('{') && (next.empty() || next.starts_with('"'));
 }
 
+// Whether JSON may be of ports or links: any other has none of their members.
+bool names_ports(std::string_view text) {
+    for (const auto* member : {"\"source_guid\"", "\"number\"", "\"physical_state\""})
+        if (text.find(member) != std::string_view::npos) return true;
+    return false;
+}
+
 // The format of which this line, without white space at its ends, can be the first that says something.
 SourceFormat format_of(std::string_view line) {
     if (line.starts_with('{') && line.find("NodeGUID:") != std::string_view::npos)
@@ -204,7 +211,7 @@ Expected<Assembly> read_source(std::string_view text, std::string_view name, Sou
     const auto found = find_format(clean, name, format);
     const bool seen = found.format != SourceFormat::automatic;
     if (format == SourceFormat::automatic) {
-        if (!seen)
+        if (!seen || (found.format == SourceFormat::ufm && !names_ports(found.text)))
             return Error{Code::input, fmt::format("{}: is none of what can be read: {}", name, accepted)};
         format = found.format;
     }
