@@ -205,13 +205,23 @@ public:
     }
 
 private:
-    // Devices that are not seen are switches if the plan has more than so many ports of them.
+    // Devices that are not seen are switches if the plan has more than so many ports of them, or joins them
+    // with a host.
     static constexpr std::size_t most_hca_ports = 4;
 
     void count_ports(const std::vector<Row>& rows) {
         for (const Row& row : rows)
-            for (const Named& named : row.ends)
-                if (port_number(named.port) != 0) ports_[named.device].insert(port_number(named.port));
+            for (std::size_t i = 0; i < 2; ++i) {
+                const Named& named = row.ends[i];
+                if (port_number(named.port) == 0) continue;
+                ports_[named.device].insert(port_number(named.port));
+                if (is_host(row.ends[1 - i])) beside_hosts_.insert(named.device);
+            }
+    }
+
+    bool is_host(const Named& named) const {
+        return !hca_end(named.port).device.empty() || !parse_hca_description(named.device).device.empty() ||
+               seen_.find_host(named.device);
     }
 
     End end(const Named& named, std::uint32_t line) {
@@ -276,7 +286,8 @@ private:
             }
         }
         const auto seen = seen_.find_host(name);
-        if (!seen && wanted.device.empty() && ports_[named.device].size() > most_hca_ports) {
+        if (!seen && wanted.device.empty() &&
+            (ports_[named.device].size() > most_hca_ports || beside_hosts_.contains(named.device))) {
             const auto [known, fresh] =
                 unseen_.try_emplace(name, static_cast<int>(plan_.fabric.switches.size()));
             if (fresh) {
@@ -357,6 +368,7 @@ private:
     std::unordered_map<std::string, std::vector<int>> by_name_;
     std::unordered_map<Guid, End> by_guid_;
     std::unordered_map<std::string, std::set<std::uint8_t>> ports_; // planned, by device
+    std::set<std::string> beside_hosts_;                            // devices that are joined with hosts
     std::map<std::tuple<int, int, int, std::uint8_t>, std::uint32_t>
         taken_;                                     // ends of the plan, with their lines
     std::unordered_map<int, int> switches_, hosts_; // of the plan, by what is seen

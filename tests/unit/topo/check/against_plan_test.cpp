@@ -160,3 +160,15 @@ TEST_CASE("a plan as YAML", "[plan]") {
                              seen);
     CHECK(deviations(unseen.fabric, seen).starts_with("plan.host_missing: n003 is planned and not seen"));
 }
+
+TEST_CASE("a switch that is not seen is no host, however few of its ports are planned", "[plan]") {
+    const auto seen = made("hosts=2 rails=2");
+    for (const auto* host : {"n001,mlx5_0", "n001 mlx5_0,1", "n003,mlx5_0"}) {
+        const auto text = std::string(host) + ",lefa-su1-r0,1\nleaf-su1-r0,2,n002,mlx5_0\n"
+                                              "leaf-su1-r1,1,n001,mlx5_1\nleaf-su1-r1,2,n002,mlx5_1\n";
+        const auto said = deviations(plan(text, seen).fabric, seen);
+        INFO(text << said);
+        CHECK(said.find("plan.switch_missing: lefa-su1-r0 is planned and not seen") != std::string::npos);
+        CHECK(said.find("host_missing: lefa") == std::string::npos);
+    }
+}
