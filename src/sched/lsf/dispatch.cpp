@@ -295,12 +295,6 @@ std::string_view to_string(Verdict::Kind kind) {
     return "not looked at";
 }
 
-const Reservation* Plan::reservation_of(base::JobId job) const {
-    const auto at = std::find_if(reservations.begin(), reservations.end(),
-                                 [&](const Reservation& reservation) { return reservation.job == job; });
-    return at == reservations.end() ? nullptr : &*at;
-}
-
 Expected<Plan> dispatch(const topo::Fabric& fabric, const Placer& placer, const Queue& queue,
                         const Options& options) {
     const auto hosts = fabric.hosts.size();

@@ -114,8 +114,6 @@ struct Plan {
     std::vector<Verdict> verdicts;         // by Queue::waiting
     std::optional<base::JobId> resume;     // the first that was not looked at: for the next pass's Queue
     std::uint64_t steps = 0;               // what the pass cost
-
-    const Reservation* reservation_of(base::JobId job) const; // nullptr: it has none
 };
 
 // One pass. Of gangs that ask for the same and do not fit only the first is judged. Costs, beyond the steps,
