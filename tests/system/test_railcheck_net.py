@@ -44,8 +44,8 @@ def test_a_slow_cable_is_named_by_host_and_rail(cluster):
         status, sound = measured(cluster, rails)
         equal(narrow(sound), [], "what is named of sound hosts")
         equal(sound["lost"] + sound["unusable"], [], "who was not measured")
-        equal((status, sound["rounds"], len(sound["pairs"])), (1 if sound["slow"] else 0, HOSTS - 1, HOSTS * (HOSTS - 1) // 2 * RAILS),
-              "status, rounds, pairs")
+        equal((status, len(sound["pairs"])), (1 if sound["slow"] else 0, HOSTS * (HOSTS - 1) // 2 * RAILS), "status, pairs")
+        check(sound["rounds"] in (HOSTS - 1, 2 * (HOSTS - 1)), f"all rounds, or all of them twice: {sound['rounds']}")
         rails.rate("n003", 1, MBIT // 8)
         status, slow = measured(cluster, rails, "--rounds=4", "--time=20ms")
         equal(narrow(slow), [("cable", "n003", "rail1")], "what is named")

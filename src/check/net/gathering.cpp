@@ -73,10 +73,11 @@ public:
         made_.all_rounds = tournament.rounds();
         const auto whole = began_ + (after(plan_.whole_s) - Clock::now());
         const auto first = plan_.rounds == 0 ? made_.all_rounds : std::min(plan_.rounds, made_.all_rounds);
-        const auto order =
-            some_rounds(made_.all_rounds, plan_.rounds == 0 ? 0 : first + plan_.again, plan_.seed);
+        auto order = some_rounds(made_.all_rounds, plan_.rounds == 0 ? 0 : first + plan_.again, plan_.seed);
+        if (first == made_.all_rounds && plan_.again != 0)
+            order.insert(order.end(), order.begin(), order.begin() + first);
         for (std::size_t i = 0; i < order.size(); ++i) {
-            if (i == first && plan_.rounds != 0 && !again(made_)) break;
+            if (i == first && !again(made_)) break;
             if (Clock::now() > whole) {
                 made_.in_time = false;
                 break;
@@ -207,9 +208,27 @@ private:
         for (std::uint32_t rail = 0; rail < std::min(first->rails.size(), second->rails.size()); ++rail) {
             if (made_.rails[a][rail].address.empty() || made_.rails[b][rail].address.empty()) continue;
             const auto &one = first->rails[rail], &other = second->rails[rail];
-            made_.measures.push_back({a, b, rail, one.measured, one.measured ? "" : one.trouble});
-            if (one.measured && !other.measured) made_.measures.back().trouble = other.trouble;
+            Measure now{a, b, rail, one.measured, one.measured ? "" : one.trouble};
+            if (one.measured && !other.measured) now.trouble = other.trouble;
+            const auto before =
+                std::find_if(made_.measures.begin(), made_.measures.end(), [&](const Measure& known) {
+                    return known.a == a && known.b == b && known.rail == rail;
+                });
+            if (before == made_.measures.end())
+                made_.measures.push_back(std::move(now));
+            else
+                take_better(*before, std::move(now));
         }
+    }
+
+    static void take_better(Measure& known, Measure again) {
+        if (!again.measured) return;
+        if (known.measured) {
+            again.measured->latency_us = std::min(again.measured->latency_us, known.measured->latency_us);
+            again.measured->gbps = std::max(again.measured->gbps, known.measured->gbps);
+            again.measured->gbps_back = std::max(again.measured->gbps_back, known.measured->gbps_back);
+        }
+        known = std::move(again);
     }
 
     Listener listener_;

@@ -18,7 +18,9 @@ namespace check::net {
 struct Plan {
     Effort effort;
     std::uint32_t rounds = 0; // of the tournament, at random; 0: all
-    std::uint32_t again = 0;  // so many more where the first ones name anything
+    // So many more where the first ones name anything; where these are all, all of them once more, of which
+    // the better measure of a pair counts: what was in the way may be over.
+    std::uint32_t again = 0;
     std::uint64_t seed = 1;
     double join_s = 30;   // for all to come
     double whole_s = 600; // no round begins later
@@ -48,8 +50,8 @@ struct Gathered {
     std::size_t most_rails() const;
 };
 
-// `again` is asked once, after plan.rounds, whether plan.again more are wanted; `told` hears of each round.
-// Errors: Code::unavailable when fewer than two hosts come.
+// `again` is asked once, after plan.rounds, whether more are wanted, where plan.again is not 0; `told` hears
+// of each round. Errors: Code::unavailable when fewer than two hosts come.
 base::Expected<Gathered> gather(Listener listener, const Launch& launch, const Entry& entry, const Plan& plan,
                                 const std::function<bool(const Gathered&)>& again,
                                 const std::function<void(const std::string&)>& told);

@@ -211,7 +211,7 @@ measure_net(const NetOptions& o, const std::function<void(const std::string&)>& 
         gathered = gather(
             *std::move(listener), *launch, *entry, plan,
             [&](const Gathered& so_far) {
-                return !judge(so_far, leaves_of(fabric, so_far), bars).sound(so_far);
+                return !judge(so_far, leaves_of(fabric, so_far), bars).slow.empty();
             },
             progress);
     });

@@ -70,8 +70,8 @@ struct Trial {
     }
     base::Expected<Gathered> gathered(std::uint32_t hosts) {
         return gather(
-            std::move(listener), launch_as(0, hosts), entry, plan, [](const auto&) { return false; },
-            [](const auto&) {});
+            std::move(listener), launch_as(0, hosts), entry, plan,
+            [](const auto& so_far) { return !judge(so_far, {}).slow.empty(); }, [](const auto&) {});
     }
 };
 
@@ -92,6 +92,26 @@ TEST_CASE("hosts measure with each other in turn, and the slow rail of one is na
     CHECK(verdict.slow[0].host == "n3");
     CHECK(verdict.slow[0].device == "a1");
     CHECK(verdict.slow[0].says == "n3 a1 (rail 1): 44 % of the others' bandwidth");
+}
+
+TEST_CASE("where all pairs have met, what names a host is measured once more, and the better counts") {
+    for (const std::uint32_t slow_rounds : {0u, 5u, 10u}) {
+        Trial trial;
+        trial.plan.again = 1;
+        trial.plan.join_s = std::chrono::duration<double>(test::patience()).count(); // all come
+        for (std::uint32_t rank = 0; rank < 6; ++rank)
+            trial.member(rank, 6, [rank, slow_rounds](const Go& go) {
+                auto rails = made_up(rank, go);
+                if (go.round >= slow_rounds) rails[1] = rails[0];
+                return rails;
+            });
+        const auto gathered = trial.gathered(6);
+        REQUIRE(gathered);
+        INFO(slow_rounds);
+        CHECK(gathered->rounds == (slow_rounds == 0 ? 5 : 10));
+        CHECK(gathered->measures.size() == 15 * 2);
+        CHECK(judge(*gathered, {}).slow.size() == (slow_rounds == 10 ? 1 : 0));
+    }
 }
 
 TEST_CASE("who does not come is named, and the others measure without it") {
