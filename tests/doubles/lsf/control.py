@@ -76,14 +76,14 @@ def submit(engine, user, spec):
     job_id, engine.next_id = engine.next_id, engine.next_id + 1   # a refused submission consumes its id
     spec = dict(spec)
     name = spec.pop("queue") or engine.cluster.keys["default_queue"]
-    exclusive, indices = spec.pop("exclusive", False), spec.pop("array", None) or [0]
+    indices = spec.pop("array", None) or [0]
     check_types(spec)
     if not all(isinstance(index, int) for index in indices):
         raise TypeError(f"array: {indices!r}")
     queue = _queue(engine, user, name)
     if not queue.open:
         raise Refused(f"{name}: Queue has been closed")
-    if exclusive and not queue.exclusive:
+    if spec.get("exclusive") and not queue.exclusive:
         raise Refused(f"{name}: Queue does not accept EXCLUSIVE jobs")
     check_requirement(engine, spec.get("res_req", ""))
     _check_hosts(engine, spec.get("hosts", []))

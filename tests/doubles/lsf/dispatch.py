@@ -19,6 +19,8 @@ def host_state(engine, host):
         return host.seen
     if host.closed:
         return "closed_Adm"
+    if any(engine.jobs[key].exclusive for key in host.jobs):
+        return "closed_Excl"
     if host.used >= host.slots:
         return "closed_Full"
     return "closed_Busy" if host.busy else "ok"
@@ -94,7 +96,7 @@ def choose(engine, job, look):
             closed += 1
         else:
             take = min(left, ptile or free)
-            if free < take or free < 1 or (one_host and free < job.slots):
+            if free < take or free < 1 or (job.exclusive and host.used) or (one_host and free < job.slots):
                 full += 1
                 continue
             chosen.append((host.name, take))
@@ -134,7 +136,7 @@ def cycle(engine):
         if job.depend and not depends(engine, job.depend):
             job.reason = "Job dependency condition not satisfied: 1 host;"
             continue
-        same = (job.queue, job.res_req, job.slots, job.max_slots, tuple(job.hosts), tuple(job.excluded))
+        same = (job.queue, job.exclusive, job.res_req, job.slots, job.max_slots, tuple(job.hosts), tuple(job.excluded))
         if same in look.failed:
             job.reason = look.failed[same]
             continue

@@ -120,6 +120,7 @@ class Job:
     res_req: str = ""
     hosts: list = dataclasses.field(default_factory=list)    # "n4+2", as given
     rerun: bool = False
+    exclusive: bool = False            # -x; as documented, not recorded
     hold: bool = False                 # -H at the submission
     out_file: str = ""
     err_file: str = ""

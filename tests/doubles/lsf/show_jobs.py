@@ -92,6 +92,8 @@ def submitted(engine, job, to_queue=False, tasks=False):
     parts.append(f"CWD <{folder(job)}>")
     parts += [f"{word} <{text}>" for word, text in (("Input File", job.in_file), ("Output File", job.out_file),
                                                     ("Error File", job.err_file)) if text]
+    if job.exclusive:
+        parts.append("Exclusive Execution")
     if loss.is_rerunnable(engine, job):
         parts.append("Re-runnable")
     if job.max_slots > 1:
