@@ -320,18 +320,20 @@ constexpr auto table = std::to_array<Key>({
 
     {KEY(idle_checks, every), "", any, "\"0s\"",
      "Each host that no job uses is tried this often by railcheck, in a job of restartd's own that ends as "
-     "soon as the host is wanted (restartd(8), Idle checks; Slurm only), such as \"7d\". 0 means never."},
+     "soon as the host is wanted (restartd(8), Idle checks), such as \"7d\". 0 means never."},
     {KEY(idle_checks, level), "", from("1", "3"), "2",
      "Idle hosts are tried at this level of railcheck: 2 takes a minute or two, 3 up to 25 minutes."},
     {KEY(idle_checks, max_at_once), "hosts", from("1", "1000"), "2",
      "restartd tries at most this many idle hosts at a time."},
     {KEY(idle_checks, partition), "", any, "\"\"",
      "restartd submits the jobs that try idle hosts to this partition, and tries no host outside it; empty "
-     "means Slurm's default."},
+     "means Slurm's default, and under LSF, where it is a queue of exclusive jobs, that none is tried."},
     {KEY(idle_checks, account), "", any, "\"\"",
-     "restartd charges the jobs that try idle hosts to this account; empty means the default of its user."},
+     "restartd charges the jobs that try idle hosts to this account (LSF: project); empty means the "
+     "default of its user."},
     {KEY(idle_checks, qos), "", any, "\"\"",
-     "restartd gives the jobs that try idle hosts this quality of service; empty means Slurm's default."},
+     "restartd gives the jobs that try idle hosts this quality of service, which is Slurm's; empty means its "
+     "default."},
 
     {KEY(lsf, parking_queues), "", any, "[\"gang\"]",
      "In these queues gangs wait until restartd has chosen their hosts (railyard-lsf(7))."},

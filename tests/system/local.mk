@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	%D%/railcluster/faults.py \
 	%D%/railcluster/fresh.py \
 	%D%/railcluster/hosts.py \
+	%D%/railcluster/idle_checks.py \
 	%D%/railcluster/jobs.py \
 	%D%/railcluster/lsf.py \
 	%D%/railcluster/plain.py \
@@ -62,6 +63,7 @@ EXTRA_DIST += \
 	%D%/test_lsf_cut.py \
 	%D%/test_lsf_held.py \
 	%D%/test_lsf_order.py \
+	%D%/test_lsf_idle_checks.py \
 	%D%/test_lsf_preflight.py \
 	%D%/test_lsf_short_cut.py \
 	%D%/test_lsf_hard.py \

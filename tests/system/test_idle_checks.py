@@ -1,79 +1,19 @@
 """Idle checks ([idle_checks] every): restartd tries hosts that no job uses, in jobs of its own, and gives way to everybody."""
 
-import json
 import signal
 import time
 
 from railcluster.cluster import Options
+from railcluster.idle_checks import IdleChecks, logs, results
 from railcluster.process import wait_for
 from railcluster.queue import state, submit
-from railcluster.rails import measure_by
-from railcluster.testing import check, equal, holds, skip
+from railcluster.testing import check, equal, holds
 
 NEEDS = ["restartd", "nodewatchd", "railctl", "railrun", "railcheck", "tests/doubles/libnvidia-ml.so.1", ".libs/spank_rail.so"]
-OURS = "railyard-check"
 
 
 def options(build):
     return Options(build=build, hosts_per_unit=2, rails=2)
-
-
-class IdleChecks:
-    """Hosts are tried this often, two at a time; by railcheck with a double of NVML of its own, behind these words of sh.
-    Of level 2 only the time is used, minutes in which a test can hold a check: they are made at level 1."""
-
-    def __init__(self, cluster, every, first="", level=2):
-        if not cluster.yard.namespaces:
-            skip("what railcheck says is of the host by its own name, which all hosts share where they are no namespaces")
-        self.cluster, self.every, self.level = cluster, every, level
-        self.conf = cluster.agents.conf.read_text()
-        for node in cluster.nodes:
-            (cluster.agents.hardware(node) / "check.state").write_text((cluster.agents.hardware(node) / "nvml.state").read_text())
-        program = cluster.root / "lib" / "railcheck"
-        program.unlink()
-        program.write_text(f"""#!/bin/sh
-{first}
-export RAIL_NVML_STATE={cluster.root}/hardware/$SLURMD_NODENAME/check.state
-exec {cluster.options.build}/railcheck preflight --level=1 --nvml={cluster.options.build}/tests/doubles/libnvidia-ml.so.1
-""")
-        program.chmod(0o755)
-
-    def __enter__(self):
-        self._configure(f'{self.conf}\n[idle_checks]\nevery = "{self.every}"\nlevel = {self.level}\nmax_at_once = 2\n')
-        return self
-
-    def __exit__(self, *failure):
-        self._configure(self.conf)
-        wait_for(lambda: not self.jobs(), 150, "the last idle checks to be ended", logs(self.cluster))
-        measure_by(self.cluster, None)
-
-    def _configure(self, text):
-        self.cluster.agents.conf.write_text(text)
-        self.cluster.daemons["ctl", "restartd"].kill(signal.SIGHUP)
-
-    def jobs(self):
-        """Those there are, and the host of each."""
-        text = self.cluster.out("squeue", "-h", "-n", OURS, "-t", "PD,R", "-o", "%i %k")
-        jobs = [line.split() for line in text.splitlines()]
-        check(len(jobs) <= 2, f"more at a time than may be: {text}")
-        return {job: host for job, _, host in jobs}
-
-    def wait_for_two(self):
-        """Two that run; their jobs."""
-        def two():
-            text = self.cluster.out("squeue", "-h", "-n", OURS, "-t", "R", "-o", "%i").split()
-            return text if len(text) == 2 else None
-        return wait_for(two, 60, "two idle checks to run", logs(self.cluster))
-
-
-def logs(cluster):
-    return [cluster.log("ctl", "restartd"), cluster.log("ctl", "slurmctld")]
-
-
-def results(cluster):
-    """What railctl checks lists of GPUs, by host and component."""
-    checks = json.loads(cluster.out("railctl", "--json", "checks", "--all"))
-    return {(row["host"], row["component"]): row for row in checks["rows"] if row["check"].startswith("gpu.")}
 
 
 def test_idle_hosts_are_tried_and_what_is_bad_is_named(cluster):

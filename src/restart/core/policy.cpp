@@ -43,7 +43,8 @@ Policy Policy::from(const base::Conf& conf) {
     policy.straggler_every = conf.straggler.every;
     policy.straggler_least = conf.straggler.least_percent / 100;
     policy.straggler_confidence = conf.straggler.confidence;
-    if (conf.restartd.resource_manager != "lsf") policy.idle_checks = IdleCheckPolicy::from(conf.idle_checks);
+    if (conf.restartd.resource_manager != "lsf" || !conf.idle_checks.partition.empty())
+        policy.idle_checks = IdleCheckPolicy::from(conf.idle_checks);
     policy.start_within = conf.lsf.start_within;
     policy.cut_off_after = conf.agent.cut_off_after;
     return policy;

@@ -61,8 +61,8 @@ DriverOptions driver_options(const base::Conf& conf) {
     options.programs = {conf.repair.gpu_reset_program, conf.repair.power_cycle_program,
                         conf.repair.program_limit, conf.repair.check_program, conf.repair.check_limit};
     options.policy = Policy::from(conf);
-    if (is_lsf(conf) && conf.idle_checks.every != base::Duration{})
-        log::warning("[idle_checks] every is set, but idle hosts are not tried under LSF");
+    if (is_lsf(conf) && conf.idle_checks.every != base::Duration{} && conf.idle_checks.partition.empty())
+        log::warning("[idle_checks] every is set, but partition names no queue: no idle host is tried");
     options.poll = conf.restartd.poll_interval;
     options.fabric = conf.placement.fabric;
     options.health = base::health_path(conf.placement, conf.restartd);

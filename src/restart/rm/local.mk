@@ -1,7 +1,9 @@
 # restart/rm: the resource manager's seam. slurm_* files alone see Slurm's headers.
 noinst_LTLIBRARIES += libry_rm.la
 libry_rm_la_SOURCES = \
+	%D%/check_job.hpp \
 	%D%/looked_up.hpp \
+	%D%/lsf_checks.cpp %D%/lsf_checks.hpp \
 	%D%/lsf_commands.cpp %D%/lsf_commands.hpp \
 	%D%/lsf_jobs.cpp %D%/lsf_jobs.hpp \
 	%D%/lsf_list.cpp %D%/lsf_list.hpp \

@@ -73,12 +73,14 @@ std::string without_notices(std::string text) {
 
 } // namespace
 
-base::Expected<std::string> LsfCommands::run(std::vector<std::string> words) const {
+base::Expected<std::string> LsfCommands::run(std::vector<std::string> words,
+                                             std::vector<std::string> with) const {
     const auto name = words.at(0);
     if (!folder_.empty()) words[0] = (folder_ / name).string();
     const auto program = words[0];
     // A host with the number of its slots, instead of its name for each; words in English.
-    auto ended = base::run_to_end(std::move(words), patience, {"LSB_SHORT_HOSTLIST=1", "LC_ALL=C"});
+    with.insert(with.end(), {"LSB_SHORT_HOSTLIST=1", "LC_ALL=C"});
+    auto ended = base::run_to_end(std::move(words), patience, with);
     if (!ended && ended.error().code == Code::not_found)
         return Error{
             Code::unavailable,

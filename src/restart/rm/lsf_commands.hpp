@@ -23,7 +23,8 @@ public:
     // not know or a job that is over, Code::denied, Code::unavailable when mbatchd does not answer in time or
     // says that it should be asked again, else Code::unfit. A list of what is not there ("No unfinished job
     // found") is no error, but "".
-    base::Expected<std::string> run(std::vector<std::string> words) const;
+    // `with`: variables, "NAME=VALUE", which bsub makes the job's.
+    base::Expected<std::string> run(std::vector<std::string> words, std::vector<std::string> with = {}) const;
 
     // Whether this LSF has such a command, now.
     bool has(const std::string& name) const;

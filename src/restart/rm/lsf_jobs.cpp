@@ -1,6 +1,7 @@
 #include "restart/rm/lsf_jobs.hpp"
 
 #include "base/utf8.hpp"
+#include "restart/rm/check_job.hpp"
 #include "sched/lsf/job_line.hpp"
 
 #include <fmt/format.h>
@@ -205,7 +206,7 @@ void LsfJobs::end_of(Known& known, base::Time now) const {
 std::vector<base::JobId> LsfJobs::unknown(base::Time now, base::Duration age, std::size_t most) const {
     std::vector<std::pair<std::tuple<bool, bool, std::size_t>, base::JobId>> found;
     for (const auto& [id, known] : jobs_) {
-        if (!managed(known) || known.over) continue;
+        if (!is_looked_into(known) || known.over) continue;
         const bool waits = known.job.phase == JobPhase::pending;
         const bool settling = known.gone && known.asked && now - *known.gone < settles_;
         // What is not understood its user may change any moment.
@@ -242,6 +243,10 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
         auto& job = known.job;
         job.title = base::printable(read->second.title, most_title);
         job.account = read->second.project;
+        const auto& asked_hosts = read->second.asked_hosts;
+        const bool tries_one =
+            !managed(known) && read->second.title == check_job_name && asked_hosts.size() == 1;
+        job.checks = tries_one ? asked_hosts.front() : std::string();
         job.interactive = read->second.interactive;
         job.requeue = !job.interactive;
         job.why = read->second.why;
@@ -318,6 +323,22 @@ std::vector<const RmJob*> LsfJobs::gangs_on(const std::string& host) const {
     return gangs;
 }
 
+bool LsfJobs::is_wanted(const std::string& host) const {
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& one) {
+        const auto& [job, state] = std::tie(one.second.job, one.second.state);
+        const bool waits =
+            state == "PEND" || (queues_.held && managed(one.second) && state == "PSUSP" && !job.held);
+        return waits && !one.second.gone && job.checks.empty() &&
+               std::find(job.excluded.begin(), job.excluded.end(), host) == job.excluded.end();
+    });
+}
+
+bool LsfJobs::is_tried(const std::string& host) const {
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& one) {
+        return one.second.job.checks == host && !one.second.gone && !one.second.over;
+    });
+}
+
 std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::string&)>& uid) const {
     std::vector<RmJob> jobs;
     for (const auto& [id, known] : jobs_) {
@@ -326,6 +347,7 @@ std::vector<RmJob> LsfJobs::jobs(const std::function<std::uint32_t(const std::st
         if (known.over && !known.job.failure) continue;
         auto& job = jobs.emplace_back(known.job);
         if (!known.user.empty()) job.uid = uid(known.details ? known.details->user : known.user);
+        job.wanted = !job.checks.empty() && is_wanted(job.checks);
     }
     return jobs;
 }

@@ -35,7 +35,10 @@ struct LsfQueues {
 
 class LsfJobs {
 public:
-    LsfJobs(LsfQueues queues, base::Duration settles) : queues_(std::move(queues)), settles_(settles) {}
+    // `own`: the user as whom this runs, whose jobs may be those that try idle hosts (check_job.hpp); empty:
+    // there are none of these.
+    LsfJobs(LsfQueues queues, base::Duration settles, std::string own = {})
+        : queues_(std::move(queues)), settles_(settles), own_(std::move(own)) {}
 
     // Before the first list: what an earlier life knew.
     void recall(const std::vector<RmJob>& known);
@@ -47,9 +50,9 @@ public:
     void take(const std::vector<LsfJobRow>& rows, base::Time now);
     const std::vector<base::JobId>& odd() const { return odd_; }
 
-    // Jobs in managed queues whose details are not known, are older than `age`, or may have changed; among
-    // them those that are gone and whose end is not known yet. At most `most`: those that do not wait first,
-    // then those of which nothing is known, as LSF lists them.
+    // Jobs in managed queues, and `own`'s, whose details are not known, are older than `age`, or may have
+    // changed; among them those that are gone and whose end is not known yet. At most `most`: those that do
+    // not wait first, then those of which nothing is known, as LSF lists them.
     std::vector<base::JobId> unknown(base::Time now, base::Duration age, std::size_t most) const;
     // The details of these; without them, they are not there any more.
     void take(const std::vector<base::JobId>& asked, const std::map<base::JobId, LsfJobDetails>& details,
@@ -73,6 +76,11 @@ public:
     const RmJob* find(base::JobId id) const;
     const LsfJobDetails* details(base::JobId id) const;
     std::vector<const RmJob*> gangs_on(const std::string& host) const; // that run there
+
+    // Whether a job waits that could use the host: nobody holds it, and the host is not excluded from it.
+    // Which hosts its queue has is not known.
+    bool is_wanted(const std::string& host) const;
+    bool is_tried(const std::string& host) const; // by a job of ours, whether it runs or waits
 
     // All whose details are known as far as they are needed, by id.
     std::vector<RmJob> jobs(const std::function<std::uint32_t(const std::string&)>& uid) const;
@@ -101,7 +109,7 @@ private:
         bool unseen_hold = false;               // it became held between two lives of this daemon
         bool fresh = true;                      // whose hold it has is read off its line
         bool over = false;                      // its end is known
-        bool unreadable = false; // its details are not those of the job in the list
+        bool unreadable = false;                // its details are not those of the job in the list
         bool recalled = false; // what an earlier life knew of it stands until its details are asked for
     };
 
@@ -110,6 +118,9 @@ private:
     static void take_hold(Known& known, const std::string& before, base::Time now);
     void end_of(Known& known, base::Time now) const;
     static bool managed(const Known& known) { return !known.job.home.empty(); }
+    bool is_looked_into(const Known& known) const {
+        return managed(known) || (!own_.empty() && known.user == own_);
+    }
     bool waits_for_hosts(const Known& known) const;
     QueueJob queue_job(const Known& known) const;
     std::vector<std::pair<const Known*, std::optional<double>>>
@@ -117,6 +128,7 @@ private:
 
     LsfQueues queues_;
     base::Duration settles_;
+    std::string own_;
     std::map<base::JobId, Known> jobs_;
     std::vector<base::JobId> odd_;
 };

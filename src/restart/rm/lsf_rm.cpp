@@ -21,6 +21,7 @@
 #include "base/user.hpp"
 #include "restart/core/kept_out.hpp"
 #include "restart/rm/looked_up.hpp"
+#include "restart/rm/lsf_checks.hpp"
 #include "restart/rm/lsf_commands.hpp"
 #include "restart/rm/lsf_jobs.hpp"
 #include "restart/rm/lsf_list.hpp"
@@ -50,7 +51,7 @@ using base::Expected;
 constexpr base::Duration list_age{1'000};     // lists are not read more often, whoever asks
 constexpr base::Duration details_age{60'000}; // the owner of a waiting job may change it
 constexpr base::Duration notes_age{30'000};
-constexpr base::Duration least_step{500}; // of the time of day; NTP moves it by less between two lists
+constexpr base::Duration least_step{500};   // of the time of day; NTP moves it by less between two lists
 constexpr std::size_t most_details = 2'000; // a reading, whoever submits how many; others with the next
 constexpr std::string_view under_way = "Operation is in progress"; // LSF: the job is being ended
 // Of bpost, by which LSF shows it and another text takes its place; low ones are for users. At most 128 by
@@ -65,7 +66,7 @@ class LsfRm final : public ResourceManager {
 public:
     explicit LsfRm(const base::LsfConf& conf)
         : commands_(conf.bindir), queues_{conf.parking_queues, conf.run_queue, conf.gangs_wait == "held"},
-          jobs_(queues_, base::lsf_exit_settles) {}
+          jobs_(queues_, base::lsf_exit_settles, base::user_name(::geteuid())) {}
 
     void recall(const std::vector<RmJob>& known) override { jobs_.recall(known); }
 
@@ -144,6 +145,7 @@ public:
     // A job whose first host is lost must not be requeued before LSF knows that (see above), and one that
     // shows as EXIT may be on its way back.
     bool is_ready(const Action& action) override {
+        if (const auto* check = as<CheckHost>(action)) return !read_lists() || !jobs_.is_wanted(check->host);
         const auto* requeue = as<RequeueJob>(action);
         if (requeue == nullptr || requeue->ended) return true;
         const auto row = load_job(requeue->job.id);
@@ -245,8 +247,8 @@ private:
         return {};
     }
 
-    static Expected<void> done(const CheckHost&) { return Error{Code::unfit, "not done under LSF"}; }
-    static Expected<void> done(const EndCheck&) { return Error{Code::unfit, "not done under LSF"}; }
+    Expected<void> done(const CheckHost& action) { return checks_.begin(action); }
+    Expected<void> done(const EndCheck& action) { return checks_.end(action); }
     static Expected<void> done(const FreeHost& action) {
         return Error{Code::unfit, fmt::format("LSF cannot take {} out of a running job", action.host)};
     }
@@ -476,6 +478,7 @@ private:
     LsfCommands commands_;
     LsfQueues queues_;
     LsfJobs jobs_;
+    LsfChecks checks_{commands_, jobs_};
     LsfNodes nodes_;
     LsfQueueBook book_;
     LsfJobList list_;

@@ -1,13 +1,12 @@
 #include "restart/rm/slurm_checks.hpp"
 
+#include "restart/rm/check_job.hpp"
 #include "restart/rm/slurm_reading.hpp"
 #include "restart/rm/slurm_requests.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstdlib>
 #include <ctime>
 #include <map>
@@ -21,13 +20,6 @@ namespace {
 using base::Expected;
 
 constexpr std::string_view label = "railyard-check ";
-
-// By the level of railcheck: a preflight's word (spank_rail(8)), and more minutes than it takes at most.
-struct Depth {
-    std::string_view word;
-    std::uint32_t minutes;
-};
-constexpr std::array<Depth, 4> depths{{{"off", 1}, {"quick", 5}, {"full", 5}, {"deep", 30}}};
 
 struct FreeSubmitted {
     void operator()(submit_response_msg_t* answer) const { slurm_free_submit_response_response_msg(answer); }
@@ -89,10 +81,10 @@ Expected<void> submit_check(const CheckHost& action, std::span<const job_info_t>
             return {};
     auto host = action.host, partition = action.partition, account = action.account, qos = action.qos;
     auto comment = std::string(label) + action.host;
-    std::string name = "railyard-check", folder = "/", nowhere = "/dev/null",
-                script =
-                    "#!/bin/sh\n# Railyard tries this idle host before this begins: restartd(8)\nexit 0\n";
-    const auto& depth = depths.at(std::min<std::size_t>(action.level, depths.size() - 1));
+    std::string name(check_job_name),
+        folder = "/", nowhere = "/dev/null",
+        script = "#!/bin/sh\n# Railyard tries this idle host before this begins: restartd(8)\nexit 0\n";
+    const auto depth = check_depth(action.level);
     auto variables = environment(depth.word);
     std::vector<char*> pointers;
     for (auto& variable : variables)

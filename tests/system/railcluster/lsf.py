@@ -32,6 +32,7 @@ QUEUES = [
     {"name": "gangrun", "priority": 45, "users": ["root"], "rerunnable": True},
     {"name": "gang", "priority": 40, "rerunnable": True, "res_req": "select[planned>0]", "fairshare": {"default": 1}},
     {"name": "normal", "priority": 30},
+    {"name": "railcheck", "priority": 1, "users": ["root"], "exclusive": True},  # idle checks
 ]
 
 

@@ -4,15 +4,18 @@
 #include "restart/rm/lsf_rm.hpp"
 
 #include "base/file.hpp"
+#include "base/user.hpp"
 #include "unit/folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 using base::JobId;
 using restart::Action;
@@ -22,8 +25,8 @@ namespace {
 class Engine {
 public:
     explicit Engine(const std::string& gangs_wait) {
-        for (const auto* name :
-             {"bhist", "bhosts", "bjobs", "bmod", "bqueues", "brequeue", "bresume", "bstop", "bswitch"})
+        for (const auto* name : {"bhist", "bhosts", "bjobs", "bkill", "bmod", "bqueues", "brequeue",
+                                 "bresume", "bstop", "bsub", "bswitch"})
             add(name);
         put("bhosts.-w",
             "HOST_NAME          STATUS          JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV \n"
@@ -42,7 +45,7 @@ public:
     void add(const std::string& name) {
         put(name, fmt::format("#!/bin/sh\n"
                               "line=\"{0}\"\nfor word; do line=\"$line|$word\"; done\n"
-                              "echo \"$line\" >>{1}/log\n"
+                              "echo \"$line${{RAIL_PREFLIGHT:+|$RAIL_PREFLIGHT}}\" >>{1}/log\n"
                               "[ ! -f {1}/{0}.fails ] || {{ cat {1}/{0}.fails >&2; exit 255; }}\n"
                               "[ ! -f \"{1}/{0}.$1\" ] || cat \"{1}/{0}.$1\"\n",
                               name, folder_.path.string()));
@@ -94,6 +97,22 @@ public:
         return found != queue->jobs.end() && found->waits_for == restart::WaitsFor::hosts;
     }
     void read() { REQUIRE(rm->read()); }
+    // Jobs as they are now, of one host or slot: number, user, state, queue, host or "-", name, -m.
+    void jobs(const std::vector<std::array<std::string, 7>>& all) {
+        std::string list =
+                        "JOBID   USER    STAT  QUEUE      FROM_HOST   EXEC_HOST   JOB_NAME   SUBMIT_TIME\n",
+                    details;
+        for (const auto& [id, user, state, queue, host, name, wanted] : all) {
+            list += fmt::format("{} {} {} {} ctl {} {} Nov 22 01:35\n", id, user, state, queue, host, name);
+            details += fmt::format(
+                "\nJob <{}>, Job Name <{}>, User <{}>, Project <default>, Status <{}>, Queue <{}>, "
+                "Command <true>\nSun Nov 22 01:35:40: Submitted from host <ctl>, CWD </>, Exclusive "
+                "Execution, Specified Hosts <{}>;\n",
+                id, name, user, state, queue, wanted);
+        }
+        put("bjobs.-w", list);
+        put("bjobs.-UF", details);
+    }
     base::Expected<void> place() { return perform(restart::PlaceJob{target(), {"n2", "n1"}}); }
     base::Expected<void> park() { return perform(restart::ParkJob{target(), "gang"}); }
     base::Expected<void> requeue(bool hold = false, bool ended = false) {
@@ -105,6 +124,16 @@ public:
     }
 
     std::unique_ptr<restart::ResourceManager> rm;
+
+    base::Expected<void> check(const std::string& host, const std::string& queue) {
+        return perform(restart::CheckHost{host, 2, queue, "", ""});
+    }
+    bool check_is_ready(const std::string& host) {
+        return rm->is_ready({"c-1", restart::CheckHost{host, 2, "railcheck", "", ""}});
+    }
+    base::Expected<void> end_check(base::JobId job, const std::string& host) {
+        return perform(restart::EndCheck{restart::target(job, to_string(job), 0, host)});
+    }
 
 private:
     static restart::JobTarget target() { return restart::target(44, "44", 0, ""); }
@@ -396,4 +425,51 @@ TEST_CASE("IBM's LSF is asked for fields, and for columns where they cannot be r
         engine.read();
         CHECK(engine.lists() == Lines{"lsid", "bjobs|-w|-u|all"});
     }
+}
+
+TEST_CASE("an idle host is tried by an exclusive job of our own, which gives way to those that wait") {
+    const auto us = base::user_name(::geteuid());
+    Engine engine("parked");
+    engine.jobs({});
+    engine.read();
+    engine.asked();
+    CHECK(engine.check_is_ready("n1"));
+    CHECK(engine.check("n1", "").error().text == "[idle_checks] partition names no queue of LSF for it");
+    REQUIRE(engine.check("n1", "railcheck"));
+    CHECK(engine.asked() ==
+          Lines{"bsub|-a|rail|-q|railcheck|-m|n1|-n|1|-x|-J|railyard-check|-W|5|-o|/dev/null|true|full"});
+
+    // Ours is known by its user, whatever others call their jobs, while it waits and while it runs.
+    const auto checks = [&] {
+        Lines found;
+        for (const auto& job : engine.rm->read()->jobs)
+            found.push_back(fmt::format("{}{}", job.checks, job.wanted ? " wanted" : ""));
+        return found;
+    };
+    engine.jobs({{"50", us, "PEND", "railcheck", "-", "railyard-check", "n1"},
+                 {"51", "alice", "RUN", "normal", "n2", "railyard-check", "n2"},
+                 {"52", us, "RUN", "normal", "n2", "other", "n2"}});
+    CHECK(checks() == Lines{"n1", "", ""});
+    engine.jobs({{"50", us, "RUN", "railcheck", "n1", "railyard-check", "n1"}});
+    CHECK(checks() == Lines{"n1"});
+    engine.asked();
+    REQUIRE(engine.check("n1", "railcheck"));
+    CHECK(engine.asked().empty()); // there is one
+
+    // A job that is held waits for nothing; one that waits could use any host.
+    engine.jobs({{"50", us, "RUN", "railcheck", "n1", "railyard-check", "n1"},
+                 {"53", "alice", "PSUSP", "normal", "-", "train", "n1"}});
+    CHECK(checks() == Lines{"n1", ""});
+    CHECK(engine.check_is_ready("n2"));
+    engine.jobs({{"50", us, "RUN", "railcheck", "n1", "railyard-check", "n1"},
+                 {"53", "alice", "PEND", "normal", "-", "train", "n1"}});
+    CHECK(checks() == Lines{"n1 wanted", ""});
+    CHECK_FALSE(engine.check_is_ready("n2"));
+
+    engine.asked();
+    REQUIRE(engine.end_check(50, "n2"));
+    REQUIRE(engine.end_check(53, "n1"));
+    CHECK(engine.asked().empty());
+    REQUIRE(engine.end_check(50, "n1"));
+    CHECK(engine.asked() == Lines{"bkill|-s|KILL|50"});
 }
