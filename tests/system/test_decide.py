@@ -7,7 +7,7 @@ import signal
 from railcluster.cluster import Options
 from railcluster.jobs import heat2d
 from railcluster.process import wait_for
-from railcluster.testing import check, equal, holds
+from railcluster.testing import check, equal, holds, skip
 from test_restart import NEEDS, check_moved, gang, reason, timeline  # noqa: F401
 
 GIVEN_UP = 30  # seconds: Slurm's own default is 300
@@ -79,6 +79,23 @@ def test_a_second_witness_after_minutes(cluster):
     told = " ".join(text for _, text in timeline(cluster, victim))
     holds(told, "reach others and not this one", "what other hosts see")
     holds(told, "second witness: the resource manager says ", "the second witness")
+
+
+def test_only_the_ethernet_is_cut(cluster):
+    """Nobody reaches a host whose InfiniBand links stay up: that is noticed at once. Its ranks go on, and the cable may be
+    back in a moment: the job moves when slurmctld gives the host up, which would end it."""
+    if not cluster.yard.namespaces:
+        skip("hosts are plain processes: there is no cable to cut")
+    job, nodes = gang(cluster, nodes=3, steps=100000)
+    victim = nodes[1]
+    cluster.yard.cable(victim, False)
+    try:
+        check_moved(cluster, job, victim, seconds=3 * GIVEN_UP)
+        told = timeline(cluster, victim)
+        seen = next(at for at, (_, text) in enumerate(told) if "reach others and not this one" in text)
+        check(seen < [kind for kind, _ in told].index("decision"), f"what came first: {told}")
+    finally:
+        cluster.yard.cable(victim, True)
 
 
 def test_status_tells_the_witnesses(cluster):
