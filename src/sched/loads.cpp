@@ -106,6 +106,7 @@ Loads::Loads(const Loads& base, const std::vector<std::uint32_t>& hosts) : Loads
         pod_quanta_[pod] += load.quanta;
     }
     candidates_ -= static_cast<std::uint32_t>(hosts.size());
+    parts_.reset();
     simple_ = simple_ && hosts.empty();
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct UnitLoad {
     std::uint32_t mixed = 0;      // candidates that other jobs use, too
     bool whole = false;           // every host of the unit is free
 };
+
+struct NestedParts; // nested_parts.hpp
 
 // What is taken of a part of the fabric.
 struct Share {
@@ -124,6 +127,8 @@ public:
     void take(const Share& share, std::vector<std::uint32_t>& hosts) const;
 
 private:
+    friend const NestedParts& nested_parts(const Loads& loads);
+
     // Hosts of a unit with a penalty: candidates when this was made.
     std::span<const std::uint32_t> impaired(std::uint32_t unit) const {
         return std::span(impaired_).subspan(impaired_first_[unit],
@@ -160,6 +165,7 @@ private:
     std::uint32_t idle_limit_ = ~std::uint32_t{0};
     std::uint32_t required_ = 0;
     bool simple_ = true;
+    mutable std::shared_ptr<const NestedParts> parts_; // null: not asked for yet
 };
 
 } // namespace sched

@@ -121,14 +121,23 @@ private:
         const auto units = units_that_may();
         // Of one domain there is little to do, and nothing else tells whether it fits.
         program_.allow(in_domain ? ~std::uint64_t{0} >> 1 : budget_.left());
-        for (const auto& [least, u] : units) {
+        std::vector<std::vector<std::uint32_t>> tried;
+        for (const auto& [least, free, u] : units) {
             if (best && least > (best->parts & 0xffffff)) break;
             if (best) program_.allow(budget_.left());
             if (program_.stopped()) break;
+            if (auto look = look_of(u); !look.empty()) { // another that looks so holds nothing better
+                if (std::find(tried.begin(), tried.end(), look) != tried.end()) continue;
+                tried.push_back(std::move(look));
+            }
             const auto cost = in_domain ? program_.in_domain(u) : program_.in_unit(u);
             if (!cost || (best && *cost >= *best)) continue;
             best = cost;
             found = to_found(loads_, one_unit, *cost, program_);
+            // The units that follow leave no fewer hosts over.
+            if ((cost->parts & 0xffffff) == least && cost->avoidance == 0 && cost->broken == 0 &&
+                cost->left >> 32 == 0)
+                break;
         }
         budget_.spend(program_.done());
         if (!program_.stopped()) return found;
@@ -136,14 +145,32 @@ private:
         if (found) return found;
         if (loads_.idle_bound()) return among_few_idle();
         NestedDeal deal(loads_, program_.parts());
-        for (const auto& [least, u] : units)
+        for (const auto& [least, free, u] : units)
             keep_better(found, deal.place(u, 1, ranks_, spares_));
         return found;
     }
 
-    // Units with all required hosts that are large enough, those first that may do with the fewest domains.
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> units_that_may() {
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> units;
+    // What a unit is whose hosts are all alike; empty: they are not.
+    std::vector<std::uint32_t> look_of(std::uint32_t u) const {
+        const auto& parts = program_.parts();
+        std::vector<std::uint32_t> look{loads_.unit(u).whole ? 1U : 0U};
+        for (auto p = parts.first_of[u]; p < parts.first_of[u + 1]; ++p) {
+            const auto& part = parts.all[p];
+            if (!program_.plain(part)) return {};
+            look.insert(look.end(), {part.size, part.candidates, part.free, part.joined ? 1U : 0U});
+        }
+        return look;
+    }
+
+    struct May {
+        std::uint32_t least = 0; // domains that it takes at least
+        std::uint32_t free = 0, unit = 0;
+    };
+
+    // Units with all required hosts that are large enough: those first that may do with the fewest domains,
+    // and of these those of which the least is free.
+    std::vector<May> units_that_may() {
+        std::vector<May> units;
         std::vector<std::uint32_t> sizes;
         for (std::uint32_t u = 0; u < loads_.units().size(); ++u) {
             const auto& load = loads_.unit(u);
@@ -157,10 +184,11 @@ private:
                 else
                     alone += part.candidates;
             }
-            units.emplace_back(index_.domains.empty() ? 0 : fewest(sizes, alone), u);
+            units.push_back({index_.domains.empty() ? 0 : fewest(sizes, alone), load.free, u});
         }
-        std::stable_sort(units.begin(), units.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::stable_sort(units.begin(), units.end(), [](const May& a, const May& b) {
+            return std::pair(a.least, a.free) < std::pair(b.least, b.free);
+        });
         return units;
     }
 

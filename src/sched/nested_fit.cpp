@@ -42,8 +42,28 @@ void round(NestedRoom& room, std::uint32_t step) {
     room.most = down(room.most, step);
 }
 
-HostKind kind_of(const Loads& loads) {
-    return [&](std::uint32_t h) { return !loads.candidate(h) ? 0 : loads.is_required(h) ? 2 : 1; };
+// The same of what loads have counted.
+NestedRoom room_in(const NestedPart& part, std::uint32_t step) {
+    return {part.candidates, up(part.required, step), down(part.candidates, step), part.required};
+}
+
+NestedRoom room_in_unit(const Loads& loads, std::uint32_t unit) {
+    const auto& steps = loads.steps();
+    const auto& parts = nested_parts(loads);
+    NestedRoom room;
+    for (auto p = parts.first_of[unit]; p < parts.first_of[unit + 1]; ++p)
+        add(room, room_in(parts.all[p], loads.index().domains.empty() ? steps.unit : steps.domain));
+    round(room, steps.unit);
+    return room;
+}
+
+NestedRoom room_in_pod(const Loads& loads, std::uint32_t p) {
+    const auto& pod = loads.index().pods[p];
+    NestedRoom room;
+    for (auto u = pod.first; u < pod.first + pod.size; ++u)
+        add(room, room_in_unit(loads, u));
+    round(room, loads.steps().pod);
+    return room;
 }
 
 bool spares_may_be_required(const Loads& loads) {
@@ -96,14 +116,12 @@ std::uint32_t largest_gang(const NestedRoom& room, const Steps& steps, std::uint
 std::optional<std::uint32_t> least_nested_for_required(const Loads& loads) {
     if (loads.required() == 0) return 1U;
     if (spares_may_be_required(loads)) {
-        const auto parts = nested_parts(loads);
-        const auto least = NestedDeal(loads, parts).least(loads.request().spares);
+        const auto least = NestedDeal(loads, nested_parts(loads)).least(loads.request().spares);
         return least == 0 ? std::nullopt : std::optional(least);
     }
-    const auto kind = kind_of(loads);
     NestedRoom all;
     for (std::uint32_t p = 0; p < loads.index().pods.size(); ++p)
-        add(all, room_in_pod(loads.index(), loads.steps(), p, kind));
+        add(all, room_in_pod(loads, p));
     if (all.least > all.most) return std::nullopt;
     return up(std::max(all.least, 1U), loads.steps().whole);
 }
@@ -112,8 +130,6 @@ namespace {
 
 // The largest gang in one domain of a unit, or on one host.
 std::uint32_t largest_in_domain(const Loads& loads, std::uint32_t unit, std::uint32_t most) {
-    const auto& index = loads.index();
-    const auto kind = kind_of(loads);
     std::uint32_t largest = 0;
     const auto see = [&](NestedRoom room, bool joined) {
         if (!joined) room.hosts = std::min(room.hosts, 1U);
@@ -122,11 +138,12 @@ std::uint32_t largest_in_domain(const Loads& loads, std::uint32_t unit, std::uin
         if (spares_may_be_required(loads)) room.least = room.required - std::min(room.required, spares);
         largest = std::max(largest, largest_gang(room, loads.steps(), spares, most));
     };
-    if (index.domains.empty())
-        see(room_in_unit(index, loads.steps(), unit, kind), false);
+    const auto& parts = nested_parts(loads);
+    if (loads.index().domains.empty())
+        see(room_in_unit(loads, unit), false);
     else
-        for (auto d = index.first_domain[unit]; d < index.first_domain[unit + 1]; ++d)
-            see(room_in_domain(index, loads.steps(), d, kind), index.domains[d].joined);
+        for (auto p = parts.first_of[unit]; p < parts.first_of[unit + 1]; ++p)
+            see(room_in(parts.all[p], loads.steps().domain), parts.all[p].joined);
     return largest;
 }
 
@@ -135,8 +152,7 @@ class LargestGang {
 public:
     LargestGang(const Loads& loads, std::uint32_t most) : loads_(loads), most_(most) {
         if (!spares_may_be_required(loads)) return;
-        parts_ = nested_parts(loads);
-        deal_.emplace(loads_, parts_);
+        deal_.emplace(loads_, nested_parts(loads));
     }
     std::uint32_t in(const NestedRoom& room, std::uint32_t first, std::uint32_t size) {
         if (room.required != loads_.required()) return 0;
@@ -148,7 +164,6 @@ public:
 private:
     const Loads& loads_;
     const std::uint32_t most_;
-    NestedParts parts_;
     std::optional<NestedDeal> deal_; // where required hosts may be spares
 };
 
@@ -156,9 +171,7 @@ private:
 
 std::optional<std::uint32_t> largest_nested(const Loads& loads, std::uint32_t least, std::uint32_t most) {
     const auto& index = loads.index();
-    const auto& steps = loads.steps();
     const auto widest = widest_tier(loads.request().span);
-    const auto kind = kind_of(loads);
     LargestGang gang(loads, most);
     std::uint32_t largest = 0;
     const auto see = [&](std::uint32_t nodes) { largest = std::max(largest, nodes); };
@@ -171,10 +184,10 @@ std::optional<std::uint32_t> largest_nested(const Loads& loads, std::uint32_t le
                 if (loads.request().span == Span::domain)
                     see(largest_in_domain(loads, u, most));
                 else
-                    see(gang.in(room_in_unit(index, steps, u, kind), u, 1));
+                    see(gang.in(room_in_unit(loads, u), u, 1));
             }
             if (widest < one_pod) continue;
-            const auto room = room_in_pod(index, steps, p, kind);
+            const auto room = room_in_pod(loads, p);
             see(gang.in(room, pod.first, pod.size));
             add(joined, room);
         }

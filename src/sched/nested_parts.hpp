@@ -14,13 +14,16 @@ struct NestedPart {
     std::uint32_t first = 0, size = 0; // positions in PlacementIndex::order
     std::uint32_t candidates = 0, free = 0, required = 0;
     bool joined = false; // is an NVLink domain
-    bool plain = true;   // every candidate is as good as another, none is required
+    // Every candidate is as good as another, none is required; but where Loads::idle_bound(), which depends
+    // on how large a gang is tried, those in use and those that are idle are told apart.
+    bool plain = true;
 };
 
 struct NestedParts {
     std::vector<NestedPart> all;
     std::vector<std::uint32_t> first_of; // by unit, and the end
 };
-NestedParts nested_parts(const Loads& loads);
+// Of these loads, which own them; counted at the first call, and the same for a gang of any size.
+const NestedParts& nested_parts(const Loads& loads);
 
 } // namespace sched

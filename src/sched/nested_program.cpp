@@ -103,7 +103,7 @@ std::uint32_t NestedProgram::keep(Table table, std::uint32_t part, std::vector<s
 std::uint32_t NestedProgram::node_of_part(std::uint32_t p) {
     const auto& part = parts_.all[p];
     std::string look;
-    if (part.plain) {
+    if (plain(part)) {
         look = part.joined ? "d" : "h";
         for (const auto number : {part.candidates, part.free, part.size})
             add_to(look, number);
@@ -198,15 +198,15 @@ std::uint32_t NestedProgram::node_of_unit(std::uint32_t u) {
     const auto& load = loads_.unit(u);
     std::vector<std::uint32_t> children;
     std::string look = "u";
-    bool plain = true;
+    bool all_plain = true;
     for (auto p = parts_.first_of[u]; p < parts_.first_of[u + 1]; ++p) {
         children.push_back(node_of_part(p));
-        plain = plain && parts_.all[p].plain;
+        all_plain = all_plain && plain(parts_.all[p]);
         add_to(look, nodes_[children.back()].table);
     }
     add_to(look, load.whole ? 1 : 0);
     const auto node = node_of(
-        std::move(children), load.candidates, steps_.unit, plain ? look : "", [&](std::uint32_t hosts) {
+        std::move(children), load.candidates, steps_.unit, all_plain ? look : "", [&](std::uint32_t hosts) {
             const std::uint64_t left = load.free - hosts;
             return NestedCost{one_unit_more, 0, load.whole && left > 0 ? std::uint64_t{1} : 0, left};
         });

@@ -40,6 +40,8 @@ public:
     NestedProgram(const Loads& loads, std::uint32_t ranks, std::uint32_t spares);
 
     const NestedParts& parts() const { return parts_; }
+    // Parts of as many hosts of which this holds have the same table.
+    bool plain(const NestedPart& part) const { return part.plain && !loads_.idle_bound(); }
 
     // How much work may still be done; where it ends, tables are not made and the answers are nullopt.
     void allow(std::uint64_t work) { allowed_ = work; }
@@ -110,7 +112,7 @@ private:
     const Loads& loads_;
     const Steps steps_;
     const Extent whole_; // of the gang
-    const NestedParts parts_;
+    const NestedParts& parts_;
     std::vector<Table> tables_;
     std::vector<Node> nodes_;
     std::vector<std::int64_t> unit_node_, pod_node_; // below 0: not made

@@ -199,6 +199,19 @@ TEST_CASE("a domain is left whole for a host without one") {
     CHECK(placement->score.left_in_domains == 0);
 }
 
+TEST_CASE("a range with a spare floor takes the hosts in use of one domain and an idle one of another") {
+    Case c{grid(1, 1, 4), {}, {}};
+    add_domains(c.fabric, 2);
+    c.snapshot = Snapshot::all_free(c.fabric);
+    for (const auto h : c.fabric.domains[1].hosts)
+        c.snapshot.states[static_cast<std::size_t>(h)] = HostState::mixed;
+    c.request.nodes = 1; // as few touch no spares; of three one may be idle
+    c.request.most = 3;
+    c.request.shared = true;
+    c.request.spare_floor = 1;
+    try_one(c);
+}
+
 TEST_CASE("random fabrics with nested segments, with and without NVLink domains") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
