@@ -101,6 +101,10 @@ public:
                 usual.reset();
             }
         }
+        if (usual && !loads_.steps().any() && loads_.required() == 0 && least_work() > budget_.left() / 2) {
+            budget_.cut();
+            return usual;
+        }
         program_.allow(program_.done() + budget_.left() / 2);
         const auto before = program_.done();
         auto found = exact();
@@ -271,6 +275,21 @@ private:
             see(tier_ == one_pod ? program_.in_pod(first) : program_.in_pods(first, size));
         });
         return found;
+    }
+
+    // Less than what joining the pods' tables takes, of hosts that are placed one by one, none required.
+    std::uint64_t least_work() const {
+        std::uint64_t work = 0;
+        each_scope([&](std::uint32_t first, std::uint32_t size) {
+            if (!may_hold(first, size)) return;
+            std::uint64_t reached = 0;
+            for (auto p = first; p < first + size; ++p) {
+                const std::uint64_t candidates = loads_.pod_candidates(p);
+                if (size > 1) work += std::min<std::uint64_t>(reached, ranks_) * candidates * 3;
+                reached += candidates;
+            }
+        });
+        return work;
     }
 
     // The pods [first, first + size) that a gang of this tier may take.
