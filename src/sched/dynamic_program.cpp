@@ -5,10 +5,11 @@
 #include "sched/dynamic_program.hpp"
 
 #include "sched/narrow.hpp"
+#include "sched/packed_cost.hpp"
 #include "sched/row_ops.hpp"
+#include "sched/unit_options.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -19,74 +20,21 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 constexpr std::size_t few_bytes = std::size_t{96} << 10; // of tables that are filled sooner than narrowed
 
-// What is added up, in the smallest type that holds every sum. Narrow: the number of units, enough for simple
-// loads, eight at a time. Otherwise units, avoidance, broken and left side by side in one integer, so that
-// one comparison orders them (Fields).
-using Narrow = std::int16_t;
-__extension__ using Wide = __int128;
+using packed::Fields;
+using packed::infinite;
+using packed::Narrow;
+using packed::Wide;
 
 constexpr std::size_t most_units_narrow = 16000; // so that no sum reaches 0x7fff
-
-// Above every cost, and far enough below the type's end for a cost to be added.
-template <class V> constexpr V infinite = V{1} << (sizeof(V) * 8 - 2);
-template <> constexpr Narrow infinite<Narrow> = 0x3fff;
-
-// Where each term of a cost begins, in bits from the lowest; the terms' sums never run into each other, and
-// are as narrow as the groups of the plan let them be.
-struct Fields {
-    Fields() = default; // for Narrow, which has one term
-    Fields(const Loads& loads, const GroupPlan& plan) {
-        std::uint64_t parts = 0, whole = 0, avoided = 0, left = 0;
-        for (const auto& group : plan.groups)
-            for (auto u = group.first; u < group.first + group.size; ++u) {
-                const auto& load = loads.unit(u);
-                ++parts;
-                whole += load.whole ? 1 : 0;
-                avoided += loads.total_avoidance(u);
-                // Beyond what no quantum holds only impaired hosts are left out, but where some are required.
-                const auto quantum = loads.quantum();
-                const auto dropped = loads.required() != 0
-                                         ? load.candidates
-                                         : (load.impaired + quantum - 1) / quantum * quantum;
-                left += load.free - load.candidates +
-                        std::min(load.candidates, load.candidates % quantum + dropped);
-            }
-        broken = width(left);
-        avoidance = broken + width(whole);
-        units = avoidance + width(avoided);
-        bits = units + width(parts);
-    }
-    template <class V>
-    V pack(std::uint32_t unit_count, std::uint64_t avoided, std::uint32_t broken_units,
-           std::uint32_t left) const {
-        return static_cast<V>(static_cast<V>(unit_count) << units | static_cast<V>(avoided) << avoidance |
-                              static_cast<V>(broken_units) << broken | static_cast<V>(left));
-    }
-    template <class V> Cost unpack(V value) const {
-        const auto part = [&](unsigned from, unsigned to) {
-            return static_cast<std::uint64_t>(value >> from & ((V{1} << (to - from)) - 1));
-        };
-        Cost cost;
-        cost.units = static_cast<std::uint32_t>(part(units, bits));
-        cost.avoidance = part(avoidance, units);
-        cost.broken = static_cast<std::uint32_t>(part(broken, avoidance));
-        cost.left = static_cast<std::uint32_t>(part(0, broken));
-        return cost;
-    }
-
-    unsigned broken = 0, avoidance = 0, units = 0, bits = 0;
-
-private:
-    static unsigned width(std::uint64_t most) { return static_cast<unsigned>(std::bit_width(most)); }
-};
 
 template <class V> class DynamicProgram {
 public:
     DynamicProgram(const Loads& loads, const Fields& fields, const GroupPlan& plan, bool single,
                    std::size_t swaps, Budget& budget)
-        : loads_(loads), fields_(fields), plan_(plan), budget_(budget), single_(single),
-          dense_(loads.required() != 0), swaps_(swaps), groups_(swaps > 0 ? plan.groups.size() : plan.taken),
-          width_(std::size_t{plan.slack} + 1), stride_((width_ + block - 1) / block * block + block) {
+        : loads_(loads), fields_(fields), plan_(plan), budget_(budget), dense_(loads.required() != 0),
+          swaps_(swaps), groups_(swaps > 0 ? plan.groups.size() : plan.taken),
+          width_(std::size_t{plan.slack} + 1), stride_((width_ + block - 1) / block * block + block),
+          options_(loads, fields, plan, single, groups_, budget) {
         find_halves();
         std::size_t deepest = 0;
         for (std::size_t g = 0; g < groups_; ++g)
@@ -95,13 +43,6 @@ public:
         table_ = std::make_unique_for_overwrite<V[]>((groups_ + 1) * (swaps_ + 1) * halves_ * stride_);
         least_.assign((groups_ + 1) * (swaps_ + 1), unreached);
         rows_.resize(deepest + 1);
-        std::uint32_t end = 0;
-        for (std::size_t g = 0; g < groups_; ++g) {
-            const auto& group = plan.groups[g];
-            first_unit_ = std::min(first_unit_, group.first);
-            end = std::max(end, group.first + group.size);
-        }
-        ranges_.resize(end > first_unit_ ? end - first_unit_ : 0);
     }
 
     // Bytes that the tables need for a number of exchanges.
@@ -126,13 +67,7 @@ private:
     static constexpr std::size_t block = RowOps<V>::block; // values worked on at a time
     static constexpr auto unreached = ~std::uint32_t{0};
 
-    // One way to use a unit: leave out `drop` of its quanta. A sink can leave out more at no cost but the
-    // hosts left: it is not whole, or broken already.
-    struct Option {
-        std::uint32_t drop;
-        V cost;
-        bool sink;
-    };
+    using Option = packed::Option<V>;
     struct Position {
         std::size_t half;
         std::uint32_t spent;
@@ -158,46 +93,6 @@ private:
     std::uint32_t price(std::size_t g) const {
         const auto size = plan_.groups[g].quanta;
         return g < plan_.taken ? size - plan_.pivot : plan_.pivot - size;
-    }
-
-    // Good until the next call.
-    std::span<const Option> options_of(std::uint32_t u) {
-        auto& range = ranges_[u - first_unit_];
-        if (!range.known) {
-            range = {static_cast<std::uint32_t>(options_.size()), 0, true};
-            find_options(u);
-            range.size = static_cast<std::uint32_t>(options_.size()) - range.first;
-            budget_.spend(range.size + loads_.unit(u).impaired);
-        }
-        return std::span(options_).subspan(range.first, range.size);
-    }
-
-    void find_options(std::uint32_t u) {
-        const auto& load = loads_.unit(u);
-        if constexpr (std::is_same_v<V, Narrow>) {
-            options_.push_back({0, V{1}, !load.whole});
-        } else {
-            const auto worst = loads_.optional_avoidances(u);
-            const auto quantum = loads_.quantum();
-            const auto least = std::max((load.required + quantum - 1) / quantum, 1U);
-            if (load.quanta < least) return; // required hosts that whole quanta cannot hold
-            auto most = std::min(load.quanta - least, plan_.slack);
-            if (!dense_)
-                most = std::min(most, (static_cast<std::uint32_t>(worst.size()) + quantum - 1) / quantum);
-            auto avoided = loads_.total_avoidance(u);
-            std::size_t dropped = 0; // hosts, worst first
-            for (std::uint32_t drop = 0; drop <= most; ++drop) {
-                const auto out = load.candidates - (load.quanta - drop) * quantum;
-                for (; dropped < std::min<std::size_t>(out, worst.size()); ++dropped)
-                    avoided -= worst[dropped];
-                const auto left = load.free - load.candidates + out;
-                options_.push_back(
-                    {drop, fields_.template pack<V>(1, avoided, load.whole && left > 0 ? 1 : 0, left),
-                     !load.whole || left > 0});
-            }
-        }
-        const bool can_go = !single_ && load.required == 0 && (plan_.kept.empty() || plan_.kept[u] == 0);
-        if (can_go && load.quanta <= plan_.slack) options_.push_back({load.quanta, V{0}, false});
     }
 
     // Charges the budget for passes over a row, eight bytes a step or two.
@@ -239,7 +134,7 @@ private:
         bool any = false;
         for (auto u = group.first; u < group.first + group.size; ++u) {
             if (loads_.unit(u).quanta == 0 && loads_.unit(u).required == 0) continue;
-            const auto options = options_of(u);
+            const auto options = options_.of(u);
             if (each || options.size() != 1) {
                 use(options);
                 continue;
@@ -362,7 +257,7 @@ private:
             const auto came_from = [&](const Option& option, Position before) {
                 return static_cast<V>(value(rows_[depth], before) + option.cost) == goal;
             };
-            for (const auto& option : options_of(u)) {
+            for (const auto& option : options_.of(u)) {
                 if (option.drop > at.spent) continue;
                 Position before{0, at.spent - option.drop};
                 // A sink leads into the last half from either; anything else stays in its half.
@@ -394,13 +289,11 @@ private:
     const Fields& fields_;
     const GroupPlan& plan_;
     Budget& budget_;
-    const bool single_;
     const bool dense_; // with required hosts every drop is an option of its own, and nothing is a sink
     const std::size_t swaps_;
     const std::size_t groups_;
-    const std::size_t width_;                      // values of a half
-    const std::size_t stride_;                     // from one half to the next
-    std::uint32_t first_unit_ = ~std::uint32_t{0}; // of all groups
+    const std::size_t width_;  // values of a half
+    const std::size_t stride_; // from one half to the next
     std::size_t halves_ = 1;
     bool always_sink_ = false;
     std::unique_ptr<V[]> table_;       // [layer][row][half][slack spent]
@@ -408,13 +301,7 @@ private:
     std::vector<std::uint32_t> least_; // [layer][row]: least slack spent, or unreached
     std::vector<const V*> rows_;
     const RowOps<V> rows_of_;
-    // Of each unit, once they were asked for: a range of `options_`.
-    struct Range {
-        std::uint32_t first = 0, size = 0;
-        bool known = false;
-    };
-    std::vector<Range> ranges_;
-    std::vector<Option> options_;
+    packed::UnitOptions<V> options_;
 };
 
 // Do all groups hold the same? Then exchanging them gains nothing.

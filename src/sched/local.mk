@@ -29,6 +29,7 @@ libry_sched_la_SOURCES = \
 	%D%/one_host.cpp %D%/one_host.hpp \
 	%D%/one_measure.cpp %D%/one_measure.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
+	%D%/packed_cost.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \
 	%D%/preempt.cpp %D%/preempt.hpp \
@@ -46,6 +47,7 @@ libry_sched_la_SOURCES = \
 	%D%/snapshot.cpp %D%/snapshot.hpp \
 	%D%/tally.cpp %D%/tally.hpp \
 	%D%/tighten.cpp %D%/tighten.hpp \
+	%D%/unit_options.hpp \
 	%D%/words.cpp %D%/words.hpp
 libry_sched_la_CXXFLAGS = $(AM_CXXFLAGS) $(HOT_CXXFLAGS)
 sched_libs = libry_sched.la $(topo_libs)
