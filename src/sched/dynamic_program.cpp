@@ -196,6 +196,7 @@ private:
             cost = fields_.unpack(value);
         cost.broken += surplus > 0 && !sink ? 1 : 0;
         cost.left += surplus * loads_.quantum();
+        if (fields_.settled_last) cost.avoidance -= surplus;
         return cost;
     }
 
@@ -218,7 +219,10 @@ private:
         const bool sink = always_sink_ || at.half == 1;
         const auto surplus = plan_.slack - at.spent;
         trace(at, choice);
-        leave_out(surplus, sink, choice);
+        if (fields_.settled_last)
+            leave_out_others(surplus, choice);
+        else
+            leave_out(surplus, sink, choice);
         for (auto& used : choice.units)
             used.second *= loads_.quantum();
         std::sort(choice.units.begin(), choice.units.end());
@@ -283,6 +287,16 @@ private:
             if (is_sink == sink && (!best || used.second > best->second)) best = &used;
         }
         if (best) best->second -= surplus;
+    }
+
+    // The surplus is left out of hosts that the job did not have, of which the units hold no fewer.
+    void leave_out_others(std::uint32_t surplus, Choice& choice) const {
+        for (auto& used : choice.units) {
+            const auto less = std::min({surplus, loads_.unit(used.first).impaired, used.second - 1});
+            used.second -= less;
+            surplus -= less;
+        }
+        leave_out(surplus, true, choice);
     }
 
     const Loads& loads_;

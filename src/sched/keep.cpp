@@ -1,10 +1,12 @@
-// Three searches, each of which may end it: without regard to the hosts it had, which sets the bar for the
-// terms that matter more; with all of them required, which is best where it meets that bar, as when one host
-// of a gang is replaced; and with a penalty on every other host.
+// Where it costs little, one search with a penalty on every host that the job did not have. Otherwise three,
+// each of which may end it: without regard to the hosts it had, which sets the bar for the terms that matter
+// more; with all of them required, which is best where it meets that bar, as when one host of a gang is
+// replaced; and with a penalty on every other host.
 #include "sched/keep.hpp"
 
 #include "sched/align.hpp"
 #include "sched/fit.hpp"
+#include "sched/nested_fit.hpp"
 #include "sched/search.hpp"
 
 #include <algorithm>
@@ -121,6 +123,15 @@ std::optional<Found> search_with_penalty(const Loads& loads, Budget& budget) {
     return found;
 }
 
+// Whether the search with a penalty costs little more than the one without (Fields::settled_last).
+bool counted_last(const Loads& keeping) {
+    return keeping.keeps() && keeping.snapshot().health.empty() && keeping.required() == 0 &&
+           keeping.quantum() == 1 && !keeping.segmented() && !keeping.idle_bound() &&
+           !is_nested(keeping.index(), keeping.steps(), keeping.request().span) &&
+           std::none_of(keeping.units().begin(), keeping.units().end(),
+                        [](const UnitLoad& load) { return load.whole; });
+}
+
 } // namespace
 
 std::uint32_t moved_hosts(const Request& request, const std::vector<std::uint32_t>& hosts) {
@@ -134,14 +145,24 @@ std::uint32_t moved_hosts(const Request& request, const std::vector<std::uint32_
 }
 
 std::optional<Found> search_keeping(const Loads& loads, Budget& budget) {
+    const Loads keeping(loads.index(), loads.snapshot(), loads.request(), nullptr, true);
+    // What it spends in vain is charged behind the search without `had`, which must not suffer.
+    Budget attempt(counted_last(keeping) ? budget.left() / 8 : 0);
+    if (attempt.left() > 0) {
+        auto found = search_with_penalty(keeping, attempt);
+        if (attempt.cuts() == 0) {
+            budget.spend(attempt.spent());
+            return found;
+        }
+    }
     auto best = search(loads, budget);
+    budget.spend(attempt.spent());
     if (!best) return best;
     const auto kept = keepable(loads);
     best->moved = moved_hosts(loads.request(), best->hosts);
     const KeptCounts counts(loads, kept);
     const auto least = counts.least_moved(*best);
     if (best->moved == least) return best;
-    const Loads keeping(loads.index(), loads.snapshot(), loads.request(), nullptr, true);
     if (!keeping.keeps()) {
         budget.cut();
         return best;

@@ -17,7 +17,7 @@ std::uint32_t moved_hosts(const Request& request, const std::vector<std::uint32_
 
 // As search(), for a request with `had`. In what matters more the result is never worse than that of search()
 // without it, whatever is left of the budget. Exact unless the budget was cut; that is so for gangs above
-// Loads::most_to_keep hosts, too. Costs at most three searches from the one budget, mostly two.
+// Loads::most_to_keep hosts, too. Costs at most four searches from the one budget, mostly one or two.
 std::optional<Found> search_keeping(const Loads& loads, Budget& budget);
 
 } // namespace sched

@@ -190,6 +190,10 @@ std::uint32_t Loads::avoidance(std::uint32_t host) const {
 std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const {
     std::vector<std::uint32_t> values;
     if (units_[unit].impaired == 0) return values;
+    if (snapshot_.health.empty() && units_[unit].required == 0) { // none costs more than that it is not kept
+        values.assign(units_[unit].impaired, 1);
+        return values;
+    }
     for (const auto h : impaired(unit))
         if (const auto value = penalty(h); candidate(h) && !is_required(h) && value != 0)
             values.push_back(value);
@@ -199,6 +203,7 @@ std::vector<std::uint32_t> Loads::optional_avoidances(std::uint32_t unit) const 
 
 std::uint64_t Loads::total_avoidance(std::uint32_t unit) const {
     if (units_[unit].impaired == 0) return 0;
+    if (snapshot_.health.empty()) return units_[unit].impaired; // likewise
     std::uint64_t sum = 0;
     for (const auto h : impaired(unit))
         if (candidate(h)) sum += penalty(h);

@@ -27,7 +27,9 @@ Term term_of(const Cost& cost) {
 
 // What a choice cheaper than a known one costs at most, in its term.
 std::int64_t most_below(const Cost& known) {
-    return known.avoidance > 0 ? static_cast<std::int64_t>(known.avoidance) : std::int64_t{known.left} - 1;
+    const auto last = known.broken == 0 && known.left == 0 ? 1 : 0;
+    return known.avoidance > 0 ? static_cast<std::int64_t>(known.avoidance) - last
+                               : std::int64_t{known.left} - 1;
 }
 
 } // namespace
@@ -35,7 +37,7 @@ std::int64_t most_below(const Cost& known) {
 class Narrowing::Relaxation {
 public:
     Relaxation(const Loads& loads, GroupPlan plan, Term term, UnitBound fewest)
-        : plan_(std::move(plan)), term_(term), scale_(term == Term::left ? 16 : 1),
+        : plan_(std::move(plan)), term_(term), scale_(scale_of(loads, term)),
           nodes_(std::int64_t{loads.need()} * loads.quantum()), unit_count_(fewest.units),
           unit_total_(loads.units().size()) {
         for (const auto& group : plan_.groups) {
@@ -71,8 +73,19 @@ private:
         std::uint32_t unit = 0;
         std::int64_t sound = 0; // hosts
         std::int64_t cost = 0;
-        std::size_t avoided = 0, end = 0; // of avoided_
+        std::size_t avoided = 0, end = 0; // of avoided_: those of its hosts
     };
+
+    struct Avoided { // hosts that are used together, or not
+        std::int64_t cost = 0, hosts = 0;
+    };
+
+    static std::int64_t scale_of(const Loads& loads, Term term) {
+        return term == Term::left || (term == Term::avoidance && only_moves(loads)) ? 16 : 1;
+    }
+
+    // All that is avoided are hosts that the job did not have, each of which costs one.
+    static bool only_moves(const Loads& loads) { return loads.keeps() && loads.snapshot().health.empty(); }
 
     void add_unit(const Loads& loads, std::uint32_t u) {
         const auto& load = loads.unit(u);
@@ -82,8 +95,12 @@ private:
             const auto values = loads.optional_avoidances(u);
             unit.sound -= static_cast<std::int64_t>(values.size());
             if (term_ == Term::avoidance && !values.empty()) {
-                avoided_.insert(avoided_.end(), values.begin(), values.end());
-                most_avoided_ = std::max<std::int64_t>(most_avoided_, values.front());
+                for (auto value = values.begin(); value != values.end();) {
+                    const auto alike = std::count(value, values.end(), *value);
+                    avoided_.push_back({alike * *value * scale_, alike});
+                    value += alike;
+                }
+                most_avoided_ = std::max(most_avoided_, values.front() * scale_);
             }
             unit.end = avoided_.size();
         }
@@ -94,7 +111,7 @@ private:
     // Where the bound is highest a host is hardly ever dearer.
     std::int64_t highest_price() const {
         if (term_ == Term::units) return 1;
-        return term_ == Term::left ? 8 * scale_ : 2 * most_avoided_;
+        return scale_ > 1 ? 8 * scale_ : 2 * most_avoided_;
     }
 
     // Looks for the price of a host at which the bound is highest, where a unit costs that of `hosts`.
@@ -120,9 +137,9 @@ private:
                                                    std::int64_t hosts) const {
         auto cost = unit.cost + host * (hosts - unit.sound), used = unit.sound;
         for (auto i = unit.avoided; i < unit.end; ++i)
-            if (avoided_[i] < host) {
-                cost += avoided_[i] - host;
-                ++used;
+            if (const auto& alike = avoided_[i]; alike.cost < alike.hosts * host) {
+                cost += alike.cost - alike.hosts * host;
+                used += alike.hosts;
             }
         return {cost, used};
     }
@@ -204,8 +221,8 @@ private:
     const std::int64_t nodes_, unit_count_;
     const std::size_t unit_total_;
     std::vector<Unit> units_;
-    std::vector<std::size_t> ends_;     // of each group's units
-    std::vector<std::int64_t> avoided_; // of the units' hosts that are not required
+    std::vector<std::size_t> ends_; // of each group's units
+    std::vector<Avoided> avoided_;  // of the units' hosts that are not required, the dearest first
     std::int64_t most_avoided_ = 0;
     std::int64_t best_ = std::numeric_limits<std::int64_t>::min(), best_host_ = 0, best_hosts_ = 0;
     // Of the last look:

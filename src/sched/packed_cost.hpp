@@ -25,7 +25,7 @@ template <> constexpr Narrow infinite<Narrow> = 0x3fff;
 // are as narrow as the groups of the plan let them be.
 struct Fields {
     Fields() = default; // for Narrow, which has one term
-    Fields(const Loads& loads, const GroupPlan& plan) {
+    Fields(const Loads& loads, const GroupPlan& plan) : settled_last(settles_last(loads, plan)) {
         std::uint64_t parts = 0, whole = 0, avoided = 0, left = 0;
         for (const auto& group : plan.groups)
             for (auto u = group.first; u < group.first + group.size; ++u) {
@@ -35,9 +35,9 @@ struct Fields {
                 avoided += loads.total_avoidance(u);
                 // Beyond what no quantum holds only impaired hosts are left out, but where some are required.
                 const auto quantum = loads.quantum();
-                const auto dropped = loads.required() != 0
-                                         ? load.candidates
-                                         : (load.impaired + quantum - 1) / quantum * quantum;
+                const auto dropped = loads.required() != 0 ? load.candidates
+                                     : settled_last        ? 0
+                                                    : (load.impaired + quantum - 1) / quantum * quantum;
                 left += load.free - load.candidates +
                         std::min(load.candidates, load.candidates % quantum + dropped);
             }
@@ -65,7 +65,25 @@ struct Fields {
 
     unsigned broken = 0, avoidance = 0, units = 0, bits = 0;
 
+    // What is avoided is nothing but hosts that the job did not have, all at the same cost: how many of them
+    // the gang has is known from the units chosen and the slack that is left. So units are used whole, and
+    // the slack is left out of them in the end.
+    bool settled_last = false;
+
 private:
+    static bool settles_last(const Loads& loads, const GroupPlan& plan) {
+        if (!loads.keeps() || !loads.snapshot().health.empty() || loads.required() != 0 ||
+            loads.quantum() != 1)
+            return false;
+        std::uint64_t kept = 0;
+        for (const auto& group : plan.groups)
+            for (auto u = group.first; u < group.first + group.size; ++u) {
+                // Breaking a whole unit up, or not, is a choice of its own.
+                if (loads.unit(u).whole) return false;
+                kept += loads.unit(u).candidates - loads.unit(u).impaired;
+            }
+        return kept <= loads.need();
+    }
     static unsigned width(std::uint64_t most) { return static_cast<unsigned>(std::bit_width(most)); }
 };
 

@@ -37,7 +37,10 @@ Found from_choice(Choice choice, Tier tier, std::uint32_t pods) {
 // Sum of the least avoidances that `nodes` hosts of a unit can have.
 std::uint64_t least_avoidance(const Loads& loads, std::uint32_t unit, std::uint32_t nodes) {
     const auto& load = loads.unit(unit);
-    if (load.required == 0 && load.candidates - load.impaired >= nodes) return 0;
+    const auto sound = load.candidates - load.impaired;
+    if (load.required == 0 && sound >= nodes) return 0;
+    if (load.required == 0 && loads.snapshot().health.empty())
+        return nodes - sound; // hosts that are not kept
     auto sum = loads.total_avoidance(unit);
     auto drop = loads.unit(unit).candidates - nodes;
     for (const auto value : loads.optional_avoidances(unit)) {
@@ -110,34 +113,53 @@ std::vector<std::uint32_t> looks(const Loads& loads, std::uint32_t p) {
     return units;
 }
 
-std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget& budget) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> fitting; // pod, fewest units
+// Hosts that the job did not have, of which a gang in this pod has so many at least: each costs one.
+std::uint32_t least_moved(const Loads& loads, std::uint32_t p) {
+    if (!loads.keeps() || !loads.snapshot().health.empty()) return 0;
+    const auto& pod = loads.index().pods[p];
+    std::uint32_t kept = 0;
+    for (auto u = pod.first; u < pod.first + pod.size; ++u)
+        kept += loads.unit(u).candidates - loads.unit(u).impaired;
+    return loads.request().nodes - std::min(loads.request().nodes, kept);
+}
+
+// A pod that holds the gang, and below what no choice of its units is.
+struct Fitting {
+    std::uint32_t pod = 0, units = 0, moved = 0;
+    auto least() const { return std::tuple(units, std::uint64_t{moved}); }
+};
+
+std::vector<Fitting> fitting_pods(const Loads& loads) {
+    std::vector<Fitting> fitting;
     std::vector<std::uint32_t> scratch;
-    auto fewest = ~std::uint32_t{0};
     for (std::uint32_t p = 0; p < loads.index().pods.size(); ++p) {
         if (loads.pod_quanta(p) < loads.need() || loads.pod_required(p) != loads.required()) continue;
-        fitting.emplace_back(p, fewest_units(loads, p, scratch));
-        fewest = std::min(fewest, fitting.back().second);
+        fitting.push_back({p, fewest_units(loads, p, scratch), least_moved(loads, p)});
     }
-    std::optional<Found> best;
-    if (fewest > limits.units) return best;
     std::stable_sort(fitting.begin(), fitting.end(),
-                     [](const auto& a, const auto& b) { return a.second < b.second; });
+                     [](const auto& a, const auto& b) { return a.least() < b.least(); });
+    return fitting;
+}
+
+std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget& budget) {
+    const auto fitting = fitting_pods(loads);
+    std::optional<Found> best;
+    if (fitting.empty() || fitting.front().units > limits.units) return best;
     std::vector<std::vector<std::uint32_t>> tried;
-    for (const auto& [p, units] : fitting) {
-        if (best && units > best->units) break;
+    for (const auto& pod : fitting) {
+        const bool tight = best && best->broken == 0 && best->left <= limits.left;
+        if (best && std::tuple(best->units, best->avoidance + (tight ? 0 : 1)) <= pod.least()) break;
         if (best && budget.left() == 0) {
             budget.cut();
             break;
         }
         if (loads.simple()) { // another that looks so holds nothing better
-            auto look = looks(loads, p);
+            auto look = looks(loads, pod.pod);
             if (std::find(tried.begin(), tried.end(), look) != tried.end()) continue;
             tried.push_back(std::move(look));
         }
-        if (auto choice = choose(loads, units_of_pod(loads, p), true, limits, budget))
+        if (auto choice = choose(loads, units_of_pod(loads, pod.pod), true, limits, budget))
             keep_better(best, from_choice(std::move(*choice), one_pod, 1));
-        if (best && best->avoidance == 0 && best->broken == 0 && best->left <= limits.left) break;
     }
     return best;
 }

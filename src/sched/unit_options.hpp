@@ -55,10 +55,11 @@ private:
             options_.push_back({0, V{1}, !load.whole});
         } else {
             const auto quantum = loads_.quantum();
-            const auto worst = loads_.optional_avoidances(u);
+            const auto worst =
+                fields_.settled_last ? std::vector<std::uint32_t>() : loads_.optional_avoidances(u);
             const auto least = std::max((load.required + quantum - 1) / quantum, 1U);
             if (load.quanta < least) return; // required hosts that whole quanta cannot hold
-            auto most = std::min(load.quanta - least, plan_.slack);
+            auto most = fields_.settled_last ? 0 : std::min(load.quanta - least, plan_.slack);
             if (loads_.required() == 0)
                 most = std::min(most, (static_cast<std::uint32_t>(worst.size()) + quantum - 1) / quantum);
             auto avoided = loads_.total_avoidance(u);

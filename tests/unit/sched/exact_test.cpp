@@ -183,6 +183,41 @@ TEST_CASE("random fabrics with NVLink domains") {
         try_one(with_domains(random, random_case(random, round % 2 == 0, round % 3 != 0)));
 }
 
+namespace {
+
+// Units of up to five hosts, a random number of which are free, 12 in all.
+Case in_use(std::mt19937_64& random) {
+    const auto upto = [&](std::uint64_t n) { return static_cast<int>(random() % n); };
+    const int pods = 1 + upto(4), units = 1 + upto(3), hosts = 1 + upto(5);
+    Case c{grid(pods, units, hosts, 1), {}, {}};
+    c.snapshot = Snapshot::all_free(c.fabric);
+    const auto share = 2 + random() % 6;
+    std::uint32_t free = 0;
+    for (auto& state : c.snapshot.states) {
+        if (free == 12 || random() % 8 >= share) state = HostState::busy;
+        free += state == HostState::free ? 1 : 0;
+    }
+    c.request.nodes = 1 + static_cast<std::uint32_t>(random() % (free + 1));
+    return c;
+}
+
+} // namespace
+
+TEST_CASE("jobs that start again where most units are in use") {
+    INFO("RAIL_TEST_SEED=" << seed());
+    std::mt19937_64 random(seed());
+    for (int round = 0; round < test::trials(10'000); ++round) {
+        auto c = in_use(random);
+        const auto share = 1 + random() % 8;
+        for (std::uint32_t h = 0; h < c.snapshot.states.size(); ++h)
+            if (random() % 8 < share) c.request.had.push_back(h);
+        if (random() % 4 != 0) // no unit is wholly free
+            for (const auto& unit : c.fabric.units)
+                c.snapshot.states[unit.hosts.front()] = HostState::busy;
+        try_one(c);
+    }
+}
+
 TEST_CASE("a domain is left whole for a host without one") {
     Case c{grid(1, 3, 2), {}, {}};
     add_domains(c.fabric, 2);
