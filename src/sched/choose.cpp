@@ -1,6 +1,7 @@
 #include "sched/choose.hpp"
 
 #include "sched/narrow.hpp"
+#include "sched/nested_parts.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -178,9 +179,23 @@ Goal goal_of(const Loads& loads, const GroupPlan& plan, bool single, const Limit
 
 } // namespace
 
+bool domains_count(const Loads& loads) {
+    constexpr std::size_t few_parts = 4;
+    if (!loads.simple() || loads.quantum() != 1 || loads.idle_bound() || loads.index().domains.empty())
+        return false;
+    const auto& parts = nested_parts(loads);
+    for (std::uint32_t u = 0; u < loads.units().size(); ++u) {
+        std::size_t used = 0;
+        for (auto p = parts.first_of[u]; p < parts.first_of[u + 1]; ++p)
+            if (parts.all[p].candidates > 0 && (!parts.all[p].joined || ++used > few_parts)) return false;
+    }
+    return true;
+}
+
 std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, const Limits& limits,
                              Budget& budget) {
     auto plan = plan_groups(loads, std::move(groups));
+    if (plan) plan->domains = limits.domains;
     if (!plan || (!single && plan->taken > limits.pods)) return std::nullopt;
     if (plan->pivot == 0 && !single) { // the groups are given: only their units are to be chosen
         const auto taken = static_cast<std::uint32_t>(plan->taken);

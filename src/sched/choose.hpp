@@ -22,7 +22,13 @@ struct Limits {
     std::uint32_t pods = ~std::uint32_t{0};
     std::uint32_t units = ~std::uint32_t{0};
     std::uint32_t left = 0;
+    // Domains count behind units, too. For loads of which domains_count() alone.
+    bool domains = false;
 };
+
+// Whether choose() can count NVLink domains: every candidate is in one, and as good as another, and no unit
+// has candidates in more than a few.
+bool domains_count(const Loads& loads);
 
 // The best choice for the gang of `loads` from these groups; nullopt when they hold too little, more is
 // required, or more groups are needed than `limits` has pods. With `single`, each group is one unit. When the

@@ -1,10 +1,12 @@
-// A row holds the least cost by slack spent, 0 … slack, in one half or two: without a sink among the units
-// chosen so far, then with one. Row r of a layer: r taken groups were left out and not yet made up for.
-// There is a layer before the first group and one behind each. Rows that cannot be reached, or from which
-// the end cannot be, are not filled. Slack and what is left out are counted in quanta (Loads::quantum).
+// A row holds the least cost by slack spent, 0 … slack, in parts: without a sink among the units chosen so
+// far, then with one, of domains then with a better one. Row r of a layer: r taken groups were left out and
+// not yet made up for. There is a layer before the first group and one behind each. Rows that cannot be
+// reached, or from which the end cannot be, are not filled. Slack and what is left out are counted in quanta
+// (Loads::quantum).
 #include "sched/dynamic_program.hpp"
 
 #include "sched/narrow.hpp"
+#include "sched/nested_parts.hpp"
 #include "sched/packed_cost.hpp"
 #include "sched/row_ops.hpp"
 #include "sched/unit_options.hpp"
@@ -47,10 +49,11 @@ public:
 
     // Bytes that the tables need for a number of exchanges.
     static std::size_t bytes(const GroupPlan& plan, std::size_t swaps) {
-        return (plan.groups.size() + 1) * (swaps + 1) * 2 * (plan.slack + 2 * block) * sizeof(V);
+        return (plan.groups.size() + 1) * (swaps + 1) * (plan.domains ? 3 : 2) * (plan.slack + 2 * block) *
+               sizeof(V);
     }
 
-    // nullopt: required hosts need more quanta than the gang has, or the budget was cut.
+    // nullopt: as below.
     std::optional<Choice> solve() {
         std::fill_n(row(0, 0), halves_ * stride_, infinite<V>);
         row(0, 0)[0] = 0;
@@ -73,15 +76,23 @@ private:
         std::uint32_t spent;
     };
 
-    // Where no unit is whole every choice has a sink, and with required hosts none has: one half is enough.
+    std::size_t best_sink() const { return plan_.domains ? 2 : 1; }
+
+    // Where nothing is whole every choice has the best sink, and with required hosts none has: one part is
+    // enough.
     void find_halves() {
         bool whole = false;
         for (std::size_t g = 0; g < groups_; ++g)
-            for (auto u = plan_.groups[g].first; u < plan_.groups[g].first + plan_.groups[g].size; ++u)
+            for (auto u = plan_.groups[g].first; u < plan_.groups[g].first + plan_.groups[g].size; ++u) {
                 whole = whole || loads_.unit(u).whole;
+                if (!plan_.domains) continue;
+                for (const auto& part : unit_parts(loads_, u))
+                    whole = whole || part.whole();
+            }
         always_sink_ = !whole && !dense_;
-        halves_ = whole && !dense_ ? 2 : 1;
+        halves_ = whole && !dense_ ? best_sink() + 1 : 1;
     }
+    std::size_t half_of(const Option& option) const { return std::min(option.sink, halves_ - 1); }
 
     V* row(std::size_t layer, std::size_t r) {
         return table_.get() + (layer * (swaps_ + 1) + r) * halves_ * stride_;
@@ -106,14 +117,15 @@ private:
         }
         for (std::size_t half = 0; half < halves_; ++half)
             rows_of_.add(to + half * stride_, from + half * stride_, width_, options.front().cost);
-        if (options.front().sink && halves_ == 2) {
-            rows_of_.lower(to + stride_, from, width_, options.front().cost);
-            std::fill_n(to, width_, infinite<V>);
+        const auto first = half_of(options.front());
+        for (std::size_t half = 0; half < first; ++half) {
+            rows_of_.lower(to + first * stride_, from + half * stride_, width_, options.front().cost);
+            std::fill_n(to + half * stride_, width_, infinite<V>);
         }
         for (const auto& option : options.subspan(1)) {
             const auto count = width_ - option.drop;
             for (std::size_t half = 0; half < halves_; ++half) {
-                const auto into = option.sink ? halves_ - 1 : half;
+                const auto into = std::max(half, half_of(option));
                 rows_of_.lower(to + into * stride_ + option.drop, from + half * stride_, count, option.cost);
             }
         }
@@ -130,7 +142,7 @@ private:
             use_unit(options, rows_[depth], to);
             rows_[++depth] = to;
         };
-        Option one{0, V{0}, false};
+        Option one{0, V{0}, 0};
         bool any = false;
         for (auto u = group.first; u < group.first + group.size; ++u) {
             if (loads_.unit(u).quanta == 0 && loads_.unit(u).required == 0) continue;
@@ -140,7 +152,7 @@ private:
                 continue;
             }
             one.cost = static_cast<V>(one.cost + options.front().cost);
-            one.sink = one.sink || options.front().sink;
+            one.sink = std::max(one.sink, options.front().sink);
             any = true;
         }
         if (any) use(std::span(&one, 1));
@@ -187,15 +199,19 @@ private:
     }
 
     // What the choice costs in all when the rest of the slack stays in one unit.
-    std::optional<Cost> total(V value, bool sink, std::uint32_t surplus) const {
+    std::optional<Cost> total(V value, std::size_t sink, std::uint32_t surplus) const {
         if (value >= infinite<V> || (dense_ && surplus > 0)) return std::nullopt;
         Cost cost;
         if constexpr (std::is_same_v<V, Narrow>)
             cost.units = static_cast<std::uint32_t>(value);
         else
             cost = fields_.unpack(value);
-        cost.broken += surplus > 0 && !sink ? 1 : 0;
+        cost.broken += surplus > 0 && sink == 0 ? 1 : 0;
         cost.left += surplus * loads_.quantum();
+        if (plan_.domains) {
+            cost.broken_domains = surplus > 0 && sink < 2 ? 1 : 0;
+            cost.left_in_domains = surplus;
+        }
         if (fields_.settled_last) cost.avoidance -= surplus;
         return cost;
     }
@@ -206,7 +222,7 @@ private:
         Position at{0, 0};
         for (std::size_t half = 0; half < halves_; ++half)
             for (std::uint32_t spent = 0; spent <= plan_.slack; ++spent) {
-                const bool sink = always_sink_ || half == 1;
+                const auto sink = always_sink_ ? best_sink() : half;
                 const auto cost = total(value(last, {half, spent}), sink, plan_.slack - spent);
                 if (!cost || (best && *cost >= *best)) continue;
                 best = cost;
@@ -221,7 +237,7 @@ private:
         trace(at, choice);
         if (fields_.settled_last)
             leave_out_others(surplus, choice);
-        else
+        else if (!plan_.domains)
             leave_out(surplus, sink, choice);
         for (auto& used : choice.units)
             used.second *= loads_.quantum();
@@ -263,12 +279,13 @@ private:
             };
             for (const auto& option : options_.of(u)) {
                 if (option.drop > at.spent) continue;
-                Position before{0, at.spent - option.drop};
-                // A sink leads into the last half from either; anything else stays in its half.
-                if (!(option.sink && at.half == halves_ - 1 && came_from(option, before))) {
-                    before.half = at.half;
-                    if ((option.sink && at.half != halves_ - 1) || !came_from(option, before)) continue;
-                }
+                // A sink leads into its part from those before; anything else stays in its part.
+                const auto half = half_of(option);
+                if (half > at.half) continue;
+                Position before{half == at.half ? 0 : at.half, at.spent - option.drop};
+                while (before.half < at.half && !came_from(option, before))
+                    ++before.half;
+                if (!came_from(option, before)) continue;
                 if (option.drop < load.quanta) choice.units.emplace_back(u, load.quanta - option.drop);
                 at = before;
                 break;
@@ -319,11 +336,14 @@ private:
 };
 
 // Do all groups hold the same? Then exchanging them gains nothing.
-bool alike(const Loads& loads, const std::vector<Group>& groups) {
+bool alike(const Loads& loads, const std::vector<Group>& groups, bool domains) {
     const auto key = [&](const Group& g) {
-        std::vector<std::uint64_t> units;
+        std::vector<std::vector<std::uint32_t>> units;
         for (auto u = g.first; u < g.first + g.size; ++u)
-            units.push_back(loads.unit(u).quanta * 2 + (loads.unit(u).whole ? 1U : 0U));
+            if (domains)
+                units.push_back(look_of_parts(loads, u));
+            else
+                units.push_back({loads.unit(u).quanta * 2 + (loads.unit(u).whole ? 1U : 0U)});
         std::sort(units.begin(), units.end());
         return units;
     };
@@ -333,7 +353,7 @@ bool alike(const Loads& loads, const std::vector<Group>& groups) {
 }
 
 bool reached(const Cost& cost, const Goal& goal) {
-    return cost.units <= goal.units.units && cost.avoidance == 0 && cost.broken == 0 &&
+    return cost.units <= goal.units.units && cost.domains == 0 && cost.avoidance == 0 && cost.broken == 0 &&
            cost.left <= goal.left;
 }
 
@@ -347,10 +367,13 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const G
         if (swaps < std::min(groups, of.swaps())) budget.cut();
         return DynamicProgram<V>(loads, fields, of, single, swaps, budget).solve();
     };
-    const auto all = std::is_same_v<V, Narrow> && alike(loads, plan.groups) ? 0 : plan.swaps();
+    const auto all = (std::is_same_v<V, Narrow> || plan.domains) && alike(loads, plan.groups, plan.domains)
+                         ? 0
+                         : plan.swaps();
     if (single || all == 0 || loads.required() != 0) return exchanging(all, plan);
     if (!goal.hard && DynamicProgram<V>::bytes(plan, all) < few_bytes) {
-        if (all >= few_swaps && fields.avoidance == fields.units) { // nothing has to be avoided
+        if (all >= few_swaps &&
+            fields.avoidance == fields.units) { // neither domains nor anything to be avoided
             auto one = exchanging(1, plan);
             if (!one || reached(one->cost, goal)) return one;
         }
@@ -382,7 +405,7 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const G
 
 std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, const Goal& goal,
                             Budget& budget) {
-    if (loads.simple() && loads.units().size() <= most_units_narrow)
+    if (loads.simple() && !plan.domains && loads.units().size() <= most_units_narrow)
         return solve_in<Narrow>(loads, {}, plan, single, goal, budget);
     const Fields fields(loads, plan);
     if (fields.bits <= 30) return solve_in<std::int32_t>(loads, fields, plan, single, goal, budget);

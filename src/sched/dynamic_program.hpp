@@ -18,15 +18,20 @@ namespace sched {
 struct Cost {
     std::uint32_t groups = 0;
     std::uint32_t units = 0;
-    std::uint64_t avoidance = 0; // thousandths
+    std::uint32_t domains = 0;        // 0 but of GroupPlan::domains
+    std::uint64_t avoidance = 0;      // thousandths
+    std::uint32_t broken_domains = 0; // likewise, as is left_in_domains
     std::uint32_t broken = 0;
+    std::uint32_t left_in_domains = 0;
     std::uint32_t left = 0;
     auto operator<=>(const Cost&) const = default;
 };
 
 struct Choice {
     Cost cost;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> units; // unit and how many hosts of it, ascending
+    // Unit and how many hosts of it, ascending; of GroupPlan::domains all hosts of the domains used, also
+    // those that are left over.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> units;
 };
 
 struct Group {
@@ -44,11 +49,13 @@ struct GroupPlan {
     std::uint32_t slack = 0;
     std::uint32_t pivot = 0;        // quanta of the smallest group taken that is not required
     std::vector<std::uint8_t> kept; // by unit: no choice takes its group without it; empty: none is known
+    bool domains = false;           // units are used domain by domain (Limits::domains)
 
     std::size_t swaps() const { return cheapest.size() - 1; } // most groups that can be exchanged
 };
 
-// What no choice of a plan undercuts, as far as the caller knows; avoidance and broken units count as 0.
+// What no choice of a plan undercuts, as far as the caller knows; domains, avoidance and broken units count
+// as 0.
 struct Goal {
     UnitBound units;
     std::uint32_t left = 0;

@@ -252,6 +252,16 @@ void Loads::take(std::uint32_t unit, std::uint32_t count, std::uint32_t idle,
 }
 
 void Loads::take(const Share& share, std::vector<std::uint32_t>& hosts) const {
+    if (const auto& load = units_[index_.unit_of[index_.order[share.first]]];
+        load.impaired == 0 && load.required == 0 && !request_.shared) { // the first ones
+        auto count = share.hosts;
+        for (auto i = share.first; count > 0; ++i)
+            if (const auto h = index_.order[i]; candidate(h)) {
+                hosts.push_back(h);
+                --count;
+            }
+        return;
+    }
     std::vector<std::uint32_t> all;
     for (auto i = share.first; i < share.first + share.size; ++i)
         if (const auto h = index_.order[i]; candidate(h)) all.push_back(h);

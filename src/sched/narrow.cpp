@@ -9,6 +9,8 @@
 // is free of it beside. Prices of hosts are in the unit of that term, or a 16th of it.
 #include "sched/narrow.hpp"
 
+#include "sched/nested_parts.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -19,15 +21,17 @@ namespace sched {
 namespace {
 
 // Units: by how many hosts choices of the fewest units fall short.
-enum class Term { units, avoidance, left };
+enum class Term { units, domains, avoidance, left };
 
 Term term_of(const Cost& cost) {
+    if (cost.domains > 0) return Term::domains;
     return cost.avoidance > 0 ? Term::avoidance : Term::left;
 }
 
 // What a choice cheaper than a known one costs at most, in its term.
 std::int64_t most_below(const Cost& known) {
-    const auto last = known.broken == 0 && known.left == 0 ? 1 : 0;
+    const auto last = known.broken_domains == 0 && known.broken == 0 && known.left == 0 ? 1 : 0;
+    if (known.domains > 0) return std::int64_t{known.domains} - last;
     return known.avoidance > 0 ? static_cast<std::int64_t>(known.avoidance) - last
                                : std::int64_t{known.left} - 1;
 }
@@ -81,6 +85,7 @@ private:
     };
 
     static std::int64_t scale_of(const Loads& loads, Term term) {
+        if (term == Term::domains) return 256;
         return term == Term::left || (term == Term::avoidance && only_moves(loads)) ? 16 : 1;
     }
 
@@ -90,6 +95,7 @@ private:
     void add_unit(const Loads& loads, std::uint32_t u) {
         const auto& load = loads.unit(u);
         if (load.quanta == 0) return;
+        if (term_ == Term::domains) return add_domains(loads, u);
         Unit unit{u, load.candidates, 0, avoided_.size(), avoided_.size()};
         if (load.impaired != 0 && term_ != Term::units) {
             const auto values = loads.optional_avoidances(u);
@@ -108,9 +114,23 @@ private:
         units_.push_back(unit);
     }
 
+    // Each domain costs one; the largest comes with the unit.
+    void add_domains(const Loads& loads, std::uint32_t u) {
+        Unit unit{u, 0, scale_, avoided_.size(), avoided_.size()};
+        for (const auto& part : unit_parts(loads, u)) {
+            const std::int64_t size = part.candidates;
+            if (size == 0) continue;
+            if (unit.sound > 0) avoided_.push_back({scale_, std::min(size, unit.sound)});
+            unit.sound = std::max(unit.sound, size);
+        }
+        unit.end = avoided_.size();
+        units_.push_back(unit);
+    }
+
     // Where the bound is highest a host is hardly ever dearer.
     std::int64_t highest_price() const {
         if (term_ == Term::units) return 1;
+        if (term_ == Term::domains) return scale_;
         return scale_ > 1 ? 8 * scale_ : 2 * most_avoided_;
     }
 
@@ -254,7 +274,8 @@ std::size_t Narrowing::to_fewest_units() {
 
 std::size_t Narrowing::below(const Cost& known) {
     // Between avoidance and what is left over stand broken units, which are not bounded.
-    if (plan_.taken >= plan_.groups.size() || (known.avoidance == 0 && known.broken > 0))
+    if (plan_.taken >= plan_.groups.size() ||
+        (known.domains == 0 && known.avoidance == 0 && known.broken > 0))
         return plan_.swaps();
     if (!relaxation_ || relaxation_->term() != term_of(known)) {
         budget_.spend(loads_.units().size() * 40);

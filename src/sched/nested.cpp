@@ -1,12 +1,15 @@
 #include "sched/nested.hpp"
 
+#include "sched/choose.hpp"
 #include "sched/few_idle.hpp"
 #include "sched/nested_deal.hpp"
 #include "sched/nested_program.hpp"
+#include "sched/segments.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -79,7 +82,7 @@ Found to_found(const Loads& loads, Tier tier, const NestedParts& parts,
 class Search {
 public:
     Search(const Loads& loads, Tier tier, Budget& budget,
-           const std::function<std::optional<Found>()>& ordinary)
+           const std::function<std::optional<Found>(bool)>& ordinary)
         : loads_(loads), index_(loads.index()), tier_(tier), budget_(budget), ordinary_(ordinary),
           spares_(spares_of(loads)), ranks_(loads.request().nodes - spares_),
           program_(loads, ranks_, spares_) {}
@@ -91,9 +94,12 @@ public:
                            (loads_.required() == 0 || !loads_.steps().any());
         std::optional<Found> usual;
         const auto cuts = budget_.cuts();
+        const bool counting = plain && loads_.steps() == Steps{} && domains_count(loads_);
         if (plain) {
-            usual = ordinary_();
+            usual = ordinary_(counting);
             if (!usual) return usual;
+            if (counting && budget_.cuts() == cuts)
+                if (auto found = distribute(*usual)) return found;
             if (auto refined = refine(*usual)) {
                 if (budget_.cuts() == cuts && proven(*refined, *usual)) return refined;
                 usual = std::move(refined);
@@ -210,6 +216,73 @@ private:
         return domains + static_cast<std::uint32_t>(std::min<std::uint64_t>(rest, alone));
     }
 
+    // What is used of a unit: domains that hold so many hosts, as few as can be, of these some that are best
+    // to leave hosts over in (DynamicProgram::Option::sink).
+    std::vector<NestedPart> domains_of(std::uint32_t unit, std::uint32_t hosts) const {
+        std::vector<NestedPart> parts;
+        for (const auto& part : unit_parts(loads_, unit))
+            if (part.candidates > 0) parts.push_back(part);
+        if (hosts == loads_.unit(unit).candidates) return parts;
+        std::vector<NestedPart> best;
+        const auto order = [](const std::vector<NestedPart>& in) {
+            return std::pair(
+                in.size(), std::all_of(in.begin(), in.end(), [](const auto& part) { return part.whole(); }));
+        };
+        for (std::uint32_t set = 1; set < 1U << parts.size(); ++set) {
+            std::vector<NestedPart> in;
+            std::uint32_t held = 0;
+            for (std::size_t i = 0; i < parts.size(); ++i)
+                if ((set >> i & 1) != 0) {
+                    in.push_back(parts[i]);
+                    held += parts[i].candidates;
+                }
+            if (held == hosts && (best.empty() || order(in) < order(best))) best = std::move(in);
+        }
+        return best;
+    }
+
+    // The domains that were chosen, and in one of them what is left over. nullopt: it is not as was reckoned.
+    std::optional<Found> distribute(const Found& chosen) const {
+        struct Used {
+            NestedPart part;
+            std::uint32_t hosts = 0, unit = 0;
+            bool spared = false; // the unit is whole so far
+        };
+        std::vector<Used> all;
+        std::uint32_t over = 0;
+        for (const auto& [unit, hosts] : chosen.taken) {
+            over += hosts;
+            for (const auto& part : domains_of(unit, hosts))
+                all.push_back({part, part.candidates, unit,
+                               loads_.unit(unit).whole && hosts == loads_.unit(unit).candidates});
+        }
+        over -= ranks_;
+        const auto sink = std::min_element(all.begin(), all.end(), [](const Used& a, const Used& b) {
+            const auto order = [](const Used& used) {
+                return std::tuple(used.part.whole(), used.spared, -std::int64_t{used.hosts});
+            };
+            return order(a) < order(b);
+        });
+        if (sink == all.end() || sink->hosts <= over) return std::nullopt;
+        sink->hosts -= over;
+        NestedCost cost;
+        std::vector<Share> shares;
+        for (const auto& used : all) {
+            shares.push_back({used.part.first, used.part.size, used.hosts, 0});
+            cost = cost + part_cost(index_, used.part, used.hosts);
+        }
+        auto found = to_found(loads_, tier_, cost, std::move(shares));
+        for (const auto& [unit, hosts] : found.taken) {
+            const auto left = loads_.unit(unit).free - hosts;
+            found.left += left;
+            found.broken += loads_.unit(unit).whole && left > 0 ? 1 : 0;
+        }
+        const auto terms = [](const Found& f) {
+            return std::tuple(f.pods, f.units, f.domains, behind_rails(f));
+        };
+        return terms(found) == terms(chosen) ? std::optional(std::move(found)) : std::nullopt;
+    }
+
     // The best distribution over the units that the ordinary search chose.
     std::optional<Found> refine(const Found& usual) {
         std::vector<std::uint32_t> units;
@@ -319,7 +392,7 @@ private:
         if (!allowed) return std::nullopt;
         const Loads narrowed(index_, loads_.snapshot(), loads_.request(), &*allowed, loads_.keeps());
         if (narrowed.idle_bound()) return std::nullopt;
-        auto found = search_nested(narrowed, tier_, budget_, [] { return std::optional<Found>(); });
+        auto found = search_nested(narrowed, tier_, budget_, [](bool) { return std::optional<Found>(); });
         if (!found) return found;
         for (auto& share : found->shares) {
             std::vector<std::uint32_t> hosts;
@@ -356,7 +429,7 @@ private:
     const PlacementIndex& index_;
     const Tier tier_;
     Budget& budget_;
-    const std::function<std::optional<Found>()>& ordinary_;
+    const std::function<std::optional<Found>(bool)>& ordinary_;
     const std::uint32_t spares_, ranks_;
     NestedProgram program_;
 };
@@ -364,7 +437,7 @@ private:
 } // namespace
 
 std::optional<Found> search_nested(const Loads& loads, Tier tier, Budget& budget,
-                                   const std::function<std::optional<Found>()>& ordinary) {
+                                   const std::function<std::optional<Found>(bool)>& ordinary) {
     return Search(loads, tier, budget, ordinary).run();
 }
 

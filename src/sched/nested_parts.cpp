@@ -1,5 +1,6 @@
 #include "sched/nested_parts.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace sched {
@@ -47,6 +48,21 @@ NestedParts count_parts(const Loads& loads) {
 const NestedParts& nested_parts(const Loads& loads) {
     if (!loads.parts_) loads.parts_ = std::make_shared<const NestedParts>(count_parts(loads));
     return *loads.parts_;
+}
+
+std::span<const NestedPart> unit_parts(const Loads& loads, std::uint32_t unit) {
+    const auto& parts = nested_parts(loads);
+    return std::span(parts.all).subspan(parts.first_of[unit],
+                                        parts.first_of[unit + 1] - parts.first_of[unit]);
+}
+
+std::vector<std::uint32_t> look_of_parts(const Loads& loads, std::uint32_t unit) {
+    std::vector<std::uint32_t> look;
+    for (const auto& part : unit_parts(loads, unit))
+        if (part.candidates > 0) look.push_back(part.candidates * 2 + (part.whole() ? 1 : 0));
+    std::sort(look.begin(), look.end());
+    look.push_back(loads.unit(unit).whole ? 1 : 0); // no other number is so small but of a part of no host
+    return look;
 }
 
 } // namespace sched

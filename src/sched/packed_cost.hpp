@@ -4,6 +4,7 @@
 
 #include "sched/dynamic_program.hpp"
 #include "sched/loads.hpp"
+#include "sched/nested_parts.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,8 +13,8 @@
 namespace sched::packed {
 
 // What is added up, in the smallest type that holds every sum. Narrow: the number of units, enough for simple
-// loads, eight at a time. Otherwise units, avoidance, broken and left side by side in one integer, so that
-// one comparison orders them (Fields).
+// loads, eight at a time. Otherwise units, domains, avoidance, broken and left side by side in one integer,
+// so that one comparison orders them (Fields).
 using Narrow = std::int16_t;
 __extension__ using Wide = __int128;
 
@@ -26,11 +27,17 @@ template <> constexpr Narrow infinite<Narrow> = 0x3fff;
 struct Fields {
     Fields() = default; // for Narrow, which has one term
     Fields(const Loads& loads, const GroupPlan& plan) : settled_last(settles_last(loads, plan)) {
-        std::uint64_t parts = 0, whole = 0, avoided = 0, left = 0;
+        std::uint64_t parts = 0, joined = 0, whole = 0, avoided = 0, left = 0;
         for (const auto& group : plan.groups)
             for (auto u = group.first; u < group.first + group.size; ++u) {
                 const auto& load = loads.unit(u);
                 ++parts;
+                if (plan.domains) {
+                    whole += load.whole ? 1 : 0;
+                    joined += unit_parts(loads, u).size();
+                    left += load.candidates;
+                    continue;
+                }
                 whole += load.whole ? 1 : 0;
                 avoided += loads.total_avoidance(u);
                 // Beyond what no quantum holds only impaired hosts are left out, but where some are required.
@@ -43,11 +50,12 @@ struct Fields {
             }
         broken = width(left);
         avoidance = broken + width(whole);
-        units = avoidance + width(avoided);
+        domains = avoidance + width(avoided);
+        units = domains + width(joined);
         bits = units + width(parts);
     }
     template <class V> V pack(const Cost& cost) const {
-        return static_cast<V>(static_cast<V>(cost.units) << units |
+        return static_cast<V>(static_cast<V>(cost.units) << units | static_cast<V>(cost.domains) << domains |
                               static_cast<V>(cost.avoidance) << avoidance |
                               static_cast<V>(cost.broken) << broken | static_cast<V>(cost.left));
     }
@@ -57,13 +65,14 @@ struct Fields {
         };
         Cost cost;
         cost.units = static_cast<std::uint32_t>(part(units, bits));
-        cost.avoidance = part(avoidance, units);
+        cost.domains = static_cast<std::uint32_t>(part(domains, units));
+        cost.avoidance = part(avoidance, domains);
         cost.broken = static_cast<std::uint32_t>(part(broken, avoidance));
         cost.left = static_cast<std::uint32_t>(part(0, broken));
         return cost;
     }
 
-    unsigned broken = 0, avoidance = 0, units = 0, bits = 0;
+    unsigned broken = 0, avoidance = 0, domains = 0, units = 0, bits = 0;
 
     // What is avoided is nothing but hosts that the job did not have, all at the same cost: how many of them
     // the gang has is known from the units chosen and the slack that is left. So units are used whole, and

@@ -3,6 +3,7 @@
 #include "sched/choose.hpp"
 #include "sched/nested.hpp"
 #include "sched/nested_fit.hpp"
+#include "sched/nested_parts.hpp"
 #include "sched/segmented.hpp"
 
 #include <algorithm>
@@ -12,10 +13,9 @@
 namespace sched {
 namespace {
 
-using Order = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>;
-
-Order order_of(const Found& found) {
-    return {found.pods, found.units, found.avoidance, found.broken, found.left};
+auto order_of(const Found& found) {
+    return std::tuple(found.pods, found.units, found.domains, found.avoidance, found.broken_domains,
+                      found.broken, found.left_in_domains, found.left);
 }
 
 void keep_better(std::optional<Found>& best, std::optional<Found> other) {
@@ -27,8 +27,11 @@ Found from_choice(Choice choice, Tier tier, std::uint32_t pods) {
     found.tier = tier;
     found.pods = pods;
     found.units = choice.cost.units;
+    found.domains = choice.cost.domains;
     found.avoidance = choice.cost.avoidance;
+    found.broken_domains = choice.cost.broken_domains;
     found.broken = choice.cost.broken;
+    found.left_in_domains = choice.cost.left_in_domains;
     found.left = choice.cost.left;
     found.taken = std::move(choice.units);
     return found;
@@ -102,11 +105,34 @@ std::uint32_t fewest_units(const Loads& loads, std::uint32_t p, std::vector<std:
     return units;
 }
 
+// The fewest domains of a pod that hold the gang.
+std::uint32_t fewest_domains(const Loads& loads, std::uint32_t p, std::vector<std::uint32_t>& sizes) {
+    const auto& pod = loads.index().pods[p];
+    const auto& parts = nested_parts(loads);
+    sizes.clear();
+    for (auto i = parts.first_of[pod.first]; i < parts.first_of[pod.first + pod.size]; ++i)
+        sizes.push_back(parts.all[i].candidates);
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    std::uint32_t domains = 0;
+    for (std::uint64_t held = 0; held < loads.request().nodes && domains < sizes.size(); ++domains)
+        held += sizes[domains];
+    return domains;
+}
+
 // What the units of a pod are to simple loads.
-std::vector<std::uint32_t> looks(const Loads& loads, std::uint32_t p) {
+std::vector<std::uint32_t> looks(const Loads& loads, std::uint32_t p, bool domains) {
     const auto& pod = loads.index().pods[p];
     std::vector<std::uint32_t> units;
     units.reserve(pod.size);
+    if (domains) {
+        std::vector<std::vector<std::uint32_t>> each;
+        for (auto u = pod.first; u < pod.first + pod.size; ++u)
+            each.push_back(look_of_parts(loads, u));
+        std::sort(each.begin(), each.end());
+        for (const auto& look : each)
+            units.insert(units.end(), look.begin(), look.end());
+        return units;
+    }
     for (auto u = pod.first; u < pod.first + pod.size; ++u)
         units.push_back(loads.unit(u).quanta * 2 + (loads.unit(u).whole ? 1 : 0));
     std::sort(units.begin(), units.end());
@@ -125,16 +151,17 @@ std::uint32_t least_moved(const Loads& loads, std::uint32_t p) {
 
 // A pod that holds the gang, and below what no choice of its units is.
 struct Fitting {
-    std::uint32_t pod = 0, units = 0, moved = 0;
-    auto least() const { return std::tuple(units, std::uint64_t{moved}); }
+    std::uint32_t pod = 0, units = 0, domains = 0, moved = 0;
+    auto least() const { return std::tuple(units, domains, std::uint64_t{moved}); }
 };
 
-std::vector<Fitting> fitting_pods(const Loads& loads) {
+std::vector<Fitting> fitting_pods(const Loads& loads, const Limits& limits) {
     std::vector<Fitting> fitting;
     std::vector<std::uint32_t> scratch;
     for (std::uint32_t p = 0; p < loads.index().pods.size(); ++p) {
         if (loads.pod_quanta(p) < loads.need() || loads.pod_required(p) != loads.required()) continue;
-        fitting.push_back({p, fewest_units(loads, p, scratch), least_moved(loads, p)});
+        fitting.push_back({p, fewest_units(loads, p, scratch), 0, least_moved(loads, p)});
+        if (limits.domains) fitting.back().domains = fewest_domains(loads, p, scratch);
     }
     std::stable_sort(fitting.begin(), fitting.end(),
                      [](const auto& a, const auto& b) { return a.least() < b.least(); });
@@ -142,19 +169,21 @@ std::vector<Fitting> fitting_pods(const Loads& loads) {
 }
 
 std::optional<Found> in_one_pod(const Loads& loads, const Limits& limits, Budget& budget) {
-    const auto fitting = fitting_pods(loads);
+    const auto fitting = fitting_pods(loads, limits);
     std::optional<Found> best;
     if (fitting.empty() || fitting.front().units > limits.units) return best;
     std::vector<std::vector<std::uint32_t>> tried;
     for (const auto& pod : fitting) {
-        const bool tight = best && best->broken == 0 && best->left <= limits.left;
-        if (best && std::tuple(best->units, best->avoidance + (tight ? 0 : 1)) <= pod.least()) break;
+        const bool tight =
+            best && best->broken_domains == 0 && best->broken == 0 && best->left <= limits.left;
+        if (best && std::tuple(best->units, best->domains, best->avoidance + (tight ? 0 : 1)) <= pod.least())
+            break;
         if (best && budget.left() == 0) {
             budget.cut();
             break;
         }
         if (loads.simple()) { // another that looks so holds nothing better
-            auto look = looks(loads, pod.pod);
+            auto look = looks(loads, pod.pod, limits.domains);
             if (std::find(tried.begin(), tried.end(), look) != tried.end()) continue;
             tried.push_back(std::move(look));
         }
@@ -208,7 +237,11 @@ std::optional<Found> search_tier(const Loads& loads, Tier tier, Budget& budget, 
     if (loads.candidates() < loads.request().nodes) return std::nullopt;
     if (!is_nested(loads.index(), loads.steps(), loads.request().span))
         return search_units(loads, tier, budget, limits);
-    return search_nested(loads, tier, budget, [&] { return search_units(loads, tier, budget, limits); });
+    return search_nested(loads, tier, budget, [&](bool domains) {
+        auto counting = limits;
+        counting.domains = domains;
+        return search_units(loads, tier, budget, counting);
+    });
 }
 
 } // namespace sched

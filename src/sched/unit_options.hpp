@@ -2,9 +2,11 @@
 #pragma once
 
 #include "sched/budget.hpp"
+#include "sched/nested_parts.hpp"
 #include "sched/packed_cost.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,12 +15,13 @@
 
 namespace sched::packed {
 
-// One way to use a unit: leave out `drop` of its quanta. A sink can leave out more at no cost but the
-// hosts left: it is not whole, or broken already.
+// One way to use a unit: leave out `drop` of its quanta. A sink, above 0, can leave out more at no cost
+// but the hosts left: it is not whole, or broken already. Of domains 1 breaks no unit, 2 no domain
+// either.
 template <class V> struct Option {
     std::uint32_t drop;
     V cost;
-    bool sink;
+    std::size_t sink;
 };
 
 // Of the units of the first `groups` groups of a plan, worked out when they are asked for.
@@ -52,7 +55,9 @@ private:
     void find_options(std::uint32_t u) {
         const auto& load = loads_.unit(u);
         if constexpr (std::is_same_v<V, Narrow>) {
-            options_.push_back({0, V{1}, !load.whole});
+            options_.push_back({0, V{1}, load.whole ? 0U : 1U});
+        } else if (plan_.domains) {
+            list_domains(u);
         } else {
             const auto quantum = loads_.quantum();
             const auto worst =
@@ -69,15 +74,51 @@ private:
                 for (; dropped < std::min<std::size_t>(out, worst.size()); ++dropped)
                     avoided -= worst[dropped];
                 const auto left = load.free - load.candidates + out;
-                options_.push_back({drop, pack({0, 1, avoided, load.whole && left > 0 ? 1U : 0U, left}),
-                                    !load.whole || left > 0});
+                options_.push_back({drop,
+                                    pack({0, 1, 0, avoided, 0, load.whole && left > 0 ? 1U : 0U, 0, left}),
+                                    !load.whole || left > 0 ? 1U : 0U});
             }
         }
         const bool can_go = !single_ && load.required == 0 && (plan_.kept.empty() || plan_.kept[u] == 0);
-        if (can_go && load.quanta <= plan_.slack) options_.push_back({load.quanta, V{0}, false});
+        if (can_go && load.quanta <= plan_.slack) options_.push_back({load.quanta, V{0}, 0});
     }
 
     V pack(const Cost& cost) const { return fields_.template pack<V>(cost); }
+
+    // Every set of its domains that is of use, all of them first.
+    void list_domains(std::uint32_t u) {
+        std::vector<NestedPart> parts;
+        for (const auto& part : unit_parts(loads_, u))
+            if (part.candidates > 0) parts.push_back(part);
+        const auto& load = loads_.unit(u);
+        const auto first = static_cast<std::ptrdiff_t>(options_.size());
+        for (auto set = (1U << parts.size()) - 1; set > 0; --set) {
+            auto drop = load.candidates;
+            bool whole = true;
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                if ((set >> i & 1) == 0) continue;
+                drop -= parts[i].candidates;
+                whole = whole && parts[i].whole();
+            }
+            if (drop > plan_.slack) continue;
+            const std::uint32_t broken = load.whole && drop > 0 ? 1 : 0;
+            const auto domains = static_cast<std::uint32_t>(std::popcount(set));
+            const Option<V> option{drop, pack({0, 1, domains, 0, 0, broken, 0, drop}),
+                                   !whole                    ? 2U
+                                   : !load.whole || drop > 0 ? 1U
+                                                             : 0U};
+            const auto no_worse = [](const Option<V>& a, const Option<V>& b) {
+                return a.drop == b.drop && a.cost <= b.cost && a.sink >= b.sink;
+            };
+            if (std::any_of(options_.begin() + first, options_.end(),
+                            [&](const Option<V>& other) { return no_worse(other, option); }))
+                continue;
+            options_.erase(std::remove_if(options_.begin() + first, options_.end(),
+                                          [&](const Option<V>& other) { return no_worse(option, other); }),
+                           options_.end());
+            options_.push_back(option);
+        }
+    }
 
     const Loads& loads_;
     const Fields& fields_;

@@ -203,6 +203,16 @@ Case in_use(std::mt19937_64& random) {
 
 } // namespace
 
+TEST_CASE("random fabrics all of whose hosts are in NVLink domains") {
+    INFO("RAIL_TEST_SEED=" << seed());
+    std::mt19937_64 random(seed());
+    for (int round = 0; round < test::trials(10'000); ++round) {
+        auto c = in_use(random);
+        add_domains(c.fabric, 1 + static_cast<int>(random() % 3));
+        try_one(c);
+    }
+}
+
 TEST_CASE("jobs that start again where most units are in use") {
     INFO("RAIL_TEST_SEED=" << seed());
     std::mt19937_64 random(seed());
