@@ -195,7 +195,10 @@ bool domains_count(const Loads& loads) {
 std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool single, const Limits& limits,
                              Budget& budget) {
     auto plan = plan_groups(loads, std::move(groups));
-    if (plan) plan->domains = limits.domains;
+    if (plan) {
+        plan->domains = limits.domains;
+        plan->segments = limits.segments;
+    }
     if (!plan || (!single && plan->taken > limits.pods)) return std::nullopt;
     if (plan->pivot == 0 && !single) { // the groups are given: only their units are to be chosen
         const auto taken = static_cast<std::uint32_t>(plan->taken);
@@ -210,7 +213,7 @@ std::optional<Choice> choose(const Loads& loads, std::vector<Group> groups, bool
         budget.cut();
     else
         choice = solve(loads, *plan, single, goal_of(loads, *plan, single, limits), budget);
-    if (!choice && budget.cuts() > cuts) choice = largest_units(loads, *plan);
+    if (!choice && budget.cuts() > cuts && !limits.segments) choice = largest_units(loads, *plan);
     return choice;
 }
 

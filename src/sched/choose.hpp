@@ -24,6 +24,9 @@ struct Limits {
     std::uint32_t left = 0;
     // Domains count behind units, too. For loads of which domains_count() alone.
     bool domains = false;
+    // Of a gang of Loads::segmented(), which is counted in hosts: the units chosen hold its segments, too.
+    // Nothing is found where more units are needed for these than for the hosts. For Loads::simple() alone.
+    bool segments = false;
 };
 
 // Whether choose() can count NVLink domains: every candidate is in one, and as good as another, and no unit

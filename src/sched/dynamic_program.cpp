@@ -213,18 +213,34 @@ private:
             cost.left_in_domains = surplus;
         }
         if (fields_.settled_last) cost.avoidance -= surplus;
+        if (plan_.segments) {
+            if (cost.avoidance > surplus + loads_.request().spares) return std::nullopt;
+            cost.avoidance = 0;
+        }
         return cost;
+    }
+
+    // Of any choice, whatever it holds of segments. Of more units a position has others that hold more.
+    std::uint32_t fewest_units(const V* last) const {
+        auto fewest = ~std::uint32_t{0};
+        if constexpr (!std::is_same_v<V, Narrow>)
+            for (std::size_t half = 0; half < halves_; ++half)
+                for (std::uint32_t spent = 0; spent <= plan_.slack; ++spent)
+                    if (const auto sum = value(last, {half, spent}); sum < infinite<V>)
+                        fewest = std::min(fewest, fields_.unpack(sum).units);
+        return fewest;
     }
 
     std::optional<Choice> finish() {
         const auto* last = row(groups_, 0);
         std::optional<Cost> best;
         Position at{0, 0};
+        const auto units = plan_.segments ? fewest_units(last) : ~std::uint32_t{0};
         for (std::size_t half = 0; half < halves_; ++half)
             for (std::uint32_t spent = 0; spent <= plan_.slack; ++spent) {
                 const auto sink = always_sink_ ? best_sink() : half;
                 const auto cost = total(value(last, {half, spent}), sink, plan_.slack - spent);
-                if (!cost || (best && *cost >= *best)) continue;
+                if (!cost || cost->units > units || (best && *cost >= *best)) continue;
                 best = cost;
                 at = {half, spent};
             }
@@ -367,15 +383,16 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const G
         if (swaps < std::min(groups, of.swaps())) budget.cut();
         return DynamicProgram<V>(loads, fields, of, single, swaps, budget).solve();
     };
-    const auto all = (std::is_same_v<V, Narrow> || plan.domains) && alike(loads, plan.groups, plan.domains)
+    const auto all = (std::is_same_v<V, Narrow> || plan.segments || plan.domains) &&
+                             alike(loads, plan.groups, plan.domains)
                          ? 0
                          : plan.swaps();
     if (single || all == 0 || loads.required() != 0) return exchanging(all, plan);
     if (!goal.hard && DynamicProgram<V>::bytes(plan, all) < few_bytes) {
-        if (all >= few_swaps &&
-            fields.avoidance == fields.units) { // neither domains nor anything to be avoided
+        // Neither domains nor anything to be avoided.
+        if (all >= few_swaps && (fields.avoidance == fields.units || plan.segments)) {
             auto one = exchanging(1, plan);
-            if (!one || reached(one->cost, goal)) return one;
+            if (one ? reached(one->cost, goal) : !plan.segments) return one;
         }
         return exchanging(all, plan);
     }
@@ -388,8 +405,9 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const G
     for (const std::size_t few : {std::size_t{1}, few_swaps, most}) {
         if (known && (known->cost.units <= goal.units.units || tried == most)) break;
         known = exchanging(tried = std::min(few, most), narrowing.plan());
-        if (!known || reached(known->cost, goal)) return known;
+        if (known ? reached(known->cost, goal) : !plan.segments) return known;
     }
+    if (!known) return known;
     if (known->cost.units > goal.units.units) return goal.hard ? known : exchanging(all, plan);
     for (bool better = true; tried < most;) {
         if (better) most = std::min(most, narrowing.below(known->cost));
@@ -405,7 +423,7 @@ std::optional<Choice> solve_in(const Loads& loads, const Fields& fields, const G
 
 std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, const Goal& goal,
                             Budget& budget) {
-    if (loads.simple() && !plan.domains && loads.units().size() <= most_units_narrow)
+    if (loads.simple() && !plan.domains && !plan.segments && loads.units().size() <= most_units_narrow)
         return solve_in<Narrow>(loads, {}, plan, single, goal, budget);
     const Fields fields(loads, plan);
     if (fields.bits <= 30) return solve_in<std::int32_t>(loads, fields, plan, single, goal, budget);

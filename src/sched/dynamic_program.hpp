@@ -50,6 +50,7 @@ struct GroupPlan {
     std::uint32_t pivot = 0;        // quanta of the smallest group taken that is not required
     std::vector<std::uint8_t> kept; // by unit: no choice takes its group without it; empty: none is known
     bool domains = false;           // units are used domain by domain (Limits::domains)
+    bool segments = false;          // the units chosen hold the gang's segments, too (Limits::segments)
 
     std::size_t swaps() const { return cheapest.size() - 1; } // most groups that can be exchanged
 };
@@ -67,7 +68,7 @@ inline constexpr std::size_t few_swaps = 3;
 
 // The cheapest choice of a plan, with as many exchanges as the memory for tables allows; what reaches the
 // goal ends the search. With `single`, each group is one unit. Nullopt: required hosts need more quanta than
-// the gang has, or the budget was cut.
+// the gang has, the fewest units do not hold its segments, or the budget was cut.
 std::optional<Choice> solve(const Loads& loads, const GroupPlan& plan, bool single, const Goal& goal,
                             Budget& budget);
 

@@ -39,7 +39,8 @@ struct Fields {
                     continue;
                 }
                 whole += load.whole ? 1 : 0;
-                avoided += loads.total_avoidance(u);
+                avoided +=
+                    plan.segments ? load.candidates % loads.request().segment : loads.total_avoidance(u);
                 // Beyond what no quantum holds only impaired hosts are left out, but where some are required.
                 const auto quantum = loads.quantum();
                 const auto dropped = loads.required() != 0 ? load.candidates

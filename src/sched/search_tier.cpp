@@ -227,8 +227,11 @@ std::optional<Found> search_pods(const Loads& loads, Tier tier, Budget& budget, 
 std::optional<Found> search_units(const Loads& loads, Tier tier, Budget& budget, const Limits& limits) {
     if (tier == one_unit && !loads.idle_bound()) return in_one_unit(loads);
     if (!loads.idle_bound() && !loads.segmented()) return search_pods(loads, tier, budget, limits);
-    return search_segmented(loads, tier, budget,
-                            [&](Budget& some) { return search_pods(loads, tier, some, limits); });
+    return search_segmented(loads, tier, budget, [&](Budget& some) {
+        auto counting = limits;
+        counting.segments = loads.segmented() && loads.simple();
+        return search_pods(loads, tier, some, counting);
+    });
 }
 
 } // namespace

@@ -67,7 +67,10 @@ private:
             auto most = fields_.settled_last ? 0 : std::min(load.quanta - least, plan_.slack);
             if (loads_.required() == 0)
                 most = std::min(most, (static_cast<std::uint32_t>(worst.size()) + quantum - 1) / quantum);
-            auto avoided = loads_.total_avoidance(u);
+            // What no segment holds, where these count: the more of it, the fewer segments so many hosts
+            // have.
+            auto avoided =
+                plan_.segments ? load.candidates % loads_.request().segment : loads_.total_avoidance(u);
             std::size_t dropped = 0; // hosts, worst first
             for (std::uint32_t drop = 0; drop <= most; ++drop) {
                 const auto out = load.candidates - (load.quanta - drop) * quantum;
