@@ -3,6 +3,7 @@
 #include "restart/core/learn/learn.hpp"
 #include "restart/core/learn/lemon.hpp"
 #include "restart/core/names.hpp"
+#include "restart/core/repair/rungs.hpp"
 
 #include <algorithm>
 
@@ -56,8 +57,8 @@ std::optional<ReturnStatus> repair_of(const State& state, const DriverStatus& st
     view.fault = to_string(repair.fault);
     view.stage = to_string(repair.stage);
     view.rung = to_string(repair.healed ? Rung::wait : present_rung(status.policy, repair));
-    for (const auto rung : policy.ladder(repair.fault))
-        view.ladder.emplace_back(to_string(rung));
+    for (const auto rung : rungs_here(state, policy, repair.fault))
+        view.ladder.emplace_back(rung);
     view.next = to_string(next_rung(state, status.policy, host));
     view.attempts = attempts_of(host, status.policy, status.now);
     view.most_attempts = policy.attempts;

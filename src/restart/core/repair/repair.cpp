@@ -437,7 +437,7 @@ void begin_repairs(StepContext& ctx) {
         auto& incident = open_incident(
             ctx, IncidentKind::repair, Phase::watching, name,
             fmt::format("repair of {} ({}: {})", name, to_string(fault),
-                        fmt::join(ctx.policy.repair.ladders.at(std::string(to_string(fault))), ", ")),
+                        fmt::join(rungs_here(ctx.state, ctx.policy.repair, fault), ", ")),
             ctx.now);
         auto& repair = host.repair.emplace();
         repair.incident = incident.number;

@@ -34,6 +34,15 @@ bool may_live(const State& state, const HostState& host) {
                          [](const auto& entry) { return lost_by_rm_alone(entry.second); }) > 1;
 }
 
+// Why nothing here can climb this rung, whatever the host; a phrase. Empty: something can.
+std::string why_never(const State& state, const RepairPolicy& policy, Rung rung) {
+    if (rung == Rung::gpu_reset && !policy.resets_gpus) return "[repair] gpu_reset_program is not set";
+    if (rung == Rung::power_cycle && !policy.cycles_power) return "[repair] power_cycle_program is not set";
+    if (rung == Rung::reboot && (!state.rm_config || !state.rm_config->reboots))
+        return "the resource manager has no program to reboot hosts";
+    return {};
+}
+
 } // namespace
 
 std::string why_not_now(const State& state, std::string_view name, const HostState& host) {
@@ -60,18 +69,15 @@ std::string why_left_alone(const State& state, std::string_view name) {
 }
 
 std::string why_passed_over(const State& state, const HostState& host, const Policy& policy, Rung rung) {
+    if (auto never = why_never(state, policy.repair, rung); !never.empty()) return never;
     switch (rung) {
     case Rung::gpu_reset:
-        if (!policy.repair.resets_gpus) return "[repair] gpu_reset_program is not set";
         if (host.lost) return "its agent does not report";
         break;
     case Rung::reboot:
-        if (!state.rm_config || !state.rm_config->reboots)
-            return "the resource manager has no program to reboot hosts";
         if (host.lost || !host.node || host.node->not_responding) return "nothing on it takes a request";
         break;
     case Rung::power_cycle:
-        if (!policy.repair.cycles_power) return "[repair] power_cycle_program is not set";
         if (may_live(state, host)) return "it may live behind a network that failed";
         break;
     case Rung::nothing:
@@ -80,6 +86,14 @@ std::string why_passed_over(const State& state, const HostState& host, const Pol
     case Rung::check: break;
     }
     return {};
+}
+
+std::vector<std::string_view> rungs_here(const State& state, const RepairPolicy& policy, FaultClass fault) {
+    std::vector<std::string_view> rungs;
+    for (const auto rung : policy.ladder(fault))
+        if (why_never(state, policy, rung).empty()) rungs.push_back(to_string(rung));
+    if (rungs.empty()) rungs.push_back(to_string(Rung::hands));
+    return rungs;
 }
 
 bool is_clean(const State& state, std::string_view name, const HostState& host, const Policy& policy,

@@ -25,6 +25,10 @@ std::optional<std::vector<base::JobId>> jobs_that_let_go(const State& state, std
 // Why this rung is passed over: it is not configured, or the host may live; a phrase. Empty: it is not.
 std::string why_passed_over(const State& state, const HostState& host, const Policy& policy, Rung rung);
 
+// The rungs of its ladder that can be climbed here, in their order: what no program is set for, of the site
+// or of the resource manager, is left out. Never empty: an operator is left.
+std::vector<std::string_view> rungs_here(const State& state, const RepairPolicy& policy, FaultClass fault);
+
 // Whether its agent reports, it answers the resource manager, and no fault holds.
 bool is_clean(const State& state, std::string_view name, const HostState& host, const Policy& policy,
               base::Time now);

@@ -309,6 +309,7 @@ TEST_CASE("a rung that is not configured is passed over, and that is noted") {
     CHECK(times_noted(world, "reboot is passed over: the resource manager has no program to reboot hosts") ==
           1);
     CHECK(times_noted(world, "power_cycle is passed over: [repair] power_cycle_program is not set") == 1);
+    CHECK(world.noted("repair of n002 (gpu_gone: hands)"));
     CHECK(stage(world, "n002") == RepairStage::hands);
 }
 
