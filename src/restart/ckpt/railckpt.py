@@ -21,9 +21,9 @@ a job, except when this incarnation of it is fenced off.
 In a parallel program one process holds the handle, and all take part: open_group() takes a function that gathers a
 value of each process in all of them, as mpi4py's comm.allgather does.
 
-This one file is all: copy it where it is wanted, as into a container. It needs Python 3.8 and librailckpt.so.0, which
-it finds by the linker's ways (LD_LIBRARY_PATH, ldconfig) or in the installation that it belongs to. A handle does not
-survive fork(2) in the child, where its methods raise UsageError and its end leaves the parent's checkpoint alone.
+This one file is all: copy it, as into a container. It needs Python 3.8 and librailckpt.so.0, which it finds by the
+linker's ways (LD_LIBRARY_PATH, ldconfig), or in the wheel or installation that it belongs to. A handle does not survive
+fork(2) in the child, where its methods raise UsageError and its end leaves the parent's checkpoint alone.
 """
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ __all__ = ["BusyError", "Checkpoint", "CorruptError", "Error", "FencedError", "G
            "open_group"]
 
 log = logging.getLogger("railckpt")
-
 RETRY_PAUSE_S = 5.0  # as librailckpt's own after a commit that failed
 MAX_STEP = 999_999_999_999
 
@@ -140,9 +139,10 @@ class _Info(ctypes.Structure):
 
 
 def _places() -> Iterator[str]:
-    """Where the library may be: the linker's places, then lib folders of PREFIX when this is PREFIX/lib/.../railckpt.py."""
-    yield "librailckpt.so.0"
-    for above in pathlib.Path(__file__).resolve().parents:
+    """Where it may be: the linker's places, a wheel's own, lib folders of PREFIX when this is PREFIX/lib/.../railckpt.py."""
+    here = pathlib.Path(__file__).resolve()
+    yield from ("librailckpt.so.0", str(here.parent / "railckpt.libs" / "librailckpt.so.0"))
+    for above in here.parents:
         if above.name in ("lib", "lib64"):
             for name in (above.name, "lib64", "lib", f"lib/{sysconfig.get_config_var('MULTIARCH') or '.'}"):
                 yield str(above.parent / name / "librailckpt.so.0")
@@ -181,7 +181,7 @@ def _lib() -> ctypes.CDLL:
             continue
         _library = lib
         return lib
-    raise LibraryError(f"{first}: install librailckpt (package librailckpt0), or name its folder in LD_LIBRARY_PATH")
+    raise LibraryError(f"{first}: install librailckpt (package librailckpt0, or railckpt's wheel), or name its folder in LD_LIBRARY_PATH")
 
 
 def _text(raw: Optional[bytes]) -> str:
