@@ -20,6 +20,7 @@ libry_base_la_SOURCES = \
 	%D%/job_folder.cpp %D%/job_folder.hpp \
 	%D%/job_id.cpp %D%/job_id.hpp \
 	%D%/json.cpp %D%/json.hpp \
+	%D%/json_time.cpp %D%/json_time.hpp \
 	%D%/keys.cpp %D%/keys.hpp \
 	%D%/knock.cpp %D%/knock.hpp \
 	%D%/log.cpp %D%/log.hpp \

@@ -15,7 +15,7 @@ json::array names(const topo::Fabric& fabric, const std::vector<std::uint32_t>& 
 }
 
 json::value time_or_null(const std::optional<base::Time>& time) {
-    return time ? json::value(base::to_seconds(*time)) : json::value(nullptr);
+    return time ? json::value(base::iso_time(*time)) : json::value(nullptr);
 }
 
 // Counts stay whole numbers.
@@ -87,7 +87,7 @@ json::object to_json(const topo::Fabric& fabric, const Outlook& outlook, base::T
     return {{"kind", "pending"},
             {"verdict", to_string(outlook.kind)},
             {"sentence", outlook.sentence},
-            {"now", base::to_seconds(now)},
+            {"now", base::iso_time(now)},
             {"fits_at", time_or_null(outlook.at)},
             {"job", outlook.job ? base::to_json(outlook.job) : json::value(nullptr)},
             {"nodes_then", names(fabric, outlook.hosts)},

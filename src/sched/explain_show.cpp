@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/fields.hpp"
 #include "base/hostlist.hpp"
+#include "base/json_time.hpp"
 #include "base/table.hpp"
 #include "base/units.hpp"
 
@@ -42,7 +43,8 @@ std::string placed(Fields& fields, const Reader& from) {
 }
 
 // "in 40 min", "now": to the second below two minutes, else to the minute.
-std::string from_now(double seconds) {
+std::string from_now(base::Duration left) {
+    const auto seconds = base::to_seconds(left);
     if (seconds < 1) return "now";
     if (seconds < 120) return fmt::format("in {:.0f} s", seconds);
     auto text = base::human_duration(base::duration_from_seconds(std::round(seconds / 60) * 60));
@@ -96,20 +98,20 @@ std::string parts_table(Fields& fields, const Reader& from) {
 }
 
 std::string pending(Fields& fields, const Reader& from) {
-    const auto now = fields.number(from, "now");
-    const auto when = [&](double seconds) {
-        return fmt::format("{} ({})",
-                           base::moment(base::time_from_seconds(seconds), base::time_from_seconds(now)),
-                           from_now(seconds - now));
+    const auto time = [&](std::string_view key) {
+        return fields.keep(base::read_time(from, key), base::Time{});
+    };
+    const auto now = time("now");
+    const auto when = [&](base::Time then) {
+        return fmt::format("{} ({})", base::moment(then, now), from_now(then - now));
     };
     std::string out;
-    if (from.has("wish_ends"))
-        out += fmt::format("the wish ends at {}\n", when(fields.number(from, "wish_ends")));
+    if (from.has("wish_ends")) out += fmt::format("the wish ends at {}\n", when(time("wish_ends")));
     if (from.has("fits_at")) {
-        const auto seconds = fields.number(from, "fits_at");
+        const auto fits = time("fits_at");
         const auto nodes = base::fold_sorted(fields.texts(from, "nodes_then"));
-        out += seconds <= now ? fmt::format("fits now on {}\n", nodes)
-                              : fmt::format("fits at {} on {}\n", when(seconds), nodes);
+        out += fits <= now ? fmt::format("fits now on {}\n", nodes)
+                           : fmt::format("fits at {} on {}\n", when(fits), nodes);
     }
     return out + parts_table(fields, from);
 }

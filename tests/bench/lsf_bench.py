@@ -19,7 +19,6 @@ first a sixth. RAIL_BENCH_RUNS and RAIL_BENCH_BUILD set the defaults of --runs a
 """
 
 import argparse
-import json
 import os
 import random
 import statistics
@@ -35,6 +34,7 @@ from railcluster.cluster import Cluster, Options  # noqa: E402
 from railcluster.lsf import bsub  # noqa: E402
 from railcluster.process import leave_on_sigterm, wait_for  # noqa: E402
 from railcluster.testing import Skip  # noqa: E402
+from railcluster.told import history  # noqa: E402
 
 HOSTS = 4
 POLL = 1.0      # s: restartd's poll_interval, its default
@@ -51,10 +51,6 @@ CASES = {"submit": (("plan", "moved", "RUN"), 1, 2 * POLL + DISPATCH, "no placem
 
 def submit(cluster):
     return bsub(cluster, HOSTS, "sleep", "3600", env={"RAIL_RESTART": "auto", "RAIL_SPAN": "unit"})
-
-
-def history(cluster):
-    return json.loads(cluster.out("railctl", "history", "--json"))
 
 
 def shown(job, state, without=""):

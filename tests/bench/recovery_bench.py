@@ -29,7 +29,6 @@ faults with 20 runs take about two hours; --runs 3 --faults power-off,gpu-lost a
 """
 
 import argparse
-import json
 import math
 import os
 import random
@@ -47,6 +46,7 @@ from railcluster.agents import LINK_GBPS, gen_sysfs  # noqa: E402
 from railcluster.cluster import Cluster, Options  # noqa: E402
 from railcluster.jobs import AGAIN, START, Job, heat2d  # noqa: E402
 from railcluster.process import leave_on_sigterm, wait_for  # noqa: E402
+from railcluster.told import history  # noqa: E402
 
 NODES = 6
 STAGES = ("detect", "decide", "drain", "requeue", "first")
@@ -216,10 +216,6 @@ def submit(cluster, inside=False):
     job.wait_checkpoint(60)
     job.wait_state("RUNNING", 30)
     return job, job.ranks()
-
-
-def history(cluster):
-    return json.loads(cluster.out("railctl", "history", "--json"))
 
 
 def detected(told, since, fault):

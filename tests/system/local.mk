@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	%D%/railcluster/speed.py \
 	%D%/railcluster/story.py \
 	%D%/railcluster/testing.py \
+	%D%/railcluster/told.py \
 	%D%/railcluster/userland.py \
 	%D%/railcluster/workers.py \
 	%D%/newer_slurm.py \

@@ -55,7 +55,7 @@ def test_a_host_that_only_the_head_cannot_reach_lives(cluster):
         # Now slurmctld's ping fails, too; peers look again.
         wait_for(lambda: of_host(cluster, victim)["not_responding"], 120, "slurmctld to miss it", logs(cluster), every=0.3)
         missed = json.loads(cluster.out("railctl", "status", "--json"))["time"]
-        again = lambda: [peer for peer in of_host(cluster, victim)["peers"] if peer.get("at", 0) > missed]  # noqa: E731
+        again = lambda: [peer for peer in of_host(cluster, victim)["peers"] if (peer.get("at") or "") > missed]  # noqa: E731
         wait_for(lambda: len(again()) >= 3, 60, "peers to look again", logs(cluster), every=0.3)
         equal({peer["saw"] for peer in again()}, {"answers"}, "what they see")
         check(victim not in [peer["host"] for peer in again()], "it looks at itself")

@@ -101,11 +101,15 @@ int fail(const base::Cli& cli, const base::Error& error) {
     return fits_not ? status : static_cast<int>(base::exit_usage);
 }
 
+std::string moment(double seconds) {
+    return base::iso_time(base::time_from_seconds(seconds));
+}
+
 boost::json::object to_json(const Published& published) {
     const auto& manifest = published.manifest;
     return {{"path", published.path.string()}, {"step", manifest.id.step},
             {"epoch", manifest.id.epoch},      {"job", base::to_json(manifest.job.job)},
-            {"time", manifest.time_s},         {"cost_s", manifest.cost_s},
+            {"time", moment(manifest.time_s)}, {"cost_s", manifest.cost_s},
             {"files", manifest.files.size()},  {"bytes", manifest.bytes()}};
 }
 
@@ -116,7 +120,7 @@ boost::json::object to_json(const Verdict& verdict) {
                                {"interval_from", to_string(verdict.interval.source)},
                                {"left_s", verdict.left.count()}};
     object["save_by"] =
-        verdict.agent.save_by_s ? boost::json::value(*verdict.agent.save_by_s) : boost::json::value();
+        verdict.agent.save_by_s ? boost::json::value(moment(*verdict.agent.save_by_s)) : boost::json::value();
     object["incident"] =
         verdict.agent.incident.empty() ? boost::json::value() : boost::json::value(verdict.agent.incident);
     return object;

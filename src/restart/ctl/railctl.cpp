@@ -8,6 +8,7 @@
 #include "restart/ctl/doctor/gather.hpp"
 #include "restart/ctl/doctor/show.hpp"
 #include "restart/ctl/enable/command.hpp"
+#include "restart/ctl/moments.hpp"
 #include "restart/ctl/restartd_connection.hpp"
 #include "restart/ctl/show.hpp"
 #include "restart/ctl/show_checks.hpp"
@@ -16,6 +17,7 @@
 #include "restart/wire/checks.hpp"
 #include "restart/wire/http.hpp"
 #include "restart/wire/operator.hpp"
+#include "restart/wire/text_times.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -136,14 +138,24 @@ template <class Answer> Expected<Answer> read(const Expected<std::string>& answe
     return read;
 }
 
-// Prints the answer: as it is with --json, else by `show`.
+// The answer as JSON, with moments as text.
+template <class Answer> Expected<std::string> dated(const std::string& answer) {
+    const auto held = read<Answer>(answer);
+    if (!held) return held.error();
+    const codec::TextTimes text;
+    auto printed = with_moments(answer, held->to_json());
+    if (!printed) return std::move(printed).error().within("restartd's answer");
+    return printed;
+}
+
+// Prints the answer: as JSON, or by `show`.
 template <class Answer, class Show>
 Expected<int> print(const Options& options, const Expected<std::string>& answer, Show show) {
     if (!answer) return answer.error();
     if (options.json) {
-        const auto document = base::parse_json(*answer);
-        if (!document) return Error(document.error()).within("restartd's answer");
-        std::cout << base::to_pretty(*document);
+        const auto document = dated<Answer>(*answer);
+        if (!document) return document.error();
+        std::cout << *document;
         return base::exit_done;
     }
     const auto held = read<Answer>(answer);
@@ -358,9 +370,9 @@ Expected<int> signals(RestartdConnection& restartd, const Options& options) {
     answer->signals = *std::move(fitting);
     if (!why.empty()) fmt::print(stderr, "railctl: {}; what follows is old\n", why);
     if (options.json) {
-        const auto document = base::parse_json(answer->to_json());
+        const auto document = dated<SignalsAnswer>(answer->to_json());
         if (!document) return document.error();
-        std::cout << base::to_pretty(*document);
+        std::cout << *document;
     } else {
         const bool narrowed = !options.signals.component.empty() || !options.signals.rule.empty();
         std::cout << (options.all || narrowed ? show(*answer) : show_notable(*answer));

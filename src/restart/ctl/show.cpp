@@ -1,6 +1,7 @@
 #include "restart/ctl/show.hpp"
 
 #include "base/hostlist.hpp"
+#include "base/json_time.hpp"
 #include "base/table.hpp"
 #include "restart/ctl/show_links.hpp"
 #include "restart/ctl/show_rates.hpp"
@@ -177,9 +178,9 @@ Expected<std::string> placement_details(const base::Reader& placement, Time now)
     if (!out) return out;
     const auto verdict = placement.text("verdict"); // of what fits now the sentence names it
     if (placement.has("expected_start") && (!verdict || *verdict != "fits")) {
-        const auto start = placement.number("expected_start");
+        const auto start = base::read_time(placement, "expected_start");
         if (!start) return start.error();
-        *out += fmt::format("it is expected to start at {}\n", when(base::time_from_seconds(*start), now));
+        *out += fmt::format("it is expected to start at {}\n", when(*start, now));
     }
     if (!placement.has("notes")) return out;
     const auto list = placement.at("notes");

@@ -226,9 +226,8 @@ boost::json::object placement_json(const Situation& situation, const sched::Plac
         const auto forecast = sched::outlook(placing.fabric, placing.placer, snapshot, request, told);
         if (!forecast) return placement_unknown(forecast.error().text);
         out = sched::to_json(placing.fabric, *forecast, told.now);
-        out["expected_start"] = told.expected_start
-                                    ? boost::json::value(base::to_seconds(*told.expected_start))
-                                    : boost::json::value(nullptr);
+        out["expected_start"] = told.expected_start ? boost::json::value(base::iso_time(*told.expected_start))
+                                                    : boost::json::value(nullptr);
     }
     boost::json::array sentences;
     for (const auto& note : notes)

@@ -1,5 +1,8 @@
 #include "restart/wire/codec.hpp"
 
+#include "base/time_text.hpp"
+#include "restart/wire/text_times.hpp"
+
 namespace restart::codec {
 namespace {
 
@@ -46,7 +49,8 @@ boost::json::value Writer::value(const std::optional<base::JobId>& job) {
 }
 
 boost::json::value Writer::value(base::Time time) {
-    return base::to_seconds(time);
+    if (!TextTimes::now()) return base::to_seconds(time);
+    return time == base::Time{} ? boost::json::value(nullptr) : value(base::iso_time(time));
 }
 
 boost::json::value Writer::value(base::Duration duration) {
@@ -113,6 +117,14 @@ base::Expected<void> Taker::take(const base::Reader& from, std::optional<base::J
 }
 
 base::Expected<void> Taker::take(const base::Reader& from, base::Time& into, std::size_t) {
+    into = {};
+    if (from.value().is_null()) return {};
+    if (from.value().is_string()) {
+        const auto time = base::parse_time(std::string_view(from.value().get_string()));
+        if (!time) return from.error("is no time such as 2026-03-01T13:20:05.123Z");
+        into = *time;
+        return {};
+    }
     const auto seconds = seconds_of(from);
     if (!seconds) return seconds.error();
     into = base::time_from_seconds(*seconds);

@@ -15,6 +15,7 @@ libry_wire_la_SOURCES = \
 	%D%/return_status.hpp \
 	%D%/signals.cpp %D%/signals.hpp %D%/signals_show.cpp \
 	%D%/status.cpp %D%/status.hpp %D%/status_fields.hpp \
+	%D%/text_times.hpp \
 	%D%/version.hpp
 wire_libs = libry_wire.la $(base_libs)
 
