@@ -33,6 +33,7 @@ libry_base_la_SOURCES = \
 	%D%/split.hpp \
 	%D%/standard_files.cpp %D%/standard_files.hpp \
 	%D%/table.cpp %D%/table.hpp \
+	%D%/terminal.cpp %D%/terminal.hpp \
 	%D%/time_text.cpp %D%/time_text.hpp \
 	%D%/toml.cpp %D%/toml.hpp \
 	%D%/ucx_words.cpp %D%/ucx_words.hpp \

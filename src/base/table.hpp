@@ -1,6 +1,8 @@
 // Tables as text: columns as wide as their widest cell, numbers to the right, nothing after the last.
 #pragma once
 
+#include "base/terminal.hpp"
+
 #include <string>
 #include <vector>
 
@@ -11,18 +13,35 @@ public:
     enum class Align { left, right };
 
     explicit Table(std::vector<std::string> heading)
-        : heading_(std::move(heading)), align_(heading_.size(), Align::left) {}
+        : heading_(std::move(heading)), align_(heading_.size(), Align::left), least_(heading_.size(), 0) {}
     void align(std::size_t column, Align align) { align_.at(column) = align; }
-    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    // Columns are at least this wide, the first ones first: so that tables that follow each other agree.
+    void at_least(const std::vector<std::size_t>& widths);
+    void add(std::vector<std::string> cells, Tint tint = Tint::none) {
+        rows_.push_back({std::move(cells), tint});
+    }
     bool empty() const { return rows_.empty(); }
 
-    // Heading in capitals as given, two spaces between columns, a newline after each row.
-    std::string print() const;
+    // Heading in capitals as given, two spaces between columns, a newline after each row. On a terminal that
+    // is too narrow the widest columns are made narrower, and their cells go on below.
+    std::string print(const Look& look = {}) const;
+    // Without the heading.
+    std::string print_rows(const Look& look = {}) const;
 
 private:
+    struct Row {
+        std::vector<std::string> cells;
+        Tint tint = Tint::none;
+    };
+
+    std::vector<std::size_t> widths(std::size_t columns) const;
+    std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
+    std::string text(const Row& row, const std::vector<std::size_t>& widths, const Look& look) const;
+
     std::vector<std::string> heading_;
     std::vector<Align> align_;
-    std::vector<std::vector<std::string>> rows_;
+    std::vector<std::size_t> least_;
+    std::vector<Row> rows_;
 };
 
 } // namespace base

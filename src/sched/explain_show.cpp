@@ -20,12 +20,13 @@ namespace {
 
 using base::Expected;
 using base::Fields;
+using base::Look;
 using base::Reader;
 using base::Table;
 
 constexpr std::size_t most_parts = 8;
 
-std::string placed(Fields& fields, const Reader& from) {
+std::string placed(Fields& fields, const Reader& from, const Look& look) {
     const auto other = fields.object(from, "other");
     std::vector<std::string> heading{"TERM", "HERE"};
     if (other) heading.emplace_back(fields.boolean(*other, "better") ? "BETTER" : "NEXT BEST");
@@ -39,7 +40,7 @@ std::string placed(Fields& fields, const Reader& from) {
                         fields.text(term, "text"));
         table.add(std::move(cells));
     }
-    return "\n" + table.print();
+    return "\n" + table.print(look);
 }
 
 // "in 40 min", "now": to the second below two minutes, else to the minute.
@@ -68,7 +69,7 @@ std::string upper(std::string_view text) {
     return out;
 }
 
-std::string parts_table(Fields& fields, const Reader& from) {
+std::string parts_table(Fields& fields, const Reader& from, const Look& look) {
     constexpr std::array counts{"free", "busy", "drained", "down", "unhealthy", "excluded"};
     const auto parts = fields.items(from, "parts");
     std::vector<std::string_view> shown; // the first four always, the rare ones where there are any
@@ -92,12 +93,12 @@ std::string parts_table(Fields& fields, const Reader& from) {
         table.add(std::move(cells));
     }
     if (table.empty()) return {};
-    auto out = "\n" + table.print();
+    auto out = "\n" + table.print(look);
     if (parts.size() > most_parts) out += fmt::format("and {} more\n", parts.size() - most_parts);
     return out;
 }
 
-std::string pending(Fields& fields, const Reader& from) {
+std::string pending(Fields& fields, const Reader& from, const Look& look) {
     const auto time = [&](std::string_view key) {
         return fields.keep(base::read_time(from, key), base::Time{});
     };
@@ -113,16 +114,16 @@ std::string pending(Fields& fields, const Reader& from) {
         out += fits <= now ? fmt::format("fits now on {}\n", nodes)
                            : fmt::format("fits at {} on {}\n", when(fits), nodes);
     }
-    return out + parts_table(fields, from);
+    return out + parts_table(fields, from, look);
 }
 
 } // namespace
 
-Expected<std::string> show_details(const Reader& explanation) {
+Expected<std::string> show_details(const Reader& explanation, const Look& look) {
     std::optional<base::Error> failed;
     Fields fields(failed);
-    auto out = fields.text(explanation, "kind") == "placed" ? placed(fields, explanation)
-                                                            : pending(fields, explanation);
+    auto out = fields.text(explanation, "kind") == "placed" ? placed(fields, explanation, look)
+                                                            : pending(fields, explanation, look);
     if (failed) return *std::move(failed);
     return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/json.hpp"
+#include "base/terminal.hpp"
 
 #include <string>
 
@@ -11,6 +12,6 @@ namespace sched {
 base::Expected<std::string> show_explanation(const base::Reader& explanation);
 
 // The tables alone, for callers that have printed the sentence.
-base::Expected<std::string> show_details(const base::Reader& explanation);
+base::Expected<std::string> show_details(const base::Reader& explanation, const base::Look& look = {});
 
 } // namespace sched

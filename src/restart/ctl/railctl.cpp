@@ -2,6 +2,7 @@
 #include "base/cli.hpp"
 #include "base/hostlist.hpp"
 #include "base/json.hpp"
+#include "base/terminal.hpp"
 #include "base/time_text.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
@@ -24,6 +25,7 @@
 #include <iostream>
 #include <optional>
 #include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -39,6 +41,7 @@ constexpr std::size_t most_lines = 100'000; // of a history
 struct Options {
     std::string config, url;
     bool json = false;
+    std::string colour = "auto";
     bool all = false;                // status, signals, checks
     std::string hosts;               // drain, resume
     std::vector<std::string> reason; // drain
@@ -68,6 +71,9 @@ Commands declare(base::Cli& cli, Options& options) {
     cli->add_option("--config", options.config, "Configuration file (railyard.conf(5))");
     cli->add_option("--url", options.url, "Where restartd is; overrides [restartd] url");
     cli->add_flag("--json", options.json, "Print the answer as JSON");
+    cli->add_option("--color", options.colour,
+                    "Colours: auto (on a terminal, without NO_COLOR), always, never")
+        ->one_of({"auto", "always", "never"});
     Commands commands{};
     const auto command = [&](const char* name, const char* about) {
         return cli->add_subcommand(name, about);
@@ -146,6 +152,10 @@ template <class Answer> Expected<std::string> dated(const std::string& answer) {
     auto printed = with_moments(answer, held->to_json());
     if (!printed) return std::move(printed).error().within("restartd's answer");
     return printed;
+}
+
+base::Look look_of(const Options& options) {
+    return base::look_of(STDOUT_FILENO, options.colour);
 }
 
 // Prints the answer: as JSON, or by `show`.
@@ -252,12 +262,12 @@ Expected<int> pause(RestartdConnection& restartd, const Options& options) {
         request.lasts = *lasts;
     }
     return print<RecoveryPlan>(options, restartd.post("/v1/pause", request.to_json()),
-                               [](const RecoveryPlan& plan) { return show(plan); });
+                               [&](const RecoveryPlan& plan) { return show(plan, look_of(options)); });
 }
 
 Expected<int> go(RestartdConnection& restartd, const Options& options) {
     return print<RecoveryPlan>(options, restartd.post("/v1/go", GoRequest{options.some}.to_json()),
-                               [](const RecoveryPlan& plan) { return show(plan); });
+                               [&](const RecoveryPlan& plan) { return show(plan, look_of(options)); });
 }
 
 Expected<int> change(RestartdConnection& restartd, const Options& options, bool drain) {
@@ -308,7 +318,7 @@ Expected<int> explain(RestartdConnection& restartd, const Options& options) {
                                  [](char c) { return c >= '0' && c <= '9'; });
     const auto target =
         fmt::format("/v1/explain?{}={}", job ? "job" : "host", percent_encode(options.subject));
-    const auto shown = [](const auto& story) { return show(story); };
+    const auto shown = [&](const auto& story) { return show(story, look_of(options)); };
     return job ? print<JobExplanation>(options, restartd.get(target), shown)
                : print<HostExplanation>(options, restartd.get(target), shown);
 }
@@ -342,14 +352,14 @@ Expected<int> history(RestartdConnection& restartd, const Options& options) {
                                fmt::format("--job {}: must be a job's number, as 12 or 12[3]", options.job)};
         target += "&job=" + percent_encode(to_string(*job));
     }
+    const auto shown = [&](const History& some) { return show(some, look_of(options)); };
     if (!bounded)
-        return print<History>(options, restartd.get(target),
-                              [](const History& history) { return show(history); });
+        return print<History>(options, restartd.get(target), shown);
     auto history = read<History>(restartd.get(target));
     if (!history) return history.error();
     std::erase_if(history->timeline,
                   [&](const TimelineEntry& entry) { return entry.time < *since || entry.time > *until; });
-    return print<History>(options, history->to_json(), [](const History& some) { return show(some); });
+    return print<History>(options, history->to_json(), shown);
 }
 
 // Asks until the agent has told, or cannot. Status 1 also for values that are old.
@@ -374,15 +384,16 @@ Expected<int> signals(RestartdConnection& restartd, const Options& options) {
         if (!document) return document.error();
         std::cout << *document;
     } else {
+        const auto look = look_of(options);
         const bool narrowed = !options.signals.component.empty() || !options.signals.rule.empty();
-        std::cout << (options.all || narrowed ? show(*answer) : show_notable(*answer));
+        std::cout << (options.all || narrowed ? show(*answer, look) : show_notable(*answer, look));
     }
     return why.empty() && !holds_any(*answer->signals) ? base::exit_done : base::exit_finding;
 }
 
 int examine(const Options& options) {
     const auto found = doctor::complaints(doctor::gather({options.config, options.url}), options.this_host);
-    std::cout << (options.json ? doctor::to_json(found) : doctor::show(found));
+    std::cout << (options.json ? doctor::to_json(found) : doctor::show(found, look_of(options)));
     const bool ill = std::any_of(found.begin(), found.end(), [](const doctor::Complaint& complaint) {
         return complaint.weight != doctor::Weight::note;
     });
@@ -394,11 +405,12 @@ Expected<int> run(const Commands& commands, const Options& options) {
     auto restartd = RestartdConnection::find(options.config, options.url);
     if (!restartd) return restartd.error();
     if (*commands.status)
-        return print<Status>(options, restartd->get("/v1/status"),
-                             [&](const Status& status) { return show(status, options.all); });
+        return print<Status>(options, restartd->get("/v1/status"), [&](const Status& status) {
+            return show(status, options.all, look_of(options));
+        });
     if (*commands.plan)
         return print<RecoveryPlan>(options, restartd->get("/v1/plan"),
-                                   [](const RecoveryPlan& plan) { return show(plan); });
+                                   [&](const RecoveryPlan& plan) { return show(plan, look_of(options)); });
     if (*commands.pause) return pause(*restartd, options);
     if (*commands.go) return go(*restartd, options);
     if (*commands.drain) return change(*restartd, options, true);
@@ -406,9 +418,10 @@ Expected<int> run(const Commands& commands, const Options& options) {
     if (*commands.explain) return explain(*restartd, options);
     if (*commands.rates)
         return print<Rates>(options, restartd->get("/v1/rates"),
-                            [](const Rates& rates) { return show(rates); });
+                            [&](const Rates& rates) { return show(rates, look_of(options)); });
     if (*commands.top)
-        return print<Top>(options, restartd->get("/v1/top"), [](const Top& top) { return show(top); });
+        return print<Top>(options, restartd->get("/v1/top"),
+                          [&](const Top& top) { return show(top, look_of(options)); });
     if (*commands.signals) return signals(*restartd, options);
     if (*commands.checks)
         return print<Checks>(
@@ -416,7 +429,7 @@ Expected<int> run(const Commands& commands, const Options& options) {
             restartd->get("/v1/checks" + (options.checks_of.empty()
                                               ? std::string()
                                               : "?host=" + percent_encode(options.checks_of))),
-            [&](const Checks& checks) { return show(checks, options.all); });
+            [&](const Checks& checks) { return show(checks, options.all, look_of(options)); });
     return history(*restartd, options);
 }
 

@@ -19,8 +19,10 @@ namespace {
 
 using base::Duration;
 using base::Expected;
+using base::Look;
 using base::Table;
 using base::Time;
+using base::Tint;
 
 std::string nodes_text(const std::vector<std::string>& nodes) {
     return nodes.empty() ? "-" : base::fold_sorted(nodes);
@@ -63,17 +65,18 @@ std::string findings_text(const HostStatus& host) {
     return text;
 }
 
-std::string incidents_text(const std::vector<IncidentStatus>& incidents, Time now) {
+std::string incidents_text(const std::vector<IncidentStatus>& incidents, Time now, const Look& look) {
     Table table({"INCIDENT", "PHASE", "HOST", "OPENED", "WHAT"});
     Table actions({"ACTION", "PROGRESS", "WHAT"});
     for (const auto& incident : incidents) {
         table.add({incident.id, incident.phase, incident.host, when(incident.opened, now), incident.what});
         for (const auto& action : incident.actions)
-            actions.add({action.id, action.progress, action.text});
+            actions.add({action.id, action.progress, action.text},
+                        action.progress == "failed" ? Tint::bad : Tint::none);
     }
     std::string out;
-    if (!table.empty()) out += "\n" + table.print();
-    if (!actions.empty()) out += "\n" + actions.print();
+    if (!table.empty()) out += "\n" + table.print(look);
+    if (!actions.empty()) out += "\n" + actions.print(look);
     return out;
 }
 
@@ -85,7 +88,7 @@ std::string node_hours_text(double hours) {
 }
 
 // What leaving the job where it is costs and what moving it would, where that is weighed.
-std::string costs_text(const std::vector<IncidentStatus>& incidents, base::JobId id) {
+std::string costs_text(const std::vector<IncidentStatus>& incidents, base::JobId id, const Look& look) {
     std::string out;
     for (const auto& incident : incidents)
         for (const auto& job : incident.jobs) {
@@ -100,18 +103,24 @@ std::string costs_text(const std::vector<IncidentStatus>& incidents, base::JobId
                 table.add({"  " + term.name, node_hours_text(term.node_hours), term.from});
             out += fmt::format("\n{}: {}\n{}", incident.id,
                                job.recover ? "it is moved" : "it stays, which is judged again as time passes",
-                               table.print());
+                               table.print(look));
         }
     return out;
 }
 
-// `empty` is printed when the list is empty.
-std::string timeline_text(const std::vector<TimelineEntry>& timeline, Time now, std::string_view empty) {
+Table timeline_table(const std::vector<TimelineEntry>& timeline, Time now) {
     Table table({"TIME", "", "INCIDENT", "HOST", "JOB", "WHAT"});
     for (const auto& entry : timeline)
-        table.add(
-            {when(entry.time, now), entry.kind, entry.incident, entry.host, entry.job_name, entry.text});
-    return table.empty() ? fmt::format("{}\n", empty) : table.print();
+        table.add({when(entry.time, now), entry.kind, entry.incident, entry.host, entry.job_name, entry.text},
+                  entry.kind == "signal" ? Tint::doubtful : Tint::none);
+    return table;
+}
+
+// `empty` is printed when the list is empty.
+std::string timeline_text(const std::vector<TimelineEntry>& timeline, Time now, std::string_view empty,
+                          const Look& look) {
+    const auto table = timeline_table(timeline, now);
+    return table.empty() ? fmt::format("{}\n", empty) : table.print(look);
 }
 
 std::string ended_text(const EndedJobStatus& job, Time now) {
@@ -170,11 +179,11 @@ std::string job_facts(const JobStatus& job, const JobExplanation& explanation) {
 }
 
 // The tables behind the placement's sentence.
-Expected<std::string> placement_details(const base::Reader& placement, Time now) {
+Expected<std::string> placement_details(const base::Reader& placement, Time now, const Look& look) {
     const auto kind = placement.text("kind");
     if (!kind) return kind.error();
     if (*kind == "unknown") return std::string();
-    auto out = sched::show_details(placement);
+    auto out = sched::show_details(placement, look);
     if (!out) return out;
     const auto verdict = placement.text("verdict"); // of what fits now the sentence names it
     if (placement.has("expected_start") && (!verdict || *verdict != "fits")) {
@@ -192,7 +201,7 @@ Expected<std::string> placement_details(const base::Reader& placement, Time now)
 }
 
 // The most informative sentence first.
-Expected<std::string> job_text(const JobExplanation& explanation) {
+Expected<std::string> job_text(const JobExplanation& explanation, const Look& look) {
     const auto& job = *explanation.job;
     auto out = explanation.ended ? ended_text(*explanation.ended, explanation.time)
                                  : job_heading(job, explanation.time);
@@ -201,7 +210,7 @@ Expected<std::string> job_text(const JobExplanation& explanation) {
     const base::Reader placement(held, "placement");
     const auto sentence = placement.text("sentence");
     if (!sentence) return sentence.error();
-    const auto details = placement_details(placement, explanation.time);
+    const auto details = placement_details(placement, explanation.time, look);
     if (!details) return details.error();
     return out + *sentence + '\n' + job_facts(job, explanation) + *details;
 }
@@ -347,13 +356,23 @@ std::string repairs_text(const Status& status) {
     return out;
 }
 
+Tint tint_of(const HostStatus& host) {
+    const bool bad = host.lost || host.down ||
+                     std::any_of(host.findings.begin(), host.findings.end(),
+                                 [](const Finding& f) { return f.severity >= Severity::evict; });
+    const bool doubtful =
+        host.drain || is_silent(host.agent) || !host.findings.empty() || host.not_responding;
+    return bad ? Tint::bad : doubtful ? Tint::doubtful : Tint::none;
+}
+
 Table hosts_table(const Status& status, bool all) {
     Table table({"HOST", "UNIT", "STATE", "AGENT", "FINDINGS", "REASON"});
     for (const auto& host : status.hosts)
         if (all || host.down || host.drain || is_silent(host.agent) || !host.findings.empty() || host.lost ||
             host.not_responding)
             table.add({host.name, host.unit, state_text(host), agent_text(host.agent, status.time),
-                       findings_text(host), reason_text(host)});
+                       findings_text(host), reason_text(host)},
+                      tint_of(host));
     return table;
 }
 
@@ -378,24 +397,24 @@ constexpr std::string_view gone = "no longer in the resource manager\n";
 
 } // namespace
 
-std::string show(const Status& status, bool all) {
+std::string show(const Status& status, bool all, const Look& look) {
     auto out = summary(status) + count_text(status) + repairs_text(status);
     const auto hosts = hosts_table(status, all), jobs = jobs_table(status, all);
-    if (!hosts.empty()) out += "\n" + hosts.print();
-    out += show_links(status);
-    out += incidents_text(status.incidents, status.time);
-    if (!jobs.empty()) out += "\n" + jobs.print();
+    if (!hosts.empty()) out += "\n" + hosts.print(look);
+    out += show_links(status, look);
+    out += incidents_text(status.incidents, status.time, look);
+    if (!jobs.empty()) out += "\n" + jobs.print(look);
     if (hosts.empty() && jobs.empty() && status.incidents.empty() && status.links.empty())
         out += "nothing to report of hosts, incidents and jobs (--all lists every host and job)\n";
     return out;
 }
 
-Expected<std::string> show(const JobExplanation& explanation) {
+Expected<std::string> show(const JobExplanation& explanation, const Look& look) {
     std::string out =
         explanation.ended ? ended_text(*explanation.ended, explanation.time) : std::string(gone);
     std::string empty(no_story_of_job);
     if (explanation.job) {
-        auto text = job_text(explanation);
+        auto text = job_text(explanation, look);
         if (!text) return text;
         out = *std::move(text);
         if (explanation.links) out += show(*explanation.links, explanation.time, "links it uses");
@@ -403,19 +422,19 @@ Expected<std::string> show(const JobExplanation& explanation) {
             empty += " If one is seen the job is left to the resource manager: it was submitted without "
                      "--restart=auto.";
     }
-    return out + incidents_text(explanation.incidents, explanation.time) +
-           (explanation.job ? costs_text(explanation.incidents, explanation.job->id) : std::string()) + "\n" +
-           timeline_text(explanation.timeline, explanation.time, empty);
+    return out + incidents_text(explanation.incidents, explanation.time, look) +
+           (explanation.job ? costs_text(explanation.incidents, explanation.job->id, look) : std::string()) +
+           "\n" + timeline_text(explanation.timeline, explanation.time, empty, look);
 }
 
-std::string show(const HostExplanation& explanation) {
+std::string show(const HostExplanation& explanation, const Look& look) {
     return (explanation.host ? host_text(*explanation.host, explanation.time) : std::string(gone)) +
            (explanation.links ? show(*explanation.links, explanation.time, "links it uses") : std::string()) +
-           incidents_text(explanation.incidents, explanation.time) + "\n" +
-           timeline_text(explanation.timeline, explanation.time, no_story_of_host);
+           incidents_text(explanation.incidents, explanation.time, look) + "\n" +
+           timeline_text(explanation.timeline, explanation.time, no_story_of_host, look);
 }
 
-std::string show(const RecoveryPlan& plan) {
+std::string show(const RecoveryPlan& plan, const Look& look) {
     auto out = modes_text(plan.modes, plan.modes.observe_only, plan.time);
     for (const auto& what : plan.not_shown)
         out += fmt::format("not shown to you: {}\n", what);
@@ -424,11 +443,11 @@ std::string show(const RecoveryPlan& plan) {
         for (const auto& step : incident.steps)
             table.add({incident.id, incident.phase, step.state, step.by ? when(*step.by, plan.time) : "-",
                        step.what, step.key.empty() ? step.why : fmt::format("{}: {}", step.key, step.why)});
-    return out + (table.empty() ? "nothing is to be done\n" : "\n" + table.print());
+    return out + (table.empty() ? "nothing is to be done\n" : "\n" + table.print(look));
 }
 
-std::string show(const History& history) {
-    return timeline_text(history.timeline, base::now(), no_history);
+std::string show(const History& history, const Look& look) {
+    return timeline_text(history.timeline, base::now(), no_history, look);
 }
 
 } // namespace restart

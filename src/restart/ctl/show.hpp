@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/expected.hpp"
+#include "base/terminal.hpp"
 #include "restart/wire/status.hpp"
 
 #include <string>
@@ -10,15 +11,15 @@
 namespace restart {
 
 // Hosts and jobs with nothing to report are only counted, unless `all`.
-std::string show(const Status& status, bool all);
+std::string show(const Status& status, bool all, const base::Look& look = {});
 
 // Errors (Code::input): the placement lacks a member; they name it.
-base::Expected<std::string> show(const JobExplanation& explanation);
+base::Expected<std::string> show(const JobExplanation& explanation, const base::Look& look = {});
 
-std::string show(const HostExplanation& explanation);
+std::string show(const HostExplanation& explanation, const base::Look& look = {});
 
-std::string show(const History& history);
+std::string show(const History& history, const base::Look& look = {});
 
-std::string show(const RecoveryPlan& plan);
+std::string show(const RecoveryPlan& plan, const base::Look& look = {});
 
 } // namespace restart

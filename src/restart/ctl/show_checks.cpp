@@ -19,7 +19,7 @@ std::string share(const std::optional<double>& value, const std::optional<double
 
 } // namespace
 
-std::string show(const Checks& checks, bool all) {
+std::string show(const Checks& checks, bool all, const base::Look& look) {
     if (checks.rows.empty()) return "no check has said anything of these hosts yet\n";
     base::Table table({"HOST", "COMPONENT", "CHECK", "VALUE", "UNIT", "EXPECTED", "SHARE", "FLEET", "WHEN",
                        "WHAT STANDS OUT"});
@@ -33,9 +33,10 @@ std::string show(const Checks& checks, bool all) {
         if (!row.says.empty()) signs += signs.empty() ? row.says : ": " + row.says;
         table.add({row.host, row.component, row.check, number(row.value), row.unit.empty() ? "-" : row.unit,
                    number(row.expected), share(row.value, row.expected), number(row.fleet),
-                   when(row.at, checks.time), signs.empty() ? "-" : signs});
+                   when(row.at, checks.time), signs.empty() ? "-" : signs},
+                  row.signs.empty() ? base::Tint::none : base::Tint::doubtful);
     }
-    auto text = table.empty() ? std::string() : table.print();
+    auto text = table.empty() ? std::string() : table.print(look);
     text += fmt::format("{} results of {} host{}: {}{}\n", checks.rows.size(), checks.hosts,
                         checks.hosts == 1 ? "" : "s",
                         outstanding == 0 ? "nothing stands out" : fmt::format("{} stand out", outstanding),

@@ -17,13 +17,14 @@ std::string read_text(const UsedLinksStatus& links) {
 
 } // namespace
 
-std::string show_links(const Status& status) {
+std::string show_links(const Status& status, const base::Look& look) {
     base::Table table({"LINK", "FINDING", "SINCE", "HOSTS", "JOBS", "WHAT"});
     for (const auto& [finding, jobs] : status.links)
         table.add({name_of(finding), fmt::format("{} ({})", finding.rule, to_string(finding.severity)),
                    when(finding.since, status.time), finding.hosts.empty() ? "-" : finding.hosts,
-                   jobs.empty() ? "-" : fmt::format("{}", fmt::join(jobs, ",")), finding.evidence});
-    return table.empty() ? std::string() : "\n" + table.print();
+                   jobs.empty() ? "-" : fmt::format("{}", fmt::join(jobs, ",")), finding.evidence},
+                  finding.severity >= Severity::evict ? base::Tint::bad : base::Tint::doubtful);
+    return table.empty() ? std::string() : "\n" + table.print(look);
 }
 
 std::string show(const UsedLinksStatus& links, base::Time now, std::string_view what) {

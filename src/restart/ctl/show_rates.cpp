@@ -122,7 +122,7 @@ std::string show(const IntervalStatus& job) {
                        human_duration(job.restart), human_duration(job.program.time));
 }
 
-std::string show(const Rates& rates) {
+std::string show(const Rates& rates, const base::Look& look) {
     std::string out;
     const auto add = [&](std::string_view name, const std::string& value, const std::string& evidence,
                          std::string_view use) {
@@ -152,11 +152,11 @@ std::string show(const Rates& rates) {
                   percent(job.exact.efficiency),
                   fmt::format("{} ({})", human_duration(job.program.time), started_text(job.program)),
                   bound_text(job)});
-    if (!jobs.empty()) out += "\n" + jobs.print();
+    if (!jobs.empty()) out += "\n" + jobs.print(look);
     return out;
 }
 
-std::string show(const Top& top) {
+std::string show(const Top& top, const base::Look& look) {
     Table hosts({"HOST", "SCORE", "FAULTS", "LAST", "WHAT", ""});
     for (const auto& host : top.hosts) {
         const auto& last = host.faults.back();
@@ -175,8 +175,8 @@ std::string show(const Top& top) {
     auto out = hosts.empty()
                    ? std::string("no host has failed lately\n")
                    : fmt::format("lemon score: faults of a host, each worth half as much after {}\n{}",
-                                 human_duration(top.half_life), hosts.print());
-    if (!jobs.empty()) out += "\n" + jobs.print();
+                                 human_duration(top.half_life), hosts.print(look));
+    if (!jobs.empty()) out += "\n" + jobs.print(look);
     return out;
 }
 

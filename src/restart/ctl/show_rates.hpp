@@ -2,14 +2,15 @@
 // about a job's interval.
 #pragma once
 
+#include "base/terminal.hpp"
 #include "restart/wire/rates.hpp"
 
 #include <string>
 
 namespace restart {
 
-std::string show(const Rates& rates);
-std::string show(const Top& top);
+std::string show(const Rates& rates, const base::Look& look = {});
+std::string show(const Top& top, const base::Look& look = {});
 std::string show(const ProgramStatus& program);   // a line
 std::string show(const IntervalStatus& interval); // lines
 

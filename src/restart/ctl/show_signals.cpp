@@ -55,18 +55,18 @@ bool holds_any(const HostSignals& signals) {
                        [](const SignalRow& row) { return row.severity.has_value(); });
 }
 
-std::string show(const SignalsAnswer& answer) {
-    return answer.signals ? told(answer) + show(*answer.signals) : std::string();
+std::string show(const SignalsAnswer& answer, const base::Look& look) {
+    return answer.signals ? told(answer) + show(*answer.signals, false, look) : std::string();
 }
 
-std::string show_notable(const SignalsAnswer& answer) {
+std::string show_notable(const SignalsAnswer& answer, const base::Look& look) {
     if (!answer.signals) return {};
     auto notable = *answer.signals;
     const auto count = [&](RuleStanding standing) {
         return std::erase_if(notable.rows, [&](const SignalRow& row) { return row.standing == standing; });
     };
     const auto ok = count(RuleStanding::ok), unseen = count(RuleStanding::unseen);
-    return told(answer) + show(notable, true) +
+    return told(answer) + show(notable, true, look) +
            fmt::format(
                "\n{} rules of components are as they should be, {} have nothing to judge: --all lists "
                "them, and each with its condition and source\n",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/expected.hpp"
+#include "base/terminal.hpp"
 #include "restart/wire/signals.hpp"
 
 #include <string>
@@ -20,11 +21,11 @@ base::Expected<HostSignals> only(const HostSignals& signals, const SignalFilter&
 bool holds_any(const HostSignals& signals);
 
 // How long ago the signals came, and the table.
-std::string show(const SignalsAnswer& answer);
+std::string show(const SignalsAnswer& answer, const base::Look& look = {});
 
 // The same of those alone that are not as they should be, without conditions and sources, and how many others
 // there are.
-std::string show_notable(const SignalsAnswer& answer);
+std::string show_notable(const SignalsAnswer& answer, const base::Look& look = {});
 
 // Why the signals are not fresh, and the way out; empty: they are.
 std::string why_not(const SignalsAnswer& answer);

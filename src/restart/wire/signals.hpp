@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
+#include "base/terminal.hpp"
 #include "restart/wire/report.hpp"
 
 #include <cstdint>
@@ -93,6 +94,6 @@ struct SignalsAnswer {
 // A table for people, with what cannot be watched before it; times in this machine's local time. What is in
 // order is shown too.
 // `brief`: without the conditions of the rules and where their numbers come from.
-std::string show(const HostSignals& signals, bool brief = false);
+std::string show(const HostSignals& signals, bool brief = false, const base::Look& look = {});
 
 } // namespace restart

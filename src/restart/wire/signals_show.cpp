@@ -55,7 +55,7 @@ std::string condition_of(const SignalRule& rule) {
 
 } // namespace
 
-std::string show(const HostSignals& signals, bool brief) {
+std::string show(const HostSignals& signals, bool brief, const base::Look& look) {
     auto text = fmt::format("{} at {}\n", signals.host, when(signals.time, {}));
     for (const auto& sentence : signals.not_watching)
         text += fmt::format("not watching {}\n", sentence);
@@ -75,9 +75,12 @@ std::string show(const HostSignals& signals, bool brief) {
             cells.push_back(condition_of(rule) + (row.text.empty() ? "" : fmt::format(" [{}]", row.text)));
             cells.push_back(rule.source.empty() ? "-" : rule.source);
         }
-        table.add(std::move(cells));
+        const auto tint = !row.severity                      ? base::Tint::none
+                          : *row.severity >= Severity::evict ? base::Tint::bad
+                                                             : base::Tint::doubtful;
+        table.add(std::move(cells), tint);
     }
-    if (!table.empty()) text += "\n" + table.print();
+    if (!table.empty()) text += "\n" + table.print(look);
     if (signals.left_out > 0)
         text += fmt::format("{} more rules of components did not fit\n", signals.left_out);
     return text;

@@ -8,15 +8,19 @@
 
 namespace restart::doctor {
 
-std::string show(const std::vector<Complaint>& complaints) {
+std::string show(const std::vector<Complaint>& complaints, const base::Look& look) {
     std::string text;
     std::array<std::size_t, 3> count{};
     for (const auto weight : {Weight::error, Weight::warning, Weight::note})
         for (const auto& complaint : complaints) {
             if (complaint.weight != weight) continue;
             ++count.at(static_cast<std::size_t>(weight));
-            text += fmt::format("{}: {} [{}]\n    {}\n", to_string(weight), complaint.text, complaint.code,
-                                complaint.fix);
+            const auto tint = weight == Weight::error     ? base::Tint::bad
+                              : weight == Weight::warning ? base::Tint::doubtful
+                                                          : base::Tint::none;
+            text +=
+                fmt::format("{}: {} [{}]\n    {}\n", base::tinted(std::string(to_string(weight)), tint, look),
+                            complaint.text, complaint.code, complaint.fix);
         }
     if (complaints.empty()) return "nothing is wrong\n";
     return text + fmt::format("{} error{}, {} warning{}, {} note{}\n", count[0], count[0] == 1 ? "" : "s",

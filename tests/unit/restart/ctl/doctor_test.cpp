@@ -215,7 +215,7 @@ std::vector<std::string> codes(const std::vector<Complaint>& complaints) {
 TEST_CASE("doctor: a sound cluster has no findings") {
     CHECK(codes(complaints(sound(), false)).empty());
     CHECK(codes(complaints(sound(), true)).empty());
-    CHECK(show({}) == "nothing is wrong\n");
+    CHECK(show(std::vector<Complaint>{}) == "nothing is wrong\n");
 }
 
 TEST_CASE("doctor: each planted mistake is found, alone, with a way out") {
