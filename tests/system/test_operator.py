@@ -4,6 +4,7 @@ import json
 
 from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
+from railcluster.told import moment
 
 NEEDS = ["restartd", "nodewatchd", "railctl"]
 
@@ -36,6 +37,33 @@ def test_drain_and_resume(cluster):
     holds(cluster.out("railctl", "explain", node), "swap cable 4", "railctl explain")
     cluster.out("railctl", "resume", node)
     wait_for(lambda: state(cluster, node) == "idle", 10, f"{node} to be idle")
+
+
+def test_a_history_is_followed_while_it_happens(cluster):
+    """railctl history --follow prints what happens, each once, and a restart of restartd ends nothing."""
+    node, reason_given = cluster.nodes[3], ("swap cable 5", "swap cable 6")
+    printed = cluster.log("ctl", "follow")
+    follower = cluster.spawn("ctl", "follow", ["railctl", "history", "--follow", "--json", "--last=1"])
+
+    def told(text):
+        lines = [json.loads(line) for line in printed.read_text().splitlines() if line.startswith("{") and line.endswith("}")]
+        return [line for line in lines if text in line["text"]]
+    try:
+        cluster.out("railctl", "drain", node, reason_given[0])
+        wait_for(lambda: told(reason_given[0]), 20, "the first drain to be printed", [printed])
+        cluster.out("railctl", "resume", node)
+        cluster.agents.stop("ctl", "restartd")
+        cluster.agents.start_restartd()
+        cluster.out("railctl", "drain", node, reason_given[1])
+        wait_for(lambda: told(reason_given[1]), 20, "the second drain to be printed", [printed])
+        check(all(moment(line["time"]) for line in told("swap cable")), "times of lines")
+        for text in reason_given:
+            lines = [json.dumps(line) for line in told(text)]
+            equal(len(lines), len(set(lines)), f"lines about {text}, each once")
+        check(follower.alive(), "it ended")
+    finally:
+        cluster.agents.stop("ctl", "follow")
+        cluster.out("railctl", "resume", node)
 
 
 def test_a_persons_drain_is_never_undone(cluster):

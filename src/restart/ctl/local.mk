@@ -1,6 +1,6 @@
 # restart/railctl: railctl, which asks restartd and shows its answers.
 noinst_LTLIBRARIES += libry_railctl.la
-libry_railctl_la_SOURCES = %D%/moments.cpp %D%/moments.hpp \
+libry_railctl_la_SOURCES = %D%/follow.cpp %D%/follow.hpp %D%/moments.cpp %D%/moments.hpp \
 	%D%/show.cpp %D%/show.hpp %D%/show_checks.cpp %D%/show_checks.hpp \
 	%D%/show_links.cpp %D%/show_links.hpp %D%/show_rates.cpp %D%/show_rates.hpp \
 	%D%/show_signals.cpp %D%/show_signals.hpp %D%/show_time.cpp %D%/show_time.hpp

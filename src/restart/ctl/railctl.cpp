@@ -9,6 +9,7 @@
 #include "restart/ctl/doctor/gather.hpp"
 #include "restart/ctl/doctor/show.hpp"
 #include "restart/ctl/enable/command.hpp"
+#include "restart/ctl/follow.hpp"
 #include "restart/ctl/moments.hpp"
 #include "restart/ctl/restartd_connection.hpp"
 #include "restart/ctl/show.hpp"
@@ -26,6 +27,7 @@
 #include <optional>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace {
 
@@ -54,6 +56,7 @@ struct Options {
     std::string job;
     std::optional<std::size_t> last;
     std::string since, until;
+    bool follow = false;
     bool this_host = false; // doctor
     std::string signals_of; // signals
     std::string checks_of;  // checks; empty: of all hosts
@@ -115,7 +118,9 @@ Commands declare(base::Cli& cli, Options& options) {
         ->range(std::size_t{1}, most_lines);
     commands.history->add_option("--since", options.since,
                                  "Only from then on: 2h (ago), or 2026-03-01T14:20");
-    commands.history->add_option("--until", options.until, "Only until then, likewise");
+    auto* until = commands.history->add_option("--until", options.until, "Only until then, likewise");
+    commands.history->add_flag("--follow", options.follow, "Go on with what happens, until it is ended")
+        ->excludes(until);
 
     commands.rates = command("rates", "How often hosts fail, how long repairs take, what follows from it");
     commands.top = command("top", "Hosts that fail again and again, and jobs that lost most by it");
@@ -186,8 +191,10 @@ Expected<Ending> ending_of(RestartdConnection& restartd, const std::string& inci
     const auto history =
         read<History>(restartd.get("/v1/history?last=1&incident=" + percent_encode(incident)));
     if (!history) return history.error();
-    if (history->actions.empty()) return Ending{};
-    return Ending{history->actions.front().state, history->actions.front().error};
+    const auto last = std::max_element( // an older restartd tells the newest first
+        history->actions.begin(), history->actions.end(),
+        [](const StoredAction& a, const StoredAction& b) { return a.created < b.created; });
+    return last == history->actions.end() ? Ending{} : Ending{last->state, last->error};
 }
 
 // Whether the incident is still open, as far as restartd can be asked.
@@ -336,25 +343,65 @@ Expected<base::Time> moment_of(std::string_view option, const std::string& text,
                     option, base::printable(text, 60))};
 }
 
+// Prints what is in the later of two histories, and not in the earlier; `first`: with a heading.
+void print_added(const Options& options, const History& added, bool first) {
+    if (options.json) {
+        const codec::TextTimes text;
+        for (const auto& entry : added.timeline)
+            std::cout << entry.to_json() << '\n';
+    } else {
+        std::cout << (first ? show_first(added, look_of(options)) : show_more(added, look_of(options)));
+    }
+    std::cout.flush();
+}
+
+// Asks again each second, through restarts of restartd, until nobody reads what is printed.
+Expected<int> follow(RestartdConnection& restartd, const Options& options, const std::string& filter,
+                     std::size_t last, base::Time since) {
+    constexpr std::size_t most_at_once = 1000;
+    std::optional<std::vector<TimelineEntry>> earlier;
+    for (bool away = false; std::cout; std::this_thread::sleep_for(1s)) {
+        const auto most = earlier ? most_at_once : last;
+        auto later = read<History>(restartd.get(fmt::format("/v1/history?last={}{}", most, filter)));
+        if (!later) {
+            if (!earlier || later.error().code != Code::unavailable) return later.error();
+            if (!std::exchange(away, true)) fmt::print(stderr, "railctl: {}\n", later.error().text);
+            continue;
+        }
+        away = false;
+        std::erase_if(later->timeline, [&](const TimelineEntry& entry) { return entry.time < since; });
+        auto added = added_since(earlier.value_or(std::vector<TimelineEntry>()), later->timeline);
+        if (!added)
+            fmt::print(stderr, "railctl: more happened than was asked for at once: lines may be missing\n");
+        const bool first = !earlier;
+        earlier = later->timeline;
+        if (added) later->timeline = *std::move(added);
+        if (first || !later->timeline.empty()) print_added(options, *later, first);
+    }
+    return base::exit_done;
+}
+
 Expected<int> history(RestartdConnection& restartd, const Options& options) {
     const auto since = moment_of("--since", options.since, base::Time::min());
     if (!since) return since.error();
     const auto until = moment_of("--until", options.until, base::Time::max());
     if (!until) return until.error();
     const bool bounded = !options.since.empty() || !options.until.empty();
-    auto target = fmt::format("/v1/history?last={}", options.last.value_or(bounded ? most_lines : 100));
-    if (!options.host.empty()) target += "&host=" + percent_encode(options.host);
-    if (!options.incident.empty()) target += "&incident=" + percent_encode(options.incident);
+    const auto last = options.last.value_or(bounded ? most_lines : 100);
+    std::string filter;
+    if (!options.host.empty()) filter += "&host=" + percent_encode(options.host);
+    if (!options.incident.empty()) filter += "&incident=" + percent_encode(options.incident);
     if (!options.job.empty()) {
         const auto job = base::JobId::parse(options.job);
         if (!job)
             return base::Error{base::Code::usage,
                                fmt::format("--job {}: must be a job's number, as 12 or 12[3]", options.job)};
-        target += "&job=" + percent_encode(to_string(*job));
+        filter += "&job=" + percent_encode(to_string(*job));
     }
     const auto shown = [&](const History& some) { return show(some, look_of(options)); };
-    if (!bounded)
-        return print<History>(options, restartd.get(target), shown);
+    if (options.follow) return follow(restartd, options, filter, last, *since);
+    const auto target = fmt::format("/v1/history?last={}{}", last, filter);
+    if (!bounded) return print<History>(options, restartd.get(target), shown);
     auto history = read<History>(restartd.get(target));
     if (!history) return history.error();
     std::erase_if(history->timeline,

@@ -123,6 +123,13 @@ std::string timeline_text(const std::vector<TimelineEntry>& timeline, Time now, 
     return table.empty() ? fmt::format("{}\n", empty) : table.print(look);
 }
 
+// Its columns do not move while lines are added.
+Table going_on(const History& history) {
+    auto table = timeline_table(history.timeline, base::now());
+    table.at_least({10, 8, 8, 8, 8});
+    return table;
+}
+
 std::string ended_text(const EndedJobStatus& job, Time now) {
     const auto who = fmt::format("job {}, user {}: ", job.name, job.uid);
     if (job.how.empty())
@@ -448,6 +455,14 @@ std::string show(const RecoveryPlan& plan, const Look& look) {
 
 std::string show(const History& history, const Look& look) {
     return timeline_text(history.timeline, base::now(), no_history, look);
+}
+
+std::string show_first(const History& history, const Look& look) {
+    return going_on(history).print(look);
+}
+
+std::string show_more(const History& history, const Look& look) {
+    return going_on(history).print_rows(look);
 }
 
 } // namespace restart

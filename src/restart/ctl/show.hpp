@@ -19,6 +19,10 @@ base::Expected<std::string> show(const JobExplanation& explanation, const base::
 std::string show(const HostExplanation& explanation, const base::Look& look = {});
 
 std::string show(const History& history, const base::Look& look = {});
+// A history that goes on: with the heading, or what comes below it later. Columns have a width that suits
+// most.
+std::string show_first(const History& history, const base::Look& look);
+std::string show_more(const History& history, const base::Look& look);
 
 std::string show(const RecoveryPlan& plan, const base::Look& look = {});
 

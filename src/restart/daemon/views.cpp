@@ -311,6 +311,7 @@ HostExplanation explain_host(const State& state, const DriverStatus& status, con
 }
 
 History history_of(const State& state, const std::vector<Note>& notes, std::vector<StoredAction> actions) {
+    std::reverse(actions.begin(), actions.end());
     return {timeline(state, notes), std::move(actions)};
 }
 

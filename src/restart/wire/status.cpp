@@ -28,6 +28,10 @@ std::string HostExplanation::to_json() const {
     return codec::write_versioned(*this);
 }
 
+std::string TimelineEntry::to_json() const {
+    return codec::write(*this);
+}
+
 Expected<History> History::from_json(std::string_view body) {
     return codec::read_versioned<History>(body, "this history");
 }

@@ -280,6 +280,7 @@ struct TimelineEntry {
     std::optional<base::JobId> job;
     std::string job_name; // or empty
     std::string text;
+    std::string to_json() const;
     bool operator==(const TimelineEntry&) const = default;
 };
 
@@ -340,7 +341,7 @@ struct StoredAction {
 // GET /v1/history
 struct History {
     std::vector<TimelineEntry> timeline; // newest last
-    std::vector<StoredAction> actions;   // newest first
+    std::vector<StoredAction> actions;   // likewise
 
     static base::Expected<History> from_json(std::string_view body);
     std::string to_json() const;

@@ -45,3 +45,13 @@ TEST_CASE("a host with a fault that puts it out of use is shown in red, and only
     CHECK_THAT(show(faulty(), false, {.colour = true}), Contains("\033[31mn001"));
     CHECK_THAT(show(faulty(), false), !Contains("\033"));
 }
+
+TEST_CASE("lines that are added to a history stand below those before") {
+    restart::History first, more;
+    first.timeline.push_back({{}, "signal", "i-7", "n001", {}, {}, "its links are down"});
+    more.timeline.push_back({{}, "decision", "i-7", "n001", {}, {}, "it is drained"});
+    const auto above = show_first(first, {}), below = show_more(more, {});
+    CHECK_THAT(above, Contains("WHAT"));
+    CHECK_THAT(below, !Contains("WHAT"));
+    CHECK(above.find("its links", above.find('\n')) - above.find('\n') - 1 == below.find("it is drained"));
+}
