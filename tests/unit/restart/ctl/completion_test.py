@@ -49,6 +49,8 @@ class Completion(unittest.TestCase):
     def test_without_either_there_are_still_words(self):
         self.assertEqual(self.complete({}, "railctl", "drain", "--n"), ["--no-wait"])
         self.assertEqual(self.complete({}, "railctl", "doc"), ["doctor"])
+        self.assertEqual(self.complete({}, "railctl", "history", "--fo"), ["--follow"])
+        self.assertEqual(self.complete({}, "railctl", "status", "--color", "a"), ["auto", "always"])
 
 
 if __name__ == "__main__":
