@@ -166,6 +166,37 @@ typedef struct {
     unsigned int computeInstanceId;
 } nvmlProcessInfo_t;
 
+/* GPM, counters of what a GPU really does: Hopper and later, since r520. A value is the mean between two
+ * samples of one GPU. */
+typedef struct nvmlGpmSample_st* nvmlGpmSample_t;
+typedef struct {
+    unsigned int metricId;
+    nvmlReturn_t nvmlReturn;
+    double value;
+    struct {
+        char* shortName;
+        char* longName;
+        char* unit;
+    } metricInfo;
+} nvmlGpmMetric_t;
+enum { NVML_MOST_GPM_METRICS = 98 }; /* that there is room for; newer headers have more */
+typedef struct {
+    unsigned int version;
+    unsigned int numMetrics; /* that are asked, the first ones of `metrics` */
+    nvmlGpmSample_t sample1;
+    nvmlGpmSample_t sample2;
+    nvmlGpmMetric_t metrics[NVML_MOST_GPM_METRICS];
+} nvmlGpmMetricsGet_t;
+typedef struct {
+    unsigned int version;
+    unsigned int isSupportedDevice;
+} nvmlGpmSupport_t;
+enum { NVML_GPM_VERSION = 1 }; /* `version` of both */
+enum {
+    NVML_GPM_SM_ACTIVE = 2, /* percent of the multiprocessors with something to do */
+    NVML_GPM_TENSOR_ACTIVE = 5
+};
+
 /* X(name, parameters): every function we use. */
 #define RAILYARD_NVML_FUNCTIONS(X)                                                                           \
     X(nvmlInit_v2, (void))                                                                                   \
@@ -186,6 +217,7 @@ typedef struct {
     X(nvmlDeviceGetPcieReplayCounter, (nvmlDevice_t device, unsigned int* replays))                          \
     X(nvmlDeviceGetClockInfo, (nvmlDevice_t device, int clock, unsigned int* mhz))                           \
     X(nvmlDeviceGetPowerUsage, (nvmlDevice_t device, unsigned int* milliwatts))                              \
+    X(nvmlDeviceGetEnforcedPowerLimit, (nvmlDevice_t device, unsigned int* milliwatts))                      \
     X(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t * rates))                       \
     X(nvmlDeviceGetComputeRunningProcesses_v3,                                                               \
       (nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t* processes))                              \
@@ -196,6 +228,11 @@ typedef struct {
       (nvmlDevice_t device, unsigned int link, int counter, unsigned long long* n))                          \
     X(nvmlDeviceGetGpuFabricInfoV, (nvmlDevice_t device, nvmlGpuFabricInfo_v2_t * info))                     \
     X(nvmlDeviceGetGpuFabricInfo, (nvmlDevice_t device, nvmlGpuFabricInfo_t * info))                         \
+    X(nvmlGpmQueryDeviceSupport, (nvmlDevice_t device, nvmlGpmSupport_t * support))                          \
+    X(nvmlGpmSampleAlloc, (nvmlGpmSample_t * sample))                                                        \
+    X(nvmlGpmSampleFree, (nvmlGpmSample_t sample))                                                           \
+    X(nvmlGpmSampleGet, (nvmlDevice_t device, nvmlGpmSample_t sample))                                       \
+    X(nvmlGpmMetricsGet, (nvmlGpmMetricsGet_t * metrics))                                                    \
     X(nvmlEventSetCreate, (nvmlEventSet_t * set))                                                            \
     X(nvmlEventSetFree, (nvmlEventSet_t set))                                                                \
     X(nvmlDeviceGetSupportedEventTypes, (nvmlDevice_t device, unsigned long long* types))                    \

@@ -1,6 +1,7 @@
 #include "probe/nvml_library.hpp"
 
 #include <iterator>
+#include <utility>
 
 namespace probe {
 namespace {
@@ -197,6 +198,53 @@ void NvmlGpus::Asking::fabric() const {
     if (!info) return;
     into.fabric_state = info->state;
     if (info->state == NVML_FABRIC_COMPLETED) into.fabric_status = static_cast<std::uint32_t>(info->status);
+}
+
+// The counters are read when it begins to be used, soon after that, and seldom later: most seldom while its
+// power leaves no doubt that it works. When that begins to, what they say of before is dropped.
+void NvmlGpus::Asking::activity(Library::Activity& of, int sample, int place) const {
+    using Activity = Library::Activity;
+    if (of.before == nullptr) return;
+    const bool used = into.busy_percent.value_or(0) > 0;
+    const bool works = into.power_mw && into.power_limit_mw &&
+                       *into.power_mw >= Activity::surely_works * *into.power_limit_mw;
+    of.doubts = used && !works ? of.doubts + 1 : 0;
+    const bool changed = of.doubts == Activity::doubts_that_count && sample - of.read >= Activity::rest;
+    if (!used || changed) {
+        of.filled = false;
+        of.next = sample;
+        of.sm.reset();
+        of.tensor.reset();
+    }
+    if (used && sample >= of.next) {
+        const bool read = answered("GPM counters", library.calls.nvmlGpmSampleGet(device, of.now));
+        if (read && of.filled) compare(of);
+        // Not of all GPUs with one sample.
+        of.next = sample + (read && !of.filled ? Activity::first + place
+                            : works            ? Activity::between_works
+                                               : Activity::between);
+        of.filled = read;
+        of.read = sample;
+        std::swap(of.before, of.now);
+    }
+    into.sm_active = of.sm;
+    into.tensor_active = of.tensor;
+}
+
+void NvmlGpus::Asking::compare(Library::Activity& of) const {
+    nvmlGpmMetricsGet_t asked{};
+    asked.version = NVML_GPM_VERSION;
+    asked.numMetrics = 2;
+    asked.sample1 = of.before;
+    asked.sample2 = of.now;
+    asked.metrics[0].metricId = NVML_GPM_SM_ACTIVE;
+    asked.metrics[1].metricId = NVML_GPM_TENSOR_ACTIVE;
+    const bool known = answered("GPM counters", library.calls.nvmlGpmMetricsGet(&asked));
+    const auto share = [&](const nvmlGpmMetric_t& metric) {
+        return known && metric.nvmlReturn == NVML_SUCCESS ? std::optional(metric.value / 100) : std::nullopt;
+    };
+    of.sm = share(asked.metrics[0]);
+    of.tensor = share(asked.metrics[1]);
 }
 
 } // namespace probe

@@ -65,6 +65,7 @@ base::Expected<void> NvmlGpus::Library::start() {
                                         calls.nvmlDeviceGetPciInfo_v3(gpu.device, &pci) == NVML_SUCCESS) {
             gpu.pci = gpu.last.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
         }
+        if (gpu.device) prepare(gpu.activity, gpu.device);
         gpus.push_back(std::move(gpu));
     }
     if (!calls.nvmlEventSetCreate || !calls.nvmlEventSetFree || !calls.nvmlDeviceRegisterEvents ||
@@ -73,6 +74,17 @@ base::Expected<void> NvmlGpus::Library::start() {
     for (const auto& gpu : gpus)
         if (gpu.device && register_events(gpu.device)) has_xid_events = true;
     return {};
+}
+
+void NvmlGpus::Library::prepare(Activity& activity, nvmlDevice_t device) const {
+    nvmlGpmSupport_t has{};
+    has.version = NVML_GPM_VERSION;
+    if (!calls.nvmlGpmQueryDeviceSupport || !calls.nvmlGpmSampleAlloc || !calls.nvmlGpmSampleFree ||
+        !calls.nvmlGpmSampleGet || !calls.nvmlGpmMetricsGet ||
+        calls.nvmlGpmQueryDeviceSupport(device, &has) != NVML_SUCCESS || has.isSupportedDevice == 0 ||
+        calls.nvmlGpmSampleAlloc(&activity.now) != NVML_SUCCESS)
+        return;
+    if (calls.nvmlGpmSampleAlloc(&activity.before) != NVML_SUCCESS) activity.before = nullptr;
 }
 
 bool NvmlGpus::Library::register_events(nvmlDevice_t device) const {
@@ -164,7 +176,11 @@ std::vector<GpuSample> NvmlGpus::sample(Ask ask) {
             fresh = gpu.seldom; // with what it could not see
             gpu.hand_times(fresh);
             fresh.lost = false;
-            Asking{*library_, gpu.device, fresh}.now();
+            const Asking asking{*library_, gpu.device, fresh};
+            if (due(50 * place, Library::samples_between_limits)) asking.power_limit(gpu.limit_mw);
+            fresh.power_limit_mw = gpu.limit_mw;
+            asking.now();
+            asking.activity(gpu.activity, number, static_cast<int>(place));
             fresh.silent = refusal_of(fresh);
         }
         gpu.last = fresh;

@@ -24,12 +24,16 @@ namespace probe {
 struct NvmlGpus::Library {
     ~Library() {
         if (events) calls.nvmlEventSetFree(events);
+        for (const auto& gpu : gpus)
+            for (auto* counters : {gpu.activity.before, gpu.activity.now})
+                if (counters) calls.nvmlGpmSampleFree(counters);
         if (started) calls.nvmlShutdown();
         if (handle) ::dlclose(handle);
     }
 
-    // A sample in so many also has what is asked seldom, and in so many the times, which cost most.
-    static constexpr int samples_between = 10, samples_between_times = 40;
+    // A sample in so many also has what is asked seldom, in so many the times, which cost most, and in so
+    // many the power limit.
+    static constexpr int samples_between = 10, samples_between_times = 40, samples_between_limits = 400;
 
     // A count that is asked so seldom that what it grew by may have come at any moment since: that is handed
     // on evenly over as many samples, so that who looks at a short while sees no more than came in one.
@@ -55,6 +59,20 @@ struct NvmlGpus::Library {
         std::uint64_t late_ = 0, part_ = 0; // not handed on yet; of it with a sample
     };
 
+    // What a GPU that is used really does, by GPM, whose counters cost two milliseconds to read.
+    struct Activity {
+        // Samples that the first value is a mean of, and later ones, also while it surely works.
+        static constexpr int first = 10, between = 40, between_works = 120;
+        static constexpr double surely_works = 0.35; // of its power limit, as restart::work_of has it
+        // After so many below that they are read anew, unless they were with one of the last ones.
+        static constexpr int doubts_that_count = 3, rest = 30;
+        nvmlGpmSample_t before = nullptr, now = nullptr; // null: the GPU or the driver has none
+        bool filled = false;                             // `before` has counters
+        int read = 0, next = 0;                          // with which sample, and when again
+        int doubts = 0;                                  // samples in a row
+        std::optional<double> sm{}, tensor{};
+    };
+
     struct Gpu {
         nvmlDevice_t device = nullptr;
         std::string pci; // nobody changes it: wait_xids reads it beside sample
@@ -62,6 +80,8 @@ struct NvmlGpus::Library {
         GpuSample seldom, times; // what is asked seldom, as of the last time
         int times_asked = 0;     // with which sample
         Handed power, thermal, sw_thermal, hw_thermal, brake;
+        Activity activity;
+        std::optional<std::uint32_t> limit_mw{}; // of its power, which operators set
 
         void take_times(int sample) {
             const auto since = sample - std::exchange(times_asked, sample);
@@ -91,6 +111,8 @@ struct NvmlGpus::Library {
     std::optional<Processes> processes_of(nvmlDevice_t device) const;
     // Absent: not known of each.
     std::optional<std::vector<std::uint32_t>> users_of(nvmlDevice_t device) const;
+    // Makes room for its counters, where it has some.
+    void prepare(Activity& activity, nvmlDevice_t device) const;
     // Whether this GPU's XIDs will come as events.
     bool register_events(nvmlDevice_t device) const;
     std::string words(nvmlReturn_t result) const {
@@ -155,6 +177,13 @@ struct NvmlGpus::Asking {
     void violations() const;
     std::optional<nvmlGpuFabricInfo_v2_t> fabric_info() const;
     void fabric() const;
+    void power_limit(std::optional<std::uint32_t>& limit) const {
+        limit.reset();
+        number("power limit", library.calls.nvmlDeviceGetEnforcedPowerLimit, limit);
+    }
+    // Of the GPU as now() has seen it; `sample`: the number of this one, `place` of the GPU.
+    void activity(Library::Activity& of, int sample, int place) const;
+    void compare(Library::Activity& of) const;
 };
 
 } // namespace probe

@@ -54,6 +54,10 @@ struct GpuSample {
     std::optional<std::uint32_t> sm_mhz, mem_mhz; // clocks of the multiprocessors and the memory
     std::optional<std::uint32_t> power_mw;        // drawn, as the driver averages it
     std::optional<std::uint32_t> busy_percent;    // of the last second or less, that a kernel ran
+    // Some seconds old at most. GPM's are means since it was asked before, which are shares of 1: of the
+    // multiprocessors that had something to do, and of the time in which their tensor cores had.
+    std::optional<std::uint32_t> power_limit_mw;
+    std::optional<double> sm_active, tensor_active;
     // Each some seconds old at most, of all NVLinks together; counters are since the driver was loaded.
     std::optional<std::uint32_t> pcie_width, pcie_width_max; // lanes
     std::optional<std::uint64_t> pcie_replays;               // lifetime

@@ -1,7 +1,7 @@
 # Doubles of hardware this machine does not have, each with the test that holds it to a real counterpart.
 noinst_DATA += %D%/libnvidia-ml.so.1
 CLEANFILES += %D%/libnvidia-ml.so.1
-%D%/libnvidia-ml.so.1: $(srcdir)/%D%/nvml_double.c $(srcdir)/%D%/nvml_costs.h $(top_srcdir)/src/probe/nvml_abi.h
+%D%/libnvidia-ml.so.1: $(srcdir)/%D%/nvml_double.c $(srcdir)/%D%/nvml_costs.h $(srcdir)/%D%/nvml_work.h $(top_srcdir)/src/probe/nvml_abi.h
 	$(AM_V_at)$(MKDIR_P) %D%
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) -I$(top_srcdir)/src $(CFLAGS) -fPIC -shared -Wl,-soname,libnvidia-ml.so.1 \
 		-o $@ $(srcdir)/%D%/nvml_double.c -lpthread
@@ -43,7 +43,7 @@ CLEANFILES += %D%/libclock_step.so
 
 TESTS += %D%/cuda_abi_test.py %D%/sysfs_test.py %D%/nvml_double_test.py %D%/host_test.py %D%/lsf_double_test.py %D%/lsf_serve_test.py
 EXTRA_DIST += %D%/cublas_double.cpp %D%/abi_same.hpp %D%/cuda_abi_check.cpp %D%/cuda_abi_test.py %D%/nccl_abi_check.cpp %D%/cuda_double.cpp %D%/cuda_double.hpp
-EXTRA_DIST += %D%/clock_step.c %D%/ibverbs_double.cpp %D%/nccl_double.cpp %D%/nvml_double.c %D%/nvml_costs.h %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
+EXTRA_DIST += %D%/clock_step.c %D%/ibverbs_double.cpp %D%/nccl_double.cpp %D%/nvml_double.c %D%/nvml_costs.h %D%/nvml_work.h %D%/nvml_abi_check.c %D%/gen_sysfs.py %D%/gen_host.py %D%/host_test.py %D%/sysfs_test.py %D%/nvml_double_test.py
 
 # The double of an LSF-compatible engine, standard library only, run where it stands.
 EXTRA_DIST += %D%/lsf/lsf_double %D%/lsf/admin.py %D%/lsf/client.py %D%/lsf/commands.py \

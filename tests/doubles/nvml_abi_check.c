@@ -44,6 +44,11 @@ enum {
 #define nvmlViolationTime_t ours_violation
 #define nvmlGpuFabricInfo_t ours_fabric
 #define nvmlGpuFabricInfo_v2_t ours_fabric_v2
+#define nvmlGpmSample_t ours_gpm_sample
+#define nvmlGpmSample_st ours_gpm_sample_st
+#define nvmlGpmMetric_t ours_gpm_metric
+#define nvmlGpmMetricsGet_t ours_gpm_get
+#define nvmlGpmSupport_t ours_gpm_support
 #define nvmlDevice_st ours_device_st
 #define nvmlEventSet_st ours_event_set_st
 #include "probe/nvml_abi.h"
@@ -55,6 +60,10 @@ enum {
 #undef nvmlGpuFabricInfo_t
 #undef nvmlGpuFabricInfo_v2_t
 #undef nvmlUtilization_t
+#undef nvmlGpmSample_t
+#undef nvmlGpmMetric_t
+#undef nvmlGpmMetricsGet_t
+#undef nvmlGpmSupport_t
 #undef nvmlProcessInfo_t
 
 #define SAME(a, b) _Static_assert((a) == (b), #a " differs from nvml.h")
@@ -152,6 +161,21 @@ FIELD(ours_violation, nvmlViolationTime_t, violationTime);
 SAME(sizeof(ours_utilization), sizeof(nvmlUtilization_t));
 FIELD(ours_utilization, nvmlUtilization_t, gpu);
 FIELD(ours_utilization, nvmlUtilization_t, memory);
+SAME(sizeof(ours_gpm_metric), sizeof(nvmlGpmMetric_t));
+FIELD(ours_gpm_metric, nvmlGpmMetric_t, metricId);
+FIELD(ours_gpm_metric, nvmlGpmMetric_t, nvmlReturn);
+FIELD(ours_gpm_metric, nvmlGpmMetric_t, value);
+FIELD(ours_gpm_get, nvmlGpmMetricsGet_t, version);
+FIELD(ours_gpm_get, nvmlGpmMetricsGet_t, numMetrics);
+FIELD(ours_gpm_get, nvmlGpmMetricsGet_t, sample1);
+FIELD(ours_gpm_get, nvmlGpmMetricsGet_t, sample2);
+SAME(offsetof(ours_gpm_get, metrics), offsetof(nvmlGpmMetricsGet_t, metrics));
+SAME(sizeof(ours_gpm_support), sizeof(nvmlGpmSupport_t));
+FIELD(ours_gpm_support, nvmlGpmSupport_t, isSupportedDevice);
+SAME(NVML_GPM_VERSION, NVML_GPM_METRICS_GET_VERSION);
+SAME(NVML_GPM_VERSION, NVML_GPM_SUPPORT_VERSION);
+SAME(NVML_GPM_SM_ACTIVE, NVML_GPM_METRIC_SM_UTIL);
+SAME(NVML_GPM_TENSOR_ACTIVE, NVML_GPM_METRIC_ANY_TENSOR_UTIL);
 SAME(NVML_POLICY_POWER, NVML_PERF_POLICY_POWER);
 SAME(NVML_POLICY_THERMAL, NVML_PERF_POLICY_THERMAL);
 SAME(NVML_LINK_REPLAY, NVML_NVLINK_ERROR_DL_REPLAY);

@@ -27,7 +27,8 @@ static void pay(const char* what) {
         const char* what;
         double us;
     } prices[] = {{"pcie_width", 30}, {"pcie_replay", 110}, {"violation", 550},
-                  {"links", 6.4},     {"fabric", 6},        {"pid", 15}};
+                  {"links", 6.4},     {"fabric", 6},        {"pid", 15},
+                  {"limit_mw", 340},  {"gpm", 570},         {"gpm_metrics", 1100}};
     for (size_t i = 0; priced && i < sizeof prices / sizeof *prices; i++)
         if (!strcmp(prices[i].what, what)) spend(prices[i].us);
 }

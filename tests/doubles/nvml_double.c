@@ -20,13 +20,15 @@
  *   N.fabric=3 N.fabric_status=0   registration with the NVSwitches, of
  *   N.cluster=0x6b1f N.clique=1    this cluster (the last 8 bytes of its UUID) and clique
  *   N.sm_mhz=1980 N.mem_mhz=2619 N.draws_mw=72000 N.busy=0   clocks, power, percent of the time with kernels
+ *   N.limit_mw=700000 N.gpm=1    power limit; whether it has GPM's counters:
+ *   N.sm_active=0 N.tensor_active=0   percent
  *   N.hang_ms=0        every call on GPU N first takes this long, or until the file says 0 again
  *   N.fail=999         every call on GPU N returns this; N.fail_ecc=999 only that of one key (as above, or
- *                      reasons, ecc, fields, times, links, violation, fabric)
+ *                      reasons, ecc, fields, times, links, violation, fabric, gpm)
  *   old=1              as a driver of before 2022: no field values, no fabric state of a version
  * Unknown keys and lines that begin with # are passed over. Without the variable or the file there are 8
  * sound GPUs. GPU N sits at PCI bus 0x14 + 28 N, beside HCA N of gen_sysfs.py. With RAIL_NVML_COSTS=N there
- * are N GPUs, and calls cost what nvml_costs.h says.
+ * are N GPUs at work, and calls cost what nvml_costs.h says.
  *
  * Recorded of an H100 SXM with driver 580.159.04: result codes, types and units, event types, costs.
  * Invented, as that GPU was alone and sound: NVLinks, NVSwitches and their registration, every error and
@@ -193,6 +195,8 @@ static nvmlReturn_t give(nvmlDevice_t device, const char* key, unsigned long lon
 RAILYARD_NVML_FUNCTIONS(PROTOTYPE)
 const char* nvmlErrorString(nvmlReturn_t result);
 
+#include "nvml_work.h"
+
 nvmlReturn_t nvmlInit_v2(void) {
     for (int i = 0; i < max_gpus; i++)
         gpus[i].index = i;
@@ -305,23 +309,6 @@ nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int* wi
 
 nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int* replays) {
     return give(device, "pcie_replay", 0, replays);
-}
-
-nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, int clock, unsigned int* mhz) {
-    if (clock == NVML_CLOCK_SM) return give(device, "sm_mhz", 1980, mhz);
-    return clock == NVML_CLOCK_MEM ? give(device, "mem_mhz", 2619, mhz) : NVML_ERROR_INVALID_ARGUMENT;
-}
-
-nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int* milliwatts) {
-    return give(device, "draws_mw", 72000, milliwatts);
-}
-
-nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* rates) {
-    nvmlReturn_t result = reach(device, rates, "busy");
-    if (result != NVML_SUCCESS) return result;
-    rates->gpu = (unsigned int)get(device->index, "busy", 0);
-    rates->memory = 0;
-    return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,

@@ -90,7 +90,7 @@ RELEASES = ('bookworm', 'trixie')  # NVML 11.8 and 12.4: what is newer in one, n
 
 
 CHANGES = (('NVML_ERROR_GPU_IS_LOST = 15', 'NVML_ERROR_GPU_IS_LOST = 14'), ('char busId[32]', 'char busId[16]'),
-           ('NVML_MOST_LINKS = 36', 'NVML_MOST_LINKS = 17'))
+           ('NVML_MOST_LINKS = 36', 'NVML_MOST_LINKS = 17'), ('char* longName;', ''))
 
 
 def headers():

@@ -29,6 +29,9 @@ base::Expected<HostSignals> only(const HostSignals& signals, const SignalFilter&
     HostSignals fitting = signals;
     fitting.rules.clear();
     fitting.rows.clear();
+    std::erase_if(fitting.gpus, [&](const GpuPace& gpu) {
+        return !filter.rule.empty() || !fits(filter.component, fmt::format("gpu{}", gpu.gpu), ":");
+    });
     std::map<std::uint32_t, std::uint32_t> places;
     for (const auto& row : signals.rows) {
         const auto& rule = signals.rules.at(row.rule);

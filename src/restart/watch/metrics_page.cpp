@@ -1,5 +1,6 @@
 #include "restart/watch/metrics_page.hpp"
 
+#include "restart/watch/pace_meter.hpp"
 #include "restart/watch/rules/signal.hpp"
 
 #include <railyard_config.h>
@@ -167,6 +168,38 @@ std::string gpu_labels(const GpuSample& gpu, const std::string& host) {
                        escape(pci), gpu.index, escape(host));
 }
 
+void print_work(Page& page, const MetricsOf& of) {
+    std::vector<std::pair<std::string, GpuPace>> gpus; // with their labels
+    for (const auto& gpu : *of.look->sample.gpus)
+        if (!gpu.lost) gpus.emplace_back(gpu_labels(gpu, of.host), pace_of(gpu));
+    page.metric(
+        "railyard_gpu_state", "gauge",
+        "1 for what the GPU does: idle, waiting (a kernel that has next to nothing to do), working or "
+        "throttled.",
+        [&] {
+            for (const auto& [labels, gpu] : gpus)
+                if (const auto work = work_of(gpu))
+                    for (const auto state :
+                         {GpuWork::idle, GpuWork::waiting, GpuWork::working, GpuWork::throttled})
+                        page.sample(fmt::format("{},state=\"{}\"", labels, to_string(state)),
+                                    *work == state ? 1 : 0);
+        });
+    const auto each = [&](std::string_view name, std::string_view help, auto value) {
+        page.metric(name, "gauge", help, [&] {
+            for (const auto& [labels, gpu] : gpus)
+                if (const auto number = value(gpu)) page.sample(labels, *number);
+        });
+    };
+    each("railyard_gpu_power_watts", "Power that the GPU draws, as the driver averages it.",
+         [](const GpuPace& gpu) { return gpu.power_w; });
+    each("railyard_gpu_power_limit_watts", "Its power limit.",
+         [](const GpuPace& gpu) { return gpu.limit_w; });
+    each("railyard_gpu_sm_active_ratio", "Multiprocessors that had something to do, by GPM.",
+         [](const GpuPace& gpu) { return gpu.sm_active; });
+    each("railyard_gpu_tensor_active_ratio", "Share of the time in which their tensor cores had, by GPM.",
+         [](const GpuPace& gpu) { return gpu.tensor_active; });
+}
+
 void print_gpus(Page& page, const MetricsOf& of) {
     const auto& gpus = *of.look->sample.gpus;
     const auto each = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
@@ -208,6 +241,7 @@ void print_gpus(Page& page, const MetricsOf& of) {
          [](const GpuSample& gpu) { return gpu.pcie_width_max; });
     each("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "counter", "PCIe replays.",
          [](const GpuSample& gpu) { return gpu.pcie_replays; });
+    print_work(page, of);
 }
 
 void print_xids(Page& page, const MetricsOf& of) {

@@ -1,5 +1,7 @@
 #include "restart/watch/pace_meter.hpp"
 
+#include "probe/nvml_abi.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,6 +32,35 @@ const std::uint64_t* counter(const PortSample& port, std::string_view name) {
 
 } // namespace
 
+GpuPace pace_of(const GpuSample& gpu) {
+    constexpr auto slows = NVML_REASON_HW_SLOWDOWN | NVML_REASON_SW_THERMAL_SLOWDOWN |
+                           NVML_REASON_HW_THERMAL_SLOWDOWN | NVML_REASON_HW_POWER_BRAKE;
+    const auto watts = [](const std::optional<std::uint32_t>& milliwatts) {
+        return milliwatts ? std::optional(*milliwatts / 1000.0) : std::nullopt;
+    };
+    const auto share = [](const std::optional<double>& number) {
+        return number ? std::optional(std::clamp(*number, 0.0, 1.0)) : std::nullopt;
+    };
+    GpuPace pace;
+    pace.gpu = gpu.index;
+    pace.sm_mhz = gpu.sm_mhz;
+    pace.mem_mhz = gpu.mem_mhz;
+    pace.power_w = watts(gpu.power_mw);
+    if (gpu.busy_percent) pace.busy = std::min(*gpu.busy_percent, 100U) / 100.0;
+    if (gpu.pcie_generation && gpu.pcie_width)
+        pace.pcie_gbs = lane_gbs(*gpu.pcie_generation) * *gpu.pcie_width;
+    pace.limit_w = watts(gpu.power_limit_mw);
+    if (gpu.reasons) {
+        const bool capped = (*gpu.reasons & NVML_REASON_SW_POWER_CAP) != 0;
+        pace.capped = capped ? 1 : 0;
+        if (capped) pace.capped_mhz = pace.sm_mhz;
+        pace.slowed = (*gpu.reasons & slows) != 0 ? 1 : 0;
+    }
+    pace.sm_active = share(gpu.sm_active);
+    pace.tensor_active = share(gpu.tensor_active);
+    return pace;
+}
+
 const std::vector<std::string>& PaceMeter::counters() {
     static const std::vector<std::string> names{std::string(sent), std::string(received), std::string(waits),
                                                 std::string(resent[0]), std::string(resent[1])};
@@ -51,12 +82,18 @@ void PaceMeter::set_window(base::Duration window) {
 void PaceMeter::take(const GpuSample& gpu) {
     if (gpu.lost || (gpus_.size() >= most_paced_gpus && !gpus_.contains(gpu.index))) return;
     auto& mean = gpus_[gpu.index];
-    if (gpu.sm_mhz) mean.sm_mhz.add(*gpu.sm_mhz);
-    if (gpu.mem_mhz) mean.mem_mhz.add(*gpu.mem_mhz);
-    if (gpu.power_mw) mean.power_w.add(*gpu.power_mw / 1000.0);
-    if (gpu.busy_percent) mean.busy.add(std::min(*gpu.busy_percent, 100U) / 100.0);
-    if (gpu.pcie_generation && gpu.pcie_width)
-        mean.pcie_gbs = std::max(mean.pcie_gbs, lane_gbs(*gpu.pcie_generation) * *gpu.pcie_width);
+    const auto now = pace_of(gpu);
+    mean.sm_mhz.add(now.sm_mhz);
+    mean.mem_mhz.add(now.mem_mhz);
+    mean.power_w.add(now.power_w);
+    mean.busy.add(now.busy);
+    mean.pcie_gbs = std::max(mean.pcie_gbs, now.pcie_gbs.value_or(0));
+    mean.limit_w.add(now.limit_w);
+    mean.capped.add(now.capped);
+    mean.capped_mhz.add(now.capped_mhz);
+    mean.slowed.add(now.slowed);
+    mean.sm_active.add(now.sm_active);
+    mean.tensor_active.add(now.tensor_active);
 }
 
 std::optional<PaceMeter::Counts> PaceMeter::counts_of(const PortSample& port) {
@@ -107,6 +144,12 @@ void PaceMeter::close(base::Time now, base::Time wall) {
         pace.power_w = gpu.power_w.take();
         pace.busy = gpu.busy.take();
         if (gpu.pcie_gbs > 0) pace.pcie_gbs = rounded(gpu.pcie_gbs);
+        pace.limit_w = gpu.limit_w.take();
+        pace.capped = gpu.capped.take();
+        pace.capped_mhz = gpu.capped_mhz.take();
+        pace.slowed = gpu.slowed.take();
+        pace.sm_active = gpu.sm_active.take();
+        pace.tensor_active = gpu.tensor_active.take();
         worked_ = worked_ || pace.busy.value_or(0) >= least_busy;
     }
     for (auto& [name, port] : ports_) {

@@ -17,6 +17,9 @@
 
 namespace restart {
 
+// Of one look.
+GpuPace pace_of(const GpuSample& gpu);
+
 class PaceMeter {
 public:
     // Counters of ports that it needs, beside those that rules judge.
@@ -39,11 +42,13 @@ private:
     struct Mean {
         double sum = 0;
         std::uint32_t n = 0;
-        void add(double value) { sum += value, ++n; }
+        void add(const std::optional<double>& value) {
+            if (value) sum += *value, ++n;
+        }
         std::optional<double> take() const;
     };
     struct Gpu {
-        Mean sm_mhz, mem_mhz, power_w, busy;
+        Mean sm_mhz, mem_mhz, power_w, busy, limit_w, capped, capped_mhz, slowed, sm_active, tensor_active;
         double pcie_gbs = 0; // the most: an idle link is slowed down
     };
     struct Counts {

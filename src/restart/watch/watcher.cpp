@@ -71,7 +71,12 @@ std::pair<Report, Transitions> Watcher::take(Reading reading, base::Time wall) {
 
 HostSignals Watcher::signals() {
     const auto now = last_ ? last_->sample.now : base::Time{};
-    return signal_table({host_, now, wall_offset_, watching_, not_watching_}, judge_.view(now));
+    auto table = signal_table({host_, now, wall_offset_, watching_, not_watching_}, judge_.view(now));
+    if (last_ && last_->sample.gpus)
+        for (const auto& gpu : *last_->sample.gpus)
+            if (!gpu.lost && gpu.silent.empty() && table.gpus.size() < most_paced_gpus)
+                table.gpus.push_back(pace_of(gpu));
+    return table;
 }
 
 } // namespace restart

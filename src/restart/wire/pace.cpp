@@ -7,6 +7,10 @@
 namespace restart {
 namespace {
 
+// Below this share of the time with kernels a GPU does nothing; from this share of its power limit on it
+// works, whatever GPM has counted, which is older.
+constexpr double least_busy = 0.05, surely_works = 0.35;
+
 // No clock, bandwidth or counter of a host comes near it.
 constexpr double most = 1e15;
 
@@ -33,18 +37,49 @@ base::Expected<void> check(const RankPace& rank) {
     return {};
 }
 
+base::Expected<void> check(const std::vector<GpuPace>& gpus, std::string_view member) {
+    for (const auto& gpu : gpus)
+        if (!sound(gpu.sm_mhz) || !sound(gpu.mem_mhz) || !sound(gpu.power_w) || !sound(gpu.busy, 1) ||
+            !sound(gpu.pcie_gbs) || !sound(gpu.limit_w) || !sound(gpu.capped, 1) || !sound(gpu.capped_mhz) ||
+            !sound(gpu.slowed, 1) || !sound(gpu.sm_active, 1) || !sound(gpu.tensor_active, 1))
+            return wrong(fmt::format("{}: gpu {}", member, gpu.gpu));
+    return {};
+}
+
 base::Expected<void> check(const HostPace& pace) {
     if (!sound(pace.seconds, 0.1, 86'400))
         return base::Error{base::Code::input, "pace.seconds: must be 0.1 to 86400"};
-    for (const auto& gpu : pace.gpus)
-        if (!sound(gpu.sm_mhz) || !sound(gpu.mem_mhz) || !sound(gpu.power_w) || !sound(gpu.busy, 1) ||
-            !sound(gpu.pcie_gbs))
-            return wrong(fmt::format("pace.gpus: gpu {}", gpu.gpu));
+    if (auto good = check(pace.gpus, "pace.gpus"); !good) return good;
     for (const auto& port : pace.ports)
         if (!sound(port.mb_s, 0, most) || !sound(port.peak_mb_s, 0, most) || !sound(port.waits) ||
             !sound(port.resent, 0, most) || !sound(port.gbps, 0, most))
             return wrong(fmt::format("pace.ports: {}", port.port));
     return {};
+}
+
+std::string_view to_string(GpuWork work) {
+    switch (work) {
+    case GpuWork::idle: return "idle";
+    case GpuWork::waiting: return "waiting";
+    case GpuWork::working: return "working";
+    case GpuWork::throttled: break;
+    }
+    return "throttled";
+}
+
+std::optional<GpuWork> work_of(const GpuPace& gpu) {
+    if (!gpu.busy) return std::nullopt;
+    if (*gpu.busy < least_busy) return GpuWork::idle;
+    const auto share = gpu.power_w && gpu.limit_w && *gpu.limit_w > 0
+                           ? std::optional(*gpu.power_w / *gpu.limit_w)
+                           : std::nullopt;
+    const auto waits = [&] {
+        if (share && *share >= surely_works) return false;
+        if (gpu.sm_active) return *gpu.sm_active < 0.25 && gpu.tensor_active.value_or(0) < 0.01;
+        return share && *share < 0.25;
+    };
+    if (waits()) return GpuWork::waiting;
+    return gpu.slowed.value_or(0) >= 0.5 ? GpuWork::throttled : GpuWork::working;
 }
 
 double rounded(double number) {

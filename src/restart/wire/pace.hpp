@@ -3,7 +3,7 @@
 //
 // Everything is a duration, a share or a rate on the host's own clock: windows of two hosts neither begin nor
 // end together, and no agreement of clocks is assumed. Numbers have three significant digits, so that a
-// summary of 8 GPUs and 8 ports takes about 1 KB.
+// summary of 8 GPUs and 8 ports takes about 2 KB.
 #pragma once
 
 #include "base/expected.hpp"
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace restart {
@@ -35,15 +36,38 @@ inline constexpr std::size_t most_ras_signs = 16; // of one job on one host
 
 // A GPU: means over the window. What it or its driver does not report is absent.
 struct GpuPace {
-    std::uint32_t gpu = 0;          // NVML's index
-    std::optional<double> sm_mhz;   // clock of the multiprocessors
-    std::optional<double> mem_mhz;  // of the memory
-    std::optional<double> power_w;  //
-    std::optional<double> busy;     // the share of the time in which a kernel ran, 0 … 1; NCCL's waiting
-                                    // kernels count
-    std::optional<double> pcie_gbs; // what its present PCIe link can carry, GB/s in one direction
+    std::uint32_t gpu = 0;           // NVML's index
+    std::optional<double> sm_mhz;    // clock of the multiprocessors
+    std::optional<double> mem_mhz;   // of the memory
+    std::optional<double> power_w;   // drawn
+    std::optional<double> busy;      // the share of the time in which a kernel ran, 0 … 1; NCCL's waiting
+                                     // kernels count
+    std::optional<double> pcie_gbs;  // what its present PCIe link can carry, GB/s in one direction
+    std::optional<double> limit_w{}; // of its power
+    // Shares of the time, 0 … 1: in which its power limit held the clock of the multiprocessors down, and
+    // that clock then, MHz; and in which heat or a brake did.
+    std::optional<double> capped{}, capped_mhz{}, slowed{};
+    // By GPM, 0 … 1: multiprocessors that had something to do, and how much of the time their tensor cores
+    // had.
+    std::optional<double> sm_active{}, tensor_active{};
     bool operator==(const GpuPace&) const = default;
 };
+
+// What a GPU does. The clock tells the work and not the health: at the power limit it varies by 40 % with the
+// kind of work, and a kernel of NCCL that waits for another host has the highest clock and 100 % utilization.
+// Power tells the two apart, GPM's counters do better.
+enum class GpuWork {
+    idle,     // no kernel
+    waiting,  // a kernel that has next to nothing to do, as one that waits for other hosts
+    working,  //
+    throttled // likewise, while heat or a brake holds its clocks down
+};
+std::string_view to_string(GpuWork work);
+
+// None: it is not known whether a kernel runs. Numbers for H100 are measured: waiting takes 0.18 of the power
+// limit, a kernel that just spins 0.21, copies 0.52, products 1; waiting keeps 0.7 % of the multiprocessors
+// busy. Those of other kinds are taken to be alike.
+std::optional<GpuWork> work_of(const GpuPace& gpu);
 
 // An InfiniBand port.
 struct PortPace {
@@ -72,6 +96,7 @@ struct HostPace {
 // Errors (Code::input): a number that none of these can be.
 base::Expected<void> check(const RankPace& rank);
 base::Expected<void> check(const HostPace& pace);
+base::Expected<void> check(const std::vector<GpuPace>& gpus, std::string_view member);
 
 // To three significant digits.
 double rounded(double number);

@@ -26,6 +26,12 @@ template <class Codec> void fields(Codec& codec, codec::Of<GpuPace> auto& gpu) {
     codec.maybe("power_w", gpu.power_w);
     codec.maybe("busy", gpu.busy);
     codec.maybe("pcie_gbs", gpu.pcie_gbs);
+    codec.maybe("limit_w", gpu.limit_w);
+    codec.maybe("capped", gpu.capped);
+    codec.maybe("capped_mhz", gpu.capped_mhz);
+    codec.maybe("slowed", gpu.slowed);
+    codec.maybe("sm_active", gpu.sm_active);
+    codec.maybe("tensor_active", gpu.tensor_active);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<PortPace> auto& port) {

@@ -45,6 +45,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostSignals> auto& si
     codec("rules", signals.rules, most_signal_rules);
     codec("rows", signals.rows, most_signal_rows);
     codec.maybe("left_out", signals.left_out);
+    codec.maybe("gpus", signals.gpus, most_paced_gpus);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<SignalsAnswer> auto& answer) {
@@ -69,7 +70,7 @@ base::Expected<void> check(const HostSignals& signals) {
         for (const auto& number : {row.value, row.compared, row.limit})
             if (number && !std::isfinite(*number)) return wrong(i, "value", "is no number");
     }
-    return {};
+    return check(signals.gpus, "gpus");
 }
 
 } // namespace

@@ -62,6 +62,7 @@ struct HostSignals {
     std::vector<SignalRule> rules;         // that rows name
     std::vector<SignalRow> rows;           // by component
     std::uint64_t left_out = 0;            // rows that did not fit
+    std::vector<GpuPace> gpus{};           // in the look; none: none is read
 
     // Errors (Code::input) name the field; a body that is too long is one.
     static base::Expected<HostSignals> from_json(std::string_view body);

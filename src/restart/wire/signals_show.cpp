@@ -53,12 +53,29 @@ std::string condition_of(const SignalRule& rule) {
     return rule.says.starts_with(rule.signal + " ") ? rule.says.substr(rule.signal.size() + 1) : rule.says;
 }
 
+std::string gpus_text(const std::vector<GpuPace>& gpus) {
+    base::Table table(
+        {"GPU", "STATE", "POWER", "LIMIT", "SM CLOCK", "KERNELS", "SM ACTIVE", "TENSOR ACTIVE"});
+    const auto cell = [](const std::optional<double>& number, std::string_view unit, double scale = 1) {
+        return number ? fmt::format("{:.0f} {}", *number * scale, unit) : std::string("-");
+    };
+    for (const auto& gpu : gpus) {
+        const auto work = work_of(gpu);
+        table.add({fmt::format("gpu{}", gpu.gpu), work ? std::string(to_string(*work)) : "-",
+                   cell(gpu.power_w, "W"), cell(gpu.limit_w, "W"), cell(gpu.sm_mhz, "MHz"),
+                   cell(gpu.busy, "%", 100), cell(gpu.sm_active, "%", 100),
+                   cell(gpu.tensor_active, "%", 100)});
+    }
+    return table.print();
+}
+
 } // namespace
 
 std::string show(const HostSignals& signals, bool brief, const base::Look& look) {
     auto text = fmt::format("{} at {}\n", signals.host, when(signals.time, {}));
     for (const auto& sentence : signals.not_watching)
         text += fmt::format("not watching {}\n", sentence);
+    if (!signals.gpus.empty()) text += "\n" + gpus_text(signals.gpus);
     std::vector<std::string> heading{"COMPONENT", "SIGNAL", "VALUE", "COMPARED", "STATE", "SEVERITY", "RULE"};
     if (!brief) heading.insert(heading.end(), {"CONDITION", "SOURCE"});
     base::Table table(std::move(heading));

@@ -124,6 +124,64 @@ TEST_CASE("what NVML asks the driver for is asked with each tenth sample, the re
     CHECK(sample[0].pcie_width == 8U);
 }
 
+TEST_CASE("GPM's counters are read of GPUs on which kernels run, soon and then seldom") {
+    const test::Hardware host(0);
+    const std::string works = "count=3\n0.busy=100\n1.busy=100\n1.gpm=0\n0.limit_mw=650000\n";
+    host.gpus(works);
+    auto gpus = NvmlGpus::open(host.nvml());
+    REQUIRE(gpus);
+    auto sample = gpus->sample();
+    CHECK(sample[0].power_limit_mw == 650'000U);
+    host.gpus(works + "0.sm_active=96\n0.tensor_active=93\n1.sm_active=9\n2.sm_active=9\n");
+    const auto samples = [&](int n) {
+        for (int i = 0; i < n; ++i)
+            sample = gpus->sample();
+    };
+    samples(9);
+    CHECK_FALSE(sample[0].sm_active); // nothing to compare with
+    samples(1);
+    CHECK(sample[0].sm_active == 0.96);
+    CHECK(sample[0].tensor_active == 0.93);
+    CHECK_FALSE(sample[1].sm_active); // it has none
+    CHECK_FALSE(sample[2].sm_active); // no kernel runs there
+    host.gpus(works + "0.sm_active=1\n");
+    samples(39);
+    CHECK(sample[0].sm_active == 0.96);
+    samples(1);
+    CHECK(sample[0].sm_active == 0.01);
+    CHECK(sample[0].tensor_active == 0.0);
+    // While its power says that it works they are read more seldom, and soon after it says so no more.
+    const auto draws = works + "0.draws_mw=600000\n0.sm_active=";
+    host.gpus(draws + "90\n");
+    samples(40);
+    CHECK(sample[0].sm_active == 0.9);
+    host.gpus(draws + "80\n");
+    samples(119);
+    CHECK(sample[0].sm_active == 0.9);
+    samples(1);
+    CHECK(sample[0].sm_active == 0.8);
+    samples(40);
+    host.gpus(works + "0.sm_active=1\n");
+    samples(2);
+    CHECK(sample[0].sm_active == 0.8);
+    samples(1);
+    CHECK_FALSE(sample[0].sm_active);
+    samples(10);
+    CHECK(sample[0].sm_active == 0.01);
+    host.gpus("count=3\n");
+    samples(1);
+    CHECK_FALSE(sample[0].sm_active);
+    // A GPU that refuses them is not asked at each look.
+    host.gpus(works + "0.fail_gpm=999\n");
+    samples(1);
+    CHECK(sample[0].unseen == std::vector<std::string>{"GPM counters: NVML: Unknown Error (999)"});
+    samples(1);
+    CHECK(sample[0].unseen.empty());
+    host.gpus(works + "0.sm_active=50\n");
+    samples(60);
+    CHECK(sample[0].sm_active == 0.5);
+}
+
 TEST_CASE("times of a GPU that a brake slows are asked with each sample; a driver without them has a bit") {
     const test::Hardware host(0);
     host.gpus("count=2\n1.fail_times=3\n1.thermal_ms=20\n");

@@ -24,7 +24,8 @@ void round_all(StoredPace& stored) {
     };
     stored.pace.seconds = rounded(stored.pace.seconds);
     for (auto& gpu : stored.pace.gpus)
-        for (auto* number : {&gpu.sm_mhz, &gpu.mem_mhz, &gpu.power_w, &gpu.busy, &gpu.pcie_gbs})
+        for (auto* number : {&gpu.sm_mhz, &gpu.mem_mhz, &gpu.power_w, &gpu.busy, &gpu.pcie_gbs, &gpu.limit_w,
+                             &gpu.capped, &gpu.capped_mhz, &gpu.slowed, &gpu.sm_active, &gpu.tensor_active})
             maybe(*number);
     for (auto& port : stored.pace.ports) {
         for (auto* number : {&port.mb_s, &port.peak_mb_s, &port.resent, &port.gbps})

@@ -65,6 +65,26 @@ TEST_CASE("metrics have the names, labels and units of node_exporter and dcgm-ex
     CHECK(board.has("railyard_look_timestamp_seconds 1700003601"));
 }
 
+TEST_CASE("a metric says what a GPU does") {
+    Board board;
+    auto look = look_with();
+    auto& gpu = look.sample.gpus->front();
+    gpu.busy_percent = 100;
+    gpu.power_mw = 121'500;
+    gpu.power_limit_mw = 700'000;
+    gpu.sm_active = 0.007;
+    board.put(look);
+    INFO(*board.board.page());
+    const std::string labels = R"(gpu="3",pci_bus_id="00000000:14:00.0",device="nvidia3",Hostname="n001")";
+    for (const auto* state : {"idle", "waiting", "working", "throttled"})
+        CHECK(board.has(fmt::format("railyard_gpu_state{{{},state=\"{}\"}} {}", labels, state,
+                                    std::string_view(state) == "waiting" ? 1 : 0)));
+    CHECK(board.has(fmt::format("railyard_gpu_power_watts{{{}}} 121.5", labels)));
+    CHECK(board.has(fmt::format("railyard_gpu_power_limit_watts{{{}}} 700", labels)));
+    CHECK(board.has(fmt::format("railyard_gpu_sm_active_ratio{{{}}} 0.007", labels)));
+    CHECK(board.board.page()->find("railyard_gpu_tensor_active_ratio") == std::string::npos);
+}
+
 TEST_CASE("metrics tell of no value that is none") {
     Board board;
     auto look = look_with();
@@ -76,6 +96,7 @@ TEST_CASE("metrics tell of no value that is none") {
     INFO(page);
     CHECK(page.find("railyard_gpu_lost{gpu=\"3\"") != std::string::npos);
     CHECK(page.find("DCGM_FI_DEV_CLOCK_THROTTLE_REASONS") == std::string::npos); // from before
+    CHECK(page.find("railyard_gpu_state") == std::string::npos);
     CHECK(page.find("symbol_error") == std::string::npos);
     CHECK(board.has(R"(node_infiniband_state_id{device="mlx5_0",port="1"} 0)"));
     CHECK(board.has(R"(railyard_infiniband_counter_total{device="mlx5_0",port="1",counter="site\"s"} 3)"));

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <functional>
 #include <limits>
 
 using namespace std::chrono_literals;
@@ -88,6 +89,67 @@ TEST_CASE("a window tells means, and the peak of traffic") {
     const auto next = host.window();
     REQUIRE(next);
     CHECK(next->window > pace->window);
+}
+
+TEST_CASE("a window tells how long the power limit held a GPU down, and its clock then") {
+    Host host;
+    const auto pace = [&](const std::function<void(GpuSample&)>& change) {
+        for (;;) {
+            auto sample = host.sample();
+            for (auto& gpu : *sample.gpus)
+                change(gpu);
+            host.now += 1s;
+            ++host.second;
+            sample.now = host.now;
+            if (host.meter.look(sample, host.now)) return host.meter.pace(true)->gpus.at(1);
+        }
+    };
+    const auto computes = [&](GpuSample& gpu) {
+        const bool at_limit = host.second % 2 == 0;
+        gpu.reasons = at_limit ? 0x4 : 0;
+        gpu.sm_mhz = at_limit ? 1400 : 1980;
+        gpu.power_limit_mw = 700'000;
+        gpu.sm_active = 0.48;
+    };
+    pace(computes);
+    const auto capped = pace(computes);
+    CHECK(*capped.capped > 0.4);
+    CHECK(*capped.capped < 0.6);
+    CHECK(*capped.capped_mhz == 1400);
+    CHECK(*capped.sm_mhz > 1600);
+    CHECK(*capped.limit_w == 700);
+    CHECK(*capped.slowed == 0);
+    CHECK(*capped.sm_active == 0.48);
+    CHECK_FALSE(capped.tensor_active);
+    const auto braked = pace([](GpuSample& gpu) { gpu.reasons = 0x88; });
+    CHECK(*braked.slowed == 1);
+    CHECK(*braked.capped == 0);
+    CHECK_FALSE(braked.capped_mhz);
+    CHECK(work_of(braked) == GpuWork::throttled);
+}
+
+TEST_CASE("GPM knows who waits where power does not, and power what GPM has not counted yet") {
+    GpuPace gpu;
+    CHECK_FALSE(work_of(gpu));
+    gpu.busy = 1;
+    CHECK(work_of(gpu) == GpuWork::working); // nothing says that it waits
+    gpu.power_w = 125;
+    CHECK(work_of(gpu) == GpuWork::working);
+    gpu.limit_w = 700;
+    CHECK(work_of(gpu) == GpuWork::waiting);
+    gpu.sm_active = 0.6; // small kernels
+    CHECK(work_of(gpu) == GpuWork::working);
+    gpu.sm_active = 0.1;
+    CHECK(work_of(gpu) == GpuWork::waiting);
+    gpu.tensor_active = 0.05;
+    CHECK(work_of(gpu) == GpuWork::working);
+    gpu.tensor_active = 0;
+    gpu.power_w = 210;
+    CHECK(work_of(gpu) == GpuWork::waiting);
+    gpu.power_w = 500;
+    CHECK(work_of(gpu) == GpuWork::working);
+    gpu.busy = 0;
+    CHECK(work_of(gpu) == GpuWork::idle);
 }
 
 TEST_CASE("a PCIe link that rested but once is as wide as it was then") {

@@ -1,5 +1,6 @@
 // What NVML said of a sound H100 without work, under full load and while a job hangs: no rule finds anything.
 // Readings of our own making have the same shape; the recordings are read where they are.
+#include "restart/watch/pace_meter.hpp"
 #include "unit/restart/watch/recorded.hpp"
 #include "unit/restart/watch/sound_host.hpp"
 
@@ -92,6 +93,54 @@ TEST_CASE("what a real H100 says idle, under load and while a job hangs is no fi
             CHECK(host.run(step, step).empty());
         }
         CHECK(host.run(5min).empty()); // it stays so
+    }
+}
+
+TEST_CASE("a real H100 works or waits by its power, whatever its clock and utilization") {
+    struct Of {
+        const char* name;
+        std::map<GpuWork, std::size_t> least; // readings; of no other state there are more than a few
+    };
+    const auto reading = [](std::uint32_t mhz, double watts, std::uint64_t reasons, std::uint32_t busy) {
+        GpuSample gpu;
+        gpu.sm_mhz = mhz;
+        gpu.power_mw = static_cast<std::uint32_t>(1000 * watts);
+        gpu.power_limit_mw = 700'000;
+        gpu.reasons = reasons;
+        gpu.busy_percent = busy;
+        return gpu;
+    };
+    // Likewise, of our own making.
+    CHECK(work_of(pace_of(reading(345, 71, 0x1, 0))) == GpuWork::idle);
+    CHECK(work_of(pace_of(reading(1980, 127, 0, 0))) == GpuWork::idle);       // a context
+    CHECK(work_of(pace_of(reading(1980, 121, 0, 100))) == GpuWork::waiting);  // in NCCL
+    CHECK(work_of(pace_of(reading(1980, 366, 0, 100))) == GpuWork::working);  // copies
+    CHECK(work_of(pace_of(reading(1170, 699, 0x4, 99))) == GpuWork::working); // FP8 at the limit
+    CHECK(work_of(pace_of(reading(900, 300, 0x88, 100))) == GpuWork::throttled);
+    for (const auto& of :
+         {Of{"watch-idle", {{GpuWork::idle, 4}}},
+          {"watch-load", {{GpuWork::working, 75}}},
+          {"watch-load-fp8-fp64", {{GpuWork::working, 85}, {GpuWork::idle, 20}, {GpuWork::waiting, 5}}},
+          {"watch-hang", {{GpuWork::waiting, 12}}}}) {
+        INFO(of.name);
+        const auto text = test::recorded(std::string("h100/") + of.name + ".txt");
+        if (text.empty()) return;
+        std::map<GpuWork, std::size_t> seen;
+        for (const auto& row : rows_of(text)) {
+            const auto number = [&](const char* column) {
+                return std::strtod(row.at(column).c_str(), nullptr);
+            };
+            const auto work =
+                work_of(pace_of(reading(static_cast<std::uint32_t>(number("sm_mhz")), number("power_w"),
+                                        std::strtoull(row.at("reasons").c_str(), nullptr, 0),
+                                        static_cast<std::uint32_t>(number("gpu%")))));
+            REQUIRE(work);
+            ++seen[*work];
+        }
+        for (const auto& [work, least] : of.least)
+            CHECK(seen[work] >= least);
+        CHECK(seen[GpuWork::throttled] == 0);
+        if (!of.least.contains(GpuWork::waiting)) CHECK(seen[GpuWork::waiting] == 0);
     }
 }
 

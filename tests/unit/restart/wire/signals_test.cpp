@@ -18,6 +18,13 @@ HostSignals sound() {
     signals.rules = {{"gpu.lost", "gpu.lost", "", "gpu.lost 1", "fatal", "NVML"}};
     signals.rows = {{0, "gpu0", RuleStanding::finding, 1, {}, {}, Severity::fatal, now - 1min, "lost"},
                     {0, "", RuleStanding::unseen, {}, {}, {}, {}, {}, ""}};
+    GpuPace gpu;
+    gpu.gpu = 3;
+    gpu.sm_mhz = 1980;
+    gpu.power_w = 121.5;
+    gpu.limit_w = 700;
+    gpu.busy = 1;
+    signals.gpus = {gpu};
     return signals;
 }
 
@@ -45,6 +52,18 @@ TEST_CASE("signals are written so that they read back") {
     CHECK(again->signals == answer.signals);
     CHECK(again->state == SignalsState::here);
     CHECK_FALSE(again->last_report);
+}
+
+TEST_CASE("what GPUs do stands before the rules") {
+    const auto text = show(sound());
+    INFO(text);
+    CHECK(text.find("GPU   STATE    POWER  LIMIT  SM CLOCK  KERNELS") != std::string::npos);
+    CHECK(text.find("gpu3  waiting  122 W  700 W  1980 MHz  100 %") != std::string::npos);
+    auto damaged = sound();
+    damaged.gpus[0].sm_active = 1.5;
+    const auto refused = HostSignals::from_json(damaged.to_json());
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().text.starts_with("gpus: gpu 3: "));
 }
 
 TEST_CASE("signals of a newer agent are read, and bad ones refused with the field") {
