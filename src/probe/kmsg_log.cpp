@@ -80,6 +80,7 @@ void Kmsg::parse(std::string_view line, Lines& into) {
     const auto message = message_of(line);
     if (auto event = parse_xid(message)) {
         event->user = user_of_process(event->pid);
+        event->job = job_of_process(event->pid);
         into.xids.push_back(*std::move(event));
         return;
     }

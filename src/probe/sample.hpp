@@ -82,6 +82,7 @@ struct XidEvent {
     std::string text;                    // what the driver said after the code; empty from NVML
     std::uint32_t pid = 0;               // of the process whose channel the driver names; 0: it names none
     std::optional<std::uint32_t> user{}; // under whose program it came; absent: not known
+    std::optional<std::uint32_t> job{};  // Slurm's number of that process's job; likewise
 };
 
 // Whose line in the kernel log it is; `pcie` is the driver of PCIe ports, which speaks of what is below them.

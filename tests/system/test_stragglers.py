@@ -74,3 +74,22 @@ def test_a_slow_rank_is_named_and_a_sound_job_has_none(cluster):
     equal(slow.seen().restarts, 0, "restarts")
     holds(cluster.out("curl", "-fsS", f"{cluster.agents.url}/metrics"), 'railyard_jobs_held_back{by="host"} 1', "metrics")
     cluster.out("scancel", str(slow.number))
+
+
+def test_the_owner_reads_which_process_had_a_fault_on_a_gpu(cluster):
+    """A driver's line about a process of the job is one note of the job, and accuses no host."""
+    cluster.agents.wait_heard()
+    job = start(cluster)
+    node = job.ranks()[1]
+    pid = cluster.out("pgrep", "-x", "heat2d", host=node).split()[0]
+    wait_for(lambda: explained(cluster, job)["job"]["speaks"], 60, "the job to be heard", logs(cluster, job))
+    with open(cluster.agents.hardware(node) / "kmsg", "a") as log:
+        for _ in range(3):
+            log.write(f"4,1,2,-;NVRM: Xid (PCI:0000:14:00): 31, pid={pid}, name=heat2d, channel 0x00000008, intr 00000000. MMU Fault\n")
+    fault = f"process {pid} on {node} had XID 31 on gpu0: "
+    wait_for(lambda: any(text.startswith(fault) for text in timeline(cluster, job)), 60, "the fault to be noted", logs(cluster, job))
+    noted = [text for text in timeline(cluster, job) if " had XID " in text]
+    equal(len(noted), 1, f"notes of it: {noted}")
+    equal(json.loads(cluster.out("railctl", "status", "--json"))["incidents"], [], "incidents")
+    cluster.out("scancel", str(job.number))
+    job.wait_state("CANCELLED", 60)

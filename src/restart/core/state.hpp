@@ -176,6 +176,7 @@ struct JobState {
     std::optional<RunState> run;             // of its present start
     std::optional<JobPace> pace;             // likewise, of a job of several hosts that are paced
     std::optional<NcclState> nccl;           // likewise; decides nothing
+    bool faulted = false;                    // a process of its present start was noted to have had an XID
     std::optional<PreflightState> preflight; // of its last start with one that did not pass
     std::uint32_t requeues = 0;              // by us
     CrashLoop crashes;

@@ -374,6 +374,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobState> auto& job) 
     codec.maybe("run", job.run);
     codec.maybe("pace", job.pace);
     codec.maybe("nccl", job.nccl);
+    codec.maybe("faulted", job.faulted);
     codec.maybe("stepped", job.stepped);
     codec.maybe("requeue_took", job.requeue_took);
     codec.maybe("preflight", job.preflight);

@@ -96,11 +96,25 @@ bool JobBook::end_window() {
 void JobBook::put_nccl(std::uint32_t uid, const std::optional<NcclWord>& word) {
     const std::lock_guard lock(mutex_);
     // Whose of several jobs of one user it is cannot be told.
-    const auto of_user = std::count_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
-        return entry.first.uid == uid && entry.second.clients > 0;
-    });
+    const bool one = jobs_of(uid) == 1;
     for (auto& [key, entry] : entries_)
-        if (key.uid == uid) entry.nccl = of_user == 1 && entry.clients > 0 ? word : std::nullopt;
+        if (key.uid == uid) entry.nccl = one && entry.clients > 0 ? word : std::nullopt;
+}
+
+void JobBook::put_fault(std::uint32_t uid, std::optional<std::uint32_t> job, const ProgramFault& fault) {
+    const std::lock_guard lock(mutex_);
+    Entry* of = nullptr; // of a job's starts the last
+    for (auto& [key, entry] : entries_)
+        if (key.uid == uid && (job ? key.id == *job : entry.clients > 0)) of = &entry;
+    if (of == nullptr || of->faulted || (!job && jobs_of(uid) != 1)) return;
+    of->fault = fault;
+    of->faulted = true;
+}
+
+std::size_t JobBook::jobs_of(std::uint32_t uid) const {
+    return static_cast<std::size_t>(std::count_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+        return entry.first.uid == uid && entry.second.clients > 0;
+    }));
 }
 
 bool JobBook::has_user(std::uint32_t uid) const {
@@ -236,6 +250,12 @@ std::vector<JobReport> JobBook::entries(Clock::time_point now) const {
         bytes += entry.run->hosts.size() + entry.run->spares.size();
         job.run = entry.run;
     }
+    std::size_t faults = 0;
+    i = 0;
+    for (const auto& [key, entry] : entries_) {
+        auto& job = jobs[i++];
+        if (entry.fault && faults++ < most_faults) job.fault = entry.fault;
+    }
     std::size_t preflights = 0;
     for (const bool asks : {true, false}) {
         i = 0;
@@ -281,6 +301,10 @@ void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) 
                 return job.stepped_s && job.id == k.id && job.epoch == k.epoch && job.uid == k.uid;
             })) // a job that has just begun may not have been read yet
             if (said != reply.jobs.end() || ++entry.stepped_said >= most_stepped_said) entry.stepped.reset();
+        if (entry.fault && std::any_of(sent.begin(), sent.end(), [&, &k = key](const JobReport& job) {
+                return job.fault && job.id == k.id && job.epoch == k.epoch && job.uid == k.uid;
+            }))
+            if (said != reply.jobs.end() || ++entry.fault_said >= most_stepped_said) entry.fault.reset();
         if (said != reply.jobs.end())
             entry.advice = {said->interval_s, said->save_by, said->incident};
         else // restartd no longer requests anything; the last interval stays valid

@@ -39,6 +39,7 @@ public:
     static constexpr std::size_t most_path_bytes = 256 << 10; // of all checkpoints in a report
     static constexpr std::size_t most_run_bytes = 128 << 10;  // of all lists of hosts in a report
     static constexpr std::size_t most_preflights = 4;         // in a report, those that wait first
+    static constexpr std::size_t most_faults = 16;            // in a report
 
     // A client of the job has connected or left. A job stays active until restartd has answered
     // `idle_answers` reports after its last client left: a script that asks each minute gets requests made in
@@ -63,6 +64,9 @@ public:
     // What NCCL says in processes of this user, kept where one job alone of the user has clients here: of
     // which of several it speaks cannot be told. None: it says nothing more.
     void put_nccl(std::uint32_t uid, const std::optional<NcclWord>& word);
+    // A fault in a process of this user's, kept for the job of this number or, where that is not known, as
+    // put_nccl's word is. The first one of a job is told until an answer speaks of the job.
+    void put_fault(std::uint32_t uid, std::optional<std::uint32_t> job, const ProgramFault& fault);
     // Whether a job of this user has clients here.
     bool has_user(std::uint32_t uid) const;
     // Whether any job has.
@@ -132,12 +136,17 @@ private:
         PreflightAdvice preflight_advice;
         int preflight_said = 0; // as stepped_said
         std::optional<NcclWord> nccl;
+        std::optional<ProgramFault> fault;
+        bool faulted = false;                     // it had one
+        int fault_said = 0;                       // as stepped_said
         std::map<std::uint32_t, Marked> marked;   // by rank
         std::vector<RankPace> ranks;              // of the last window
         std::optional<Clock::time_point> stepped; // the first step of a process that restartd does not know
         int stepped_said = 0;                     // in answers that did not speak of the job
         bool silent() const { return clients == 0 && reported; }
     };
+    std::size_t jobs_of(std::uint32_t uid) const; // with clients here
+
     mutable std::mutex mutex_;
     std::map<JobKey, Entry> entries_;
     std::uint64_t holders_ = 0;

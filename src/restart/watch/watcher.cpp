@@ -1,6 +1,8 @@
 #include "restart/watch/watcher.hpp"
 
+#include "base/utf8.hpp"
 #include "restart/watch/signal_table.hpp"
+#include "restart/watch/xid_words.hpp"
 
 #include <algorithm>
 
@@ -58,6 +60,11 @@ std::pair<Report, Transitions> Watcher::take(Reading reading, base::Time wall) {
         finding.since += wall_offset_;
     if (meter_.look(reading.sample, wall)) marks_ = book_.end_window();
     report.pace = meter_.pace(marks_);
+    for (const auto& event : reading.sample.xids)
+        if (event.user && event.pid != 0 && is_programs(event.code))
+            book_.put_fault(*event.user, event.job,
+                            {judge_.component_of(event), event.code, event.pid,
+                             base::printable(event.text, longest_fault)});
     report.jobs = book_.entries();
     not_watching_ = report.not_watching;
     LastLook look{{}, reading.watching, report.findings, {}};

@@ -1,5 +1,7 @@
 #include "restart/watch/xid_words.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <fmt/format.h>
 #include <optional>
@@ -77,6 +79,12 @@ XidWords words_of_xid(std::uint32_t code, std::string_view text) {
         }
     }
     return words;
+}
+
+bool is_programs(std::uint32_t code) {
+    constexpr std::array codes{11, 13, 25, 31, 32, 39, 43, 44, 45, 60,  66,  68,
+                               69, 70, 80, 82, 85, 86, 88, 94, 96, 126, 137, 139};
+    return std::find(codes.begin(), codes.end(), static_cast<int>(code)) != codes.end();
 }
 
 } // namespace restart

@@ -21,4 +21,8 @@ struct XidWords {
 // is left as it is.
 XidWords words_of_xid(std::uint32_t code, std::string_view text);
 
+// Whether a faulty program has this XID on a sound GPU, or a sound one meets it on a bad GPU: what its owner
+// wants to know. Source: NVIDIA's XID catalogue (debug, or restart, the application).
+bool is_programs(std::uint32_t code);
+
 } // namespace restart

@@ -77,6 +77,8 @@ Expected<void> check(const Report& report) {
                 if (sign.gpu < -1 || sign.gpu > 1'023)
                     return wrong(fmt::format("jobs[{}].nccl.here.gpu", i), "is not between -1 and 1023");
         }
+        if (const auto& fault = report.jobs[i].fault; fault && !is_name(fault->gpu))
+            return wrong(fmt::format("jobs[{}].fault.gpu", i), "must be a component's name");
         for (const auto& rank : report.jobs[i].ranks)
             if (auto sound = check(rank); !sound)
                 return std::move(sound).error().within(fmt::format("jobs[{}].ranks", i));

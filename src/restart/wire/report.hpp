@@ -80,6 +80,17 @@ struct NcclWord {
 
 inline constexpr std::size_t most_nccl_troubles = 8, longest_nccl_trouble = 256;
 
+// What a GPU's driver said of a fault in a process of the job: an XID that programs cause (xid_words.hpp).
+struct ProgramFault {
+    std::string gpu; // the finding's component, "gpu3"
+    std::uint32_t xid = 0;
+    std::uint32_t process = 0; // its number on the host
+    std::string text;          // in the driver's words; empty: it had none
+    bool operator==(const ProgramFault&) const = default;
+};
+
+inline constexpr std::size_t longest_fault = 160; // of its text
+
 // Whether somebody on the host can end a job's processes there (rail-lsf-run(1)), and has.
 enum class Kept {
     no,   // nobody can
@@ -102,6 +113,7 @@ struct JobReport {
     std::optional<double> stepped_s{};
     Kept kept = Kept::no;
     std::optional<Preflight> preflight{}; // of this start; until it has begun its script, and is told
+    std::optional<ProgramFault> fault{};  // the first here in this start; until an answer speaks of the job
     bool operator==(const JobReport&) const = default;
 };
 

@@ -76,6 +76,13 @@ template <class Codec> void fields(Codec& codec, codec::Of<NcclWord> auto& word)
     codec.maybe("here", word.here, most_ras_signs);
 }
 
+template <class Codec> void fields(Codec& codec, codec::Of<ProgramFault> auto& fault) {
+    codec("gpu", fault.gpu, 64);
+    codec("xid", fault.xid);
+    codec("process", fault.process);
+    codec.maybe("text", fault.text, longest_fault);
+}
+
 // A line of a job must hold a preflight.
 template <class Codec> void fields(Codec& codec, codec::Of<CheckWord> auto& word) {
     codec.maybe("host", word.host, 64);
@@ -111,6 +118,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobReport> auto& job)
     codec.maybe("stepped_s", job.stepped_s);
     codec.maybe("kept", job.kept);
     codec.maybe("preflight", job.preflight);
+    codec.maybe("fault", job.fault);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<LookRequest> auto& look) {

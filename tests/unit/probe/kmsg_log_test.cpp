@@ -1,4 +1,5 @@
 #include "probe/kmsg_log.hpp"
+#include "probe/process_user.hpp"
 
 #include "hardware.hpp"
 
@@ -163,4 +164,16 @@ TEST_CASE("an XID has the user whose process it was while that is there") {
     REQUIRE(xids.size() == 2);
     CHECK(xids[0].user == ::getuid());
     CHECK_FALSE(xids[1].user); // above the most that the kernel numbers
+}
+
+TEST_CASE("a process is of the Slurm job whose control group it is in") {
+    CHECK(probe::job_in_cgroups("0::/system.slice/slurmstepd.scope/job_12/step_0/user/task_0\n") == 12U);
+    CHECK(probe::job_in_cgroups("12:pids:/slurm/uid_1000\n5:memory:/slurm/uid_1000/job_4711/step_batch\n") ==
+          4711U);
+    CHECK(probe::job_in_cgroups("0::/slurm_n001/job_7") == 7U);
+    for (const auto* none : {"", "0::/user.slice/user-1000.slice\n", "0::/job_x/job_/job_0/job_12x\n",
+                             "0::/job_99999999999999\n", "0::/my_job_12\n"})
+        CHECK_FALSE(probe::job_in_cgroups(none));
+    CHECK_FALSE(probe::job_of_process(0));
+    CHECK_FALSE(probe::job_of_process(4194999));
 }

@@ -131,6 +131,25 @@ void take_nccl(StepContext& ctx, JobState& job, const std::string& host,
     known = NcclState{host, ctx.now, {said->asked, std::move(troubles)}};
 }
 
+// A line for the job's owner: which of its processes had a fault on a GPU. The first of a start, as a gang
+// fails as one; and of so many of a user's jobs that are known, as an array of a thousand tasks fails as one
+// too.
+void take_fault(StepContext& ctx, JobState& job, const std::string& host,
+                const std::optional<ProgramFault>& said) {
+    constexpr std::ptrdiff_t most_of_user = 10;
+    if (!said || job.faulted) return;
+    const auto before = std::count_if(ctx.state.jobs.begin(), ctx.state.jobs.end(), [&](const auto& entry) {
+        return entry.second.faulted && entry.second.rm.uid == job.rm.uid;
+    });
+    if (before >= most_of_user) return;
+    job.faulted = true;
+    ctx.note_job(
+        NoteKind::signal, job.rm,
+        fmt::format("process {} on {} had XID {} on {}{}{}{}", said->process, host, said->xid, said->gpu,
+                    said->text.empty() ? "" : ": ", state_text(said->text, longest_fault),
+                    before + 1 == most_of_user ? " (of more jobs of this user it is not noted)" : ""));
+}
+
 void take_links(const StepContext& ctx, HostState& host, const HostLinks& links) {
     host.links = links.links_up == links.links_total ? HostLinks{} : links;
     if (host.links.links_total == 0 || host.links.links_up > 0)
@@ -200,6 +219,7 @@ void take_job(StepContext& ctx, const std::string& host, const JobReport& report
     job.connected = true;
     take_run(ctx, job, host, report.run);
     take_nccl(ctx, job, host, report.nccl);
+    take_fault(ctx, job, host, report.fault);
     take_preflight(ctx.state, ctx.now, job, host, report.preflight);
     if (report.preflight) ctx.changed();
     if (report.stepped_s) learn_start(ctx, job, *report.stepped_s);
@@ -269,6 +289,7 @@ void take_rm_job(StepContext& ctx, JobState& job, const RmJob& read) {
         job.run.reset();
         job.pace.reset();
         job.nccl.reset();
+        job.faulted = false;
         job.dropped_nodes.clear();
     }
     if (read.phase == JobPhase::ended) job.connected = false;

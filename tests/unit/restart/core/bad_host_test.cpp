@@ -193,6 +193,59 @@ TEST_CASE("the default bounds of intervals are those of jobs without an agent") 
     CHECK(base::to_seconds(world.policy.max_interval) == bounds.most.count());
 }
 
+TEST_CASE("a job's owner reads once which of its processes had a fault on a GPU") {
+    World world(4);
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    const auto fails = [&](const std::string& host, std::uint32_t process, std::uint32_t uid = 1000) {
+        restart::Report report;
+        report.host = host;
+        report.jobs = {{job, 0, uid, {}}};
+        report.jobs[0].fault = restart::ProgramFault{"gpu3", 31, process, "MMU Fault"};
+        world.send(restart::AgentReported{report});
+        return std::count_if(world.notes.begin(), world.notes.end(), [&](const restart::Note& note) {
+            return note.job == job && note.text.find("had XID") != std::string::npos;
+        });
+    };
+    CHECK(fails("n002", 4711, 1001) == 0); // it is not its owner who says so
+    CHECK(fails("n002", 4711) == 1);
+    CHECK(world.noted("process 4711 on n002 had XID 31 on gpu3: MMU Fault"));
+    CHECK(fails("n002", 4712) == 1);
+    world.restart_daemon();
+    CHECK(fails("n001", 12) == 1); // a gang fails as one
+    CHECK(world.state().incidents.empty());
+    CHECK(world.count(ActionKind::drain_host) == 0);
+}
+
+TEST_CASE("an array of 1,000 tasks that all fail on a GPU leaves ten notes, of each user") {
+    World world(4);
+    const auto noted = [&](std::uint32_t uid) {
+        return std::count_if(world.notes.begin(), world.notes.end(), [&](const restart::Note& note) {
+            return note.job && world.state().jobs.at(*note.job).rm.uid == uid &&
+                   note.text.find("had XID") != std::string::npos;
+        });
+    };
+    const auto fail = [&](std::uint32_t uid, int tasks) {
+        for (int i = 0; i < tasks; ++i) {
+            const auto job = world.submit({"n003"});
+            world.job(job).uid = uid;
+            world.run(1);
+            restart::Report report;
+            report.host = "n003";
+            report.jobs = {{job, 0, uid, {}}};
+            report.jobs[0].fault =
+                restart::ProgramFault{"gpu0", 13, 100U + static_cast<std::uint32_t>(i), ""};
+            world.send(restart::AgentReported{report});
+        }
+    };
+    fail(1000, 30);
+    fail(1001, 2);
+    CHECK(noted(1000) == 10);
+    CHECK(noted(1001) == 2);
+    CHECK(world.noted("had XID 13 on gpu0 (of more jobs of this user it is not noted)"));
+    CHECK(world.state().incidents.empty());
+}
+
 TEST_CASE("reports about another's job or another start are not believed") {
     World world(4);
     const auto job = world.submit({"n001", "n002"});

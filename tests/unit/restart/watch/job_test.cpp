@@ -392,3 +392,66 @@ TEST_CASE("who keeps a job's processes says so as long as it is connected, and h
     JobSession stranger(book, ucx, 1000);
     CHECK_FALSE(ok(stranger.answer(R"({"op":"keep"})", now))); // whose?
 }
+
+TEST_CASE("a fault on a GPU is told of the job whose process had it, once, until restartd knows") {
+    JobBook book;
+    const ProgramFault fault{"gpu3", 31, 4711, "MMU Fault"};
+    const auto told = [&](base::JobId id, std::uint32_t epoch = 0) {
+        for (const auto& job : book.entries())
+            if (job.id == id && job.epoch == epoch) return job.fault;
+        return std::optional<ProgramFault>();
+    };
+    for (const std::uint32_t job : {12U, 13U})
+        REQUIRE(book.join({base::JobId(job), 0, 1000}));
+    book.put_fault(1000, std::nullopt, fault); // of which of the two it is is not known
+    CHECK_FALSE(told(12));
+    CHECK_FALSE(told(13));
+    book.put_fault(1001, 12, fault); // another user's number
+    CHECK_FALSE(told(12));
+    book.put_fault(1000, 14, fault); // a job that does not speak to us
+    CHECK_FALSE(told(12));
+    book.leave({12, 0, 1000}); // as a program does that has failed
+    book.put_fault(1000, 12, fault);
+    CHECK(told(12) == fault);
+    CHECK_FALSE(told(13));
+    book.put_fault(1000, 12, {"gpu1", 43, 4712, ""});
+    CHECK(told(12) == fault); // a job that fails as one has many
+    book.delivered(book.entries(), {});
+    CHECK(told(12) == fault); // restartd has not read of the job yet
+    book.delivered(book.entries(), reply_for(12, 0));
+    CHECK_FALSE(told(12));
+    book.put_fault(1000, 12, fault);
+    CHECK_FALSE(told(12));
+    // It was started again.
+    REQUIRE(book.join({12, 1, 1000}));
+    book.put_fault(1000, 12, fault);
+    CHECK_FALSE(told(12, 0));
+    CHECK(told(12, 1) == fault);
+    book.put_fault(1000, std::nullopt, fault);
+    CHECK_FALSE(told(13)); // 12 is here, too
+    book.leave({12, 1, 1000});
+    book.put_fault(1000, std::nullopt, fault);
+    CHECK(told(13) == fault);
+}
+
+TEST_CASE("of an array whose tasks all fail a report has some faults, and the rest follow") {
+    JobBook book;
+    for (std::uint32_t job = 1; job <= JobBook::most_entries_a_uid; ++job) {
+        REQUIRE(book.join({base::JobId(job), 0, 1000}));
+        book.put_fault(1000, job, {"gpu0", 13, job, std::string(longest_fault, 'x')});
+    }
+    std::size_t told = 0;
+    for (int reports = 0; reports < 100; ++reports) {
+        const auto sent = book.entries();
+        Reply reply;
+        std::size_t here = 0;
+        for (const auto& job : sent) {
+            here += job.fault ? 1 : 0;
+            reply.jobs.push_back({job.id, job.epoch, {}, {}, {}});
+        }
+        CHECK(here <= JobBook::most_faults);
+        told += here;
+        book.delivered(sent, reply);
+    }
+    CHECK(told == JobBook::most_entries_a_uid);
+}

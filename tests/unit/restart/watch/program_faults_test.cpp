@@ -1,6 +1,7 @@
 // What a user's program does to itself accuses no GPU: XIDs of faulty programs, as a driver logs them, in all
 // the ways that users run programs.
 #include "restart/watch/judge.hpp"
+#include "restart/watch/xid_words.hpp"
 
 #include "probe/kernel_lines.hpp"
 #include "unit/restart/watch/recorded.hpp"
@@ -97,6 +98,7 @@ const std::uint32_t of_programs[] = {11, 13, 25, 31, 32, 39, 43, 44, 45, 60,  66
 TEST_CASE("one faulty program run ten times, on one GPU and on all, and as an array of 1,000 tasks") {
     for (const auto code : of_programs) {
         INFO(code);
+        CHECK(is_programs(code)); // its owner reads of it
         const auto lines = lines_of_block(code);
         Host one;
         for (int i = 0; i < 10; ++i)

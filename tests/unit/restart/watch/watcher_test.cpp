@@ -228,6 +228,38 @@ TEST_CASE("an XID of NVML comes at once, and with the user whose processes alone
     CHECK(hears(sources, 119));
 }
 
+TEST_CASE("a job reads which of its processes had a fault on a GPU, where no other job of its user is here") {
+    const test::Hardware host(1);
+    const auto faults = [&](Watching& watching) {
+        watching.next(); // from here on the log is read
+        host.log(
+            fmt::format("4,1,2,-;NVRM: Xid (PCI:0000:30:00): 31, pid={}, name=train, channel 0x00000008, "
+                        "intr 00000000. MMU Fault: ENGINE GRAPHICS\n",
+                        ::getpid()));
+        std::vector<std::optional<ProgramFault>> found;
+        for (const auto& job : watching.next().jobs)
+            found.push_back(job.fault);
+        return found;
+    };
+    Watching watching(host);
+    REQUIRE(watching.book.join({12, 0, ::getuid()}));
+    REQUIRE(watching.book.join({13, 0, ::getuid() + 1}));
+    const auto said = faults(watching);
+    REQUIRE(said.size() == 2);
+    REQUIRE(said[0]);
+    CHECK(said[0]->gpu == "gpu1");
+    CHECK(said[0]->xid == 31);
+    CHECK(said[0]->process == static_cast<std::uint32_t>(::getpid()));
+    CHECK(said[0]->text.find("MMU Fault") != std::string::npos);
+    CHECK_FALSE(said[1]);
+
+    Watching both(host);
+    REQUIRE(both.book.join({12, 0, ::getuid()}));
+    REQUIRE(both.book.join({14, 0, ::getuid()}));
+    for (const auto& fault : faults(both))
+        CHECK_FALSE(fault);
+}
+
 TEST_CASE("while NVML hangs its XIDs are heard") {
     const test::Hardware host(1);
     host.gpus("count=1\n");

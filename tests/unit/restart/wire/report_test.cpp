@@ -309,6 +309,7 @@ TEST_CASE("a host's pace is reported whole, and numbers that none can be are ref
     job.ranks = {{24, 0.125, 0.43}};
     job.stepped_s = 5.25;
     job.kept = Kept::ended;
+    job.fault = ProgramFault{"gpu3", 31, 4711, "MMU Fault"};
     report.jobs.push_back(job);
     const auto read = Report::from_json(report.to_json());
     INFO((read ? "" : read.error().text));
@@ -355,6 +356,12 @@ TEST_CASE("a host's pace is reported whole, and numbers that none can be are ref
     CHECK(refused(damaged));
     damaged = report;
     damaged.jobs[0].nccl->troubles = {std::string(longest_nccl_trouble + 1, 'x')};
+    CHECK(refused(damaged));
+    damaged = report;
+    damaged.jobs[0].fault->gpu = "gpu 3; reboot";
+    CHECK(refused(damaged));
+    damaged = report;
+    damaged.jobs[0].fault->text = std::string(longest_fault + 1, 'x');
     CHECK(refused(damaged));
     CHECK(rounded(1234.5) == 1230);
     CHECK(rounded(0.0123456) == 0.0123);
