@@ -22,9 +22,6 @@ using Clock = std::chrono::steady_clock;
 // A driver may be loaded, a log may appear, after we have started.
 constexpr base::Duration look_again = 30s;
 
-// NVML is started again this often while it answers nothing about a GPU.
-constexpr base::Duration start_again = 5min;
-
 // A source that has not answered for this long is reported as not watched.
 base::Duration patience(base::Duration interval) {
     return std::max<base::Duration>(15s, 5 * interval);
@@ -75,6 +72,7 @@ struct Sources::Gpu {
     std::filesystem::path sysfs{};
     std::vector<std::string> on_bus{};        // GPUs, by the kernel
     std::atomic<bool> silent = false;         // NVML is to be started again, which waits for who uses it
+    base::Duration again{};                   // how often, at most
     Clock::time_point started{};              // when NVML was,
     std::weak_ptr<probe::NvmlGpus> leaving{}; // and what was before
 
@@ -100,7 +98,7 @@ struct Sources::Gpu {
     void close_when_silent() {
         std::shared_ptr<probe::NvmlGpus> old; // its end may hang, and holds up nobody
         const std::lock_guard lock(mutex);
-        if (!gpus || !gpus->has_silent() || Clock::now() - started < start_again) return;
+        if (!gpus || !gpus->has_silent() || Clock::now() - started < again) return;
         old = std::move(gpus);
         leaving = old;
     }
@@ -142,7 +140,7 @@ struct Sources::Gpu {
     void hear(const std::stop_token& stop, base::Duration longest, TaskLoop::Task& users) {
         while (!stop.stop_requested()) {
             const auto began = Clock::now();
-            const auto there = opened();
+            auto there = opened();
             if (!there) { // it is being started again
                 if (!pause(stop, 1s)) return;
                 continue;
@@ -156,7 +154,9 @@ struct Sources::Gpu {
                 }
                 users.now();
             } else if (!there->has_xid_events()) {
-                return;
+                there.reset(); // one that is started later, as it waits for us to let go of this one, may
+                               // have some
+                if (!pause(stop, longest)) return;
             } else if (Clock::now() - began < 50ms && !pause(stop, 1s)) {
                 return; // there is no waiting while a GPU is lost
             }
@@ -217,6 +217,7 @@ Sources::Sources(SourceSettings settings, TaskLoop* loop)
     look_at_fabric(settings_.fabric);
     gpu_ = std::shared_ptr<Gpu>(new Gpu{settings_.nvml, settings_.interval, {}, {}, {}, {}, {}, {}});
     gpu_->sysfs = settings_.sysfs;
+    gpu_->again = settings_.nvml_again;
     if (!settings_.nvml.empty()) tasks_.push_back(loop_.add([gpu = gpu_] { return gpu->look(); }));
 }
 

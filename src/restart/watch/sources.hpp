@@ -28,6 +28,7 @@ struct SourceSettings {
     std::string nvml = "libnvidia-ml.so.1"; // empty: do not watch
     std::string kmsg = "/dev/kmsg";         // empty: do not watch
     base::Duration event_wait{30'000};      // for an event of NVML, at a time; who ends waits for it
+    base::Duration nvml_again{300'000}; // NVML is started again so often while it answers nothing about a GPU
     std::filesystem::path proc = "/proc";
     base::Duration interval{1'000};
     base::Duration host_interval{10'000};  // of looks at the host itself, whose state changes slowly

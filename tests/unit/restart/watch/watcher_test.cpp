@@ -260,6 +260,33 @@ TEST_CASE("a job reads which of its processes had a fault on a GPU, where no oth
         CHECK_FALSE(fault);
 }
 
+TEST_CASE("NVML is opened again while its events are awaited, and they are heard of the new one") {
+    const test::Hardware host(1);
+    // A GPU that stops answering, and the only one, of which there was no handle: NVML has no events then.
+    for (const std::string silent : {"1.fail=999\n", "0.fail_handle=999\n"}) {
+        INFO(silent);
+        const std::size_t before = silent[0] == '1' ? 2 : 1;
+        host.gpus(fmt::format("count={}\n{}", before, silent));
+        auto settings = settings_for(host);
+        settings.nvml_again = 50ms;
+        Sources sources(settings);
+        sources.await_first(test::patience());
+        const auto silent_of = [&](std::size_t count) {
+            const auto gpus = sources.read(base::now()).sample.gpus;
+            if (!gpus || gpus->size() != count) return -1;
+            return static_cast<int>(std::count_if(gpus->begin(), gpus->end(),
+                                                  [](const auto& gpu) { return !gpu.silent.empty(); }));
+        };
+        REQUIRE(test::eventually([&] { return silent_of(before) == 1; }));
+        host.gpus("count=3\n" + silent); // as many as there are is asked when it is opened
+        REQUIRE(test::eventually([&] { return silent_of(3) == 1; }));
+        host.gpus("count=3\n");
+        REQUIRE(test::eventually([&] { return silent_of(3) == 0; })); // and is left open
+        host.gpus("count=3\n2.xid=79\n2.xid_seq=1\n");
+        CHECK(hears(sources, 79));
+    }
+}
+
 TEST_CASE("while NVML hangs its XIDs are heard") {
     const test::Hardware host(1);
     host.gpus("count=1\n");
