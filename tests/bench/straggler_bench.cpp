@@ -82,10 +82,11 @@ void confusion(const JobShape& shape, int jobs, std::uint32_t seed) {
         "{} hosts of 8 GPUs and 8 rails in {} stages{}, {} step marks{}{}; {} jobs of each kind, seed {};\n"
         "right / wrong / silent\n",
         shape.hosts, shape.stages, shape.uneven ? " of unequal load" : "", shape.marks ? "with" : "without",
-        shape.ras ? " and with NCCL's RAS" : "", shape.severity < 1 ? ", mild cases" : "", jobs, seed);
+        fmt::format("{}{}", shape.gpm ? ", with GPM" : "", shape.ras ? " and with NCCL's RAS" : ""),
+        shape.severity < 1 ? ", mild cases" : "", jobs, seed);
     base::Table table({"CULPRIT", "COSTS", "RESTARTD", "CONFIDENCE", "STEP TIME", "BYTES", "CLOCK"});
     std::vector<Culprit> culprits(std::begin(trace::culprits), std::end(trace::culprits));
-    if (shape.ras) culprits.push_back(Culprit::gone);
+    culprits.push_back(Culprit::gone);
     for (const auto culprit : culprits) {
         std::array<Count, 4> counts{};
         double cost = 0, confidence = 0;
@@ -158,6 +159,18 @@ int main(int argc, char** argv) {
     shape.stages = 1;
     shape.uneven = shape.marks = false;
     confusion(shape, jobs, seed);
+    shape.gpm = true;
+    confusion(shape, jobs, seed);
+    shape.severity = 0.3;
+    confusion(shape, jobs, seed);
+    shape.severity = 1;
+    shape.hosts = 128;
+    shape.stages = 4;
+    shape.uneven = true;
+    confusion(shape, jobs, seed);
+    shape.hosts = 32;
+    shape.stages = 1;
+    shape.uneven = shape.gpm = false;
     shape.ras = true;
     confusion(shape, jobs, seed);
     shape.marks = true;

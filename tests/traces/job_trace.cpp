@@ -10,7 +10,9 @@ namespace trace {
 namespace {
 
 constexpr int gpus = 8, rails = 8;
-constexpr double clock_mhz = 1755, memory_mhz = 2619, pcie_gbs = 63, link_gbps = 400;
+constexpr double memory_mhz = 2619, pcie_gbs = 63, link_gbps = 400;
+constexpr double limit_w = 700, waiting_w = 124, free_mhz = 1980; // a clock that nothing holds down
+constexpr double looks = 30;                                      // in a window
 
 // What the seed decides, and what stays as it is from window to window.
 struct Job {
@@ -19,7 +21,10 @@ struct Job {
         rail_s = compute_s * between(0.2, 0.5);
         chips.resize(static_cast<std::size_t>(shape.hosts * gpus));
         for (auto& chip : chips)
-            chip = normal(0.01);
+            chip = {normal(0.01), normal(0.03)};
+        at_limit = pick(10) < 6;
+        mhz = between(1300, 1470);
+        watts = between(366, 620);
     }
     double between(double low, double high) { return std::uniform_real_distribution(low, high)(random); }
     double normal(double sigma) { return std::normal_distribution(0.0, sigma)(random); }
@@ -30,18 +35,34 @@ struct Job {
     // Stages have more or fewer parameters: bytes of a step and rail in units of what one link carries in
     // rail_s.
     double bytes_of(int stage) const { return shape.uneven && stage == 0 ? 0.6 : 1; }
-    double& chip(int host, int gpu) { return chips[static_cast<std::size_t>(host * gpus + gpu)]; }
+    struct Chip {
+        double slower, draws; // by how much than the mean, below the power limit
+    };
+    const Chip& chip(int host, int gpu) const { return chips[static_cast<std::size_t>(host * gpus + gpu)]; }
+    // Of a GPU while it works, with the clock at so much of what it should be, by heat or a brake or not.
+    double mhz_of(int host, int gpu, double clock) const {
+        const double usual =
+            at_limit ? mhz * (shape.uneven && stage_of(host) == 0 ? 0.85 : 1) * (1 - chip(host, gpu).slower)
+                     : free_mhz;
+        return usual * clock;
+    }
+    double watts_of(int host, int gpu) const {
+        return at_limit ? limit_w : watts * (1 + chip(host, gpu).draws);
+    }
 
     const JobShape& shape;
     std::mt19937 random;
     double compute_s = 0, rail_s = 0; // of a step
-    std::vector<double> chips;        // by how much each is slower than the mean
+    std::vector<Chip> chips;
+    bool at_limit = false;     // of its power, while a GPU works
+    double mhz = 0, watts = 0; // then, and otherwise
 };
 
 // What is wrong, as factors of what is usual.
 struct Wrong {
     int host = -1, gpu = -1, rail = -1, first = -1, last = -1; // hosts of a leaf
     double compute = 1, clock = 1, pcie = 1, rate = 1, speed = 1, resent = 0, cpu = 0;
+    bool throttled = false, seen = false; // and the driver says so
 };
 
 struct Decoys {
@@ -55,12 +76,42 @@ double rounded(double value) {
     return restart::rounded(std::max(0.0, value));
 }
 
+// Of a GPU that works for this share of a window and waits for the rest; `idle`: of low clock, with less to
+// do.
+restart::GpuPace reading(Job& job, int host, int gpu, double share, const Wrong& wrong, bool idle) {
+    const auto mixed = [&](double working, double waiting) {
+        return share * working + (1 - share) * waiting;
+    };
+    const auto part = [&](double of) { return rounded(std::clamp(of, 0.0, 1.0)); };
+    const bool capped = job.at_limit && !wrong.throttled;
+    const double mhz = job.mhz_of(host, gpu, wrong.clock * (idle ? 0.93 : 1));
+    const double watts = job.watts_of(host, gpu) * (wrong.throttled ? wrong.clock : 1);
+    const double grain = std::sqrt(share * (1 - share) / looks); // of a share that so many looks find
+    restart::GpuPace pace;
+    pace.gpu = static_cast<std::uint32_t>(gpu);
+    pace.sm_mhz = rounded(mixed(mhz, free_mhz) + job.normal(grain) * (free_mhz - mhz));
+    pace.mem_mhz = memory_mhz;
+    pace.power_w = rounded(mixed(watts, waiting_w) * (1 + job.normal(0.01)));
+    pace.limit_w = limit_w;
+    pace.capped = capped ? part(share + job.normal(grain)) : 0;
+    if (capped) pace.capped_mhz = rounded(mhz * (1 + job.normal(0.004)));
+    pace.slowed = wrong.seen ? part(share + job.normal(grain)) : 0;
+    pace.pcie_gbs = rounded(pcie_gbs * wrong.pcie);
+    if (job.shape.gpm) {
+        pace.sm_active = part(0.95 * share + job.normal(0.01));
+        pace.tensor_active = part(0.6 * share);
+    }
+    return pace;
+}
+
 } // namespace
 
 std::string_view to_string(Culprit culprit) {
     switch (culprit) {
     case Culprit::none: return "none";
     case Culprit::gpu_clock: return "GPU clock";
+    case Culprit::gpu_limit: return "GPU clock at the limit";
+    case Culprit::gpu_load: return "GPU with more to do";
     case Culprit::pcie: return "PCIe link";
     case Culprit::half_rail: return "port at half rate";
     case Culprit::resending: return "port that resends";
@@ -95,8 +146,12 @@ JobTrace::JobTrace(const JobShape& shape, Culprit culprit, std::uint32_t seed) :
     switch (culprit) {
     case Culprit::none: break;
     case Culprit::gpu_clock:
+    case Culprit::gpu_limit:
+    case Culprit::gpu_load:
         wrong.clock = job.between(0.6, 0.85);
-        wrong.compute = 1 / wrong.clock;
+        wrong.throttled = culprit == Culprit::gpu_clock;
+        wrong.seen = wrong.throttled && job.pick(2) == 0;
+        job.at_limit = job.at_limit || culprit == Culprit::gpu_limit;
         break;
     case Culprit::pcie:
         wrong.pcie = 0.25;
@@ -119,8 +174,8 @@ JobTrace::JobTrace(const JobShape& shape, Culprit culprit, std::uint32_t seed) :
     const auto milder = [&](double& factor) { factor = 1 - (1 - factor) * shape_.severity; };
     for (auto* factor : {&wrong.clock, &wrong.speed})
         milder(*factor);
-    wrong.compute =
-        culprit == Culprit::gpu_clock ? 1 / wrong.clock : 1 + (wrong.compute - 1) * shape_.severity;
+    wrong.compute = wrong.clock < 1 ? 1 / wrong.clock : 1 + (wrong.compute - 1) * shape_.severity;
+    if (culprit == Culprit::gpu_load) wrong.clock = 1;
     wrong.cpu *= shape_.severity;
     if (culprit == Culprit::none) {
         wrong = {};
@@ -140,19 +195,22 @@ JobTrace::JobTrace(const JobShape& shape, Culprit culprit, std::uint32_t seed) :
     windows_.resize(static_cast<std::size_t>(shape_.hosts));
     for (int k = 0; k < shape_.windows; ++k) {
         // How long each process computes.
-        std::vector<double> busy(static_cast<std::size_t>(shape_.hosts * gpus)), late(busy.size());
+        std::vector<double> busy(static_cast<std::size_t>(shape_.hosts * gpus)), late(busy.size()),
+            works(busy.size());
         double slowest = 0, slowest_beside = 0;
         for (int h = 0; h < shape_.hosts; ++h)
             for (int g = 0; g < gpus; ++g) {
                 const auto at = static_cast<std::size_t>(h * gpus + g);
-                double time =
-                    job.compute_s * job.load_of(job.stage_of(h)) * (1 + job.chip(h, g) + job.normal(0.01));
+                double time = job.compute_s * job.load_of(job.stage_of(h)) *
+                              (1 + job.chip(h, g).slower + job.normal(0.01));
                 if (h == decoys.idle_host && g == decoys.idle_gpu) time *= 0.9;
                 if (h == decoys.stumbling_host && k == decoys.stumbling_window) time *= 1.3;
                 slowest_beside = std::max(slowest_beside, time);
+                works[at] = time;
                 if (!of_rail && h == wrong.host && (g == wrong.gpu || wrong.cpu > 0)) {
                     late[at] = wrong.cpu * job.compute_s;
                     time *= wrong.compute;
+                    if (wrong.pcie == 1) works[at] = time; // copies take nothing
                 }
                 busy[at] = time;
                 slowest = std::max(slowest, time + late[at]);
@@ -182,18 +240,11 @@ JobTrace::JobTrace(const JobShape& shape, Culprit culprit, std::uint32_t seed) :
                 if (shape_.marks)
                     window.ranks.push_back({static_cast<std::uint32_t>(h * gpus + g), rounded(1 / step),
                                             rounded(std::clamp(waits + job.normal(0.005), 0.0, 1.0))});
-                restart::GpuPace pace;
-                pace.gpu = static_cast<std::uint32_t>(g);
                 const bool sick = !of_rail && h == wrong.host && g == wrong.gpu;
                 const bool idle = h == decoys.idle_host && g == decoys.idle_gpu;
-                // A GPU that waits draws less and may clock a little higher.
-                pace.sm_mhz = rounded(clock_mhz * (1 - job.chip(h, g) * 0.7 + job.normal(0.004)) *
-                                      (sick ? wrong.clock : 1) * (idle ? 0.93 : 1));
-                pace.mem_mhz = memory_mhz;
-                pace.power_w = rounded((320 + 350 * busy[at] / step) * (sick ? wrong.clock : 1) *
-                                       (1 + job.normal(0.02)));
+                const double share = std::min(1.0, works[at] / step);
+                auto pace = reading(job, h, g, share, sick ? wrong : Wrong(), idle);
                 pace.busy = rounded(std::clamp(0.99 - late[at] / step + job.normal(0.005), 0.0, 1.0));
-                pace.pcie_gbs = rounded(pcie_gbs * (sick ? wrong.pcie : 1));
                 window.gpus.push_back(pace);
             }
             for (int r = 0; r < rails; ++r) {
@@ -243,10 +294,20 @@ JobTrace::JobTrace(const JobShape& shape, Culprit culprit, std::uint32_t seed) :
 void JobTrace::stand_still(restart::PaceWindow& window, int without) {
     for (auto& port : window.ports)
         port.mb_s = port.peak_mb_s = 0.1;
-    for (auto& one : window.gpus)
+    for (auto& one : window.gpus) {
         one.busy = 1;
+        one.sm_mhz = free_mhz;
+        one.power_w = waiting_w;
+        one.capped = one.slowed = 0;
+        one.capped_mhz.reset();
+        if (one.sm_active) one.sm_active = 0.007;
+        if (one.tensor_active) one.tensor_active = 0;
+    }
     if (without < 0) return;
-    window.gpus[static_cast<std::size_t>(without)].busy = 0;
+    auto& gone = window.gpus[static_cast<std::size_t>(without)];
+    gone.busy = 0;
+    gone.sm_active.reset();
+    gone.tensor_active.reset();
     if (!window.ranks.empty()) window.ranks.erase(window.ranks.begin() + without);
 }
 

@@ -95,6 +95,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/straggle/rails.cpp \
 	%D%/straggle/ras.cpp \
 	%D%/straggle/robust.cpp %D%/straggle/robust.hpp \
+	%D%/straggle/states.cpp \
 	%D%/straggle/waits.cpp
 libry_restart_core_la_CXXFLAGS = $(AM_CXXFLAGS) $(HOT_CXXFLAGS)
 restart_core_libs = libry_restart_core.la $(wire_libs) libry_interval.la $(sched_libs)

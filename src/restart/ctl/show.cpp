@@ -174,7 +174,11 @@ std::string job_facts(const JobStatus& job, const JobExplanation& explanation) {
     for (const auto& component : job.components)
         out += fmt::format("component {} (its own number is {}): {}\n", component.name,
                            to_string(component.id), nodes_text(component.nodes));
-    if (job.pace) out += pace_text(*job.pace, now);
+    if (job.pace) {
+        out += pace_text(*job.pace, now);
+        for (const auto& sentence : job.pace->gpus)
+            out += sentence + '\n';
+    }
     for (const auto& trouble : job.nccl)
         out += fmt::format("NCCL, asked by {}: {}\n", job.nccl_host, trouble);
     if (!job.excluded.empty()) out += fmt::format("kept away from {}\n", base::fold_sorted(job.excluded));

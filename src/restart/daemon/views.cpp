@@ -63,6 +63,7 @@ JobPaceStatus status_of(const JobPace& pace) {
     view.verdict = to_string(found ? StragglerVerdict::found : pace.verdict);
     view.judged = pace.judged;
     view.missing = pace.missing;
+    view.gpus = pace.gpus;
     if (!found) return view;
     view.suspect = name_of(suspect);
     view.host = suspect.host;

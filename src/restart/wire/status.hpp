@@ -86,6 +86,7 @@ struct JobPaceStatus {
     std::vector<std::string> evidence;
     std::optional<base::Time> since;  // when it was noted; none: it is not sure enough, or there is none
     std::vector<std::string> missing; // what would tell more
+    std::vector<std::string> gpus{};  // what the job's GPUs do
     bool operator==(const JobPaceStatus&) const = default;
 };
 

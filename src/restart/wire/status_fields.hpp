@@ -65,6 +65,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobPaceStatus> auto& 
     codec.maybe("evidence", pace.evidence);
     codec.maybe("since", pace.since);
     codec.maybe("missing", pace.missing);
+    codec.maybe("gpus", pace.gpus);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<JobStatus> auto& job) {

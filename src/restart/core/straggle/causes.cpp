@@ -1,11 +1,18 @@
-// What makes a host or one of its GPUs slow, by the readings of GPUs: their clocks, their PCIe links, and
-// whether they have anything to do.
+// What makes a host or one of its GPUs slow, by the readings of GPUs: how much of their time they work, their
+// clocks, their PCIe links, and whether they have anything to do.
+//
+// Neither clock nor utilization tells who is slow. A GPU whose kernels wait for another one has 100 %
+// utilization, a higher clock than that one and a fifth of its power: who works for longer than its equals is
+// the one that they wait for. At its power limit a GPU's clock tells the work, so only the clocks of equals
+// at their limits are compared; below it a clock that is lower than others' is held down by something else.
 #include "restart/core/straggle/comparison.hpp"
 #include "restart/core/straggle/robust.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 
 namespace restart::straggle {
 namespace {
@@ -15,59 +22,160 @@ constexpr double least_clock_spread = 0.01;
 // Without marks only what nobody takes for noise.
 constexpr double clear_clock = 0.1, clear_idle = 0.15;
 constexpr double narrow_link = 0.6; // of what its equals' carry: a link of half the lanes, or a slower one
+// At its power limit for so much of the time, and held down by heat or a brake: enough to tell a clock by, or
+// to slow a job down.
+constexpr double some_capped = 0.1, much_slowed = 0.2;
+// What a waiting GPU draws of its power limit, measured of an H100.
+constexpr double waiting_power = 0.18;
 
-using Field = std::optional<double> GpuPace::*;
+using Reading = std::function<std::optional<double>(const GpuPace&)>;
 
-// The mean over the windows; none where one of them lacks it.
-std::optional<double> mean_of(const Comparison& job, std::size_t host, std::size_t place, Field field) {
-    double sum = 0;
+// The middle of the windows, as a host may stumble in one of them; none where one of them lacks it.
+std::optional<double> middle_of(const Comparison& job, std::size_t host, std::size_t place,
+                                const Reading& reading) {
+    std::array<double, most_pace_windows> values{};
     for (std::size_t back = 0; back < job.windows; ++back) {
         const auto& gpus = job.at(host, back).gpus;
-        if (place >= gpus.size() || !(gpus[place].*field)) return {};
-        sum += *(gpus[place].*field);
+        const auto value = place < gpus.size() ? reading(gpus[place]) : std::nullopt;
+        if (!value) return {};
+        values[back] = *value;
     }
-    return sum / static_cast<double>(job.windows);
+    std::sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(job.windows));
+    return (values[(job.windows - 1) / 2] + values[job.windows / 2]) / 2;
 }
 
-struct Means {
+using Role = std::vector<std::size_t>;
+
+struct Middles {
     std::vector<double> values;                              // of all GPUs of a role
     std::vector<std::pair<std::size_t, std::size_t>> places; // host and place of each
+    std::size_t lacking = 0;                                 // GPUs of which there is none
+    std::vector<bool> of_work{}; // such a reading says nothing of these but what they work at; empty: of none
 };
 
-Means means_of(const Comparison& job, const std::vector<std::size_t>& role, Field field) {
-    Means means;
+Middles middles_of(const Comparison& job, const Role& role, const Reading& reading) {
+    Middles middles;
     for (const auto host : role)
         for (std::size_t place = 0; place < job.at(host, 0).gpus.size(); ++place)
-            if (const auto mean = mean_of(job, host, place, field)) {
-                means.values.push_back(*mean);
-                means.places.emplace_back(host, place);
+            if (const auto middle = middle_of(job, host, place, reading)) {
+                middles.values.push_back(*middle);
+                middles.places.emplace_back(host, place);
+            } else {
+                ++middles.lacking;
             }
-    return means;
+    return middles;
 }
 
-const std::vector<std::size_t>& role_of(const Comparison& job, std::size_t host) {
+const Role& role_of(const Comparison& job, std::size_t host) {
     return *std::find_if(job.roles.begin(), job.roles.end(), [&](const auto& role) {
         return std::find(role.begin(), role.end(), host) != role.end();
     });
 }
 
-// A GPU of `host`, or of any host of the role, that lies furthest below its equals.
-struct Low {
+// Of this host alone, of which it may be known that it is one of its GPUs; none: of any host of the role.
+struct Among {
+    std::optional<std::size_t> host{};
+    bool one_gpu = false;
+    bool has(std::size_t other) const { return !host || *host == other; }
+};
+
+// The GPU that lies furthest from its equals.
+struct Off {
     std::size_t host = 0, place = 0;
     double value = 0, equals = 0, spreads = 0;
     double share() const { return 1 - value / equals; }
 };
-std::optional<Low> lowest(const Means& means, double least_spread, std::optional<std::size_t> only) {
-    if (means.values.size() < 3) return {};
-    const auto fit = robust::fit(means.values);
+enum class Side { below, above };
+
+std::optional<Off> furthest(const Middles& middles, Side side, double least_spread, const Among& among) {
+    if (middles.values.size() < 3) return {};
+    const auto fit = robust::fit(middles.values);
     if (fit.centre <= 0) return {};
-    std::optional<Low> low;
-    for (std::size_t i = 0; i < means.values.size(); ++i)
-        if ((!only || means.places[i].first == *only) && (!low || means.values[i] < low->value))
-            low = Low{means.places[i].first, means.places[i].second, means.values[i], fit.centre,
-                      (fit.centre - means.values[i]) / std::max(fit.spread, least_spread * fit.centre)};
-    if (!low || low->spreads < robust::outlying(means.values.size())) return {};
-    return low;
+    const double spread = std::max(fit.spread, least_spread);
+    // So many might lie so far off by chance.
+    const auto candidates = !among.one_gpu ? middles.values.size()
+                                           : static_cast<std::size_t>(std::count_if(
+                                                 middles.places.begin(), middles.places.end(),
+                                                 [&](const auto& place) { return among.has(place.first); }));
+    const double clear = robust::outlying(candidates);
+    std::optional<Off> most;
+    std::size_t as_far = 0;
+    for (std::size_t i = 0; i < middles.values.size(); ++i) {
+        if (!middles.of_work.empty() && middles.of_work[i]) continue;
+        const double distance =
+            side == Side::below ? fit.centre - middles.values[i] : middles.values[i] - fit.centre;
+        as_far += distance >= clear * spread ? 1 : 0;
+        if (among.has(middles.places[i].first) && (!most || distance / spread > most->spreads))
+            most = Off{middles.places[i].first, middles.places[i].second, middles.values[i], fit.centre,
+                       distance / spread};
+    }
+    if (!most || most->spreads < clear) return {};
+    // As many as that are another role, which is no slower for it.
+    if (!among.host && as_far > 2 && 10 * as_far > middles.values.size()) return {};
+    return most;
+}
+
+std::optional<Off> lowest_clock(const Middles& middles, const Among& among) {
+    return furthest(middles, Side::below, least_clock_spread * robust::median(middles.values), among);
+}
+
+// How much of its time a GPU works, and by what that is known.
+struct Works {
+    Middles middles;
+    bool by_power = false;
+};
+Works works_of(const Comparison& job, const Role& role) {
+    Works works{middles_of(job, role, &GpuPace::sm_active), false};
+    if (works.middles.lacking == 0) return works;
+    return {middles_of(job, role,
+                       [](const GpuPace& gpu) -> std::optional<double> {
+                           if (!gpu.power_w || gpu.limit_w.value_or(0) <= 0) return {};
+                           const double share = *gpu.power_w / *gpu.limit_w;
+                           return std::max(0.0, (share - waiting_power) / (1 - waiting_power));
+                       }),
+            true};
+}
+
+// Whether it works for as long as most of its equals; true where that is not known.
+bool works_as_long(const Works& works, const Off& off) {
+    const auto at =
+        std::find(works.middles.places.begin(), works.middles.places.end(), std::pair(off.host, off.place));
+    return at == works.middles.places.end() ||
+           works.middles.values[static_cast<std::size_t>(at - works.middles.places.begin())] >=
+               robust::median(works.middles.values);
+}
+
+bool is_capped(const GpuPace& gpu) {
+    return gpu.capped.value_or(0) >= some_capped;
+}
+
+// At the power limit, by the clocks there.
+std::optional<Off> low_at_limit(const Comparison& job, const Role& role, const Among& among) {
+    return lowest_clock(
+        middles_of(job, role,
+                   [](const GpuPace& gpu) { return is_capped(gpu) ? gpu.capped_mhz : std::nullopt; }),
+        among);
+}
+
+// Below the power limit: those at it are among the equals, as they are no faster for it.
+std::optional<Off> low_below_limit(const Comparison& job, const Role& role, const Among& among) {
+    auto middles = middles_of(job, role, &GpuPace::sm_mhz);
+    for (const auto& [host, place] : middles.places)
+        middles.of_work.push_back(is_capped(job.at(host, 0).gpus[place]));
+    return lowest_clock(middles, among);
+}
+
+// Held down by heat or a brake for the most of the time; `value` is that.
+std::optional<Off> slowed(const Comparison& job, const Role& role, const Among& among) {
+    const auto middles = middles_of(job, role, &GpuPace::slowed);
+    std::optional<Off> most;
+    for (std::size_t i = 0; i < middles.values.size(); ++i)
+        if (among.has(middles.places[i].first) && middles.values[i] >= much_slowed &&
+            (!most || middles.values[i] > most->value))
+            most = Off{middles.places[i].first, middles.places[i].second, middles.values[i],
+                       robust::median(middles.values), 0};
+    // Where all are, none is slower for it than the others.
+    return most && most->equals < much_slowed / 2 ? most : std::nullopt;
 }
 
 // How much less of its time a kernel ran on the host's GPUs than on its equals'.
@@ -75,14 +183,13 @@ struct Idle {
     std::size_t host = 0;
     double busy = 0, equals = 0;
 };
-std::optional<Idle> idlest(const Comparison& job, const std::vector<std::size_t>& role,
-                           std::optional<std::size_t> only) {
+std::optional<Idle> idlest(const Comparison& job, const Role& role, const Among& among) {
     std::vector<double> all;
     std::vector<std::pair<std::size_t, double>> hosts;
     for (const auto host : role) {
         std::vector<double> own;
         for (std::size_t place = 0; place < job.at(host, 0).gpus.size(); ++place)
-            if (const auto busy = mean_of(job, host, place, &GpuPace::busy)) own.push_back(*busy);
+            if (const auto busy = middle_of(job, host, place, &GpuPace::busy)) own.push_back(*busy);
         if (own.empty()) continue;
         hosts.emplace_back(host, robust::median(own));
         all.push_back(hosts.back().second);
@@ -91,19 +198,29 @@ std::optional<Idle> idlest(const Comparison& job, const std::vector<std::size_t>
     const auto fit = robust::fit(all);
     std::optional<Idle> low;
     for (const auto& [host, busy] : hosts)
-        if ((!only || host == *only) && (!low || busy < low->busy)) low = Idle{host, busy, fit.centre};
+        if (among.has(host) && (!low || busy < low->busy)) low = Idle{host, busy, fit.centre};
     if (!low || fit.centre - low->busy < robust::outlying(all.size()) * std::max(fit.spread, 0.01)) return {};
     return low;
 }
 
-std::uint32_t index_of(const Comparison& job, std::size_t host, std::size_t place) {
-    return job.at(host, 0).gpus[place].gpu;
+const GpuPace& gpu_of(const Comparison& job, const Off& off) {
+    return job.at(off.host, 0).gpus[off.place];
 }
 
-std::string clock_text(const Low& low) {
+std::string clock_text(const Off& low) {
     return fmt::format("its SM clock is {:.0f} MHz, that of its equals {:.0f} MHz", low.value, low.equals);
 }
-std::string link_text(const Low& low) {
+std::string limit_text(const Off& low) {
+    return fmt::format(
+        "its SM clock at its power limit is {:.0f} MHz, that of its equals at theirs {:.0f} MHz", low.value,
+        low.equals);
+}
+std::string slowed_text(const Off& off) {
+    return fmt::format("heat or a power brake holds its clocks down for {:.0f} % of the time, those of its "
+                       "equals for {:.0f} %",
+                       off.value * 100, off.equals * 100);
+}
+std::string link_text(const Off& low) {
     return fmt::format("its PCIe link can carry {:.1f} GB/s, that of its equals {:.1f} GB/s", low.value,
                        low.equals);
 }
@@ -113,33 +230,58 @@ std::string idle_text(const Idle& idle) {
         "wait for the host, its CPU or its input",
         idle.busy * 100, idle.equals * 100);
 }
+std::string works_text(const Comparison& job, const Off& off, bool by_power) {
+    const auto& gpu = gpu_of(job, off);
+    if (!by_power)
+        return fmt::format(
+            "{:.0f} % of its multiprocessors have something to do, {:.0f} % of its equals': it "
+            "works while they wait",
+            off.value * 100, off.equals * 100);
+    const double limit = gpu.limit_w.value_or(0);
+    return fmt::format("it draws {:.0f} W of at most {:.0f} W, its equals {:.0f} W: it works while they wait",
+                       gpu.power_w.value_or(0), limit,
+                       limit * (waiting_power + (1 - waiting_power) * off.equals));
+}
 
 } // namespace
 
 void add_causes(const Comparison& job, std::size_t host, Straggler& straggler) {
     const auto& role = role_of(job, host);
+    const Among among{host, straggler.gpu >= 0};
     // One reading more: which of its GPUs it is, where the waiting did not tell.
-    const auto blame = [&](const Low& low, std::string text) {
-        const auto gpu = static_cast<int>(index_of(job, low.host, low.place));
+    const auto blame = [&](const std::optional<Off>& off, const auto& text) {
+        if (!off) return false;
+        const auto gpu = static_cast<int>(gpu_of(job, *off).gpu);
         if (straggler.gpu >= 0 && straggler.gpu != gpu) return false;
         straggler.gpu = gpu;
-        straggler.evidence.push_back(std::move(text));
+        straggler.evidence.push_back(text(*off));
         straggler.confidence += 0.15;
         return true;
     };
-    const auto link = lowest(means_of(job, role, &GpuPace::pcie_gbs), 0.01, host);
-    if (link && link->value < 0.8 * link->equals && blame(*link, link_text(*link))) return;
-    const auto clock = lowest(means_of(job, role, &GpuPace::sm_mhz), least_clock_spread, host);
-    if (clock && blame(*clock, clock_text(*clock))) return;
-    const auto memory = lowest(means_of(job, role, &GpuPace::mem_mhz), least_clock_spread, host);
-    if (memory && blame(*memory, fmt::format("its memory clock is {:.0f} MHz, that of its equals {:.0f} MHz",
-                                             memory->value, memory->equals)))
+    const auto link = furthest(middles_of(job, role, &GpuPace::pcie_gbs), Side::below, 0.5, among);
+    if (link && link->value < 0.8 * link->equals && blame(link, link_text)) return;
+    if (blame(slowed(job, role, among), slowed_text)) return;
+    const auto works = works_of(job, role);
+    // One that is slow and has less to do is not what makes its host slow.
+    if (const auto low = low_at_limit(job, role, among);
+        low && works_as_long(works, *low) && blame(low, limit_text))
         return;
-    if (const auto idle = idlest(job, role, host); idle && straggler.gpu < 0) {
+    if (blame(low_below_limit(job, role, among), clock_text)) return;
+    const auto memory_text = [](const Off& low) {
+        return fmt::format("its memory clock is {:.0f} MHz, that of its equals {:.0f} MHz", low.value,
+                           low.equals);
+    };
+    if (blame(lowest_clock(middles_of(job, role, &GpuPace::mem_mhz), among), memory_text)) return;
+    if (const auto idle = idlest(job, role, among); idle && straggler.gpu < 0) {
         straggler.evidence.push_back(idle_text(*idle));
         straggler.confidence += 0.15;
         return;
     }
+    if (blame(furthest(works.middles, Side::above, 0.01, among), [&](const Off& off) {
+            return works_text(job, off, works.by_power) +
+                   ", at a clock that is not lower than theirs: it has more to do than they";
+        }))
+        return;
     if (!job.at(host, 0).gpus.empty()) straggler.evidence.emplace_back("no reading of its GPUs says why");
 }
 
@@ -156,18 +298,37 @@ Suspect by_gpus(const Comparison& job, double least, bool& seen) {
         if (score < least || (worst && worst->score >= score)) return;
         worst = Straggler{job.hosts[host]->host, gpu, {}, -1, {}, score, confidence, {std::move(text)}};
     };
-    // Power tells a GPU that computes from one whose kernels wait; without marks it is all that does.
+    const auto offer_gpu = [&](const Off& off, double score, double confidence, std::string text) {
+        offer(off.host, static_cast<int>(gpu_of(job, off).gpu), score, confidence, std::move(text));
+    };
+    std::vector<Works> of_roles;
+    std::vector<double> all; // that GPUs of any role work
     for (const auto& role : job.roles) {
-        const auto clock = lowest(means_of(job, role, &GpuPace::sm_mhz), least_clock_spread, {});
-        if (clock && clock->share() >= clear_clock)
-            offer(clock->host, static_cast<int>(index_of(job, clock->host, clock->place)), clock->share(),
-                  0.5, clock_text(*clock));
-        const auto link = lowest(means_of(job, role, &GpuPace::pcie_gbs), 0.01, {});
+        const auto& works = of_roles.emplace_back(works_of(job, role)).middles.values;
+        all.insert(all.end(), works.begin(), works.end());
+    }
+    const double long_working = robust::quantile(all, 0.9);
+    for (std::size_t i = 0; i < job.roles.size(); ++i) {
+        const auto& role = job.roles[i];
+        const auto& works = of_roles[i];
+        // One that is slow and has less to do holds nobody up.
+        if (const auto low = low_at_limit(job, role, {});
+            low && low->share() >= clear_clock && works_as_long(works, *low))
+            offer_gpu(*low, low->share(), 0.5, limit_text(*low));
+        // Below the limit its power is lower for the same reason.
+        if (const auto low = low_below_limit(job, role, {});
+            low && low->share() >= clear_clock && (works.by_power || works_as_long(works, *low)))
+            offer_gpu(*low, low->share(), 0.5, clock_text(*low));
+        if (const auto off = slowed(job, role, {}))
+            offer_gpu(*off, std::max(least, 0.05), 0.4, slowed_text(*off));
+        const auto link = furthest(middles_of(job, role, &GpuPace::pcie_gbs), Side::below, 0.5, {});
         if (link && link->value <= narrow_link * link->equals)
-            offer(link->host, static_cast<int>(index_of(job, link->host, link->place)), std::max(least, 0.05),
-                  0.4, link_text(*link));
+            offer_gpu(*link, std::max(least, 0.05), 0.4, link_text(*link));
         if (const auto idle = idlest(job, role, {}); idle && idle->equals - idle->busy >= clear_idle)
             offer(idle->host, -1, idle->equals - idle->busy, 0.5, idle_text(*idle));
+        if (const auto off = furthest(works.middles, Side::above, 0.01, {}))
+            offer_gpu(*off, off->value - long_working, works.by_power ? 0.4 : 0.5,
+                      works_text(job, *off, works.by_power));
     }
     if (worst)
         worst->evidence.emplace_back(

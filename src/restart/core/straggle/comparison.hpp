@@ -39,6 +39,10 @@ Suspect by_waits(const Comparison& job, double least, bool& seen);
 void add_causes(const Comparison& job, std::size_t host, Straggler& straggler);
 // causes.cpp: without step marks, whose GPUs differ most; `seen` becomes whether they are read.
 Suspect by_gpus(const Comparison& job, double least, bool& seen);
+// states.cpp: what its GPUs do, a phrase each; where all of them wait in each window, which of them has no
+// kernel at all.
+std::vector<std::string> gpu_states(const Comparison& job);
+Suspect by_stillness(const Comparison& job);
 // rails.cpp: what makes a rail slow; likewise.
 Suspect by_rails(const Comparison& job, double least, bool& seen);
 // ras.cpp: by NCCL's RAS, a process that does not answer.

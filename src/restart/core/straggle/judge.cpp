@@ -104,10 +104,13 @@ StragglerJudgement judge_stragglers(const std::vector<PacedHost>& hosts, double 
     const auto weight = [](const straggle::Suspect& of) { return of ? of->score * of->confidence : 0; };
     if (auto by_rails = straggle::by_rails(*job, least, rails); weight(by_rails) > weight(suspect))
         suspect = std::move(by_rails);
+    if (auto by_stillness = straggle::by_stillness(*job); weight(by_stillness) > weight(suspect))
+        suspect = std::move(by_stillness);
     if (auto by_ras = straggle::by_ras(*job, least); weight(by_ras) > weight(suspect))
         suspect = std::move(by_ras);
     else if (suspect)
         straggle::add_ras(*job, *suspect);
+    made.gpus = straggle::gpu_states(*job);
     if (!marks)
         made.missing.emplace_back("step marks (railckpt_mark) of its processes: who waits for whom is not "
                                   "seen");

@@ -6,8 +6,10 @@
 //     much less it waits than those that wait least beside it, as in a what-if analysis (Lin et al.,
 //     "Understanding Stragglers in Large Model Training Using What-if Analysis", OSDI 2025). One that is slow
 //     where the others have time to spare holds nobody up, whatever its clock.
-//   * Why it does: a lower clock than its equals', a narrower PCIe link, GPUs without kernels (its CPU or its
-//     input is late; waiting NCCL kernels keep all others busy).
+//   * Why it does: heat or a brake, a lower clock than its equals' at the power limit or below it, a narrower
+//     PCIe link, GPUs without kernels (its CPU or its input is late; waiting NCCL kernels keep all others
+//     busy), or just more to do. Which GPUs work and which wait is seen by their power, or by GPM's counters
+//     (wire/pace.hpp): those that wait have the higher clocks.
 //   * A collective runs over each rail as a ring or a tree, as fast as its slowest link. A slow link shows in
 //     the peak of *all* hosts of its rail, against the same hosts' other rails; the bytes of a window are the
 //     same. Which of the hosts it is: by its link's rate, by what it sends again, by one that is slower
@@ -81,6 +83,7 @@ struct StragglerJudgement {
     StragglerVerdict verdict = StragglerVerdict::unknown;
     Straggler suspect;                // where one is found
     std::vector<std::string> missing; // what would tell more, a phrase each
+    std::vector<std::string> gpus{};  // what the job's GPUs do, likewise
     bool operator==(const StragglerJudgement&) const = default;
 };
 

@@ -123,6 +123,7 @@ void take_judgement(StepContext& ctx, JobState& job, StragglerJudgement made) {
     pace.judged = ctx.now;
     pace.verdict = made.verdict;
     pace.missing = std::move(made.missing);
+    pace.gpus = std::move(made.gpus);
     const bool clear =
         made.verdict == StragglerVerdict::found && made.suspect.confidence >= ctx.policy.straggler_confidence;
     if (pace.held_back && clear && same(pace.suspect, made.suspect)) {

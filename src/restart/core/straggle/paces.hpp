@@ -38,7 +38,8 @@ struct JobPace {
     std::vector<std::string> missing;
     bool held_back = false; // it was said that the job is held back by `suspect`, since then
     base::Time since{};
-    std::uint32_t cleared = 0; // judgements in a row since then that did not find it again
+    std::uint32_t cleared = 0;       // judgements in a row since then that did not find it again
+    std::vector<std::string> gpus{}; // what its GPUs do
     bool operator==(const JobPace&) const = default;
 };
 

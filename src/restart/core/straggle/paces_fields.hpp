@@ -44,6 +44,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobPace> auto& pace) 
     codec.maybe("held_back", pace.held_back);
     codec.maybe("since", pace.since);
     codec.maybe("cleared", pace.cleared);
+    codec.maybe("gpus", pace.gpus);
 }
 
 } // namespace restart

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 namespace restart::straggle {
@@ -212,7 +213,6 @@ Suspect by_rails(const Comparison& job, double least, bool& seen) {
             bursty += cell.peak >= burst * cell.mean ? 1 : 0;
             auto& rail = rails[cell.rail];
             rail.rail = cell.rail;
-            if (cell.often >= least_pace_windows) rail.slow.push_back(cell);
             rail.all.push_back(std::move(cell));
         }
     }
@@ -221,6 +221,13 @@ Suspect by_rails(const Comparison& job, double least, bool& seen) {
     if (!seen) return {};
     const Rail* worst = nullptr;
     for (auto& [number, rail] : rails) {
+        const auto is_slow = [](const Cell& cell) { return cell.often >= least_pace_windows; };
+        if (std::none_of(rail.all.begin(), rail.all.end(), is_slow)) continue;
+        // A rail that is just so slow is not so in each window of each of its hosts: who are left out may be
+        // the one that it is.
+        std::copy_if(rail.all.begin(), rail.all.end(), std::back_inserter(rail.slow), [&](const Cell& cell) {
+            return is_slow(cell) || cell.against <= -std::log(slower) / 2;
+        });
         std::vector<double> lost;
         for (const auto& cell : rail.slow)
             lost.push_back(cell.mean / cell.peak * (1 - std::exp(cell.against)));

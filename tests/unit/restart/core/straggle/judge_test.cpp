@@ -77,6 +77,83 @@ TEST_CASE("without step marks a straggler is named for what is wrong with it, an
     CHECK(judged(shape, Culprit::none, jobs, 1).silent == jobs);
 }
 
+TEST_CASE(
+    "without step marks a GPU that computes is told from those that wait, and those accused of nothing") {
+    JobShape shape;
+    shape.marks = false;
+    const int jobs = test::cases_of_a_share(20);
+    for (const bool gpm : {false, true}) {
+        shape.gpm = shape.uneven = gpm; // the first stage works at another clock
+        shape.stages = gpm ? 4 : 1;
+        for (const auto culprit : {Culprit::gpu_clock, Culprit::gpu_limit, Culprit::gpu_load}) {
+            const auto count = judged(shape, culprit, jobs, 500);
+            INFO(fmt::format("{}, {}: {} right, {} wrong, {} silent of {}", to_string(culprit),
+                             gpm ? "GPM" : "power", count.right, count.wrong, count.silent, jobs));
+            CHECK(count.wrong * 20 <= jobs);
+            // Below the limit power differs from chip to chip.
+            CHECK(count.right * 10 >= jobs * (culprit == Culprit::gpu_load && !gpm ? 7 : 9));
+        }
+        CHECK(judged(shape, Culprit::none, jobs, 500).silent == jobs);
+    }
+}
+
+TEST_CASE("a GPU with more to do is not said to be slow") {
+    for (const bool gpm : {false, true}) {
+        JobShape shape;
+        shape.gpm = gpm;
+        int told = 0;
+        for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+            const JobTrace job(shape, Culprit::gpu_load, seed);
+            const auto made = judge_stragglers(job.hosts(), least);
+            REQUIRE(made.verdict == StragglerVerdict::found);
+            CHECK(job.is(made.suspect));
+            const auto& why = made.suspect.evidence.at(1);
+            INFO(why);
+            CHECK(why.find("SM clock") == std::string::npos);
+            if (why.find(gpm ? " of its multiprocessors have something to do, " : "it draws ") ==
+                std::string::npos)
+                continue;
+            ++told;
+            CHECK(why.ends_with("it works while they wait, at a clock that is not lower than theirs: it has "
+                                "more to do than they"));
+        }
+        CHECK(told >= (gpm ? 20 : 10)); // below its limit power differs from chip to chip
+    }
+}
+
+TEST_CASE("what the GPUs of a job do is said, and that none works") {
+    const JobTrace sound({}, Culprit::none, 1);
+    auto made = judge_stragglers(sound.hosts(), least);
+    CHECK(made.gpus == std::vector<std::string>{"GPUs, in the last window: 256 working"});
+    for (const bool gpm : {false, true}) {
+        JobShape shape;
+        shape.marks = false;
+        shape.gpm = gpm;
+        const JobTrace job(shape, Culprit::gone, 1); // NCCL's RAS does not answer
+        auto hosts = job.hosts();
+        made = judge_stragglers(hosts, least);
+        const auto name = fmt::format("{} gpu {}", trace::host_name(job.host), job.gpu);
+        REQUIRE(made.gpus.size() == 2);
+        CHECK(made.gpus[0] == fmt::format("GPUs, in the last window: 255 waiting, 1 idle ({})", name));
+        CHECK(
+            made.gpus[1].starts_with("no GPU has worked in the last 4 windows, though kernels run on 255: "));
+        REQUIRE(made.verdict == StragglerVerdict::found);
+        CHECK(job.is(made.suspect));
+        CHECK(made.suspect.confidence <= 0.5);
+        // Where all have a kernel, as while NCCL connects, the job hangs, and who is to blame is not seen.
+        std::vector<PaceWindow> waits;
+        for (const auto* window : hosts[static_cast<std::size_t>(job.host)].windows) {
+            waits.push_back(*window);
+            for (auto& gpu : waits.back().gpus)
+                gpu.busy = 1;
+        }
+        hosts[static_cast<std::size_t>(job.host)].windows = {&waits[0], &waits[1], &waits[2], &waits[3]};
+        made = judge_stragglers(hosts, least);
+        CHECK(made.gpus.size() == 2);
+        CHECK(made.verdict != StragglerVerdict::found);
+    }
+}
+
 TEST_CASE("a judgement says what was seen, with its numbers") {
     const JobTrace job({}, Culprit::gpu_clock, 3);
     const auto made = judge_stragglers(job.hosts(), least);
@@ -85,10 +162,11 @@ TEST_CASE("a judgement says what was seen, with its numbers") {
     CHECK(name_of(suspect) == fmt::format("{} gpu {}", trace::host_name(job.host), job.gpu));
     CHECK(suspect.score > job.cost - 0.05);
     CHECK(suspect.score < job.cost + 0.05);
-    CHECK(suspect.confidence > 0.8);
+    CHECK(suspect.confidence >= 0.75);
     REQUIRE(suspect.evidence.size() == 2);
     CHECK(suspect.evidence[0].find("it waits ") == 0);
-    CHECK(suspect.evidence[1].find("its SM clock is 1") == 0);
+    CHECK((suspect.evidence[1].find("its SM clock is 1") == 0 ||
+           suspect.evidence[1].find("heat or a power brake holds its clocks down for ") == 0));
     CHECK(made.missing.empty());
 }
 
@@ -159,7 +237,9 @@ TEST_CASE("numbers of all sizes are judged without harm") {
         PaceWindow window;
         for (std::uint32_t i = 0; i < 8; ++i) {
             window.ranks.push_back({i, number, std::min(number, 1.0)});
-            window.gpus.push_back({i, number, number, number, std::min(number, 1.0), number});
+            window.gpus.push_back({i, number, number, number, std::min(number, 1.0), number, number,
+                                   std::min(number, 1.0), number, std::min(number, 1.0),
+                                   std::min(number, 1.0), std::min(number, 1.0)});
             window.ports.push_back({fmt::format("p{}", i), number, number, number, number, number});
         }
         const PaceWindow empty;
@@ -190,24 +270,46 @@ TEST_CASE("NCCL's RAS alone accuses who does not answer, never who is behind") {
     const auto hosts = job.hosts();
     const auto made = judge_stragglers(hosts, least);
     REQUIRE(made.verdict == StragglerVerdict::found);
-    CHECK(made.suspect.confidence <= 0.5); // less than what is noted unless a site asks for it
-    REQUIRE(made.suspect.evidence.size() == 2);
+    // Its GPU has nothing to do while all others wait, and RAS agrees; it also names one that launches late.
+    CHECK(made.suspect.confidence == 0.5);
+    REQUIRE(made.suspect.evidence.size() == 3);
     CHECK(made.suspect.evidence[0] ==
-          fmt::format("NCCL's RAS: its process of GPU {} has not answered in 4 of "
-                      "4 windows (confidence +0.50)",
-                      job.gpu));
+          "no kernel runs on it, while those of all other GPUs wait, in 4 windows");
+    const auto unanswered =
+        fmt::format("NCCL's RAS: its process of GPU {} has not answered in 4 of 4 windows", job.gpu);
+    CHECK(made.suspect.evidence[1] == unanswered + " (confidence +0.10)");
+    CHECK(made.suspect.evidence[2].ends_with("in most windows (confidence -0.10)"));
+    // Where GPUs are not read it is less than what is noted unless a site asks for it.
+    std::vector<std::vector<PaceWindow>> unread;
+    auto blind = hosts;
+    for (auto& host : blind) {
+        auto& windows = unread.emplace_back();
+        for (const auto* window : host.windows) {
+            windows.push_back(*window);
+            windows.back().gpus.clear();
+        }
+        host.windows.clear();
+    }
+    for (std::size_t i = 0; i < blind.size(); ++i)
+        for (const auto& window : unread[i])
+            blind[i].windows.push_back(&window);
+    const auto alone = judge_stragglers(blind, least);
+    REQUIRE(alone.verdict == StragglerVerdict::found);
+    CHECK(alone.suspect.confidence <= 0.5);
+    REQUIRE(alone.suspect.evidence.size() == 2);
+    CHECK(alone.suspect.evidence[0] == unanswered + " (confidence +0.50)");
     // In two windows it is no more than a look that came too late.
     std::vector<PaceWindow> heard;
-    for (const auto* window : hosts[static_cast<std::size_t>(job.host)].windows) {
+    for (const auto* window : blind[static_cast<std::size_t>(job.host)].windows) {
         heard.push_back(*window);
         if (heard.size() <= 2) heard.back().ras.clear();
     }
-    auto again = hosts;
+    auto again = blind;
     again[static_cast<std::size_t>(job.host)].windows = {&heard[0], &heard[1], &heard[2], &heard[3]};
     CHECK(judge_stragglers(again, least).verdict != StragglerVerdict::found);
     // Where many are silent, it is what RAS itself speaks through.
     for (std::size_t i = 0; i < again.size() / 3; ++i)
-        again[i].windows = hosts[static_cast<std::size_t>(job.host)].windows;
+        again[i].windows = blind[static_cast<std::size_t>(job.host)].windows;
     CHECK(judge_stragglers(again, least).verdict != StragglerVerdict::found);
 }
 
