@@ -105,9 +105,6 @@ public:
     std::uint32_t penalty_scale() const { return scale_; }
     bool keeps() const { return !kept_.empty(); }      // Request::had is looked at
     bool narrowed() const { return !barred_.empty(); } // some free hosts may be no candidates
-    std::uint32_t most_penalty() const {
-        return (snapshot_.health.empty() ? 0 : avoidance_unit * scale_) + (kept_.empty() ? 0 : 1);
-    }
     // Larger gangs are not looked at for hosts to keep: the sum has 40 bits where there are segments.
     static constexpr std::uint32_t most_to_keep = 32'000;
 
