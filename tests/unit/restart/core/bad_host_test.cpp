@@ -2,6 +2,7 @@
 #include "restart/ckpt/interval.hpp"
 #include "world.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using restart::ActionKind;

@@ -1,5 +1,6 @@
 #include "restart/ctl/show.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include <sstream>
