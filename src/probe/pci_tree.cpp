@@ -1,31 +1,24 @@
 #include "probe/pci_tree.hpp"
 
 #include "base/split.hpp"
+#include "probe/kernel_file.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 
 namespace probe {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-bool begins_with(const fs::path& file, std::string_view wanted) {
-    std::string line;
-    return std::getline(std::ifstream(file), line) && line.starts_with(wanted);
-}
-
-} // namespace
-
 std::vector<std::string> gpus_on_bus(const fs::path& sysfs, bool unbound) {
+    constexpr std::size_t longest = 16; // "0x030200" and a line's end
     std::vector<std::string> gpus;
     std::error_code failed;
     for (fs::directory_iterator at(sysfs / "bus/pci/devices", failed), end; !failed && at != end;
          at.increment(failed)) {
         // NVIDIA's display controllers: VGA (0x0300) and 3D (0x0302); 0x0680 are NVSwitches.
-        if (!begins_with(at->path() / "vendor", "0x10de") || !begins_with(at->path() / "class", "0x03"))
+        if (!start_of(at->path() / "vendor", longest).starts_with("0x10de") ||
+            !start_of(at->path() / "class", longest).starts_with("0x03"))
             continue;
         std::error_code none;
         const auto driver = fs::read_symlink(at->path() / "driver", none).filename();
