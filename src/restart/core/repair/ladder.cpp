@@ -1,13 +1,13 @@
 #include "restart/core/repair/ladder.hpp"
 
+#include "restart/core/names.hpp"
+
 #include <algorithm>
-#include <array>
 
 namespace restart {
 namespace {
 
-constexpr std::array<std::string_view, 7> words{"nothing",     "wait",  "gpu_reset", "reboot",
-                                                "power_cycle", "hands", "check"};
+constexpr const auto& words = codec::Names<Rung>::names;
 
 } // namespace
 
