@@ -83,8 +83,7 @@ public:
     }
 
     Expected<RmQueue> queue() override {
-        if (!read_ || std::chrono::steady_clock::now() - *read_ > list_age)
-            if (auto read = read_lists(); !read) return std::move(read).error();
+        if (auto read = read_if_old(); !read) return std::move(read).error();
         RmQueue queue;
         queue.read = base::now();
         for (const auto& row : nodes_.rows()) {
@@ -145,7 +144,7 @@ public:
     // A job whose first host is lost must not be requeued before LSF knows that (see above), and one that
     // shows as EXIT may be on its way back.
     bool is_ready(const Action& action) override {
-        if (const auto* check = as<CheckHost>(action)) return !read_lists() || !jobs_.is_wanted(check->host);
+        if (const auto* check = as<CheckHost>(action)) return !read_if_old() || !jobs_.is_wanted(check->host);
         const auto* requeue = as<RequeueJob>(action);
         if (requeue == nullptr || requeue->ended) return true;
         const auto row = load_job(requeue->job.id);
@@ -221,10 +220,8 @@ private:
     }
 
     Expected<void> close(const std::string& host, const std::string& note) {
-        auto said = commands_.run({"badmin", "hclose", "-C", note, host});
-        if (!said) return std::move(said).error();
-        if (auto read = read_notes({host}); !read) return std::move(read).error();
-        return {};
+        if (auto closed = said({"badmin", "hclose", "-C", note, host}); !closed) return closed;
+        return read_notes({host});
     }
 
     Expected<void> done(const ResumeHost& action) {
@@ -238,11 +235,9 @@ private:
             return Error{Code::denied,
                          fmt::format("{} was not drained by Railyard: {}", action.host, node->reason)};
         // What ran there when it was cut off may still run.
-        if (auto said = commands_.run({"badmin", "hrestart", "-f", action.host}); !said)
-            return std::move(said).error();
-        if (auto said = commands_.run({"badmin", "hopen", "-C", std::string(LsfNodes::resumed), action.host});
-            !said)
-            return std::move(said).error();
+        if (auto ended = said({"badmin", "hrestart", "-f", action.host}); !ended) return ended;
+        auto opened = said({"badmin", "hopen", "-C", std::string(LsfNodes::resumed), action.host});
+        if (!opened) return opened;
         nodes_.set_up(action.host);
         return {};
     }
@@ -422,6 +417,11 @@ private:
         if (std::chrono::abs(by) < least_step) return;
         jobs_.clock_set(by);
         nodes_.clock_set(by);
+    }
+
+    Expected<void> read_if_old() {
+        const bool old = !read_ || std::chrono::steady_clock::now() - *read_ > list_age;
+        return old ? read_lists() : Expected<void>();
     }
 
     Expected<void> read_lists() {
