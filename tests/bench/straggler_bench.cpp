@@ -143,38 +143,22 @@ int main(int argc, char** argv) {
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
     const int jobs = static_cast<int>(std::clamp(given, 1U, 100'000U));
-    JobShape shape;
-    confusion(shape, jobs, seed);
-    shape.severity = 0.3;
-    confusion(shape, jobs, seed);
-    shape.severity = 1;
-    shape.hosts = 128;
-    shape.stages = 4;
-    shape.uneven = true;
-    confusion(shape, jobs, seed);
-    shape.hosts = 512;
-    shape.stages = 8;
-    confusion(shape, std::max(1, jobs / 10), seed);
-    shape.hosts = 32;
-    shape.stages = 1;
-    shape.uneven = shape.marks = false;
-    confusion(shape, jobs, seed);
-    shape.gpm = true;
-    confusion(shape, jobs, seed);
-    shape.severity = 0.3;
-    confusion(shape, jobs, seed);
-    shape.severity = 1;
-    shape.hosts = 128;
-    shape.stages = 4;
-    shape.uneven = true;
-    confusion(shape, jobs, seed);
-    shape.hosts = 32;
-    shape.stages = 1;
-    shape.uneven = shape.gpm = false;
-    shape.ras = true;
-    confusion(shape, jobs, seed);
-    shape.marks = true;
-    confusion(shape, jobs, seed);
+    const JobShape plain, mild{.severity = 0.3}, staged{.hosts = 128, .stages = 4, .uneven = true},
+        wide{.hosts = 512, .stages = 8, .uneven = true};
+    const auto without_marks = [](JobShape shape, bool gpm) {
+        shape.marks = false;
+        shape.gpm = gpm;
+        return shape;
+    };
+    confusion(plain, jobs, seed);
+    confusion(mild, jobs, seed);
+    confusion(staged, jobs, seed);
+    confusion(wide, std::max(1, jobs / 10), seed);
+    confusion(without_marks(plain, false), jobs, seed);
+    for (const auto& shape : {plain, mild, staged})
+        confusion(without_marks(shape, true), jobs, seed);
+    confusion({.marks = false, .ras = true}, jobs, seed);
+    confusion({.ras = true}, jobs, seed);
     costs(seed);
     return 0;
 }
