@@ -206,7 +206,7 @@ Expected<Fence> Fence::raise(const std::filesystem::path& dir, const Claimant& w
         if (!before) return before.error();
         if (another(*before))
             if (auto ok = judge(file, **before, who); !ok) return std::move(ok).error().within(dir.string());
-        const auto lock = FileLock::acquire(lock_file(dir), std::chrono::seconds(10));
+        const auto lock = FileLock::acquire(lock_file(dir), longest_lease);
         if (!lock) return lock.error();
         const auto old = read_claims(file);
         if (!old) return old.error();

@@ -79,8 +79,8 @@ class Fence {
 public:
     // Asks Slurm or LSF about the owner where it is another job (squeue.hpp, bjobs.hpp), then takes DIR/.lock
     // while it reads, claims and writes DIR/epoch. Errors: those of may_follow() and claim(), Code::input for
-    // a damaged file, Code::unavailable for a lock that is not released in 10 s or others that claim it all
-    // the time, Code::io.
+    // a damaged file, Code::unavailable for a lock that is not released within longest_lease or others that
+    // claim it all the time, Code::io.
     static base::Expected<Fence> raise(const std::filesystem::path& dir, const Claimant& who);
 
     // Notes on the claim for the user: which job it followed, a file system without locks. "": none.

@@ -1,5 +1,6 @@
 #include "restart/ckpt/lock.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
@@ -13,7 +14,8 @@ base::Expected<FileLock> FileLock::acquire(const std::filesystem::path& file, ba
     base::UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (!fd) return base::system_error(file.string(), errno);
     const auto deadline = Clock::now() + wait;
-    for (;;) {
+    // A question to the file server each, so that a long wait asks less and less often.
+    for (auto pause = base::Duration(5);; pause = std::min(2 * pause, base::Duration(200))) {
         if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return FileLock(std::move(fd));
         if (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOTSUP || errno == ENOLCK ||
             errno == EINVAL) {
@@ -27,7 +29,7 @@ base::Expected<FileLock> FileLock::acquire(const std::filesystem::path& file, ba
         if (errno != EWOULDBLOCK && errno != EINTR) return base::system_error(file.string(), errno);
         if (Clock::now() >= deadline)
             return base::Error{base::Code::unavailable, file.string() + ": another process holds this lock"};
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        std::this_thread::sleep_for(pause);
     }
 }
 

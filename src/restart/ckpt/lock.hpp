@@ -9,10 +9,16 @@
 #include "base/expected.hpp"
 #include "base/unique_fd.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
 namespace restart::ckpt {
+
+// How long a directory's lock is waited for. It is held for moments, but a host that loses its power or its
+// network with the lock keeps it until the file server gives it up: NFS after its lease, 90 s unless set
+// otherwise (/proc/fs/nfsd/nfsv4leasetime).
+inline constexpr base::Duration longest_lease = std::chrono::minutes(2);
 
 class FileLock {
 public:

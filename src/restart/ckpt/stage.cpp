@@ -232,7 +232,7 @@ Expected<Published> Stage::seal_and_rename(const Work& job, const Spent& spent,
     if (auto ok = write_manifest(path_ / manifest_name, to_text(manifest)); !ok) return std::move(ok).error();
     if (auto ok = sync_directory(path_); !ok) return std::move(ok).error();
 
-    const auto lock = FileLock::acquire(lock_file(dir_), std::chrono::seconds(10));
+    const auto lock = FileLock::acquire(lock_file(dir_), longest_lease);
     if (!lock) return lock.error();
     if (auto ours = fence_->renew(); !ours) return std::move(ours).error();
     const auto target = dir_ / to_name(published_prefix, id_);
