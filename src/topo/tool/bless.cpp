@@ -14,12 +14,12 @@ namespace topo::tool {
 
 namespace {
 
-struct Options {
+struct BlessOptions {
     std::string file, out, format = "json";
     bool force = false;
 };
 
-base::Expected<int> run(const Options& options) {
+base::Expected<int> run_bless(const BlessOptions& options) {
     const auto fabric = read_fabric(options.file);
     if (!fabric) return fabric.error();
     if (is_outline(*fabric))
@@ -45,7 +45,7 @@ base::Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_bless(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BlessOptions>();
     auto* words =
         parent.add_subcommand("bless", "Make the cabling plan for check of a fabric that is as it should be");
     words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();
@@ -53,7 +53,7 @@ Command add_bless(base::Words& parent) {
     words->add_option("--format", options->format, "A fabric file, or a table of ends")
         ->one_of({"json", "csv"});
     words->add_flag("--force", options->force, "Write it even if check finds errors in it");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_bless(*options); }};
 }
 
 } // namespace topo::tool

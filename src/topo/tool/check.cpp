@@ -18,7 +18,7 @@ namespace topo::tool {
 
 namespace {
 
-struct Options {
+struct CheckOptions {
     std::string file, plan;
     bool json = false;
 };
@@ -37,7 +37,7 @@ void print_json(const Fabric& fabric, const std::vector<Finding>& findings) {
                   {"findings", std::move(list)}, {"rails_meet", rails_meeting_json(rails_meeting(fabric))}}));
 }
 
-void print_table(const Fabric& fabric, const std::vector<Finding>& findings) {
+void print_findings(const Fabric& fabric, const std::vector<Finding>& findings) {
     base::Table table({"SEVERITY", "CODE", "FINDING"});
     for (const auto& finding : findings)
         table.add({std::string(to_string(finding.severity)), finding.code, finding.text});
@@ -49,7 +49,7 @@ void print_table(const Fabric& fabric, const std::vector<Finding>& findings) {
     if (const auto text = rails_meeting_text(rails_meeting(fabric)); !text.empty()) fmt::print("{}\n", text);
 }
 
-base::Expected<std::vector<Finding>> find(const Options& options, const Fabric& fabric) {
+base::Expected<std::vector<Finding>> findings_of(const CheckOptions& options, const Fabric& fabric) {
     if (options.plan.empty()) {
         if (!options.json && fabric.hosts.size() > 1)
             fmt::print(stderr,
@@ -66,18 +66,18 @@ base::Expected<std::vector<Finding>> find(const Options& options, const Fabric& 
     return check_against(plan->fabric, fabric);
 }
 
-base::Expected<int> run(const Options& options) {
+base::Expected<int> run_check(const CheckOptions& options) {
     if (options.file == "-" && options.plan == "-")
         return base::Error{base::Code::usage, "FABRIC and --plan cannot both be standard input"};
     const auto fabric = read_fabric(options.file);
     if (!fabric) return fabric.error();
-    const auto found = find(options, *fabric);
+    const auto found = findings_of(options, *fabric);
     if (!found) return found.error();
     const auto& findings = *found;
     if (options.json)
         print_json(*fabric, findings);
     else
-        print_table(*fabric, findings);
+        print_findings(*fabric, findings);
     const bool matters = std::any_of(findings.begin(), findings.end(),
                                      [](const Finding& f) { return f.severity != Severity::info; });
     return matters ? base::exit_finding : base::exit_done;
@@ -86,14 +86,14 @@ base::Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_check(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CheckOptions>();
     auto* words = parent.add_subcommand("check", "Look for wrong cables, missing rails and slow links");
     words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();
     words->add_option(
         "--plan", options->plan,
         "Cabling plan to hold it to, CSV or YAML of ends or of railtopo bless; - for standard input");
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_check(*options); }};
 }
 
 } // namespace topo::tool

@@ -14,12 +14,12 @@ namespace topo::tool {
 
 namespace {
 
-struct Options {
+struct DiffOptions {
     std::string before, after;
     bool json = false;
 };
 
-base::Expected<int> run(const Options& options) {
+base::Expected<int> run_diff(const DiffOptions& options) {
     if (options.before == "-" && options.after == "-")
         return base::Error{base::Code::usage, "OLD and NEW cannot both be standard input"};
     const auto before = read_fabric(options.before);
@@ -48,12 +48,12 @@ base::Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_diff(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DiffOptions>();
     auto* words = parent.add_subcommand("diff", "Tell what changed between two fabrics");
     words->add_option("OLD", options->before, "Fabric file, - for standard input")->required();
     words->add_option("NEW", options->after, "Fabric file, - for standard input")->required();
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_diff(*options); }};
 }
 
 } // namespace topo::tool

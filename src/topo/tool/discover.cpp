@@ -23,14 +23,15 @@ using base::Expected;
 
 namespace {
 
-struct Options {
+struct DiscoverOptions {
     std::string from, format = "auto", out, rules;
     MadPort port;
     bool json = false, live = false, force = false;
 };
 
-void print_summary(const Options& options, const Fabric& fabric, const std::vector<std::string>& missing,
-                   const std::vector<std::string>& notes, bool written) {
+void print_summary(const DiscoverOptions& options, const Fabric& fabric,
+                   const std::vector<std::string>& missing, const std::vector<std::string>& notes,
+                   bool written) {
     if (!options.json) {
         for (const auto& note : notes)
             fmt::print(stderr, "railtopo: {}\n", note);
@@ -57,7 +58,7 @@ void print_summary(const Options& options, const Fabric& fabric, const std::vect
     fmt::print(options.out == "-" ? stderr : stdout, "{}", text);
 }
 
-Expected<Assembly> find(const Options& options, const Rules* rules) {
+Expected<Assembly> assemble_sources(const DiscoverOptions& options, const Rules* rules) {
     if (options.from.empty()) {
         const auto raw = discover_live(options.port);
         if (!raw) return raw.error();
@@ -70,7 +71,7 @@ Expected<Assembly> find(const Options& options, const Rules* rules) {
 }
 
 // The fabric file that stands at --out; nothing where there is none, or with --force none that can be read.
-Expected<std::optional<Fabric>> standing_file(const Options& options) {
+Expected<std::optional<Fabric>> standing_file(const DiscoverOptions& options) {
     std::error_code ignored;
     if (options.out == "-" || !std::filesystem::is_regular_file(options.out, ignored) ||
         std::filesystem::file_size(options.out, ignored) == 0)
@@ -84,14 +85,14 @@ Expected<std::optional<Fabric>> standing_file(const Options& options) {
                     before.error().text)};
 }
 
-Expected<int> run(const Options& options) {
+Expected<int> run_discover(const DiscoverOptions& options) {
     Rules rules;
     if (!options.rules.empty()) {
         auto read = read_rules(options.rules);
         if (!read) return std::move(read).error();
         rules = *std::move(read);
     }
-    auto assembly = find(options, options.rules.empty() ? nullptr : &rules);
+    auto assembly = assemble_sources(options, options.rules.empty() ? nullptr : &rules);
     if (!assembly) return std::move(assembly).error();
     auto& fabric = assembly->fabric;
     auto missing = assembly->missing;
@@ -126,7 +127,7 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_discover(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DiscoverOptions>();
     auto* words = parent.add_subcommand("discover", "Find the fabric, live or from the text of other tools");
     auto* from = words->add_option("--from", options->from,
                                    "Text of another tool, such as ibnetdiscover; - for standard input");
@@ -141,7 +142,7 @@ Command add_discover(base::Words& parent) {
     words->add_option("--rules", options->rules, "Rules for roles and rails, fabric-rules(5)");
     words->add_flag("--force", options->force, "Replace a file that shows more than was seen now");
     words->add_flag("--json", options->json, "Print what was found as JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_discover(*options); }};
 }
 
 } // namespace topo::tool

@@ -17,7 +17,7 @@ using base::Expected;
 
 namespace {
 
-struct Options {
+struct ExportCommand {
     std::string file, format, out = "-", nodes;
     ExportOptions of_format;
     bool check = false, json = false;
@@ -30,20 +30,20 @@ bool holds(const std::string& file, const std::string& text) {
     return old && *old == text;
 }
 
-constexpr std::string_view written{"written"}, unchanged{"unchanged"}, would_change{"would change"};
+constexpr std::string_view was_written{"written"}, unchanged{"unchanged"}, would_change{"would change"};
 
-Expected<std::string_view> place(const Options& options, const std::string& text) {
+Expected<std::string_view> place(const ExportCommand& options, const std::string& text) {
     if (options.check) return holds(options.out, text) ? unchanged : would_change;
     if (options.out == "-") {
         fmt::print("{}", text);
-        return written;
+        return was_written;
     }
     const auto done = base::write_file_if_changed(options.out, text);
     if (!done) return done.error();
-    return *done ? written : unchanged;
+    return *done ? was_written : unchanged;
 }
 
-Expected<int> run(const Options& options) {
+Expected<int> run_export(const ExportCommand& options) {
     const auto format = parse_format(options.format);
     if (!format) return format.error();
     if (options.check && options.out == "-")
@@ -80,7 +80,7 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_export(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ExportCommand>();
     auto* words = parent.add_subcommand("export", "Write what Slurm, LSF, NCCL, Open MPI or Graphviz read");
     auto& of_format = options->of_format;
     words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();
@@ -90,8 +90,7 @@ Command add_export(base::Words& parent) {
     words->add_option("--host", of_format.host, "The host, for nccl-topo and nccl-env");
     words->add_option("--block-size", of_format.block_size, "Hosts of the base block (the smallest unit)")
         ->range(1, 65535);
-    words->add_option("--slots", of_format.slots, "Ranks a host (its GPUs, else the rails)")
-        ->range(1, 65535);
+    words->add_option("--slots", of_format.slots, "Ranks a host (its GPUs, else the rails)")->range(1, 65535);
     words->add_option("--cores", of_format.cores, "Cores a rank (the socket of its GPU or HCA)")
         ->range(1, 65535);
     words->add_option("--max", of_format.most, "Things that dot draws before it folds them (400)")
@@ -101,7 +100,7 @@ Command add_export(base::Words& parent) {
     words->add_option("--admin", of_format.admin, "restartd's user, for lsf-queues (lsfadmin)");
     words->add_flag("--check", options->check, "Write nothing; exit 1 if the file would change");
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_export(*options); }};
 }
 
 } // namespace topo::tool

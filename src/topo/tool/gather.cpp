@@ -17,7 +17,7 @@ namespace topo::tool {
 
 namespace {
 
-struct Options {
+struct GatherOptions {
     std::string fabric, from, blocks, out, rules;
     bool force = false, json = false;
 };
@@ -30,7 +30,7 @@ struct Outcome {
     bool has_facts = false, written = false;
 };
 
-void print_report(const Options& options, const Outcome& outcome) {
+void print_report(const GatherOptions& options, const Outcome& outcome) {
     const auto& report = outcome.report;
     if (!options.json) {
         for (const auto* list : {&outcome.other, &report.contradictions, &report.missing, &report.notes})
@@ -58,7 +58,7 @@ void print_report(const Options& options, const Outcome& outcome) {
     fmt::print(options.out == "-" ? stderr : stdout, "{}", text);
 }
 
-std::string shown(const std::string& file) {
+std::string name_of_source(const std::string& file) {
     return file == "-" ? "standard input" : file;
 }
 
@@ -70,20 +70,20 @@ std::vector<std::string> domains_of(const Fabric& fabric) {
 }
 
 // Blocks first, so that the facts have the last word, and the domains the blocks' names.
-base::Expected<Outcome> merge(const Options& options, Fabric& fabric, const Rules* rules) {
+base::Expected<Outcome> merge(const GatherOptions& options, Fabric& fabric, const Rules* rules) {
     Outcome outcome;
     std::vector<std::string> notes;
     if (!options.blocks.empty()) {
         const auto text = base::read_file(options.blocks);
         if (!text) return text.error();
-        const auto blocks = read_blocks(*text, shown(options.blocks));
+        const auto blocks = read_blocks(*text, name_of_source(options.blocks));
         if (!blocks) return blocks.error();
         notes = name_domains(fabric, *blocks);
     }
     if (outcome.has_facts = !options.from.empty(); outcome.has_facts) {
         const auto text = base::read_file(options.from);
         if (!text) return text.error();
-        auto gathering = parse_gathering(*text, shown(options.from));
+        auto gathering = parse_gathering(*text, name_of_source(options.from));
         if (!gathering) return std::move(gathering).error();
         outcome.report = merge_facts(fabric, *gathering, rules);
         outcome.other = std::move(gathering->other);
@@ -95,7 +95,7 @@ base::Expected<Outcome> merge(const Options& options, Fabric& fabric, const Rule
     return outcome;
 }
 
-base::Expected<int> run(Options& options) {
+base::Expected<int> run_gather(GatherOptions& options) {
     if (options.out.empty()) options.out = options.fabric;
     if (options.from.empty() && options.blocks.empty()) options.from = "-";
     const auto inputs = {&options.fabric, &options.from, &options.blocks};
@@ -136,7 +136,7 @@ base::Expected<int> run(Options& options) {
 } // namespace
 
 Command add_gather(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<GatherOptions>();
     auto* words = parent.add_subcommand(
         "gather", "Put hosts' facts, from pdsh, srun or ssh, or Slurm's blocks into a fabric file");
     words->add_option("FABRIC", options->fabric, "Fabric file")->required();
@@ -151,7 +151,7 @@ Command add_gather(base::Words& parent) {
     words->add_option("--rules", options->rules, "Rules for roles and rails, fabric-rules(5)");
     words->add_flag("--force", options->force, "Write although facts contradict the fabric, without those");
     words->add_flag("--json", options->json, "Print what was found as JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_gather(*options); }};
 }
 
 } // namespace topo::tool

@@ -23,7 +23,7 @@ namespace {
 
 constexpr base::Duration patience{10'000}; // of NVML: a driver that hangs would hold up railtopo, and pdsh
 
-struct Options {
+struct HostOptions {
     HwlocSource source;
     std::string nvml;
     bool json = false;
@@ -33,7 +33,7 @@ std::string number(int value) {
     return value == none ? "-" : fmt::format("{}", value);
 }
 
-void print_table(const HostFacts& facts) {
+void print_devices(const HostFacts& facts) {
     const auto domains = facts.domains.empty()
                              ? std::string()
                              : fmt::format(", NVLink {} {}", facts.domains.size() == 1 ? "domain" : "domains",
@@ -86,7 +86,7 @@ bool take_domains(HostFacts& facts, const std::vector<std::string>& of_gpus) {
 }
 
 // Sets the facts' domains; the exit status.
-int find_domains(const Options& options, HostFacts& facts) {
+int find_domains(const HostOptions& options, HostFacts& facts) {
     const bool here = options.source.xml.empty() && options.source.fsroot.empty() && !facts.gpus.empty();
     const auto library = options.nvml.empty() && here ? std::string("libnvidia-ml.so.1") : options.nvml;
     if (library.empty()) return base::exit_done;
@@ -111,21 +111,21 @@ int find_domains(const Options& options, HostFacts& facts) {
     return base::exit_finding;
 }
 
-base::Expected<int> run(const Options& options) {
+base::Expected<int> run_host(const HostOptions& options) {
     auto facts = read_hwloc_facts(options.source);
     if (!facts) return std::move(facts).error();
     const int status = find_domains(options, *facts);
     if (options.json)
         fmt::print("{}\n", print_host_facts(*facts));
     else
-        print_table(*facts);
+        print_devices(*facts);
     return status;
 }
 
 } // namespace
 
 Command add_host(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<HostOptions>();
     auto* words =
         parent.add_subcommand("host", "Print this host's HCAs and GPUs and which are near each other");
     auto* xml =
@@ -137,7 +137,7 @@ Command add_host(base::Words& parent) {
         "--nvml", options->nvml,
         "NVIDIA's library to ask for the NVLink domain; by default libnvidia-ml.so.1 of this host");
     words->add_flag("--json", options->json, "Print one line of JSON, as railtopo gather reads it");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_host(*options); }};
 }
 
 } // namespace topo::tool

@@ -22,7 +22,7 @@ using base::Expected;
 
 namespace {
 
-struct Options {
+struct ShowOptions {
     std::string file, state, links, out = "-";
     std::vector<std::string> jobs;
     bool every_unit = false, json = false, svg = false, cables = false;
@@ -33,7 +33,7 @@ std::string name_of(const std::string& file) {
 }
 
 // Findings about links: those of the file, else, for a picture, what railtopo check finds now.
-Expected<void> add_findings(Overlay& overlay, const Options& options, const Fabric& fabric) {
+Expected<void> add_findings(Overlay& overlay, const ShowOptions& options, const Fabric& fabric) {
     if (!options.links.empty()) {
         const auto text = base::read_file(options.links);
         if (!text) return text.error();
@@ -49,7 +49,7 @@ Expected<void> add_findings(Overlay& overlay, const Options& options, const Fabr
     return {};
 }
 
-Expected<Overlay> read_overlay(const Options& options, const Fabric& fabric) {
+Expected<Overlay> read_overlay(const ShowOptions& options, const Fabric& fabric) {
     Overlay overlay;
     if (!options.state.empty()) {
         const auto text = base::read_file(options.state);
@@ -67,7 +67,7 @@ Expected<Overlay> read_overlay(const Options& options, const Fabric& fabric) {
     return overlay;
 }
 
-Expected<int> run(const Options& options) {
+Expected<int> run_show(const ShowOptions& options) {
     if ((options.file == "-") + (options.state == "-") + (options.links == "-") > 1)
         return base::Error{base::Code::usage,
                            "standard input can be only one of FABRIC, --state and --links; "
@@ -92,7 +92,7 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_show(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ShowOptions>();
     auto* words = parent.add_subcommand("show", "Draw a fabric, as text or as a picture");
     words->add_option("FABRIC", options->file, "Fabric file, - for standard input")->required();
     auto* units = words->add_flag("--units", options->every_unit,
@@ -118,7 +118,7 @@ Command add_show(base::Words& parent) {
         cables->excludes(other);
     for (auto* other : {svg, state, job, links})
         json->excludes(other);
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_show(*options); }};
 }
 
 } // namespace topo::tool

@@ -12,11 +12,11 @@ namespace topo::tool {
 
 namespace {
 
-struct Options {
+struct SynthOptions {
     std::string spec, out, ibsim;
 };
 
-base::Expected<int> run(const Options& options) {
+base::Expected<int> run_synth(const SynthOptions& options) {
     const auto spec = parse_synth(options.spec);
     if (!spec) return spec.error();
     auto fabric = synthesise(*spec);
@@ -31,13 +31,13 @@ base::Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_synth(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<SynthOptions>();
     auto* words =
         parent.add_subcommand("synth", "Make a fabric from words such as \"pods=1 units=2 hosts=8 rails=8\"");
     words->add_option("SPEC", options->spec, "What to make")->required();
     words->add_option("--out", options->out, "Fabric file to write, - for standard output")->required();
     words->add_option("--ibsim", options->ibsim, "Also write a net file for the simulator ibsim");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_synth(*options); }};
 }
 
 } // namespace topo::tool
