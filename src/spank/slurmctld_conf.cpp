@@ -32,7 +32,7 @@ constexpr char answered = '='; // before the answer, so that an empty list diffe
     ::_exit(0);
 }
 
-std::string read_all(int from, milliseconds patience) {
+std::string read_within(int from, milliseconds patience) {
     const auto end = steady_clock::now() + patience;
     std::string text;
     for (;;) {
@@ -60,7 +60,7 @@ std::optional<std::string> job_submit_plugins(milliseconds patience) {
         ask(ends[1]);
     }
     ::close(ends[1]);
-    const auto text = child < 0 ? std::string() : read_all(ends[0], patience);
+    const auto text = child < 0 ? std::string() : read_within(ends[0], patience);
     ::close(ends[0]);
     if (child > 0) {
         ::kill(child, SIGKILL);

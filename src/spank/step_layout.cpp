@@ -21,7 +21,7 @@ struct Option {
 
 // Of srun in 22.05 to 24.11; those that say where tasks go are left out: -w -x -F -r -m -O --het-group
 // --spread-job --use-min-nodes --jobid -Z --ntasks-per-gpu and their like.
-constexpr std::array known = {
+constexpr std::array known_options = {
     Option{"nodes", 'N', Takes::word, Means::nodes},
     Option{"ntasks", 'n', Takes::word, Means::tasks},
     Option{"ntasks-per-node", 0, Takes::word, Means::tasks_per_node},
@@ -127,7 +127,7 @@ std::optional<std::uint32_t> count_in(const Lookup& get, const char* name) {
     return text ? plain_number(*text) : std::nullopt;
 }
 
-bool keep(StepWords& words, const Option& option, std::string_view value) {
+bool keep_option(StepWords& words, const Option& option, std::string_view value) {
     if (option.means == Means::nothing) return true;
     if (option.means == Means::fill) {
         words.fill_known = false;
@@ -181,23 +181,26 @@ private:
     std::string read_name(std::string_view word) {
         const auto equals = word.find('=');
         const auto name = word.substr(0, equals);
-        const auto option =
-            std::find_if(known.begin(), known.end(), [&](const Option& each) { return each.name == name; });
-        if (option == known.end()) return fmt::format("--{}", name);
+        const auto option = std::find_if(known_options.begin(), known_options.end(),
+                                         [&](const Option& each) { return each.name == name; });
+        if (option == known_options.end()) return fmt::format("--{}", name);
         auto value = equals == word.npos ? std::string_view() : word.substr(equals + 1);
         if (option->takes == Takes::word && equals == word.npos) value = next_word();
-        return ended() || keep(step_, *option, value) ? "" : fmt::format("--{}={}", name, value);
+        return ended() || keep_option(step_, *option, value) ? "" : fmt::format("--{}={}", name, value);
     }
     std::string read_letters(std::string_view letters) {
         for (; !letters.empty(); letters.remove_prefix(1)) {
-            const auto option = std::find_if(known.begin(), known.end(), [&](const Option& each) {
-                return each.letter != 0 && each.letter == letters[0];
-            });
-            if (option == known.end()) return fmt::format("-{}", letters[0]);
+            const auto option =
+                std::find_if(known_options.begin(), known_options.end(), [&](const Option& each) {
+                    return each.letter != 0 && each.letter == letters[0];
+                });
+            if (option == known_options.end()) return fmt::format("-{}", letters[0]);
             if (option->takes == Takes::nothing) continue;
             auto value = letters.substr(1);
             if (value.empty() && option->takes == Takes::word) value = next_word();
-            return ended() || keep(step_, *option, value) ? "" : fmt::format("-{} {}", option->letter, value);
+            return ended() || keep_option(step_, *option, value)
+                       ? ""
+                       : fmt::format("-{} {}", option->letter, value);
         }
         return {};
     }

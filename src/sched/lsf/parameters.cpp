@@ -10,7 +10,7 @@
 namespace sched::lsf {
 namespace {
 
-constexpr std::string_view prefix = "LSB_SUB", reset = "SUB_RESET", blanks = " \t\r";
+constexpr std::string_view prefix = "LSB_SUB", reset = "SUB_RESET", blanks_and_ends = " \t\r";
 
 // The name that a line begins with; empty: it is none of a parameter.
 std::string_view name_of(std::string_view line) {
@@ -22,7 +22,7 @@ std::string_view name_of(std::string_view line) {
 }
 
 std::string_view without_blanks(std::string_view text) {
-    while (!text.empty() && blanks.find(text.back()) != std::string_view::npos)
+    while (!text.empty() && blanks_and_ends.find(text.back()) != std::string_view::npos)
         text.remove_suffix(1);
     return text;
 }
@@ -52,7 +52,7 @@ base::Expected<Parameters> Parameters::parse(std::string_view text, std::string_
     }
     for (auto& [name, value] : found.entries_)
         while (!value.empty() &&
-               (value.back() == '\n' || blanks.find(value.back()) != std::string_view::npos))
+               (value.back() == '\n' || blanks_and_ends.find(value.back()) != std::string_view::npos))
             value.pop_back();
     return found;
 }

@@ -64,7 +64,7 @@ char* c_copy(const std::string& text) {
     return text.empty() ? nullptr : ::strdup(text.c_str());
 }
 
-constexpr const char* no_memory = "out of memory: flags are not checked until there is more";
+constexpr const char* unchecked = "out of memory: flags are not checked until there is more";
 
 // No opinion.
 void pass(rail_verdict& verdict) {
@@ -84,7 +84,7 @@ rail_gate* rail_gate_open(rail_log log) {
     try {
         return new rail_gate(log);
     } catch (...) {
-        log(RAIL_LOG_ERROR, no_memory);
+        log(RAIL_LOG_ERROR, unchecked);
         return nullptr;
     }
 }
@@ -116,7 +116,7 @@ void rail_gate_submit(rail_gate* gate, const rail_submission* from, rail_verdict
             verdict->admin_comment = c_copy(accepted->admin_comment);
     } catch (...) {
         pass(*verdict);
-        gate->log(RAIL_LOG_ERROR, no_memory);
+        gate->log(RAIL_LOG_ERROR, unchecked);
     }
 }
 
@@ -139,6 +139,6 @@ void rail_gate_change(rail_gate* gate, const rail_change* change, rail_verdict* 
         if (!fits) refuse(*verdict, fits.error());
     } catch (...) {
         pass(*verdict);
-        gate->log(RAIL_LOG_ERROR, no_memory);
+        gate->log(RAIL_LOG_ERROR, unchecked);
     }
 }

@@ -21,7 +21,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-struct Options {
+struct BatchOptions {
     SceneFiles files;
     std::string jobs;
     plan::BatchEffort effort;
@@ -141,7 +141,7 @@ void Outcome::print_json() const {
                                                          {"rounds", plan.rounds}}));
 }
 
-Expected<int> run(const Options& options) {
+Expected<int> run_batch(const BatchOptions& options) {
     if (options.jobs == "-" && (options.files.fabric == "-" || options.files.state == "-"))
         return Error{Code::usage, "JOBS and --fabric or --state cannot both be standard input"};
     const auto scene = options.files.read();
@@ -167,7 +167,7 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_batch(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BatchOptions>();
     auto* words = parent.add_subcommand("batch", "Choose the nodes for several jobs at once");
     options->files.add_to(*words);
     words->add_option("JOBS", options->jobs, "Lines NAME OPTIONS, options as of place; - for standard input")
@@ -175,7 +175,7 @@ Command add_batch(base::Words& parent) {
     words->add_option("--seed", options->effort.seed, "Of the search")->capture_default_str();
     words->add_option("--rounds", options->effort.rounds, "Of the search, at most")->capture_default_str();
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_batch(*options); }};
 }
 
 } // namespace sched::tool

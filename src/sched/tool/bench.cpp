@@ -19,7 +19,7 @@ namespace {
 
 using base::Expected;
 
-struct Options {
+struct BenchOptions {
     std::string fabric;
     std::uint64_t seed = 1;
     std::size_t rounds = 1000;
@@ -65,7 +65,7 @@ Row measure(const Placer& placer, std::size_t hosts, int busy, std::size_t round
     return row;
 }
 
-Expected<int> run(const Options& options) {
+Expected<int> run_bench(const BenchOptions& options) {
     const auto fabric = topo::read_fabric(options.fabric);
     if (!fabric) return fabric.error();
     if (fabric->hosts.empty())
@@ -104,7 +104,7 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_bench(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BenchOptions>();
     auto* words = parent.add_subcommand("bench", "Time decisions on a fabric in random states");
     words->add_option("--fabric", options->fabric, "Fabric file (fabric.json), - for standard input")
         ->required();
@@ -113,7 +113,7 @@ Command add_bench(base::Words& parent) {
         ->range(std::size_t{1}, std::size_t{10'000'000});
     words->add_option("--seed", options->seed, "Of the states and sizes")->capture_default_str();
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_bench(*options); }};
 }
 
 } // namespace sched::tool

@@ -23,7 +23,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-struct Options {
+struct CompareOptions {
     SceneFiles files;
     JobOptions job;
     std::string chosen;
@@ -141,7 +141,7 @@ void Verdict::print_json() const {
     fmt::print("{}\n", base::to_text(out));
 }
 
-Expected<int> run(const Options& options) {
+Expected<int> run_compare(const CompareOptions& options) {
     auto scene = options.files.read();
     if (!scene) return scene.error();
     auto hosts = hosts_named(scene->fabric, "--chosen", options.chosen);
@@ -179,7 +179,7 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_compare(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CompareOptions>();
     auto* words = parent.add_subcommand("compare", "Hold a recorded placement against ours, term by term");
     options->files.add_to(*words);
     words
@@ -188,7 +188,7 @@ Command add_compare(base::Words& parent) {
         ->required();
     options->job.add_to(*words);
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_compare(*options); }};
 }
 
 } // namespace sched::tool

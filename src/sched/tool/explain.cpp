@@ -18,7 +18,7 @@ using base::Error;
 using base::Expected;
 
 // The sentence, then the tables.
-Expected<void> print(const boost::json::object& explanation, bool json) {
+Expected<void> print_explanation(const boost::json::object& explanation, bool json) {
     const boost::json::value value(explanation);
     if (json) {
         fmt::print("{}\n", base::to_text(value));
@@ -46,8 +46,8 @@ Expected<Circumstances> ExplainOptions::read(const topo::Fabric& fabric,
     Circumstances out;
     out.now = base::now();
     if (!explain)
-        for (const auto& [name, given] : {std::pair("--jobs", &jobs), std::pair("--reasons", &reasons),
-                                          std::pair("--now", &now)})
+        for (const auto& [name, given] :
+             {std::pair("--jobs", &jobs), std::pair("--reasons", &reasons), std::pair("--now", &now)})
             if (!given->empty()) return Error{Code::usage, fmt::format("{}: needs --explain", name)};
     if (!now.empty()) {
         const auto moment = parse_moment(now);
@@ -81,9 +81,8 @@ Expected<int> explain_place(const topo::Fabric& fabric, const Snapshot& snapshot
         if (!placement->exact) budget.cut();
         const auto explanation =
             explain_placement(fabric, placer, snapshot, request, placement->hosts, budget);
-        if (!json)
-            fmt::print("nodes  {}\n", base::fold_hostlist(names_of(fabric, placement->hosts)));
-        const auto printed = print(to_json(fabric, placer.index(), explanation), json);
+        if (!json) fmt::print("nodes  {}\n", base::fold_hostlist(names_of(fabric, placement->hosts)));
+        const auto printed = print_explanation(to_json(fabric, placer.index(), explanation), json);
         if (!printed) return printed.error();
         return base::exit_done;
     }
@@ -91,7 +90,7 @@ Expected<int> explain_place(const topo::Fabric& fabric, const Snapshot& snapshot
     const auto forecast = outlook(fabric, placer, snapshot, request, circumstances);
     if (!forecast) return forecast.error();
     if (!json) fmt::print("does not fit: ");
-    const auto printed = print(to_json(fabric, *forecast, circumstances.now), json);
+    const auto printed = print_explanation(to_json(fabric, *forecast, circumstances.now), json);
     if (!printed) return printed.error();
     return base::exit_finding;
 }

@@ -30,7 +30,7 @@ struct Option {
     Takes takes;
     std::string_view help;
 };
-constexpr Option options[] = {
+constexpr Option known_options[] = {
     {"nodes", "-N,--nodes", Takes::value,
      "Nodes the job needs, all at once, spares among them: N or MIN-MAX"},
     {"ntasks", "-n,--ntasks", Takes::value,
@@ -84,7 +84,7 @@ void add(base::Words& words, std::map<std::string, std::string, std::less<>>& gi
 } // namespace
 
 void JobOptions::add_to(base::Words& words, bool script) {
-    for (const auto& option : options)
+    for (const auto& option : known_options)
         add(words, given_, option.key, std::string(option.names), option.takes, std::string(option.help),
             false);
     if (script)

@@ -20,14 +20,14 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-struct Options {
+struct OracleOptions {
     SceneFiles files;
     JobOptions job;
     std::uint64_t limit = plan::most_sets;
     bool json = false;
 };
 
-Expected<int> run(const Options& options) {
+Expected<int> run_oracle(const OracleOptions& options) {
     const auto scene = options.files.read();
     if (!scene) return scene.error();
     const auto job = options.job.resolve(scene->fabric);
@@ -75,13 +75,13 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_oracle(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<OracleOptions>();
     auto* words = parent.add_subcommand("oracle", "Try every set of hosts and hold place to the best");
     options->files.add_to(*words);
     options->job.add_to(*words);
     words->add_option("--limit", options->limit, "Refuse to try more sets")->capture_default_str();
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_oracle(*options); }};
 }
 
 } // namespace sched::tool

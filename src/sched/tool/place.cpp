@@ -19,7 +19,7 @@ using base::Code;
 using base::Error;
 using base::Expected;
 
-struct Options {
+struct PlaceOptions {
     SceneFiles files;
     ExplainOptions explain;
     JobOptions job;
@@ -63,7 +63,7 @@ void print_refusal(const std::string& text, bool at_submit, bool json) {
     fmt::print("{}\n", base::to_text(out));
 }
 
-Expected<int> run(const Options& options) {
+Expected<int> run_place(const PlaceOptions& options) {
     const auto scene = options.files.read();
     if (!scene) return scene.error();
     const auto job = options.job.resolve(scene->fabric);
@@ -90,13 +90,13 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_place(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<PlaceOptions>();
     auto* words = parent.add_subcommand("place", "Choose the nodes for one job");
     options->files.add_to(*words);
     options->job.add_to(*words);
     options->explain.add_to(*words);
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_place(*options); }};
 }
 
 } // namespace sched::tool

@@ -24,7 +24,7 @@ using base::Error;
 using base::Expected;
 using base::Time;
 
-struct Options {
+struct SimulateOptions {
     SceneFiles files;
     std::string jobs;
     lsf::Options dispatch;
@@ -217,7 +217,7 @@ struct Sums {
     }
 };
 
-void print(const Scene& scene, const std::vector<Gang>& gangs) {
+void print_gangs(const Scene& scene, const std::vector<Gang>& gangs) {
     base::Table table({"JOB", "NODES", "SUBMITTED", "WAITED", "ENDED", "UNITS", "PODS", "HOSTS"});
     for (std::size_t column = 1; column < 7; ++column)
         table.align(column, base::Table::Align::right);
@@ -247,7 +247,7 @@ void print(const Scene& scene, const std::vector<Gang>& gangs) {
                base::format_duration(sums.last));
 }
 
-void print_json(const Scene& scene, const std::vector<Gang>& gangs) {
+void print_gangs_json(const Scene& scene, const std::vector<Gang>& gangs) {
     boost::json::array list;
     for (const auto& gang : gangs) {
         boost::json::object job{{"name", gang.name}, {"submitted", base::to_seconds(gang.submit)}};
@@ -273,7 +273,7 @@ void print_json(const Scene& scene, const std::vector<Gang>& gangs) {
                                                  {"goodput", sums.goodput(scene.fabric.hosts.size())}}));
 }
 
-Expected<int> run(const Options& options) {
+Expected<int> run_simulate(const SimulateOptions& options) {
     if (options.jobs == "-" && (options.files.fabric == "-" || options.files.state == "-"))
         return Error{Code::usage, "JOBS and --fabric or --state cannot both be standard input"};
     const auto scene = options.files.read();
@@ -282,9 +282,9 @@ Expected<int> run(const Options& options) {
     if (!gangs) return gangs.error();
     if (auto lived = Life(*scene, options.dispatch, *gangs).live(); !lived) return std::move(lived).error();
     if (options.json)
-        print_json(*scene, *gangs);
+        print_gangs_json(*scene, *gangs);
     else
-        print(*scene, *gangs);
+        print_gangs(*scene, *gangs);
     const bool all =
         std::all_of(gangs->begin(), gangs->end(), [](const Gang& gang) { return gang.started.has_value(); });
     return all ? base::exit_done : base::exit_finding;
@@ -293,7 +293,7 @@ Expected<int> run(const Options& options) {
 } // namespace
 
 Command add_simulate(base::Words& parent) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<SimulateOptions>();
     auto* words =
         parent.add_subcommand("simulate", "Live through a queue of gangs as restartd does under LSF");
     options->files.add_to(*words);
@@ -307,7 +307,7 @@ Command add_simulate(base::Words& parent) {
     words->add_option("--spare-floor", options->dispatch.spare_floor, "Hosts kept free for restarts")
         ->capture_default_str();
     words->add_flag("--json", options->json, "Print JSON");
-    return {words, [options] { return run(*options); }};
+    return {words, [options] { return run_simulate(*options); }};
 }
 
 } // namespace sched::tool
