@@ -20,13 +20,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Plan {
+struct GemmPlan {
     int most;       // rows, columns and depth
     double seconds; // of each precision, beside the first product
     int products;   // at most
     int repeats;    // of each precision's product of random numbers
 };
-Plan plan_of(int level) {
+GemmPlan gemm_plan(int level) {
     if (level == 1) return {4096, 0.05, 4, 2};
     if (level == 2) return {8192, 3, 2000, 20};
     return {16384, 30, 100'000, 100};
@@ -47,13 +47,13 @@ constexpr std::array<Form, 5> forms{{
 }};
 
 // What the kernel railyard_product found.
-struct Found {
+struct GemmErrors {
     unsigned long long wrong = 0, first = std::numeric_limits<unsigned long long>::max(), sum = 0;
 };
 
 class Trial {
 public:
-    Trial(const CudaWork& work, const Plan& plan, CudaBlas* blas)
+    Trial(const CudaWork& work, const GemmPlan& plan, CudaBlas* blas)
         : work_(work), gpu_(work.gpu), plan_(plan), blas_(blas) {
         // Three matrices of the widest numbers take a quarter of what is free at most.
         size_ = 128;
@@ -68,7 +68,7 @@ public:
         a_ = gpu_.allocate(8 * elements);
         b_ = gpu_.allocate(8 * elements);
         c_ = gpu_.allocate(8 * elements);
-        found_ = gpu_.allocate(sizeof(Found));
+        found_ = gpu_.allocate(sizeof(GemmErrors));
     }
     bool has_memory() const { return a_ && b_ && c_ && found_; }
 
@@ -79,7 +79,7 @@ public:
         // The first product loads its kernel, and is looked at.
         gpu_.zero(c_.at(), form.out_bytes * elements());
         if (!multiply(form)) return; // neither the GPU nor the library has such a product
-        Found all = look(form);
+        GemmErrors all = look(form);
         double seconds = 0, best = 0;
         int products = 1;
         while (!gpu_.failed() && seconds < plan_.seconds && products < plan_.products) {
@@ -148,7 +148,7 @@ private:
         gpu_.launch("railyard_matrix", a_.at(), edge(), edge(), number, a, seed);
         gpu_.launch("railyard_matrix", b_.at(), edge(), edge(), number, static_cast<unsigned>(railyard_b),
                     seed);
-        gpu_.zero(found_.at(), sizeof(Found));
+        gpu_.zero(found_.at(), sizeof(GemmErrors));
         gpu_.launch("railyard_depth", edge(), number, seed, found_.at());
         depth_ = gpu_.read<long long>(found_.at());
     }
@@ -162,7 +162,7 @@ private:
 
     unsigned long long sum_of(const Form& form) {
         const auto words = static_cast<unsigned long long>(form.out_bytes * elements() / 4);
-        gpu_.zero(found_.at(), sizeof(Found));
+        gpu_.zero(found_.at(), sizeof(GemmErrors));
         gpu_.launch("railyard_sum", c_.at(), words, found_.at());
         return gpu_.read<unsigned long long>(found_.at());
     }
@@ -176,15 +176,15 @@ private:
         return true;
     }
 
-    Found look(const Form& form) {
-        const Found none;
+    GemmErrors look(const Form& form) {
+        const GemmErrors none;
         gpu_.to_device(found_.at(), &none, sizeof none);
         gpu_.launch("railyard_product", c_.at(), edge(), edge(), static_cast<unsigned>(form.out), seed,
                     depth_, found_.at());
-        return gpu_.read<Found>(found_.at());
+        return gpu_.read<GemmErrors>(found_.at());
     }
 
-    void tell(const std::string& name, const Found& all, double best, int products) const {
+    void tell(const std::string& name, const GemmErrors& all, double best, int products) const {
         work_.sink.fact(name, fmt::format("{} {:016x}", size_, fmt::join(sums_, ",")));
         const auto what = fmt::format("{} products of {} x {} x {}", products, size_, size_, size_);
         if (all.wrong != 0) {
@@ -204,7 +204,7 @@ private:
     static constexpr unsigned long long seed = 20;
     const CudaWork& work_;
     CudaGpu& gpu_;
-    Plan plan_;
+    GemmPlan plan_;
     CudaBlas* blas_;
     int size_ = 0;
     long long depth_ = 0;
@@ -212,7 +212,7 @@ private:
     std::set<unsigned long long> sums_; // of products; more than one is corruption
 };
 
-void measure(const CudaWork& work, const Plan& plan) {
+void multiply(const CudaWork& work, const GemmPlan& plan) {
     work.sink.begin(work.device.part, "gemm.start");
     const auto blas = CudaBlas::open(work.request.libraries, work.gpu);
     if (work.gpu.failed()) return;
@@ -229,7 +229,7 @@ void measure(const CudaWork& work, const Plan& plan) {
 // Silent corruption: the same product must have the same bits on all GPUs of one model; each told its size
 // and its sums. Those that more than half of them have are right; where none has so many nobody knows who is
 // wrong.
-void compare(CudaRun& run, const std::string& name) {
+void compare_gpus(CudaRun& run, const std::string& name) {
     struct Alike {
         std::size_t gpus = 0;
         std::map<std::string, std::vector<std::size_t>> by_sums;
@@ -268,14 +268,14 @@ void compare(CudaRun& run, const std::string& name) {
 } // namespace
 
 std::vector<Result> Gemm::run(const Request& request) {
-    const auto plan = plan_of(request.level);
+    const auto plan = gemm_plan(request.level);
     // cuBLAS takes seconds to load, of hundreds of megabytes.
     const base::Duration deadline = request.level == 1 ? 40s : request.level == 2 ? 90s : 400s;
     auto run =
-        run_on_each("gemm", request, deadline, true, [&](const CudaWork& work) { measure(work, plan); });
+        run_on_each("gemm", request, deadline, true, [&](const CudaWork& work) { multiply(work, plan); });
     for (const auto& form : forms)
-        compare(run, fmt::format("gemm.{}", to_string(form.precision)));
-    compare(run, std::string(restart::product_bits));
+        compare_gpus(run, fmt::format("gemm.{}", to_string(form.precision)));
+    compare_gpus(run, std::string(restart::product_bits));
     for (const auto& facts : run.facts)
         if (const auto why = facts.find("blas"); why != facts.end() && !why->second.empty()) {
             Result missing{.check = "gemm",

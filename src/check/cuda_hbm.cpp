@@ -15,13 +15,13 @@ using namespace std::chrono_literals;
 constexpr std::size_t mebi = std::size_t{1} << 20, pair_bytes = 16;
 
 // How much is moved, how often, and how much memory is tried with how many patterns.
-struct Plan {
+struct HbmPlan {
     std::size_t most_bytes; // of each of two buffers
     int rounds;
     std::size_t pattern_bytes; // at most; never more than nine tenths of what is free
     int patterns;
 };
-Plan plan_of(int level) {
+HbmPlan hbm_plan(int level) {
     // 1 GiB: what a launch takes, a few microseconds, is 5 % of what 256 MiB take.
     if (level == 1) return {1024 * mebi, 5, 256 * mebi, 1};
     if (level == 2) return {4096 * mebi, 10, std::numeric_limits<std::size_t>::max(), 2};
@@ -33,7 +33,7 @@ std::size_t whole_pairs(std::size_t bytes) {
 }
 
 // The best of several rounds: what others do meanwhile only takes away.
-void bandwidth(const CudaWork& work, const Plan& plan) {
+void bandwidth(const CudaWork& work, const HbmPlan& plan) {
     auto& gpu = work.gpu;
     const auto bytes = whole_pairs(std::min(plan.most_bytes, gpu.free_bytes() / 4));
     const auto from = gpu.allocate(bytes), to = gpu.allocate(bytes), never = gpu.allocate(8);
@@ -59,15 +59,15 @@ void bandwidth(const CudaWork& work, const Plan& plan) {
 }
 
 // What check finds in a chunk.
-struct Found {
+struct WrongWords {
     unsigned long long wrong = 0, first = std::numeric_limits<unsigned long long>::max(), bits = 0;
 };
 
-void patterns(const CudaWork& work, const Plan& plan) {
+void patterns(const CudaWork& work, const HbmPlan& plan) {
     auto& gpu = work.gpu;
     work.sink.begin(work.device.part, "hbm.pattern");
     const auto target = whole_pairs(std::min(plan.pattern_bytes, gpu.free_bytes() / 10 * 9));
-    const auto counter = gpu.allocate(sizeof(Found));
+    const auto counter = gpu.allocate(sizeof(WrongWords));
     std::vector<CudaGpu::Memory> chunks;
     std::size_t got = 0;
     for (auto chunk = std::min(target, 2048 * mebi); got < target && chunk >= mebi && counter;) {
@@ -92,12 +92,12 @@ void patterns(const CudaWork& work, const Plan& plan) {
                        static_cast<unsigned long long>(chunks[i].bytes() / pair_bytes), seed + 1000 * i,
                        flip);
         for (std::size_t i = 0; i < chunks.size() && !gpu.failed(); ++i) {
-            const Found none;
+            const WrongWords none;
             gpu.to_device(counter.at(), &none, sizeof none);
             gpu.launch("railyard_check", chunks[i].at(),
                        static_cast<unsigned long long>(chunks[i].bytes() / pair_bytes), seed + 1000 * i, flip,
                        counter.at());
-            const auto found = gpu.read<Found>(counter.at());
+            const auto found = gpu.read<WrongWords>(counter.at());
             if (found.wrong != 0 && where.empty())
                 where = fmt::format("pattern {}, word {} of the {} MiB at {:#x}", pass, found.first,
                                     chunks[i].bytes() / mebi, chunks[i].at());
@@ -121,7 +121,7 @@ void patterns(const CudaWork& work, const Plan& plan) {
 } // namespace
 
 std::vector<Result> Hbm::run(const Request& request) {
-    const auto plan = plan_of(request.level);
+    const auto plan = hbm_plan(request.level);
     const base::Duration deadline = request.level == 1 ? 20s : request.level == 2 ? 60s : 300s;
     return run_on_each("hbm", request, deadline, true,
                        [&](const CudaWork& work) {

@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t mebi = std::size_t{1} << 20;
 
-struct Plan {
+struct NvlinkPlan {
     std::size_t bytes;
     int rounds;
 };
-Plan plan_of(int level) {
+NvlinkPlan nvlink_plan(int level) {
     if (level == 1) return {32 * mebi, 2};
     if (level == 2) return {256 * mebi, 6};
     return {512 * mebi, 40};
@@ -35,7 +35,7 @@ Part pair_part(const CudaDevice& from, const CudaDevice& to) {
 class Matrix {
 public:
     Matrix(Sink& sink, const Request& request, const std::vector<CudaDevice>& devices)
-        : sink_(sink), devices_(devices), plan_(plan_of(request.level)) {}
+        : sink_(sink), devices_(devices), plan_(nvlink_plan(request.level)) {}
 
     void run(const std::shared_ptr<const CudaCalls>& calls) {
         for (const auto& device : devices_) {
@@ -141,7 +141,7 @@ private:
 
     Sink& sink_;
     const std::vector<CudaDevice>& devices_;
-    Plan plan_;
+    NvlinkPlan plan_;
     std::vector<std::unique_ptr<CudaGpu>> gpus_;
     std::vector<CudaGpu::Memory> from_, to_; // by GPU; freed before their GPU
 };

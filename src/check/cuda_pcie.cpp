@@ -13,11 +13,11 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t mebi = std::size_t{1} << 20;
 
-struct Plan {
+struct PciePlan {
     std::size_t bytes;
     int rounds; // of each transfer
 };
-Plan plan_of(int level) {
+PciePlan pcie_plan(int level) {
     if (level == 1) return {64 * mebi, 2};
     if (level == 2) return {256 * mebi, 8};
     return {256 * mebi, 64};
@@ -29,7 +29,7 @@ struct Ends {
     std::size_t bytes = 0;
 };
 
-void fill(void* to, std::size_t bytes, std::uint64_t seed) {
+void fill_host(void* to, std::size_t bytes, std::uint64_t seed) {
     auto* words = static_cast<std::uint64_t*>(to);
     for (std::size_t i = 0; i < bytes / sizeof *words; ++i)
         words[i] = (i + seed) * 0x9e3779b97f4a7c15U;
@@ -39,7 +39,7 @@ void fill(void* to, std::size_t bytes, std::uint64_t seed) {
 void verify(const CudaWork& work, const Ends& ends) {
     auto& gpu = work.gpu;
     work.sink.begin(work.device.part, "pcie.data");
-    fill(ends.here.host(), ends.bytes, 1);
+    fill_host(ends.here.host(), ends.bytes, 1);
     std::memset(ends.from_there.host(), 0, ends.bytes);
     gpu.to_device(ends.there.at(), ends.here.host(), ends.bytes);
     gpu.to_host(ends.from_there.host(), ends.there.at(), ends.bytes);
@@ -55,7 +55,7 @@ void verify(const CudaWork& work, const Ends& ends) {
                           first * sizeof *sent, ends.bytes));
 }
 
-void measure(const CudaWork& work, const Plan& plan) {
+void copy_both_ways(const CudaWork& work, const PciePlan& plan) {
     auto& gpu = work.gpu;
     Ends ends;
     ends.bytes = std::min(plan.bytes, gpu.free_bytes() / 4) / mebi * mebi;
@@ -107,9 +107,10 @@ void measure(const CudaWork& work, const Plan& plan) {
 } // namespace
 
 std::vector<Result> Pcie::run(const Request& request) {
-    const auto plan = plan_of(request.level);
+    const auto plan = pcie_plan(request.level);
     const base::Duration deadline = request.level == 1 ? 20s : request.level == 2 ? 60s : 180s;
-    return run_on_each("pcie", request, deadline, false, [&](const CudaWork& work) { measure(work, plan); })
+    return run_on_each("pcie", request, deadline, false,
+                       [&](const CudaWork& work) { copy_both_ways(work, plan); })
         .results;
 }
 

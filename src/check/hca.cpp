@@ -39,8 +39,8 @@ Part part_of(const std::string& name, const topo::Fabric& fabric) {
 }
 
 // The port speaks with itself: what both directions of its PCIe link and its own engine carry.
-void measure(const std::shared_ptr<const net::IbvCalls>& calls, const Part& part, double seconds,
-             Sink& sink) {
+void measure_port(const std::shared_ptr<const net::IbvCalls>& calls, const Part& part, double seconds,
+                  Sink& sink) {
     auto first = net::IbvRail::open(calls, part.name), second = net::IbvRail::open(calls, part.name);
     const auto add = [&](std::string_view test, double value, std::string_view unit) {
         Result result{.check = "hca",
@@ -70,7 +70,7 @@ void measure(const std::shared_ptr<const net::IbvCalls>& calls, const Part& part
 }
 
 // What nothing is expected of is held to the others of this host, where three have rails: these are alike.
-void compare(std::vector<Result>& results) {
+void compare_ports(std::vector<Result>& results) {
     std::map<std::string, std::vector<double>> values;
     const auto compared = [](const Result& one) {
         return one.verdict == Verdict::measured && one.value && one.part.rail;
@@ -126,7 +126,7 @@ std::vector<Result> Hca::run(const Request& request) {
                 sink.meet();
                 if (turn != own) continue;
                 const auto calls = net::open_ibv(request.libraries);
-                if (calls) measure(*calls, part, seconds, sink);
+                if (calls) measure_port(*calls, part, seconds, sink);
             }
         };
         tasks.push_back(std::move(task));
@@ -136,7 +136,7 @@ std::vector<Result> Hca::run(const Request& request) {
         std::move(outcome.results.begin(), outcome.results.end(), std::back_inserter(results));
     for (auto& one : results)
         if (one.verdict == Verdict::measured) judge(one, request.expected, std::vector{one.part.name});
-    compare(results);
+    compare_ports(results);
     return results;
 }
 

@@ -11,13 +11,13 @@ namespace check::mpi {
 namespace {
 
 std::mutex where_mutex;
-std::string where;
+std::string now_at;
 
 } // namespace
 
 void say_where(std::string what) {
     const std::lock_guard lock(where_mutex);
-    where = std::move(what);
+    now_at = std::move(what);
 }
 
 GiveUp::GiveUp(base::Duration whole, std::function<void(const std::string&)> tell)
@@ -25,7 +25,7 @@ GiveUp::GiveUp(base::Duration whole, std::function<void(const std::string&)> tel
           std::unique_lock lock(mutex_);
           if (over_.wait_for(lock, whole, [this] { return done_; })) return;
           const std::lock_guard at(where_mutex);
-          tell(fmt::format("not done within {}: {}", base::format_duration(whole), where));
+          tell(fmt::format("not done within {}: {}", base::format_duration(whole), now_at));
           ::_exit(base::exit_usage);
       }) {}
 
