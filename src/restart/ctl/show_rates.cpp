@@ -62,7 +62,7 @@ std::string failures_text(const FailureStatus& failures) {
     return out;
 }
 
-std::string repairs_text(const RepairStatus& repairs) {
+std::string mean_repair_text(const RepairStatus& repairs) {
     auto out = times_text(repairs.seen);
     if (repairs.ongoing > 0) out += fmt::format("; {} under way", repairs.ongoing);
     return out + fmt::format("; {} was believed", human_duration(repairs.prior));
@@ -130,7 +130,7 @@ std::string show(const Rates& rates, const base::Look& look) {
     };
     add("a host fails once in", human_duration(rates.failures.mtbf), failures_text(rates.failures),
         "checkpoint intervals and spare hosts");
-    add("a repair takes", human_duration(rates.repairs.mean), repairs_text(rates.repairs), "spare hosts");
+    add("a repair takes", human_duration(rates.repairs.mean), mean_repair_text(rates.repairs), "spare hosts");
     add("a fault is decided on after", mean_of(rates.detections), times_text(rates.detections),
         "what an interval is worth");
     add("a job runs again after", mean_of(rates.restarts), times_text(rates.restarts),

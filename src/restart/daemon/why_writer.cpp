@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr base::Duration between_passes = 5s;
 constexpr base::Duration between_changes = 1min;
-constexpr base::Duration patience = 5s;
+constexpr base::Duration driver_within = 5s;
 constexpr std::size_t most_changes = 16;
 constexpr std::size_t most_explained = 200;
 // Of gangs that restartd places (LSF), the first so many in the order; those behind them wait for these, and
@@ -96,13 +96,13 @@ void WhyWriter::pass() {
     });
     const auto placing = driver_.placing();
     if (observing || !placing || (!explain && clean_)) return;
-    const auto queue = driver_.queue(patience);
+    const auto queue = driver_.queue(driver_within);
     if (!queue) return; // the driver has logged that the resource manager is away
     const auto changes = plan_.due(**queue, *placing, explain, driver_.privacy());
     clean_ = !explain && changes.empty();
     std::string failed;
     for (const auto& change : changes) {
-        const auto done = driver_.write_why(change.job, change.text, patience);
+        const auto done = driver_.write_why(change.job, change.text, driver_within);
         if (done) continue;
         if (done.error().code == base::Code::unavailable) return;
         if (failed.empty()) failed = done.error().text;

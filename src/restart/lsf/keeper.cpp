@@ -12,7 +12,7 @@
 namespace restart::lsf {
 namespace {
 
-constexpr base::Duration patience{2'000}; // with processes that are to end
+constexpr base::Duration end_within{2'000}; // with processes that are to end
 // At an agent, for one at the processes, and until the first of these: a launcher may start many that end
 // soon.
 constexpr int looks_between = 5, soon = 2;
@@ -32,7 +32,7 @@ bool Keeper::look() {
     if (!advice->end && !cut_off_) return false;
     say_(fmt::format("{}: this job's processes on this host are ended",
                      advice->end ? *advice->end : *advice->cut_off));
-    if (const auto left = processes_.end(patience); !left.empty())
+    if (const auto left = processes_.end(end_within); !left.empty())
         say_(fmt::format("processes {} do not end", fmt::join(left, ", ")));
     return true;
 }

@@ -18,7 +18,7 @@ using base::Code;
 using base::Error;
 
 // LSF's commands try for ever to reach an mbatchd that is away.
-constexpr base::Duration patience{10'000};
+constexpr base::Duration answer_within{10'000};
 constexpr std::size_t longest_words = 300;
 
 struct Meaning {
@@ -80,7 +80,7 @@ base::Expected<std::string> LsfCommands::run(std::vector<std::string> words,
     const auto program = words[0];
     // A host with the number of its slots, instead of its name for each; words in English.
     with.insert(with.end(), {"LSB_SHORT_HOSTLIST=1", "LC_ALL=C"});
-    auto ended = base::run_to_end(std::move(words), patience, with);
+    auto ended = base::run_to_end(std::move(words), answer_within, with);
     if (!ended && ended.error().code == Code::not_found)
         return Error{
             Code::unavailable,

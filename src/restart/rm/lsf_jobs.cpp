@@ -14,7 +14,7 @@
 namespace restart {
 namespace {
 
-constexpr std::size_t most_title = 64;
+constexpr std::size_t longest_title = 64;
 // Of a job that is there, and of which LSF tells nothing that can be told from what its user calls it.
 constexpr const char* no_details =
     "what LSF says of it is not understood: it is not placed while its name or its command looks like LSF's "
@@ -33,7 +33,7 @@ bool is_any(const std::string& state, std::initializer_list<std::string_view> of
 }
 
 // LSF's words (bjobs(1), STAT). UNKWN: LSF does not reach its first host, where it may go on.
-std::optional<JobPhase> phase_of(const std::string& state) {
+std::optional<JobPhase> phase_in_lsf(const std::string& state) {
     if (is_any(state, {"PEND", "PSUSP", "PROV", "WAIT", "FWD_PEND"})) return JobPhase::pending;
     if (is_any(state, {"RUN", "UNKWN"})) return JobPhase::running;
     if (is_any(state, {"USUSP", "SSUSP"})) return JobPhase::suspended;
@@ -64,7 +64,7 @@ void LsfJobs::recall(const std::vector<RmJob>& known) {
 // It has left the hosts it ran on: its present start is over.
 void LsfJobs::begin(Known& known, const LsfJobRow& row, base::Time now) {
     auto& job = known.job;
-    const auto phase = *phase_of(row.state), before = job.phase;
+    const auto phase = *phase_in_lsf(row.state), before = job.phase;
     const bool fresh = job.id.number() == 0;
     const bool ran = !fresh && before != JobPhase::pending;
     const bool elsewhere = phase == JobPhase::running && job.nodes != row.hosts.names;
@@ -77,7 +77,7 @@ void LsfJobs::begin(Known& known, const LsfJobRow& row, base::Time now) {
 }
 
 void LsfJobs::take_row(const LsfJobRow& row, std::size_t place, base::Time now) {
-    if (!phase_of(row.state)) return;
+    if (!phase_in_lsf(row.state)) return;
     auto& known = jobs_[row.id];
     const auto state_before = known.state;
     if (known.over && !is_over(row.state)) { // its number has come again, or it was requeued from its end
@@ -241,7 +241,7 @@ void LsfJobs::take(const std::vector<base::JobId>& asked, const std::map<base::J
         known.unreadable = false;
         known.details = read->second;
         auto& job = known.job;
-        job.title = base::printable(read->second.title, most_title);
+        job.title = base::printable(read->second.title, longest_title);
         job.account = read->second.project;
         const auto& asked_hosts = read->second.asked_hosts;
         const bool tries_one =

@@ -13,13 +13,13 @@ namespace {
 using base::Code;
 using namespace std::chrono_literals;
 
-constexpr auto age = 30s;
+constexpr auto longest_age = 30s;
 
 } // namespace
 
 base::Expected<void> LsfQueueBook::read(const LsfCommands& commands, const LsfQueues& queues,
                                         const LsfJobs& jobs, std::chrono::steady_clock::time_point now) {
-    if (read_ && now - *read_ < age) return {};
+    if (read_ && now - *read_ < longest_age) return {};
     auto text = commands.run({"bqueues", "-w"});
     if (!text) return std::move(text).error();
     auto read = read_queue_priorities(*text);

@@ -58,7 +58,7 @@ constexpr std::string_view under_way = "Operation is in progress"; // LSF: the j
 // default (MAX_JOB_MSG_NUM).
 constexpr const char* message_index = "100";
 
-bool is_over(const LsfJobRow& row) {
+bool row_is_over(const LsfJobRow& row) {
     return row.state == "EXIT" || row.state == "DONE";
 }
 
@@ -150,7 +150,7 @@ public:
         const auto row = load_job(requeue->job.id);
         if (!row) return true; // which perform() finds, too
         const auto* known = jobs_.find(requeue->job.id);
-        if (is_over(*row)) return known == nullptr || known->phase != JobPhase::completing;
+        if (row_is_over(*row)) return known == nullptr || known->phase != JobPhase::completing;
         return row->state != "RUN" || row->hosts.names.empty() || !nodes_.is_lost(row->hosts.names.front());
     }
 
@@ -271,7 +271,7 @@ private:
         if (!row) return row.error();
         const auto* known = jobs_.find(id);
         const bool later = known != nullptr && known->restarts > action.job.epoch;
-        const bool over = is_over(*row);
+        const bool over = row_is_over(*row);
         // That it failed is known where it was seen to: what ended otherwise has ended.
         const auto* failure = known != nullptr && known->failure ? &*known->failure : nullptr;
         const bool done = failure != nullptr && failure->code == 0 && !action.ended;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view section = "SHARE_INFO_FOR:", queue_label = "QUEUE: ", name_column = "USER/GROUP",
                            factor_label = "RUN_JOB_FACTOR";
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> columns_of(std::string_view line) {
     std::vector<std::string_view> words;
     for (auto word = base::next_word(line); !word.empty(); word = base::next_word(line))
         words.push_back(word);
@@ -21,7 +21,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 // Neither negative nor what is no number; LSF writes nothing else.
-std::optional<double> number(std::string_view text) {
+std::optional<double> share_of(std::string_view text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !(value >= 0) || value > 1e15) return {};
@@ -48,7 +48,7 @@ public:
         const auto at = std::find(head_.begin(), head_.end(), name);
         const auto index = static_cast<std::size_t>(at - head_.begin());
         if (at == head_.end() || index >= row.size()) return {};
-        return number(row[index]);
+        return share_of(row[index]);
     }
 
 private:
@@ -58,7 +58,7 @@ private:
 class SharesReader {
 public:
     void line(std::string_view line) {
-        const auto words = words_of(line);
+        const auto words = columns_of(line);
         if (line.starts_with(queue_label)) {
             queue_ = words.size() > 1 ? std::string(words[1]) : std::string();
             columns_.reset();
@@ -73,7 +73,7 @@ public:
         } else if (columns_) {
             row(words);
         } else if (words.front().starts_with(factor_label)) {
-            if (const auto factor = number(words.back())) factors_[queue_] = *factor;
+            if (const auto factor = share_of(words.back())) factors_[queue_] = *factor;
         }
     }
 
@@ -120,7 +120,7 @@ LsfShares read_shares(std::string_view text) {
 LsfGroups read_user_groups(std::string_view text) {
     LsfGroups groups;
     while (!text.empty()) {
-        const auto words = words_of(base::next_line(text));
+        const auto words = columns_of(base::next_line(text));
         if (words.size() < 2 || words.front() == "GROUP_NAME") continue;
         auto& users = groups[std::string(words.front())];
         for (auto word = words.begin() + 1; word != words.end(); ++word)

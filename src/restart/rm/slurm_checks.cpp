@@ -19,7 +19,7 @@ namespace {
 
 using base::Expected;
 
-constexpr std::string_view label = "railyard-check ";
+constexpr std::string_view check_label = "railyard-check ";
 
 struct FreeSubmitted {
     void operator()(submit_response_msg_t* answer) const { slurm_free_submit_response_response_msg(answer); }
@@ -30,7 +30,7 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
 }
 
 // "ReqNodeNotAvail" is for ever where a job names a host that is down.
-bool waits_for(std::string_view host, const job_info_t& job) {
+bool could_use(std::string_view host, const job_info_t& job) {
     if ((job.job_state & JOB_STATE_BASE) != JOB_PENDING || (job.job_state & JOB_REQUEUE) != 0 ||
         job.priority == 0 || job.eligible_time > std::time(nullptr) || !text_of(job.resv_name).empty())
         return false;
@@ -51,8 +51,8 @@ std::vector<std::string> environment(std::string_view word) {
 
 std::string checked_host(const job_info_t& job) {
     const auto comment = text_of(job.comment);
-    if (job.user_id != ::geteuid() || !comment.starts_with(label)) return {};
-    return comment.substr(label.size());
+    if (job.user_id != ::geteuid() || !comment.starts_with(check_label)) return {};
+    return comment.substr(check_label.size());
 }
 
 bool is_wanted(std::string_view host, std::span<const job_info_t> jobs,
@@ -67,7 +67,7 @@ bool is_wanted(std::string_view host, std::span<const job_info_t> jobs,
         return entry->second;
     };
     return std::any_of(jobs.begin(), jobs.end(), [&](const job_info_t& job) {
-        if (!waits_for(host, job) || !checked_host(job).empty() || has(names_of(job.exc_nodes), host))
+        if (!could_use(host, job) || !checked_host(job).empty() || has(names_of(job.exc_nodes), host))
             return false;
         const auto wished = words_of(text_of(job.partition));
         return std::any_of(wished.begin(), wished.end(), has_host);
@@ -80,7 +80,7 @@ Expected<void> submit_check(const CheckHost& action, std::span<const job_info_t>
             (word == JOB_PENDING || word == JOB_RUNNING) && checked_host(job) == action.host)
             return {};
     auto host = action.host, partition = action.partition, account = action.account, qos = action.qos;
-    auto comment = std::string(label) + action.host;
+    auto comment = std::string(check_label) + action.host;
     std::string name(check_job_name),
         folder = "/", nowhere = "/dev/null",
         script = "#!/bin/sh\n# Railyard tries this idle host before this begins: restartd(8)\nexit 0\n";

@@ -12,7 +12,7 @@ namespace {
 using base::Code;
 using base::Error;
 
-constexpr base::Duration patience = std::chrono::seconds(30); // it only leaves word with slurmctld
+constexpr base::Duration scontrol_within = std::chrono::seconds(30); // it only leaves word with slurmctld
 
 } // namespace
 
@@ -25,7 +25,7 @@ base::Expected<void> reboot_node(const RmNode& node, const RepairHost& action) {
                      fmt::format("{} is not drained by Railyard: {}", action.host, node.reason)};
     if (node.occupied) return Error{Code::denied, fmt::format("jobs are on {}: {}", action.host, node.state)};
     const auto ran =
-        base::run_to_end({"scontrol", "reboot", "reason=" + action.reason, action.host}, patience);
+        base::run_to_end({"scontrol", "reboot", "reason=" + action.reason, action.host}, scontrol_within);
     if (!ran) return ran.error();
     if (ran->status == 0) return {};
     const auto said = base::printable(ran->output, 256);

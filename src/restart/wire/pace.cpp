@@ -12,16 +12,16 @@ namespace {
 constexpr double least_busy = 0.05, surely_works = 0.35;
 
 // No clock, bandwidth or counter of a host comes near it.
-constexpr double most = 1e15;
+constexpr double largest = 1e15;
 
 bool sound(double number, double least, double top) {
     return std::isfinite(number) && number >= least && number <= top;
 }
-bool sound(const std::optional<double>& number, double top = most) {
+bool sound(const std::optional<double>& number, double top = largest) {
     return !number || sound(*number, 0, top);
 }
 
-base::Error wrong(const std::string& of) {
+base::Error wrong_pace(const std::string& of) {
     return {base::Code::input,
             fmt::format("{}: a number is below 0, or larger than any that is measured", of)};
 }
@@ -42,7 +42,7 @@ base::Expected<void> check(const std::vector<GpuPace>& gpus, std::string_view me
         if (!sound(gpu.sm_mhz) || !sound(gpu.mem_mhz) || !sound(gpu.power_w) || !sound(gpu.busy, 1) ||
             !sound(gpu.pcie_gbs) || !sound(gpu.limit_w) || !sound(gpu.capped, 1) || !sound(gpu.capped_mhz) ||
             !sound(gpu.slowed, 1) || !sound(gpu.sm_active, 1) || !sound(gpu.tensor_active, 1))
-            return wrong(fmt::format("{}: gpu {}", member, gpu.gpu));
+            return wrong_pace(fmt::format("{}: gpu {}", member, gpu.gpu));
     return {};
 }
 
@@ -51,9 +51,9 @@ base::Expected<void> check(const HostPace& pace) {
         return base::Error{base::Code::input, "pace.seconds: must be 0.1 to 86400"};
     if (auto good = check(pace.gpus, "pace.gpus"); !good) return good;
     for (const auto& port : pace.ports)
-        if (!sound(port.mb_s, 0, most) || !sound(port.peak_mb_s, 0, most) || !sound(port.waits) ||
-            !sound(port.resent, 0, most) || !sound(port.gbps, 0, most))
-            return wrong(fmt::format("pace.ports: {}", port.port));
+        if (!sound(port.mb_s, 0, largest) || !sound(port.peak_mb_s, 0, largest) || !sound(port.waits) ||
+            !sound(port.resent, 0, largest) || !sound(port.gbps, 0, largest))
+            return wrong_pace(fmt::format("pace.ports: {}", port.port));
     return {};
 }
 

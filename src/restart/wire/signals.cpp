@@ -59,16 +59,16 @@ template <class Codec> void fields(Codec& codec, codec::Of<SignalsAnswer> auto& 
 
 namespace {
 
-base::Error wrong(std::size_t row, std::string_view member, std::string_view what) {
+base::Error wrong_row(std::size_t row, std::string_view member, std::string_view what) {
     return {base::Code::input, fmt::format("rows[{}].{}: {}", row, member, what)};
 }
 
-base::Expected<void> check(const HostSignals& signals) {
+base::Expected<void> check_signals(const HostSignals& signals) {
     for (std::size_t i = 0; i < signals.rows.size(); ++i) {
         const auto& row = signals.rows[i];
-        if (row.rule >= signals.rules.size()) return wrong(i, "rule", "is no place in rules");
+        if (row.rule >= signals.rules.size()) return wrong_row(i, "rule", "is no place in rules");
         for (const auto& number : {row.value, row.compared, row.limit})
-            if (number && !std::isfinite(*number)) return wrong(i, "value", "is no number");
+            if (number && !std::isfinite(*number)) return wrong_row(i, "value", "is no number");
     }
     return check(signals.gpus, "gpus");
 }
@@ -89,7 +89,7 @@ base::Expected<HostSignals> HostSignals::from_json(std::string_view body) {
                                                           body.size(), most_signal_bytes)};
     auto signals = codec::read_versioned<HostSignals>(body, "this list of signals");
     if (signals)
-        if (auto sound = check(*signals); !sound) return std::move(sound).error();
+        if (auto sound = check_signals(*signals); !sound) return std::move(sound).error();
     return signals;
 }
 std::string HostSignals::to_json() const {
@@ -99,7 +99,8 @@ std::string HostSignals::to_json() const {
 base::Expected<SignalsAnswer> SignalsAnswer::from_json(std::string_view body) {
     auto answer = codec::read_versioned<SignalsAnswer>(body, "this answer");
     if (answer && answer->signals)
-        if (auto sound = check(*answer->signals); !sound) return std::move(sound).error().within("signals");
+        if (auto sound = check_signals(*answer->signals); !sound)
+            return std::move(sound).error().within("signals");
     return answer;
 }
 std::string SignalsAnswer::to_json() const {

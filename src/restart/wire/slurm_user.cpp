@@ -17,7 +17,7 @@ constexpr int most_depth = 8; // of files that include each other
 
 constexpr std::string_view blanks = " \t\r";
 
-bool same(std::string_view a, std::string_view b) {
+bool same_word(std::string_view a, std::string_view b) {
     return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
@@ -75,7 +75,7 @@ private:
                 continue;
             }
             if (!take_equals(line)) {
-                if (!first || !same(key, "include") || depth == most_depth) continue;
+                if (!first || !same_word(key, "include") || depth == most_depth) continue;
                 read(file.parent_path() / take_word(line), depth + 1);
                 return;
             }
@@ -84,7 +84,7 @@ private:
             const auto value =
                 quoted ? take_word(line) : line.substr(0, std::min(line.find_first_of(blanks), line.size()));
             if (!quoted) line.remove_prefix(value.size());
-            if (same(key, "SlurmUser") && !value.empty()) user_ = value;
+            if (same_word(key, "SlurmUser") && !value.empty()) user_ = value;
         }
     }
 

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 constexpr base::Duration slurm_patience =
     15s; // a slurmctld that is away is asked for ten, and its backup too
-constexpr base::Duration patience = 10s;
+constexpr base::Duration restartd_within = 10s;
 constexpr const char* usual_plugstack = "/etc/slurm/plugstack.conf";
 constexpr const char* given_plugstack =
     "/run/slurm/conf/plugstack.conf"; // by slurmctld, to a configless host
@@ -117,7 +117,7 @@ void ask_standbys(const std::string& primary, Facts& into) {
     for (const auto& url : into.conf.restartd.url) {
         auto client = HttpClient::make(url);
         if (!client || client->url() == primary) continue;
-        const auto answer = client->request("GET", "/v1/status", "", patience);
+        const auto answer = client->request("GET", "/v1/status", "", restartd_within);
         const auto refused = answer ? Refused::from_json(answer->body) : answer.error();
         if (!answer)
             into.other_restartds.push_back({url, OtherRestartd::Role::away, answer.error().text});
@@ -139,7 +139,7 @@ void ask_restartd(Facts& into) {
         return;
     }
     const auto sent = base::now();
-    const auto answer = client->request("GET", "/v1/status", "", patience);
+    const auto answer = client->request("GET", "/v1/status", "", restartd_within);
     const auto got = base::now();
     if (!answer) {
         into.restartd_error = answer.error().text;

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr base::Duration patience = 10s;
+constexpr base::Duration lsf_within = 10s;
 constexpr std::size_t longest_file = std::size_t{16} << 20;
 constexpr std::string_view blanks = " \t\r";
 
@@ -91,7 +91,7 @@ private:
     base::Expected<std::string> output(std::vector<std::string> words) const {
         const auto name = words.front();
         if (!facts_.conf.lsf.bindir.empty()) words.front() = facts_.conf.lsf.bindir + "/" + name;
-        auto ended = base::run_to_end(std::move(words), patience);
+        auto ended = base::run_to_end(std::move(words), lsf_within);
         if (!ended) return ended.error();
         if (ended->status == 0) return std::move(ended->output);
         const auto said = trimmed(ended->output.substr(0, ended->output.find('\n')));

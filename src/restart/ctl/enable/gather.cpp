@@ -21,11 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr base::Duration patience =
+constexpr base::Duration slurm_within =
     60s; // a slurmctld that is away and its backup are each asked for some time
 constexpr const char* usual_conf = "/etc/slurm/slurm.conf";
 constexpr const char* given_conf = "/run/slurm/conf/slurm.conf"; // by slurmctld, to a configless host
-constexpr base::Duration slurmd_patience = 15s;
+constexpr base::Duration slurmd_within = 15s;
 
 std::string short_name() {
     char name[256] = "";
@@ -114,7 +114,7 @@ std::vector<std::string> up_in(std::string_view ping) {
 void ask_controllers(Facts& facts) {
     facts.controller_up = false;
     facts.backups_up.clear();
-    const auto ping = base::run_to_end({"scontrol", "ping"}, patience);
+    const auto ping = base::run_to_end({"scontrol", "ping"}, slurm_within);
     if (!ping) return;
     for (auto& host : up_in(ping->output)) {
         if (host == facts.this_host || host.starts_with(facts.this_host + "."))
@@ -126,7 +126,7 @@ void ask_controllers(Facts& facts) {
 
 void ask_nodes(Facts& facts) {
     if (!facts.controller_up) return;
-    const auto nodes = base::run_to_end({"scontrol", "-o", "show", "nodes"}, patience);
+    const auto nodes = base::run_to_end({"scontrol", "-o", "show", "nodes"}, slurm_within);
     if (nodes && nodes->status == 0) {
         std::map<std::string, std::string> by_name;
         std::istringstream lines(nodes->output);
@@ -141,7 +141,8 @@ void ask_nodes(Facts& facts) {
             host.registered = boot_time("Boot time = " + word(found->second, "SlurmdStartTime"));
         }
     }
-    const auto jobs = base::output_of({"squeue", "-h", "-t", "R,CG,S", "-o", "%i"}, patience, {"SQUEUE_"});
+    const auto jobs =
+        base::output_of({"squeue", "-h", "-t", "R,CG,S", "-o", "%i"}, slurm_within, {"SQUEUE_"});
     if (!jobs) return;
     facts.jobs.clear();
     std::istringstream ids(*jobs);
@@ -157,7 +158,7 @@ Facts gather(const Ask& ask) {
     Facts facts;
     facts.this_host = short_name();
     facts.root = ::geteuid() == 0;
-    if (const auto version = base::output_of({"scontrol", "--version"}, patience))
+    if (const auto version = base::output_of({"scontrol", "--version"}, slurm_within))
         facts.release = doctor::release_in(*version);
     facts.shadow_dir = ask.shadow_dir.empty() ? RAIL_SHADOW_DIR : ask.shadow_dir;
     facts.shadow_release = doctor::built_for(fs::path(facts.shadow_dir) / "select_cons_tres.so").value_or("");
@@ -169,7 +170,7 @@ Facts gather(const Ask& ask) {
         ask_controllers(facts);
         ask_nodes(facts);
         // What cannot be asked stays away.
-        if (auto asked = ask_slurmds(facts.conf, facts.this_host, slurmd_patience, facts.hosts); !asked)
+        if (auto asked = ask_slurmds(facts.conf, facts.this_host, slurmd_within, facts.hosts); !asked)
             facts.conf_error = asked.error().text;
     }
     return facts;

@@ -28,7 +28,7 @@ constexpr std::string_view
 constexpr double seen_memory = 0.85, seen_product = 0.75;
 constexpr double memory = 0.8, copying = 0.75, tensor = 0.55, vector = 0.6; // a copy turns the bus round
 
-constexpr auto rows = std::to_array<ExpectedRow>({
+constexpr auto expected_rows = std::to_array<ExpectedRow>({
     {"hbm.read", h100, 3058, seen_memory, seen_h100},
     {"hbm.write", h100, 3246, seen_memory, seen_h100},
     {"hbm.copy", h100, 3011, seen_memory, seen_h100},
@@ -94,7 +94,7 @@ constexpr auto rows = std::to_array<ExpectedRow>({
 } // namespace
 
 std::span<const ExpectedRow> expected() {
-    return rows;
+    return expected_rows;
 }
 
 } // namespace restart::table

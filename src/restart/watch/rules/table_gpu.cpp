@@ -55,7 +55,7 @@ constexpr std::string_view heat_source = "gpud: 0.6 events a minute over 10 min,
 constexpr std::string_view soft_heat_source = "Azure: any reason but idle and SW power cap is a warning";
 
 // Rows without a window fire at the first look: what they read does not flicker.
-constexpr auto rows = std::to_array<Rule>({
+constexpr auto gpu_rows = std::to_array<Rule>({
     throttle("gpu.throttle.hw_power_brake", "gpu.power_brake_time", brake_source),
     throttle_bit("gpu.throttle.hw_power_brake#bit", NVML_REASON_HW_POWER_BRAKE, brake_source),
     throttle("gpu.throttle.hw_thermal_slowdown", "gpu.hw_thermal_time", heat_source),
@@ -292,7 +292,7 @@ constexpr auto rows = std::to_array<Rule>({
 } // namespace
 
 std::span<const Rule> gpu_rules() {
-    return rows;
+    return gpu_rows;
 }
 
 } // namespace restart::table

@@ -12,7 +12,7 @@ using enum Severity;
 using enum FaultClass;
 using namespace std::chrono_literals;
 
-constexpr auto rows = std::to_array<Rule>({
+constexpr auto host_rows = std::to_array<Rule>({
     {.name = "host.driver_blocked",
      .signal = "host.driver_blocked",
      .test = Test::above,
@@ -122,7 +122,7 @@ constexpr auto rows = std::to_array<Rule>({
 } // namespace
 
 std::span<const Rule> host_rules() {
-    return rows;
+    return host_rows;
 }
 
 } // namespace restart::table

@@ -68,7 +68,7 @@ constexpr Rule line(std::string_view name, std::string_view text, FaultClass fau
 }
 
 // One flap is survived by the transport's retries and is no reason to move a job; three are a bad cable.
-constexpr auto rows = std::to_array<Rule>({
+constexpr auto ib_rows = std::to_array<Rule>({
     is_not("ib.link_down", "ib.active", 10s, link, "state {text}",
            "a link down is unhealthy: NVSentinel at once, gpud after 4 min; 10 s pass over a retrain"),
     is_not("ib.vanished", "ib.present", 3s, hca_gone, "the device has gone from the host",
@@ -191,7 +191,7 @@ constexpr auto rows = std::to_array<Rule>({
 } // namespace
 
 std::span<const Rule> port_rules() {
-    return rows;
+    return ib_rows;
 }
 
 } // namespace restart::table

@@ -51,7 +51,7 @@ constexpr Rule is(std::string_view name, base::Duration window, Severity severit
 }
 
 // Which end of a link is to blame is not known from its counters: nothing here asks to move a job.
-constexpr auto rows = std::to_array<Rule>({
+constexpr auto link_rows = std::to_array<Rule>({
     bit_errors("link.symbol_errors", 0.0072, 12min, warn,
                "{text}: {grown} symbol errors within {window}, more than one in 1e14 bits at {of} Gb/s",
                "UFM's PDR plugin isolates above rate * 720 s * 1e-14: 2.88 at NDR"),
@@ -150,7 +150,7 @@ constexpr auto rows = std::to_array<Rule>({
 } // namespace
 
 std::span<const Rule> link_rules() {
-    return rows;
+    return link_rows;
 }
 
 } // namespace restart::table

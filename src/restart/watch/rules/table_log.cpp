@@ -25,7 +25,7 @@ constexpr Rule line(std::string_view name, std::string_view signal, std::string_
             .source = source};
 }
 
-constexpr auto rows = std::to_array<Rule>({
+constexpr auto log_rows = std::to_array<Rule>({
     // XID 79 says the same where the driver comes to it.
     secondary(line("gpu.log.lost", "gpu.log", "*fallen off the bus*", fatal, gpu_gone,
                    "GPU has fallen off the bus; power-cycle the host; replace the GPU if it comes back",
@@ -59,7 +59,7 @@ constexpr auto rows = std::to_array<Rule>({
 } // namespace
 
 std::span<const Rule> log_rules() {
-    return rows;
+    return log_rows;
 }
 
 } // namespace restart::table

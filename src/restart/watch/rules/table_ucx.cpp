@@ -11,7 +11,7 @@ using enum Severity;
 using enum FaultClass;
 using namespace std::chrono_literals;
 
-constexpr auto rows = std::to_array<Rule>({
+constexpr auto ucx_rows = std::to_array<Rule>({
     {.name = "ucx.fallback",
      .signal = "ucx.fallback",
      .test = Test::above,
@@ -99,7 +99,7 @@ constexpr auto rows = std::to_array<Rule>({
 } // namespace
 
 std::span<const Rule> ucx_rules() {
-    return rows;
+    return ucx_rows;
 }
 
 } // namespace restart::table

@@ -88,7 +88,7 @@ constexpr Rule consequence() {
     return rule;
 }
 
-constexpr auto rows = std::to_array<Rule>({
+constexpr auto xid_rows = std::to_array<Rule>({
     consequence(),
     xid("gpu.xid.8", 8, 8, warn, "XID {value}: GPU stopped processing; restart the application",
         "NVIDIA XID catalogue: application; GCM: critical"),
@@ -293,7 +293,7 @@ constexpr auto rows = std::to_array<Rule>({
 
 constexpr bool ascending() {
     double last = 0;
-    for (const auto& row : rows) {
+    for (const auto& row : xid_rows) {
         if (row.text.empty() && row.value <= last && row.name != "gpu.xid.other") return false;
         if (row.to.value_or(row.value) < row.value) return false;
         // Rows of a text come before the one without.
@@ -306,7 +306,7 @@ static_assert(ascending());
 } // namespace
 
 std::span<const Rule> xid_rules() {
-    return rows;
+    return xid_rows;
 }
 
 } // namespace restart::table
