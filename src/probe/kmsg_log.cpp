@@ -13,9 +13,9 @@
 namespace probe {
 namespace {
 
-constexpr std::size_t largest_record = 8192; // CONSOLE_EXT_LOG_MAX
-constexpr int most_records = 10'000;         // a call; a flood must not hold up the agent
-constexpr std::size_t most_text = 200;       // of what is said of a processor that is stuck
+constexpr std::size_t largest_record = 8192;  // CONSOLE_EXT_LOG_MAX
+constexpr int most_records = 10'000;          // a call; a flood must not hold up the agent
+constexpr std::size_t most_lockup_text = 200; // of what is said of a processor that is stuck
 
 constexpr std::size_t most_driver_lines = 256;
 
@@ -44,7 +44,7 @@ bool Kmsg::parse_lockup(std::string_view message, Lines& into) {
     if (at != std::string_view::npos &&
         (before.empty() || before == "watchdog: " || before == "NMI watchdog: ")) {
         const auto said = message.substr(at + 5, message.find('!', at) - at - 5);
-        lockup_ = base::printable(said, most_text, ' ');
+        lockup_ = base::printable(said, most_lockup_text, ' ');
         lockup_lines_ = lockup_dump;
         return true;
     }

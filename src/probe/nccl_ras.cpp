@@ -26,13 +26,13 @@ using base::Expected;
 using Clock = std::chrono::steady_clock;
 
 // Takes a prefix off. False: the text does not begin so, and stays.
-bool take(std::string_view& text, std::string_view prefix) {
+bool take_word(std::string_view& text, std::string_view prefix) {
     if (!text.starts_with(prefix)) return false;
     text.remove_prefix(prefix.size());
     return true;
 }
 
-std::optional<std::uint64_t> take_number(std::string_view& text) {
+std::optional<std::uint64_t> take_count(std::string_view& text) {
     std::uint64_t number = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failed != std::errc{}) return {};
@@ -51,13 +51,13 @@ std::string_view take_until(std::string_view& text, std::string_view mark) {
 // "Process 2096 on node 10.0.0.3 managing GPU 6"
 std::optional<RasProcess> process_of(std::string_view line) {
     RasProcess process;
-    if (!take(line, "Process ")) return {};
-    const auto pid = take_number(line);
-    if (!pid || !take(line, " on node ")) return {};
+    if (!take_word(line, "Process ")) return {};
+    const auto pid = take_count(line);
+    if (!pid || !take_word(line, " on node ")) return {};
     process.pid = static_cast<std::uint32_t>(*pid);
     process.node = base::printable(take_until(line, " managing GPU"), 64);
-    take(line, "s");
-    take(line, " ");
+    take_word(line, "s");
+    take_word(line, " ");
     process.gpu = base::printable(line, 64);
     return process;
 }
@@ -65,16 +65,16 @@ std::optional<RasProcess> process_of(std::string_view line) {
 // "Rank 14 -- GPU 6 managed by process 2096 on node 10.0.0.3", and between rank and dashes what it did.
 std::optional<RasProcess> rank_of(std::string_view line, std::string_view* did = nullptr) {
     RasProcess process;
-    if (!take(line, "Rank ")) return {};
-    const auto rank = take_number(line);
+    if (!take_word(line, "Rank ")) return {};
+    const auto rank = take_count(line);
     if (!rank || *rank > 1'000'000'000) return {};
     process.rank = static_cast<std::int64_t>(*rank);
     const auto what = take_until(line, "-- ");
     if (did != nullptr) *did = what;
-    if (!take(line, "GPU ")) return process; // [process information not found]
+    if (!take_word(line, "GPU ")) return process; // [process information not found]
     process.gpu = base::printable(take_until(line, " managed by process "), 64);
-    if (const auto pid = take_number(line)) process.pid = static_cast<std::uint32_t>(*pid);
-    take(line, " on node ");
+    if (const auto pid = take_count(line)) process.pid = static_cast<std::uint32_t>(*pid);
+    take_word(line, " on node ");
     process.node = base::printable(line, 64);
     return process;
 }
@@ -88,7 +88,7 @@ public:
 
     void line(std::string_view line) {
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (take(line, "NCCL version ")) {
+        if (take_word(line, "NCCL version ")) {
             into_.version = base::printable(take_until(line, " "), 64);
         } else if (line.starts_with("Job summary")) {
             seen_summary = true;
@@ -97,9 +97,9 @@ public:
             communicator_ = nullptr;
         } else if (line == "INCOMPLETE" || line == "DEAD" || line == "TIMEOUT") {
             communicator_ = nullptr;
-        } else if (take(line, "#")) {
+        } else if (take_word(line, "#")) {
             begin(line);
-        } else if (take(line, "  ")) {
+        } else if (take_word(line, "  ")) {
             detail(line);
         }
     }
@@ -126,10 +126,10 @@ private:
         if (communicator_ == nullptr) return of_job(line);
         auto& one = *communicator_;
         auto rest = line;
-        if (take(rest, "Missing communicator data from ")) {
-            one.missing = take_number(rest).value_or(0);
+        if (take_word(rest, "Missing communicator data from ")) {
+            one.missing = take_count(rest).value_or(0);
             lag_ = none;
-        } else if (take(rest, "Communicator ranks have different ")) {
+        } else if (take_word(rest, "Communicator ranks have different ")) {
             lag_ = none;
             any_ = false;
             group_ = 0;
@@ -151,14 +151,14 @@ private:
 
     void of_job(std::string_view line) {
         auto rest = line;
-        if (take(rest, "Missing communicator data from ")) {
-            into_.missing = take_number(rest).value_or(0);
-        } else if (take(rest, "Encountered ")) {
-            into_.timeouts = take_number(rest).value_or(0);
+        if (take_word(rest, "Missing communicator data from ")) {
+            into_.missing = take_count(rest).value_or(0);
+        } else if (take_word(rest, "Encountered ")) {
+            into_.timeouts = take_count(rest).value_or(0);
         } else if (auto process = process_of(line)) {
             if (into_.lost.size() < most_ras_items) into_.lost.push_back(*std::move(process));
         } else if (line.find(" considered dead") != std::string_view::npos) {
-            into_.dead = take_number(rest).value_or(0);
+            into_.dead = take_count(rest).value_or(0);
         }
     }
 
@@ -173,7 +173,7 @@ private:
             count = 0;
         else if (const auto at = rest.find("launched up to operation "); at != std::string_view::npos) {
             rest.remove_prefix(at + std::string_view("launched up to operation ").size());
-            count = take_number(rest);
+            count = take_count(rest);
         }
         if (count) {
             if (!any_) lag.most = lag.least = *count;

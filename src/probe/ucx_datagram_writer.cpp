@@ -49,7 +49,7 @@ public:
     std::vector<std::byte> bytes;
 };
 
-enum : std::uint8_t { root, interface, endpoint, datagrams, end = 255 };
+enum : std::uint8_t { root_level, interface_level, endpoint_level, datagrams_level, end_of_level = 255 };
 
 void type(Output& out, std::string_view name, std::initializer_list<std::string_view> counters) {
     out.text(name);
@@ -68,24 +68,24 @@ std::vector<std::byte> ucx_message(const UcxStatistics& said) {
     type(out, "uct_iface", {"rx_am", "rx_am_bytes", "tx_no_desc", "flush", "flush_wait", "fence"});
     type(out, "uct_ep", {"am", "bytes_short", "bytes_bcopy", "bytes_zcopy", "no_res"});
     type(out, "ud_iface", {"rx_drop"});
-    out.number(std::uint8_t{root});
+    out.number(std::uint8_t{root_level});
     out.text(said.process);
     out.counters({});
     for (const auto& [name, device] : said.devices) {
-        out.number(std::uint8_t{interface});
+        out.number(std::uint8_t{interface_level});
         out.text("-" + name + "-0x55d607320bb0");
         out.counters({device.received > 0 ? 1U : 0U, device.received, 0, 0, 0, 0});
-        out.number(std::uint8_t{endpoint});
+        out.number(std::uint8_t{endpoint_level});
         out.text("-0x55d607332970");
         out.counters({device.sent > 0 ? 1U : 0U, device.sent / 2, device.sent - device.sent / 2, 0, 7});
-        out.number(std::uint8_t{end});
-        out.number(std::uint8_t{datagrams});
+        out.number(std::uint8_t{end_of_level});
+        out.number(std::uint8_t{datagrams_level});
         out.text("-0x55d607320bb0");
         out.counters({device.dropped});
-        out.number(std::uint8_t{end});
-        out.number(std::uint8_t{end});
+        out.number(std::uint8_t{end_of_level});
+        out.number(std::uint8_t{end_of_level});
     }
-    out.number(std::uint8_t{end});
+    out.number(std::uint8_t{end_of_level});
     return std::move(out.bytes);
 }
 
