@@ -15,9 +15,10 @@ from railcluster.testing import equal
 
 UNITY = Path(__file__).resolve().parents[2] / "build-aux" / "unity"
 # two.cpp cannot stand with one.cpp: it has a helper() of its own; three.cpp can, though both say what fs is; loud.cpp has a macro,
-# open.cpp opens a namespace to all that follows.
+# open.cpp opens a namespace to all that follows. deep.cpp speaks of two.cpp's first without meaning it, and has a class made of
+# what it keeps to itself.
 SOURCES = {
-    "src/lib.hpp": "#pragma once\nint one(), two(), three(), loud(), open();\n"
+    "src/lib.hpp": "#pragma once\nint one(), two(), three(), loud(), open(), deep();\nstruct Deep {\n    struct Part;\n};\n"
                    "namespace far { inline int away() { return 8; } inline int trio() { return 3; } }\n",
     "src/one.cpp": '#include "lib.hpp"\n#include <filesystem>\nnamespace {\nnamespace fs = std::filesystem;\nint helper() {\n'
                    '    return fs::path("/").is_absolute();\n}\n} // namespace\nint one() { return helper(); }\n',
@@ -28,14 +29,16 @@ SOURCES = {
                      'int three() { return fs::path("/").is_absolute() ? far::trio() : 0; }\n',
     "src/loud.cpp": '#include "lib.hpp"\n#define FOUR 4\nint loud() { return FOUR; }\n',
     "src/open.cpp": '#include "lib.hpp"\nusing namespace far;\nint open() { return away(); }\n',
+    "src/deep.cpp": '#include "lib.hpp"\n// The first of them.\nnamespace {\nstruct Inner {\n    int value = 5;\n};\n} // namespace\n'
+                    'struct Deep::Part {\n    Inner inner;\n};\nint deep() { return Deep::Part{}.inner.value + (*"first" == 0); }\n',
     "tests/check.hpp": "#pragma once\n#include <cstdio>\n#include <cstdlib>\ninline void same(int is, int wanted) {\n"
                        '    if (is != wanted) std::printf("%d is not %d\\n", is, wanted), std::exit(1);\n}\n',
     "tests/a_test.cpp": '#include "check.hpp"\n#include "../src/lib.hpp"\nnamespace {\n'
                         'int sum() {\n    return one() + two() + three();\n}\n'
                         "const int a = (same(sum(), 6), 0);\n} // namespace\n",
     "tests/b_test.cpp": '#include "check.hpp"\n#include "../src/lib.hpp"\nnamespace {\n'
-                        'int sum() {\n    return loud() + open();\n}\n'
-                        "const int b = (same(sum(), 12), 0);\n} // namespace\n",
+                        'int sum() {\n    return loud() + open() + deep();\n}\n'
+                        "const int b = (same(sum(), 17), 0);\n} // namespace\n",
     "tests/main.cpp": "namespace main_of {\nint status = 0;\n}\nint main() { return main_of::status; }\n"}
 MAKEFILE = """\
 CXX = g++
@@ -43,8 +46,8 @@ AM_CXXFLAGS = -I. -std=c++20 -Wall -Wextra -Wshadow -Werror
 LIBTOOL = libtool
 srcdir = ..
 noinst_LTLIBRARIES = liball.la
-liball_la_SOURCES = src/one.cpp src/two.cpp src/three.cpp src/loud.cpp src/open.cpp src/lib.hpp
-am_liball_la_OBJECTS = src/one.lo src/two.lo src/three.lo src/loud.lo src/open.lo
+liball_la_SOURCES = src/one.cpp src/two.cpp src/three.cpp src/loud.cpp src/open.cpp src/deep.cpp src/lib.hpp
+am_liball_la_OBJECTS = src/one.lo src/two.lo src/three.lo src/loud.lo src/open.lo src/deep.lo
 unit_programs = tests/unit_all
 tests_unit_all_SOURCES = tests/a_test.cpp tests/b_test.cpp tests/main.cpp tests/check.hpp
 tests_unit_all_CXXFLAGS = $(AM_CXXFLAGS) -O1
@@ -111,7 +114,7 @@ class World:
 def test_who_stands_with_whom(folder):
     world = World(folder)
     world.run(world.unity)
-    equal(world.units(), [["one.cpp", "three.cpp"], ["a_test.cpp", "b_test.cpp"]], "who stands together")
+    equal(world.units(), [["one.cpp", "three.cpp"], ["two.cpp", "deep.cpp"], ["a_test.cpp", "b_test.cpp"]], "who stands together")
     world.run("make")
     world.run("./tests/unit_all")
     told = world.run("make")
@@ -131,7 +134,7 @@ def test_what_changes_is_made_again(folder):
     world.write("src/three.cpp", SOURCES["src/three.cpp"].replace("} // namespace", helper).replace("far::trio()", "helper()"))
     world.run("make")
     world.run("./tests/unit_all")
-    equal(world.units(), [["a_test.cpp", "b_test.cpp"]], "who stands together now")
+    equal(world.units(), [["two.cpp", "deep.cpp"], ["a_test.cpp", "b_test.cpp"]], "who stands together now")
 
 
 if __name__ == "__main__":
