@@ -58,7 +58,10 @@ void Course::take(const Looked& looked) {
     allocation_known_ = looked.allocation.has_value();
     if (looked.allocation) allocation_ = *looked.allocation;
     seen_ = looked.newest;
-    if (phase_ == Phase::settling) decide();
+    if (phase_ == Phase::settling) return decide();
+    const auto gone = allocation_known_ ? missing(seats_.ranks, allocation_) : std::set<std::string>();
+    if (phase_ == Phase::running && !gone.empty())
+        begin_ending(list(gone) + " lost, and restartd is not heard: the step ends here", true);
 }
 
 void Course::take(const Advised& advised) {
@@ -66,15 +69,19 @@ void Course::take(const Advised& advised) {
     if (!advice_ || !advice_->order || advice_->order->launch != launch_) return;
     if (advice_->order->hosts == refused_) return;
     order_ = advice_->order;
-    if (phase_ == Phase::running) return begin_ending();
+    if (phase_ == Phase::running)
+        return begin_ending(
+            fmt::format("{}: the step ends here and starts again on {}", order_->incident, order_->hosts),
+            order_->lost);
+    lost_ = lost_ || order_->lost;
     if (phase_ == Phase::settling && looked_) decide();
 }
 
-void Course::begin_ending() {
+void Course::begin_ending(const std::string& why, bool lost) {
     phase_ = Phase::ending;
     since_ = now_;
-    commands_.emplace_back(
-        Say{fmt::format("{}: the step ends here and starts again on {}", order_->incident, order_->hosts)});
+    lost_ = lost;
+    commands_.emplace_back(Say{why});
     commands_.emplace_back(End{false});
 }
 
@@ -89,7 +96,7 @@ void Course::take(const Signalled& signalled) {
 void Course::take(const Passed&) {
     switch (phase_) {
     case Phase::ending:
-        if (now_ - since_ < (order_ && order_->lost ? rules_.lost_grace : rules_.end_grace)) return;
+        if (now_ - since_ < (lost_ ? rules_.lost_grace : rules_.end_grace)) return;
         since_ = now_;
         commands_.emplace_back(Say{"the step does not end: it is killed"});
         commands_.emplace_back(End{true});
@@ -102,6 +109,12 @@ void Course::take(const Passed&) {
         return;
     case Phase::requeue: return wait_for_requeue();
     case Phase::running:
+        if (last_look_ == base::Time{}) last_look_ = now_; // the first launch
+        if (!heard() && now_ - std::max(last_look_, since_) >= rules_.unheard_look) {
+            last_look_ = now_;
+            commands_.emplace_back(Look{});
+        }
+        return;
     case Phase::over: return;
     }
 }

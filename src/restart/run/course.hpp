@@ -8,9 +8,10 @@
 //                                '----------> waiting for a requeue, then over
 //
 // A step is started again when restartd orders it, or when one of its hosts has left the allocation: Slurm
-// ends such a step with any status, 0 among them. Everything else is the step's own end. That a program
-// fails often comes before anybody knows that one of its hosts is lost: a failed step's end is believed only
-// after `settle`, and as long as restartd suspects none of its hosts.
+// ends such a step with any status, 0 among them, but not an mpirun that waits for the lost host; where
+// restartd is not heard, that is looked for now and then. Everything else is the step's own end. That a
+// program fails often comes before anybody knows that one of its hosts is lost: a failed step's end is
+// believed only after `settle`, and as long as restartd suspects none of its hosts.
 #pragma once
 
 #include "base/clock.hpp"
@@ -34,6 +35,8 @@ struct Rules {
     base::Duration settle{5'000};
     base::Duration order_wait{5'000};   // for restartd's choice of hosts, when it knows of the step's end
     base::Duration unheard_wait{1'500}; // and when it does not
+    base::Duration unheard_look{
+        30'000}; // for a lost host, each time while the step runs and restartd is not heard
     base::Duration suspicion_most{60'000};
     base::Duration end_grace{10'000};     // from the request to end to the kill,
     base::Duration lost_grace{1'000};     // of a step that a host has lost, which mpirun waits for
@@ -105,7 +108,7 @@ private:
     void take(const Signalled& signalled);
     void take(const Passed&);
 
-    void begin_ending();
+    void begin_ending(const std::string& why, bool lost);
     void decide(); // what follows the step's end
     void follow_loss(const std::set<std::string>& gone);
     void follow_failure();
@@ -127,7 +130,7 @@ private:
     std::optional<RunOrder> order_; // for this launch
     std::string refused_;           // hosts of an order that could not be followed
     std::set<std::string> left_;    // hosts that are not used again
-    bool ended_by_us_ = false, looked_ = false, allocation_known_ = false, requeued_ = false,
+    bool ended_by_us_ = false, lost_ = false, looked_ = false, allocation_known_ = false, requeued_ = false,
          may_requeue_ = false;
     decltype(Looked::newest) seen_; // newest checkpoint, as last looked
     std::optional<base::Time> gone_since_;

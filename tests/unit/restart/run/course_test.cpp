@@ -204,6 +204,27 @@ TEST_CASE("a launcher that has lost a host is killed at once, as it may wait for
     CHECK(trip.feed(Ended{137}) == "look launch:n1,n2,n3,n5");
 }
 
+TEST_CASE("a launcher that waits for a lost host for ever is ended without restartd's word") {
+    for (const bool agent : {false, true}) { // there is none; there is one, and restartd is not heard
+        Trip trip({}, false);
+        if (agent) trip.advise({false, false, {}});
+        CHECK(trip.pass(100s).empty());
+        trip.lose("n4");
+        CHECK(trip.pass(31s).starts_with("end kill"));
+        CHECK(trip.said.find("n4 lost, and restartd is not heard") != std::string::npos);
+        trip.feed(Ended{137});
+        CHECK(trip.pass(2s) == (agent ? "launch:n1,n2,n3,n5" : ""));
+        CHECK(trip.course.seats().ranks == Hosts{"n1", "n2", "n3", "n5"});
+    }
+    Trip heard; // restartd, which knows more, decides
+    heard.advise({true, false, {}});
+    heard.lose("n4");
+    CHECK(heard.pass(100s).empty());
+    Trip blind({}, false);
+    blind.answers = false; // slurmctld is away, too
+    CHECK(blind.pass(100s).empty());
+}
+
 TEST_CASE("an order that cannot be followed is said once, and railrun chooses itself") {
     for (const char* hosts : {"n[1-3],n9", "n[1-3],n3", "n[1-3]", "n[1-"}) {
         Trip trip;
