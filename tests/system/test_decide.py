@@ -88,10 +88,11 @@ def test_only_the_ethernet_is_cut(cluster):
         skip("hosts are plain processes: there is no cable to cut")
     job, nodes = gang(cluster, nodes=3, steps=100000)
     victim = nodes[1]
+    before = len(timeline(cluster, victim))
     cluster.yard.cable(victim, False)
     try:
         check_moved(cluster, job, victim, seconds=3 * GIVEN_UP)
-        told = timeline(cluster, victim)
+        told = timeline(cluster, victim)[before:]
         seen = next(at for at, (_, text) in enumerate(told) if "reach others and not this one" in text)
         check(seen < [kind for kind, _ in told].index("decision"), f"what came first: {told}")
     finally:

@@ -53,9 +53,12 @@ class Job:
             raise type(error)(f"{error}\nlast seen: {last}") from None
 
     def ranks(self) -> list[str]:
-        """The hosts that run its ranks now, in Slurm's order, without railrun's spares: its step names them."""
-        steps = self.cluster.out("squeue", "--steps", "--noheader", "--jobs", str(self.number), "--format=%i %N").splitlines()
-        lists = [line.split()[1] for line in steps if re.match(r"\d+\.\d+ ", line)]  # not the batch script; one of --warm is small
+        """The hosts that run its ranks now, in Slurm's order, without railrun's spares: its step names them, which comes after
+        the batch script."""
+        def steps() -> list[str]:
+            lines = self.cluster.out("squeue", "--steps", "--noheader", "--jobs", str(self.number), "--format=%i %N").splitlines()
+            return [line.split()[1] for line in lines if re.match(r"\d+\.\d+ ", line)]  # one of --warm is small
+        lists = wait_for(steps, 60, f"job {self.number} to have a step", self.logs(), every=0.1)
         return max((self.cluster.out("scontrol", "show", "hostnames", names).split() for names in lists), key=len)
 
     def logs(self) -> list[Path]:
