@@ -13,21 +13,25 @@ def started(cluster, host):
     return cluster.out("scontrol", "show", "node", host).split("SlurmdStartTime=", 1)[1].split()[0]
 
 
+def wait_started(cluster, host, before):
+    wait_for(lambda: started(cluster, host) != before, 30, f"{host} to be registered", [cluster.log("ctl", "slurmctld")])
+
+
 def test_our_drain_outlasts_a_reboot(cluster):
     """Whatever ReturnToService is, a host that we set down stays drained with our reason when it boots, until we resume it."""
     if not cluster.yard.namespaces:
         skip("hosts are plain processes: none has a boot of its own")
-    settings = dict(zip(cluster.nodes, ("0", "1", "2")))
-    for host in settings:
+    for host, value in zip(cluster.nodes, ("0", "1", "2")):
+        # slurmd starts anew when it is reconfigured. One that is off would be sent that once more as it boots, and boot twice.
+        before = started(cluster, host)
+        set_return(cluster, value)
+        wait_started(cluster, host, before)
         cluster.yard.power_off(host)
         for state in ("drain", "down"):
             cluster.out("scontrol", "update", f"nodename={host}", f"state={state}", f"reason={OURS}")
-    for host, value in settings.items():
-        set_return(cluster, value)
         before = started(cluster, host)
         boot(cluster, host)
-        wait_for(lambda name=host, then=before: started(cluster, name) != then, 30, f"{host} to be registered",
-                 [cluster.log("ctl", "slurmctld")])
+        wait_started(cluster, host, before)
         holds(cluster.out("scontrol", "show", "node", host), "DRAIN", f"{host} with ReturnToService={value}")
         equal(reason(cluster, host), OURS, f"the reason of {host} with ReturnToService={value}")
         cluster.out("scontrol", "update", f"nodename={host}", "state=resume")
