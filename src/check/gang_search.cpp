@@ -26,10 +26,13 @@ public:
         // Who was alone before anybody was known to be fast.
         for (const auto member : std::exchange(undecided_, {}))
             decide(member);
+        // Once more, now: a load that came and went meanwhile is no member's fault.
+        std::erase_if(verdict_.slow, [&](std::size_t member) { return is_fast(beside_sound(member)); });
         if (!sound_) {
             verdict_.all = true;
             rails_of_all(all);
         } else if (verdict_.slow.empty()) {
+            if (is_fast(all)) return verdict_;
             rails_of_all(all);
             verdict_.together = verdict_.rails.empty();
         }
@@ -76,15 +79,17 @@ private:
             }
     }
 
-    // Whether the member is slow beside one that is not: twice, as a moment's load is no member's fault.
+    Members beside_sound(std::size_t member) const {
+        return {std::min(member, *sound_), std::max(member, *sound_)};
+    }
+
+    // Whether the member is slow beside one that is not.
     void decide(std::size_t member) {
         if (!sound_) {
             undecided_.push_back(member);
             return;
         }
-        if (member == *sound_) return;
-        const Members pair{std::min(member, *sound_), std::max(member, *sound_)};
-        if (!is_fast(pair) && !is_fast(pair)) verdict_.slow.push_back(member);
+        if (member != *sound_ && !is_fast(beside_sound(member))) verdict_.slow.push_back(member);
     }
 
     void rails_of_all(const Members& all) {
@@ -97,7 +102,7 @@ private:
     void rails_of(std::size_t member) {
         std::vector<int> slow;
         for (int rail = 0; rail < plan_.rails; ++rail)
-            if (!is_fast({std::min(member, *sound_), std::max(member, *sound_)}, rail)) slow.push_back(rail);
+            if (!is_fast(beside_sound(member), rail)) slow.push_back(rail);
         if (!slow.empty() && static_cast<int>(slow.size()) < plan_.rails)
             verdict_.rails_of[member] = std::move(slow);
     }

@@ -30,7 +30,8 @@ struct GangPlan {
 };
 
 struct GangVerdict {
-    std::vector<std::size_t> slow; // members, each slow beside one that is not, twice; ascending
+    std::vector<std::size_t>
+        slow; // members, each slow beside one that is not, and again at the end; ascending
     std::map<std::size_t, std::vector<int>>
         rails_of;           // of a slow member: rails that are slow, where not all are
     std::vector<int> rails; // that are slow for the gang as a whole, without a slow member

@@ -101,3 +101,17 @@ TEST_CASE("a member that is slow once is not named") {
     CHECK(verdict.slow.empty());
     CHECK(verdict.together);
 }
+
+TEST_CASE("a load that comes and goes names nobody") {
+    for (int burst = 1; burst < 12; ++burst) {
+        int runs = 0;
+        const auto verdict = find_slow({8, 2, 1, 1}, [&](const GangRun&) {
+            return base::Expected<double>(++runs <= burst ? 0.5 : 1.0);
+        });
+        INFO("the first " << burst << " runs are slow");
+        CHECK(verdict.slow.empty());
+        CHECK(verdict.rails.empty());
+        CHECK_FALSE(verdict.together);
+        CHECK_FALSE(verdict.all);
+    }
+}
