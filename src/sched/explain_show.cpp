@@ -54,7 +54,7 @@ std::string from_now(base::Duration left) {
     return "in " + text;
 }
 
-std::string reasons_text(Fields& fields, const Reader& part) {
+std::string reasons(Fields& fields, const Reader& part) {
     std::string out;
     for (const auto& reason : fields.items(part, "why"))
         out += fmt::format("{}{} for {}", out.empty() ? "" : ", ", fields.integer(reason, "hosts"),
@@ -89,7 +89,7 @@ std::string parts_table(Fields& fields, const Reader& from, const Look& look) {
         std::vector<std::string> cells{fields.text(parts[i], "name")};
         for (const auto count : shown)
             cells.push_back(std::to_string(fields.integer(parts[i], count)));
-        cells.push_back(reasons_text(fields, parts[i]));
+        cells.push_back(reasons(fields, parts[i]));
         table.add(std::move(cells));
     }
     if (table.empty()) return {};

@@ -52,12 +52,12 @@ libry_sched_la_SOURCES = \
 libry_sched_la_CXXFLAGS = $(AM_CXXFLAGS) $(HOT_CXXFLAGS)
 sched_libs = libry_sched.la $(topo_libs)
 
-# Explanations as JSON, and as tables from that JSON; the latter needs nothing but base.
-noinst_LTLIBRARIES += libry_explain.la
-libry_explain_la_SOURCES = \
-	%D%/explain_json.cpp %D%/explain_json.hpp \
-	%D%/explain_show.cpp %D%/explain_show.hpp
-explain_libs = libry_explain.la $(base_libs)
+# Explanations as JSON, and as tables from that JSON, which need nothing but base.
+noinst_LTLIBRARIES += libry_explain.la libry_explain_show.la
+libry_explain_la_SOURCES = %D%/explain_json.cpp %D%/explain_json.hpp
+libry_explain_show_la_SOURCES = %D%/explain_show.cpp %D%/explain_show.hpp
+explain_show_libs = libry_explain_show.la $(base_libs)
+explain_libs = libry_explain.la $(explain_show_libs)
 
 bin_PROGRAMS += railplan
 railplan_SOURCES = \

@@ -4,7 +4,7 @@ libry_railctl_la_SOURCES = %D%/follow.cpp %D%/follow.hpp %D%/moments.cpp %D%/mom
 	%D%/show.cpp %D%/show.hpp %D%/show_checks.cpp %D%/show_checks.hpp \
 	%D%/show_links.cpp %D%/show_links.hpp %D%/show_rates.cpp %D%/show_rates.hpp \
 	%D%/show_signals.cpp %D%/show_signals.hpp %D%/show_time.cpp %D%/show_time.hpp
-railctl_libs = libry_railctl.la $(explain_libs)
+railctl_libs = libry_railctl.la $(explain_show_libs)
 bin_PROGRAMS += railctl
 railctl_SOURCES = %D%/railctl.cpp %D%/restartd_connection.cpp %D%/restartd_connection.hpp
 railctl_LDADD = $(enable_libs) $(railctl_libs) $(http_libs) $(cli_libs)
