@@ -12,8 +12,6 @@
 namespace restart {
 namespace {
 
-using sched::HostState;
-
 // How many stand before a gang that waits, and why, where the resource manager's order says so; "" for the
 // first. Whose they are is not told.
 std::string order_of(const RmQueue& queue, const QueueJob& job) {
@@ -80,21 +78,22 @@ private:
     }
 
     void take_nodes() {
-        out_.snapshot.states.assign(placing_.fabric.hosts.size(), HostState::down);
+        out_.snapshot.states.assign(placing_.fabric.hosts.size(), sched::HostState::down);
         auto& why = out_.circumstances.remarks.why;
         why.resize(placing_.fabric.hosts.size());
         for (const auto& node : queue_.nodes) {
             const auto host = placing_.find_host(node.name);
             if (!host) continue;
             auto state = node.state;
-            if (node.not_responding && !node.heard && state < HostState::drained) state = HostState::down;
-            if (state == HostState::drained || state == HostState::down) {
+            if (node.not_responding && !node.heard && state < sched::HostState::drained)
+                state = sched::HostState::down;
+            if (state == sched::HostState::drained || state == sched::HostState::down) {
                 if (view_.sees_hosts()) why[*host] = sched::remark_of(node.reason);
             } else if (node.reserved && job_.reservation.empty()) {
-                state = HostState::drained;
+                state = sched::HostState::drained;
                 why[*host] = "a reservation";
-            } else if (state == HostState::mixed && node.cpus_idle < job_.cpus_per_node) {
-                state = HostState::busy;
+            } else if (state == sched::HostState::mixed && node.cpus_idle < job_.cpus_per_node) {
+                state = sched::HostState::busy;
             }
             out_.snapshot.states[*host] = state;
             out_.snapshot.weaken(*host, node.health);
