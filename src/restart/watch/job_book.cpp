@@ -165,7 +165,7 @@ RunAdvice JobBook::run_advice(const JobKey& job) const {
     const auto known = entries_.find(job);
     if (known == entries_.end()) return {};
     const auto& entry = known->second;
-    return {entry.run && entry.run == entry.run_told, entry.suspected, entry.order};
+    return {answered_ && entry.run && entry.run == entry.run_told, entry.suspected, entry.order};
 }
 
 void JobBook::preflight(const JobKey& job, Preflight preflight) {
@@ -282,8 +282,14 @@ std::vector<JobReport> JobBook::entries(Clock::time_point now) const {
     return jobs;
 }
 
+void JobBook::unanswered() {
+    const std::lock_guard lock(mutex_);
+    answered_ = false;
+}
+
 void JobBook::delivered(const std::vector<JobReport>& sent, const Reply& reply) {
     const std::lock_guard lock(mutex_);
+    answered_ = true;
     for (const auto& job : sent) {
         const auto known = entries_.find({job.id, job.epoch, job.uid});
         if (known == entries_.end()) continue;

@@ -107,6 +107,8 @@ public:
     // restartd has accepted `sent` and answered. Its reply replaces all earlier ones; a checkpoint that was
     // added after `sent` was made remains to be reported.
     void delivered(const std::vector<JobReport>& sent, const Reply& reply);
+    // restartd has not answered for a while: until the next answer no railrun is heard by it.
+    void unanswered();
 
     std::size_t undelivered() const;
 
@@ -151,6 +153,7 @@ private:
     std::map<JobKey, Entry> entries_;
     std::uint64_t holders_ = 0;
     std::optional<std::string> cut_off_;
+    bool answered_ = true;
 };
 
 } // namespace restart

@@ -10,6 +10,12 @@ namespace restart {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+constexpr unsigned unheard_after = 5; // attempts: some seconds
+
+} // namespace
+
 base::Duration retry_delay(unsigned failures, base::Duration longest, double random) {
     const auto doubled = base::Duration(100ms) * (std::int64_t{1} << std::min(failures, 20U));
     const auto whole = static_cast<double>(std::min(doubled, longest).count());
@@ -99,6 +105,7 @@ TaskLoop::Clock::time_point Reporter::Work::step() {
         const std::lock_guard lock(mutex);
         if (!waiting) waiting = std::move(report);
     }
+    if (failures >= unheard_after) book->unanswered();
     const auto fraction = std::uniform_real_distribution<double>(0, 1)(random);
     return retry = TaskLoop::Clock::now() + retry_delay(failures++, longest_delay, fraction);
 }

@@ -235,6 +235,27 @@ TEST_CASE("restartd away or refusing: offering never waits, and commits are told
     CHECK(book->undelivered() == 0);
 }
 
+TEST_CASE("a restartd that has gone hears no railrun") {
+    const test::PrivateMunged munged;
+    NEED_MUNGED(munged);
+    std::optional<Restartd> restartd(std::in_place, munged.socket());
+    const auto port = restartd->port();
+    const auto book = std::make_shared<JobBook>();
+    REQUIRE(book->join({12, 1, 1000}));
+    REQUIRE(book->run({12, 1, 1000}, book->new_holder(), JobRun{0, "n[1-4]", "n5", false}));
+    TaskLoop loop(1s);
+    auto reporter = Reporter::start(loop, {{restartd->url()}, munged.socket(), user}, book);
+    REQUIRE(reporter);
+    const auto heard = [&] { return book->run_advice({12, 1, 1000}).heard; };
+    (*reporter)->offer(report(1, *book));
+    REQUIRE(test::eventually(heard));
+    restartd.reset();
+    (*reporter)->offer(report(2, *book));
+    REQUIRE(test::eventually([&] { return !heard(); }));
+    restartd.emplace(munged.socket(), port, 200U);
+    CHECK(test::eventually(heard));
+}
+
 TEST_CASE("another restartd from now on; a bad address changes nothing") {
     const test::PrivateMunged munged;
     NEED_MUNGED(munged);
