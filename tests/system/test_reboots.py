@@ -35,11 +35,16 @@ def faults(cluster):
     return json.loads(cluster.out("railctl", "rates", "--json"))["failures"]["faults"]
 
 
-def set_return(cluster, value):
-    """ReturnToService of slurm.conf, while slurmctld runs."""
+def write_return(cluster, value):
+    """ReturnToService of slurm.conf, which nobody has read yet."""
     conf = cluster.slurm.conf()
     lines = [line for line in conf.read_text().splitlines() if not line.startswith("ReturnToService")]
     conf.write_text("\n".join([*lines, f"ReturnToService={value}"]) + "\n")
+
+
+def set_return(cluster, value):
+    """ReturnToService, while slurmctld runs."""
+    write_return(cluster, value)
     cluster.out("scontrol", "reconfigure")
     equal(cluster.out("scontrol", "show", "config").split("ReturnToService", 1)[1].split()[1], value, "ReturnToService")
 

@@ -81,7 +81,7 @@ def test_the_owner_reads_which_process_had_a_fault_on_a_gpu(cluster):
     cluster.agents.wait_heard()
     job = start(cluster)
     node = job.ranks()[1]
-    pid = cluster.out("pgrep", "-x", "heat2d", host=node).split()[0]
+    pid = wait_for(lambda: cluster.run("pgrep", "-x", "heat2d", host=node).stdout.split(), 60, "its process", logs(cluster, job))[0]
     wait_for(lambda: explained(cluster, job)["job"]["speaks"], 60, "the job to be heard", logs(cluster, job))
     with open(cluster.agents.hardware(node) / "kmsg", "a") as log:
         for _ in range(3):
