@@ -11,12 +11,14 @@ namespace topo {
 // leaves[r] is the switch at the lowest linked port of rail r.
 //
 // Tiers: 0 = leaves, the switches that carry HCAs; then one more than the nearest switch below. A switch with
-// few HCAs (less than an eighth of its links) is a leaf when it looks upward as those with many do; otherwise
-// that is a cable plugged into a spine or core, or a management host there. Storage never shapes the tree: a
-// switch with storage HCAs only is a leaf of its own side unless it stands beside a compute leaf. A switch
-// without HCAs is of a tier when most of its links go where those of one of the tier go and it is named like
-// the tier's, or, where names say nothing, when all do: a leaf whose hosts are off, a pod that is. A switch
-// that no host can reach has tier none.
+// few HCAs (less than an eighth of its links) is a leaf when it looks upward as those with many do;
+// otherwise that is a cable plugged into a spine or core, or a management host there. One with many is no
+// leaf when more than a third of its links lead to others with many, most of them with more hosts, and those
+// to another switch with few or none: part of a unit is plugged into a spine. Storage never shapes the tree:
+// a switch with storage HCAs only is a leaf of its own side unless it is above compute leaves, by more than
+// one link for eight HCAs. A switch without HCAs is of a tier when most of its links go where those of one
+// of the tier go and it is named like the tier's, or, where names say nothing, when all do: a leaf whose
+// hosts are off, a pod that is. A switch that no host can reach has tier none.
 //
 // Units: hosts with the same vector of leaves (all ports of all compute HCAs). Real fabrics have dead and
 // crossed cables, which must not tear a host from its neighbours: equal vectors are taken most hosts first,

@@ -8,24 +8,28 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace topo {
 namespace {
 
-// How many compute and storage HCAs are attached to each switch.
+// How many compute and storage HCAs are attached to each switch, and of how many hosts.
 struct Load {
-    std::size_t compute = 0, storage = 0;
+    std::size_t compute = 0, storage = 0, hosts = 0;
     std::size_t hcas() const { return compute + storage; }
 };
 
 std::vector<Load> switch_loads(const Fabric& fabric) {
     std::vector<Load> loads(fabric.switches.size());
+    std::vector<const Host*> last(loads.size(), nullptr); // that was counted
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas)
-            for (const HcaPort& port : hca.ports)
-                if (port.leaf != none)
-                    ++(hca.role == Role::compute ? loads[at(port.leaf)].compute
-                                                 : loads[at(port.leaf)].storage);
+            for (const HcaPort& port : hca.ports) {
+                if (port.leaf == none) continue;
+                Load& load = loads[at(port.leaf)];
+                ++(hca.role == Role::compute ? load.compute : load.storage);
+                load.hosts += std::exchange(last[at(port.leaf)], &host) == &host ? 0 : 1;
+            }
     return loads;
 }
 
@@ -86,52 +90,104 @@ private:
     bool systematic_;
 };
 
-// Tier 0. Switches that carry many HCAs are leaves. One with few (less than an eighth of its links) is a leaf
-// when it looks upward as others do, or has no leaf beside it and nothing says what it is.
-std::vector<int> find_leaves(const Fabric& fabric, const Neighbours& neighbours) {
-    const auto loads = switch_loads(fabric);
-    const int count = static_cast<int>(fabric.switches.size());
-    const auto thin = [&](int s) {
-        const auto hcas = loads[at(s)].hcas();
-        return hcas * 8 < hcas + neighbours.count(s);
-    };
-    const auto links_to = [&](int s, const std::vector<char>& marked) {
-        std::size_t links = 0;
-        neighbours.each(s, [&](int n) { links += n != s && marked[at(n)] != 0 ? 1U : 0U; });
-        return links;
-    };
-    const auto beside = [&](int s, const std::vector<char>& marked) { return links_to(s, marked) > 0; };
-    // Most links of a spine on which storage hosts hang lead to leaves, and a stray cable of a leaf.
-    const auto above = [&](int s, const std::vector<char>& marked) {
-        return links_to(s, marked) * 3 > neighbours.count(s);
-    };
-    std::vector<char> computes(loads.size(), 0), plain(loads.size(), 0), leaf(loads.size(), 0);
-    for (int s = 0; s < count; ++s)
-        computes[at(s)] = loads[at(s)].compute > 0 && !thin(s);
-    std::vector<int> many;
-    for (int s = 0; s < count; ++s)
-        if (computes[at(s)] != 0 ||
-            (loads[at(s)].compute == 0 && loads[at(s)].storage > 0 && !thin(s) && !above(s, computes))) {
-            plain[at(s)] = 1;
-            many.push_back(s);
+// Finds tier 0. Switches that carry many HCAs are leaves, unless they are above others. One with few (less
+// than an eighth of its links) is a leaf when it looks upward as others do, or has no leaf beside it and
+// nothing says what it is.
+class LeafFinder {
+public:
+    LeafFinder(const Fabric& fabric, const Neighbours& neighbours)
+        : fabric_(fabric), neighbours_(neighbours), loads_(switch_loads(fabric)) {}
+
+    std::vector<int> find() const {
+        const auto computes = computing();
+        Marks plain(loads_.size(), 0);
+        std::vector<int> many;
+        for (int s = 0; at(s) < loads_.size(); ++s)
+            if (computes[at(s)] != 0 || (loads_[at(s)].compute == 0 && loads_[at(s)].storage > 0 &&
+                                         !thin(s) && !above(s, computes))) {
+                plain[at(s)] = 1;
+                many.push_back(s);
+            }
+        const Kin kin(fabric_, neighbours_, many, none);
+        // A switch two links above a leaf is a spine's neighbour as a leaf is: a core, where a host is
+        // plugged in.
+        const auto behind = [&](int s) {
+            bool found = false;
+            neighbours_.each(s, [&](int n) { found = found || links_to(n, plain) > 0; });
+            return found;
+        };
+        std::vector<int> leaves = many;
+        for (int s = 0; at(s) < loads_.size(); ++s) {
+            if (plain[at(s)] != 0 || loads_[at(s)].hcas() == 0 || !thin(s)) continue;
+            const bool alone = links_to(s, plain) == 0 && !behind(s);
+            if (kin.holds(s, true) || (alone && (loads_[at(s)].compute > 0 || many.empty())))
+                leaves.push_back(s);
         }
-    const Kin kin(fabric, neighbours, many, none);
-    // A switch two links above a leaf is a spine's neighbour as a leaf is: a core, where a host is plugged
-    // in.
-    const auto behind = [&](int s) {
-        bool found = false;
-        neighbours.each(s, [&](int n) { found = found || beside(n, plain); });
-        return found;
-    };
-    std::vector<int> leaves = many;
-    for (int s = 0; s < count; ++s) {
-        if (plain[at(s)] != 0 || loads[at(s)].hcas() == 0 || !thin(s)) continue;
-        const bool alone = !beside(s, plain) && !behind(s);
-        if (kin.holds(s, true) || (alone && (loads[at(s)].compute > 0 || many.empty()))) leaves.push_back(s);
+        std::sort(leaves.begin(), leaves.end());
+        return leaves;
     }
-    std::sort(leaves.begin(), leaves.end());
-    return leaves;
-}
+
+private:
+    using Marks = std::vector<char>; // by switch
+
+    bool thin(int s) const {
+        const auto hcas = loads_[at(s)].hcas();
+        return hcas * 8 < hcas + neighbours_.count(s);
+    }
+    std::size_t links_to(int s, const Marks& marked) const {
+        std::size_t links = 0;
+        neighbours_.each(s, [&](int n) { links += n != s && marked[at(n)] != 0 ? 1U : 0U; });
+        return links;
+    }
+    // Most links of a spine on which hosts are lead to leaves, and so does a stray cable of a leaf.
+    bool above(int s, const Marks& marked) const {
+        const auto links = links_to(s, marked);
+        return links * 3 > neighbours_.count(s) && links * 8 > loads_[at(s)].hcas();
+    }
+
+    // Switches with many compute HCAs, but for spines into which part of a unit is plugged: those have fewer
+    // hosts than most such switches beside them and are beside more of them than these are, and so are spines
+    // without hosts, or with few. A whole unit there was built so.
+    Marks computing() const {
+        Marks computes(loads_.size(), 0);
+        for (int s = 0; at(s) < loads_.size(); ++s)
+            computes[at(s)] = loads_[at(s)].compute > 0 && !thin(s) ? 1 : 0;
+        auto leaves = computes;
+        for (int s = 0; at(s) < loads_.size(); ++s)
+            if (computes[at(s)] != 0 && above(s, computes) && is_spine(s, computes)) leaves[at(s)] = 0;
+        return leaves;
+    }
+    std::unordered_set<int> beside(int s, const Marks& marked) const {
+        std::unordered_set<int> found;
+        neighbours_.each(s, [&](int n) {
+            if (n != s && marked[at(n)] != 0) found.insert(n);
+        });
+        return found;
+    }
+    bool is_spine(int s, const Marks& marked) const {
+        const auto below = beside(s, marked);
+        const auto lower = std::count_if(below.begin(), below.end(), [&](int n) {
+            return loads_[at(s)].hosts < loads_[at(n)].hosts && beside(n, marked).size() < below.size();
+        });
+        return static_cast<std::size_t>(lower) * 2 > below.size() && has_twin(s, below);
+    }
+    // Whether a switch with few HCAs or none is above most of the switches that this one is above.
+    bool has_twin(int s, const std::unordered_set<int>& below) const {
+        std::unordered_map<int, std::size_t> shared; // by the other switch
+        for (const int leaf : below) {
+            std::unordered_set<int> seen;
+            neighbours_.each(leaf, [&](int n) {
+                if (n != s && thin(n) && seen.insert(n).second) ++shared[n];
+            });
+        }
+        return std::any_of(shared.begin(), shared.end(),
+                           [&](const auto& other) { return other.second * 2 > below.size(); });
+    }
+
+    const Fabric& fabric_;
+    const Neighbours& neighbours_;
+    std::vector<Load> loads_; // by switch
+};
 
 // Takes out what one cable in eight, or fewer, puts among what is above the tiers that are known: a core with
 // a cable to a leaf. Most of its cables lead to others of these, of which this does not hold.
@@ -155,7 +211,7 @@ void take_out_strayed(const Fabric& fabric, const Neighbours& neighbours, std::v
 void derive_tiers(Fabric& fabric, const Neighbours& neighbours) {
     for (Switch& s : fabric.switches)
         s.tier = s.pod = none;
-    std::vector<std::vector<int>> tiers{find_leaves(fabric, neighbours)};
+    std::vector<std::vector<int>> tiers{LeafFinder(fabric, neighbours).find()};
     for (const int s : tiers[0])
         fabric.switches[at(s)].tier = 0;
     const auto put = [&](int s, int tier) {

@@ -105,6 +105,8 @@ public:
         for (const auto& strays : {torn, leafless})
             for (const auto h : strays)
                 place_stray(h);
+        for (auto h = leafless.rbegin(); h != leafless.rend(); ++h) // those behind may have a unit now
+            if (fabric_.hosts[*h].unit == none) place_stray(*h);
         place_by_number();
         drop_empty();
     }

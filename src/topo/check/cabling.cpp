@@ -202,54 +202,79 @@ void report_undecided(const Fabric& fabric, const Plan& plan, std::vector<Mispla
     }
 }
 
-// Hosts of a unit whose cables differ from the others' in the same way, three or more: one fault of a plan or
-// of whoever cabled them. Where they are just half of the unit nothing says which half is right.
-void report_alike(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
+// Hosts of one unit, or of none, with the same cables in the same wrong places.
+struct Alike {
+    std::vector<std::uint32_t> hosts;
+    std::vector<Misplaced*> cables; // of all, host by host
+};
+
+std::vector<Alike> alike_hosts(const Fabric& fabric, std::vector<Misplaced>& misplaced) {
     std::map<const Host*, std::vector<Misplaced*>> of_host;
     for (Misplaced& m : misplaced)
-        if (!m.reported && m.host->unit != none && m.hca->rail != none && m.expected != none)
+        if (!m.reported && m.hca->rail != none && (m.host->unit == none) == (m.expected == none))
             of_host[m.host].push_back(&m);
     using Pattern = std::pair<int, std::vector<std::tuple<int, int, int>>>; // unit; rail, port, leaf
-    std::map<Pattern, std::vector<const Host*>> alike;
-    for (const auto& [host, list] : of_host) {
+    std::map<Pattern, Alike> alike;
+    for (const auto& [host, list] : of_host) { // in the order of hosts, which are in one vector
         Pattern pattern{host->unit, {}};
         for (const Misplaced* m : list)
             pattern.second.emplace_back(m->hca->rail, m->port->number, m->actual());
         std::sort(pattern.second.begin(), pattern.second.end());
-        alike[pattern].push_back(host);
+        Alike& group = alike[pattern];
+        group.hosts.push_back(static_cast<std::uint32_t>(host - fabric.hosts.data()));
+        group.cables.insert(group.cables.end(), list.begin(), list.end());
     }
+    std::vector<Alike> groups;
     constexpr std::size_t fewest = 3;
-    for (auto& [pattern, hosts] : alike) {
-        if (hosts.size() < fewest) continue;
-        std::sort(hosts.begin(), hosts.end());
-        std::vector<std::uint32_t> indices;
-        std::vector<int> rails;
-        std::vector<std::string> ends, leaves;
-        for (const Host* host : hosts) {
-            indices.push_back(static_cast<std::uint32_t>(host - fabric.hosts.data()));
-            for (Misplaced* m : of_host.at(host)) {
-                m->reported = true;
-                ends.push_back(m->end());
-                ends.push_back(end_name(fabric, m->switch_end));
-            }
+    for (auto& [pattern, group] : alike)
+        if (group.hosts.size() >= fewest) groups.push_back(std::move(group));
+    return groups;
+}
+
+template <class Of> std::vector<int> distinct(const std::vector<Misplaced*>& cables, Of of) {
+    std::vector<int> values;
+    for (const Misplaced* m : cables)
+        values.push_back(of(*m));
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return values;
+}
+
+// Hosts whose cables are wrong in the same way, three or more: one fault of a plan or of whoever cabled them.
+// Where they are just half of the unit, and on leaves, nothing says which half is right.
+void report_alike(const Fabric& fabric, std::vector<Misplaced>& misplaced, Findings& findings) {
+    for (const Alike& group : alike_hosts(fabric, misplaced)) {
+        const int u = fabric.hosts[group.hosts.front()].unit;
+        Finding finding{"unit.cabling", Severity::error, {host_names(fabric, group.hosts)}, {}, {}};
+        for (Misplaced* m : group.cables) {
+            m->reported = true;
+            finding.ends.push_back(m->end());
+            finding.ends.push_back(end_name(fabric, m->switch_end));
         }
-        for (const auto& [rail, port, leaf] : pattern.second) {
-            if (rails.empty() || rails.back() != rail) rails.push_back(rail);
-            leaves.push_back(switch_name(fabric, leaf));
-        }
-        const Unit& unit = fabric.units[at(pattern.first)];
-        Finding finding{"unit.cabling", Severity::error, {host_names(fabric, indices)}, {}, {}};
-        finding.ends.insert(finding.ends.end(), ends.begin(), ends.end());
-        finding.evidence = fmt::format("{} of {} hosts of {} ({}) have {} {} on {}, otherwise than the rest",
-                                       hosts.size(), unit.hosts.size(), unit.name, finding.ends.front(),
-                                       rails.size() == 1 ? "rail" : "rails", fmt::join(rails, ", "),
-                                       fmt::join(leaves, ", "));
-        if (hosts.size() * 2 == unit.hosts.size()) {
-            finding.evidence += "; cables cannot tell which half is right";
+        const auto rails = distinct(group.cables, [](const Misplaced& m) { return m.hca->rail; });
+        const auto actual = distinct(group.cables, [](const Misplaced& m) { return m.actual(); });
+        const auto on = fmt::format("{} {} on {}", rails.size() == 1 ? "rail" : "rails",
+                                    fmt::join(rails, ", "), switch_names(fabric, actual));
+        const auto who = u == none ? finding.ends.front()
+                                   : fmt::format("{} of {} hosts of {} ({})", group.hosts.size(),
+                                                 fabric.units[at(u)].hosts.size(), fabric.units[at(u)].name,
+                                                 finding.ends.front());
+        if (std::none_of(actual.begin(), actual.end(),
+                         [&](int s) { return fabric.switches[at(s)].tier == 0; })) {
+            finding.code = "hca.on_spine";
+            finding.evidence = fmt::format("{} have {}, {}", who, on,
+                                           actual.size() == 1 ? "which is no leaf" : "which are no leaves");
+            const auto expected = distinct(group.cables, [](const Misplaced& m) { return m.expected; });
+            finding.fix = fmt::format("move the cables to {}",
+                                      u == none ? std::string("leaves") : switch_names(fabric, expected));
+        } else if (u != none && group.hosts.size() * 2 == fabric.units[at(u)].hosts.size()) {
+            finding.evidence = fmt::format(
+                "{} have {}, otherwise than the rest; cables cannot tell which half is right", who, on);
             finding.fix =
                 "let the hosts' facts (railtopo gather) or the order of serial numbers decide, then move "
                 "the cables of one half";
         } else {
+            finding.evidence = fmt::format("{} have {}, otherwise than the rest", who, on);
             finding.fix = "cable them as the rest of the unit";
         }
         findings.push_back(std::move(finding));

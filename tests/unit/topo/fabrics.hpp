@@ -38,6 +38,17 @@ inline topo::Finding only_finding(const topo::Fabric& fabric) {
     return findings.front();
 }
 
+// The one thing that is found beside information.
+inline topo::Finding only_fault(const topo::Fabric& fabric) {
+    auto findings = topo::check(fabric);
+    std::erase_if(findings, [](const topo::Finding& f) { return f.severity == topo::Severity::info; });
+    std::string all;
+    for (const auto& finding : findings)
+        all += finding.code + " " + finding.text + "\n";
+    if (findings.size() != 1) FAIL("not one fault:\n" << all);
+    return findings.front();
+}
+
 // A host that is not there any more: its cables and itself.
 inline void remove_host(topo::Fabric& fabric, std::string_view name) {
     const auto gone = static_cast<int>(fabric.find_host(name).value());
@@ -47,6 +58,21 @@ inline void remove_host(topo::Fabric& fabric, std::string_view name) {
     for (auto& link : fabric.links)
         for (auto* end : {&link.a, &link.b})
             if (end->host > gone) --end->host;
+    topo::derive(fabric);
+}
+
+// A switch that is not there any more: its cables and itself.
+inline void remove_switch(topo::Fabric& fabric, std::string_view name) {
+    const auto found = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                    [&](const auto& one) { return one.name == name; });
+    if (found == fabric.switches.end()) FAIL("no " << name);
+    const auto gone = static_cast<int>(found - fabric.switches.begin());
+    std::erase_if(fabric.links,
+                  [&](const topo::Link& link) { return link.a.switch_ == gone || link.b.switch_ == gone; });
+    fabric.switches.erase(found);
+    for (auto& link : fabric.links)
+        for (auto* end : {&link.a, &link.b})
+            if (end->switch_ > gone) --end->switch_;
     topo::derive(fabric);
 }
 

@@ -125,3 +125,39 @@ TEST_CASE("a host whose only cable is in a spine belongs to the unit that is sho
     CHECK(finding.code == "hca.on_spine");
     CHECK(finding.fix == "move its cable to " + leaf);
 }
+
+// The spine became a leaf: its sound cables should not be there, and it lacked the uplinks of leaves. Of one
+// rail nothing was said to decide, though a spine is the wrong place.
+TEST_CASE("half of a unit whose cables are in a spine is one finding") {
+    const auto [spec, rails, last] = GENERATE(
+        std::tuple("units=4 hosts=16 rails=4", 4, 8), std::tuple("units=4 hosts=16 rails=4", 1, 8),
+        std::tuple("units=4 hosts=16 rails=2", 2, 8), std::tuple("units=8 hosts=16 rails=1 spines=4", 1, 8),
+        std::tuple("pods=2 units=4 hosts=16 rails=4", 4, 8), std::tuple("units=4 hosts=32 rails=8", 8, 16));
+    const auto unit = GENERATE(0U, 1U);
+    auto fabric = made(spec);
+    const auto each = fabric.units[0].hosts.size();
+    int spine = 0;
+    while (fabric.switches[topo::at(spine)].tier != 1)
+        ++spine;
+    int port = 100;
+    for (auto& link : fabric.links) {
+        const auto h = static_cast<std::size_t>(link.a.host);
+        if (link.a.host == topo::none || h < unit * each || h >= unit * each + topo::at(last) ||
+            link.a.hca >= rails)
+            continue;
+        link.b = {topo::none, topo::none, spine, static_cast<std::uint8_t>(port++)};
+    }
+    fabric.switches[topo::at(spine)].ports = port;
+    const auto name = topo::switch_name(fabric, spine);
+    topo::derive(fabric);
+    const auto finding = only_fault(fabric);
+    CHECK(finding.code == "hca.on_spine");
+    CHECK(finding.ends.front() == topo::host_names(fabric, [&] {
+              std::vector<std::uint32_t> hosts;
+              for (int h = 0; h < last; ++h)
+                  hosts.push_back(static_cast<std::uint32_t>(unit * each + topo::at(h)));
+              return hosts;
+          }()));
+    CHECK_THAT(finding.evidence, Catch::EndsWith(" on " + name + ", which is no leaf"));
+    CHECK_THAT(finding.fix, Catch::StartsWith("move the cables to leaf-su" + std::to_string(unit + 1)));
+}
