@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <tuple>
+
 namespace topo::checks {
 namespace {
 
@@ -117,19 +120,37 @@ struct Siblings {
     std::map<Kind, Usual> of_kind; // storage
 };
 
+// A cable of a leaf to a core: one that uplinks() reports, and no sibling of the leaf's others.
+bool past_a_tier(const Fabric& fabric, const Link& link) {
+    if (link.a.switch_ == none || link.b.switch_ == none) return false;
+    const int a = fabric.switches[at(link.a.switch_)].tier, b = fabric.switches[at(link.b.switch_)].tier;
+    return a != none && b != none && std::abs(a - b) > 1;
+}
+
+bool among(const std::vector<std::size_t>& links, const Fabric& fabric, const Link& link) {
+    return std::binary_search(links.begin(), links.end(),
+                              static_cast<std::size_t>(&link - fabric.links.data()));
+}
+
 // Switches all of whose links to switches, and nearly all to hosts, run below what links between those tiers
-// usually do, where their siblings' do not: the switch, not its cables. Reports them and marks their links.
-std::vector<char> report_switches(const Fabric& fabric, Findings& findings) {
-    std::map<std::pair<int, int>, Usual> usual; // by tiers, hosts being -2
-    const auto tiers = [&](const Link& link) {
+// of their network usually do, where their siblings' do not: the switch, not its cables. Reports them and
+// marks their links. `strays`: links that should not be there.
+std::vector<char> report_switches(const Fabric& fabric, const std::vector<std::size_t>& strays,
+                                  Findings& findings) {
+    const auto roles = roles_of(fabric);
+    const auto of_storage = [&](int s) { return roles[at(s)] == Role::storage; };
+    const auto stray = [&](const Link& link) { return among(strays, fabric, link); };
+    std::map<std::tuple<int, int, bool>, Usual> usual; // by tiers, hosts being -2; of storage
+    const auto kind = [&](const Link& link) {
         const auto tier = [&](const End& end) {
             return end.switch_ == none ? -2 : fabric.switches[at(end.switch_)].tier;
         };
+        const auto storage = [&](const End& end) { return end.switch_ != none && of_storage(end.switch_); };
         const int a = tier(link.a), b = tier(link.b);
-        return std::pair(std::min(a, b), std::max(a, b));
+        return std::tuple(std::min(a, b), std::max(a, b), storage(link.a) || storage(link.b));
     };
     for (const Link& link : fabric.links)
-        usual[tiers(link)].add(link);
+        if (!stray(link)) usual[kind(link)].add(link);
     struct Count {
         std::size_t hosts = 0, slow_hosts = 0, switches = 0, slow_switches = 0, narrow = 0;
         Mode<std::uint32_t> mbps;
@@ -141,8 +162,8 @@ std::vector<char> report_switches(const Fabric& fabric, Findings& findings) {
     };
     std::vector<Count> counts(fabric.switches.size());
     for (const Link& link : fabric.links) {
-        if (link.mbps == 0 || link.state == LinkState::down) continue;
-        const Usual& of = usual.at(tiers(link));
+        if (link.mbps == 0 || link.state == LinkState::down || stray(link)) continue;
+        const Usual& of = usual.at(kind(link));
         const bool slow = link.mbps < of.mbps.value(), narrow = link.width < of.width.value();
         const bool host = link.a.host != none || link.b.host != none;
         for (const End* end : {&link.a, &link.b}) {
@@ -156,16 +177,16 @@ std::vector<char> report_switches(const Fabric& fabric, Findings& findings) {
             count.width = link.width;
         }
     }
-    std::map<int, std::pair<std::size_t, std::size_t>> of_tier; // so, of all
-    for (std::size_t s = 0; s < counts.size(); ++s) {
-        auto& [whole, all] = of_tier[fabric.switches[s].tier];
-        whole += counts[s].whole() ? 1 : 0;
+    std::map<std::pair<int, bool>, std::pair<std::size_t, std::size_t>> of_tier; // so, of all
+    for (int s = 0; at(s) < counts.size(); ++s) {
+        auto& [whole, all] = of_tier[{fabric.switches[at(s)].tier, of_storage(s)}];
+        whole += counts[at(s)].whole() ? 1 : 0;
         ++all;
     }
     std::vector<char> blamed(fabric.switches.size(), 0);
     for (int s = 0; at(s) < counts.size(); ++s) {
         const Count& count = counts[at(s)];
-        const auto& [whole, all] = of_tier.at(fabric.switches[at(s)].tier);
+        const auto& [whole, all] = of_tier.at({fabric.switches[at(s)].tier, of_storage(s)});
         if (!count.whole() || whole * 4 > std::max<std::size_t>(all, 4)) continue;
         blamed[at(s)] = 1;
         const bool narrow = count.narrow * 2 > count.mbps.total();
@@ -216,9 +237,9 @@ void report_slow_hosts(const Fabric& fabric, const Siblings& siblings, Findings&
 } // namespace
 
 void links(const Fabric& fabric, Findings& findings) {
-    const auto blamed = report_switches(fabric, findings);
-    const Siblings siblings(fabric, blamed);
     const auto strays = stray_links(fabric);
+    const auto blamed = report_switches(fabric, strays, findings);
+    const Siblings siblings(fabric, blamed);
     const auto explained = [&](const End& end) {
         return end.switch_ != none && blamed[at(end.switch_)] != 0;
     };
@@ -242,9 +263,7 @@ void links(const Fabric& fabric, Findings& findings) {
             continue;
         }
         if (explained(link.a) || explained(link.b)) continue;
-        if (std::binary_search(strays.begin(), strays.end(),
-                               static_cast<std::size_t>(&link - fabric.links.data())))
-            continue; // it should not be there
+        if (among(strays, fabric, link) || past_a_tier(fabric, link)) continue; // it should not be there
         if (const Usual* usual = siblings.of(fabric, link)) report_rate(fabric, link, *usual, findings);
     }
     report_slow_hosts(fabric, siblings, findings);

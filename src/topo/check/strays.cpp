@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 namespace topo::checks {
 namespace {
 
@@ -16,6 +14,54 @@ bool sideways(const Fabric& fabric, const Link& link) {
     if (link.a.switch_ == none || link.b.switch_ == none || link.a.switch_ == link.b.switch_) return false;
     return fabric.switches[at(link.a.switch_)].tier == fabric.switches[at(link.b.switch_)].tier;
 }
+
+// What links between switches of one tier a fabric has, as part of its network or astray.
+class Sideways {
+public:
+    explicit Sideways(const Fabric& fabric)
+        : fabric_(fabric), beside_(fabric.switches.size(), 0), above_(fabric.switches.size(), 0) {
+        for (const Link& link : fabric.links) {
+            const int a = link.a.switch_, b = link.b.switch_;
+            if (sideways(fabric, link)) {
+                ++beside_[at(a)];
+                ++beside_[at(b)];
+                Tier& tier = tiers_[fabric.switches[at(a)].tier];
+                ++(in_one_pod(link) ? tier.within : tier.between);
+            } else if (a != none && b != none) {
+                ++above_[at(fabric.switches[at(a)].tier < fabric.switches[at(b)].tier ? a : b)];
+            }
+        }
+        for (std::size_t s = 0; s < beside_.size(); ++s) {
+            Tier& tier = tiers_[fabric.switches[s].tier];
+            tier.with += beside_[s] != 0 ? 1 : 0;
+            ++tier.all;
+        }
+    }
+
+    // Whether one of them should not be there.
+    bool strays(const Link& link) const {
+        const Tier& tier = tiers_.at(fabric_.switches[at(link.a.switch_)].tier);
+        return tier.with * 2 <= tier.all || (has_spines(link.a.switch_) && has_spines(link.b.switch_)) ||
+               (in_one_pod(link) && tier.within * 8 <= tier.between);
+    }
+
+private:
+    struct Tier {
+        std::size_t with = 0, all = 0;       // switches with such links
+        std::size_t within = 0, between = 0; // such links in a pod, and from pod to pod
+    };
+    bool in_one_pod(const Link& link) const {
+        const int pod = fabric_.switches[at(link.a.switch_)].pod;
+        return pod != none && pod == fabric_.switches[at(link.b.switch_)].pod;
+    }
+    bool has_spines(int s) const {
+        return fabric_.switches[at(s)].tier == 0 && beside_[at(s)] * 4 <= above_[at(s)];
+    }
+
+    const Fabric& fabric_;
+    std::vector<std::size_t> beside_, above_; // links of each switch
+    std::map<int, Tier> tiers_;
+};
 
 std::string_view kind_of(int tier) {
     return tier == 0 ? "leaves" : tier == 1 ? "spines" : "switches of one tier";
@@ -66,8 +112,47 @@ void report_joined_leaves(const Fabric& fabric, const std::vector<std::size_t>& 
     }
 }
 
-// What most of a leaf's HCAs are for, and most of what a spine's links to leaves lead to; nothing where less
-// than two thirds are for one.
+// What a switch is joined to.
+struct Joints {
+    std::size_t own = 0, others = 0; // links to switches of the same network, and of the other
+    std::size_t hcas = 0;            // of compute hosts
+    // Whether what leads into the other network should not be there: most links stay in the own one, or there
+    // are too few for the HCAs to be served by them.
+    bool strays() const { return own > others || (own == 0 && others * 8 <= hcas); }
+};
+
+// Cables from a switch of the one network, compute or storage, to one of the other, where both are for
+// themselves.
+std::vector<char> into_other_networks(const Fabric& fabric) {
+    const auto roles = roles_of(fabric);
+    std::vector<char> found(fabric.links.size(), 0);
+    std::vector<Joints> joints(fabric.switches.size());
+    bool any = false;
+    for (std::size_t l = 0; l < fabric.links.size(); ++l) {
+        const int a = fabric.links[l].a.switch_, b = fabric.links[l].b.switch_;
+        if (a == none || b == none || a == b) continue;
+        const bool apart = roles[at(a)] && roles[at(b)] && roles[at(a)] != roles[at(b)];
+        for (const int s : {a, b})
+            ++(apart ? joints[at(s)].others : joints[at(s)].own);
+        found[l] = apart ? 1 : 0;
+        any = any || apart;
+    }
+    if (!any) return found;
+    for (const Host& host : fabric.hosts)
+        for (const Hca& hca : host.hcas)
+            for (const HcaPort& port : hca.ports)
+                if (host.unit != none && port.leaf != none) ++joints[at(port.leaf)].hcas;
+    for (std::size_t l = 0; l < fabric.links.size(); ++l)
+        if (found[l] != 0)
+            found[l] = joints[at(fabric.links[l].a.switch_)].strays() &&
+                               joints[at(fabric.links[l].b.switch_)].strays()
+                           ? 1
+                           : 0;
+    return found;
+}
+
+} // namespace
+
 std::vector<std::optional<Role>> roles_of(const Fabric& fabric) {
     struct Votes {
         std::size_t compute = 0, storage = 0;
@@ -83,90 +168,31 @@ std::vector<std::optional<Role>> roles_of(const Fabric& fabric) {
     for (const Host& host : fabric.hosts)
         for (const Hca& hca : host.hcas)
             for (const HcaPort& port : hca.ports)
-                if (port.leaf != none && fabric.switches[at(port.leaf)].tier == 0) vote(port.leaf, hca.role);
-    for (const Link& link : fabric.links)
-        for (const auto& [lower, upper] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)}) {
-            if (lower->switch_ == none || upper->switch_ == none) continue;
-            if (fabric.switches[at(lower->switch_)].tier != 0 ||
-                fabric.switches[at(upper->switch_)].tier != 1)
-                continue;
-            if (const auto role = votes[at(lower->switch_)].role()) vote(upper->switch_, *role);
-        }
+                if (port.leaf != none && fabric.switches[at(port.leaf)].tier == 0 && !unidentified(host, hca))
+                    vote(port.leaf, hca.role);
+    for (int tier = 1; tier < fabric.tiers; ++tier)
+        for (const Link& link : fabric.links)
+            for (const auto& [lower, upper] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)}) {
+                if (lower->switch_ == none || upper->switch_ == none) continue;
+                if (fabric.switches[at(lower->switch_)].tier != tier - 1 ||
+                    fabric.switches[at(upper->switch_)].tier != tier)
+                    continue;
+                if (const auto role = votes[at(lower->switch_)].role()) vote(upper->switch_, *role);
+            }
     std::vector<std::optional<Role>> roles;
     for (const Votes& one : votes)
         roles.push_back(one.role());
     return roles;
 }
 
-// Cables from a leaf to a spine of the other network, where most cables of the leaf lead to spines of its
-// own.
-std::vector<char> into_other_networks(const Fabric& fabric) {
-    const auto roles = roles_of(fabric);
-    std::vector<char> found(fabric.links.size(), 0);
-    struct Uplinks {
-        std::size_t own = 0, all = 0;
-    };
-    std::vector<Uplinks> uplinks(fabric.switches.size());
-    bool any = false;
-    const auto each = [&](auto visit) {
-        for (std::size_t l = 0; l < fabric.links.size(); ++l) {
-            const Link& link = fabric.links[l];
-            if (link.a.switch_ == none || link.b.switch_ == none) continue;
-            const bool ahead = fabric.switches[at(link.a.switch_)].tier == 0;
-            const auto leaf = at(ahead ? link.a.switch_ : link.b.switch_),
-                       spine = at(ahead ? link.b.switch_ : link.a.switch_);
-            if (fabric.switches[leaf].tier == 0 && fabric.switches[spine].tier == 1) visit(l, leaf, spine);
-        }
-    };
-    each([&](std::size_t l, std::size_t leaf, std::size_t spine) {
-        ++uplinks[leaf].all;
-        uplinks[leaf].own += roles[leaf] == roles[spine] ? 1U : 0U;
-        found[l] = roles[leaf] && roles[spine] && roles[leaf] != roles[spine] ? 1 : 0;
-        any = any || found[l] != 0;
-    });
-    if (any)
-        each([&](std::size_t l, std::size_t leaf, std::size_t) {
-            if (uplinks[leaf].own * 2 <= uplinks[leaf].all) found[l] = 0;
-        });
-    return found;
-}
-
-} // namespace
-
 std::vector<std::size_t> stray_links(const Fabric& fabric) {
-    std::vector<std::size_t> beside(fabric.switches.size(), 0), above(fabric.switches.size(), 0); // links
-    for (const Link& link : fabric.links) {
-        if (sideways(fabric, link)) {
-            ++beside[at(link.a.switch_)];
-            ++beside[at(link.b.switch_)];
-        } else if (link.a.switch_ != none && link.b.switch_ != none) {
-            const bool a =
-                fabric.switches[at(link.a.switch_)].tier < fabric.switches[at(link.b.switch_)].tier;
-            ++above[at(a ? link.a.switch_ : link.b.switch_)];
-        }
-    }
-    std::map<int, std::pair<std::size_t, std::size_t>> tiers; // with such links, of all
-    for (std::size_t s = 0; s < beside.size(); ++s) {
-        auto& [with, all] = tiers[fabric.switches[s].tier];
-        with += beside[s] != 0 ? 1 : 0;
-        ++all;
-    }
-    const auto has_spines = [&](int s) {
-        return fabric.switches[at(s)].tier == 0 && beside[at(s)] * 4 <= above[at(s)];
-    };
+    const Sideways all(fabric);
     const auto into_other = into_other_networks(fabric);
     std::vector<std::size_t> found;
     for (std::size_t l = 0; l < fabric.links.size(); ++l) {
         const Link& link = fabric.links[l];
-        if (into_other[l] != 0) {
-            found.push_back(l);
-            continue;
-        }
         const bool loop = link.a.switch_ != none && link.a.switch_ == link.b.switch_;
-        if (!loop && !sideways(fabric, link)) continue;
-        const auto& [with, all] = tiers[fabric.switches[at(link.a.switch_)].tier];
-        if (loop || with * 2 <= all || (has_spines(link.a.switch_) && has_spines(link.b.switch_)))
-            found.push_back(l);
+        if (into_other[l] != 0 || loop || (sideways(fabric, link) && all.strays(link))) found.push_back(l);
     }
     return found;
 }
@@ -198,9 +224,10 @@ void strays(const Fabric& fabric, Findings& findings) {
                 sideways(fabric, link)
                     ? fmt::format("a cable joins {} to {}: two {}, where others have no such cable", a, b,
                                   kind_of(fabric.switches[at(link.a.switch_)].tier))
-                    : fmt::format("a cable joins {} to {}: a leaf and a spine of which one is of storage, "
-                                  "where others have no such cable",
-                                  a, b);
+                    : fmt::format(
+                          "a cable joins {} to {}: one is of the storage network, where others have no "
+                          "such cable",
+                          a, b);
             if (joined.find(link.a.switch_) != joined.find(link.b.switch_)) {
                 finding.code = "link.between_networks";
                 finding.evidence += ", and networks that nothing else joins";

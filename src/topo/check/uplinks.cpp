@@ -156,18 +156,25 @@ std::vector<Group> groups_of(const std::vector<int>& members, const std::vector<
     return groups;
 }
 
-// The leaves of pods, those of storage, and the switches of any higher tier but the last, each list judged by
-// itself.
+// The leaves of pods, those of storage, and the switches of any higher tier but the last, of either network,
+// each list judged by itself.
 std::vector<std::vector<int>> peers(const Fabric& fabric) {
-    std::vector<std::vector<int>> lists(at(std::max(fabric.tiers - 1, 0)));
-    std::vector<int> storage;
+    const auto roles = roles_of(fabric);
+    std::map<std::pair<int, bool>, std::vector<int>> lists; // by tier, of storage
     for (int s = 0; at(s) < fabric.switches.size(); ++s) {
         const Switch& one = fabric.switches[at(s)];
         if (one.tier == none || one.tier + 1 >= fabric.tiers) continue;
-        (one.tier == 0 && one.pod == none ? storage : lists[at(one.tier)]).push_back(s);
+        const bool storage = one.tier == 0 ? one.pod == none : roles[at(s)] == Role::storage;
+        lists[{one.tier, storage}].push_back(s);
     }
-    lists.push_back(std::move(storage));
-    return lists;
+    std::vector<std::vector<int>> all;
+    for (auto& [where, list] : lists)
+        all.push_back(std::move(list));
+    return all;
+}
+
+bool has(const std::vector<Cable>& in, int upper) {
+    return std::any_of(in.begin(), in.end(), [&](const Cable& c) { return c.upper == upper; });
 }
 
 // What a switch lacks and has more than its siblings. Ports tell which of several cables to a switch it is,
@@ -192,10 +199,7 @@ Odd compare(int lower, const Spread& own, const Ports& own_ports, const Group& g
         for (; more > 0; --more)
             odd.lacks.push_back({none, upper});
     }
-    const auto lacked = [&](int upper) {
-        return std::any_of(odd.lacks.begin(), odd.lacks.end(),
-                           [&](const Cable& c) { return c.upper == upper; });
-    };
+    const auto lacked = [&](int upper) { return has(odd.lacks, upper); };
     for (const auto& [upper, count] : own.to) {
         int more = surplus(own, group.usual, upper);
         // A cable where a lacking one should be, then one on a port that others leave free, then any.
@@ -211,6 +215,21 @@ Odd compare(int lower, const Spread& own, const Ports& own_ports, const Group& g
                 odd.gains.push_back({port, upper});
                 --more;
             }
+    }
+    // A cable in the place of a lacking one, to a switch to which another lacks: their number hides both.
+    const auto lacks_at = [&](int port) {
+        return std::any_of(odd.lacks.begin(), odd.lacks.end(),
+                           [&](const Cable& c) { return c.port == port; });
+    };
+    for (const auto& [port, to] : own_ports) {
+        const int planned = leads(group.ports, port);
+        if (planned == none || planned == to || !lacks_at(port) || has(odd.gains, to)) continue;
+        const auto place = std::find_if(group.ports.begin(), group.ports.end(), [&, &to = to](const auto& p) {
+            return p.second == to && !own_ports.contains(p.first) && !lacks_at(p.first);
+        });
+        if (place == group.ports.end()) continue;
+        odd.gains.push_back({port, to});
+        odd.lacks.push_back({place->first, to});
     }
     return odd;
 }
@@ -246,10 +265,6 @@ private:
     const Fabric& fabric_;
     std::map<std::pair<int, int>, std::size_t> by_port_;
 };
-
-bool has(const std::vector<Cable>& in, int upper) {
-    return std::any_of(in.begin(), in.end(), [&](const Cable& c) { return c.upper == upper; });
-}
 
 // Takes out one cable to `upper`, the one that should be at `port` if there is such.
 Cable take(std::vector<Cable>& from, int upper, int port) {

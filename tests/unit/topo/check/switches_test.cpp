@@ -102,6 +102,24 @@ TEST_CASE("two leaves that lack the same uplink are no kind of their own", "[upl
     CHECK(named == wrong);
 }
 
+// The leaf had no cable more to any spine, as it lacked one to that spine, too.
+TEST_CASE("a crossed uplink of a leaf that lacks another to the same spine", "[uplinks]") {
+    auto fabric = made("units=4 hosts=8 rails=4 spines=2");
+    const int s1 = find_switch(fabric, "spine-pod1-1"), s2 = find_switch(fabric, "spine-pod1-2");
+    const int leaf = find_switch(fabric, "leaf-su1-r1"), other = find_switch(fabric, "leaf-su2-r2");
+    auto* const a = between(fabric, "leaf-su1-r1", "spine-pod1-1")[2];
+    auto* const b = between(fabric, "leaf-su2-r2", "spine-pod1-2")[1];
+    const auto* const gone = between(fabric, "leaf-su1-r1", "spine-pod1-2")[0];
+    std::swap(end_at(*a, s1), end_at(*b, s2));
+    const std::set ends{fmt::format("leaf-su1-r1/{}", end_at(*a, leaf).port),
+                        fmt::format("leaf-su2-r2/{}", end_at(*b, other).port)};
+    fabric.links.erase(fabric.links.begin() + (gone - fabric.links.data()));
+    topo::derive(fabric);
+    CHECK(codes(fabric) == std::vector<std::string>{"uplink.crossed", "uplink.missing"});
+    for (const auto& finding : topo::check(fabric))
+        if (finding.code == "uplink.crossed") CHECK(std::set{finding.ends[0], finding.ends[2]} == ends);
+}
+
 TEST_CASE("the port of a missing uplink is told", "[uplinks]") {
     auto fabric = made("units=4 hosts=8 rails=4 spines=2");
     const auto victim = between(fabric, "leaf-su3-r0", "spine-pod1-2")[1];
@@ -120,12 +138,9 @@ TEST_CASE("a spine that is not there", "[uplinks]") {
     std::erase_if(fabric.links, [&](const topo::Link& link) { return on(link, gone); });
     fabric.switches[static_cast<std::size_t>(gone)].name = "spare";
     topo::derive(fabric);
-    std::vector<topo::Finding> found;
-    for (auto& finding : topo::check(fabric))
-        if (finding.severity != topo::Severity::info) found.push_back(std::move(finding));
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].code == "switch.missing");
-    CHECK(found[0].ends.front() == name);
+    const auto finding = only_fault(fabric);
+    CHECK(finding.code == "switch.missing");
+    CHECK(finding.ends.front() == name);
 }
 
 TEST_CASE("cables that the tree has no place for", "[uplinks]") {
@@ -140,10 +155,18 @@ TEST_CASE("cables that the tree has no place for", "[uplinks]") {
     SECTION("from leaf to core, which stays a core") {
         auto fabric = made("pods=2 units=4 hosts=16 rails=4");
         add_cable(fabric, "leaf-su1-r1", 60, "core-1", 100);
+        between(fabric, "leaf-su1-r1", "core-1")[0]->mbps /= 2; // nor is it called slow
         CHECK(fabric.tiers == 3);
         const auto finding = only_finding(fabric);
         CHECK(finding.code == "uplink.more");
         CHECK(finding.ends == std::vector<std::string>{"leaf-su1-r1/60", "core-1/100"});
+    }
+    SECTION("from spine to spine of a pod, where spines of pods are joined") {
+        auto fabric = made("pods=4 units=4 hosts=16 rails=4 globals=1");
+        add_cable(fabric, "spine-pod1-1", 100, "spine-pod1-2", 100);
+        const auto finding = only_fault(fabric);
+        CHECK(finding.code == "link.sideways");
+        CHECK(finding.ends == std::vector<std::string>{"spine-pod1-1/100", "spine-pod1-2/100"});
     }
     SECTION("a loop") {
         auto fabric = made("units=2 hosts=8 rails=4");
@@ -162,17 +185,11 @@ TEST_CASE("cables that the tree has no place for", "[uplinks]") {
 
 TEST_CASE("a switch all of whose links are slow or narrow is one finding", "[links]") {
     auto fabric = made("units=4 hosts=16 rails=4");
-    const auto only = [&] { // beside information on bandwidth
-        auto findings = topo::check(fabric);
-        std::erase_if(findings, [](const topo::Finding& f) { return f.severity == topo::Severity::info; });
-        REQUIRE(findings.size() == 1);
-        return findings.front();
-    };
     SECTION("a spine") {
         const int s = find_switch(fabric, "spine-pod1-2");
         for (auto& link : fabric.links)
             if (on(link, s)) link.mbps /= 2;
-        const auto finding = only();
+        const auto finding = only_fault(fabric);
         CHECK(finding.code == "switch.slow");
         CHECK(finding.ends == std::vector<std::string>{"spine-pod1-2"});
     }
@@ -183,7 +200,7 @@ TEST_CASE("a switch all of whose links are slow or narrow is one finding", "[lin
                 link.mbps /= 2;
                 link.width = 2;
             }
-        CHECK(only().code == "switch.narrow");
+        CHECK(only_fault(fabric).code == "switch.narrow");
     }
 }
 
@@ -306,6 +323,41 @@ TEST_CASE("a cable between the compute and the storage network", "[uplinks]") {
     CHECK(finding.code == "link.between_networks");
     CHECK(std::set(finding.ends.begin(), finding.ends.end()) ==
           std::set{fmt::format("{}/100", storage), fmt::format("{}/100", compute)});
+}
+
+// Of a core, of few spines, and of a leaf of storage that has no spine: not found, or with the uplinks that
+// the spine of storage should have, or the leaf's speed.
+TEST_CASE("a cable between the networks, whatever is at its ends", "[uplinks]") {
+    const auto [spec, storage, compute] = GENERATE(
+        std::tuple("pods=2 units=4 hosts=16 rails=4 storage=1", "storage-leaf-3", "core-1"),
+        std::tuple("pods=2 units=4 hosts=16 rails=4 storage=1", "storage-spine", "core-1"),
+        std::tuple("pods=2 units=4 hosts=16 rails=4 storage=1", "storage-spine", "leaf-su1-r0"),
+        std::tuple("units=4 hosts=16 rails=2 storage=1", "storage-spine", "spine-pod1-1"),
+        std::tuple("pods=4 units=4 hosts=16 rails=4 globals=1 storage=1", "storage-spine", "spine-pod1-1"),
+        std::tuple("units=2 hosts=16 rails=4 storage=1", "storage-leaf-1", "leaf-su1-r0"),
+        std::tuple("units=2 hosts=16 rails=4 storage=1", "storage-leaf-1", "spine-pod1-1"));
+    auto fabric = made(spec);
+    add_cable(fabric, storage, 100, compute, 120);
+    for (auto* link : between(fabric, storage, compute))
+        link->mbps /= 2;
+    const auto finding = only_fault(fabric);
+    CHECK(finding.code == "link.between_networks");
+    CHECK(std::set(finding.ends.begin(), finding.ends.end()) ==
+          std::set{fmt::format("{}/100", storage), fmt::format("{}/120", compute)});
+}
+
+// Each of its switches was reported: all others of their tier are faster.
+TEST_CASE("a storage network may be slower than the compute network", "[links]") {
+    auto fabric = made("units=8 hosts=16 rails=8 storage=1");
+    std::set<int> storage;
+    for (const char* name : {"storage-leaf-1", "storage-leaf-2", "storage-leaf-3", "storage-spine"})
+        storage.insert(find_switch(fabric, name));
+    for (auto& link : fabric.links)
+        if (storage.contains(link.a.switch_) || storage.contains(link.b.switch_)) link.mbps = 200000;
+    CHECK(codes(fabric).empty());
+    for (auto& link : fabric.links)
+        if (on(link, find_switch(fabric, "storage-leaf-2"))) link.mbps = 100000;
+    CHECK(only_fault(fabric).ends == std::vector<std::string>{"storage-leaf-2"});
 }
 
 // The spines below it have no uplink left, so that no port and no number between their uplinks tells.
