@@ -4,18 +4,18 @@
 #include "topo/sets.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace topo {
 namespace {
 
-// Depth-first search for cables without which a part would be cut off (Tarjan's bridges), on a stack of its
-// own: a chain of switches may be long.
+// Depth-first search for pairs of switches without whose cables a part would be cut off (Tarjan's bridges),
+// on a stack of its own: a chain of switches may be long.
 class Search {
 public:
     struct Bridge {
-        std::size_t link;
-        int below; // the switch at its end that is farther from where the search began
+        int above, below; // the latter is farther from where the search began
     };
 
     std::vector<Bridge> bridges;
@@ -25,11 +25,11 @@ public:
 
     explicit Search(const Fabric& fabric)
         : first(fabric.switches.size(), none), last(first), root(first), cables_(fabric.switches.size()) {
-        for (std::size_t l = 0; l < fabric.links.size(); ++l) {
-            const int a = fabric.links[l].a.switch_, b = fabric.links[l].b.switch_;
+        for (const Link& link : fabric.links) {
+            const int a = link.a.switch_, b = link.b.switch_;
             if (a == none || b == none || a == b) continue;
-            cables_[at(a)].emplace_back(b, l);
-            cables_[at(b)].emplace_back(a, l);
+            cables_[at(a)].push_back(b);
+            cables_[at(b)].push_back(a);
         }
         std::vector<int> lowest(cables_.size(), none);
         for (int s = 0; at(s) < cables_.size(); ++s)
@@ -39,80 +39,110 @@ public:
 private:
     struct Step {
         int here;
-        std::size_t by;       // the link that led here
+        int from;             // the switch that led here
         std::size_t next = 0; // cable to look at
     };
-    static constexpr std::size_t no_link = ~std::size_t{0};
 
     void visit(int start, std::vector<int>& lowest) {
         std::vector<Step> stack;
-        const auto enter = [&](int s, std::size_t by) {
+        const auto enter = [&](int s, int from) {
             first[at(s)] = lowest[at(s)] = seen_++;
             root[at(s)] = start;
-            stack.push_back({s, by});
+            stack.push_back({s, from});
         };
-        enter(start, no_link);
+        enter(start, none);
         while (!stack.empty()) {
             Step& step = stack.back();
             const int here = step.here;
             if (step.next < cables_[at(here)].size()) {
-                const auto [there, link] = cables_[at(here)][step.next++];
-                if (link == step.by) continue;
+                const int there = cables_[at(here)][step.next++];
+                if (there == step.from) continue;
                 if (first[at(there)] == none)
-                    enter(there, link);
+                    enter(there, here);
                 else
                     lowest[at(here)] = std::min(lowest[at(here)], first[at(there)]);
                 continue;
             }
             last[at(here)] = seen_;
-            const auto by = step.by;
             stack.pop_back();
             if (stack.empty()) continue;
             const int above = stack.back().here;
             lowest[at(above)] = std::min(lowest[at(above)], lowest[at(here)]);
-            if (lowest[at(here)] > first[at(above)]) bridges.push_back({by, here});
+            if (lowest[at(here)] > first[at(above)]) bridges.push_back({above, here});
         }
     }
 
-    std::vector<std::vector<std::pair<int, std::size_t>>> cables_; // by switch: the other, the link
+    std::vector<std::vector<int>> cables_; // by switch: the others
     int seen_ = 0;
 };
 
+// How many HCAs of a device are on either side of a pair of switches.
+struct Sides {
+    std::size_t inside = 0, outside = 0;
+    std::size_t all() const { return inside + outside; }
+    std::size_t fewer() const { return std::min(inside, outside); }
+};
+
+class Counts {
+public:
+    std::size_t hosts; // their class
+
+    Counts(const Search& search, const ClassDevice& device)
+        : hosts(device.hosts), search_(search), before_(search.first.size() + 1, 0) {
+        for (const auto& [leaf, hcas] : device.on_leaf)
+            before_[at(search.first[at(leaf)]) + 1] += hcas;
+        for (std::size_t i = 1; i < before_.size(); ++i)
+            before_[i] += before_[i - 1];
+    }
+    Sides of(const Search::Bridge& bridge) const {
+        const auto inside = through(bridge.below);
+        return {inside, through(search_.root[at(bridge.below)]) - inside};
+    }
+
+private:
+    std::size_t through(int s) const {
+        return before_[at(search_.last[at(s)])] - before_[at(search_.first[at(s)])];
+    }
+    const Search& search_;
+    std::vector<std::size_t> before_; // in the order of the search
+};
+
+// Whether devices are on one side each, but for few HCAs, also of those of that side, and hosts on both.
+bool apart(const std::vector<Counts>& devices, const Search::Bridge& bridge) {
+    Sides sum;
+    std::map<std::size_t, Sides> of_hosts;
+    for (const Counts& device : devices)
+        for (Sides* sides : {&sum, &of_hosts[device.hosts]}) {
+            sides->inside += device.of(bridge).inside;
+            sides->outside += device.of(bridge).outside;
+        }
+    const bool shared = std::any_of(of_hosts.begin(), of_hosts.end(), [](const auto& hosts) {
+        return hosts.second.fewer() * 32 > hosts.second.all();
+    });
+    return shared && std::all_of(devices.begin(), devices.end(), [&](const Counts& device) {
+               const auto own = device.of(bridge);
+               const auto of = own.inside < own.outside ? sum.inside : sum.outside;
+               return own.fewer() * 10 <= std::min(own.all(), of);
+           });
+}
+
 } // namespace
 
-std::vector<int> networks_of(const Fabric& fabric, const std::vector<std::map<int, std::size_t>>& on_leaf) {
+std::vector<int> networks_of(const Fabric& fabric, const std::vector<ClassDevice>& devices) {
     constexpr std::size_t most_devices = 64; // more are no devices but names made to differ
     const Search search(fabric);
-    if (on_leaf.size() > most_devices) return search.root;
-    std::vector<char> apart(search.bridges.size(), 1);
-    std::vector<char> both(search.bridges.size(), 0); // HCAs on either side
-    for (const auto& leaves : on_leaf) {
-        std::vector<std::size_t> before(fabric.switches.size() + 1, 0); // in the order of the search
-        for (const auto& [leaf, hcas] : leaves)
-            before[at(search.first[at(leaf)]) + 1] += hcas;
-        for (std::size_t i = 1; i < before.size(); ++i)
-            before[i] += before[i - 1];
-        const auto through = [&](int s) {
-            return before[at(search.last[at(s)])] - before[at(search.first[at(s)])];
-        };
-        for (std::size_t b = 0; b < apart.size(); ++b) {
-            const int below = search.bridges[b].below;
-            const auto inside = through(below), all = through(search.root[at(below)]);
-            if (std::min(inside, all - inside) * 10 > all) apart[b] = 0;
-            both[b] = static_cast<char>(both[b] | (inside > 0 ? 1 : 0) | (all > inside ? 2 : 0));
-        }
-    }
-    std::vector<std::size_t> cut;
-    for (std::size_t b = 0; b < apart.size(); ++b)
-        if (apart[b] != 0 && both[b] == 3) cut.push_back(search.bridges[b].link);
-    std::sort(cut.begin(), cut.end());
+    if (devices.size() > most_devices) return search.root;
+    std::vector<Counts> counts;
+    for (const ClassDevice& device : devices)
+        counts.emplace_back(search, device);
+    std::set<std::pair<int, int>> cut;
+    for (const auto& bridge : search.bridges)
+        if (apart(counts, bridge)) cut.insert(std::minmax({bridge.above, bridge.below}));
     Sets joined(fabric.switches.size());
-    for (std::size_t l = 0; l < fabric.links.size(); ++l) {
-        const Link& link = fabric.links[l];
+    for (const Link& link : fabric.links)
         if (link.a.switch_ != none && link.b.switch_ != none &&
-            !std::binary_search(cut.begin(), cut.end(), l))
+            !cut.contains(std::minmax({link.a.switch_, link.b.switch_})))
             joined.join(link.a.switch_, link.b.switch_);
-    }
     std::vector<int> networks;
     for (int s = 0; at(s) < fabric.switches.size(); ++s)
         networks.push_back(joined.find(s));

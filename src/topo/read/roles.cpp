@@ -20,7 +20,8 @@ struct Device {
     std::string name;
     std::size_t first_class = 0; // by how common the class was that brought it
     std::map<std::uint32_t, std::size_t> rates;
-    std::map<int, std::size_t> on_leaf; // leaf → HCAs of this device
+    std::map<int, std::size_t> on_leaf;                         // leaf → HCAs of this device
+    std::map<std::size_t, std::map<int, std::size_t>> of_class; // the same of each class of hosts
     std::size_t cabled = 0;
     std::size_t beside = 0;     // how many of those share their leaf with another HCA of their host
     bool ruled_compute = false; // an administrator says so
@@ -191,10 +192,16 @@ void find_storage(const Fabric& fabric, Family& family) {
     for (Device& device : family.devices)
         device.storage = !device.ruled_compute && device.cabled > 0 &&
                          (most_common(device.rates) < rate || device.density() >= 2 * density);
-    std::vector<std::map<int, std::size_t>> on_leaf;
+    // Hosts with fewer rails number their storage HCAs as others their rails; those that lack one are few.
+    std::vector<ClassDevice> devices;
     for (const Device& device : family.devices)
-        on_leaf.push_back(device.on_leaf);
-    const auto networks = networks_of(fabric, on_leaf);
+        for (const auto& [hosts, leaves] : device.of_class) {
+            std::size_t hcas = 0;
+            for (const auto& [leaf, count] : leaves)
+                hcas += count;
+            if (hcas * 10 >= device.cabled) devices.push_back({hosts, leaves});
+        }
+    const auto networks = networks_of(fabric, devices);
     find_apart(family, networks);
     find_beside(family, networks);
     find_named(fabric, family);
@@ -367,6 +374,7 @@ void assign_roles(Fabric& fabric, const Rules* rules) {
                     : 0;
             ++device.rates[attached[h][i].mbps];
             ++device.on_leaf[attached[h][i].leaf];
+            ++device.of_class[c][attached[h][i].leaf];
             ++device.cabled;
         }
     });

@@ -178,3 +178,30 @@ TEST_CASE("hosts with half the rails count their storage HCAs from another numbe
     CHECK(storage_hcas(fabric) == 4 * 16 * 2);
     CHECK(codes(fabric) == std::vector<std::string>{"rails.unequal"});
 }
+
+// Their storage HCAs became rails: devices of these names were in both networks.
+TEST_CASE("storage: a cable to the compute network, with hosts of half the rails", "[storage]") {
+    auto fabric = made("pods=2 units=4 hosts=16 rails=4 halved=1 storage=1");
+    const auto cables = GENERATE(1, 2); // beside each other
+    const auto find = [&](std::string_view name) {
+        const auto found = std::find_if(fabric.switches.begin(), fabric.switches.end(),
+                                        [&](const auto& s) { return s.name == name; });
+        return static_cast<int>(found - fabric.switches.begin());
+    };
+    const int storage = find("storage-leaf-2"), compute = find("leaf-su3-r1");
+    for (int c = 0; c < cables; ++c) {
+        topo::Link link = fabric.links.back();
+        link.a = {topo::none, topo::none, storage, static_cast<std::uint8_t>(100 + c)};
+        link.b = {topo::none, topo::none, compute, static_cast<std::uint8_t>(100 + c)};
+        fabric.links.push_back(link);
+    }
+    for (const int s : {storage, compute})
+        fabric.switches[topo::at(s)].ports = 110;
+    topo::derive(fabric);
+    fabric = alike(std::move(fabric));
+    CHECK(storage_hcas(fabric) == fabric.hosts.size());
+    std::vector<std::string> faults;
+    for (const auto& finding : topo::check(fabric))
+        if (finding.severity != topo::Severity::info) faults.push_back(finding.code);
+    CHECK(faults == std::vector<std::string>(topo::at(cables), "link.between_networks"));
+}
