@@ -21,6 +21,7 @@ libry_topo_la_SOURCES = \
 	%D%/rate.cpp %D%/rate.hpp \
 	%D%/sets.hpp \
 	%D%/check/check.cpp %D%/check/check.hpp %D%/check/parts.hpp \
+	%D%/check/absent.cpp %D%/check/absent.hpp \
 	%D%/check/against_plan.cpp %D%/check/against_plan.hpp \
 	%D%/check/cabling.cpp \
 	%D%/check/domains.cpp \

@@ -8,7 +8,7 @@
 
 namespace topo {
 
-// The last number of the name's first label, and what stands around it; views into the name.
+// A number of a name, and what stands around it; views into the name.
 struct NumberedName {
     std::string_view stem, tail;
     std::size_t digits = 0;
@@ -18,8 +18,9 @@ struct NumberedName {
     bool kin(const NumberedName& other) const { return stem == other.stem && tail == other.tail; }
 };
 
-// Nothing for a name without a number, and for the GUID that stands for a name.
-std::optional<NumberedName> numbered(std::string_view name);
+// The last number of the name's first label, or the one so many before it. Nothing for a name without such a
+// number, and for the GUID that stands for a name.
+std::optional<NumberedName> numbered(std::string_view name, int before_last = 0);
 
 // The name with every run of digits as one '#': "leaf-su1-r12" is "leaf-su#-r#".
 std::string name_shape(std::string_view name);

@@ -1,33 +1,80 @@
 // Leaves against the other leaves: rails that a unit lacks, several rails on one leaf, storage among compute.
+#include "topo/check/absent.hpp"
 #include "topo/check/parts.hpp"
 
 #include "base/hostlist.hpp"
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <set>
+
 namespace topo::checks {
 namespace {
 
-// Rails that a whole unit lacks while most units have them.
+// Whether most spines of a unit have a port free below one that is in use: a cable was there.
+bool spines_have_free_ports(const Fabric& fabric, const Unit& unit) {
+    std::map<int, std::set<int>> ports; // of each spine
+    std::set<int> spines;
+    for (const Link& link : fabric.links)
+        for (const auto& [here, there] : {std::pair(&link.a, &link.b), std::pair(&link.b, &link.a)}) {
+            if (here->switch_ == none || fabric.switches[at(here->switch_)].tier != 1) continue;
+            ports[here->switch_].insert(here->port);
+            if (there->switch_ != none &&
+                std::find(unit.leaves.begin(), unit.leaves.end(), there->switch_) != unit.leaves.end())
+                spines.insert(here->switch_);
+        }
+    const auto free = std::count_if(spines.begin(), spines.end(), [&](int s) {
+        const auto& used = ports.at(s);
+        return *used.rbegin() - *used.begin() >= static_cast<int>(used.size());
+    });
+    return static_cast<std::size_t>(free) * 2 > spines.size();
+}
+
+std::vector<int> leaves_of(const Unit& unit) {
+    auto leaves = unit.more_leaves;
+    std::copy_if(unit.leaves.begin(), unit.leaves.end(), std::back_inserter(leaves),
+                 [](int leaf) { return leaf != none; });
+    return leaves;
+}
+
+// Rails that a whole unit lacks while most units have them, and leaves of the HCAs' further ports. A unit
+// whose hosts have half the rails, or fewer, was built so, unless the one leaf that it lacks is known by its
+// name and by its place on the spines.
 void report_missing_leaves(const Fabric& fabric, Findings& findings) {
     std::vector<char> usual(at(fabric.rails), 0);
+    Mode<std::size_t> further;
     for (std::size_t r = 0; r < usual.size(); ++r) {
         const auto with = std::count_if(fabric.units.begin(), fabric.units.end(),
                                         [&](const Unit& unit) { return unit.leaves[r] != none; });
         usual[r] = static_cast<std::size_t>(with) * 2 > fabric.units.size();
     }
+    for (const Unit& unit : fabric.units)
+        further.add(unit.more_leaves.size());
     for (const Unit& unit : fabric.units) {
         std::vector<std::size_t> lacking;
         for (std::size_t r = 0; r < usual.size(); ++r)
             if (usual[r] != 0 && unit.leaves[r] == none) lacking.push_back(r);
-        if (lacking.empty() || of_another_make(lacking.size(), usual.size(), unit.hosts.size())) continue;
-        findings.push_back({"unit.rails",
-                            Severity::error,
-                            {unit.name},
-                            fmt::format("{} ({}) has no {} {}, which most units have", unit.name,
-                                        host_names(fabric, unit.hosts),
-                                        lacking.size() == 1 ? "rail" : "rails", fmt::join(lacking, ", ")),
-                            "look for a leaf that is down"});
+        const bool fewer = lacking.empty() && further.count() * 2 > further.total() &&
+                           unit.more_leaves.size() + 1 == further.value();
+        if (lacking.empty() && !fewer) continue;
+        const auto names = lacking.size() < 2 ? absent_beside(fabric, leaves_of(unit)) : Names();
+        if (fewer && names.empty()) continue;
+        if (of_another_make(lacking.size(), usual.size(), unit.hosts.size()) &&
+            (names.empty() || !spines_have_free_ports(fabric, unit)))
+            continue;
+        Finding finding{"unit.rails", Severity::error, {unit.name}, {}, "look for a leaf that is down"};
+        finding.evidence = fmt::format("{} ({}) has no ", unit.name, host_names(fabric, unit.hosts));
+        finding.evidence +=
+            fewer ? std::string("link on a port of its HCAs")
+                  : fmt::format("{} {}", lacking.size() == 1 ? "rail" : "rails", fmt::join(lacking, ", "));
+        finding.evidence += ", which most units have";
+        if (!names.empty()) {
+            finding.evidence += fmt::format("; {} is not seen", fmt::join(names, " or "));
+            finding.fix = fmt::format("look whether {} is powered and cabled", fmt::join(names, " or "));
+            finding.ends.insert(finding.ends.end(), names.begin(), names.end());
+        }
+        findings.push_back(std::move(finding));
     }
 }
 

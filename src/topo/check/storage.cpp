@@ -75,6 +75,36 @@ void judge_row(const Fabric& fabric, const Row& row, const std::string& device, 
     plan.misplaced.insert(plan.misplaced.end(), odd.begin(), odd.end());
 }
 
+// The hosts that have no such cable, each with the leaf of the next that has.
+std::vector<StorageCable> lacking_hosts(const Row& row, const std::vector<int>& all,
+                                        const std::string& device) {
+    std::vector<StorageCable> lacking;
+    auto next = row.cables.begin();
+    for (const int h : all) {
+        while (next != row.cables.end() && next->host < h)
+            ++next;
+        if (next != row.cables.end() && next->host == h) continue;
+        const auto& near = next != row.cables.end() ? *next : row.cables.back();
+        lacking.push_back({h, none, near.leaf, device});
+    }
+    return lacking;
+}
+
+bool beside_each_other(const std::vector<StorageCable>& some, const std::vector<int>& all) {
+    const auto first = std::find(all.begin(), all.end(), some.front().host);
+    return std::equal(some.begin(), some.end(), first, first + static_cast<std::ptrdiff_t>(some.size()),
+                      [](const StorageCable& cable, int host) { return cable.host == host; });
+}
+
+std::vector<int> leaves_of(const Row& row) {
+    std::vector<int> leaves;
+    for (const auto& cable : row.cables)
+        leaves.push_back(cable.leaf);
+    std::sort(leaves.begin(), leaves.end());
+    leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+    return leaves;
+}
+
 } // namespace
 
 StoragePlan judge_storage(const Fabric& fabric) {
@@ -103,20 +133,19 @@ StoragePlan judge_storage(const Fabric& fabric) {
         if (row.cables.size() < fewest) continue;
         judge_row(fabric, row, what.second, plan);
         const auto& all = hosts.at(what.first);
-        if (row.cables.size() == all.size() || row.cables.size() * 4 < all.size() * 3) continue;
-        auto next = row.cables.begin();
-        for (const int h : all) {
-            while (next != row.cables.end() && next->host < h)
-                ++next;
-            if (next != row.cables.end() && next->host == h) continue;
-            const auto& near = next != row.cables.end() ? *next : row.cables.back();
-            // A host of another make has none at all.
-            const auto& hcas = fabric.hosts[at(h)].hcas;
-            const bool odd = std::any_of(hcas.begin(), hcas.end(), [&](const Hca& hca) {
-                return unidentified(fabric.hosts[at(h)], hca);
-            });
-            if (!odd) plan.missing.push_back({h, none, near.leaf, what.second});
-        }
+        if (row.cables.size() == all.size()) continue;
+        const auto lacking = lacking_hosts(row, all, what.second);
+        Names leaf;
+        if (lacking.size() >= fewest && beside_each_other(lacking, all))
+            leaf = absent_beside(fabric, leaves_of(row));
+        if (leaf.empty() && row.cables.size() * 4 < all.size() * 3) continue;
+        if (!leaf.empty()) plan.leaves.emplace(what.second, leaf);
+        std::copy_if(lacking.begin(), lacking.end(), std::back_inserter(plan.missing),
+                     [&](const StorageCable& cable) {
+                         const Host& host = fabric.hosts[at(cable.host)];
+                         return std::none_of(host.hcas.begin(), host.hcas.end(),
+                                             [&](const Hca& hca) { return unidentified(host, hca); });
+                     });
     }
     return plan;
 }
@@ -127,7 +156,8 @@ void storage(const Fabric& fabric, const Plan&, Findings& findings) {
         int leaf = none; // of the first
     };
     std::map<int, Lack> lacks; // by host
-    for (const StorageCable& cable : judge_storage(fabric).missing) {
+    const auto plan = judge_storage(fabric);
+    for (const StorageCable& cable : plan.missing) {
         Lack& lack = lacks[cable.host];
         if (lack.devices.empty()) lack.leaf = cable.leaf;
         lack.devices.push_back(cable.device);
@@ -146,9 +176,15 @@ void storage(const Fabric& fabric, const Plan&, Findings& findings) {
             hosts.push_back(static_cast<std::uint32_t>(to->first));
         if (hosts.size() >= of_a_leaf) {
             const auto names = host_names(fabric, hosts);
-            report({names},
-                   fmt::format("{} have no link on their storage HCAs {}, which hosts named like them have",
-                               names, fmt::join(from->second.devices, ", ")),
+            const auto leaf = plan.leaves.find(from->second.devices.front());
+            const auto known = leaf == plan.leaves.end() ? Names() : leaf->second;
+            std::vector<std::string> ends{names};
+            ends.insert(ends.end(), known.begin(), known.end());
+            report(ends,
+                   fmt::format("{} have no link on their storage HCAs {}, which hosts named like them have{}",
+                               names, fmt::join(from->second.devices, ", "),
+                               known.empty() ? std::string()
+                                             : fmt::format("; {} is not seen", fmt::join(known, " or "))),
                    "look for a leaf of storage that is down");
             from = to;
             continue;

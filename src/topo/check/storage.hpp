@@ -1,8 +1,11 @@
 // How storage HCAs are cabled where most hosts named alike agree. Internal to src/topo/check.
 #pragma once
 
+#include "topo/check/absent.hpp"
 #include "topo/fabric.hpp"
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace topo::checks {
@@ -17,10 +20,12 @@ struct StorageCable {
 struct StoragePlan {
     std::vector<StorageCable> misplaced; // on another switch than that
     std::vector<StorageCable> missing;
+    std::map<std::string, Names> leaves; // by device, one that is not seen among those of storage
 };
 
 // Devices of fewer than four hosts are not judged, nor those whose hosts are not cabled in the order of their
-// numbers. O(n log n).
+// numbers. Where more than a quarter of the hosts lack a device they were built so, unless they are all
+// beside each other and a leaf is not seen. O(n log n).
 StoragePlan judge_storage(const Fabric& fabric);
 
 } // namespace topo::checks

@@ -2,8 +2,8 @@
 // agree with each other. Their free ports, the numbers in names and other pods tell.
 #include "topo/check/vanished.hpp"
 
+#include "topo/check/absent.hpp"
 #include "topo/check/parts.hpp"
-#include "topo/numbered_name.hpp"
 
 #include "base/hostlist.hpp"
 
@@ -112,65 +112,6 @@ std::vector<Block> blocks_of(const Fabric& fabric, int tier, const std::vector<U
     return blocks;
 }
 
-// The numbers of switches that are named alike, with the names that have them; ascending.
-using Numbers = std::map<std::uint32_t, NumberedName>;
-
-// The switches by series; those that are numbered through under several stems (A10-SPINE-04, B10-SPINE-05)
-// are one. Nothing where a name has no number.
-std::vector<Numbers> series_of(const Fabric& fabric, const std::vector<int>& uppers) {
-    std::map<std::pair<std::size_t, std::string_view>, std::vector<NumberedName>> by_shape; // lengths, tails
-    for (const int s : uppers) {
-        const auto& text = fabric.switches[at(s)].name;
-        const auto name = numbered(text);
-        if (!name) return {};
-        by_shape[{text.size(), name->tail}].push_back(*name);
-    }
-    std::vector<Numbers> all;
-    for (const auto& [shape, names] : by_shape) {
-        Numbers through;
-        std::map<std::pair<std::string_view, std::string_view>, Numbers> by_stem;
-        for (const auto& name : names) {
-            through.emplace(name.number, name);
-            by_stem[{name.stem, name.tail}].emplace(name.number, name);
-        }
-        if (through.size() == names.size())
-            all.push_back(std::move(through));
-        else
-            for (auto& [stem, numbers] : by_stem)
-                all.push_back(std::move(numbers));
-    }
-    return all;
-}
-
-// The one name that is missing in these series, or what it may be where two stems meet; `behind`: the next,
-// where none is.
-std::vector<std::string> absent_name(const Fabric& fabric, const std::vector<int>& uppers, bool behind) {
-    const auto taken = [&](const std::string& name) {
-        return std::any_of(fabric.switches.begin(), fabric.switches.end(),
-                           [&](const Switch& s) { return s.name == name; });
-    };
-    std::vector<std::vector<std::string>> free;
-    const auto add = [&](std::uint32_t number, const NumberedName& one, const NumberedName& other) {
-        std::vector<std::string> names{one.at(number)};
-        if (!one.kin(other)) names.push_back(other.at(number));
-        if (std::none_of(names.begin(), names.end(), taken)) free.push_back(std::move(names));
-    };
-    const auto series = series_of(fabric, uppers);
-    for (const Numbers& numbers : series)
-        for (auto next = std::next(numbers.begin()), last = numbers.begin(); next != numbers.end();
-             last = next++)
-            for (auto n = last->first + 1; n < next->first && free.size() < 2; ++n)
-                add(n, last->second, next->second);
-    for (const Numbers& numbers : series)
-        if (free.empty() && numbers.begin()->first == 2)
-            add(1, numbers.begin()->second, numbers.begin()->second);
-    if (free.empty() && behind && series.size() == 1) {
-        const auto& [number, name] = *series.front().rbegin();
-        add(number + 1, name, name);
-    }
-    return free.size() == 1 ? free.front() : std::vector<std::string>();
-}
-
 // What is above a tier that has nothing, where what is above the others is one switch each.
 struct Bare {
     std::vector<int> members, uppers; // ascending; of the others
@@ -219,9 +160,21 @@ std::string_view kind_above(int tier) {
     return tier == 0 ? "spine" : tier == 1 ? "core" : "switch";
 }
 
+// Of a switch that was above these; those above others of their plane tell most. Where it was the only one of
+// its plane, the number of the plane is all that differs.
+Names name_above(const Fabric& fabric, const Bare& bare) {
+    std::set<int> islands;
+    for (const int s : bare.members)
+        islands.insert(fabric.switches[at(s)].island);
+    std::vector<int> near;
+    std::copy_if(bare.uppers.begin(), bare.uppers.end(), std::back_inserter(near),
+                 [&](int s) { return islands.contains(fabric.switches[at(s)].island); });
+    if (!near.empty()) return Absent(fabric, near).likely();
+    return Absent(fabric, bare.uppers, bare.uppers.size() > 1 ? 0 : 1).likely();
+}
+
 // "a spine, probably spine-7, is not seen: leaf-su1-r0 …", with what is missing at the ends.
-Finding not_seen(const Fabric& fabric, int tier, std::vector<std::string> names,
-                 const std::vector<int>& members) {
+Finding not_seen(const Fabric& fabric, int tier, Names names, const std::vector<int>& members) {
     Finding finding{"switch.missing", Severity::error, {}, {}, "look whether it is powered and cabled"};
     const auto below = switch_names(fabric, members);
     finding.evidence =
@@ -240,11 +193,12 @@ void report(const Fabric& fabric, const Block& block, std::size_t usual, int tie
     const bool gap = block.gaps.size() == each || stripes;
     const bool fewer = block.uppers.size() + 1 == usual;
     const bool uneven = block.below - block.above == block.each;
-    const auto skipped = absent_name(fabric, block.uppers, false);
-    const int signs = (gap ? 1 : 0) + (fewer ? 1 : 0) + (uneven ? 1 : 0) + (skipped.empty() ? 0 : 1);
-    if (signs < 2 && !(uneven && each >= 4 && block.uppers.size() > 2)) return;
-    auto finding = not_seen(fabric, tier, skipped.empty() ? absent_name(fabric, block.uppers, true) : skipped,
-                            block.members);
+    const int by_links = (gap ? 1 : 0) + (fewer ? 1 : 0) + (uneven ? 1 : 0);
+    if (by_links == 0) return;
+    const Absent absent(fabric, block.uppers);
+    const auto skipped = absent.beside();
+    if (by_links + (skipped.empty() ? 0 : 1) < 2 && !(uneven && each >= 4 && block.uppers.size() > 2)) return;
+    auto finding = not_seen(fabric, tier, absent.likely(), block.members);
     const auto kind = kind_above(tier);
     std::vector<std::string> reasons;
     if (gap) {
@@ -278,9 +232,7 @@ std::vector<int> cut_off(const Fabric& fabric) {
 void vanished(const Fabric& fabric, Findings& findings) {
     const auto uses = uses_of(fabric);
     for (const auto& [tier, bare] : bare_switches(fabric, uses)) {
-        auto names = absent_name(fabric, bare.uppers, false);
-        if (names.empty()) names = absent_name(fabric, bare.uppers, true);
-        auto finding = not_seen(fabric, tier, std::move(names), bare.members);
+        auto finding = not_seen(fabric, tier, name_above(fabric, bare), bare.members);
         finding.evidence +=
             fmt::format(" have no uplinks where others of their kind lead to 1 {}", kind_above(tier));
         findings.push_back(std::move(finding));

@@ -4,6 +4,7 @@ tests_unit_unit_topo_SOURCES = \
 	%D%/read/assemble_test.cpp \
 	%D%/read/carry_over_test.cpp \
 	%D%/check/against_plan_test.cpp \
+	%D%/check/gone_test.cpp \
 	%D%/check/siblings_test.cpp \
 	%D%/check/odd_names_test.cpp \
 	%D%/check/order_test.cpp \
