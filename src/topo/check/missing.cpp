@@ -1,5 +1,6 @@
 // Hosts that should be there: gaps in the numbering of a unit's hosts, units that are smaller than the
 // others.
+#include "topo/check/absent.hpp"
 #include "topo/check/nameless.hpp"
 #include "topo/check/parts.hpp"
 
@@ -19,6 +20,17 @@ namespace {
 struct Series {
     NumberedName name;
     std::vector<std::uint32_t> numbers;
+
+    // Numbers among these, and those that go on from either end.
+    void add(std::vector<std::uint32_t> more) {
+        std::sort(more.begin(), more.end());
+        std::set<std::uint32_t> all(numbers.begin(), numbers.end());
+        for (const auto n : more)
+            if (n >= *all.begin() && n <= *all.rbegin() + 1) all.insert(n);
+        for (auto n = more.rbegin(); n != more.rend(); ++n)
+            if (*n + 1 == *all.begin()) all.insert(*n);
+        numbers.assign(all.begin(), all.end());
+    }
 };
 
 std::optional<Series> series_of(const Fabric& fabric, const Unit& unit) {
@@ -125,23 +137,23 @@ std::vector<std::string> beyond(const Fabric& fabric, const Series& series, std:
             if (auto name = series.name.at(n); !fabric.find_host(name)) names.push_back(std::move(name));
         return names.size() == count ? names : std::vector<std::string>();
     };
-    // Before the first only where that closes a gap to another unit, or most units begin there.
+    // Before the first only where that closes a gap to another unit, or most units begin there, or nothing is
+    // free behind the last.
     const bool begins = first > count && firsts.of(first - static_cast<std::uint32_t>(count));
     if (begins || (first > count + 1 &&
                    fabric.find_host(series.name.at(first - static_cast<std::uint32_t>(count) - 1))))
         if (auto names = free(first - static_cast<std::uint32_t>(count)); !names.empty()) return names;
-    return free(last + 1);
+    if (auto names = free(last + 1); !names.empty() || first <= count) return names;
+    return free(first - static_cast<std::uint32_t>(count));
 }
 
 void report(const Fabric& fabric, const Nameless& nameless, const Unit& unit, std::size_t seen,
             std::size_t usual, const Firsts& firsts, Findings& findings) {
-    const auto series = series_of(fabric, unit);
-    const auto size = seen;
+    auto series = series_of(fabric, unit);
+    if (series) series->add(nameless.numbers(static_cast<int>(&unit - fabric.units.data())));
+    const auto size = series ? std::max(seen, series->numbers.size()) : seen;
     const bool alone = fabric.units.size() == 1;
     auto names = series ? gaps(fabric, *series) : std::vector<std::string>();
-    const auto index = static_cast<int>(&unit - fabric.units.data());
-    std::erase_if(
-        names, [&](const std::string& name) { return nameless.numbered_so(index, numbered(name)->number); });
     // More numbers are left out than hosts are lacking: what counts are those whose place is kept.
     const bool whole = seen == unit.hosts.size(); // every host that is seen has a name
     const bool place_kept = !(alone && whole) && names.size() > usual - std::min(size, usual);
@@ -153,10 +165,11 @@ void report(const Fabric& fabric, const Nameless& nameless, const Unit& unit, st
                        : alone || place_kept         ? names.size()
                                                      : usual - std::min(size, usual);
     if (count == 0) return;
-    if (series && names.size() < count && whole) {
+    if (series && names.size() < count) {
         const auto next = beyond(fabric, *series, count - names.size(), firsts);
         if (next.empty()) return;
-        names.insert(names.end(), next.begin(), next.end());
+        if (series->numbers.size() >= seen) // of every host that is seen the number is known
+            names.insert(names.end(), next.begin(), next.end());
     }
     Finding finding{"host.missing", Severity::warning, {unit.name}, {}, {}};
     if (!names.empty()) finding.ends.insert(finding.ends.begin(), base::fold_hostlist(names));
@@ -178,6 +191,46 @@ void report(const Fabric& fabric, const Nameless& nameless, const Unit& unit, st
     findings.push_back(std::move(finding));
 }
 
+// The leaf of each rail that is left out between those of the units.
+std::vector<std::string> absent_leaves(const Fabric& fabric) {
+    std::vector<std::string> names;
+    for (std::size_t r = 0; r < at(fabric.rails); ++r) {
+        std::vector<int> leaves;
+        for (const Unit& unit : fabric.units)
+            if (unit.leaves[r] != none) leaves.push_back(unit.leaves[r]);
+        const auto absent = absent_between(fabric, leaves);
+        names.insert(names.end(), absent.begin(), absent.end());
+    }
+    return names;
+}
+
+// Units that are not seen at all: between the numbers of two units as many are left out as units have hosts,
+// and the numbers of their leaves leave out one, too.
+void report_whole_units(const Fabric& fabric, std::size_t usual, Findings& findings) {
+    constexpr std::size_t fewest = 3;      // units that show the order
+    std::map<std::uint32_t, Series> units; // by first number
+    for (const Unit& unit : fabric.units)
+        if (auto series = series_of(fabric, unit); series && series->numbers.size() == usual)
+            units.emplace(series->numbers.front(), *std::move(series));
+    if (units.size() < fewest) return;
+    for (auto next = std::next(units.begin()), last = units.begin(); next != units.end(); last = next++) {
+        const Series& below = last->second;
+        const auto from = below.numbers.back() + 1;
+        if (!below.name.kin(next->second.name) || next->first != from + usual) continue;
+        std::vector<std::string> names;
+        for (auto n = from; n < next->first; ++n)
+            if (auto name = below.name.at(n); !fabric.find_host(name)) names.push_back(std::move(name));
+        const auto leaves = absent_leaves(fabric);
+        if (names.size() != usual || leaves.empty()) continue;
+        Finding finding{"host.missing", Severity::warning, {base::fold_hostlist(names)}, {}, {}};
+        finding.ends.insert(finding.ends.end(), leaves.begin(), leaves.end());
+        finding.evidence = fmt::format("{} are not seen, nor {}: a whole unit, by the numbers of the others",
+                                       finding.ends.front(), base::fold_hostlist(leaves));
+        finding.fix = "look whether its leaves are powered and cabled";
+        findings.push_back(std::move(finding));
+    }
+}
+
 } // namespace
 
 void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings) {
@@ -192,11 +245,13 @@ void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings)
     // Of each kind the sizes, greatest first, and how many are so.
     std::map<std::string, std::map<std::size_t, std::size_t, std::greater<>>> sizes;
     std::vector<std::size_t> seen; // hosts of each unit, those without a name too
+    Mode<std::size_t> common;
     Firsts firsts;
     for (const Unit& unit : fabric.units) {
         const auto u = seen.size();
         seen.push_back(unit.hosts.size() + nameless.whole(static_cast<int>(u)));
         ++sizes[kinds[u]][seen.back()];
+        common.add(unit.hosts.size());
         if (const auto series = series_of(fabric, unit)) firsts.add(series->numbers.front());
     }
     for (std::size_t u = 0; u < seen.size(); ++u) {
@@ -208,6 +263,7 @@ void missing(const Fabric& fabric, const Nameless& nameless, Findings& findings)
         report(fabric, nameless, fabric.units[u], seen[u], usual == own.end() ? seen[u] : usual->first,
                firsts, findings);
     }
+    if (!common.empty()) report_whole_units(fabric, common.value(), findings);
 }
 
 } // namespace topo::checks

@@ -3,8 +3,11 @@
 #include "topo/check/parts.hpp"
 #include "topo/numbered_name.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace topo::checks {
 namespace {
@@ -29,6 +32,20 @@ bool shares_leaves(const Unit& unit) {
     return std::adjacent_find(leaves.begin(), leaves.end()) != leaves.end();
 }
 
+// On each of its leaves, where rails share them.
+int ports_of_a_host(const Fabric& fabric, const Unit& unit) {
+    Mode<int> each;
+    for (const auto h : unit.hosts) {
+        std::set<int> ports;
+        for (const Hca& hca : fabric.hosts[h].hcas)
+            for (const HcaPort& port : hca.ports)
+                if (hca.rail != none && port.leaf == unit.leaves[at(hca.rail)] && port.leaf != none)
+                    ports.insert(switch_port(fabric, port));
+        if (!ports.empty()) each.add(static_cast<int>(ports.size()));
+    }
+    return each.empty() ? 1 : each.value();
+}
+
 // Rails of its unit that the host has no link on.
 std::size_t lacking(const Fabric& fabric, int host) {
     const auto& own = fabric.hosts[at(host)].leaves;
@@ -37,6 +54,72 @@ std::size_t lacking(const Fabric& fabric, int host) {
     for (std::size_t r = 0; r < leaves.size(); ++r)
         count += leaves[r] != none && own[r] == none ? 1 : 0;
     return count;
+}
+
+// "leaf-su1-r#", "leaf-su#-r1": the name without a number, counted from the last.
+std::string without_number(std::string_view name, int before_last) {
+    const auto parts = numbered(name, before_last);
+    return parts ? fmt::format("{}#{}", parts->stem, parts->tail) : std::string();
+}
+
+// Which number of a leaf's name, counted from the last, is all in which the leaves of a unit differ; none
+// where the names of most units do not say.
+int number_of_rail(const Fabric& fabric) {
+    constexpr int most = 4;
+    for (int n = 0; n < most; ++n) {
+        std::set<std::string> alike; // what is common to a unit's leaves, and of that unit alone
+        for (const Unit& unit : fabric.units) {
+            std::set<std::string> names;
+            for (const int leaf : unit.leaves)
+                if (leaf != none) names.insert(without_number(fabric.switches[at(leaf)].name, n));
+            if (rails_of(unit) > 1 && names.size() == 1 && !names.begin()->empty())
+                alike.insert(*names.begin());
+        }
+        if (alike.size() * 2 > fabric.units.size()) return n;
+    }
+    return none;
+}
+
+// Leaves all of whose HCAs are without a name, gathered by what their names have in common.
+std::vector<NamelessUnit> nameless_units(const Fabric& fabric, const Plan& plan) {
+    if (std::any_of(fabric.units.begin(), fabric.units.end(), shares_leaves)) return {};
+    const bool single = std::all_of(fabric.units.begin(), fabric.units.end(),
+                                    [](const Unit& unit) { return rails_of(unit) == 1; });
+    const int rail = number_of_rail(fabric);
+    if (fabric.units.empty() || (rail == none && !single)) return {};
+    std::set<std::string> shapes; // of the names of units' leaves
+    for (const Unit& unit : fabric.units)
+        for (const int leaf : unit.leaves)
+            if (leaf != none) shapes.insert(name_shape(fabric.switches[at(leaf)].name));
+    std::set<int> named; // leaves with an HCA that names its host
+    std::map<int, NamelessUnit> of_leaf;
+    for (const Host& host : fabric.hosts)
+        for (const Hca& hca : host.hcas) {
+            bool counted = false; // an HCA is, once
+            for (const HcaPort& port : hca.ports) {
+                if (port.leaf == none || fabric.switches[at(port.leaf)].tier != 0) continue;
+                if (!nameless(host) || plan.unit_of(port.leaf) != none) {
+                    named.insert(port.leaf);
+                } else if (!std::exchange(counted, true)) {
+                    NamelessUnit& unit = of_leaf[port.leaf];
+                    unit.ports.insert(switch_port(fabric, port));
+                    ++unit.hcas;
+                }
+            }
+        }
+    std::map<std::string, NamelessUnit> units; // by name
+    for (auto& [leaf, of] : of_leaf) {
+        const auto& name = fabric.switches[at(leaf)].name;
+        if (named.contains(leaf) || !shapes.contains(name_shape(name))) continue;
+        NamelessUnit& unit = units[single ? name : without_number(name, rail)];
+        unit.leaves.push_back(leaf);
+        unit.ports.merge(of.ports);
+        unit.hcas += of.hcas;
+    }
+    std::vector<NamelessUnit> found;
+    for (auto& [name, unit] : units)
+        if (!name.empty()) found.push_back(std::move(unit));
+    return found;
 }
 
 } // namespace
@@ -50,10 +133,11 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
     });
     if (!any) return;
     std::map<std::pair<int, int>, int> owners; // unit, port → host
-    offsets_.resize(fabric.units.size());
+    orders_.resize(fabric.units.size());
     for (int u = 0; at(u) < fabric.units.size(); ++u) {
         const Unit& unit = fabric.units[at(u)];
         std::size_t equal = 0, cabled = 0;
+        const int each = shares_leaves(unit) ? ports_of_a_host(fabric, unit) : 1;
         Mode<std::int64_t> offsets;
         for (const auto h : unit.hosts) {
             Mode<int> ports;
@@ -71,10 +155,12 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
                     for (const auto& [port, count] : ports.counts())
                         owners.emplace(std::pair(u, port), static_cast<int>(h));
                 if (const auto name = numbered(fabric.hosts[h].name))
-                    offsets.add(static_cast<std::int64_t>(name->number) - ports.value());
+                    offsets.add(static_cast<std::int64_t>(name->number) * each -
+                                (each > 1 ? ports.counts().begin()->first : ports.value()));
             }
         }
-        if (!offsets.empty() && offsets.count() * 4 >= offsets.total() * 3) offsets_[at(u)] = offsets.value();
+        if (!offsets.empty() && offsets.count() * 4 >= offsets.total() * 3)
+            orders_[at(u)] = {each, offsets.value()};
         in_order_[at(u)] = equal * 4 >= cabled * 3 && fabric.rails > 1 ? 1 : 0;
         for (const auto h : unit.hosts)
             for (std::size_t r = 0; r < unit.leaves.size(); ++r)
@@ -97,10 +183,7 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
             for (const HcaPort& port : hca.ports)
                 if (cabled == nullptr && port.leaf != none) cabled = &port;
         const int unit = cabled == nullptr ? none : plan.unit_of(cabled->leaf);
-        if (unit == none) {
-            others_.push_back(h);
-            continue;
-        }
+        if (unit == none) continue; // a unit without any name is looked for by its leaves
         const auto& leaves = fabric.units[at(unit)].leaves;
         const auto rail = std::find(leaves.begin(), leaves.end(), cabled->leaf);
         const int port = switch_port(fabric, *cabled);
@@ -137,21 +220,29 @@ Nameless::Nameless(const Fabric& fabric, const Plan& plan)
     for (ProbableHost& host : hosts_) {
         std::sort(host.hcas.begin(), host.hcas.end(),
                   [](const auto& a, const auto& b) { return a.second < b.second; });
-        if (host.owner == none && host.hcas.size() * 2 >= rails_of(fabric.units[at(host.unit)]))
-            ++whole_[at(host.unit)];
+        const auto rails = rails_of(fabric.units[at(host.unit)]);
+        if (host.owner != none || host.hcas.size() * 2 < rails) continue;
+        ++whole_[at(host.unit)];
+        if (host.hcas.size() < rails) continue;
+        for (const auto& [h, rail] : host.hcas) // they stand for no one else's
+            if (rail != none) --balance_[at(fabric.units[at(host.unit)].leaves[at(rail)])];
     }
+    units_ = nameless_units(fabric, plan);
 }
 
 std::size_t Nameless::whole(int unit) const {
     return whole_[at(unit)];
 }
 
-bool Nameless::numbered_so(int unit, std::uint32_t number) const {
-    if (hosts_.empty()) return false;
-    const auto& offset = offsets_[at(unit)];
-    return offset && std::any_of(hosts_.begin(), hosts_.end(), [&](const ProbableHost& host) {
-               return host.unit == unit && host.port + *offset == static_cast<std::int64_t>(number);
-           });
+std::vector<std::uint32_t> Nameless::numbers(int unit) const {
+    std::vector<std::uint32_t> found;
+    for (const ProbableHost& host : hosts_)
+        if (host.unit == unit && host.owner == none && orders_[at(unit)].ports > 0) {
+            const auto place = host.port + orders_[at(unit)].offset;
+            if (place >= 0 && place % orders_[at(unit)].ports == 0)
+                found.push_back(static_cast<std::uint32_t>(place / orders_[at(unit)].ports));
+        }
+    return found;
 }
 
 bool Nameless::stands_for(const Fabric& fabric, int host, int rail) const {

@@ -157,6 +157,10 @@ void report_nameless(const Fabric& fabric, const Nameless& nameless, Findings& f
         finding.evidence += fmt::format("; by equal ports of their leaves {} of them are probably {} ({})",
                                         of_hosts, counted(hosts, "host", "hosts"), where);
     }
+    for (const NamelessUnit& unit : nameless.units())
+        finding.evidence +=
+            fmt::format("; {} of them, all that are on {}, are probably {}", unit.hcas,
+                        switch_names(fabric, unit.leaves), counted(unit.ports.size(), "host", "hosts"));
     if (!owned.empty())
         finding.evidence += fmt::format("; {} probably {}", all.size() == 1 ? "it is" : "others are", owned);
     finding.fix = "let rdma-ndd set descriptions such as \"n001 mlx5_0\"";

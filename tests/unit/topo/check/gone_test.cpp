@@ -61,3 +61,18 @@ TEST_CASE("a leaf of storage that is not there", "[gone]") {
     CHECK(finding.code == "host.storage");
     CHECK(finding.ends == std::vector<std::string>{"n[025-048]", "storage-leaf-2"});
 }
+
+// Each unit that is left has as many hosts as the others.
+TEST_CASE("a unit that is not there is one finding with its hosts and leaves", "[gone]") {
+    const auto rails = GENERATE(1, 4);
+    auto fabric = made("units=6 hosts=8 spines=4 rails=" + std::to_string(rails));
+    for (int h = 25; h <= 32; ++h)
+        remove_host(fabric, "n0" + std::to_string(h));
+    for (int r = 0; r < rails; ++r)
+        remove_switch(fabric, "leaf-su4-r" + std::to_string(r));
+    const auto finding = only_fault(fabric);
+    CHECK(finding.code == "host.missing");
+    CHECK(finding.ends.front() == "n[025-032]");
+    CHECK(finding.ends.size() == 1 + static_cast<std::size_t>(rails));
+    CHECK(finding.ends.back() == "leaf-su4-r" + std::to_string(rails - 1));
+}

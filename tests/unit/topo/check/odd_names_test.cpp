@@ -5,6 +5,8 @@
 #include "topo/synth/ibsim_net.hpp"
 #include "unit/topo/fabrics.hpp"
 
+#include <fmt/format.h>
+
 namespace {
 
 std::string net(const std::string& spec) {
@@ -216,4 +218,48 @@ TEST_CASE("an HCA whose description names no device is the one that its host lac
     const auto fabric = discovered(text);
     CHECK(fabric.rails == 4);
     CHECK(codes(fabric).empty());
+}
+
+// Their number alone was told: no host of the unit is known, so that there is no unit either.
+TEST_CASE("a unit none of whose hosts has a name is told in hosts, and hides no fault", "[names]") {
+    const auto [spec, evidence] =
+        GENERATE(std::pair("units=3 hosts=8 rails=4",
+                           "32 of them, all that are on leaf-su2-r[0-3], are probably 8 hosts"),
+                 std::pair("units=3 hosts=8 rails=1 spines=2",
+                           "8 of them, all that are on leaf-su2-r0, are probably 8 hosts"),
+                 std::pair("units=3 hosts=8 rails=4 planes=2",
+                           "32 of them, all that are on leaf-su2-p1-r[0-3], are probably 8 hosts"));
+    auto text = net(spec);
+    for (int h = 9; h <= 16; ++h)
+        describe(text, fmt::format("n{:03} ", h), "MT4129 ConnectX7   Mellanox Technologies ");
+    auto fabric = discovered(text);
+    CHECK(fabric.units.size() == 2);
+    auto finding = only_finding(fabric);
+    CHECK(finding.code == "name.missing");
+    CHECK_THAT(finding.evidence, Catch::EndsWith(evidence));
+    if (fabric.rails == 1) return; // a host without its only cable is not seen
+    cut(fabric, "n003", 1);
+    CHECK(codes(fabric) == std::vector<std::string>{"host.rails", "name.missing"});
+}
+
+// The unit alone was named: its hosts without a name may be any.
+TEST_CASE("a missing host is named beside one without a name", "[names]") {
+    const std::string spec = GENERATE("units=4 hosts=8 rails=4", "units=4 hosts=8 rails=2 leaves=1");
+    auto text = net(spec);
+    describe(text, "n013 ", "MT4129 ConnectX7   Mellanox Technologies ");
+    const std::string gone = GENERATE("n009", "n012", "n014", "n016");
+    auto fabric = discovered(text);
+    remove_host(fabric, gone);
+    CHECK(codes(fabric) == std::vector<std::string>{"host.missing", "name.missing"});
+    for (const auto& finding : topo::check(fabric))
+        if (finding.code == "host.missing") CHECK(finding.ends.front() == gone);
+}
+
+// It was taken for one of those without a name, which are a whole host.
+TEST_CASE("a host of no name hides no dead cable where rails share a leaf", "[names]") {
+    auto text = net("units=4 hosts=8 rails=2 leaves=1");
+    describe(text, "n013 ", "MT4129 ConnectX7   Mellanox Technologies ");
+    auto fabric = discovered(text);
+    cut(fabric, "n010", 1);
+    CHECK(codes(fabric) == std::vector<std::string>{"host.rails", "name.missing"});
 }

@@ -40,6 +40,10 @@ TEST_CASE("a missing host is reported by its number") {
         remove_host(fabric, "n024");
         CHECK(only_finding(fabric).ends.front() == "n024");
     }
+    SECTION("the first of all") { // that of the next unit behind its own is taken
+        remove_host(fabric, "n001");
+        CHECK(only_finding(fabric).ends.front() == "n001");
+    }
     SECTION("more than a quarter of a unit was never there") {
         for (const auto* name : {"n022", "n023", "n024"})
             remove_host(fabric, name);
