@@ -318,6 +318,7 @@ std::vector<std::string> switch_labels(const Fabric& fabric, const std::vector<s
         const std::string_view name = names.emplace_back(fabric.switches[s].name);
         const auto digits = name.find_last_not_of("0123456789");
         numbers.emplace_back(digits == std::string_view::npos ? name : name.substr(digits + 1));
+        if (numbers.back().empty()) numbers.back() = name.substr(name.find_last_of("-_. ") + 1);
     }
     if (distinct(numbers) == numbers.size()) return numbers;
     auto parts = differing_parts(names);

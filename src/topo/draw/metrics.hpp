@@ -45,8 +45,8 @@ std::vector<std::string> title_lines(const Fabric& fabric, const std::string& na
 std::vector<std::string> host_labels(const Fabric& fabric, const std::vector<std::uint32_t>& hosts,
                                      const Metrics& metrics);
 
-// What boxes of switches beside each other call them: the number at the end of the name or, where several
-// have one number, the parts in which their names differ.
+// What boxes of switches beside each other call them: the number at the end of the name, else its last word,
+// or, where several have one number, the parts in which their names differ.
 std::vector<std::string> switch_labels(const Fabric& fabric, const std::vector<std::size_t>& switches);
 
 // The text, "…" in place of its beginning when it is wider than `width`.

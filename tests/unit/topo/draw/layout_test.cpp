@@ -223,6 +223,8 @@ TEST_CASE("boxes of switches are called by what sets them apart") {
     CHECK(called({"CORE1-001", "CORE1-002", "CORE2-001", "CORE2-002"}) ==
           Labels{"1-001", "1-002", "2-001", "2-002"});
     CHECK(called({"MF0", "MF0", "MF0", "MF0"}) == Labels{"0", "0", "0", "0"});
+    CHECK(called({"storage-leaf-1", "storage-leaf-2", "storage-leaf-3", "storage-spine"}) ==
+          Labels{"1", "2", "3", "spine"});
 }
 
 TEST_CASE("hosts with little in common keep both ends of their names") {
