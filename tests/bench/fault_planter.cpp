@@ -359,6 +359,12 @@ bool Planter::name(std::string_view what, Planted& planted) {
     return true;
 }
 
+bool Planter::carries_hosts(int leaf) const {
+    return std::any_of(sound_.links.begin(), sound_.links.end(), [&](const topo::Link& l) {
+        return (l.a.switch_ == leaf && l.b.host != none) || (l.b.switch_ == leaf && l.a.host != none);
+    });
+}
+
 bool Planter::storage(std::string_view what, Planted& planted) {
     if (what == "storage_uplink") {
         for (auto s = leaves_.begin(); s != leaves_.end(); ++s) {
@@ -373,7 +379,7 @@ bool Planter::storage(std::string_view what, Planted& planted) {
     }
     if (what == "storage_joined") {
         const auto s = std::find_if(leaves_.begin(), leaves_.end(), [&](int leaf) {
-            return sound_.switches[at(leaf)].pod == none && uplinks(leaf).size() > 1;
+            return sound_.switches[at(leaf)].pod == none && carries_hosts(leaf) && uplinks(leaf).size() > 1;
         });
         if (s == leaves_.end()) return false;
         const auto& leaf = sound_.switches[at(*s)];

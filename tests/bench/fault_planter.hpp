@@ -63,6 +63,9 @@ private:
     int next_host(std::size_t rails, int unit = topo::none);
     int next_leaf();
     int core(); // any; none without cores
+    bool carries_hosts(int leaf) const;
+    bool is_below(int host, int leaf) const;
+    bool unused_below(int leaf) const; // no fault is planted into a host there
     std::vector<const topo::Link*> uplinks(int leaf) const;
     const topo::Link& link(int host, int hca, std::size_t port = 0) const;
     Port host_end(const topo::Link& link) const;

@@ -61,9 +61,27 @@ bool Planter::uplink(std::string_view what, Planted& planted) {
     return true;
 }
 
+bool Planter::is_below(int host, int leaf) const {
+    const auto& hcas = sound_.hosts[at(host)].hcas;
+    return std::any_of(hcas.begin(), hcas.end(), [&](const topo::Hca& hca) {
+        return std::any_of(hca.ports.begin(), hca.ports.end(),
+                           [&](const topo::HcaPort& port) { return port.leaf == leaf; });
+    });
+}
+
+bool Planter::unused_below(int leaf) const {
+    for (int h = 0; at(h) < sound_.hosts.size(); ++h)
+        if (sound_.hosts[at(h)].unit != none && is_below(h, leaf) &&
+            std::find(hosts_.begin(), hosts_.end(), h) == hosts_.end())
+            return false;
+    return true;
+}
+
 bool Planter::whole_switch(std::string_view what, Planted& planted) {
     if (what == "leaf_narrow" || what == "leaf_to_leaf" || what == "leaf_to_core" || what == "loop") {
         const int s = next_leaf();
+        if (what == "leaf_narrow" && s != none && !unused_below(s))
+            return false; // it would hide what is there
         const int t = what == "leaf_to_leaf" ? next_leaf() : what == "leaf_to_core" ? core() : s;
         if (s == none || t == none) return false;
         const auto guid = sound_.switches[at(s)].guid;
@@ -71,12 +89,7 @@ bool Planter::whole_switch(std::string_view what, Planted& planted) {
         if (what == "leaf_narrow") {
             for (const auto& p : std::vector(node(guid).seen))
                 if (p.linked && p.rate.width > 1) rate({guid, p.number}, {p.peer, p.peer_port}, true);
-            std::erase_if(hosts_, [&](int h) { // their links are narrow too
-                const auto& hcas = sound_.hosts[at(h)].hcas;
-                return std::any_of(hcas.begin(), hcas.end(), [&](const topo::Hca& hca) {
-                    return !hca.ports.empty() && hca.ports[0].leaf == s;
-                });
-            });
+            std::erase_if(hosts_, [&](int h) { return is_below(h, s); }); // their links are narrow too
             return true;
         }
         connect(guid, sound_.switches[at(t)].guid);
