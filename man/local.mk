@@ -7,4 +7,4 @@ dist_man_MANS += %D%/esub.rail.8
 dist_man_MANS += %D%/spank_rail.8 %D%/job_submit_rail.8 %D%/select_rail.8 %D%/topology_rail.8
 dist_man_MANS += %D%/railrun.1 %D%/rail-lsf-rsh.1 %D%/rail-lsf-run.1 %D%/railckpt.1 %D%/librailckpt.3 %D%/railckpt.py.3
 dist_man_MANS += %D%/railplan.1
-dist_man_MANS += %D%/railyard.7 %D%/railyard-lsf.7 %D%/wire.7 %D%/librailucx.7
+dist_man_MANS += %D%/railyard.7 %D%/railyard-lsf.7 %D%/railyard-metrics.7 %D%/restartd-decisions.7 %D%/restartd-journal.7 %D%/wire.7 %D%/librailucx.7

@@ -275,7 +275,7 @@ constexpr auto table = std::to_array<Key>({
     {KEY(repair, check_program), "", of(Form::program), "\"\"",
      "restartd runs this program on its own host before a repaired host is resumed, with the host, its class "
      "of fault and the last rung as its arguments: status 0 says that the host is sound, 1 that it is not "
-     "(restartd(8), Return); empty resumes without."},
+     "(restartd-decisions(7), RETURN); empty resumes without."},
     {KEY(repair, check_limit), "", at_least("1s"), "\"30m\"",
      "A check_program that has not ended in this time is killed, and has tried nothing."},
     {KEY(repair, host_lost), "", one_of(rungs), "[\"wait\", \"power_cycle\", \"hands\"]",
@@ -320,7 +320,7 @@ constexpr auto table = std::to_array<Key>({
 
     {KEY(idle_checks, every), "", any, "\"0s\"",
      "Each host that no job uses is tried this often by railcheck, in a job of restartd's own that ends as "
-     "soon as the host is wanted (restartd(8), Idle checks), such as \"7d\". 0 means never."},
+     "soon as the host is wanted (restartd-decisions(7), IDLE CHECKS), such as \"7d\". 0 means never."},
     {KEY(idle_checks, level), "", from("1", "3"), "2",
      "Idle hosts are tried at this level of railcheck: 2 takes a minute or two, 3 up to 25 minutes."},
     {KEY(idle_checks, max_at_once), "hosts", from("1", "1000"), "2",

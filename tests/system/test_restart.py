@@ -171,7 +171,7 @@ def test_cable_cut(cluster):
     """A host that is cut off goes on computing; its ranks may not commit over the job's next life.
 
     The cable stays cut until the job has ended: Slurm knows a step by job and number only, so that a host which
-    returns with the step of the job's former life ends the step of the present one (restartd(8), BUGS).
+    returns with the step of the job's former life ends the step of the present one (restartd-decisions(7), BUGS).
     """
     if not cluster.yard.namespaces:
         skip("hosts are plain processes: there is no cable to cut")

@@ -1,7 +1,7 @@
 // restartd's numbers for Prometheus (text exposition format 0.0.4).
 //
-// Every metric stands in one table in metrics.cpp with its type, help and label names; restartd(8) lists the
-// same. May be used from several threads.
+// Every metric is in one table in metrics.cpp with its type, help and label names; railyard-metrics(7) lists
+// the same. May be used from several threads.
 #pragma once
 
 #include <array>

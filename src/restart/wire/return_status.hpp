@@ -1,4 +1,4 @@
-// How far a host's repair is (restartd(8), REPAIR).
+// How far a host's repair is (restartd-decisions(7), RETURN).
 #pragma once
 
 #include "base/clock.hpp"

@@ -1,4 +1,4 @@
-// restartd(8) names every kind and phase of incidents: whoever adds one says what moves it on.
+// restartd-decisions(7) names every kind and phase of incidents: whoever adds one says what moves it on.
 
 #include "base/file.hpp"
 #include "restart/core/names.hpp"
@@ -9,7 +9,7 @@
 namespace {
 
 std::string section(std::string_view heading) {
-    const auto page = base::read_file(test::source("man/restartd.8"));
+    const auto page = base::read_file(test::source("man/restartd-decisions.7"));
     REQUIRE(page);
     const auto begin = page->find(std::string(".Sh ").append(heading) + "\n");
     REQUIRE(begin != std::string::npos);
@@ -18,10 +18,10 @@ std::string section(std::string_view heading) {
 
 } // namespace
 
-TEST_CASE("the page of restartd says of every kind and phase of incidents what it is and when it ends") {
+TEST_CASE("the page of decisions says of every kind and phase of incidents what it is and when it ends") {
     const auto text = section("INCIDENTS");
     const auto has = [&](std::string_view word) {
-        INFO("man/restartd.8, INCIDENTS: no .It Li " << word);
+        INFO("man/restartd-decisions.7, INCIDENTS: no .It Li " << word);
         CHECK(text.find(std::string(".It Li ").append(word) + "\n") != std::string::npos);
     };
     for (const auto kind : restart::codec::Names<restart::IncidentKind>::names)

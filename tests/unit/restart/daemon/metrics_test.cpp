@@ -96,8 +96,8 @@ TEST_CASE("a gauge forgets labels that no longer occur") {
     CHECK(std::isnan(page["railyard_hosts{state=\"down\"}"]));
 }
 
-TEST_CASE("the manual page tells every metric") {
-    const auto page = base::read_file(test::source("man/restartd.8"));
+TEST_CASE("the manual page lists every metric") {
+    const auto page = base::read_file(test::source("man/railyard-metrics.7"));
     REQUIRE(page);
     for (const auto& row : restart::metric_rows()) {
         INFO(row.name);
