@@ -37,7 +37,7 @@ class Section:
             if match := re.match(r"(\d+)\. ([^.,:]*)", line):
                 part = int(match[1])
                 self.parts[part] = match[2].lower()
-            on_hosts = on_hosts or "behind # stands where" in line
+            on_hosts = on_hosts or "behind # is where to run it" in line
             if line.startswith("    ") and on_hosts:
                 self._add(part, line.strip())
             elif line.startswith("    "):
