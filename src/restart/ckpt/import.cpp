@@ -2,11 +2,11 @@
 
 #include "base/unique_fd.hpp"
 #include "restart/ckpt/name.hpp"
+#include "restart/ckpt/safe_open.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <string_view>
@@ -76,17 +76,10 @@ bool removable(const fs::path& path, uid_t owner) {
     return (info.st_mode & S_ISVTX) == 0 || me == 0 || me == owner || me == info.st_uid;
 }
 
-// Is it certain that no process has the file open for writing? A read lease is granted only then. One that is
-// broken meanwhile sends SIGURG, which is harmless, and not SIGIO.
-bool unwritten(int fd) {
-    if (::fcntl(fd, F_SETSIG, SIGURG) != 0 || ::fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return false;
-    ::fcntl(fd, F_SETLEASE, F_UNLCK);
-    return true;
-}
-
 // True: linked, and the two names are all the file has.
 bool link_alone(int source, const struct stat& info, const fs::path& from, const fs::path& to) {
-    if (info.st_nlink != 1 || !removable(from, info.st_uid) || !unwritten(source)) return false;
+    if (info.st_nlink != 1 || !removable(from, info.st_uid) || writers_of(source) != Writers::none)
+        return false;
     if (::link(from.c_str(), to.c_str()) != 0) return false;
     struct stat now {};
     if (::lstat(to.c_str(), &now) == 0 && now.st_dev == info.st_dev && now.st_ino == info.st_ino &&

@@ -17,6 +17,7 @@ libry_ckpt_la_SOURCES = \
 	%D%/options.cpp %D%/options.hpp \
 	%D%/prune.cpp %D%/prune.hpp \
 	%D%/published.cpp %D%/published.hpp \
+	%D%/safe_open.cpp %D%/safe_open.hpp \
 	%D%/schedule.cpp %D%/schedule.hpp \
 	%D%/session.cpp %D%/session.hpp \
 	%D%/squeue.cpp %D%/squeue.hpp \

@@ -2,6 +2,7 @@
 
 #include "base/unique_fd.hpp"
 #include "restart/ckpt/digest.hpp"
+#include "restart/ckpt/safe_open.hpp"
 
 #include <fmt/format.h>
 
@@ -25,23 +26,6 @@ constexpr std::size_t largest_manifest = std::size_t{256} << 20;
 
 UniqueFd open_directory(const std::filesystem::path& path) {
     return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
-// Opens the regular file `name` below `root`, following no link in any component; an errno in `failed`.
-// O_NONBLOCK: a pipe in its place must not hang us.
-UniqueFd open_beneath(int root, std::string_view name, int& failed) {
-    UniqueFd at;
-    for (;;) {
-        const auto slash = name.find('/');
-        const std::string part(name.substr(0, slash));
-        const bool last = slash == std::string_view::npos;
-        UniqueFd next(::openat(at ? at.get() : root, part.c_str(),
-                               O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (last ? O_NONBLOCK : O_DIRECTORY)));
-        failed = next ? 0 : errno;
-        if (last || !next) return next;
-        at = std::move(next);
-        name.remove_prefix(slash + 1);
-    }
 }
 
 Error damaged(const std::filesystem::path& path, std::string_view name, std::string_view what) {
