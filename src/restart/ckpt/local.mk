@@ -1,6 +1,6 @@
 # The checkpoint contract: librailckpt and railckpt. The interval is its own library, so that librailckpt
 # carries nothing else of the restart daemon's.
-noinst_LTLIBRARIES += libry_interval.la libry_ckpt.la
+noinst_LTLIBRARIES += libry_interval.la libry_ckpt.la libry_kinds.la
 libry_interval_la_SOURCES = %D%/interval.cpp %D%/interval.hpp
 
 libry_ckpt_la_SOURCES = \
@@ -23,6 +23,20 @@ libry_ckpt_la_SOURCES = \
 	%D%/squeue.cpp %D%/squeue.hpp \
 	%D%/stage.cpp %D%/stage.hpp \
 	%D%/work.cpp %D%/work.hpp
+# The checkpoints that other programs keep; the job's library does without.
+libry_kinds_la_SOURCES = \
+	%D%/kinds/dcp.cpp \
+	%D%/kinds/deepspeed.cpp \
+	%D%/kinds/files.cpp %D%/kinds/files.hpp \
+	%D%/kinds/glob.cpp \
+	%D%/kinds/kind.cpp %D%/kinds/kind.hpp \
+	%D%/kinds/lightning.cpp \
+	%D%/kinds/look.cpp %D%/kinds/look.hpp \
+	%D%/kinds/megatron.cpp \
+	%D%/kinds/nemo.cpp \
+	%D%/kinds/orbax.cpp \
+	%D%/kinds/rules.cpp %D%/kinds/rules.hpp
+kinds_libs = libry_kinds.la
 ckpt_libs = libry_ckpt.la libry_interval.la $(wire_libs)
 
 # What a job links: nothing but railckpt_* is seen from outside.

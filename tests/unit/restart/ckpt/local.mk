@@ -8,6 +8,9 @@ tests_unit_unit_ckpt_SOURCES = \
 	%D%/import_test.cpp \
 	%D%/interval_test.cpp \
 	%D%/keeping_test.cpp \
+	%D%/kinds/files_test.cpp \
+	%D%/kinds/layouts.hpp \
+	%D%/kinds/look_test.cpp \
 	%D%/manifest_test.cpp \
 	%D%/marks_test.cpp \
 	%D%/prune_test.cpp \
@@ -19,7 +22,7 @@ tests_unit_unit_ckpt_SOURCES = \
 	%D%/work_test.cpp
 tests_unit_unit_ckpt_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_ckpt_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_ckpt_LDADD = libry_unit.la $(ckpt_libs)
+tests_unit_unit_ckpt_LDADD = libry_unit.la $(kinds_libs) $(ckpt_libs)
 
 check_PROGRAMS += tests/unit/restart/ckpt/c_program
 tests_unit_restart_ckpt_c_program_SOURCES = %D%/c_program.c
