@@ -51,5 +51,5 @@ librailckpt_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,--version-script=
 EXTRA_librailckpt_la_DEPENDENCIES = $(srcdir)/%D%/librailckpt.map
 
 bin_PROGRAMS += railckpt
-railckpt_SOURCES = %D%/railckpt.cpp
-railckpt_LDADD = $(ckpt_libs) $(cli_libs)
+railckpt_SOURCES = %D%/foreign.cpp %D%/foreign.hpp %D%/railckpt.cpp
+railckpt_LDADD = $(kinds_libs) $(ckpt_libs) $(cli_libs)

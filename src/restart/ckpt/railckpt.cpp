@@ -2,6 +2,8 @@
 #include "base/cli.hpp"
 #include "base/json.hpp"
 #include "base/units.hpp"
+#include "base/utf8.hpp"
+#include "restart/ckpt/foreign.hpp"
 #include "restart/ckpt/import.hpp"
 #include "restart/ckpt/session.hpp"
 
@@ -17,7 +19,7 @@ using namespace restart::ckpt;
 using restart::Seconds;
 
 struct Arguments {
-    std::string dir, socket, job, take_over, interval, mtbf, timeout, cost, blocked, step, from;
+    std::string dir, socket, job, take_over, interval, mtbf, timeout, cost, blocked, step, from, kind;
     std::vector<std::string> files;
     std::optional<std::int64_t> restart;
     std::optional<std::uint64_t> keep;
@@ -36,6 +38,12 @@ void add_common(base::Words* command, Arguments& given) {
                      "Fence off this job, which owns the directory so far [RAIL_CKPT_TAKE_OVER]")
         ->type_name("N");
     command->add_flag("--json", given.json, "Print JSON");
+}
+
+void add_kind(base::Words* command, Arguments& given) {
+    command
+        ->add_option("--kind", given.kind, "Whose checkpoints these are: auto, megatron, … [RAIL_CKPT_KIND]")
+        ->type_name("KIND");
 }
 
 void add_interval(base::Words* command, Arguments& given) {
@@ -67,8 +75,7 @@ void warn(const std::string& text) {
     fmt::print(stderr, "railckpt: {}\n", text);
 }
 
-// A command with --dir only reads, unless it writes: the job itself may not be running it.
-base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
+base::Expected<Options> options_of(const Arguments& arguments) {
     Given given;
     if (!arguments.dir.empty()) given.dir = arguments.dir;
     if (!arguments.socket.empty()) given.socket = arguments.socket;
@@ -86,9 +93,15 @@ base::Expected<Session> open_session(const Arguments& arguments, bool writes) {
     if (!mtbf) return mtbf.error();
     given.interval = *interval;
     given.mtbf = *mtbf;
-    auto options = resolve(given, [](const char* name) -> const char* { return std::getenv(name); });
+    return resolve(given, [](const char* name) -> const char* { return std::getenv(name); });
+}
+
+// A command with --dir only reads, unless it writes: the job itself may not be running it. A directory of
+// another program's is only read, too.
+base::Expected<Session> open_session(const Arguments& arguments, bool writes, bool foreign = false) {
+    auto options = options_of(arguments);
     if (!options) return std::move(options).error();
-    options->read_only = !writes && (!options->job || !arguments.dir.empty());
+    options->read_only = foreign || (!writes && (!options->job || !arguments.dir.empty()));
     auto session = Session::open(*options);
     if (session && !session->notice().empty()) warn(session->notice());
     return session;
@@ -126,6 +139,29 @@ boost::json::object to_json(const Verdict& verdict) {
     return object;
 }
 
+// What is in the directory by another program's rules; of railckpt's own, or where there is no directory yet,
+// nothing is looked for here.
+base::Expected<kinds::Found> look(const Arguments& arguments) {
+    const auto kind = kind_given(arguments.kind);
+    if (!kind) return kind.error();
+    if (kind->known == kinds::Known::railckpt) return kinds::Found{*kind};
+    const auto options = options_of(arguments);
+    if (!options) return options.error();
+    auto found = look_at(options->dir, *kind);
+    const bool untold = kind->known == kinds::Known::automatic;
+    if (!found && untold && found.error().code == base::Code::not_found) return kinds::Found{*kind};
+    return found;
+}
+
+void count(Session& session, const kinds::Found& found) {
+    if (found.newest)
+        session.count_from(found.newest->done);
+    else if (is_foreign(found.kind))
+        session.count_from(start_of_job(base::now()));
+    else
+        session.count_from_files();
+}
+
 int print_verdict(const base::Cli& cli, const Arguments& arguments, const Session& session,
                   const Verdict& verdict) {
     if (!session.agent_trouble().empty()) warn(session.agent_trouble());
@@ -137,31 +173,72 @@ int print_verdict(const base::Cli& cli, const Arguments& arguments, const Sessio
 }
 
 int run_due(const base::Cli& cli, const Arguments& arguments) {
-    auto session = open_session(arguments, false);
+    const auto found = look(arguments);
+    if (!found) return fail(cli, found.error());
+    auto session = open_session(arguments, false, is_foreign(found->kind));
     if (!session) return fail(cli, session.error());
-    session->count_from_files();
+    count(*session, *found);
     const auto verdict = session->due();
     return print_verdict(cli, arguments, *session, verdict);
 }
 
 int run_wait(const base::Cli& cli, const Arguments& arguments) {
     using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds pause{200}, look_pause{2'000};
     const auto timeout = time_option("--timeout", arguments.timeout);
     if (!timeout) return fail(cli, timeout.error());
-    auto session = open_session(arguments, false);
+    auto found = look(arguments);
+    if (!found) return fail(cli, found.error());
+    auto session = open_session(arguments, false, is_foreign(found->kind));
     if (!session) return fail(cli, session.error());
     const auto start = Clock::now();
+    auto looked = start;
     for (;;) {
-        session->count_from_files(); // another process may have committed meanwhile
+        count(*session, *found); // another process may have committed meanwhile
         const auto verdict = session->due();
         const Seconds waited = Clock::now() - start;
         if (verdict.due() || (*timeout && waited >= **timeout))
             return print_verdict(cli, arguments, *session, verdict);
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        std::this_thread::sleep_for(pause);
+        if (found->kind.known == kinds::Known::railckpt || Clock::now() - looked < look_pause) continue;
+        looked = Clock::now();
+        // What cannot be looked at now is counted from as it was.
+        if (auto again = look(arguments)) found = std::move(again);
     }
 }
 
+// Another program's: what it goes on from.
+int print_newest(const base::Cli& cli, const Arguments& arguments, const kinds::Found& found) {
+    const auto options = options_of(arguments);
+    if (!options) return fail(cli, options.error());
+    const auto dir = absolute(options->dir), shown = base::printable(dir, 300);
+    if (arguments.verify || arguments.furthest)
+        return fail(cli, {base::Code::usage, fmt::format("--verify and --furthest are for railckpt's own "
+                                                         "checkpoints: those in {} are of kind {}",
+                                                         shown, base::printable(to_string(found.kind)))});
+    for (const auto& why : found.passed_over)
+        warn(fmt::format("{}/{}", shown, why));
+    if (!found.newest) {
+        warn(
+            fmt::format("{}: no whole checkpoint of kind {}", shown, base::printable(to_string(found.kind))));
+        if (arguments.json) fmt::print("null\n");
+        return base::finish_output(cli, base::exit_finding);
+    }
+    const auto path = found.newest->name.empty() ? dir : dir + '/' + found.newest->name;
+    if (arguments.json) {
+        auto object = whole_to_json(*found.newest, found.kind, path);
+        object["skipped"] = boost::json::array(found.passed_over.begin(), found.passed_over.end());
+        fmt::print("{}\n", base::to_text(object));
+    } else {
+        fmt::print("{}\n", path);
+    }
+    return base::finish_output(cli, base::exit_done);
+}
+
 int run_latest(const base::Cli& cli, const Arguments& arguments) {
+    const auto found = look(arguments);
+    if (!found) return fail(cli, found.error());
+    if (is_foreign(found->kind)) return print_newest(cli, arguments, *found);
     auto session = open_session(arguments, false);
     if (!session) return fail(cli, session.error());
     const auto latest = session->latest(arguments.verify ? Depth::checksums : Depth::sizes,
@@ -171,7 +248,11 @@ int run_latest(const base::Cli& cli, const Arguments& arguments) {
         warn(damage + ": passed over");
     if (const auto ahead = ahead_sentence(*latest); !ahead.empty()) warn(ahead);
     if (!latest->newest) {
-        warn(session->dir().string() + ": no valid checkpoint");
+        warn(session->dir().string() +
+             (found->others
+                  ? ": no valid checkpoint of railckpt's own, and the checkpoints of what else is there "
+                    "are not known to Railyard: name their kind with --kind"
+                  : ": no valid checkpoint"));
         if (arguments.json) fmt::print("null\n");
         return base::finish_output(cli, base::exit_finding);
     }
@@ -202,6 +283,14 @@ int run_commit(const base::Cli& cli, const Arguments& arguments) {
                           "commit: name the files to publish, or their directory with --from DIR"});
     const auto step = base::parse_count(arguments.step);
     if (!step) return fail(cli, base::Error(step.error()).within("--step"));
+    const auto kind = kind_given({});
+    if (!kind) return fail(cli, kind.error());
+    if (is_foreign(*kind))
+        return fail(cli,
+                    {base::Code::usage,
+                     fmt::format("environment variable RAIL_CKPT_KIND={}: commit publishes railckpt's own "
+                                 "checkpoints: unset it",
+                                 base::printable(to_string(*kind)))});
     auto session = open_session(arguments, true);
     if (!session) return fail(cli, session.error());
     const auto stage = session->begin(*step);
@@ -235,10 +324,12 @@ int main(int argc, char** argv) {
 
     auto* due = cli->add_subcommand("due", "Exit 0 if a checkpoint is due, 1 if not yet; prints why");
     add_common(due, arguments);
+    add_kind(due, arguments);
     add_interval(due, arguments);
 
     auto* wait = cli->add_subcommand("wait", "Wait until a checkpoint is due");
     add_common(wait, arguments);
+    add_kind(wait, arguments);
     add_interval(wait, arguments);
     wait->add_option("--timeout", arguments.timeout, "Exit 1 when none is due by then")->type_name("TIME");
 
@@ -263,6 +354,7 @@ int main(int argc, char** argv) {
     auto* latest = cli->add_subcommand(
         "latest", "Print the path of the newest valid checkpoint; exit 1 if there is none");
     add_common(latest, arguments);
+    add_kind(latest, arguments);
     latest->add_flag("--furthest", arguments.furthest,
                      "Take the one with the most steps, not the newest of this line of the job");
     latest->add_flag("--verify", arguments.verify, "Read every file and check its checksum");

@@ -1,6 +1,5 @@
 #include "restart/ckpt/session.hpp"
 
-#include "base/clock.hpp"
 #include "restart/ckpt/prune.hpp"
 
 #include <fmt/format.h>
@@ -61,8 +60,12 @@ void Session::count_from_files() {
     struct stat info {};
     if (::stat((dir_ / "epoch").c_str(), &info) == 0)
         since_1970 = std::max(since_1970, static_cast<double>(info.st_mtim.tv_sec));
+    count_from(base::time_from_seconds(since_1970));
+}
+
+void Session::count_from(base::Time committed) {
     // A commit in the future (clocks differ between nodes) counts as now; nothing at all, as long ago.
-    const Seconds age{std::max(0.0, base::to_seconds(base::now()) - since_1970)};
+    const Seconds age{std::max(0.0, base::to_seconds(base::now() - committed))};
     last_ = Clock::now() - std::chrono::duration_cast<Clock::duration>(std::min(age, Seconds{1e9}));
 }
 

@@ -2,6 +2,7 @@
 // railckpt.h offers in C and the command railckpt in a shell.
 #pragma once
 
+#include "base/clock.hpp"
 #include "restart/ckpt/agent.hpp"
 #include "restart/ckpt/fence.hpp"
 #include "restart/ckpt/options.hpp"
@@ -29,6 +30,8 @@ public:
     // Counts the interval from the newest checkpoint's time of commit (or the claim's, when that is later)
     // instead of from open: for a command that is started anew for each question.
     void count_from_files();
+    // The same from a checkpoint that another program keeps.
+    void count_from(base::Time committed);
 
     // Asks the agent when 200 ms have passed since the last time, and decides.
     Verdict due();
