@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libry_base.la libry_cli.la
 libry_base_la_SOURCES = \
 	%D%/agent_paths.hpp %D%/bounds.cpp %D%/bounds.hpp \
 	%D%/child.cpp %D%/child.hpp \
+	%D%/ckpt_kind.cpp %D%/ckpt_kind.hpp \
 	%D%/clock.cpp %D%/clock.hpp \
 	%D%/close_inherited.cpp %D%/close_inherited.hpp \
 	%D%/conf.cpp %D%/conf.hpp \

@@ -13,13 +13,16 @@ namespace restart::ckpt {
 
 base::Expected<kinds::Kind> kind_given(const std::string& text) {
     if (!text.empty()) {
-        auto kind = kinds::parse_kind(text);
-        return kind ? std::move(kind) : std::move(kind).error().within("--kind");
+        auto kind = base::parse_ckpt_kind(text);
+        return kind ? std::move(kind)
+                    : std::move(kind).error().within("--kind=" + base::printable(text, 100));
     }
     const char* variable = std::getenv("RAIL_CKPT_KIND");
     if (variable == nullptr || *variable == '\0') return kinds::Kind{};
-    auto kind = kinds::parse_kind(variable);
-    return kind ? std::move(kind) : std::move(kind).error().within("environment variable RAIL_CKPT_KIND");
+    auto kind = base::parse_ckpt_kind(variable);
+    return kind ? std::move(kind)
+                : std::move(kind).error().within("environment variable RAIL_CKPT_KIND=" +
+                                                 base::printable(variable, 100));
 }
 
 std::string absolute(const std::string& dir) {

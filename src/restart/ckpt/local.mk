@@ -29,7 +29,6 @@ libry_kinds_la_SOURCES = \
 	%D%/kinds/deepspeed.cpp \
 	%D%/kinds/files.cpp %D%/kinds/files.hpp \
 	%D%/kinds/glob.cpp \
-	%D%/kinds/kind.cpp %D%/kinds/kind.hpp \
 	%D%/kinds/lightning.cpp \
 	%D%/kinds/look.cpp %D%/kinds/look.hpp \
 	%D%/kinds/megatron.cpp \

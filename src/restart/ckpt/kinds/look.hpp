@@ -2,10 +2,13 @@
 // own pointer or marker, held to the files that stand there. A look keeps nothing and changes nothing.
 #pragma once
 
+#include "base/ckpt_kind.hpp"
 #include "restart/ckpt/kinds/files.hpp"
-#include "restart/ckpt/kinds/kind.hpp"
 
 namespace restart::ckpt::kinds {
+
+using Known = base::CkptLayout;
+using Kind = base::CkptKind;
 
 struct Whole {
     std::string name;                    // in the directory; "" the directory itself is the checkpoint

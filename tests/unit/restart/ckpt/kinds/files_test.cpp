@@ -18,20 +18,6 @@ std::unique_ptr<FilesOnDisk> files_of(const Layout& layout, unsigned bound = mos
 
 } // namespace
 
-TEST_CASE("a kind is one of the words, or a pattern of names") {
-    for (const auto* text : {"auto", "railckpt", "megatron", "deepspeed", "dcp", "nemo", "lightning", "orbax",
-                             "glob:step_*.pt"}) {
-        const auto parsed = parse_kind(text);
-        REQUIRE(parsed);
-        CHECK(to_string(*parsed) == text);
-    }
-    CHECK_THAT(parse_kind("pytorch\x1b[2J").error().text,
-               Contains("\"pytorch?[2J\" is not a kind of checkpoints: write auto, railckpt, megatron"));
-    CHECK_THAT(parse_kind("glob:../*").error().text, Contains("without a slash"));
-    CHECK_FALSE(parse_kind("glob:"));
-    CHECK_FALSE(parse_kind(""));
-}
-
 TEST_CASE("the step is what a name says of it") {
     CHECK(step_of("iter_0000200") == 200u);
     CHECK(step_of("global_step1500") == 1500u);

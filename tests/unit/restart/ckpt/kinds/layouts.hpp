@@ -85,7 +85,7 @@ struct Layout {
 };
 
 inline Kind kind(std::string_view text) {
-    auto parsed = restart::ckpt::kinds::parse_kind(text);
+    auto parsed = base::parse_ckpt_kind(text);
     REQUIRE(parsed);
     return *parsed;
 }

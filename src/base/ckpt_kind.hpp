@@ -1,0 +1,24 @@
+// Whose layout a directory of checkpoints has: --ckpt-kind, RAIL_CKPT_KIND, railckpt's --kind.
+#pragma once
+
+#include "base/expected.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace base {
+
+// automatic: decided by what is there.
+enum class CkptLayout { automatic, railckpt, megatron, deepspeed, dcp, nemo, lightning, orbax, glob };
+
+struct CkptKind {
+    CkptLayout known = CkptLayout::automatic;
+    std::string pattern{}; // of glob, as fnmatch(3) has it: names in the directory
+    bool operator==(const CkptKind&) const = default;
+};
+
+// "auto", "megatron", …, "glob:PATTERN". Error (Code::usage): "must be auto, …".
+Expected<CkptKind> parse_ckpt_kind(std::string_view text);
+std::string to_string(const CkptKind& kind);
+
+} // namespace base
