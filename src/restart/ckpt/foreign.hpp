@@ -1,10 +1,13 @@
 // railckpt's commands on a directory whose checkpoints another program keeps (kinds/look.hpp).
 #pragma once
 
+#include "base/cli.hpp"
 #include "base/json.hpp"
 #include "restart/ckpt/kinds/look.hpp"
+#include "restart/ckpt/options.hpp"
 
 #include <string>
+#include <sys/types.h>
 
 namespace restart::ckpt {
 
@@ -26,5 +29,18 @@ base::Time start_of_job(base::Time now);
 
 boost::json::object whole_to_json(const kinds::Whole& whole, const kinds::Kind& kind,
                                   const std::string& path);
+
+struct WatchOptions {
+    Options job;
+    kinds::Kind kind;
+    std::optional<Seconds>
+        blocked{};                 // by each save, which goes on beside the work; none: it blocks throughout
+    std::optional<pid_t> beside{}; // a process with which it ends
+    bool json = false;
+};
+
+// Follows the directory until SIGTERM, SIGINT, SIGHUP or the end of that process, and reports each new whole
+// checkpoint to the agent. The exit status.
+int watch(const base::Cli& cli, const WatchOptions& options);
 
 } // namespace restart::ckpt

@@ -28,6 +28,7 @@ libry_kinds_la_SOURCES = \
 	%D%/kinds/dcp.cpp \
 	%D%/kinds/deepspeed.cpp \
 	%D%/kinds/files.cpp %D%/kinds/files.hpp \
+	%D%/kinds/follow.cpp %D%/kinds/follow.hpp \
 	%D%/kinds/glob.cpp \
 	%D%/kinds/lightning.cpp \
 	%D%/kinds/look.cpp %D%/kinds/look.hpp \
@@ -50,5 +51,9 @@ librailckpt_la_LDFLAGS = -version-info 0:0:0 -no-undefined -Wl,--version-script=
 EXTRA_librailckpt_la_DEPENDENCIES = $(srcdir)/%D%/librailckpt.map
 
 bin_PROGRAMS += railckpt
-railckpt_SOURCES = %D%/foreign.cpp %D%/foreign.hpp %D%/railckpt.cpp
+railckpt_SOURCES = \
+	%D%/changes.cpp %D%/changes.hpp \
+	%D%/foreign.cpp %D%/foreign.hpp \
+	%D%/railckpt.cpp \
+	%D%/watch.cpp
 railckpt_LDADD = $(kinds_libs) $(ckpt_libs) $(cli_libs)

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <thread>
 
 namespace {
@@ -19,7 +20,8 @@ using namespace restart::ckpt;
 using restart::Seconds;
 
 struct Arguments {
-    std::string dir, socket, job, take_over, interval, mtbf, timeout, cost, blocked, step, from, kind;
+    std::string dir, socket, job, take_over, interval, mtbf, timeout, cost, blocked, step, from, kind,
+        directory, pid;
     std::vector<std::string> files;
     std::optional<std::int64_t> restart;
     std::optional<std::uint64_t> keep;
@@ -271,6 +273,27 @@ int run_latest(const base::Cli& cli, const Arguments& arguments) {
     return base::finish_output(cli, base::exit_done);
 }
 
+int run_watch(const base::Cli& cli, Arguments& arguments) {
+    const auto kind = kind_given(arguments.kind);
+    if (!kind) return fail(cli, kind.error());
+    const auto blocked = time_option("--blocked", arguments.blocked);
+    if (!blocked) return fail(cli, blocked.error());
+    if (!arguments.directory.empty() && !arguments.dir.empty())
+        return fail(cli, {base::Code::usage, "watch: --dir and DIR name the directory: give one"});
+    if (!arguments.directory.empty()) arguments.dir = arguments.directory;
+    const auto options = options_of(arguments);
+    if (!options) return fail(cli, options.error());
+    std::optional<pid_t> beside;
+    if (!arguments.pid.empty()) {
+        const auto pid = base::parse_count(arguments.pid);
+        if (!pid || *pid == 0 || *pid > std::numeric_limits<pid_t>::max())
+            return fail(cli, {base::Code::usage, fmt::format("--pid={}: the number of a process is wanted",
+                                                             base::printable(arguments.pid, 100))});
+        beside = static_cast<pid_t>(*pid);
+    }
+    return watch(cli, {*options, *kind, *blocked, beside, arguments.json});
+}
+
 int run_commit(const base::Cli& cli, const Arguments& arguments) {
     const auto cost = time_option("--cost", arguments.cost);
     if (!cost) return fail(cli, cost.error());
@@ -289,7 +312,7 @@ int run_commit(const base::Cli& cli, const Arguments& arguments) {
         return fail(cli,
                     {base::Code::usage,
                      fmt::format("environment variable RAIL_CKPT_KIND={}: commit publishes railckpt's own "
-                                 "checkpoints: unset it",
+                                 "checkpoints: unset it, or let railckpt watch report the program's",
                                  base::printable(to_string(*kind)))});
     auto session = open_session(arguments, true);
     if (!session) return fail(cli, session.error());
@@ -359,10 +382,22 @@ int main(int argc, char** argv) {
                      "Take the one with the most steps, not the newest of this line of the job");
     latest->add_flag("--verify", arguments.verify, "Read every file and check its checksum");
 
+    auto* watched = cli->add_subcommand(
+        "watch", "Report each whole checkpoint that the job's own program writes, until a signal ends it");
+    add_common(watched, arguments);
+    add_kind(watched, arguments);
+    watched
+        ->add_option("--blocked", arguments.blocked,
+                     "Time the program is blocked by each save, the rest of which goes on beside its work")
+        ->type_name("TIME");
+    watched->add_option("--pid", arguments.pid, "End when this process has ended")->type_name("PID");
+    watched->add_option("directory", arguments.directory, "Checkpoint directory, as --dir")->type_name("DIR");
+
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
     if (*due) return run_due(cli, arguments);
     if (*wait) return run_wait(cli, arguments);
     if (*commit) return run_commit(cli, arguments);
+    if (*watched) return run_watch(cli, arguments);
     return run_latest(cli, arguments);
 }
