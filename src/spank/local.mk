@@ -21,7 +21,8 @@ spank_rail_la_SOURCES = \
 	%D%/slurmd.cpp \
 	%D%/slurmctld_conf.cpp %D%/slurmctld_conf.hpp \
 	%D%/submit.cpp \
-	%D%/task.cpp
+	%D%/task.cpp \
+	%D%/watching.cpp %D%/watching.hpp
 # SPANK's header of the Slurm the other plugins are for, where its source is given.
 spank_rail_la_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_SRC_PUBLIC_CPPFLAGS)
 spank_rail_la_LDFLAGS = $(rail_plugin_ldflags) -Wl,--version-script=$(srcdir)/%D%/spank_rail.map

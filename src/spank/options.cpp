@@ -28,6 +28,10 @@ constexpr std::array<Flag, flag_count> table = {{
      "with --restart=auto: also when it fails by itself, with any or these exit statuses", true},
     {"rail-keep", "RAIL_KEEP", "yes|no",
      "when the job starts again, prefer the nodes it had where no others are better (default yes)", true},
+    {"ckpt-kind", "RAIL_CKPT_KIND", "KIND",
+     "the program keeps checkpoints of its own in --ckpt-dir: auto, megatron, deepspeed, dcp, nemo, "
+     "lightning, orbax or glob:PATTERN",
+     true},
     {"rail-bind", "RAIL_BIND", "off|near|gpu|print",
      "give each rank the HCA and CPUs near its GPU (near), that GPU alone (gpu); show it (print)", false},
     {"rail-ucx", "RAIL_UCX", "off|watch|stats",
@@ -83,7 +87,9 @@ std::size_t flag_index(std::string_view name) {
     std::abort();
 }
 
-Options::Options() : ucx_library_(LIBDIR "/railyard/librailucx.so"), railrun_(BINDIR "/railrun") {}
+Options::Options()
+    : ucx_library_(LIBDIR "/railyard/librailucx.so"), railrun_(BINDIR "/railrun"),
+      railckpt_(BINDIR "/railckpt") {}
 
 void Options::keep(std::size_t flag, std::string_view text, Origin origin) {
     if (origin < values_[flag].origin) return;
@@ -95,8 +101,8 @@ base::Expected<void> Options::set_argument(std::string_view argument) {
     const auto name = argument.substr(0, equals);
     const auto text = equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
     const std::pair<std::string_view, std::string*> paths[] = {
-        {"socket", &socket_},   {"run", &run_folder_},  {"fsroot", &fsroot_},
-        {"ucx", &ucx_library_}, {"railrun", &railrun_}, {"railcheck", &railcheck_}};
+        {"socket", &socket_},   {"run", &run_folder_},      {"fsroot", &fsroot_},    {"ucx", &ucx_library_},
+        {"railrun", &railrun_}, {"railcheck", &railcheck_}, {"railckpt", &railckpt_}};
     for (const auto& [path, kept] : paths) {
         if (name != path) continue;
         if (!text.starts_with('/'))
@@ -113,7 +119,7 @@ base::Expected<void> Options::set_argument(std::string_view argument) {
     }
     return base::Error{
         base::Code::usage,
-        fmt::format("{}: no such argument; there are socket, run, fsroot, ucx, railrun, railcheck, "
+        fmt::format("{}: no such argument; there are socket, run, fsroot, ucx, railrun, railcheck, railckpt, "
                     "{}, rail-bind, rail-ucx, rail-preflight",
                     argument, fmt::join(sched::hint_flags(), ", "))};
 }
@@ -156,6 +162,10 @@ std::string Options::railcheck(std::string_view node) const {
     return expanded(railcheck_, node);
 }
 
+std::string Options::railckpt(std::string_view node) const {
+    return expanded(railckpt_, node);
+}
+
 std::string Options::fsroot(std::string_view node) const {
     return expanded(fsroot_, node);
 }
@@ -171,6 +181,10 @@ std::vector<std::string> doubts(const Options& options,
             "script's beginning, and restartd knows of no checkpoint to wait for");
     if (!folder.empty() && !is_there(folder))
         said.push_back("--ckpt-dir=" + folder + ": there is no such directory on this host");
+    const auto kind = flag_index("ckpt-kind");
+    if (!options.value(kind).empty() && options.origin(kind) >= Origin::environment && folder.empty())
+        said.push_back("--ckpt-kind=" + options.value(kind) +
+                       " without --ckpt-dir: has no effect, no directory is watched");
     return said;
 }
 

@@ -29,7 +29,7 @@ struct Flag {
     const char* usage;    // one line for --help
     bool for_slurmctld;
 };
-inline constexpr std::size_t flag_count = 12;
+inline constexpr std::size_t flag_count = 13;
 std::span<const Flag> flags();
 std::size_t flag_index(std::string_view name); // of a flag that is there
 
@@ -37,8 +37,8 @@ class Options {
 public:
     Options();
 
-    // "name=value" from plugstack.conf: a flag's name, or socket, run, fsroot, ucx, railrun or railcheck,
-    // which are absolute paths. Errors (Code::usage) name the argument.
+    // "name=value" from plugstack.conf: a flag's name, or socket, run, fsroot, ucx, railrun, railcheck or
+    // railckpt, which are absolute paths. Errors (Code::usage) name the argument.
     base::Expected<void> set_argument(std::string_view argument);
 
     // A flag given by its index in flags(). Errors (Code::usage) as sched::set_hint and parse_bind.
@@ -59,6 +59,7 @@ public:
     std::string ucx_library(std::string_view node) const; // librailucx.so
     std::string railrun(std::string_view node) const;
     std::string railcheck(std::string_view node) const; // empty: railrun's own
+    std::string railckpt(std::string_view node) const;
 
 private:
     struct Value {
@@ -72,7 +73,7 @@ private:
     std::string run_folder_ = "/run/railyard";
     std::string fsroot_;
     std::string ucx_library_;
-    std::string railrun_, railcheck_;
+    std::string railrun_, railcheck_, railckpt_;
 };
 
 // What a user may not have meant, a sentence each: to be said at submission, never a reason to refuse the

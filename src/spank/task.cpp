@@ -11,6 +11,7 @@
 #include "spank/preload.hpp"
 #include "spank/remote.hpp"
 #include "spank/statistics.hpp"
+#include "spank/watching.hpp"
 
 #include "base/file.hpp"
 
@@ -253,8 +254,10 @@ int export_settings(spank_t handle, Arguments) {
         spank_unsetenv(handle, step_ordered);
         spank_unsetenv(handle, "SLURM_DISTRIBUTION");
     }
-    if (item(handle, S_JOB_STEPID, 0) == SLURM_BATCH_SCRIPT)
+    if (item(handle, S_JOB_STEPID, 0) == SLURM_BATCH_SCRIPT) {
         if (const auto text = wish(handle, "rail-preflight").text; !text.empty()) run_preflight(handle, text);
+        if (const auto text = wish(handle, "ckpt-kind").text; !text.empty()) start_watching(handle, text);
+    }
     bind_task(handle, script);
     preload_ucx(handle, script);
     return ESPANK_SUCCESS;

@@ -1,6 +1,7 @@
 """A gang job through faults: where it restarts, from what, and that its result is right."""
 
 import json
+import re
 import signal
 import time
 
@@ -10,7 +11,7 @@ from railcluster.queue import comment, fields, fill, nodes_of, running_on, state
 from railcluster.testing import check, equal, holds, skip
 
 NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", ".libs/spank_rail.so", ".libs/job_submit_rail.so",
-         "tests/apps/heat2d"]
+         "railckpt", "tests/apps/heat2d"]
 STEPS = 900
 PACE_US = 20000
 
@@ -118,6 +119,73 @@ def test_hosts_are_not_kept_unless_wanted(cluster):
     job, _, _, nodes = lose_one_of_four(cluster, "--rail-keep=no")
     equal(nodes, cluster.units[1][4:], "nodes of the second start")
     check("moved" not in placement(cluster, job), "railctl explain tells of hosts it had")
+
+
+# Keeps checkpoints of its own, as Megatron-LM lays them out, each ten steps of a tenth of a second, until there is a file `hold`.
+UNCHANGED = r"""
+cd {folder}/ck
+step=$(cat latest_checkpointed_iteration.txt || echo 0)
+echo "start $step $(date +%s.%N)" >>../log
+while :; do
+    step=$((step + 1))
+    sleep 0.1
+    [ $((step % 10)) = 0 ] || continue
+    if [ -e ../hold ]; then
+        echo held >>../log
+        continue
+    fi
+    to=iter_$(printf %07d $step)
+    mkdir -p $to
+    echo tensors >$to/__0_0.distcp
+    echo pickle >$to/.metadata
+    echo "{{}}" >$to/metadata.json
+    echo $step >latest_checkpointed_iteration.txt
+    echo "saved $step $(date +%s.%N)" >>../log
+done
+"""
+
+
+def seconds_of(text):
+    """Of "5.2 s" or "1 min 20 s"."""
+    return sum(float(number) * {"s": 1, "min": 60}[unit] for number, unit in re.findall(r"([\d.]+) (s|min)", text))
+
+
+def test_an_unchanged_program_is_known_by_its_own_checkpoints(cluster):
+    """A host is lost, and what restartd says the program lost is what it lost."""
+    folder = cluster.root / "scratch" / f"unchanged-{time.monotonic_ns()}"
+    (folder / "ck").mkdir(parents=True)
+    script = UNCHANGED.format(folder=folder)
+    job = submit(cluster, "-N4", "--restart=auto", f"--ckpt-dir={folder}/ck", "--ckpt-kind=megatron", script=script)
+    nodes = running_on(cluster, job)
+    logs = [cluster.log("ctl", "restartd"), folder / "log", cluster.root / f"{job}.out"]
+
+    def known():
+        commit = json.loads(cluster.out("railctl", "explain", job, "--json"))["job"]["commit"]
+        return commit["step"] if commit else 0
+
+    def lines(word):
+        return [line.split() for line in (folder / "log").read_text().splitlines() if line.startswith(word)]
+
+    wait_for(lambda: known() >= 20, 60, "restartd to know a checkpoint of the program's", logs)
+    (folder / "hold").touch()
+    wait_for(lambda: lines("held"), 30, "the program to save no more", logs)
+    _, step, saved = lines("saved")[-1]
+    wait_for(lambda: known() == int(step), 30, "restartd to know the last one", logs)
+    off = time.time()
+    cluster.power_off(nodes[2])
+    wait_for(lambda: len(lines("start")) == 2, 90, f"job {job} to run again", logs)
+    _, begun, again = lines("start")[-1]
+    equal(begun, step, "the step that the program goes on from")
+
+    def told():
+        return re.search(r"lost (.*) of work, kept .* \(checkpoint of step (\d+)\)", str(timeline(cluster, job)))
+
+    wait_for(told, 30, "what restartd says of the loss", logs)
+    lost, of = told().groups()
+    equal(of, step, "the checkpoint that counts")
+    check(off - float(saved) - 1 < seconds_of(lost) < float(again) - float(saved) + 1,
+          f"restartd says {lost}; saved at {saved}, off at {off}, begun again at {again}")
+    cluster.out("scancel", job)
 
 
 def test_kernel_hung(cluster):

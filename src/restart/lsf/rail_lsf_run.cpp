@@ -6,6 +6,7 @@
 // uid from the kernel: who claims another's job is a second entry that restartd drops, since LSF names the
 // owner.
 #include "base/agent_paths.hpp"
+#include "base/child.hpp"
 #include "base/cli.hpp"
 #include "base/conf.hpp"
 #include "base/file.hpp"
@@ -28,6 +29,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -114,6 +116,7 @@ public:
                 say("nodewatchd cannot be told that LSF ends the job: it is not asked to save");
             }};
         const auto gone = preflight(watching);
+        if (!gone) watch_checkpoints();
         auto ended = gone ? Expected<int>(*gone) : restart::lsf::run(line_.line, watching);
         if (folder_) folder_->remove();
         if (over) keeper.stand_in();
@@ -121,6 +124,17 @@ public:
     }
 
 private:
+    // The checkpoints that the program itself keeps are reported as the job's, until this process ends.
+    void watch_checkpoints() {
+        const auto& kind = line_.hints.ckpt_kind;
+        if (!kind || !line_.hints.ckpt_dir || *kind == "railckpt") return;
+        const base::UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+        const auto started = base::start_program({sched::lsf::program_path("railckpt"), "watch", "--kind",
+                                                  *kind, "--pid", std::to_string(::getpid())},
+                                                 {nowhere.get(), base::Start::Errors::as_ours});
+        if (!started) say(fmt::format("railckpt watch: {}: no checkpoint is reported", started.error().text));
+    }
+
     void put_order() {
         auto hosts = restart::lsf::allocation_of(variable);
         if (!hosts) return say(fmt::format("no order of hosts: {}", hosts.error().text));

@@ -1,10 +1,21 @@
 #include "restart/run/checkpoints.hpp"
 
+#include "base/ckpt_kind.hpp"
 #include "restart/ckpt/fence.hpp"
 #include "restart/ckpt/name.hpp"
 #include "restart/ckpt/published.hpp"
 
 namespace restart::run {
+
+namespace {
+
+// Whether the program itself keeps the checkpoints there: nothing of ours is written beside them.
+bool is_of_another(const std::optional<std::string>& text) {
+    const auto kind = base::parse_ckpt_kind(text.value_or(""));
+    return kind && kind->known != base::CkptLayout::automatic && kind->known != base::CkptLayout::railckpt;
+}
+
+} // namespace
 
 Checkpoints::Checkpoints(const Lookup& get)
     : options_(ckpt::resolve({},
@@ -15,7 +26,7 @@ Checkpoints::Checkpoints(const Lookup& get)
                                  value = *found;
                                  return value.c_str();
                              })),
-      wanted_(!get("RAIL_CKPT_DIR").value_or("").empty()) {}
+      wanted_(!get("RAIL_CKPT_DIR").value_or("").empty() && !is_of_another(get("RAIL_CKPT_KIND"))) {}
 
 base::Expected<std::string> Checkpoints::claim() {
     if (!wanted_) return std::string();

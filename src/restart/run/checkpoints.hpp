@@ -28,7 +28,7 @@ public:
 
 private:
     base::Expected<ckpt::Options> options_;
-    bool wanted_; // the job has a directory
+    bool wanted_; // the job has a directory, in which railckpt publishes
 };
 
 } // namespace restart::run

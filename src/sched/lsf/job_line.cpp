@@ -92,6 +92,7 @@ Hints renewed(Hints hints, const Hints& newer) {
     take(hints.restart_max, newer.restart_max);
     take(hints.restart_on, newer.restart_on);
     take(hints.ckpt_dir, newer.ckpt_dir);
+    take(hints.ckpt_kind, newer.ckpt_kind);
     return hints;
 }
 
@@ -117,6 +118,7 @@ std::vector<std::pair<std::string_view, std::string>> flags_in(const Hints& hint
     if (hints.restart_max) add("restart-max", *hints.restart_max);
     if (hints.restart_on) add("restart-on", to_string(*hints.restart_on));
     if (hints.ckpt_dir) add("ckpt-dir", *hints.ckpt_dir);
+    if (hints.ckpt_kind) add("ckpt-kind", *hints.ckpt_kind);
     return flags;
 }
 

@@ -68,7 +68,7 @@ class Agents:
             (plugins / name).symlink_to(built)
         if self.wanted:
             (cluster.root / "lib").mkdir(exist_ok=True)
-            for name in (".libs/librailucx.so", "railrun", "railcheck"):
+            for name in (".libs/librailucx.so", "railrun", "railcheck", "railckpt"):
                 (cluster.root / "lib" / Path(name).name).symlink_to(self.build / name)
         shape = f"pods={options.pods} units={options.units} hosts={options.hosts_per_unit} rails={options.rails} rate=4xHDR"
         net = ["--ibsim", cluster.fabric.net] if self.wanted else []

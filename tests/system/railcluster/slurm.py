@@ -149,7 +149,7 @@ class Slurm:
         run = self.root / "hosts" / str(node) / "run" / "railyard"
         places = "" if self.namespaces or node is None else f" socket={run}/job.sock run={run}"
         lib = self.root / "lib"
-        programs = f"ucx={lib}/librailucx.so railrun={lib}/railrun railcheck={lib}/railcheck"
+        programs = f"ucx={lib}/librailucx.so railrun={lib}/railrun railcheck={lib}/railcheck railckpt={lib}/railckpt"
         spank = f"optional {self.plugin_dir}/spank_rail.so{places} {programs}\n" if "spank_rail.so" in have else ""
         (folder / "plugstack.conf").write_text(spank)
         if node is not None:  # one /tmp for all: PMIx's session folders must not meet

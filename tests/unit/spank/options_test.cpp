@@ -90,9 +90,9 @@ TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
     const auto unknown = options.set_argument("sokcet=/x");
     REQUIRE_FALSE(unknown);
     CHECK(unknown.error().text ==
-          "sokcet=/x: no such argument; there are socket, run, fsroot, ucx, railrun, railcheck, rail-span, "
-          "rail-segment, rail-spares, rail-order, restart, restart-max, "
-          "restart-on, ckpt-dir, rail-keep, rail-bind, rail-ucx, rail-preflight");
+          "sokcet=/x: no such argument; there are socket, run, fsroot, ucx, railrun, railcheck, railckpt, "
+          "rail-span, rail-segment, rail-spares, rail-order, restart, restart-max, "
+          "restart-on, ckpt-dir, ckpt-kind, rail-keep, rail-bind, rail-ucx, rail-preflight");
     CHECK_FALSE(options.set_argument("socket"));
     CHECK_FALSE(options.set_argument("socket=run/job.sock"));
     const auto relative = options.set_argument("run=here");
@@ -153,6 +153,7 @@ TEST_CASE("spank options: a preflight is quick, full or deep, and between hosts 
     CHECK(refused.error().text == "--rail-preflight=fast: must be off, quick, full or deep, or one of these "
                                   "three with ,net, with ,nccl or with both");
     CHECK(options.railrun("n001").ends_with("/railrun"));
+    CHECK(options.railckpt("n001").ends_with("/railckpt"));
     REQUIRE(options.set_argument("railcheck=/opt/%n/railcheck"));
     CHECK(options.railcheck("n001") == "/opt/n001/railcheck");
 }
@@ -188,4 +189,11 @@ TEST_CASE("spank options: what may not have been meant is said, and refuses noth
     CHECK(doubts(options, there).empty());
     CHECK(doubts(options, nowhere) ==
           std::vector<std::string>{"--ckpt-dir=/scratch/run7: there is no such directory on this host"});
+    Options watched;
+    REQUIRE(watched.set_flag(spank::flag_index("ckpt-kind"), "dcp"));
+    CHECK(doubts(watched, nowhere) ==
+          std::vector<std::string>{
+              "--ckpt-kind=dcp without --ckpt-dir: has no effect, no directory is watched"});
+    REQUIRE(watched.set_flag(ckpt_dir, "/scratch/run7"));
+    CHECK(doubts(watched, [](const std::string&) { return true; }).empty());
 }

@@ -149,6 +149,41 @@ class LsfRun(unittest.TestCase):
         epoch = (self.home / "ckpt" / "epoch").read_text().splitlines()
         self.assertEqual(epoch[1].split()[0], self.number)
 
+    def test_the_checkpoints_of_an_unchanged_program_are_reported(self):
+        heard = threading.Event()
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(str(self.home / "job.sock"))
+        listener.listen()
+
+        def serve(client):
+            with client, client.makefile("rw") as lines:
+                for text in lines:
+                    if (said := json.loads(text))["op"] == "commit" and said["step"] == 7:
+                        heard.set()
+                    lines.write('{"ok":true,"interval_s":null,"save_by":null,"incident":null}\n')
+                    lines.flush()
+
+        def accept():
+            while True:
+                try:
+                    client, _ = listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=serve, args=(client,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        (self.home / "ckpt").mkdir()
+        line = ("cd $RAIL_CKPT_DIR; mkdir step-7; echo tensors >step-7/__0_0.distcp; echo pickle >step-7/.metadata; "
+                f"until [ -e {self.home}/heard ]; do sleep 0.05; done")
+        job = subprocess.Popen([f"{BUILD}/rail-lsf-run", f"--ckpt-dir={self.home}/ckpt", "--ckpt-kind=dcp", encoded(line)],
+                               env=self.environment(LSB_MCPU_HOSTS="n4 2 "), stderr=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        self.assertTrue(heard.wait(SECONDS))
+        (self.home / "heard").touch()
+        self.assertEqual(job.wait(SECONDS), 0)
+
     def test_what_outlives_lsfs_signal_is_asked_to_save(self):
         subprocess.run([sys.executable, GEN_SYSFS, self.home / "sys", "--hcas", "1", "--host", "n4"], check=True)
         agent = subprocess.Popen([f"{BUILD}/nodewatchd", "--config", self.conf, "--host", "n4"], stderr=subprocess.DEVNULL)

@@ -1,4 +1,5 @@
 tests_unit_unit_run_SOURCES = \
+	%D%/checkpoints_test.cpp \
 	%D%/command_test.cpp \
 	%D%/course_test.cpp \
 	%D%/left_over_test.cpp \

@@ -122,6 +122,7 @@ TEST_CASE("flags come from the environment and from bsub's -a, which counts firs
     CHECK(to_string(*hints->restart_on) == "1,40-50");
     CHECK(hints->restart_max == 2U);
     CHECK_FALSE(hints->order);
+    CHECK(flags({"kind=dcp"}).ckpt_kind == "dcp");
     CHECK(flags({"span=unit,ckpt=/scratch/r7, restart=auto"}) ==
           flags({"span=unit", "ckpt=/scratch/r7", "restart=auto"}));
     CHECK(flags({"segment=2", "spares=1", "order=tree"}).segment == 2U);

@@ -1,0 +1,41 @@
+#include "spank/watching.hpp"
+#include "spank/remote.hpp"
+
+#include "base/child.hpp"
+#include "base/ckpt_kind.hpp"
+#include "base/unique_fd.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace spank {
+
+void start_watching(spank_t handle, const std::string& text) {
+    // Checked at submission, but a script may change the variable. railckpt commit reports by itself.
+    const auto kind = base::parse_ckpt_kind(text);
+    const auto folder = task_variable(handle, "RAIL_CKPT_DIR");
+    char** environment = nullptr;
+    if (!kind || kind->known == base::CkptLayout::railckpt || !folder || folder->empty() ||
+        spank_get_item(handle, S_JOB_ENV, &environment) != ESPANK_SUCCESS)
+        return;
+    const auto railckpt = options().railckpt(node_name());
+    const auto script = std::to_string(::getpid());
+    // No child of the script's, which may wait for all that it has.
+    const pid_t between = ::fork();
+    if (between == 0) {
+        const base::UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+        const auto started = base::start_program({railckpt, "watch", "--kind", text, "--pid", script},
+                                                 {nowhere.get(), base::Start::Errors::as_ours, environment});
+        ::_exit(started ? 0 : 1);
+    }
+    int status = -1;
+    if (between > 0)
+        while (::waitpid(between, &status, 0) < 0 && errno == EINTR) {}
+    if (status != 0)
+        slurm_error("ckpt-kind: %s cannot be started: no checkpoint is reported", railckpt.c_str());
+}
+
+} // namespace spank

@@ -1,0 +1,15 @@
+// --ckpt-kind in slurmstepd: the checkpoints that the job's own program keeps are reported as its.
+#pragma once
+
+#include "spank/plugin.hpp"
+
+#include <string>
+
+namespace spank {
+
+// As the user, in the process that becomes the batch script: starts railckpt watch beside it, on the
+// directory of
+// --ckpt-dir, until the script has ended. Whatever goes wrong is told the user, and the script begins.
+void start_watching(spank_t handle, const std::string& kind);
+
+} // namespace spank
