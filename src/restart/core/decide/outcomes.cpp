@@ -140,7 +140,10 @@ std::string lost_and_kept(const AffectedJob& affected) {
                            base::human_duration(work.kept), affected.last->step);
     return affected.last
                ? fmt::format("lost {} of work, all since its start from step {}", lost, affected.last->step)
-               : fmt::format("lost {} of work, all of it: it had no checkpoint", lost);
+               : fmt::format(
+                     "lost up to {} of work: its checkpoints, if it has any, are not known to Railyard: "
+                     "--ckpt-kind",
+                     lost);
 }
 
 // Each notification costs the resource manager a call before

@@ -132,7 +132,7 @@ TEST_CASE("a job that never speaks to an agent is not waited for") {
     CHECK(world.count(ActionKind::requeue_job) == 1);
     world.run(5);
     CHECK(world.job(job).phase == JobPhase::running);
-    CHECK(world.noted("it had no checkpoint"));
+    CHECK(world.noted("its checkpoints, if it has any, are not known to Railyard"));
 }
 
 TEST_CASE("a finding that clears while jobs save changes nothing") {
