@@ -51,6 +51,7 @@ EXTRA_DIST += \
 	%D%/test_failover.py \
 	%D%/test_faults.py \
 	%D%/test_flags.py \
+	%D%/test_forgotten.py \
 	%D%/test_health.py \
 	%D%/test_idle_checks.py \
 	%D%/test_installation.py \

@@ -31,6 +31,10 @@ std::string words(const RequeueJob& action) {
     return fmt::format("requeue job {}{}{}", name_of(action.job.id, action.job.name), without(action.job),
                        action.hold ? ", held" : "");
 }
+std::string words(const SubmitAgain& action) {
+    return fmt::format("submit job {} again{}{}", name_of(action.job.id, action.job.name),
+                       without(action.job), action.hold ? ", held" : "");
+}
 std::string words(const UpdateJob& action) {
     return fmt::format("{} job {} begin now{}", action.release ? "release and let" : "let",
                        name_of(action.job.id, action.job.name), without(action.job));

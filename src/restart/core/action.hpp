@@ -153,12 +153,23 @@ struct EndCheck {
     bool operator==(const EndCheck&) const = default;
 };
 
+// A job that has ended and of which the resource manager has no record any more (RmJob::forgotten): its
+// script is submitted once more as its user's, never on `exclude`, as a job that says which start it takes
+// the place of (RmJob::again). With `hold` it waits until its user releases it.
+struct SubmitAgain {
+    JobTarget job;
+    std::vector<std::string> exclude;
+    bool hold = false;
+    std::string comment{}; // what its comment is to say of it
+    bool operator==(const SubmitAgain&) const = default;
+};
+
 struct Action {
     // "i-7/2": incident and number, "p-12[3]/4": job and number of its plan, "c-n003/4": host and number of
     // its idle check; stable over retries and restarts
     std::string id;
     std::variant<DrainHost, DownHost, ResumeHost, RequeueJob, UpdateJob, KeepOff, NotifyJob, RepairHost,
-                 FreeHost, PlaceJob, ParkJob, CheckHost, EndCheck>
+                 FreeHost, PlaceJob, ParkJob, CheckHost, EndCheck, SubmitAgain>
         what;
     bool operator==(const Action&) const = default;
 };
@@ -177,7 +188,8 @@ enum class ActionKind {
     place_job,
     park_job,
     check_host,
-    end_check
+    end_check,
+    submit_again
 };
 inline ActionKind kind_of(const Action& action) {
     return static_cast<ActionKind>(action.what.index());
@@ -228,7 +240,8 @@ inline bool is_check(const Action& action) {
 }
 // Starts a job once more.
 inline bool restarts(const Action& action) {
-    return as<RequeueJob>(action) != nullptr || as<UpdateJob>(action) != nullptr;
+    return as<RequeueJob>(action) != nullptr || as<UpdateJob>(action) != nullptr ||
+           as<SubmitAgain>(action) != nullptr;
 }
 // The hosts that it adds to what the job's user excluded.
 const std::vector<std::string>& exclusions_of(const Action& action);

@@ -16,9 +16,9 @@
 namespace restart::codec {
 
 template <> struct Names<ActionKind> {
-    static constexpr std::array<std::string_view, 13> names{
-        "drain_host",  "down_host", "resume_host", "requeue_job", "update_job", "keep_off", "tell_job",
-        "repair_host", "free_host", "place_job",   "park_job",    "check_host", "end_check"};
+    static constexpr std::array<std::string_view, 14> names{
+        "drain_host",  "down_host", "resume_host", "requeue_job", "update_job", "keep_off",  "tell_job",
+        "repair_host", "free_host", "place_job",   "park_job",    "check_host", "end_check", "submit_again"};
 };
 template <> struct Names<NoteKind> {
     static constexpr std::array<std::string_view, 4> names{"signal", "decision", "action", "outcome"};

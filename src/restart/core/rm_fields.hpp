@@ -37,6 +37,17 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmFailure> auto& fail
     codec.maybe("nodes", failure.nodes);
     codec.maybe("signalled", failure.signalled);
     codec.maybe("step_failed", failure.step_failed);
+    codec.maybe("unknown", failure.unknown);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<Forgotten> auto& forgotten) {
+    codec.maybe("why_not", forgotten.why_not);
+    codec.maybe("asking", forgotten.asking);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<FormerStart> auto& start) {
+    codec("job", start.job);
+    codec("epoch", start.epoch);
 }
 
 } // namespace restart

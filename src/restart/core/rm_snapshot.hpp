@@ -73,8 +73,25 @@ struct RmFailure {
     // doing of a fault that came then. ResourceManager::perform() finds out before it is started again.
     bool signalled = false;
     bool step_failed = false; // one of its steps did, whatever its script made of that (Slurm)
+    // How is not known: its record is gone (RmJob::forgotten). Its user may have cancelled it.
+    bool unknown = false;
     bool operator==(const RmFailure&) const = default;
     bool is_its_own() const { return code != 0 && !signalled; } // else it counts only where a fault came then
+};
+
+// The resource manager has no record of a job any more, which ended while restartd was away or was gone
+// before it could be requeued: what it was submitted with was kept, and can be submitted again (SubmitAgain).
+struct Forgotten {
+    std::string why_not; // it cannot; empty: it can
+    bool asking = false; // its accounting is still asked how it ended
+    bool operator==(const Forgotten&) const = default;
+};
+
+// The start of a job in whose place another was submitted.
+struct FormerStart {
+    base::JobId job{};
+    std::uint32_t epoch = 0;
+    bool operator==(const FormerStart&) const = default;
 };
 
 // What is started and ended as one: a job, a task of an array that has a record of its own, the tasks of an
@@ -106,11 +123,13 @@ struct RmJob {
     // Where gangs wait held (LSF, [lsf] gangs_wait): nothing holds it, so that LSF may start it where it can;
     // and of one that is held, that this is its user's doing.
     bool resumed = false, held = false;
-    std::vector<std::string> excluded;   // hosts it must not use
-    std::vector<std::string> required{}; // and those its user wants by name (Slurm)
-    std::string why;                     // why it is pending, in the resource manager's words
-    std::vector<RmComponent> components; // of a heterogeneous job; else empty
-    std::optional<RmFailure> failure;    // only when it has ended, and may be started again
+    std::vector<std::string> excluded;    // hosts it must not use
+    std::vector<std::string> required{};  // and those its user wants by name (Slurm)
+    std::string why;                      // why it is pending, in the resource manager's words
+    std::vector<RmComponent> components;  // of a heterogeneous job; else empty
+    std::optional<RmFailure> failure;     // only when it has ended, and may be started again
+    std::optional<Forgotten> forgotten{}; // only when it has ended
+    std::optional<FormerStart> again{};   // it was submitted by restartd in the place of that one
     // Of restartd's own jobs that try an idle host (CheckHost): which, and whether it is in the way of a job
     // that waits and could use the host.
     std::string checks{};

@@ -61,6 +61,8 @@ template <class Codec> void fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec.maybe("why", job.why);
     codec.maybe("components", job.components);
     codec.maybe("failure", job.failure);
+    codec.maybe("forgotten", job.forgotten);
+    codec.maybe("again", job.again);
     codec.maybe("checks", job.checks);
     codec.maybe("wanted", job.wanted);
 }
@@ -130,6 +132,13 @@ template <class Codec> void fields(Codec& codec, codec::Of<UpdateJob> auto& acti
     codec.maybe("comment", action.comment);
     codec.maybe("release", action.release);
     codec.maybe("had", action.had);
+}
+
+template <class Codec> void fields(Codec& codec, codec::Of<SubmitAgain> auto& action) {
+    fields(codec, action.job);
+    codec.maybe("exclude", action.exclude);
+    codec.maybe("hold", action.hold);
+    codec.maybe("comment", action.comment);
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<KeepOff> auto& action) {

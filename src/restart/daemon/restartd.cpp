@@ -79,7 +79,7 @@ DriverOptions driver_options(const base::Conf& conf) {
 
 base::Expected<std::unique_ptr<ResourceManager>> make_rm(const base::Conf& conf) {
     if (is_lsf(conf)) return make_lsf_rm(conf.lsf);
-    return make_slurm_rm();
+    return make_slurm_rm(std::filesystem::path(conf.restartd.journal).parent_path() / "kept");
 }
 
 // Agents and railctl obey the answers of this user alone.

@@ -17,7 +17,9 @@ libry_rm_la_SOURCES = \
 	%D%/slurm_calls.cpp %D%/slurm_calls.hpp \
 	%D%/slurm_checks.cpp %D%/slurm_checks.hpp \
 	%D%/slurm_doors.cpp %D%/slurm_doors.hpp \
+	%D%/slurm_ends.cpp %D%/slurm_ends.hpp \
 	%D%/slurm_free.cpp %D%/slurm_free.hpp \
+	%D%/slurm_kept.cpp %D%/slurm_kept.hpp \
 	%D%/slurm_owned.hpp \
 	%D%/slurm_queue.cpp %D%/slurm_queue.hpp \
 	%D%/slurm_reading.cpp %D%/slurm_reading.hpp \
@@ -26,6 +28,7 @@ libry_rm_la_SOURCES = \
 	%D%/slurm_record.hpp \
 	%D%/slurm_requests.cpp %D%/slurm_requests.hpp \
 	%D%/slurm_rm.cpp %D%/slurm_rm.hpp \
+	%D%/slurm_submission.cpp %D%/slurm_submission.hpp \
 	%D%/slurm_words.hpp
 # libslurm is loaded when Slurm is the resource manager (slurm_calls.hpp).
 libry_rm_la_CPPFLAGS = $(AM_CPPFLAGS) -DLIBSLURM='"$(LIBSLURM)"'

@@ -244,10 +244,10 @@ private:
 
     Expected<void> done(const CheckHost& action) { return checks_.begin(action); }
     Expected<void> done(const EndCheck& action) { return checks_.end(action); }
+    static Expected<void> done(const SubmitAgain&) { return Error{Code::unfit, "LSF has its record still"}; }
     static Expected<void> done(const FreeHost& action) {
         return Error{Code::unfit, fmt::format("LSF cannot take {} out of a running job", action.host)};
     }
-
     static Expected<void> done(const RepairHost& action) {
         return Error{Code::unfit,
                      fmt::format("LSF does not reboot hosts: {} needs a program of [repair]", action.host)};

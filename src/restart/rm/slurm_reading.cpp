@@ -1,6 +1,7 @@
 #include "restart/rm/slurm_reading.hpp"
 
 #include "base/hostlist.hpp"
+#include "base/units.hpp"
 #include "base/utf8.hpp"
 #include "restart/core/action.hpp"
 #include "restart/rm/slurm_checks.hpp"
@@ -152,6 +153,18 @@ std::optional<RmFailure> failure_of(const job_info_t& job) {
     failure.nodes = names_of(job.nodes);
     failure.step_failed = job.derived_ec != 0 && job.derived_ec != NO_VAL;
     return failure;
+}
+
+// sched::again_label.
+std::optional<FormerStart> again_in(std::string_view comment) {
+    auto text = sched::part_in(comment, sched::again_label);
+    text = text.substr(0, text.find(' '));
+    const auto dot = text.find('.');
+    if (dot == std::string_view::npos) return {};
+    const auto job = base::JobId::parse(text.substr(0, dot));
+    const auto epoch = base::parse_count(text.substr(dot + 1));
+    if (!job || !epoch || *epoch > UINT32_MAX) return {};
+    return FormerStart{*job, static_cast<std::uint32_t>(*epoch)};
 }
 
 std::optional<RmJob> read_components(std::uint32_t leader, std::vector<const job_info_t*> parts) {
@@ -347,6 +360,7 @@ RmJob read_job(const job_info_t& job) {
         read.no_kill = hints->no_kill;
         read.restart_on = hints->restart_on.value_or(sched::RestartOn{});
     }
+    read.again = again_in(text_of(job.admin_comment));
     read.checks = checked_host(job);
     if (read.phase == JobPhase::ended && read.restart == true && read.requeue) read.failure = failure_of(job);
     return read;

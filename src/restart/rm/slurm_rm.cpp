@@ -18,6 +18,7 @@
 #include "restart/rm/slurm_checks.hpp"
 #include "restart/rm/slurm_doors.hpp"
 #include "restart/rm/slurm_free.hpp"
+#include "restart/rm/slurm_kept.hpp"
 #include "restart/rm/slurm_owned.hpp"
 #include "restart/rm/slurm_queue.hpp"
 #include "restart/rm/slurm_reading.hpp"
@@ -61,6 +62,8 @@ int first_refusal(const job_array_resp_msg_t* answers) {
 
 class SlurmRm final : public ResourceManager {
 public:
+    explicit SlurmRm(std::filesystem::path kept) : kept_(std::move(kept)) {}
+
     Expected<RmSnapshot> read() override {
         if (auto read = read_nodes(); !read) return std::move(read).error();
         if (auto read = read_jobs(); !read) return std::move(read).error();
@@ -76,6 +79,8 @@ public:
             if (!job.checks.empty()) job.wanted = wants(job.checks);
         read_config_when_old();
         if (config_) snapshot.config = read_config(*config_);
+        for (auto& job : kept_.look({jobs_->job_array, jobs_->record_count}, config_.get(), base::now()))
+            snapshot.jobs.push_back(std::move(job));
         return snapshot;
     }
 
@@ -313,6 +318,11 @@ private:
     }
     static Expected<void> done(const EndCheck& action) { return end_check(action); }
 
+    Expected<void> done(const SubmitAgain& action) {
+        if (auto read = read_jobs(); !read) return std::move(read).error();
+        return kept_.submit(action, {jobs_->job_array, jobs_->record_count}, config_.get(), base::now());
+    }
+
     // Whether a job waits that could use the host, by the jobs as last read. While the partitions are not
     // known, none does.
     bool wants(const std::string& host) {
@@ -431,6 +441,7 @@ private:
 
     LookedUp<std::uint32_t, base::User> users_;
     SlurmDoors doors_;
+    SlurmKept kept_;
     Nodes nodes_;
     Jobs jobs_;
     std::chrono::steady_clock::time_point jobs_read_;
@@ -441,12 +452,13 @@ private:
 
 } // namespace
 
-Expected<std::unique_ptr<ResourceManager>> make_slurm_rm(const std::filesystem::path& conf) {
+Expected<std::unique_ptr<ResourceManager>> make_slurm_rm(std::filesystem::path kept,
+                                                         const std::filesystem::path& conf) {
     const char* named = conf.empty() ? std::getenv("SLURM_CONF") : conf.c_str();
     if (named != nullptr && access(named, R_OK) != 0) return base::system_error(named, errno);
     if (auto loaded = load_slurm_calls(slurm_library()); !loaded) return std::move(loaded).error();
     slurm_init(named);
-    return std::unique_ptr<ResourceManager>(std::make_unique<SlurmRm>());
+    return std::unique_ptr<ResourceManager>(std::make_unique<SlurmRm>(std::move(kept)));
 }
 
 } // namespace restart

@@ -9,9 +9,11 @@
 
 namespace restart {
 
-// `conf` is slurm.conf; empty: $SLURM_CONF or Slurm's own default. Must run as root or SlurmUser to change
-// anything. Errors: those of load_slurm_calls(); Code::input when the file cannot be read: libslurm would end
-// the process over it.
-base::Expected<std::unique_ptr<ResourceManager>> make_slurm_rm(const std::filesystem::path& conf = {});
+// In the folder `kept` it keeps what jobs were submitted with (slurm_kept.hpp); empty: nothing. `conf` is
+// slurm.conf; empty: $SLURM_CONF or Slurm's own default. Must run as root or SlurmUser to change anything.
+// Errors: those of load_slurm_calls(); Code::input when the file cannot be read: libslurm would end the
+// process over it.
+base::Expected<std::unique_ptr<ResourceManager>> make_slurm_rm(std::filesystem::path kept = {},
+                                                               const std::filesystem::path& conf = {});
 
 } // namespace restart

@@ -31,6 +31,10 @@ inline constexpr std::string_view why_label = "railyard-why:"; // why it waits, 
 inline constexpr std::string_view preempted_label = "railyard-preempted:";
 inline constexpr std::string_view told_label = "railyard-told:"; // what became of it when a host of it failed
 
+// The start in whose place restartd submitted the job, slurmctld having forgotten that: "12.1 1732723200",
+// job, restart count and time of submission.
+inline constexpr std::string_view again_label = "railyard-again:";
+
 // The hosts of a start of the job, which restartd writes when that ended and the next one is to have them
 // again: "railyard-had: start=0 n[1-4]". The start is the restart count it had.
 inline constexpr std::string_view had_label = "railyard-had:";

@@ -205,7 +205,8 @@ class Agents:
     def forget(self) -> None:
         """No journal and no lease, for a restartd that knows nothing."""
         state = self.cluster.root / "state"
-        shutil.rmtree(state / "journal.db.lease", ignore_errors=True)
+        for folder in ("journal.db.lease", "kept"):
+            shutil.rmtree(state / folder, ignore_errors=True)
         for path in state.glob("journal.db*"):
             path.unlink()
 

@@ -30,6 +30,10 @@ std::string why_not_on(const State& state, const std::vector<std::string>& hosts
 // exclusion; it is done, and counted, once.
 void count_requeue(JobState& job, std::uint32_t epoch);
 void uncount_requeue(StepContext& ctx, Incident& incident, const Action& action); // it became obsolete
+// Lets it be done as long as the resource manager has the job's record, else lets the job be submitted again.
+void start_requeue(StepContext& ctx, Incident& incident, const RmJob& job, RequeueJob requeue);
+// The job that was submitted in the place of this start; null: there is none.
+const RmJob* submitted_for(const State& state, base::JobId job, std::uint32_t epoch);
 
 // obsolete.cpp
 bool waits_for_hosts(const JobState& job);

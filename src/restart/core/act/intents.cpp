@@ -49,7 +49,8 @@ void fail(StepContext& ctx, const Incident& incident, Intent& intent, std::strin
 void drop(StepContext& ctx, Incident& incident, Intent& intent, std::string_view why) {
     intent.progress = Progress::obsolete;
     note_not_done(ctx, incident, intent, why);
-    if (as<RequeueJob>(intent.action) != nullptr) uncount_requeue(ctx, incident, intent.action);
+    if (as<RequeueJob>(intent.action) != nullptr || as<SubmitAgain>(intent.action) != nullptr)
+        uncount_requeue(ctx, incident, intent.action);
 }
 
 void restart_action(StepContext& ctx, Incident& incident, Intent& intent) {
@@ -128,8 +129,14 @@ bool happened(const CheckHost&, const HostState*, const JobState*) {
 bool happened(const EndCheck&, const HostState*, const JobState*) {
     return false;
 }
+// Another job shows it.
+bool happened(const SubmitAgain&, const HostState*, const JobState*) {
+    return false;
+}
 
 bool happened(const StepContext& ctx, const Action& action) {
+    if (const auto* again = as<SubmitAgain>(action))
+        return submitted_for(ctx.state, again->job.id, again->job.epoch) != nullptr;
     const auto* host = find_host(ctx.state, action);
     const auto job = ctx.state.jobs.find(job_of(action));
     return std::visit(

@@ -63,6 +63,13 @@ std::string why(const State& state, const HostState* host, const RequeueJob& act
                : std::string();
 }
 
+std::string why(const State& state, const HostState*, const SubmitAgain& action) {
+    if (submitted_for(state, action.job.id, action.job.epoch) != nullptr) return "it was submitted again";
+    const auto* job = find(state, action.job);
+    if (job == nullptr) return "what it was submitted with is not kept any more";
+    return job->rm.forgotten ? "" : "the resource manager knows it";
+}
+
 std::string why(const State& state, const HostState*, const UpdateJob& action) {
     const auto* job = find(state, action.job);
     if (job == nullptr) return "the job has ended";

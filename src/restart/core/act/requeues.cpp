@@ -1,6 +1,7 @@
 #include "restart/core/act/act.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace restart {
 
@@ -8,6 +9,22 @@ void count_requeue(JobState& job, std::uint32_t epoch) {
     if (job.requeued_epoch == epoch) return;
     ++job.requeues;
     job.requeued_epoch = epoch;
+}
+
+// What nobody knows the end of waits for its user's word, who may have cancelled it.
+void start_requeue(StepContext& ctx, Incident& incident, const RmJob& job, RequeueJob requeue) {
+    if (!job.forgotten) return start_action(ctx, incident, std::move(requeue));
+    const bool hold = requeue.hold || (job.failure && job.failure->unknown);
+    start_action(
+        ctx, incident,
+        SubmitAgain{std::move(requeue.job), std::move(requeue.exclude), hold, std::move(requeue.comment)});
+}
+
+const RmJob* submitted_for(const State& state, base::JobId job, std::uint32_t epoch) {
+    const FormerStart start{job, epoch};
+    const auto found = std::find_if(state.jobs.begin(), state.jobs.end(),
+                                    [&](const auto& entry) { return entry.second.rm.again == start; });
+    return found == state.jobs.end() ? nullptr : &found->second.rm;
 }
 
 void uncount_requeue(StepContext& ctx, Incident& incident, const Action& action) {
@@ -31,7 +48,9 @@ void uncount_requeue(StepContext& ctx, Incident& incident, const Action& action)
     if (!job->host.empty()) return; // else it was for a failure of its own
     counted.judged_epoch.reset();
     const auto* requeue = as<RequeueJob>(action);
-    if (requeue != nullptr && !requeue->hold && counted.crashes.all > 0) {
+    const auto* again = as<SubmitAgain>(action);
+    const bool starts = (requeue != nullptr && !requeue->hold) || (again != nullptr && !again->hold);
+    if (starts && counted.crashes.all > 0) {
         --counted.crashes.all;
         if (counted.crashes.futile > 0) --counted.crashes.futile;
     }

@@ -21,7 +21,12 @@ std::string from_where(const JobState& job) {
 
 std::string requeued_comment(const Incident& incident, const JobState& job) {
     const auto without = incident.host.empty() ? std::string() : " without " + incident.host;
-    return fmt::format("requeued {}{} ({})", from_where(job), without, cause_of(incident));
+    const bool unknown = job.rm.failure && job.rm.failure->unknown;
+    const auto what = job.rm.forgotten
+                          ? fmt::format("job {} again,{}", name_of(job.rm),
+                                        unknown ? " held in case its user had cancelled it," : "")
+                          : std::string("requeued");
+    return fmt::format("{} {}{} ({})", what, from_where(job), without, cause_of(incident));
 }
 
 std::string held_comment(const Incident& incident, std::string_view why) {

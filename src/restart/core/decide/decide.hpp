@@ -42,8 +42,13 @@ AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch
 // Adds jobs that the fault affects, or ended, and decides again about those that were left alone.
 // `ended_only`: no others, as the fault may pass.
 void gather_jobs(StepContext& ctx, Incident& incident, bool ended_only = false);
+// Whether it is still asked how a job ended that the fault may have ended (Forgotten::asking).
+bool awaits_word_of_jobs(const State& state, const Incident& incident);
 // What is done about it, told: at first and when that changes.
 void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job, bool first);
+// Why it cannot be submitted again, its record being gone, and the way out; empty: it can, or its record is
+// there.
+std::string why_not_again(const Policy& policy, const RmJob& job);
 base::Time save_deadline(const JobState& job, base::Time now, const Policy& policy);
 
 // returns.cpp: hosts that had been shut down in order, and are back and sound, are put into use again

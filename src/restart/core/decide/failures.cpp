@@ -74,6 +74,12 @@ void judge_failure(StepContext& ctx, base::JobId id, JobState& job) {
                                         "(--restart-on={})",
                                         name, exit, sched::to_string(job.rm.restart_on)));
     }
+    if (const auto why = why_not_again(ctx.policy, job.rm); !why.empty()) {
+        job.judged_epoch = epoch;
+        return ctx.note_job(
+            NoteKind::decision, job.rm,
+            fmt::format("job {} failed by itself ({}) and cannot be started again: {}", name, exit, why));
+    }
     if (const auto shut = gate(ctx.state, ctx.policy, ctx.now, std::string_view()))
         return note_withheld(
             ctx, job,
@@ -107,7 +113,7 @@ void judge_failure(StepContext& ctx, base::JobId id, JobState& job) {
                        true,
                        why.empty() ? requeued_comment(incident, job) : held_comment(incident, why),
                        hosts_of_start(job, epoch)};
-    start_action(ctx, incident, std::move(requeue));
+    start_requeue(ctx, incident, job.rm, std::move(requeue));
     if (!why.empty()) notify_user(ctx, incident, placed, fmt::format("this job is held: {}", why));
 }
 

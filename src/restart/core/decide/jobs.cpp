@@ -52,6 +52,7 @@ bool was_asked(const JobState& job, const Incident& incident, base::Time before)
 bool ended_by(const JobState& job, const Incident& incident) {
     const auto& end = *job.rm.failure;
     if (!is_on(job, incident)) return false;
+    if (end.unknown) return end.ended >= incident.fault;
     if (end.code != 0) return end.ended + sooner >= incident.fault;
     // Steps of former starts count as failed, too, and one that railrun started again: it is no proof.
     const bool doubtful = (end.step_failed && !job.run) || incident.kind == IncidentKind::node_loss;
@@ -61,6 +62,7 @@ bool ended_by(const JobState& job, const Incident& incident) {
 // The start of the job that the fault affected, if any.
 std::optional<std::uint32_t> affected_epoch(const JobState& job, const Incident& incident) {
     const auto phase = job.rm.phase;
+    if (job.rm.forgotten && job.rm.forgotten->asking) return {};
     if (phase == JobPhase::ended)
         return ended_by(job, incident) ? std::optional(job.rm.restarts) : std::nullopt;
     if (phase != JobPhase::pending && is_on(job, incident)) return job.rm.restarts;
@@ -103,6 +105,8 @@ Verdict judge_job(const StepContext& ctx, const Incident& incident, const JobSta
         return {JobGoal::stay, "it runs none of its ranks",
                 fmt::format("goes on: {} runs none of its ranks", incident.host), false};
     inside = inside && can_start_inside(ctx.state, job, incident.host, ctx.now);
+    if (const auto why = why_not_again(ctx.policy, job.rm); !why.empty())
+        return {JobGoal::stay, why, "cannot be started again: " + why, false};
     if (const auto why = immovable(ctx, job.rm); !inside && !why.empty())
         return {JobGoal::stay, why, fmt::format("is left to the resource manager: {}", why), false};
     // What has ended cannot stay.
@@ -133,6 +137,8 @@ bool must_retry_requeue(const StepContext& ctx, const Incident& incident, const 
     if (job.rm.restarts != affected.epoch) return false;
     const auto* requeue = requeue_of(incident, affected);
     if (requeue == nullptr || requeue->progress != Progress::failed) return false;
+    // Its record went while its requeue was on its way.
+    if (job.rm.forgotten) return as<SubmitAgain>(requeue->action) == nullptr;
     // It failed by the fault while its requeue was on its way: it is started again from its end.
     const auto* action = as<RequeueJob>(requeue->action);
     if (job.rm.phase == JobPhase::ended) return action != nullptr && !action->ended;
@@ -140,6 +146,12 @@ bool must_retry_requeue(const StepContext& ctx, const Incident& incident, const 
 }
 
 } // namespace
+
+std::string why_not_again(const Policy& policy, const RmJob& job) {
+    if (!job.forgotten || job.forgotten->why_not.empty()) return {};
+    return fmt::format("{} has no record of it any more, and {}: submit it again by hand",
+                       policy.words.controller, job.forgotten->why_not);
+}
 
 AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch) {
     AffectedJob affected;
@@ -161,6 +173,9 @@ void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, con
         note_turn(ctx, incident, affected, job);
     affected.goal = verdict.goal;
     affected.left = verdict.left;
+    // It is the fault's doing, whatever becomes of it.
+    if (job.rm.forgotten && verdict.goal == JobGoal::stay)
+        ctx.state.jobs.at(affected.id).judged_epoch = affected.epoch;
     if (!verdict.why.empty()) {
         ctx.note(NoteKind::decision, incident, affected.id,
                  fmt::format("job {} {}", affected.shown(), verdict.why));
@@ -172,6 +187,13 @@ void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, con
                          fmt::format("job {} moves whole: {} runs its component {}", affected.shown(),
                                      incident.host, component.name));
     }
+}
+
+bool awaits_word_of_jobs(const State& state, const Incident& incident) {
+    return std::any_of(state.jobs.begin(), state.jobs.end(), [&](const auto& entry) {
+        const auto& job = entry.second;
+        return job.rm.forgotten && job.rm.forgotten->asking && is_on(job, incident);
+    });
 }
 
 void gather_jobs(StepContext& ctx, Incident& incident, bool ended_only) {

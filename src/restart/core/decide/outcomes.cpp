@@ -75,11 +75,35 @@ bool ended_again(const RmJob& job, const AffectedJob& affected) {
 // It came to its end while its requeue was on its way, and the fault was not the cause.
 bool ended_well(const Incident& incident, const AffectedJob& affected, const RmJob& job) {
     const auto* requeue = requeue_of(incident, affected);
-    return job.phase == JobPhase::ended && job.failure->code == 0 && job.restarts == affected.epoch &&
-           requeue != nullptr && requeue->progress == Progress::failed && requeue->seen;
+    return job.phase == JobPhase::ended && job.failure->code == 0 && !job.failure->unknown &&
+           job.restarts == affected.epoch && requeue != nullptr && requeue->progress == Progress::failed &&
+           requeue->seen;
+}
+
+// For those who look for either of the two.
+void note_submitted(StepContext& ctx, Incident& incident, AffectedJob& affected, const RmJob& next,
+                    bool held_for_user) {
+    affected.settled = true;
+    const auto name = name_of(next);
+    const auto held =
+        held_for_user ? fmt::format(", which is held: nobody knows whether its user had cancelled job {0}; "
+                                    "release job {1} to start it, cancel job {1} to drop it",
+                                    affected.shown(), name)
+        : affected.goal == JobGoal::held ? ", which is held: release it when its fault is found"
+                                         : std::string();
+    ctx.note(NoteKind::outcome, incident, affected.id,
+             fmt::format("job {} was submitted again as job {}{}", affected.shown(), name, held));
+    ctx.note(NoteKind::outcome, incident, next.id,
+             fmt::format("job {} is job {} submitted again, whose record was gone{}", name, affected.shown(),
+                         held));
 }
 
 void settle_job(StepContext& ctx, Incident& incident, AffectedJob& affected) {
+    const auto* order = requeue_of(incident, affected);
+    if (const auto* again = order == nullptr ? nullptr : as<SubmitAgain>(order->action))
+        if (const auto* next = submitted_for(ctx.state, affected.id, affected.epoch))
+            return note_submitted(ctx, incident, affected, *next,
+                                  again->hold && affected.goal != JobGoal::held);
     const auto found = ctx.state.jobs.find(affected.id);
     const auto* now = found == ctx.state.jobs.end() ? nullptr : &found->second.rm;
     if (now == nullptr || ended_again(*now, affected) || ended_well(incident, affected, *now)) {
@@ -151,7 +175,9 @@ std::string lost_and_kept(const AffectedJob& affected) {
 void notify_user(StepContext& ctx, Incident& incident, const AffectedJob& affected, std::string_view text) {
     constexpr std::ptrdiff_t most_notified = 50;
     const auto& intents = incident.intents;
-    if (gate(ctx.state, ctx.policy, ctx.now, incident.host) ||
+    const auto job = ctx.state.jobs.find(affected.id);
+    const bool has_record = job == ctx.state.jobs.end() || !job->second.rm.forgotten;
+    if (!has_record || gate(ctx.state, ctx.policy, ctx.now, incident.host) ||
         std::count_if(intents.begin(), intents.end(), [](const Intent& intent) {
             return as<NotifyJob>(intent.action) != nullptr;
         }) >= most_notified)

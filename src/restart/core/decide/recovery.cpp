@@ -291,6 +291,7 @@ bool advance(StepContext& ctx, Incident& incident) {
     if (!all_settled(incident)) return true;
     if (!holds || incident.phase == Phase::moving) incident.phase = Phase::verifying;
     if (!all_seen(incident) || (holds && !drained_and_empty(ctx.state, incident.host))) return true;
+    if (holds && awaits_word_of_jobs(ctx.state, incident)) return true;
     ctx.note(NoteKind::outcome, incident, {}, closing(ctx, incident));
     return false;
 }
@@ -311,9 +312,9 @@ void requeue_affected(StepContext& ctx, Incident& incident, AffectedJob& affecte
             ctx, incident,
             UpdateJob{std::move(target), std::move(exclude), std::move(comment), false, std::move(had)});
     else
-        start_action(ctx, incident,
-                     RequeueJob{std::move(target), std::move(exclude), hold, ended, std::move(comment),
-                                std::move(had)});
+        start_requeue(ctx, incident, job.rm,
+                      RequeueJob{std::move(target), std::move(exclude), hold, ended, std::move(comment),
+                                 std::move(had)});
 }
 
 void decide_fresh(StepContext& ctx) {

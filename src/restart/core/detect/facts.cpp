@@ -262,6 +262,22 @@ void take_exclusion(StepContext& ctx, JobState& job, const std::vector<std::stri
     job.excluded_by_us.clear();
 }
 
+// One that was submitted in the place of another goes on where that was.
+void inherit(const State& state, JobState& job, const RmJob& read) {
+    const auto former = state.jobs.find(read.again->job);
+    if (former == state.jobs.end()) return;
+    const auto& from = former->second;
+    job.rm.excluded = read.excluded;
+    job.commit = from.commit;
+    job.cost = from.cost;
+    job.safe_after = from.safe_after;
+    job.lost_host_seconds = from.lost_host_seconds;
+    job.requeues = from.requeues;
+    job.crashes = from.crashes;
+    job.moved_off = from.moved_off;
+    job.excluded_by_us = from.excluded_by_us;
+}
+
 // Of jobs that have ended only those that may be started again are kept, as long as the resource manager
 // remembers them.
 bool may_return(const RmJob& read) {
@@ -434,7 +450,9 @@ void take_snapshot(StepContext& ctx, const RmSnapshot& snapshot) {
     for (const auto& read : snapshot.jobs) {
         if (read.phase == JobPhase::ended && !may_return(read)) continue;
         auto known = state.jobs.extract(read.id);
+        const bool is_new = !known;
         auto& job = known ? jobs.insert(std::move(known)).position->second : jobs[read.id];
+        if (is_new && read.again) inherit(state, job, read);
         take_rm_job(ctx, job, read);
     }
     state.jobs = std::move(jobs);

@@ -67,6 +67,7 @@ template <> constexpr std::size_t more_keys<NotifyJob> = members<JobTarget>() - 
 template <> constexpr std::size_t more_keys<PlaceJob> = members<JobTarget>() - 1;
 template <> constexpr std::size_t more_keys<ParkJob> = members<JobTarget>() - 1;
 template <> constexpr std::size_t more_keys<EndCheck> = members<JobTarget>() - 1;
+template <> constexpr std::size_t more_keys<SubmitAgain> = members<JobTarget>() - 1;
 
 } // namespace
 

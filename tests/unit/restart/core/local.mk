@@ -2,7 +2,8 @@
 check_LTLIBRARIES += libry_unit_world.la
 libry_unit_world_la_SOURCES = \
 	%D%/truth.cpp %D%/truth.hpp \
-	%D%/world.cpp %D%/world.hpp %D%/world_agents.cpp %D%/world_gangs.cpp \
+	%D%/world.cpp %D%/world.hpp %D%/world_agents.cpp %D%/world_forgotten.cpp \
+	%D%/world_gangs.cpp \
 	%D%/world_idle_checks.cpp %D%/world_repairs.cpp
 libry_unit_world_la_CPPFLAGS = $(unit_cppflags)
 libry_unit_world_la_CXXFLAGS = $(unit_cxxflags)
@@ -43,6 +44,7 @@ tests_unit_unit_core_SOURCES = \
 	%D%/states_page_test.cpp \
 	%D%/straggle/judge_test.cpp \
 	%D%/straggle/paces_test.cpp \
+	%D%/submit_again_test.cpp \
 	tests/traces/job_trace.cpp tests/traces/job_trace.hpp
 tests_unit_unit_core_CPPFLAGS = $(unit_cppflags)
 tests_unit_unit_core_CXXFLAGS = $(unit_cxxflags)

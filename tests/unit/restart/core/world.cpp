@@ -258,7 +258,7 @@ std::optional<base::Error> World::carry_out(const restart::RequeueJob& action) {
     auto* job = find_job(action.job.id);
     if (job == nullptr) return ended();
     const auto& failure = job->rm.failure;
-    if (job->fails_at ||
+    if (job->fails_at || job->rm.forgotten ||
         (failure && (failure->code == sched::no_restart_code || job->rm.restarts != action.job.epoch)) ||
         (failure && failure->code == 0 && !failure->step_failed && !action.ended))
         return ended();

@@ -135,6 +135,9 @@ public:
     void fail_job(base::JobId id, std::uint32_t code, bool signalled = false);
     // With success, as its script has it; the resource manager remembers it.
     void complete_job(base::JobId id, bool step_failed = false);
+    // It has ended and the resource manager has no record of it any more; `failure`: how it ended, as far as
+    // that is known.
+    void forget_job(base::JobId id, restart::RmFailure failure, restart::Forgotten how = {});
     // Until it says so: LSF shows a job that may only be on its way back for so long, and requeues nothing
     // then.
     double failure_settles = 0;
@@ -214,6 +217,7 @@ private:
     std::optional<base::Error> carry_out(const restart::ParkJob& action);
     std::optional<base::Error> carry_out(const restart::CheckHost& action);
     std::optional<base::Error> carry_out(const restart::EndCheck& action);
+    std::optional<base::Error> carry_out(const restart::SubmitAgain& action);
     void schedule_gang(Job& job, std::set<std::string>& busy);
     void finish_boot(const std::string& name, Host& host);
     Job* find_job(base::JobId id);

@@ -39,7 +39,9 @@ tests_unit_unit_daemon_SOURCES = \
 	tests/unit/restart/rm/lsf_text_test.cpp \
 	tests/unit/restart/rm/slurm_calls_test.cpp \
 	tests/unit/restart/rm/slurm_checks_test.cpp \
+	tests/unit/restart/rm/slurm_ends_test.cpp \
 	tests/unit/restart/rm/slurm_free_test.cpp \
+	tests/unit/restart/rm/slurm_kept_test.cpp \
 	tests/unit/restart/rm/slurm_queue_test.cpp \
 	tests/unit/restart/rm/slurm_reading_test.cpp \
 	tests/unit/restart/wire/private_munged.cpp tests/unit/restart/wire/private_munged.hpp
