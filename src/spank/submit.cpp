@@ -52,17 +52,16 @@ void warn_of_lost_flags() {
                     given.c_str());
 }
 
-// Only a batch script can be kept from beginning. In its environment the wish may be that of another job, and
-// its steps are given its own.
-void warn_of_no_preflight() {
-    const auto flag = flag_index("rail-preflight");
+// What is done before or beside a batch script is done for jobs of sbatch alone. In its environment the wish
+// may be that of another job, and its steps are given its own.
+void warn_without_script(std::string_view name, std::string_view without, const char* what) {
+    const auto flag = flag_index(name);
     const std::string_view program = program_invocation_short_name;
-    if (options().origin(flag) != Origin::command_line || options().value(flag) == "off" ||
+    if (options().origin(flag) != Origin::command_line || options().value(flag) == without ||
         std::getenv("SLURM_JOB_ID") != nullptr)
         return;
     if (program == "salloc" || program == "srun")
-        slurm_error("--rail-preflight=%s: has no effect, only jobs of sbatch are tried before they begin",
-                    options().value(flag).c_str());
+        slurm_error("--%s=%s: has no effect, %s", flags()[flag].name, options().value(flag).c_str(), what);
 }
 
 void say_doubts() {
@@ -120,7 +119,9 @@ int publish(spank_t handle, Arguments) {
     }
     if (result == ESPANK_SUCCESS) {
         warn_of_lost_flags();
-        warn_of_no_preflight();
+        warn_without_script("rail-preflight", "off", "only jobs of sbatch are tried before they begin");
+        warn_without_script("ckpt-kind", "railckpt",
+                            "only beside scripts of sbatch are checkpoints watched: start railckpt watch");
         say_doubts();
     }
     return result;

@@ -16,7 +16,7 @@ def refused(cluster, *flags):
 def test_flags_are_in_every_help(cluster):
     for command in ("sbatch", "salloc", "srun"):
         text = cluster.out(command, "--help")
-        for flag in ("--rail-span=", "--ckpt-dir=", "--restart="):
+        for flag in ("--rail-span=", "--ckpt-dir=", "--ckpt-kind=", "--restart="):
             holds(text, flag, f"{command} --help")
 
 
@@ -36,6 +36,17 @@ def test_unknown_restart_word_is_refused(cluster):
     text = refused(cluster, "--restart=maybe")
     for part in ("--restart", "maybe", "auto", "never"):
         holds(text, part, "sbatch's message")
+
+
+def test_unknown_kind_of_checkpoints_is_refused(cluster):
+    """And of a known one it is said where it has no effect."""
+    text = refused(cluster, "--ckpt-kind=torch")
+    for part in ("--ckpt-kind=torch", "auto", "megatron", "glob:PATTERN"):
+        holds(text, part, "sbatch's message")
+    holds(cluster.run("srun", "-N1", "--ckpt-dir=/tmp", "--ckpt-kind=dcp", "true").stderr,
+          "--ckpt-kind=dcp: has no effect, only beside scripts of sbatch are checkpoints watched", "what srun says")
+    holds(cluster.run("sbatch", "-N1", "--ckpt-kind=dcp", "--wrap", "true").stderr,
+          "--ckpt-kind=dcp without --ckpt-dir: has no effect", "what sbatch says")
 
 
 def test_flags_reach_comment_and_job(cluster):
