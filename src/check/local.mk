@@ -61,4 +61,4 @@ railcheck_SOURCES = \
 	%D%/preflight_command.cpp %D%/preflight_command.hpp \
 	%D%/railcheck.cpp \
 	%D%/selftest_command.cpp %D%/selftest_command.hpp
-railcheck_LDADD = $(check_mpi_libs) $(check_libs) $(check_gather_libs) $(cli_libs) $(CUDA_LIBS)
+railcheck_LDADD = $(check_mpi_libs) $(CUDA_LIBS)

@@ -11,4 +11,4 @@ libry_check_mpi_la_SOURCES = \
 	%D%/nccl_collective.cpp %D%/nccl_collective.hpp \
 	%D%/seat.cpp %D%/seat.hpp \
 	%D%/watch.cpp %D%/watch.hpp
-check_mpi_libs = libry_check_mpi.la
+check_mpi_libs = libry_check_mpi.la $(check_gather_libs)

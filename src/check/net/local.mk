@@ -27,4 +27,4 @@ libry_check_gather_la_SOURCES = \
 	%D%/verdict.cpp %D%/verdict.hpp
 libry_check_gather_la_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 libry_check_gather_la_LIBADD = $(UCX_LIBS)
-check_gather_libs = libry_check_gather.la $(check_ibv_libs) $(check_net_libs) $(http_libs) $(topo_libs)
+check_gather_libs = libry_check_gather.la $(check_libs) $(http_libs) $(topo_libs) $(cli_libs)

@@ -18,7 +18,7 @@ libry_doctor_la_SOURCES = \
 	%D%/doctor/lsf.hpp %D%/doctor/lsf_checks.cpp %D%/doctor/lsf_gather.cpp \
 	%D%/doctor/plugins.cpp %D%/doctor/plugins.hpp \
 	%D%/doctor/show.cpp %D%/doctor/show.hpp
-doctor_libs = libry_doctor.la $(topo_libs)
+doctor_libs = libry_doctor.la $(http_libs) $(topo_libs)
 
 # Switching placement on and off: facts are gathered, planned on, and carried out.
 noinst_LTLIBRARIES += libry_enable.la
@@ -40,4 +40,4 @@ libry_enable_la_SOURCES = \
 	%D%/enable/steadfast.cpp %D%/enable/steadfast.hpp \
 	%D%/enable/wait.cpp %D%/enable/wait.hpp
 libry_enable_la_CPPFLAGS = $(AM_CPPFLAGS) -DSLURM_PLUGIN_DIR='"$(slurmplugindir)"' -DRAIL_SHADOW_DIR='"$(pkglibdir)/shadow"'
-enable_libs = libry_enable.la $(doctor_libs)
+enable_libs = libry_enable.la $(doctor_libs) $(cli_libs)

@@ -9,7 +9,7 @@ tests_unit_unit_check_SOURCES = \
 	%D%/result_test.cpp
 tests_unit_unit_check_CPPFLAGS = $(unit_cppflags) $(MPI_CPPFLAGS)
 tests_unit_unit_check_CXXFLAGS = $(unit_cxxflags)
-tests_unit_unit_check_LDADD = libry_unit.la $(check_mpi_libs) $(check_libs) $(check_gather_libs) $(cli_libs)
+tests_unit_unit_check_LDADD = libry_unit.la $(check_mpi_libs)
 
 TESTS += %D%/railcheck_test.py %D%/checks_test.py %D%/verbs_test.py
 EXTRA_DIST += %D%/railcheck_test.py %D%/checks_test.py %D%/verbs_test.py
