@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using restart::ActionKind;
 using restart::JobPhase;
 

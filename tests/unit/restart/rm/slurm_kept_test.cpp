@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <memory>
 
 using restart::SlurmKept;
 
