@@ -5,6 +5,7 @@ replaced), and torchrun, ssh, pdsh and systemctl are small programs that do what
 starts its workers in sessions of their own and has no handler for SIGUSR1, so that the signal would end it.
 """
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -123,6 +124,35 @@ def save_when_due(cluster, text):
     env = {"RAIL_CKPT_DIR": str(stage.folder / "ckpt"), "SLURM_JOB_ID": "7", "RAIL_CKPT_INTERVAL": "1s"}
     stage.run("railckpt due", env=env, good=(0, 1))  # the first one counts from here
     wait_for(lambda: "ckpt-" in stage.run(text + "ls ckpt", env=env), 20, "a checkpoint to be due and committed")
+
+
+def own_layout(cluster, text):
+    """The program saves twice as Megatron-LM lays it out, and ends when its checkpoint is known."""
+    stage = Stage(cluster, "layout")
+    ckpt, out = stage.folder / "ckpt", stage.folder / "out"
+    ckpt.mkdir()
+    pretrain = stage.folder / "pretrain.sh"
+    pretrain.write_text(f"""#!/bin/sh
+for step in 100 200; do
+    mkdir -p {ckpt}/iter_0000$step
+    echo tensors >{ckpt}/iter_0000$step/__0_0.distcp
+    echo pickle >{ckpt}/iter_0000$step/.metadata
+    echo '{{}}' >{ckpt}/iter_0000$step/metadata.json
+    echo $step >{ckpt}/latest_checkpointed_iteration.txt
+done
+until [ -e known ]; do sleep 0.1; done
+""")
+    pretrain.chmod(0o755)
+    holds(text, "/scratch/run7", "the example")
+    (stage.folder / "job.sh").write_text(text.replace("/scratch/run7", str(ckpt)))
+    job = stage.run(f"sbatch --parsable -N1 -o {out} job.sh").strip()
+
+    def known():
+        told = json.loads(cluster.out("railctl", "explain", job, "--json"))["job"] or {}
+        return (told.get("commit") or {}).get("step") == 200
+    wait_for(known, 60, "restartd to know its newest checkpoint", [out])
+    (stage.folder / "known").touch()
+    wait_for(lambda: "JobState=COMPLETED" in cluster.out("scontrol", "show", "job", job), 60, f"job {job} to end", [out])
 
 
 MPI4PY = """# As much of mpi4py as the example needs, for one process.
@@ -388,7 +418,7 @@ TESTS = {
     "rail-lsf-rsh.1": [other_host_of_lsf],
     "rail-lsf-run.1": [line_of_lsf],
     "railcheck.8": [scratch_disk, selftest],
-    "railckpt.1": [job_script, save_when_due],
+    "railckpt.1": [job_script, save_when_due, own_layout],
     "railckpt.py.3": [python_group],
     "railctl.1": [drain, explain, signals, incidents, enable],
     "railplan.1": [would_it_fit] * 3,
