@@ -152,12 +152,10 @@ TEST_CASE("half of a unit whose cables are in a spine is one finding") {
     topo::derive(fabric);
     const auto finding = only_fault(fabric);
     CHECK(finding.code == "hca.on_spine");
-    CHECK(finding.ends.front() == topo::host_names(fabric, [&] {
-              std::vector<std::uint32_t> hosts;
-              for (int h = 0; h < last; ++h)
-                  hosts.push_back(static_cast<std::uint32_t>(unit * each + topo::at(h)));
-              return hosts;
-          }()));
+    std::vector<std::uint32_t> moved;
+    for (std::size_t h = 0; h < topo::at(last); ++h)
+        moved.push_back(static_cast<std::uint32_t>(unit * each + h));
+    CHECK(finding.ends.front() == topo::host_names(fabric, moved));
     CHECK_THAT(finding.evidence, Catch::EndsWith(" on " + name + ", which is no leaf"));
     CHECK_THAT(finding.fix, Catch::StartsWith("move the cables to leaf-su" + std::to_string(unit + 1)));
 }
