@@ -84,8 +84,8 @@ public:
     };
     void put(T value) {
         const std::lock_guard lock(mutex_);
-        const auto number = entry_ ? entry_->number + 1 : 1;
-        entry_.emplace(Entry{std::move(value), number, std::chrono::steady_clock::now()});
+        const auto next = entry_ ? entry_->number + 1 : 1;
+        entry_.emplace(Entry{std::move(value), next, std::chrono::steady_clock::now()});
     }
     std::optional<Entry> get() const {
         const std::lock_guard lock(mutex_);
