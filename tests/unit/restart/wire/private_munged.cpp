@@ -4,11 +4,13 @@
 #include "restart/wire/munge_auth.hpp"
 #include "unit/patience.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <random>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace test {
@@ -55,8 +57,11 @@ PrivateMunged::PrivateMunged() {
 
 PrivateMunged::~PrivateMunged() {
     if (pid_ <= 0) return;
-    ::kill(pid_, SIGTERM);
-    ::waitpid(pid_, nullptr, 0);
+    // munged looks for the signal before it waits for a client: one that comes in between goes unnoticed.
+    while (::waitpid(pid_, nullptr, WNOHANG) == 0) {
+        ::kill(pid_, SIGTERM);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
 }
 
 } // namespace test
