@@ -102,32 +102,19 @@ void note_newer_tags(const Names& names, std::optional<std::uint64_t> than, Foun
 Expected<void> find_deepspeed(Files& files, const Names& names, Found& found) {
     const std::string pointer(latest_file);
     found.signs.push_back(pointer);
-    const auto entry = files.entry(pointer);
-    if (!entry) return entry.error();
-    const auto text = files.text(pointer);
-    if (!text) return text.error();
-    if (!*entry || !*text) {
-        note_newer_tags(names, {}, found);
-        return {};
-    }
-    const auto tag = pointed_name(pointer, **text, found);
-    if (!tag) {
-        found.settled = false;
-        return {};
-    }
-    const auto step = step_of(*tag);
+    const auto latest = read_pointer(files, pointer, found);
+    if (!latest) return latest.error();
+    if (!*latest) note_newer_tags(names, {}, found);
+    if (!*latest || !(*latest)->name) return {};
+    const auto& tag = *(*latest)->name;
+    const auto written = (*latest)->written;
+    const auto step = step_of(tag);
     if (step) note_newer_tags(names, step, found);
     std::uint64_t ranks = 0;
-    const auto judged = judge_tag(files, *tag, (*entry)->modified, ranks);
+    const auto judged = judge_tag(files, tag, written, ranks);
     if (!judged) return judged.error();
-    found.signs.push_back(*tag);
-    if (!judged->flaw.empty()) {
-        pass_over(found, *tag, judged->flaw);
-        found.settled = false;
-        return {};
-    }
-    found.newest = to_whole(*tag, step, judged->weight, (*entry)->modified);
-    found.newest->ranks = ranks;
+    found.signs.push_back(tag);
+    take_pointed(found, tag, step, *judged, written, ranks);
     return {};
 }
 

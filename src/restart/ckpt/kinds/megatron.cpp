@@ -82,38 +82,25 @@ void note_newer(const Names& names, std::optional<std::uint64_t> than, Found& fo
 Expected<void> find_megatron(Files& files, const Names& names, Found& found) {
     const std::string pointer(tracker);
     found.signs.push_back(pointer);
-    const auto entry = files.entry(pointer);
-    if (!entry) return entry.error();
-    const auto text = files.text(pointer);
-    if (!text) return text.error();
-    if (!*entry || !*text) {
-        note_newer(names, {}, found);
+    const auto latest = read_pointer(files, pointer, found);
+    if (!latest) return latest.error();
+    if (!*latest) note_newer(names, {}, found);
+    if (!*latest || !(*latest)->name) return {};
+    const auto& said = *(*latest)->name;
+    const auto iteration = base::parse_count(said);
+    if (said != release && (!iteration || *iteration > max_step)) {
+        pass_over(found, pointer, fmt::format("says \"{}\": not an iteration", said));
         return {};
     }
-    const auto said = pointed_name(pointer, **text, found);
-    if (!said) {
-        found.settled = false;
-        return {};
-    }
-    const auto iteration = base::parse_count(*said);
-    if (*said != release && (!iteration || *iteration > max_step)) {
-        pass_over(found, pointer, fmt::format("says \"{}\": not an iteration", *said));
-        return {};
-    }
+    const auto written = (*latest)->written;
     const auto step = iteration ? *iteration : 0;
     const auto folder = iteration ? fmt::format("{}{:07}", iteration_prefix, step) : std::string(release);
     note_newer(names, step, found);
     std::uint64_t ranks = 0;
-    const auto judged = judge_iteration(files, folder, (*entry)->modified, ranks);
+    const auto judged = judge_iteration(files, folder, written, ranks);
     if (!judged) return judged.error();
     found.signs.push_back(folder);
-    if (!judged->flaw.empty()) {
-        pass_over(found, folder, judged->flaw);
-        found.settled = false;
-        return {};
-    }
-    found.newest = to_whole(folder, step, judged->weight, (*entry)->modified);
-    found.newest->ranks = ranks;
+    take_pointed(found, folder, step, *judged, written, ranks);
     return {};
 }
 

@@ -113,6 +113,28 @@ std::optional<std::string> pointed_name(std::string_view file, const std::string
     return {};
 }
 
+base::Expected<std::optional<Pointer>> read_pointer(Files& files, const std::string& file, Found& found) {
+    const auto entry = files.entry(file);
+    if (!entry) return entry.error();
+    const auto text = files.text(file);
+    if (!text) return text.error();
+    if (!*entry || !*text) return std::optional<Pointer>{};
+    Pointer pointer{pointed_name(file, **text, found), (*entry)->modified};
+    if (!pointer.name) found.settled = false;
+    return std::optional(std::move(pointer));
+}
+
+void take_pointed(Found& found, const std::string& name, std::optional<std::uint64_t> step,
+                  const Judged& judged, base::Time written, std::uint64_t ranks) {
+    if (!judged.flaw.empty()) {
+        pass_over(found, name, judged.flaw);
+        found.settled = false;
+        return;
+    }
+    found.newest = to_whole(name, step, judged.weight, written);
+    found.newest->ranks = ranks;
+}
+
 std::optional<std::uint64_t> step_of(std::string_view name) {
     constexpr std::string_view word = "step";
     for (auto at = name.rfind(word); at != std::string_view::npos;

@@ -32,6 +32,14 @@ bool has(const Names& names, std::string_view name);
 // file's name, and nothing.
 std::optional<std::string> pointed_name(std::string_view file, const std::string& text, Found& found);
 
+// A directory's pointer file: what it names, as pointed_name() has it, and when that was written.
+struct Pointer {
+    std::optional<std::string> name{};
+    base::Time written{};
+};
+// Nothing: there is none. One that names nothing unsettles what is found. Errors: those of Files.
+base::Expected<std::optional<Pointer>> read_pointer(Files& files, const std::string& file, Found& found);
+
 // The step in a name: the digits after "step", else the last ones: "epoch=1-step=200", "global_step200",
 // "iter_0000200", "200". Nothing: none, or above max_step.
 std::optional<std::uint64_t> step_of(std::string_view name);
@@ -65,6 +73,10 @@ struct Judged {
 };
 base::Expected<Judged> judge_dcp(Files& files, const std::string& folder, const Names& names,
                                  std::optional<base::Time> said);
+
+// Notes what a pointer names, with the ranks that wrote it: the newest, or why it does not count.
+void take_pointed(Found& found, const std::string& name, std::optional<std::uint64_t> step,
+                  const Judged& judged, base::Time written, std::uint64_t ranks);
 
 Whole to_whole(std::string name, std::optional<std::uint64_t> step, const Weight& weight, base::Time done);
 
