@@ -116,7 +116,7 @@ struct StragglerConf {
     double least_percent{}, confidence{};
 };
 
-// Checks of hosts that no job uses (restart/core/idle_check.hpp).
+// Checks of hosts that no job uses (restart/core/facts/idle_check.hpp).
 struct IdleChecksConf {
     Duration every{};
     std::uint64_t level{}, max_at_once{};

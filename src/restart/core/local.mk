@@ -1,41 +1,8 @@
 # restart/core: the pure centre that decides; no I/O, no clock, no vendor's word.
 noinst_LTLIBRARIES += libry_restart_core.la
 libry_restart_core_la_SOURCES = \
-	%D%/action.cpp %D%/action.hpp \
-	%D%/bounds.cpp %D%/bounds.hpp \
-	%D%/event.hpp %D%/event_fields.hpp \
-	%D%/event_log.cpp %D%/event_log.hpp \
-	%D%/fabric_facts.hpp \
-	%D%/former_hosts.hpp \
-	%D%/gang_fields.hpp \
-	%D%/gang_plan.hpp \
-	%D%/host_use.cpp %D%/host_use.hpp \
-	%D%/incident.hpp \
-	%D%/job_owner.hpp \
-	%D%/kept_out.cpp %D%/kept_out.hpp \
-	%D%/learned_fields.hpp \
-	%D%/modes.cpp %D%/modes.hpp \
-	%D%/names.hpp \
-	%D%/note.hpp \
-	%D%/peer_looks.hpp \
-	%D%/policy.cpp %D%/policy.hpp \
-	%D%/rights.cpp %D%/rights.hpp \
-	%D%/rm_config.hpp \
-	%D%/rm_queue.hpp \
-	%D%/rm_fields.hpp %D%/rm_snapshot.hpp \
-	%D%/rm_user.hpp \
-	%D%/rm_words.hpp \
-	%D%/state.cpp %D%/state.hpp \
-	%D%/spread.hpp \
-	%D%/state_1.cpp %D%/state_1.hpp \
-	%D%/state_fields.hpp \
-	%D%/state_rows.cpp %D%/state_rows.hpp \
 	%D%/step.cpp %D%/step.hpp \
-	%D%/step_context.cpp %D%/step_context.hpp \
 	%D%/act/act.hpp \
-	%D%/idle_check.hpp %D%/idle_check_fields.hpp \
-	%D%/known_check.cpp %D%/known_check.hpp %D%/known_check_fields.hpp \
-	%D%/kept_jobs.cpp %D%/kept_jobs.hpp \
 	%D%/act/gangs.cpp \
 	%D%/act/gate.cpp %D%/act/gate.hpp \
 	%D%/act/intents.cpp \
@@ -53,13 +20,15 @@ libry_restart_core_la_SOURCES = \
 	%D%/decide/operator.cpp \
 	%D%/decide/outcomes.cpp \
 	%D%/decide/pauses.cpp \
-	%D%/decide/recovery.cpp \
 	%D%/decide/preflights.cpp \
+	%D%/decide/recovery.cpp \
 	%D%/decide/relaunch.cpp \
 	%D%/decide/returns.cpp \
 	%D%/decide/slowdown.cpp %D%/decide/slowdown.hpp \
 	%D%/decide/weigh.cpp %D%/decide/weigh.hpp \
+	%D%/detect/agreed_checks.cpp %D%/detect/agreed_checks.hpp \
 	%D%/detect/asking.cpp %D%/detect/asking.hpp \
+	%D%/detect/check_signs.cpp %D%/detect/check_signs.hpp \
 	%D%/detect/commits.cpp \
 	%D%/detect/common_cause.cpp %D%/detect/common_cause.hpp \
 	%D%/detect/darkness.cpp %D%/detect/darkness.hpp \
@@ -68,30 +37,68 @@ libry_restart_core_la_SOURCES = \
 	%D%/detect/facts.cpp \
 	%D%/detect/file_trust.cpp %D%/detect/file_trust.hpp \
 	%D%/detect/findings.cpp \
-	%D%/detect/agreed_checks.cpp %D%/detect/agreed_checks.hpp \
-	%D%/detect/check_signs.cpp %D%/detect/check_signs.hpp \
 	%D%/detect/health.cpp %D%/detect/health.hpp \
 	%D%/detect/links.cpp \
-	%D%/detect/odd_bits.cpp %D%/detect/odd_bits.hpp \
 	%D%/detect/maintenance.cpp \
 	%D%/detect/node_loss.cpp \
+	%D%/detect/odd_bits.cpp %D%/detect/odd_bits.hpp \
+	%D%/detect/paces.cpp \
 	%D%/detect/peers.cpp %D%/detect/peers.hpp \
 	%D%/detect/peers_word.cpp \
 	%D%/detect/silence.cpp %D%/detect/silence.hpp \
 	%D%/detect/symptoms.cpp %D%/detect/symptoms.hpp \
 	%D%/detect/witnesses.cpp %D%/detect/witnesses.hpp \
-	%D%/learn/gamma.cpp %D%/learn/gamma.hpp \
+	%D%/estimate/gamma.cpp %D%/estimate/gamma.hpp \
+	%D%/estimate/rates.cpp %D%/estimate/rates.hpp \
+	%D%/estimate/starts.cpp %D%/estimate/starts.hpp \
+	%D%/facts/action.cpp %D%/facts/action.hpp \
+	%D%/facts/bounds.cpp %D%/facts/bounds.hpp \
+	%D%/facts/event.hpp \
+	%D%/facts/fabric_facts.hpp \
+	%D%/facts/former_hosts.hpp \
+	%D%/facts/gang_plan.hpp \
+	%D%/facts/host_use.cpp %D%/facts/host_use.hpp \
+	%D%/facts/idle_check.hpp \
+	%D%/facts/incident.hpp \
+	%D%/facts/job_owner.hpp \
+	%D%/facts/kept_jobs.cpp %D%/facts/kept_jobs.hpp \
+	%D%/facts/kept_out.cpp %D%/facts/kept_out.hpp \
+	%D%/facts/known_check.cpp %D%/facts/known_check.hpp \
+	%D%/facts/ladder.cpp %D%/facts/ladder.hpp \
+	%D%/facts/names.hpp \
+	%D%/facts/note.hpp \
+	%D%/facts/pauses.cpp %D%/facts/pauses.hpp \
+	%D%/facts/peer_hash.hpp \
+	%D%/facts/peer_looks.hpp \
+	%D%/facts/policy.cpp %D%/facts/policy.hpp \
+	%D%/facts/rights.cpp %D%/facts/rights.hpp \
+	%D%/facts/rm_config.hpp \
+	%D%/facts/rm_queue.hpp \
+	%D%/facts/rm_snapshot.hpp \
+	%D%/facts/rm_user.hpp \
+	%D%/facts/rm_words.hpp \
+	%D%/facts/state.cpp %D%/facts/state.hpp \
+	%D%/facts/step_context.cpp %D%/facts/step_context.hpp \
 	%D%/learn/learn.cpp %D%/learn/learn.hpp \
 	%D%/learn/lemon.cpp %D%/learn/lemon.hpp \
-	%D%/learn/rates.cpp %D%/learn/rates.hpp \
-	%D%/learn/starts.cpp %D%/learn/starts.hpp \
-	%D%/repair/ladder.cpp %D%/repair/ladder.hpp \
-	%D%/repair/repair.cpp %D%/repair/repair.hpp %D%/repair/repair_fields.hpp \
+	%D%/repair/repair.cpp %D%/repair/repair.hpp \
 	%D%/repair/rungs.cpp %D%/repair/rungs.hpp \
+	%D%/store/event_fields.hpp \
+	%D%/store/event_log.cpp %D%/store/event_log.hpp \
+	%D%/store/gang_fields.hpp \
+	%D%/store/idle_check_fields.hpp \
+	%D%/store/known_check_fields.hpp \
+	%D%/store/learned_fields.hpp \
+	%D%/store/paces_fields.hpp \
+	%D%/store/repair_fields.hpp \
+	%D%/store/rm_fields.hpp \
+	%D%/store/state_1.cpp %D%/store/state_1.hpp \
+	%D%/store/state_fields.hpp \
+	%D%/store/state_rows.cpp %D%/store/state_rows.hpp \
 	%D%/straggle/causes.cpp \
 	%D%/straggle/comparison.hpp \
 	%D%/straggle/judge.cpp %D%/straggle/judge.hpp \
-	%D%/straggle/paces.cpp %D%/straggle/paces.hpp %D%/straggle/paces_fields.hpp \
+	%D%/straggle/paces.hpp \
 	%D%/straggle/rails.cpp \
 	%D%/straggle/ras.cpp \
 	%D%/straggle/robust.cpp %D%/straggle/robust.hpp \

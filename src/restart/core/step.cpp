@@ -6,7 +6,7 @@
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/detect/peers.hpp"
-#include "restart/core/kept_jobs.hpp"
+#include "restart/core/facts/kept_jobs.hpp"
 #include "restart/core/learn/learn.hpp"
 
 #include <algorithm>

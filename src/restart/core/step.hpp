@@ -30,11 +30,11 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "restart/core/action.hpp"
-#include "restart/core/event.hpp"
-#include "restart/core/note.hpp"
-#include "restart/core/policy.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/action.hpp"
+#include "restart/core/facts/event.hpp"
+#include "restart/core/facts/note.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <optional>
 #include <vector>

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "base/json.hpp"
-#include "restart/core/rights.hpp"
+#include "restart/core/facts/rights.hpp"
 #include "restart/daemon/driver.hpp"
 #include "restart/daemon/metrics.hpp"
 #include "restart/daemon/metrics_tokens.hpp"

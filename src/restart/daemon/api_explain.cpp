@@ -2,7 +2,7 @@
 #include "restart/daemon/api.hpp"
 
 #include "base/hostlist.hpp"
-#include "restart/core/former_hosts.hpp"
+#include "restart/core/facts/former_hosts.hpp"
 #include "restart/daemon/situation.hpp"
 #include "restart/daemon/views.hpp"
 

@@ -2,7 +2,7 @@
 // placement avoids for it (core/detect/agreed_checks.hpp). Pure.
 #pragma once
 
-#include "restart/core/state.hpp"
+#include "restart/core/facts/state.hpp"
 #include "restart/wire/checks.hpp"
 
 #include <string_view>

@@ -1,8 +1,8 @@
 #include "restart/daemon/dispatcher.hpp"
 
 #include "restart/core/act/act.hpp"
-#include "restart/core/former_hosts.hpp"
-#include "restart/core/kept_jobs.hpp"
+#include "restart/core/facts/former_hosts.hpp"
+#include "restart/core/facts/kept_jobs.hpp"
 
 #include <algorithm>
 

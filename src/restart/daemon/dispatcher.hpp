@@ -2,10 +2,10 @@
 // already to sched::lsf::dispatch. Pure but for what one pass leaves for the next.
 #pragma once
 
-#include "restart/core/event.hpp"
-#include "restart/core/policy.hpp"
-#include "restart/core/rm_queue.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/event.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/rm_queue.hpp"
+#include "restart/core/facts/state.hpp"
 #include "sched/lsf/dispatch.hpp"
 #include "sched/placing.hpp"
 

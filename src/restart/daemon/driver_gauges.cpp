@@ -2,9 +2,9 @@
 #include "restart/daemon/driver.hpp"
 
 #include "base/units.hpp"
-#include "restart/core/bounds.hpp"
+#include "restart/core/facts/bounds.hpp"
+#include "restart/core/facts/names.hpp"
 #include "restart/core/learn/learn.hpp"
-#include "restart/core/names.hpp"
 
 namespace restart {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/log.hpp"
 #include "base/units.hpp"
 #include "restart/core/detect/witnesses.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <algorithm>
 #include <fmt/ranges.h>

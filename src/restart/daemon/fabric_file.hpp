@@ -4,7 +4,7 @@
 
 #include "base/expected.hpp"
 #include "base/file.hpp"
-#include "restart/core/event.hpp"
+#include "restart/core/facts/event.hpp"
 #include "sched/placing.hpp"
 
 #include <filesystem>

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "restart/core/state_rows.hpp"
+#include "restart/core/store/state_rows.hpp"
 #include "restart/daemon/database.hpp"
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 // link above leaves some of what leaves their pod. Which of several links the routing takes is not known.
 #pragma once
 
-#include "restart/core/rights.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/rights.hpp"
+#include "restart/core/facts/state.hpp"
 #include "restart/wire/status.hpp"
 
 #include <string>

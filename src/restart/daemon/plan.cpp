@@ -1,7 +1,7 @@
 #include "restart/daemon/plan.hpp"
 
-#include "restart/core/host_use.hpp"
-#include "restart/core/names.hpp"
+#include "restart/core/facts/host_use.hpp"
+#include "restart/core/facts/names.hpp"
 #include "restart/daemon/views.hpp"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // as far as those who ask may see it. Pure.
 #pragma once
 
-#include "restart/core/rights.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/rights.hpp"
+#include "restart/core/facts/state.hpp"
 #include "restart/daemon/driver.hpp"
 #include "restart/wire/plan.hpp"
 

@@ -1,8 +1,8 @@
 #include "restart/daemon/rate_views.hpp"
 
+#include "restart/core/facts/names.hpp"
 #include "restart/core/learn/learn.hpp"
 #include "restart/core/learn/lemon.hpp"
-#include "restart/core/names.hpp"
 #include "restart/core/repair/rungs.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // What restartd shows of what it has learned, as far as those who ask may see it (wire/rates.hpp). Pure.
 #pragma once
 
-#include "restart/core/rights.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/rights.hpp"
+#include "restart/core/facts/state.hpp"
 #include "restart/daemon/driver.hpp"
 #include "restart/wire/rates.hpp"
 

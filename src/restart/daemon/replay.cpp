@@ -2,8 +2,8 @@
 
 #include "base/time_text.hpp"
 #include "base/units.hpp"
-#include "restart/core/event_log.hpp"
 #include "restart/core/step.hpp"
+#include "restart/core/store/event_log.hpp"
 #include "restart/daemon/journal.hpp"
 
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/json.hpp"
-#include "restart/core/rights.hpp"
-#include "restart/core/rm_queue.hpp"
+#include "restart/core/facts/rights.hpp"
+#include "restart/core/facts/rm_queue.hpp"
 #include "sched/outlook.hpp"
 #include "sched/placing.hpp"
 

@@ -2,9 +2,9 @@
 // as those who ask may see it; notes and actions come as far as they may. Pure: everything is given.
 #pragma once
 
-#include "restart/core/note.hpp"
-#include "restart/core/rights.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/note.hpp"
+#include "restart/core/facts/rights.hpp"
+#include "restart/core/facts/state.hpp"
 #include "restart/daemon/driver.hpp"
 #include "restart/daemon/journal.hpp"
 #include "restart/wire/status.hpp"

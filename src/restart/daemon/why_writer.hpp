@@ -7,7 +7,7 @@
 // every record as it was, the queue is no longer read.
 #pragma once
 
-#include "restart/core/rm_queue.hpp"
+#include "restart/core/facts/rm_queue.hpp"
 #include "restart/daemon/driver.hpp"
 #include "sched/placing.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "restart/core/action.hpp"
+#include "restart/core/facts/action.hpp"
 #include "restart/rm/lsf_commands.hpp"
 #include "restart/rm/lsf_jobs.hpp"
 

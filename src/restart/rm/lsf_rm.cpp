@@ -19,7 +19,7 @@
 
 #include "base/lsf_exit.hpp"
 #include "base/user.hpp"
-#include "restart/core/kept_out.hpp"
+#include "restart/core/facts/kept_out.hpp"
 #include "restart/rm/looked_up.hpp"
 #include "restart/rm/lsf_checks.hpp"
 #include "restart/rm/lsf_commands.hpp"

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "restart/core/action.hpp"
-#include "restart/core/rm_queue.hpp"
-#include "restart/core/rm_snapshot.hpp"
-#include "restart/core/rm_user.hpp"
-#include "restart/core/rm_words.hpp"
+#include "restart/core/facts/action.hpp"
+#include "restart/core/facts/rm_queue.hpp"
+#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm_user.hpp"
+#include "restart/core/facts/rm_words.hpp"
 
 #include <cstdint>
 #include <optional>

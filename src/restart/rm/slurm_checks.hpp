@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "restart/core/action.hpp"
+#include "restart/core/facts/action.hpp"
 #include "restart/rm/slurm_calls.hpp"
 
 #include <span>

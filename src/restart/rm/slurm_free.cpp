@@ -1,6 +1,6 @@
 #include "restart/rm/slurm_free.hpp"
 
-#include "restart/core/kept_out.hpp"
+#include "restart/core/facts/kept_out.hpp"
 #include "restart/rm/slurm_reading.hpp"
 
 #include <fmt/format.h>

@@ -11,7 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "restart/core/action.hpp"
+#include "restart/core/facts/action.hpp"
 #include "restart/rm/slurm_ends.hpp"
 #include "restart/rm/slurm_submission.hpp"
 

@@ -1,7 +1,7 @@
 // From libslurm's records to RmQueue: pure, as slurm_reading.hpp.
 #pragma once
 
-#include "restart/core/rm_queue.hpp"
+#include "restart/core/facts/rm_queue.hpp"
 #include "restart/rm/slurm_calls.hpp"
 
 #include <optional>

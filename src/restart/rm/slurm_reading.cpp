@@ -3,7 +3,7 @@
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
-#include "restart/core/action.hpp"
+#include "restart/core/facts/action.hpp"
 #include "restart/rm/slurm_checks.hpp"
 #include "sched/slurm/admin_comment.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "base/child.hpp"
 #include "base/utf8.hpp"
-#include "restart/core/kept_out.hpp"
+#include "restart/core/facts/kept_out.hpp"
 
 #include <fmt/format.h>
 

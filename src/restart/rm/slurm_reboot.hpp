@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "restart/core/action.hpp"
-#include "restart/core/rm_snapshot.hpp"
+#include "restart/core/facts/action.hpp"
+#include "restart/core/facts/rm_snapshot.hpp"
 
 namespace restart {
 

@@ -13,7 +13,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/user.hpp"
-#include "restart/core/kept_out.hpp"
+#include "restart/core/facts/kept_out.hpp"
 #include "restart/rm/looked_up.hpp"
 #include "restart/rm/slurm_checks.hpp"
 #include "restart/rm/slurm_doors.hpp"

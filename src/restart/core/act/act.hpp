@@ -2,7 +2,7 @@
 // its outcome is known. Internal to restart/core; each function stands in the .cpp file named.
 #pragma once
 
-#include "restart/core/step_context.hpp"
+#include "restart/core/facts/step_context.hpp"
 
 #include <cstdint>
 #include <string>

@@ -7,8 +7,8 @@
 #include "base/hostlist.hpp"
 #include "restart/core/act/act.hpp"
 #include "restart/core/detect/detect.hpp"
-#include "restart/core/host_use.hpp"
-#include "restart/core/kept_jobs.hpp"
+#include "restart/core/facts/host_use.hpp"
+#include "restart/core/facts/kept_jobs.hpp"
 
 #include <fmt/format.h>
 

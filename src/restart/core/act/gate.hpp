@@ -2,8 +2,8 @@
 // be done is derived from the present state at each step, and is done once the gate is open.
 #pragma once
 
-#include "restart/core/action.hpp"
-#include "restart/core/bounds.hpp"
+#include "restart/core/facts/action.hpp"
+#include "restart/core/facts/bounds.hpp"
 
 namespace restart {
 

@@ -2,7 +2,7 @@
 // started before a restart of the daemon.
 
 #include "restart/core/act/act.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

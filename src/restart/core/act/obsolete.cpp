@@ -4,7 +4,7 @@
 #include "restart/core/act/gate.hpp"
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 #include "restart/core/repair/rungs.hpp"
 
 #include <fmt/format.h>

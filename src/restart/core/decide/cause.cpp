@@ -10,7 +10,7 @@
 #include "restart/core/decide/weigh.hpp"
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

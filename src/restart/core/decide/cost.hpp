@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/policy.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <cstdint>
 #include <string>

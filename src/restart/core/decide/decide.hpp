@@ -3,7 +3,7 @@
 // named.
 #pragma once
 
-#include "restart/core/step_context.hpp"
+#include "restart/core/facts/step_context.hpp"
 
 #include <optional>
 #include <string>

@@ -6,7 +6,7 @@
 #include "restart/core/act/gate.hpp"
 #include "restart/core/decide/decide.hpp"
 #include "restart/core/detect/detect.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

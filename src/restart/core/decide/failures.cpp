@@ -6,8 +6,8 @@
 #include "restart/core/act/gate.hpp"
 #include "restart/core/decide/decide.hpp"
 #include "restart/core/detect/common_cause.hpp"
-#include "restart/core/former_hosts.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/former_hosts.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

@@ -5,13 +5,13 @@
 // In the way of a check is whoever wants its host: a job that waits and could use it (RmJob::wanted), a
 // fault, a drain, maintenance. Then its job is ended, whatever else restartd may do by itself: it is our own.
 
-#include "restart/core/idle_check.hpp"
+#include "restart/core/facts/idle_check.hpp"
 
 #include "restart/core/act/gate.hpp"
 #include "restart/core/detect/check_signs.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/detect/odd_bits.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

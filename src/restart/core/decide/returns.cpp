@@ -8,7 +8,7 @@
 #include "restart/core/decide/decide.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/detect/silence.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "restart/core/decide/cost.hpp"
-#include "restart/core/incident.hpp"
+#include "restart/core/facts/incident.hpp"
 
 #include <optional>
 

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,8 +3,8 @@
 // agent that died. Pure; the daemon asks, and gives what it learnt to step() as HostAsked.
 #pragma once
 
-#include "restart/core/policy.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <string>
 #include <vector>

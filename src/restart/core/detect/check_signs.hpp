@@ -7,7 +7,7 @@
 // disks, on which others work too, it is half.
 #pragma once
 
-#include "restart/core/state.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <map>
 #include <optional>

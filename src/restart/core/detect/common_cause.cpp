@@ -5,7 +5,7 @@
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/detect/file_trust.hpp"
 #include "restart/core/detect/symptoms.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 #include "restart/core/learn/learn.hpp"
 
 #include <fmt/format.h>

@@ -13,8 +13,8 @@
 // Internal to restart/core.
 #pragma once
 
-#include "restart/core/policy.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <string>
 #include <string_view>

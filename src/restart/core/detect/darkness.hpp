@@ -2,7 +2,7 @@
 // and its heartbeat did not come. Internal to restart/core.
 #pragma once
 
-#include "restart/core/step_context.hpp"
+#include "restart/core/facts/step_context.hpp"
 
 namespace restart {
 

@@ -3,7 +3,7 @@
 // Internal to restart/core; each function stands in the .cpp file named.
 #pragma once
 
-#include "restart/core/step_context.hpp"
+#include "restart/core/facts/step_context.hpp"
 
 #include <map>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "restart/core/detect/detect.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

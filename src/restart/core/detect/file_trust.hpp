@@ -6,7 +6,7 @@
 // further mismatch was found: hosts that read a new file do not all do so in the same second.
 #pragma once
 
-#include "restart/core/state.hpp"
+#include "restart/core/facts/state.hpp"
 #include "restart/wire/report.hpp"
 
 namespace restart {

@@ -3,7 +3,7 @@
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/detect/file_trust.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/host_health.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/state.hpp"
 
 namespace restart {
 

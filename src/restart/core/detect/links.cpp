@@ -2,7 +2,7 @@
 // end of a link is to blame is not known, and a host's own port is judged by its agent.
 
 #include "restart/core/detect/detect.hpp"
-#include "restart/core/names.hpp"
+#include "restart/core/facts/names.hpp"
 
 #include <fmt/format.h>
 

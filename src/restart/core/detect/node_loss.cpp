@@ -1,12 +1,12 @@
 // The loss of a host: its silence, and the second witness.
 
 #include "base/units.hpp"
-#include "restart/core/bounds.hpp"
 #include "restart/core/detect/darkness.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/detect/peers.hpp"
 #include "restart/core/detect/silence.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/bounds.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

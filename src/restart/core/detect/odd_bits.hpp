@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <cstddef>
 #include <string_view>

@@ -3,8 +3,8 @@
 #include "restart/core/detect/peers.hpp"
 
 #include "restart/core/detect/silence.hpp"
-#include "restart/core/host_use.hpp"
-#include "restart/core/spread.hpp"
+#include "restart/core/facts/host_use.hpp"
+#include "restart/core/facts/peer_hash.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -18,7 +18,7 @@
 // Internal to restart/core.
 #pragma once
 
-#include "restart/core/step_context.hpp"
+#include "restart/core/facts/step_context.hpp"
 
 #include <string>
 #include <string_view>

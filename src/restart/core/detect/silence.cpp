@@ -1,8 +1,8 @@
 #include "restart/core/detect/silence.hpp"
 
 #include "base/hostlist.hpp"
-#include "restart/core/bounds.hpp"
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/bounds.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // network, a rack or this daemon, and what shares that cause is no witness. Internal to restart/core.
 #pragma once
 
-#include "restart/core/step_context.hpp"
+#include "restart/core/facts/step_context.hpp"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 // What is wrong that hosts may share, and whom it accuses. Internal to restart/core/detect.
 #pragma once
 
-#include "restart/core/policy.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <compare>
 #include <cstddef>

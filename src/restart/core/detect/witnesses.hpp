@@ -1,8 +1,8 @@
 // Who can confirm the loss of a host, and how soon: what an administrator wants to know before it happens.
 #pragma once
 
-#include "restart/core/policy.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -1,8 +1,8 @@
 #include "restart/core/learn/learn.hpp"
 
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
+#include "restart/core/facts/step_context.hpp"
 #include "restart/core/learn/lemon.hpp"
-#include "restart/core/step_context.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -11,9 +11,9 @@
 
 #include "base/clock.hpp"
 #include "restart/ckpt/interval.hpp"
-#include "restart/core/learn/rates.hpp"
-#include "restart/core/policy.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/estimate/rates.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <optional>
 #include <string_view>

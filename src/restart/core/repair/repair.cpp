@@ -10,8 +10,8 @@
 #include "restart/core/decide/decide.hpp"
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
-#include "restart/core/host_use.hpp"
-#include "restart/core/names.hpp"
+#include "restart/core/facts/host_use.hpp"
+#include "restart/core/facts/names.hpp"
 #include "restart/core/repair/rungs.hpp"
 
 #include <fmt/format.h>
@@ -434,11 +434,11 @@ void begin_repairs(StepContext& ctx) {
         const auto fault = std::max(host.fault, fault_now(ctx.state, host));
         const auto ladder = ctx.policy.repair.ladder(fault);
         if (ladder.front() == Rung::nothing) continue;
-        auto& incident = open_incident(
-            ctx, IncidentKind::repair, Phase::watching, name,
-            fmt::format("repair of {} ({}: {})", name, to_string(fault),
-                        fmt::join(rungs_here(ctx.state, ctx.policy.repair, fault), ", ")),
-            ctx.now);
+        auto& incident =
+            open_incident(ctx, IncidentKind::repair, Phase::watching, name,
+                          fmt::format("repair of {} ({}: {})", name, to_string(fault),
+                                      fmt::join(rungs_here(ctx.state, ctx.policy.repair, fault), ", ")),
+                          ctx.now);
         auto& repair = host.repair.emplace();
         repair.incident = incident.number;
         repair.fault = fault;

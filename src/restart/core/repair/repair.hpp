@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/repair/ladder.hpp"
+#include "restart/core/facts/ladder.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 // What stands for and against a rung of a repair's ladder: questions to a State. Internal to restart/core.
 #pragma once
 
-#include "restart/core/policy.hpp"
-#include "restart/core/state.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <optional>
 #include <string>

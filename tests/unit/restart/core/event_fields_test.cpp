@@ -1,6 +1,6 @@
 // What the journal keeps of a step's input, and of the state it is given: all of it, or a replay decides by
 // something else. Members are counted, so that one that is added to a struct and not to its fields is seen.
-#include "restart/core/event_fields.hpp"
+#include "restart/core/store/event_fields.hpp"
 
 #include "restart/core/step.hpp"
 

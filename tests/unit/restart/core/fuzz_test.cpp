@@ -1,6 +1,6 @@
 // Random faults, people and crashes against step(): whatever happens, some things must never.
 
-#include "restart/core/state_rows.hpp"
+#include "restart/core/store/state_rows.hpp"
 #include "unit/trials.hpp"
 #include "world.hpp"
 

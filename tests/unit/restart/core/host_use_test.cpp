@@ -1,4 +1,4 @@
-#include "restart/core/host_use.hpp"
+#include "restart/core/facts/host_use.hpp"
 
 #include <catch2/catch.hpp>
 

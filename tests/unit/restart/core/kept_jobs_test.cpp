@@ -1,5 +1,5 @@
 // What is left over of gangs on their hosts, and gangs whose processes were ended while a host was cut off.
-#include "restart/core/kept_jobs.hpp"
+#include "restart/core/facts/kept_jobs.hpp"
 
 #include "world.hpp"
 

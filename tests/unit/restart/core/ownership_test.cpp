@@ -2,8 +2,8 @@
 #include "world.hpp"
 
 #include "restart/core/act/gate.hpp"
-#include "restart/core/host_use.hpp"
-#include "restart/core/kept_out.hpp"
+#include "restart/core/facts/host_use.hpp"
+#include "restart/core/facts/kept_out.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
-#include "restart/core/learn/gamma.hpp"
-#include "restart/core/learn/rates.hpp"
+#include "restart/core/estimate/gamma.hpp"
+#include "restart/core/estimate/rates.hpp"
 
 #include <catch2/catch.hpp>
 

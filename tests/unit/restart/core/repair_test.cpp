@@ -1,6 +1,6 @@
 // How hosts come back: each class's ladder rung by rung, what is never done, and what survives a restart.
 
-#include "restart/core/repair/ladder.hpp"
+#include "restart/core/facts/ladder.hpp"
 #include "restart/core/repair/repair.hpp"
 #include "world.hpp"
 

@@ -1,4 +1,4 @@
-#include "restart/core/rights.hpp"
+#include "restart/core/facts/rights.hpp"
 
 #include "restart/rm/slurm_words.hpp"
 

@@ -1,9 +1,9 @@
 // How long programs need from their start until they work, by the marks of their first steps.
-#include "restart/core/learn/starts.hpp"
+#include "restart/core/estimate/starts.hpp"
 
 #include "restart/core/decide/cost.hpp"
 #include "restart/core/learn/learn.hpp"
-#include "restart/core/state_rows.hpp"
+#include "restart/core/store/state_rows.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>

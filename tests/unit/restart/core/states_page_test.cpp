@@ -1,7 +1,7 @@
 // restartd-decisions(7) names every kind and phase of incidents: whoever adds one says what moves it on.
 
 #include "base/file.hpp"
-#include "restart/core/names.hpp"
+#include "restart/core/facts/names.hpp"
 #include "unit/source.hpp"
 
 #include <catch2/catch.hpp>

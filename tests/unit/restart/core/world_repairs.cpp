@@ -2,7 +2,7 @@
 #include "world.hpp"
 
 #include "base/hostlist.hpp"
-#include "restart/core/kept_out.hpp"
+#include "restart/core/facts/kept_out.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "restart/daemon/dispatcher.hpp"
 
-#include "restart/core/former_hosts.hpp"
+#include "restart/core/facts/former_hosts.hpp"
 #include "topo/synth/synth.hpp"
 
 #include <catch2/catch.hpp>

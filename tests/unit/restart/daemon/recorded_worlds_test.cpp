@@ -2,7 +2,7 @@
 // their reboots and programs, hosts that are shut down, persons' hands, new lives of restartd. What a journal
 // loses of a step's input shows as a difference.
 
-#include "restart/core/event_log.hpp"
+#include "restart/core/store/event_log.hpp"
 #include "restart/daemon/journal.hpp"
 #include "restart/daemon/replay.hpp"
 #include "unit/folder.hpp"

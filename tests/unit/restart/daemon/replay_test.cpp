@@ -1,7 +1,7 @@
 #include "restart/daemon/replay.hpp"
 
 #include "base/log.hpp"
-#include "restart/core/event_log.hpp"
+#include "restart/core/store/event_log.hpp"
 #include "restart/daemon/driver.hpp"
 #include "rm_double.hpp"
 #include "unit/folder.hpp"

@@ -1,0 +1,171 @@
+// What the resource manager says about its nodes and jobs at one moment, free of any vendor's types.
+// restart/rm fills it; times are the resource manager's.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/host_state.hpp"
+#include "base/job_id.hpp"
+#include "restart/core/facts/job_owner.hpp"
+#include "restart/core/facts/rm_config.hpp"
+#include "sched/hints.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace restart {
+
+// What a host's daemon of the resource manager shows of itself when it is asked.
+enum class Life {
+    unknown, // it was not reached, which may be the network, or could not be asked
+    answers, // it lives
+    mute     // its host takes connections, and nothing there answers
+};
+
+struct RmNode {
+    std::string name;
+    std::string state;           // in the resource manager's words, for people: "IDLE+DRAIN"
+    bool down = false;           // no job can run there and none does
+    bool drain = false;          // takes no new job
+    bool not_responding = false; // does not answer the resource manager's ping
+    bool away = false; // powered down, being powered up, or rebooted, as the resource manager has it planned
+    bool rebooting = false;   // it was asked for a reboot, which is not over
+    bool occupied = false;    // jobs run on it, or are being ended
+    bool maintenance = false; // as the resource manager has it planned
+    bool automatic =
+        false; // down by the resource manager's own judgement (it did not respond), by nobody's decision
+    std::string reason;   // of the drain or the down, empty when none
+    std::string set_by{}; // who gave it: "slurmctld", "NHC", "alice"; empty: we did, or it is not known
+    // How far it may be given to jobs, if it responds; none: a state of an older release.
+    std::optional<base::HostState> use;
+    // Where its daemon takes connections; 0: that is not known.
+    std::string address{};
+    std::uint16_t port = 0;
+    bool operator==(const RmNode&) const = default;
+};
+
+enum class JobPhase {
+    pending,
+    running,
+    suspended,
+    completing, // its processes are being ended; a requeued job passes through here
+    ended       // will not run again
+};
+
+// One part of a heterogeneous job: it has an id of its own and hosts of its own, but starts, ends and is
+// requeued with the others only.
+struct RmComponent {
+    base::JobId id{};
+    std::string name; // "12+1"
+    std::vector<std::string> nodes;
+    bool operator==(const RmComponent&) const = default;
+};
+
+// How a job ended that may be started again: neither by its user, nor by its time limit, nor with a host that
+// the resource manager knew to be lost.
+struct RmFailure {
+    std::uint32_t code =
+        0; // exit status of its script, or the number of the signal that ended it + 128; 0: success
+    base::Time ended{};
+    std::vector<std::string> nodes; // it ran on; of a heterogeneous job those of all components
+    // By a signal that its user may have sent, which LSF's lists do not say: no failure of its own, but the
+    // doing of a fault that came then. ResourceManager::perform() finds out before it is started again.
+    bool signalled = false;
+    bool step_failed = false; // one of its steps did, whatever its script made of that (Slurm)
+    // How is not known: its record is gone (RmJob::forgotten). Its user may have cancelled it.
+    bool unknown = false;
+    bool operator==(const RmFailure&) const = default;
+    bool is_its_own() const { return code != 0 && !signalled; } // else it counts only where a fault came then
+};
+
+// The resource manager has no record of a job any more, which ended while restartd was away or was gone
+// before it could be requeued: what it was submitted with was kept, and can be submitted again (SubmitAgain).
+struct Forgotten {
+    std::string why_not; // it cannot; empty: it can
+    bool asking = false; // its accounting is still asked how it ended
+    bool operator==(const Forgotten&) const = default;
+};
+
+// The start of a job in whose place another was submitted.
+struct FormerStart {
+    base::JobId job{};
+    std::uint32_t epoch = 0;
+    bool operator==(const FormerStart&) const = default;
+};
+
+// What is started and ended as one: a job, a task of an array that has a record of its own, the tasks of an
+// array that wait together, or a heterogeneous job with all its components, which goes by its leader's id.
+struct RmJob {
+    base::JobId id{};
+    std::string name;    // as its user knows it: "12", "12_3", "12_[4-9%2]"
+    std::string title{}; // what its user called it (--job-name); all tasks of an array share it
+    std::uint32_t uid = 0;
+    std::string account; // it is charged to; empty: none
+    JobPhase phase = JobPhase::pending;
+    std::vector<std::string> nodes; // allocated, in the resource manager's order; empty while pending
+    std::uint32_t node_count = 0;
+    std::uint32_t restarts = 0;               // how often it was requeued: the epoch of its present start
+    base::Time start{};                       // of the present or coming start
+    base::Time begin{};                       // a pending job starts no sooner
+    std::optional<base::Time> ends{};         // by its time limit, while it runs; none: it has no limit
+    bool interactive = false;                 // an allocation without a script, which nothing can start again
+    bool requeue = false;                     // the resource manager may start it again
+    std::optional<bool> restart;              // --restart=auto is true, never is false
+    std::optional<std::uint32_t> restart_max; // --restart-max
+    sched::RestartOn restart_on;              // --restart-on
+    bool no_kill = false;                     // it survives the loss of a host; false: that is not known
+    bool unlaunched = false;                  // the resource manager holds it: its hosts could not start it
+    std::string ckpt_dir;                     // --ckpt-dir
+    // Where restartd chooses the hosts of gangs (LSF): the queue that it stands in, and the one in which it
+    // waits until they are chosen and to which it returns as soon as it runs. Empty: not so.
+    std::string queue, home;
+    // Where gangs wait held (LSF, [lsf] gangs_wait): nothing holds it, so that LSF may start it where it can;
+    // and of one that is held, that this is its user's doing.
+    bool resumed = false, held = false;
+    std::vector<std::string> excluded;    // hosts it must not use
+    std::vector<std::string> required{};  // and those its user wants by name (Slurm)
+    std::string why;                      // why it is pending, in the resource manager's words
+    std::vector<RmComponent> components;  // of a heterogeneous job; else empty
+    std::optional<RmFailure> failure;     // only when it has ended, and may be started again
+    std::optional<Forgotten> forgotten{}; // only when it has ended
+    std::optional<FormerStart> again{};   // it was submitted by restartd in the place of that one
+    // Of restartd's own jobs that try an idle host (CheckHost): which, and whether it is in the way of a job
+    // that waits and could use the host.
+    std::string checks{};
+    bool wanted = false;
+    bool operator==(const RmJob&) const = default;
+};
+
+// Its hosts are for restartd to choose.
+inline bool is_gang(const RmJob& job) {
+    return !job.home.empty();
+}
+// The start that a report is about, by its own count: LSF counts starts for nobody, so that the job's count
+// on its host and restartd's, of what it saw, are two. Reports of a gang are about what runs there now.
+inline std::uint32_t start_of(const RmJob& job, std::uint32_t reported) {
+    return is_gang(job) ? job.restarts : reported;
+}
+// It stands where the resource manager may start it.
+inline bool is_released(const RmJob& job) {
+    return is_gang(job) && (job.queue != job.home || job.resumed);
+}
+
+// The name, or the number where no name was read (a state of an older release).
+inline std::string name_of(base::JobId id, const std::string& name) {
+    return name.empty() ? to_string(id) : name;
+}
+inline JobOwner owner_of(const RmJob& job) {
+    return {job.uid, job.account};
+}
+inline std::string name_of(const RmJob& job) {
+    return name_of(job.id, job.name);
+}
+
+struct RmSnapshot {
+    std::vector<RmNode> nodes;        // all
+    std::vector<RmJob> jobs;          // that have not ended, or may be started again (RmFailure)
+    std::optional<RmConfig> config{}; // as last read; none when it could not be read yet
+};
+
+} // namespace restart

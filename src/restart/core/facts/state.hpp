@@ -1,0 +1,252 @@
+// Everything restartd knows and intends: a plain value that step() transforms and the journal stores.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/expected.hpp"
+#include "restart/core/estimate/rates.hpp"
+#include "restart/core/estimate/starts.hpp"
+#include "restart/core/facts/fabric_facts.hpp"
+#include "restart/core/facts/gang_plan.hpp"
+#include "restart/core/facts/idle_check.hpp"
+#include "restart/core/facts/incident.hpp"
+#include "restart/core/facts/known_check.hpp"
+#include "restart/core/facts/pauses.hpp"
+#include "restart/core/facts/peer_looks.hpp"
+#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/repair/repair.hpp"
+#include "restart/core/straggle/paces.hpp"
+#include "restart/wire/report.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace restart {
+
+// Stands for the loss of the host among findings.
+inline constexpr std::string_view lost_key = "lost";
+
+struct HostFault {
+    base::Time at{};
+    std::string what; // a phrase; empty: of an older release
+    bool operator==(const HostFault&) const = default;
+};
+
+// The host's agent said that the host is being shut down or rebooted in order (Report::leaving).
+struct Departure {
+    base::Time at{};
+    std::string boot_id;            // of the life that ended so
+    bool idle = false;              // no job ran there then
+    std::uint64_t incident = 0;     // the loss that followed; 0: none
+    std::optional<base::Time> back; // it reports from its next life since
+    bool operator==(const Departure&) const = default;
+};
+
+// A job whose processes its own starter keeps on the host (rail-lsf-run(1)), by its agent.
+struct KeptJob {
+    std::uint32_t epoch = 0, uid = 0; // JobReport's
+    Kept kept = Kept::no;
+    base::Time since{}; // reported so
+    bool operator==(const KeptJob&) const = default;
+};
+
+struct HostState {
+    std::string unit;                      // from the fabric file; empty when it is not there
+    std::string pod;                       // likewise
+    std::vector<std::string> leaves;       // likewise
+    std::vector<HostPort> ports;           // likewise
+    std::vector<PortName> port_names;      // what the file calls otherwise than the agent does
+    std::optional<RmNode> node;            // as last read; absent when the resource manager does not know it
+    std::optional<base::Time> last_report; // by the daemon's clock; absent: the agent was never heard
+    std::string boot_id;
+    std::uint32_t generation = 0;  // of its agent: how often it was rebooted or came back from a loss
+    std::vector<Finding> findings; // what holds now, by the agent
+    // Findings that a person overruled by putting the host back into use: "rule@component", or lost_key. Kept
+    // while the finding holds.
+    std::vector<std::string> overruled;
+    // Those that asked to leave it when it was last read as drained, by the same keys; absent: an older
+    // release wrote this state.
+    std::optional<std::vector<std::string>> held_when_drained;
+    std::vector<std::string> explained; // findings that an incident of a common cause accounts for
+    std::map<std::string, base::Time>
+        arrived; // when findings came that may be some of many (common_cause.hpp)
+    std::vector<std::string> not_watching;
+    std::optional<base::SlurmdRecord> slurmd;     // what its slurmd has loaded
+    bool looks = false;                           // its agent looks at others when it is asked to
+    std::string fabric;                           // digest of the fabric file its agent has read
+    HostLinks links;                              // by the fabric's last word on it; 0/0 when all are up
+    std::optional<base::Time> links_told;         // when that came between two sweeps
+    std::optional<base::Time> dark_since;         // all its links are down since
+    std::optional<base::Time> unresponsive_since; // not responding to, or down in, the resource manager since
+    std::optional<base::Time> mute_since;         // it takes connections and answers none (HostAsked), since
+    bool lost = false;                            // confirmed; until its agent reports again
+    // The loss was confirmed by the resource manager only, which uses the same network as the reports.
+    bool rm_confirmed_only = false;
+    // It fell silent together with others (silence.hpp), and is held for a victim of what they share until
+    // then: a network comes back for one after the other.
+    base::Time together_until{};
+    base::Time lost_at{};                  // when it was last confirmed
+    std::optional<base::Time> drain_begun; // when we last began to keep it out of use for a fault
+    // Until its agent reports again an unanswered ping of the resource manager does not confirm a loss.
+    bool suspicion_dropped = false;
+    base::Time away_until{};                // when it was last seen away as planned (RmNode)
+    base::Time alive_at{};                  // when a job that needs it last committed
+    std::vector<HostFault> faults;          // of the last weeks (learn/lemon.hpp)
+    base::Time fault_at{};                  // when its last fault was counted (learn.hpp)
+    std::optional<base::Time> broken_since; // by a fault that was counted, until it is in use again
+    bool was_out = false;                   // of use since then
+    std::optional<Departure> departure;     // until it is in use again, or a fault is (departures.cpp)
+    FaultClass fault = FaultClass::other;   // of its last incident
+    std::optional<Repair> repair;           // under way, or given up
+    std::vector<base::Time> rungs_tried;    // that did something, when they began
+    std::optional<Returned> returned;       // by the last repair that helped
+    std::map<base::JobId, KeptJob> kept;    // as last reported
+    std::vector<StoredPace> paces;          // of its last windows, oldest first, at most most_pace_windows
+    std::vector<KnownCheck> checks;         // of its parts, as jobs told
+    std::optional<IdleCheck> idle_check;    // once one was begun
+    bool operator==(const HostState&) const = default;
+};
+
+// A job's railrun, as it said last (JobRun).
+struct RunState {
+    std::string host; // whose agent reports it: that of the batch script
+    std::uint32_t launch = 0;
+    std::vector<std::string> ranks, spares; // in their orders
+    bool ended = false;
+    std::optional<base::Time> gone; // its agent no longer speaks of it since
+    base::Time began{};             // when this launch was first heard of
+    bool operator==(const RunState&) const = default;
+};
+
+// What the preflight of a job's start asks for (railrun(1)).
+struct PreflightState {
+    std::uint32_t epoch = 0;
+    std::string host;                 // whose agent reports it
+    std::vector<std::string> without; // hosts of the job
+    std::string why;                  // a phrase
+    bool asks = false;                // for a requeue, and waits for the answer
+    std::optional<base::Time> requeued;
+    std::optional<std::string> stays; // why it is not
+    std::uint32_t times = 0;          // such requeues in a row
+    bool operator==(const PreflightState&) const = default;
+};
+
+struct StepStart {
+    std::uint32_t epoch = 0, launch = 0;
+    bool operator==(const StepStart&) const = default;
+};
+
+// What NCCL said last of a job's communicators, to the agent of one of its hosts.
+struct NcclState {
+    std::string host;
+    base::Time at{};
+    NcclWord word;
+    bool operator==(const NcclState&) const = default;
+};
+
+// How often a job failed by itself and was started again. What a host did to it is not counted.
+struct CrashLoop {
+    std::uint32_t futile = 0;  // since its newest checkpoint
+    std::uint32_t all = 0;     // halved by each day of progress
+    base::Duration progress{}; // since then
+    bool operator==(const CrashLoop&) const = default;
+};
+
+struct JobState {
+    RmJob rm;                         // as last read; ended only with a failure of its own (RmFailure)
+    bool connected = false;           // a process of it is connected to an agent in this epoch
+    std::optional<Commit> commit;     // the newest, of any epoch
+    std::chrono::microseconds cost{}; // measured blocking cost of a checkpoint; 0 until a commit was seen
+    std::chrono::microseconds safe_after{}; // from its beginning until it is safe, likewise
+    std::uint64_t lost_host_seconds = 0;    // by faults: work, and time until it ran again, times its hosts
+    base::Duration interval{};              // between two checkpoints, as reported to it
+    std::vector<std::string> ran_on;        // the nodes of its latest start,
+    std::uint32_t ran_epoch = 0;            // which start that was,
+    base::Time ran_since{};                 // when it began
+    std::vector<std::string> had;           // the nodes of the start before it, where that is known,
+    std::optional<base::Time> left;         // and when it was first seen to have left them
+    // Nodes it continues without (sbatch --no-kill), and since when.
+    std::map<std::string, base::Time> dropped_nodes;
+    // The start of which the first step is known: how often it was requeued before, and railrun's launch.
+    std::optional<StepStart> stepped;
+    base::Duration requeue_took{};           // our last requeue of it, until it ran again; 0: none yet
+    std::optional<RunState> run;             // of its present start
+    std::optional<JobPace> pace;             // likewise, of a job of several hosts that are paced
+    std::optional<NcclState> nccl;           // likewise; decides nothing
+    bool faulted = false;                    // a process of its present start was noted to have had an XID
+    std::optional<PreflightState> preflight; // of its last start with one that did not pass
+    std::uint32_t requeues = 0;              // by us
+    CrashLoop crashes;
+    std::uint32_t unlaunched = 0;                // starts in a row that its hosts could not make
+    std::optional<std::uint32_t> requeued_epoch; // the start we last requeued it from
+    std::optional<std::uint32_t> judged_epoch;   // the start whose end by its own failure was decided on
+    std::optional<std::uint32_t> withheld_epoch; // and the one on which a shut gate was noted
+    std::vector<std::string> moved_off;          // hosts it was moved away from, while their fault holds
+    std::vector<std::string> excluded_by_us;     // those of rm.excluded that we added
+    std::optional<GangPlan> plan;                // where it is to run; none once it runs
+    std::uint32_t plans = 0;                     // actions of its plans so far
+    std::optional<std::uint32_t> checked_start;  // the last start that was compared with its plan
+    bool operator==(const JobState&) const = default;
+};
+
+// Whether a fabric file that agents have read is trusted.
+struct FileTrust {
+    std::uint32_t unfit = 0; // hosts that lack what it lists
+    base::Time since{};      // since when it is this many
+    bool trusted = false;
+    bool operator==(const FileTrust&) const = default;
+};
+
+struct State {
+    std::map<std::string, HostState, std::less<>> hosts;
+    std::map<base::JobId, JobState> jobs; // in the resource manager: not ended, or by their own failure
+    std::map<std::uint64_t, Incident> incidents;              // open, by number
+    std::map<std::string, SwitchState, std::less<>> switches; // from the fabric file
+    std::uint64_t next_incident = 1;
+    base::Time last_tick{};
+    base::Time grace_from{};                // no silence counts that began before,
+    base::Time grace_until{};               // and no host is suspected before
+    std::map<std::string, FileTrust> files; // by digest (file_trust.hpp)
+    bool rm_answers = true;
+    base::Time rm_answers_since{};           // without a break
+    std::optional<base::Time> rm_read;       // when the resource manager was last read
+    std::optional<base::Time> swept;         // when the last complete sweep of the fabric came
+    std::vector<LinkFinding> links;          // what holds on links, by fabricwatchd; decides nothing
+    std::optional<CounterCoverage> counters; // how far its last reading of counters came
+    std::optional<base::Time> links_judged;  // when it last told what holds, having read any; none: never
+    std::optional<RmConfig> rm_config;       // none until it was read
+    Learned learned;                         // of failures, repairs and restarts (learn.hpp)
+    Programs programs;                       // how long they start, by user and name (starts.hpp)
+    std::vector<Pause> pauses;
+    std::vector<Maintenance> maintenance;
+    std::map<std::string, Crossing> crossings;           // by the bound's key, behind a blank what it bounds
+    std::vector<base::Duration> switch_restarts;         // how long the last restarts of switches took
+    std::map<std::string, PeerLooks, std::less<>> looks; // by the silent host that others look at
+    std::uint64_t next_look = 1;
+    base::Time no_idle_checks_before{};
+    bool operator==(const State&) const = default;
+
+    // The state as one JSON text and back. Errors (Code::input) name the field.
+    std::string to_json() const;
+    static base::Expected<State> from_json(std::string_view text);
+
+    // Whether reports of this host are believed: the resource manager or the fabric names it.
+    bool knows_host(std::string_view name) const;
+
+    // The job with this id, or the heterogeneous job with a component of this id; null when there is none.
+    const JobState* find_job(base::JobId id) const;
+
+    // The open incident whose culprit is the host; null when there is none.
+    const Incident* incident_of(std::string_view host) const;
+};
+
+// The id of the action that carries out the job's plan: "p-12[3]/4".
+std::string plan_action(base::JobId job, const GangPlan& plan);
+
+// Hosts that Railyard's drains keep out of use, by the tags in their reasons and by drains under way.
+std::size_t drained_by_us(const State& state);
+
+} // namespace restart
