@@ -60,7 +60,6 @@ libry_restart_core_la_SOURCES = \
 	%D%/facts/host_use.cpp %D%/facts/host_use.hpp \
 	%D%/facts/idle_check.hpp \
 	%D%/facts/incident.hpp \
-	%D%/facts/job_owner.hpp \
 	%D%/facts/kept_jobs.cpp %D%/facts/kept_jobs.hpp \
 	%D%/facts/kept_out.cpp %D%/facts/kept_out.hpp \
 	%D%/facts/known_check.cpp %D%/facts/known_check.hpp \
@@ -72,11 +71,8 @@ libry_restart_core_la_SOURCES = \
 	%D%/facts/peer_looks.hpp \
 	%D%/facts/policy.cpp %D%/facts/policy.hpp \
 	%D%/facts/rights.cpp %D%/facts/rights.hpp \
-	%D%/facts/rm_config.hpp \
+	%D%/facts/rm.hpp \
 	%D%/facts/rm_queue.hpp \
-	%D%/facts/rm_snapshot.hpp \
-	%D%/facts/rm_user.hpp \
-	%D%/facts/rm_words.hpp \
 	%D%/facts/state.cpp %D%/facts/state.hpp \
 	%D%/facts/step_context.cpp %D%/facts/step_context.hpp \
 	%D%/learn/learn.cpp %D%/learn/learn.hpp \

@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "restart/core/facts/rm_user.hpp"
+#include "restart/core/facts/rm.hpp"
 
 #include <condition_variable>
 #include <cstdint>

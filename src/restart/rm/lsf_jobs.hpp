@@ -8,8 +8,8 @@
 
 #include "base/clock.hpp"
 #include "base/job_id.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/core/facts/rm_queue.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
 #include "restart/rm/lsf_shares.hpp"
 #include "restart/rm/lsf_text.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/rm/lsf_text.hpp"
 
 #include <map>

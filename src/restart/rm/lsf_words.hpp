@@ -1,7 +1,7 @@
 // LSF's words for RmWords.
 #pragma once
 
-#include "restart/core/facts/rm_words.hpp"
+#include "restart/core/facts/rm.hpp"
 
 namespace restart {
 

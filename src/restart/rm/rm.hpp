@@ -7,10 +7,8 @@
 
 #include "base/expected.hpp"
 #include "restart/core/facts/action.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/core/facts/rm_queue.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
-#include "restart/core/facts/rm_user.hpp"
-#include "restart/core/facts/rm_words.hpp"
 
 #include <cstdint>
 #include <optional>

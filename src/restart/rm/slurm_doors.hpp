@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/rm/slurm_calls.hpp"
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 
 #include <cstdint>
 #include <map>

@@ -6,9 +6,7 @@
 #include "base/error.hpp"
 #include "base/expected.hpp"
 #include "base/host_state.hpp"
-#include "restart/core/facts/rm_config.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
-#include "restart/core/facts/rm_user.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/rm/slurm_calls.hpp"
 
 #include <slurm/slurm_errno.h>

@@ -4,7 +4,7 @@
 
 #include "base/expected.hpp"
 #include "restart/core/facts/action.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 
 namespace restart {
 

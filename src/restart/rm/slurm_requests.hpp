@@ -6,7 +6,7 @@
 
 #include "base/expected.hpp"
 #include "base/job_id.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/rm/slurm_calls.hpp"
 #include "restart/rm/slurm_record.hpp"
 

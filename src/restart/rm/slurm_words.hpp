@@ -1,7 +1,7 @@
 // Slurm's words for RmWords. Needs nothing of Slurm.
 #pragma once
 
-#include "restart/core/facts/rm_words.hpp"
+#include "restart/core/facts/rm.hpp"
 
 namespace restart {
 

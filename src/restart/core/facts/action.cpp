@@ -1,7 +1,7 @@
 #include "restart/core/facts/action.hpp"
 
 #include "base/hostlist.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/job_id.hpp"
-#include "restart/core/facts/job_owner.hpp"
 #include "restart/core/facts/ladder.hpp"
+#include "restart/core/facts/rm.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "restart/core/facts/fabric_facts.hpp"
 #include "restart/core/facts/pauses.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/wire/report.hpp"
 
 #include <map>

@@ -2,7 +2,7 @@
 // for decisions by what was read last and for restart/rm, which looks again before it acts.
 #pragma once
 
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 
 namespace restart {
 

@@ -7,7 +7,7 @@
 #include "restart/core/facts/incident.hpp"
 #include "restart/core/facts/note.hpp"
 #include "restart/core/facts/peer_looks.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/core/repair/repair.hpp"
 #include "restart/wire/codec.hpp"
 

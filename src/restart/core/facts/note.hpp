@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/job_id.hpp"
-#include "restart/core/facts/job_owner.hpp"
+#include "restart/core/facts/rm.hpp"
 
 #include <optional>
 #include <string>

@@ -5,7 +5,7 @@
 #include "base/conf.hpp"
 #include "restart/core/facts/idle_check.hpp"
 #include "restart/core/facts/ladder.hpp"
-#include "restart/core/facts/rm_words.hpp"
+#include "restart/core/facts/rm.hpp"
 
 #include <cstdint>
 #include <map>

@@ -13,10 +13,7 @@
 // only read there reads, who may act there acts.
 #pragma once
 
-#include "restart/core/facts/job_owner.hpp"
-#include "restart/core/facts/rm_config.hpp"
-#include "restart/core/facts/rm_user.hpp"
-#include "restart/core/facts/rm_words.hpp"
+#include "restart/core/facts/rm.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 #include "base/clock.hpp"
 #include "base/host_state.hpp"
 #include "base/job_id.hpp"
-#include "restart/core/facts/job_owner.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/wire/status.hpp"
 #include "sched/hints.hpp"
 

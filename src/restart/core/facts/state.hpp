@@ -12,7 +12,7 @@
 #include "restart/core/facts/known_check.hpp"
 #include "restart/core/facts/pauses.hpp"
 #include "restart/core/facts/peer_looks.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 #include "restart/core/repair/repair.hpp"
 #include "restart/core/straggle/paces.hpp"
 #include "restart/wire/report.hpp"

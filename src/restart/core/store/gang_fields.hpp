@@ -3,7 +3,7 @@
 
 #include "restart/core/facts/gang_plan.hpp"
 #include "restart/core/facts/names.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 
 namespace restart {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "restart/core/facts/names.hpp"
-#include "restart/core/facts/rm_snapshot.hpp"
+#include "restart/core/facts/rm.hpp"
 
 namespace restart {
 

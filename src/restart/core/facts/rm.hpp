@@ -1,12 +1,11 @@
-// What the resource manager says about its nodes and jobs at one moment, free of any vendor's types.
-// restart/rm fills it; times are the resource manager's.
+// What the resource manager says, free of any vendor's types: its words, its configuration, what its
+// accounting lets users do, and its nodes and jobs at one moment. restart/rm fills it; times are the resource
+// manager's.
 #pragma once
 
 #include "base/clock.hpp"
 #include "base/host_state.hpp"
 #include "base/job_id.hpp"
-#include "restart/core/facts/job_owner.hpp"
-#include "restart/core/facts/rm_config.hpp"
 #include "sched/hints.hpp"
 
 #include <cstdint>
@@ -15,6 +14,73 @@
 #include <vector>
 
 namespace restart {
+
+// Whose a job is, as far as it decides who may see it.
+struct JobOwner {
+    std::uint32_t uid = 0;
+    std::string account; // it is charged to; empty: none
+    bool operator==(const JobOwner&) const = default;
+};
+
+// The resource manager's own words where a sentence needs them: what an operator types, what a user did. Each
+// implementation gives its own.
+struct RmWords {
+    std::string controller = "the resource manager";   // who decides: "slurmctld"
+    std::string tool = "the resource manager's tools"; // what changes a host without us: "scontrol"
+    // Why nothing can start an interactive allocation again.
+    std::string interactive = "an interactive allocation cannot be requeued, only batch jobs can";
+    // Why no flag of any job is known.
+    std::string no_flags = "the resource manager does not know the flag";
+    // Who may see all, and who may change hosts, by its accounting; who may see the jobs of an account.
+    std::string readers = "operators of its accounting";
+    std::string administrators = "administrators of its accounting";
+    std::string coordinators = "coordinators of its account";
+    // What hides jobs, nodes and their past from others.
+    std::string private_jobs = "jobs are private";
+    std::string private_nodes = "nodes are private";
+    std::string private_events = "events are private";
+    bool operator==(const RmWords&) const = default;
+};
+
+// What it hides from users who are no operators (Slurm: PrivateData).
+struct RmPrivacy {
+    bool jobs = false;   // of other users
+    bool nodes = false;  // every node
+    bool events = false; // what happened to nodes
+    // Coordinators do not see their accounts' jobs: labels decide, which only it knows (Slurm:
+    // MCSParameters).
+    bool by_label = false;
+    bool operator==(const RmPrivacy&) const = default;
+};
+
+// What its own configuration says that matters here: how soon it misses a host, whether Railyard's parts are
+// in it, and what it hides from its users.
+struct RmConfig {
+    // Silence after which it sets a host down itself; 0: never. None: it does not say (LSF).
+    std::optional<base::Duration> declares_down_after{};
+    bool takes_flags = false;   // knows the flags of jobs, without which --restart=auto is never seen
+    bool chooses_nodes = false; // by Railyard
+    // What is only partly installed: a sentence for each part that is missing, with what that means and the
+    // way out.
+    std::vector<std::string> missing;
+    std::optional<RmPrivacy> hides{}; // none: an older release's journal, which does not say
+    bool reboots = false;             // hosts when asked (Slurm: RebootProgram)
+    bool operator==(const RmConfig&) const = default;
+};
+
+enum class RmLevel {
+    none,
+    reads, // sees all (Slurm: Operator)
+    acts   // and may change hosts (Slurm: Administrator)
+};
+
+// What its accounting lets a user do beside what every user may (Slurm: AdminLevel and coordinators,
+// sacctmgr(1)).
+struct RmUser {
+    RmLevel level = RmLevel::none;
+    std::vector<std::string> accounts; // that it coordinates, and so sees the jobs of
+    bool operator==(const RmUser&) const = default;
+};
 
 // What a host's daemon of the resource manager shows of itself when it is asked.
 enum class Life {
