@@ -8,6 +8,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/act/intents.cpp \
 	%D%/act/obsolete.cpp \
 	%D%/act/requeues.cpp \
+	%D%/act/rungs.cpp %D%/act/rungs.hpp \
 	%D%/decide/cause.cpp \
 	%D%/decide/comments.cpp \
 	%D%/decide/cost.cpp %D%/decide/cost.hpp \
@@ -38,6 +39,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/detect/file_trust.cpp %D%/detect/file_trust.hpp \
 	%D%/detect/findings.cpp \
 	%D%/detect/health.cpp %D%/detect/health.hpp \
+	%D%/detect/idle_checks.cpp \
 	%D%/detect/links.cpp \
 	%D%/detect/maintenance.cpp \
 	%D%/detect/node_loss.cpp \
@@ -70,6 +72,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/facts/peer_hash.hpp \
 	%D%/facts/peer_looks.hpp \
 	%D%/facts/policy.cpp %D%/facts/policy.hpp \
+	%D%/facts/repair_state.hpp \
 	%D%/facts/rights.cpp %D%/facts/rights.hpp \
 	%D%/facts/rm.hpp \
 	%D%/facts/rm_queue.hpp \
@@ -78,7 +81,6 @@ libry_restart_core_la_SOURCES = \
 	%D%/learn/learn.cpp %D%/learn/learn.hpp \
 	%D%/learn/lemon.cpp %D%/learn/lemon.hpp \
 	%D%/repair/repair.cpp %D%/repair/repair.hpp \
-	%D%/repair/rungs.cpp %D%/repair/rungs.hpp \
 	%D%/store/event_fields.hpp \
 	%D%/store/event_log.cpp %D%/store/event_log.hpp \
 	%D%/store/gang_fields.hpp \
@@ -90,6 +92,7 @@ libry_restart_core_la_SOURCES = \
 	%D%/store/rm_fields.hpp \
 	%D%/store/state_1.cpp %D%/store/state_1.hpp \
 	%D%/store/state_fields.hpp \
+	%D%/store/state_json.cpp %D%/store/state_json.hpp \
 	%D%/store/state_rows.cpp %D%/store/state_rows.hpp \
 	%D%/straggle/causes.cpp \
 	%D%/straggle/comparison.hpp \

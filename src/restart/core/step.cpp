@@ -8,6 +8,7 @@
 #include "restart/core/detect/peers.hpp"
 #include "restart/core/facts/kept_jobs.hpp"
 #include "restart/core/learn/learn.hpp"
+#include "restart/core/repair/repair.hpp"
 
 #include <algorithm>
 

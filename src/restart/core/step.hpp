@@ -29,33 +29,15 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "base/error.hpp"
-#include "restart/core/facts/action.hpp"
 #include "restart/core/facts/event.hpp"
-#include "restart/core/facts/note.hpp"
 #include "restart/core/facts/policy.hpp"
-#include "restart/core/facts/state.hpp"
-
-#include <optional>
-#include <vector>
+#include "restart/core/facts/step_context.hpp"
 
 namespace restart {
-
-struct Step {
-    State state;
-    std::vector<Action> actions;        // to be performed in this order, after `state` was written
-    std::vector<Note> notes;            // in order of time
-    bool durable = false;               // incidents or intents changed: write the state before going on
-    std::optional<base::Error> refused; // an operator's request that was not taken, and why
-};
 
 // Cost: O(log hosts) for a report, O(hosts + jobs) for a snapshot, a sweep and a tick. Pass the state with
 // std::move: it is not copied.
 Step step(State state, const Event& event, base::Time now, const Policy& policy);
-
-// Why an action is no longer needed in the present state; empty: it still is. To be called just before the
-// action is performed: it may have waited for the journal or for the resource manager.
-std::string why_obsolete(const State& state, const Policy& policy, base::Time now, const Action& action);
 
 // The reply to a report, for the jobs of its host; call it on the state after the report. Jobs whose owner is
 // not the reported uid are left out.

@@ -3,6 +3,7 @@
 #include "restart/daemon/driver.hpp"
 
 #include "base/log.hpp"
+#include "restart/core/act/act.hpp"
 #include "restart/daemon/program.hpp"
 
 #include <utility>

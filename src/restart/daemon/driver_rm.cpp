@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "base/units.hpp"
+#include "restart/core/act/act.hpp"
 #include "restart/core/detect/witnesses.hpp"
 #include "restart/core/facts/host_use.hpp"
 

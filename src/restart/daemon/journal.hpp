@@ -136,7 +136,7 @@ private:
 // The events of a journal, from one state to the next.
 struct EventSegment {
     base::Time begun{};
-    std::string state; // as State::to_json() has it
+    std::string state; // as to_json() has it (state_json.hpp)
     std::string release;
     bool continues = true; // as in Record
 };

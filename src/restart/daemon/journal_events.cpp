@@ -2,6 +2,7 @@
 #include "restart/daemon/journal.hpp"
 
 #include "base/units.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "restart/daemon/journal_file.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ base::Expected<void> Journal::write_events(const Record& record, base::Time now)
             "INSERT INTO segments (begun, release, continues, state) VALUES (?1, ?2, ?3, ?4)");
         if (!insert) return std::move(insert).error();
         insert->bind(1, stamp(now)).bind(2, std::string_view(PACKAGE_VERSION));
-        insert->bind(3, std::int64_t{record.continues}).bind(4, record.began->to_json());
+        insert->bind(3, std::int64_t{record.continues}).bind(4, to_json(*record.began));
         if (auto done = insert->run(); !done) return done;
         const auto made = database_.value("SELECT last_insert_rowid()");
         if (!made) return made.error();

@@ -2,6 +2,7 @@
 
 #include "base/unique_fd.hpp"
 #include "base/units.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "restart/daemon/journal.hpp"
 
 #include <fmt/format.h>
@@ -108,7 +109,7 @@ base::Expected<void> take_up_version_1(Database& database) {
     if (!text) return text.error();
     std::vector<StateRow> rows;
     if (!text->empty()) {
-        const auto state = State::from_json(*text);
+        const auto state = state_from_json(*text);
         if (!state) return state.error();
         rows = StateRows().changes(*state);
     }

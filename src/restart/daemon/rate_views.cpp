@@ -1,9 +1,10 @@
 #include "restart/daemon/rate_views.hpp"
 
+#include "restart/core/act/rungs.hpp"
 #include "restart/core/facts/names.hpp"
 #include "restart/core/learn/learn.hpp"
 #include "restart/core/learn/lemon.hpp"
-#include "restart/core/repair/rungs.hpp"
+#include "restart/core/repair/repair.hpp"
 
 #include <algorithm>
 

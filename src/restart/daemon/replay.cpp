@@ -4,6 +4,7 @@
 #include "base/units.hpp"
 #include "restart/core/step.hpp"
 #include "restart/core/store/event_log.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "restart/daemon/journal.hpp"
 
 #include <fmt/format.h>
@@ -117,10 +118,10 @@ public:
 
     base::Expected<void> begin(const EventSegment& segment) {
         if (place_.segment && !state_ && segment.begun != *place_.segment) return {}; // an earlier one
-        auto state = State::from_json(segment.state);
+        auto state = state_from_json(segment.state);
         if (!state) return std::move(state).error();
         if (state_ && segment.continues) {
-            const auto found = state_->to_json();
+            const auto found = to_json(*state_);
             if (found != segment.state)
                 tell_of(difference_of(
                     fmt::format("the state at {} is another one", base::iso_time(segment.begun)),

@@ -2,6 +2,7 @@
 // its outcome is known. Internal to restart/core; each function stands in the .cpp file named.
 #pragma once
 
+#include "restart/core/facts/event.hpp"
 #include "restart/core/facts/step_context.hpp"
 
 #include <cstdint>
@@ -15,6 +16,13 @@ void take_outcome(StepContext& ctx, const ActionDone& done);
 void mark_unconfirmed(StepContext& ctx); // after a restart of the daemon
 void reconcile(StepContext& ctx);        // settles unconfirmed intents by the new snapshot
 void retry_waiting(StepContext& ctx, bool all_now);
+bool all_settled(const Incident& incident); // no action is under way or is tried again
+
+// gate.cpp
+// Adds it to what is withheld of the incident, and notes what would be done, unless that is among `noted`.
+// `more`: the end of the note.
+void keep_back(StepContext& ctx, Incident& incident, const std::vector<Withheld>& noted, Withheld kept,
+               std::string_view more);
 
 // gangs.cpp: plans of gangs (gang_plan.hpp).
 void plan_gang(StepContext& ctx, const PlannedGang& gang);
@@ -36,9 +44,14 @@ void start_requeue(StepContext& ctx, Incident& incident, const RmJob& job, Reque
 const RmJob* submitted_for(const State& state, base::JobId job, std::uint32_t epoch);
 
 // obsolete.cpp
+// Why an action is no longer needed in the present state; empty: it still is. To be called just before the
+// action is performed: it may have waited for the journal or for the resource manager.
+std::string why_obsolete(const State& state, const Policy& policy, base::Time now, const Action& action);
 bool waits_for_hosts(const JobState& job);
 // Whether a job that was moved off this host is to be kept off it by its own list: it is faulty, and no drain
 // does it.
 bool needs_exclusion(const State& state, const std::string& host);
+// Why an idle host is not tried by railcheck, or not any more; empty: it may be.
+std::string why_not_tried(const State& state, const Policy& policy, base::Time now, std::string_view host);
 
 } // namespace restart

@@ -132,10 +132,6 @@ void tend_waiting(StepContext& ctx, JobState& job) {
 
 } // namespace
 
-std::string plan_action(base::JobId job, const GangPlan& plan) {
-    return fmt::format("p-{}/{}", to_string(job), plan.number);
-}
-
 std::string why_not_on(const State& state, const std::string& name) {
     const auto host = state.hosts.find(name);
     if (host == state.hosts.end() || !host->second.node) return name + " is not known";

@@ -1,5 +1,7 @@
 #include "restart/core/act/gate.hpp"
 
+#include "restart/core/act/act.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +35,14 @@ std::optional<Shut> gate(const State& state, const Policy& policy, base::Time no
 
 std::optional<Shut> gate(const State& state, const Policy& policy, base::Time now, const Action& action) {
     return asked_for(state, action) ? observing(policy) : gate(state, policy, now, host_of(action));
+}
+
+void keep_back(StepContext& ctx, Incident& incident, const std::vector<Withheld>& noted, Withheld kept,
+               std::string_view more) {
+    if (std::find(noted.begin(), noted.end(), kept) == noted.end())
+        ctx.note(NoteKind::decision, incident, kept.job,
+                 fmt::format("would {} ({}){}", kept.what, kept.key, more));
+    incident.withheld.push_back(std::move(kept));
 }
 
 } // namespace restart

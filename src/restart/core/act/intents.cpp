@@ -237,4 +237,9 @@ void retry_waiting(StepContext& ctx, bool all_now) {
     });
 }
 
+bool all_settled(const Incident& incident) {
+    return std::all_of(incident.intents.begin(), incident.intents.end(),
+                       [](const Intent& i) { return i.settled(); });
+}
+
 } // namespace restart

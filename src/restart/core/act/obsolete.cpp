@@ -2,15 +2,18 @@
 
 #include "restart/core/act/act.hpp"
 #include "restart/core/act/gate.hpp"
+#include "restart/core/act/rungs.hpp"
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/facts/host_use.hpp"
-#include "restart/core/repair/rungs.hpp"
 
 #include <fmt/format.h>
 
 namespace restart {
 namespace {
+
+// An order that waits for jobs that could use the host makes room for another host.
+constexpr base::Duration ready_within{60'000};
 
 constexpr std::string_view over = "what asked for it is over",
                            unknown = "the resource manager does not know the host";
@@ -170,6 +173,23 @@ std::string why_obsolete(const State& state, const Policy& policy, base::Time no
             return why(state, host == state.hosts.end() ? nullptr : &host->second, what);
         },
         action.what);
+}
+
+std::string why_not_tried(const State& state, const Policy& policy, base::Time now, std::string_view name) {
+    const auto found = state.hosts.find(name);
+    if (found == state.hosts.end() || !found->second.node) return "the resource manager does not know it";
+    const auto& host = found->second;
+    if (const auto shut = gate(state, policy, now, name)) return shut->why;
+    if (host.node->use != base::HostState::free || host.node->away || host.node->rebooting)
+        return "it is not idle";
+    if (!host.last_report || now - *host.last_report > policy.silent) return "its agent does not report";
+    if (host.lost || host.departure || host.repair || is_faulty(state, host) || has_drain(state, name) ||
+        state.incident_of(name) != nullptr)
+        return "it is not sound";
+    const auto& check = host.idle_check;
+    if (check && check->stage == IdleCheckStage::ordered && now - check->since >= ready_within)
+        return "jobs wait that could use it";
+    return {};
 }
 
 } // namespace restart

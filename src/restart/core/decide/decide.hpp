@@ -3,6 +3,7 @@
 // named.
 #pragma once
 
+#include "restart/core/facts/event.hpp"
 #include "restart/core/facts/step_context.hpp"
 
 #include <optional>
@@ -22,16 +23,10 @@ void ask_to_save(StepContext& ctx, Incident& incident, AffectedJob& affected, co
 // Whether the job need not be waited for any longer.
 bool saved(StepContext& ctx, Incident& incident, const AffectedJob& affected);
 void move_job(StepContext& ctx, Incident& incident, AffectedJob& affected);
-bool all_settled(const Incident& incident);
 bool all_seen(const Incident& incident); // the results of all actions, and what became of the jobs
 
 // cause.cpp: what is done about a common cause. False: it is over and may be removed.
 bool advance_cause(StepContext& ctx, Incident& incident);
-
-// Adds it to what is withheld of the incident, and notes what would be done, unless that is among `noted`.
-// `more`: the end of the note.
-void keep_back(StepContext& ctx, Incident& incident, const std::vector<Withheld>& noted, Withheld kept,
-               std::string_view more);
 
 // culprit.cpp
 void drain_culprit(StepContext& ctx, Incident& incident); // drains or sets it down, or notes once why not
@@ -97,6 +92,13 @@ const Intent* requeue_of(const Incident& incident, const AffectedJob& affected);
 std::vector<std::string> exclusion_of(StepContext& ctx, JobState& job, const std::string& host);
 void update_exclusions(StepContext& ctx); // after a snapshot
 void exclude_before_resume(StepContext& ctx, Incident& incident);
+
+// idle_checks.cpp
+// By the new snapshot: follows those under way, ends those that are in the way, begins those that are due.
+void tend_idle_checks(StepContext& ctx);
+bool take_idle_check_outcome(StepContext& ctx, const ActionDone& done); // false: it was no action of these
+// After a restart of the daemon: the next snapshot shows what was done.
+void forget_idle_check_orders(StepContext& ctx);
 
 // operator.cpp
 void operator_drain(StepContext& ctx, const OperatorDrain& request);

@@ -25,8 +25,6 @@ namespace {
 
 constexpr base::Duration starts_within{30'000}; // an idle host's job; else the host is taken
 constexpr base::Duration results_within{10'000}, read_within{10'000};
-// An order that waits for jobs that could use the host makes room for another host.
-constexpr base::Duration ready_within{60'000};
 // Until a host is tried again: whose check was ended; that could not be begun, or had no results, then twice
 // as long each time.
 constexpr base::Duration after_end{600'000}, after_refusal{3'600'000}, after_failure{1'200'000},
@@ -197,27 +195,6 @@ void begin(StepContext& ctx) {
 
 } // namespace
 
-std::string idle_check_action(std::string_view host, const IdleCheck& check) {
-    return fmt::format("c-{}/{}", host, check.number);
-}
-
-std::string why_not_tried(const State& state, const Policy& policy, base::Time now, std::string_view name) {
-    const auto found = state.hosts.find(name);
-    if (found == state.hosts.end() || !found->second.node) return "the resource manager does not know it";
-    const auto& host = found->second;
-    if (const auto shut = gate(state, policy, now, name)) return shut->why;
-    if (host.node->use != base::HostState::free || host.node->away || host.node->rebooting)
-        return "it is not idle";
-    if (!host.last_report || now - *host.last_report > policy.silent) return "its agent does not report";
-    if (host.lost || host.departure || host.repair || is_faulty(state, host) || has_drain(state, name) ||
-        state.incident_of(name) != nullptr)
-        return "it is not sound";
-    const auto& check = host.idle_check;
-    if (check && check->stage == IdleCheckStage::ordered && now - check->since >= ready_within)
-        return "jobs wait that could use it";
-    return {};
-}
-
 void tend_idle_checks(StepContext& ctx) {
     std::map<std::string_view, const RmJob*> jobs; // by host
     for (const auto& [id, job] : ctx.state.jobs)
@@ -253,21 +230,6 @@ bool take_idle_check_outcome(StepContext& ctx, const ActionDone& done) {
         ctx.note_host(
             NoteKind::action, std::string(name),
             fmt::format("its idle check could not be begun: {}", state_text(done.error->text, 300)));
-    return true;
-}
-
-bool take_idle_check_word(StepContext& ctx, const std::string& name, const JobReport& report) {
-    const auto found = ctx.state.hosts.find(name);
-    if (found == ctx.state.hosts.end() || !found->second.idle_check) return false;
-    auto& check = *found->second.idle_check;
-    if (!check.under_way() || report.id != check.job || report.uid != check.uid) return false;
-    if (!report.preflight || report.preflight->words.empty() || check.told) return true;
-    for (const auto& word : report.preflight->words)
-        if (word.host == name)
-            take_check(found->second.checks, word,
-                       {report.id, report.epoch, report.uid, true, report.preflight->level}, ctx.now);
-    check.told = true;
-    ctx.changed();
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "restart/core/facts/former_hosts.hpp"
 #include "restart/core/facts/host_use.hpp"
 #include "restart/core/learn/learn.hpp"
+#include "restart/core/repair/repair.hpp"
 
 #include <fmt/format.h>
 
@@ -53,18 +54,6 @@ bool stays(const Incident& incident) {
     return std::any_of(incident.jobs.begin(), incident.jobs.end(),
                        [](const AffectedJob& affected) { return affected.weighed; });
 }
-
-} // namespace
-
-void keep_back(StepContext& ctx, Incident& incident, const std::vector<Withheld>& noted, Withheld kept,
-               std::string_view more) {
-    if (std::find(noted.begin(), noted.end(), kept) == noted.end())
-        ctx.note(NoteKind::decision, incident, kept.job,
-                 fmt::format("would {} ({}){}", kept.what, kept.key, more));
-    incident.withheld.push_back(std::move(kept));
-}
-
-namespace {
 
 // While the gate is shut it is only noted, once, what would be done.
 void withhold(StepContext& ctx, Incident& incident, const Shut& shut) {
@@ -160,11 +149,6 @@ bool saved(StepContext& ctx, Incident& incident, const AffectedJob& affected) {
              fmt::format("job {} did not save in {}", affected.shown(),
                          base::human_duration(*affected.save_by - *affected.asked)));
     return true;
-}
-
-bool all_settled(const Incident& incident) {
-    return std::all_of(incident.intents.begin(), incident.intents.end(),
-                       [](const Intent& i) { return i.settled(); });
 }
 
 // Whether the results of all actions have been seen.

@@ -240,6 +240,11 @@ void mark_explained(State& state) {
     }
 }
 
+bool mass_silence(const State& state) {
+    return std::any_of(state.incidents.begin(), state.incidents.end(),
+                       [](const auto& entry) { return entry.second.kind == IncidentKind::mass_silence; });
+}
+
 } // namespace
 
 base::Duration company(const Policy& policy) {
@@ -334,6 +339,12 @@ void check_causes(StepContext& ctx) {
     mark_explained(ctx.state);
     for (auto& [number, incident] : incidents)
         if (stands(incident)) join(ctx, incident);
+}
+
+std::string why_left_alone(const State& state, std::string_view name) {
+    if (const auto* cause = explained_by(state, name)) return "the cause is " + cause->cause;
+    if (mass_silence(state)) return "many agents are silent, which is no fault of hosts";
+    return {};
 }
 
 } // namespace restart

@@ -45,4 +45,7 @@ bool has_host(const Incident& incident, std::string_view host);
 // Opens, follows and ends such incidents. Cost: O(hosts), more only while there are symptoms.
 void check_causes(StepContext& ctx);
 
+// Why nothing is to be done to the host itself, a phrase: what fails is not the host. Empty: it may be.
+std::string why_left_alone(const State& state, std::string_view name);
+
 } // namespace restart

@@ -3,6 +3,7 @@
 // Internal to restart/core; each function stands in the .cpp file named.
 #pragma once
 
+#include "restart/core/facts/event.hpp"
 #include "restart/core/facts/step_context.hpp"
 
 #include <map>
@@ -19,10 +20,14 @@ void take_answer(StepContext& ctx, const HostAsked& asked);
 void take_snapshot(StepContext& ctx, const RmSnapshot& snapshot);
 void take_fabric(StepContext& ctx, const FabricLoaded& fabric);
 
+// idle_checks.cpp
+// What an idle check's own job tells from its host; false: it is another job.
+bool take_idle_check_word(StepContext& ctx, const std::string& host, const JobReport& report);
+
 // links.cpp: what fabricwatchd says of links by their counters, where it says something
 void take_links_word(StepContext& ctx, const FabricReport& report);
 
-// straggle/paces.cpp
+// paces.cpp
 // How the host got on with its jobs, if it says so.
 void take_pace(StepContext& ctx, HostState& host, const Report& report);
 // At a Tick: judges the job whose judgement is the oldest, when that is due.
@@ -53,7 +58,6 @@ void judge(StepContext& ctx, const std::string& name);
 // Findings that count and ask to move jobs off the host, that no person overruled and no common cause
 // explains.
 std::vector<const Finding*> leave_findings(const State& state, const HostState& host);
-bool holds_finding(const HostState& host, std::string_view key);
 // Lost, or a finding that counts asks to move jobs off it; not those that a person overruled.
 bool fault_holds(const State& state, const HostState& host);
 bool is_faulty(const State& state, const HostState& host); // the same, overruled or not

@@ -27,11 +27,6 @@ std::vector<const Finding*> leave_findings(const State& state, const HostState& 
     return asking;
 }
 
-bool holds_finding(const HostState& host, std::string_view key) {
-    return std::any_of(host.findings.begin(), host.findings.end(),
-                       [&](const Finding& finding) { return key_of(finding) == key; });
-}
-
 bool fault_holds(const State& state, const HostState& host) {
     return counts_as_lost(host) || !leave_findings(state, host).empty();
 }

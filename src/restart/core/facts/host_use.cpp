@@ -112,4 +112,17 @@ bool job_in_flight(const State& state, base::JobId job) {
     return false;
 }
 
+bool quiet_for_repair(const HostState& host) {
+    if (!host.repair || host.lost) return false;
+    const auto& repair = *host.repair;
+    if (repair.stage == RepairStage::acting) return true;
+    return repair.stage == RepairStage::watching && !repair.healed && !repair.clean_since &&
+           !repair.boot_id.empty() && host.boot_id == repair.boot_id;
+}
+
+bool holds_finding(const HostState& host, std::string_view key) {
+    return std::any_of(host.findings.begin(), host.findings.end(),
+                       [&](const Finding& finding) { return key_of(finding) == key; });
+}
+
 } // namespace restart

@@ -49,4 +49,9 @@ bool drained_and_empty(const State& state, std::string_view host);
 // Whether a job that holds the host runs without it and survives that it is set down.
 bool lets_go(const JobState& job, std::string_view host);
 
+// Whether what is done to the host makes it silent, which is no fault.
+bool quiet_for_repair(const HostState& host);
+
+bool holds_finding(const HostState& host, std::string_view key); // by the key of key_of()
+
 } // namespace restart

@@ -52,23 +52,4 @@ struct IdleCheck {
     bool acts() const { return stage == IdleCheckStage::ordered || stage == IdleCheckStage::ending; }
 };
 
-// The id of its last action: "c-n003/4".
-std::string idle_check_action(std::string_view host, const IdleCheck& check);
-
-struct ActionDone;
-struct JobReport;
-struct Policy;
-struct State;
-class StepContext;
-
-// By the new snapshot: follows those under way, ends those that are in the way, begins those that are due.
-void tend_idle_checks(StepContext& ctx);
-bool take_idle_check_outcome(StepContext& ctx, const ActionDone& done); // false: it was no action of these
-// What the check's own job tells from its host; false: it is another job.
-bool take_idle_check_word(StepContext& ctx, const std::string& host, const JobReport& report);
-// After a restart of the daemon: the next snapshot shows what was done.
-void forget_idle_check_orders(StepContext& ctx);
-// Why the host is not tried, or not any more; empty: it may be.
-std::string why_not_tried(const State& state, const Policy& policy, base::Time now, std::string_view host);
-
 } // namespace restart

@@ -7,8 +7,8 @@
 #include "restart/core/facts/incident.hpp"
 #include "restart/core/facts/note.hpp"
 #include "restart/core/facts/peer_looks.hpp"
+#include "restart/core/facts/repair_state.hpp"
 #include "restart/core/facts/rm.hpp"
-#include "restart/core/repair/repair.hpp"
 #include "restart/wire/codec.hpp"
 
 #include <array>

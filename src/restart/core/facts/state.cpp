@@ -1,37 +1,12 @@
 #include "restart/core/facts/state.hpp"
 
-#include "restart/core/store/state_1.hpp"
-#include "restart/core/store/state_fields.hpp"
+#include "restart/core/facts/names.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
 namespace restart {
-
-std::string State::to_json() const {
-    codec::Writer writer;
-    writer("v", state_version);
-    fields(writer, *this);
-    return base::to_text(std::move(writer).take());
-}
-
-base::Expected<State> State::from_json(std::string_view text) {
-    const auto document = base::parse_json(text);
-    if (!document) return document.error();
-    const base::Reader reader(*document);
-    const auto version = reader.integer_in("v", oldest_state_version, state_version);
-    if (!version) return version.error();
-    State state;
-    if (auto taken = codec::Taker::take(reader, state, codec::unbounded); !taken)
-        return std::move(taken).error();
-    for (const auto& [id, job] : state.jobs)
-        if (job.rm.id != id)
-            return reader.error("jobs: the entry " + to_string(id) + " is about another job");
-    for (const auto& [number, incident] : state.incidents)
-        if (incident.number != number || number >= state.next_incident)
-            return reader.error("incidents: the entry " + std::to_string(number) + " has another number");
-    if (*version < 2) take_up_version_1(state, reader);
-    return state;
-}
 
 bool State::knows_host(std::string_view name) const {
     const auto found = hosts.find(name);
@@ -63,6 +38,18 @@ std::string_view to_string(IncidentKind kind) {
 }
 std::string_view to_string(Phase phase) {
     return codec::name(phase);
+}
+
+std::string_view to_string(RepairStage stage) {
+    return codec::name(stage);
+}
+
+std::string plan_action(base::JobId job, const GangPlan& plan) {
+    return fmt::format("p-{}/{}", to_string(job), plan.number);
+}
+
+std::string idle_check_action(std::string_view host, const IdleCheck& check) {
+    return fmt::format("c-{}/{}", host, check.number);
 }
 
 } // namespace restart

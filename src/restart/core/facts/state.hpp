@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "base/expected.hpp"
 #include "restart/core/estimate/rates.hpp"
 #include "restart/core/estimate/starts.hpp"
 #include "restart/core/facts/fabric_facts.hpp"
@@ -12,8 +11,8 @@
 #include "restart/core/facts/known_check.hpp"
 #include "restart/core/facts/pauses.hpp"
 #include "restart/core/facts/peer_looks.hpp"
+#include "restart/core/facts/repair_state.hpp"
 #include "restart/core/facts/rm.hpp"
-#include "restart/core/repair/repair.hpp"
 #include "restart/core/straggle/paces.hpp"
 #include "restart/wire/report.hpp"
 
@@ -229,10 +228,6 @@ struct State {
     base::Time no_idle_checks_before{};
     bool operator==(const State&) const = default;
 
-    // The state as one JSON text and back. Errors (Code::input) name the field.
-    std::string to_json() const;
-    static base::Expected<State> from_json(std::string_view text);
-
     // Whether reports of this host are believed: the resource manager or the fabric names it.
     bool knows_host(std::string_view name) const;
 
@@ -245,6 +240,8 @@ struct State {
 
 // The id of the action that carries out the job's plan: "p-12[3]/4".
 std::string plan_action(base::JobId job, const GangPlan& plan);
+// And of the last action about the host's idle check: "c-n003/4".
+std::string idle_check_action(std::string_view host, const IdleCheck& check);
 
 // Hosts that Railyard's drains keep out of use, by the tags in their reasons and by drains under way.
 std::size_t drained_by_us(const State& state);

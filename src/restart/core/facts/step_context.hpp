@@ -1,9 +1,14 @@
-// One call of step(): the state being changed, what comes out, the time and the policy. Its three parts are
-// detect/, decide/ and act/. Internal to restart/core.
+// One call of step() (step.hpp): what comes out of it, and what its parts share meanwhile: the state being
+// changed, the time and the policy.
 #pragma once
 
+#include "base/clock.hpp"
+#include "base/error.hpp"
 #include "base/utf8.hpp"
-#include "restart/core/step.hpp"
+#include "restart/core/facts/action.hpp"
+#include "restart/core/facts/note.hpp"
+#include "restart/core/facts/policy.hpp"
+#include "restart/core/facts/state.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -13,6 +18,15 @@
 
 namespace restart {
 
+struct Step {
+    State state;
+    std::vector<Action> actions;        // to be performed in this order, after `state` was written
+    std::vector<Note> notes;            // in order of time
+    bool durable = false;               // incidents or intents changed: write the state before going on
+    std::optional<base::Error> refused; // an operator's request that was not taken, and why
+};
+
+// Internal to restart/core.
 class StepContext {
 public:
     StepContext(Step& step, base::Time at, const Policy& rules)

@@ -7,12 +7,11 @@
 #include "base/units.hpp"
 #include "restart/core/act/act.hpp"
 #include "restart/core/act/gate.hpp"
-#include "restart/core/decide/decide.hpp"
+#include "restart/core/act/rungs.hpp"
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/facts/host_use.hpp"
 #include "restart/core/facts/names.hpp"
-#include "restart/core/repair/rungs.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -367,10 +366,6 @@ void came_back(const Case& of) {
 
 } // namespace
 
-std::string_view to_string(RepairStage stage) {
-    return codec::name(stage);
-}
-
 FaultClass fault_now(const State& state, const HostState& host) {
     if (host.lost) return FaultClass::host_lost;
     auto worst = FaultClass::other;
@@ -386,19 +381,6 @@ void note_fault(StepContext& ctx, const Incident& incident) {
     auto& host = found->second;
     const auto now = fault_now(ctx.state, host);
     host.fault = incident.decided ? std::max(host.fault, now) : now;
-}
-
-bool quiet_for_repair(const HostState& host) {
-    if (!host.repair || host.lost) return false;
-    const auto& repair = *host.repair;
-    if (repair.stage == RepairStage::acting) return true;
-    return repair.stage == RepairStage::watching && !repair.healed && !repair.clean_since &&
-           !repair.boot_id.empty() && host.boot_id == repair.boot_id;
-}
-
-Rung present_rung(const Policy& policy, const Repair& repair) {
-    const auto ladder = policy.repair.ladder(repair.fault);
-    return repair.at < ladder.size() ? ladder[repair.at] : Rung::hands;
 }
 
 Rung next_rung(const State& state, const Policy& policy, const HostState& host) {

@@ -9,7 +9,7 @@
 #include "base/expected.hpp"
 #include "restart/core/facts/event.hpp"
 #include "restart/core/facts/policy.hpp"
-#include "restart/core/step.hpp"
+#include "restart/core/facts/step_context.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "restart/core/facts/names.hpp"
-#include "restart/core/repair/repair.hpp"
+#include "restart/core/facts/repair_state.hpp"
 
 namespace restart {
 

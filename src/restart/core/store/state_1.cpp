@@ -3,7 +3,6 @@
 
 #include "restart/core/store/state_1.hpp"
 
-#include "restart/core/detect/detect.hpp"
 #include "restart/core/facts/host_use.hpp"
 
 #include <algorithm>

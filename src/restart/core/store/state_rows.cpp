@@ -1,6 +1,7 @@
 #include "restart/core/store/state_rows.hpp"
 
 #include "restart/core/store/state_fields.hpp"
+#include "restart/core/store/state_json.hpp"
 
 #include <fmt/format.h>
 
@@ -67,7 +68,7 @@ std::vector<StateRow> StateRows::changes(const State& now) {
     return rows;
 }
 
-// The document that State::to_json() would have written, put together from its parts.
+// The document that to_json() of state_json.hpp would have written, put together from its parts.
 base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
     std::string hosts, jobs, incidents, switches, programs, rest;
     for (const auto& row : rows) {
@@ -90,7 +91,7 @@ base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
     }
     if (!rest.starts_with('{'))
         return base::Error{base::Code::input, fmt::format("{}: the row is missing", rest_key)};
-    return State::from_json(fmt::format(
+    return state_from_json(fmt::format(
         R"({{"hosts":{{{}}},"jobs":{{{}}},"incidents":{{{}}},"switches":{{{}}},"programs":{{{}}},{})", hosts,
         jobs, incidents, switches, programs, std::string_view(rest).substr(1)));
 }

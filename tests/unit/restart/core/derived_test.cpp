@@ -1,6 +1,7 @@
 // What is to be done follows from what holds now: nothing is forgotten because it was considered once,
 // nothing is done because it was decided once.
 
+#include "restart/core/act/act.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>

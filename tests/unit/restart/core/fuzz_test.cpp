@@ -1,5 +1,7 @@
 // Random faults, people and crashes against step(): whatever happens, some things must never.
 
+#include "restart/core/act/act.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "restart/core/store/state_rows.hpp"
 #include "unit/trials.hpp"
 #include "world.hpp"
@@ -250,7 +252,7 @@ TEST_CASE("a snapshot that names nothing, or everything twice, is survived") {
     twice.nodes[0].reason = "bad \xff\x01 text";
     world.send(restart::RmRead{twice});
     CHECK(world.actions.empty());
-    const auto state = restart::State::from_json(world.state().to_json());
+    const auto state = restart::state_from_json(to_json(world.state()));
     REQUIRE(state);
     CHECK(*state == world.state());
 }
@@ -277,12 +279,12 @@ TEST_CASE("a state that was cut or changed is refused with the place") {
     world.submit({"n001", "n002"});
     world.power_off("n002");
     world.run(5);
-    const auto text = world.state().to_json();
+    const auto text = to_json(world.state());
     for (std::size_t length = 0; length < text.size(); length += 7)
-        CHECK_FALSE(restart::State::from_json(text.substr(0, length)));
-    CHECK(restart::State::from_json(R"({"v":3})").error().text == "v: 3 is not between 1 and 2");
-    CHECK(restart::State::from_json(R"({"v":0})").error().text == "v: 0 is not between 1 and 2");
-    CHECK_THAT(restart::State::from_json(R"({"v":1})").error().text, Catch::Contains("hosts: is missing"));
+        CHECK_FALSE(restart::state_from_json(text.substr(0, length)));
+    CHECK(restart::state_from_json(R"({"v":3})").error().text == "v: 3 is not between 1 and 2");
+    CHECK(restart::state_from_json(R"({"v":0})").error().text == "v: 0 is not between 1 and 2");
+    CHECK_THAT(restart::state_from_json(R"({"v":1})").error().text, Catch::Contains("hosts: is missing"));
 }
 
 TEST_CASE(
@@ -320,7 +322,7 @@ TEST_CASE(
     intent.progress = restart::Progress::done;
     state.next_incident = 3;
 
-    auto text = state.to_json();
+    auto text = to_json(state);
     const auto put = [&](std::string_view before, std::string_view after) {
         for (std::size_t at = 0; (at = text.find(before, at)) != std::string::npos; at += after.size())
             text.replace(at, before.size(), after);
@@ -328,7 +330,7 @@ TEST_CASE(
     put("\"v\":2", "\"v\":1");
     put("\"findings\":", "\"judged\":[\"gpu.lost@gpu3\",\"ended@gpu1\"],\"findings\":");
     put("\"next_action\":1", "\"next_action\":1,\"drain_decided\":true,\"down_decided\":true");
-    auto read = restart::State::from_json(text);
+    auto read = restart::state_from_json(text);
     REQUIRE(read);
     CHECK(read->hosts.at("n001").overruled ==
           std::vector<std::string>{"gpu.lost@gpu3"}); // in use all the same
@@ -339,7 +341,7 @@ TEST_CASE(
     REQUIRE(read->incidents.at(2).jobs.size() == 1);
     CHECK(read->incidents.at(2).jobs[0].id == 7);
     // Written again it is of this version.
-    const auto again = restart::State::from_json(read->to_json());
+    const auto again = restart::state_from_json(to_json(*read));
     REQUIRE(again);
     CHECK(*again == *read);
 }

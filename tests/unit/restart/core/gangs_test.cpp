@@ -1,6 +1,7 @@
 // Plans of gangs, where restartd chooses their hosts: each is carried out, checked, and over when the gang
 // runs; what was lost on the way is done again.
 
+#include "restart/core/act/act.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>

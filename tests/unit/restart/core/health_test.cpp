@@ -1,5 +1,6 @@
 #include "restart/core/detect/health.hpp"
 #include "restart/core/learn/lemon.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>
@@ -126,16 +127,16 @@ TEST_CASE("a lemon is who fails again; who fails with many others is none") {
 TEST_CASE("faults of a journal from before are taken up") {
     World world(2);
     world.run(2);
-    auto text = world.state().to_json();
+    auto text = to_json(world.state());
     const std::string place = "\"n001\":{";
     const auto at = text.find(place);
     REQUIRE(at != std::string::npos);
     text.insert(at + place.size(), "\"faults\":[1700000000,1700086400],");
-    const auto state = restart::State::from_json(text);
+    const auto state = restart::state_from_json(text);
     REQUIRE(state);
     REQUIRE(state->hosts.at("n001").faults.size() == 2);
     CHECK(state->hosts.at("n001").faults[1].at == base::time_from_seconds(1700086400));
-    const auto again = restart::State::from_json(state->to_json());
+    const auto again = restart::state_from_json(to_json(*state));
     REQUIRE(again);
     CHECK(again->hosts.at("n001").faults.size() == 2);
 }

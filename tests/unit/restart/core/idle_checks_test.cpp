@@ -1,6 +1,7 @@
 // Hosts that no job uses are tried in turn, few at a time, and given up as soon as anyone wants them.
 #include "world.hpp"
 
+#include "restart/core/act/act.hpp"
 #include "restart/core/detect/health.hpp"
 
 #include <catch2/catch.hpp>

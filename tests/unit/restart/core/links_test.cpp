@@ -1,4 +1,5 @@
 #include "restart/core/detect/health.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>
@@ -58,7 +59,7 @@ TEST_CASE("what fabricwatchd says of links is kept and noted once, and moves nob
     CHECK(world.state().incidents.empty());
     CHECK(world.has_job(job));
     CHECK(restart::health_of(world.state(), world.now(), std::chrono::days(14)).empty());
-    CHECK(*restart::State::from_json(world.state().to_json()) == world.state());
+    CHECK(*restart::state_from_json(to_json(world.state())) == world.state());
 
     // What is repeated after a reading that failed was not judged now.
     const auto judged = world.state().links_judged;

@@ -1,5 +1,6 @@
 // What keeps restartd from acting for a time: a person's pause, and maintenance. Nothing is lost by it.
 
+#include "restart/core/act/act.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,7 @@
 // What must hold when the daemon or the resource manager goes away in the middle, and when a job cannot be
 // helped.
 
+#include "restart/core/store/state_json.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>
@@ -176,6 +177,6 @@ TEST_CASE("a requeue carries the hosts the job had, and the state those of the s
     REQUIRE(world.job(job).restarts == 1);
     REQUIRE(world.job(job).phase == JobPhase::running);
     CHECK(world.state().jobs.at(world.job(job).id).had == had);
-    const auto text = world.state().to_json();
-    CHECK(restart::State::from_json(text)->jobs.at(world.job(job).id).had == had);
+    const auto text = to_json(world.state());
+    CHECK(restart::state_from_json(text)->jobs.at(world.job(job).id).had == had);
 }

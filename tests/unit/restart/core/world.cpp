@@ -1,6 +1,8 @@
 #include "world.hpp"
 
 #include "base/hostlist.hpp"
+#include "restart/core/act/act.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "restart/rm/slurm_words.hpp"
 
 #include <catch2/catch.hpp>
@@ -24,7 +26,6 @@ bool is_theirs(const restart::RmNode& node) {
 } // namespace
 
 World::~World() = default;
-
 World::World(std::size_t hosts, std::size_t per_unit)
     : start_(base::time_from_seconds(1'700'000'000)), now_(start_) {
     policy = restart::Policy::from(base::Conf());
@@ -71,7 +72,7 @@ base::JobId World::submit(const std::vector<std::string>& nodes, std::optional<b
 void World::send(const restart::Event& event) {
     std::optional<restart::State> copy;
     if (round_trip != 0 && ++steps_ % round_trip == 0) {
-        auto read = restart::State::from_json(state_.to_json());
+        auto read = restart::state_from_json(to_json(state_));
         REQUIRE(read);
         copy = *std::move(read);
         REQUIRE(*copy == state_);
@@ -132,7 +133,7 @@ void World::run(double seconds) {
 }
 
 void World::restart_daemon() {
-    auto state = restart::State::from_json(state_.to_json());
+    auto state = restart::state_from_json(to_json(state_));
     REQUIRE(state);
     state_ = *std::move(state);
     send(restart::Started{});

@@ -1,6 +1,7 @@
 // Random worlds: what is really the case against what was done. First single faults, of which it is known
 // what must follow, and in what time; then many at once; then a month.
 
+#include "restart/core/store/state_json.hpp"
 #include "truth.hpp"
 #include "unit/trials.hpp"
 
@@ -332,7 +333,7 @@ TEST_CASE("a month: faults as they come, by a clock of its own", "[worlds]") {
     CHECK(faults > 2);
     CHECK(list_of(truth.wrongs) == "");
     CHECK(truth.world.state().incidents.empty());
-    CHECK(truth.world.state().to_json().size() < 50'000); // what is over is not kept
+    CHECK(to_json(truth.world.state()).size() < 50'000); // what is over is not kept
     for (const auto job : truth.jobs)
         CHECK((truth.world.is_held(job) || truth.world.job(job).phase == restart::JobPhase::running));
 }

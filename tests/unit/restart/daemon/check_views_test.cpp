@@ -1,3 +1,4 @@
+#include "restart/core/store/state_json.hpp"
 #include "restart/ctl/show_checks.hpp"
 #include "restart/daemon/check_views.hpp"
 
@@ -94,7 +95,7 @@ TEST_CASE("what is kept of checks is bounded, and a start's later word replaces 
     untold.component = "other";
     take(state, "n1", untold, 999);
     CHECK(known.back().component == "part199");
-    const auto copy = State::from_json(state.to_json());
+    const auto copy = state_from_json(to_json(state));
     REQUIRE(copy);
     CHECK(*copy == state);
 }

@@ -1,6 +1,7 @@
 #include "restart/daemon/journal.hpp"
 
 #include "base/file.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "unit/folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -365,7 +366,7 @@ TEST_CASE("a journal of version 1, which held the state in one text, is taken up
     state.next_incident = 17;
     state.hosts["n001"].unit = "su1";
     SECTION("its state and its notes stay") {
-        write(state.to_json());
+        write(to_json(state));
         for (int i = 0; i < 2; ++i) { // once it was taken up it is one of ours
             auto journal = open(path);
             CHECK(**journal.state() == state);

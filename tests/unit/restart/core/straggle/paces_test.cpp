@@ -1,6 +1,7 @@
 // From reports to a word about a job: what is kept of paces, when it is judged, and that nothing moves for
 // it.
 #include "restart/core/detect/health.hpp"
+#include "restart/core/store/state_json.hpp"
 #include "unit/restart/core/world.hpp"
 
 #include <catch2/catch.hpp>
@@ -71,7 +72,7 @@ TEST_CASE("a host that holds a job back is noted once, moves nobody, and is clea
     CHECK(world.state().incidents.empty());
     CHECK(world.actions.size() == did);
     CHECK(health_of(world.state(), world.now(), std::chrono::days(14)).empty());
-    CHECK(*State::from_json(world.state().to_json()) == world.state());
+    CHECK(*state_from_json(to_json(world.state())) == world.state());
 
     // One sound judgement is not enough, four sound windows are.
     for (int i = 0; i < 5; ++i)
@@ -178,5 +179,5 @@ TEST_CASE("what NCCL's RAS says of a host's processes is kept with its paces, an
     REQUIRE(!world.state().hosts.at("n002").paces.back().marks.empty());
     CHECK(world.state().hosts.at("n002").paces.back().marks[0].ras == std::vector<RasSign>{{5, true, 0}});
     CHECK(world.state().hosts.at("n001").paces.back().marks.empty());
-    CHECK(*State::from_json(world.state().to_json()) == world.state());
+    CHECK(*state_from_json(to_json(world.state())) == world.state());
 }

@@ -1,4 +1,4 @@
-#include "restart/core/repair/rungs.hpp"
+#include "restart/core/act/rungs.hpp"
 
 #include "restart/core/detect/common_cause.hpp"
 #include "restart/core/detect/detect.hpp"
@@ -17,11 +17,6 @@ bool has_jobs(const State& state, std::string_view name, const HostState& host) 
     return host.node->occupied || std::any_of(state.jobs.begin(), state.jobs.end(), [&](const auto& entry) {
                return has_name(entry.second.rm.nodes, name);
            });
-}
-
-bool mass_silence(const State& state) {
-    return std::any_of(state.incidents.begin(), state.incidents.end(),
-                       [](const auto& entry) { return entry.second.kind == IncidentKind::mass_silence; });
 }
 
 // Whether a lost host may live behind a network that failed. That it is dark in the fabric, or takes
@@ -60,12 +55,6 @@ std::optional<std::vector<base::JobId>> jobs_that_let_go(const State& state, std
     if (jobs.empty() && host != state.hosts.end() && host->second.node && host->second.node->occupied)
         return {};
     return jobs;
-}
-
-std::string why_left_alone(const State& state, std::string_view name) {
-    if (const auto* cause = explained_by(state, name)) return "the cause is " + cause->cause;
-    if (mass_silence(state)) return "many agents are silent, which is no fault of hosts";
-    return {};
 }
 
 std::string why_passed_over(const State& state, const HostState& host, const Policy& policy, Rung rung) {
@@ -128,6 +117,11 @@ std::size_t in_repair(const State& state, const Policy& policy) {
                    (repair.stage == RepairStage::watching && !repair.healed &&
                     acts(present_rung(policy, repair)));
         }));
+}
+
+Rung present_rung(const Policy& policy, const Repair& repair) {
+    const auto ladder = policy.repair.ladder(repair.fault);
+    return repair.at < ladder.size() ? ladder[repair.at] : Rung::hands;
 }
 
 } // namespace restart

@@ -15,15 +15,15 @@ namespace restart {
 // Empty: something may.
 std::string why_not_now(const State& state, std::string_view name, const HostState& host);
 
-// Likewise, but for jobs.
-std::string why_left_alone(const State& state, std::string_view name);
-
 // The jobs on it, each of which its railrun runs without it and survives that it is set down. None: there is
 // another one, or what holds it is not known.
 std::optional<std::vector<base::JobId>> jobs_that_let_go(const State& state, std::string_view name);
 
 // Why this rung is passed over: it is not configured, or the host may live; a phrase. Empty: it is not.
 std::string why_passed_over(const State& state, const HostState& host, const Policy& policy, Rung rung);
+
+// The rung that a repair is on, or begins next.
+Rung present_rung(const Policy& policy, const Repair& repair);
 
 // The rungs of its ladder that can be climbed here, in their order: what no program is set for, of the site
 // or of the resource manager, is left out. Never empty: an operator is left.
