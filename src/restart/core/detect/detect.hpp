@@ -29,7 +29,7 @@ void take_links_word(StepContext& ctx, const FabricReport& report);
 
 // paces.cpp
 // How the host got on with its jobs, if it says so.
-void take_pace(StepContext& ctx, HostState& host, const Report& report);
+void take_pace(StepContext& ctx, HostAgent& host, const Report& report);
 // At a Tick: judges the job whose judgement is the oldest, when that is due.
 void judge_paces(StepContext& ctx);
 

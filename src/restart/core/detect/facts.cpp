@@ -94,7 +94,8 @@ void take_life(StepContext& ctx, const JobState& job) {
 }
 
 // What the job's railrun says; the agent of one host speaks of it.
-void take_run(StepContext& ctx, JobState& job, const std::string& host, const std::optional<JobRun>& said) {
+void take_run(StepContext& ctx, JobProgress& job, const std::string& host,
+              const std::optional<JobRun>& said) {
     auto& run = job.run;
     if (run && run->host != host && !run->gone) return;
     if (!said) {
@@ -150,7 +151,7 @@ void take_fault(StepContext& ctx, JobState& job, const std::string& host,
                     before + 1 == most_of_user ? " (of more jobs of this user it is not noted)" : ""));
 }
 
-void take_links(const StepContext& ctx, HostState& host, const HostLinks& links) {
+void take_links(const StepContext& ctx, HostLiveness& host, const HostLinks& links) {
     host.links = links.links_up == links.links_total ? HostLinks{} : links;
     if (host.links.links_total == 0 || host.links.links_up > 0)
         host.dark_since.reset();
@@ -460,10 +461,7 @@ void take_snapshot(StepContext& ctx, const RmSnapshot& snapshot) {
 
 void take_fabric(StepContext& ctx, const FabricLoaded& fabric) {
     for (auto& [name, host] : ctx.state.hosts) {
-        host.unit.clear();
-        host.pod.clear();
-        host.leaves.clear();
-        host.ports.clear();
+        static_cast<HostPlace&>(host) = {};
     }
     for (const auto& [name, unit] : fabric.units)
         ctx.state.hosts[name].unit = state_text(unit, 64);

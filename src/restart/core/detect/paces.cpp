@@ -156,7 +156,7 @@ bool is_paced(const State& state, const JobState& job) {
 
 } // namespace
 
-void take_pace(StepContext& ctx, HostState& host, const Report& report) {
+void take_pace(StepContext& ctx, HostAgent& host, const Report& report) {
     if (ctx.policy.straggler_every == base::Duration{}) {
         host.paces.clear();
         return;

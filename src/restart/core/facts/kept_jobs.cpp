@@ -56,7 +56,7 @@ template <class Call> void each_left_over(const State& state, const Call& call) 
                 call(name, host, *job);
 }
 
-std::string place_of(const HostState& host) {
+std::string place_of(const HostPlace& host) {
     if (!host.unit.empty()) return host.unit;
     return host.leaves.empty() ? std::string() : host.leaves.front();
 }
@@ -68,7 +68,7 @@ bool is_sound(const HostState& host) {
 
 } // namespace
 
-void take_kept(HostState& host, const Report& report, base::Time now) {
+void take_kept(HostAgent& host, const Report& report, base::Time now) {
     std::map<base::JobId, KeptJob> kept;
     for (const auto& job : report.jobs) {
         if (job.kept == Kept::no) continue;

@@ -14,7 +14,7 @@
 namespace restart {
 
 // What the report says of them, in place of what the host's last one said.
-void take_kept(HostState& host, const Report& report, base::Time now);
+void take_kept(HostAgent& host, const Report& report, base::Time now);
 
 // What of them is to be ended on the reporting host: of jobs that wait again, run without it, or have lost
 // their first host and are to be started again. Each was there before the resource manager was last read, and

@@ -52,30 +52,46 @@ struct KeptJob {
     bool operator==(const KeptJob&) const = default;
 };
 
-struct HostState {
-    std::string unit;                      // from the fabric file; empty when it is not there
-    std::string pod;                       // likewise
-    std::vector<std::string> leaves;       // likewise
-    std::vector<HostPort> ports;           // likewise
-    std::vector<PortName> port_names;      // what the file calls otherwise than the agent does
-    std::optional<RmNode> node;            // as last read; absent when the resource manager does not know it
+// Where it is, by the fabric file (take_fabric).
+struct HostPlace {
+    std::string unit; // empty when the file does not have it
+    std::string pod;
+    std::vector<std::string> leaves;
+    std::vector<HostPort> ports;
+    bool operator==(const HostPlace&) const = default;
+};
+
+// What its agent reported last.
+struct HostAgent {
     std::optional<base::Time> last_report; // by the daemon's clock; absent: the agent was never heard
     std::string boot_id;
-    std::uint32_t generation = 0;  // of its agent: how often it was rebooted or came back from a loss
-    std::vector<Finding> findings; // what holds now, by the agent
+    std::uint32_t generation = 0;     // of the agent: how often it was rebooted or came back from a loss
+    std::vector<Finding> findings;    // what holds now
+    std::vector<PortName> port_names; // what the fabric file calls otherwise than the agent does
+    std::vector<std::string> not_watching;
+    std::optional<base::SlurmdRecord> slurmd; // what its slurmd has loaded
+    bool looks = false;                       // the agent looks at others when it is asked to
+    std::string fabric;                       // digest of the fabric file it has read
+    std::map<base::JobId, KeptJob> kept;      // (kept_jobs.cpp)
+    std::vector<StoredPace> paces;            // of the last windows, oldest first, at most most_pace_windows
+    bool operator==(const HostAgent&) const = default;
+};
+
+// Which of its findings do not count, or not yet.
+struct HostExemptions {
     // Findings that a person overruled by putting the host back into use: "rule@component", or lost_key. Kept
     // while the finding holds.
     std::vector<std::string> overruled;
     // Those that asked to leave it when it was last read as drained, by the same keys; absent: an older
     // release wrote this state.
     std::optional<std::vector<std::string>> held_when_drained;
-    std::vector<std::string> explained; // findings that an incident of a common cause accounts for
-    std::map<std::string, base::Time>
-        arrived; // when findings came that may be some of many (common_cause.hpp)
-    std::vector<std::string> not_watching;
-    std::optional<base::SlurmdRecord> slurmd;     // what its slurmd has loaded
-    bool looks = false;                           // its agent looks at others when it is asked to
-    std::string fabric;                           // digest of the fabric file its agent has read
+    std::vector<std::string> explained;        // an incident of a common cause accounts for them
+    std::map<std::string, base::Time> arrived; // when those came that may be some of many (common_cause.hpp)
+    bool operator==(const HostExemptions&) const = default;
+};
+
+// Whether it lives, by all witnesses (node_loss.cpp, silence.hpp).
+struct HostLiveness {
     HostLinks links;                              // by the fabric's last word on it; 0/0 when all are up
     std::optional<base::Time> links_told;         // when that came between two sweeps
     std::optional<base::Time> dark_since;         // all its links are down since
@@ -84,28 +100,42 @@ struct HostState {
     bool lost = false;                            // confirmed; until its agent reports again
     // The loss was confirmed by the resource manager only, which uses the same network as the reports.
     bool rm_confirmed_only = false;
-    // It fell silent together with others (silence.hpp), and is held for a victim of what they share until
-    // then: a network comes back for one after the other.
+    // It fell silent together with others, and is held for a victim of what they share until then: a network
+    // comes back for one after the other.
     base::Time together_until{};
-    base::Time lost_at{};                  // when it was last confirmed
-    std::optional<base::Time> drain_begun; // when we last began to keep it out of use for a fault
+    base::Time lost_at{}; // when it was last confirmed
     // Until its agent reports again an unanswered ping of the resource manager does not confirm a loss.
     bool suspicion_dropped = false;
-    base::Time away_until{};                // when it was last seen away as planned (RmNode)
-    base::Time alive_at{};                  // when a job that needs it last committed
-    std::vector<HostFault> faults;          // of the last weeks (learn/lemon.hpp)
-    base::Time fault_at{};                  // when its last fault was counted (learn.hpp)
+    base::Time away_until{};            // when it was last seen away as planned (RmNode)
+    base::Time alive_at{};              // when a job that needs it last committed
+    std::optional<Departure> departure; // until it is in use again, or a fault is (departures.cpp)
+    bool operator==(const HostLiveness&) const = default;
+};
+
+// How often it failed (learn/).
+struct HostHistory {
+    std::vector<HostFault> faults;          // of the last weeks (lemon.hpp)
+    base::Time fault_at{};                  // when its last fault was counted
     std::optional<base::Time> broken_since; // by a fault that was counted, until it is in use again
     bool was_out = false;                   // of use since then
-    std::optional<Departure> departure;     // until it is in use again, or a fault is (departures.cpp)
-    FaultClass fault = FaultClass::other;   // of its last incident
-    std::optional<Repair> repair;           // under way, or given up
-    std::vector<base::Time> rungs_tried;    // that did something, when they began
-    std::optional<Returned> returned;       // by the last repair that helped
-    std::map<base::JobId, KeptJob> kept;    // as last reported
-    std::vector<StoredPace> paces;          // of its last windows, oldest first, at most most_pace_windows
-    std::vector<KnownCheck> checks;         // of its parts, as jobs told
-    std::optional<IdleCheck> idle_check;    // once one was begun
+    bool operator==(const HostHistory&) const = default;
+};
+
+// Its way back into use (repair/).
+struct HostRepair {
+    FaultClass fault = FaultClass::other; // of its last incident
+    std::optional<Repair> repair;         // under way, or given up
+    std::vector<base::Time> rungs_tried;  // that did something, when they began
+    std::optional<Returned> returned;     // by the last repair that helped
+    bool operator==(const HostRepair&) const = default;
+};
+
+// A function that changes one part takes that part.
+struct HostState : HostPlace, HostAgent, HostExemptions, HostLiveness, HostHistory, HostRepair {
+    std::optional<RmNode> node;            // as last read; absent when the resource manager does not know it
+    std::optional<base::Time> drain_begun; // when we last began to keep it out of use for a fault
+    std::vector<KnownCheck> checks;        // of its parts, as jobs told
+    std::optional<IdleCheck> idle_check;   // once one was begun
     bool operator==(const HostState&) const = default;
 };
 
@@ -154,40 +184,66 @@ struct CrashLoop {
     bool operator==(const CrashLoop&) const = default;
 };
 
-struct JobState {
-    RmJob rm;                         // as last read; ended only with a failure of its own (RmFailure)
+// What is known of its checkpoints (commits.cpp, learn.cpp).
+struct JobCheckpoints {
     bool connected = false;           // a process of it is connected to an agent in this epoch
     std::optional<Commit> commit;     // the newest, of any epoch
     std::chrono::microseconds cost{}; // measured blocking cost of a checkpoint; 0 until a commit was seen
     std::chrono::microseconds safe_after{}; // from its beginning until it is safe, likewise
     std::uint64_t lost_host_seconds = 0;    // by faults: work, and time until it ran again, times its hosts
     base::Duration interval{};              // between two checkpoints, as reported to it
-    std::vector<std::string> ran_on;        // the nodes of its latest start,
-    std::uint32_t ran_epoch = 0;            // which start that was,
-    base::Time ran_since{};                 // when it began
-    std::vector<std::string> had;           // the nodes of the start before it, where that is known,
-    std::optional<base::Time> left;         // and when it was first seen to have left them
+    bool operator==(const JobCheckpoints&) const = default;
+};
+
+// Where it ran (facts.cpp).
+struct JobPlaces {
+    std::vector<std::string> ran_on; // the nodes of its latest start,
+    std::uint32_t ran_epoch = 0;     // which start that was,
+    base::Time ran_since{};          // when it began
+    std::vector<std::string> had;    // the nodes of the start before it, where that is known,
+    std::optional<base::Time> left;  // and when it was first seen to have left them
     // Nodes it continues without (sbatch --no-kill), and since when.
     std::map<std::string, base::Time> dropped_nodes;
+    std::vector<std::string> moved_off;      // hosts it was moved away from, while their fault holds
+    std::vector<std::string> excluded_by_us; // those of rm.excluded that we added
+    bool operator==(const JobPlaces&) const = default;
+};
+
+// How its present start gets on, by its hosts' agents.
+struct JobProgress {
     // The start of which the first step is known: how often it was requeued before, and railrun's launch.
     std::optional<StepStart> stepped;
-    base::Duration requeue_took{};           // our last requeue of it, until it ran again; 0: none yet
-    std::optional<RunState> run;             // of its present start
-    std::optional<JobPace> pace;             // likewise, of a job of several hosts that are paced
-    std::optional<NcclState> nccl;           // likewise; decides nothing
-    bool faulted = false;                    // a process of its present start was noted to have had an XID
-    std::optional<PreflightState> preflight; // of its last start with one that did not pass
-    std::uint32_t requeues = 0;              // by us
+    std::optional<RunState> run;
+    std::optional<JobPace> pace;             // of a job of several hosts that are paced
+    std::optional<NcclState> nccl;           // decides nothing
+    bool faulted = false;                    // a process of it was noted to have had an XID
+    std::optional<PreflightState> preflight; // of the last start with one that did not pass
+    bool operator==(const JobProgress&) const = default;
+};
+
+// How often it was started again, by whom, and why not (decide/).
+struct JobRestarts {
+    std::uint32_t requeues = 0;                  // by us
+    std::optional<std::uint32_t> requeued_epoch; // the start we last requeued it from
+    base::Duration requeue_took{};               // that, until it ran again; 0: none yet
     CrashLoop crashes;
     std::uint32_t unlaunched = 0;                // starts in a row that its hosts could not make
-    std::optional<std::uint32_t> requeued_epoch; // the start we last requeued it from
     std::optional<std::uint32_t> judged_epoch;   // the start whose end by its own failure was decided on
     std::optional<std::uint32_t> withheld_epoch; // and the one on which a shut gate was noted
-    std::vector<std::string> moved_off;          // hosts it was moved away from, while their fault holds
-    std::vector<std::string> excluded_by_us;     // those of rm.excluded that we added
-    std::optional<GangPlan> plan;                // where it is to run; none once it runs
-    std::uint32_t plans = 0;                     // actions of its plans so far
-    std::optional<std::uint32_t> checked_start;  // the last start that was compared with its plan
+    bool operator==(const JobRestarts&) const = default;
+};
+
+// Where it is to run, if that is for restartd to choose (act/gangs.cpp).
+struct JobPlans {
+    std::optional<GangPlan> plan;               // none once it runs
+    std::uint32_t plans = 0;                    // actions of its plans so far
+    std::optional<std::uint32_t> checked_start; // the last start that was compared with its plan
+    bool operator==(const JobPlans&) const = default;
+};
+
+// A function that changes one part takes that part.
+struct JobState : JobCheckpoints, JobPlaces, JobProgress, JobRestarts, JobPlans {
+    RmJob rm; // as last read; ended only with a failure of its own (RmFailure)
     bool operator==(const JobState&) const = default;
 };
 

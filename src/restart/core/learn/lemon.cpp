@@ -6,7 +6,7 @@
 
 namespace restart {
 
-double lemon_score(const HostState& host, base::Time now, base::Duration half_life) {
+double lemon_score(const HostHistory& host, base::Time now, base::Duration half_life) {
     double score = 0;
     for (const auto& fault : host.faults) {
         // A clock that was set back leaves faults in the future: they are new.
@@ -16,14 +16,14 @@ double lemon_score(const HostState& host, base::Time now, base::Duration half_li
     return score;
 }
 
-void remember_fault(HostState& host, base::Time now, std::string what, base::Duration half_life) {
+void remember_fault(HostHistory& host, base::Time now, std::string what, base::Duration half_life) {
     std::erase_if(host.faults,
                   [&](const HostFault& fault) { return now - fault.at >= half_lives * half_life; });
     if (host.faults.size() == most_faults) host.faults.erase(host.faults.begin());
     host.faults.push_back({now, std::move(what)});
 }
 
-void forget_last_fault(HostState& host) {
+void forget_last_fault(HostHistory& host) {
     if (!host.faults.empty()) host.faults.pop_back();
 }
 

@@ -14,11 +14,11 @@ namespace restart {
 inline constexpr std::size_t most_faults = 20; // remembered of a host, the newest
 inline constexpr int half_lives = 5;           // for which a fault is remembered: it is worth 1/32 then
 
-double lemon_score(const HostState& host, base::Time now, base::Duration half_life);
+double lemon_score(const HostHistory& host, base::Time now, base::Duration half_life);
 
 // A fault of the host began `now`.
-void remember_fault(HostState& host, base::Time now, std::string what, base::Duration half_life);
+void remember_fault(HostHistory& host, base::Time now, std::string what, base::Duration half_life);
 // Its last one was none of its own.
-void forget_last_fault(HostState& host);
+void forget_last_fault(HostHistory& host);
 
 } // namespace restart

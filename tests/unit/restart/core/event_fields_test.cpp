@@ -59,6 +59,13 @@ template <auto value> constexpr bool is_enumerator() {
 // A member that stands in the fields under several keys, or whose own fields stand there beside it: how many
 // more keys than members there are.
 template <class T> constexpr std::size_t more_keys = 0;
+template <class... Parts> constexpr std::size_t of_parts = (members<Parts>() + ...) - sizeof...(Parts);
+template <>
+constexpr std::size_t more_keys<HostState> =
+    of_parts<HostPlace, HostAgent, HostExemptions, HostLiveness, HostHistory, HostRepair>;
+template <>
+constexpr std::size_t more_keys<JobState> =
+    of_parts<JobCheckpoints, JobPlaces, JobProgress, JobRestarts, JobPlans>;
 template <> constexpr std::size_t more_keys<AffectedJob> = 2; // its goal
 template <> constexpr std::size_t more_keys<RequeueJob> = members<JobTarget>() - 1;
 template <> constexpr std::size_t more_keys<UpdateJob> = members<JobTarget>() - 1;
