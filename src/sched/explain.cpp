@@ -1,8 +1,8 @@
 #include "sched/explain.hpp"
 
 #include "base/hostlist.hpp"
-#include "sched/found.hpp"
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
+#include "sched/search/found.hpp"
 
 #include <fmt/format.h>
 

@@ -1,54 +1,54 @@
 # sched: placement, pure: no I/O, no clock, no exception leaves it (plugins link it into slurmctld).
 noinst_LTLIBRARIES += libry_sched.la
 libry_sched_la_SOURCES = \
-	%D%/align.cpp %D%/align.hpp \
-	%D%/avoidance.hpp \
-	%D%/budget.hpp \
-	%D%/capacity.cpp %D%/capacity.hpp \
-	%D%/choose.cpp %D%/choose.hpp \
-	%D%/cover.cpp %D%/cover.hpp \
-	%D%/cover_labels.hpp \
-	%D%/dynamic_program.cpp %D%/dynamic_program.hpp \
 	%D%/explain.cpp %D%/explain.hpp \
-	%D%/bounds.cpp %D%/bounds.hpp \
-	%D%/few_idle.cpp %D%/few_idle.hpp \
-	%D%/fit.cpp %D%/fit.hpp \
-	%D%/found.cpp %D%/found.hpp \
-	%D%/hints.cpp %D%/hints.hpp \
-	%D%/index.cpp %D%/index.hpp \
-	%D%/keep.cpp %D%/keep.hpp \
-	%D%/judge_flags.cpp %D%/judge_flags.hpp \
-	%D%/lacking.cpp %D%/lacking.hpp \
-	%D%/loads.cpp %D%/loads.hpp \
-	%D%/narrow.cpp %D%/narrow.hpp \
-	%D%/nested.cpp %D%/nested.hpp \
-	%D%/nested_deal.cpp %D%/nested_deal.hpp \
-	%D%/nested_fit.cpp %D%/nested_fit.hpp \
-	%D%/nested_parts.cpp %D%/nested_parts.hpp \
-	%D%/nested_program.cpp %D%/nested_program.hpp \
 	%D%/one_host.cpp %D%/one_host.hpp \
-	%D%/one_measure.cpp %D%/one_measure.hpp \
 	%D%/outlook.cpp %D%/outlook.hpp \
-	%D%/packed_cost.hpp \
 	%D%/place.cpp %D%/place.hpp \
 	%D%/placing.cpp %D%/placing.hpp \
 	%D%/preempt.cpp %D%/preempt.hpp \
-	%D%/preflight_wish.cpp %D%/preflight_wish.hpp \
-	%D%/rank_order.cpp %D%/rank_order.hpp \
-	%D%/reasons.cpp %D%/reasons.hpp \
-	%D%/request.cpp %D%/request.hpp \
-	%D%/row_ops.hpp \
 	%D%/score.cpp %D%/score.hpp \
-	%D%/search.cpp %D%/search.hpp \
-	%D%/search_tier.cpp %D%/search_tier.hpp \
-	%D%/segmented.cpp %D%/segmented.hpp \
-	%D%/segments.cpp %D%/segments.hpp \
-	%D%/spare_floor.cpp %D%/spare_floor.hpp \
-	%D%/snapshot.cpp %D%/snapshot.hpp \
-	%D%/tally.cpp %D%/tally.hpp \
-	%D%/tighten.cpp %D%/tighten.hpp \
-	%D%/unit_options.hpp \
-	%D%/words.cpp %D%/words.hpp
+	%D%/ask/capacity.cpp %D%/ask/capacity.hpp \
+	%D%/ask/hints.cpp %D%/ask/hints.hpp \
+	%D%/ask/index.cpp %D%/ask/index.hpp \
+	%D%/ask/judge_flags.cpp %D%/ask/judge_flags.hpp \
+	%D%/ask/preflight_wish.cpp %D%/ask/preflight_wish.hpp \
+	%D%/ask/rank_order.cpp %D%/ask/rank_order.hpp \
+	%D%/ask/request.cpp %D%/ask/request.hpp \
+	%D%/ask/segments.cpp %D%/ask/segments.hpp \
+	%D%/ask/snapshot.cpp %D%/ask/snapshot.hpp \
+	%D%/ask/spare_floor.cpp %D%/ask/spare_floor.hpp \
+	%D%/say/reasons.cpp %D%/say/reasons.hpp \
+	%D%/say/tally.cpp %D%/say/tally.hpp \
+	%D%/say/words.cpp %D%/say/words.hpp \
+	%D%/search/align.cpp %D%/search/align.hpp \
+	%D%/search/avoidance.hpp \
+	%D%/search/bounds.cpp %D%/search/bounds.hpp \
+	%D%/search/budget.hpp \
+	%D%/search/choose.cpp %D%/search/choose.hpp \
+	%D%/search/cover.cpp %D%/search/cover.hpp \
+	%D%/search/cover_labels.hpp \
+	%D%/search/dynamic_program.cpp %D%/search/dynamic_program.hpp \
+	%D%/search/few_idle.cpp %D%/search/few_idle.hpp \
+	%D%/search/fit.cpp %D%/search/fit.hpp \
+	%D%/search/found.cpp %D%/search/found.hpp \
+	%D%/search/keep.cpp %D%/search/keep.hpp \
+	%D%/search/lacking.cpp %D%/search/lacking.hpp \
+	%D%/search/loads.cpp %D%/search/loads.hpp \
+	%D%/search/narrow.cpp %D%/search/narrow.hpp \
+	%D%/search/nested.cpp %D%/search/nested.hpp \
+	%D%/search/nested_deal.cpp %D%/search/nested_deal.hpp \
+	%D%/search/nested_fit.cpp %D%/search/nested_fit.hpp \
+	%D%/search/nested_parts.cpp %D%/search/nested_parts.hpp \
+	%D%/search/nested_program.cpp %D%/search/nested_program.hpp \
+	%D%/search/one_measure.cpp %D%/search/one_measure.hpp \
+	%D%/search/packed_cost.hpp \
+	%D%/search/row_ops.hpp \
+	%D%/search/search.cpp %D%/search/search.hpp \
+	%D%/search/search_tier.cpp %D%/search/search_tier.hpp \
+	%D%/search/segmented.cpp %D%/search/segmented.hpp \
+	%D%/search/tighten.cpp %D%/search/tighten.hpp \
+	%D%/search/unit_options.hpp
 libry_sched_la_CXXFLAGS = $(AM_CXXFLAGS) $(HOT_CXXFLAGS)
 sched_libs = libry_sched.la $(topo_libs)
 

@@ -1,6 +1,6 @@
 #include "sched/one_host.hpp"
 
-#include "sched/avoidance.hpp"
+#include "sched/search/avoidance.hpp"
 
 #include <algorithm>
 #include <tuple>

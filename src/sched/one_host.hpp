@@ -2,9 +2,9 @@
 // of them in one cycle of a scheduler.
 #pragma once
 
-#include "sched/index.hpp"
-#include "sched/request.hpp"
-#include "sched/snapshot.hpp"
+#include "sched/ask/index.hpp"
+#include "sched/ask/request.hpp"
+#include "sched/ask/snapshot.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "sched/outlook.hpp"
 
-#include "sched/reasons.hpp"
-#include "sched/words.hpp"
+#include "sched/say/reasons.hpp"
+#include "sched/say/words.hpp"
 
 #include <fmt/format.h>
 

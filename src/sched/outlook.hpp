@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "base/job_id.hpp"
 #include "sched/place.hpp"
-#include "sched/tally.hpp"
+#include "sched/say/tally.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,12 +1,12 @@
 #include "sched/place.hpp"
 
-#include "sched/few_idle.hpp"
-#include "sched/fit.hpp"
-#include "sched/keep.hpp"
-#include "sched/rank_order.hpp"
-#include "sched/reasons.hpp"
-#include "sched/search.hpp"
-#include "sched/segments.hpp"
+#include "sched/ask/rank_order.hpp"
+#include "sched/ask/segments.hpp"
+#include "sched/say/reasons.hpp"
+#include "sched/search/few_idle.hpp"
+#include "sched/search/fit.hpp"
+#include "sched/search/keep.hpp"
+#include "sched/search/search.hpp"
 
 #include <fmt/format.h>
 

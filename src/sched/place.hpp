@@ -18,11 +18,11 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "sched/bounds.hpp"
-#include "sched/budget.hpp"
-#include "sched/index.hpp"
-#include "sched/request.hpp"
-#include "sched/snapshot.hpp"
+#include "sched/ask/index.hpp"
+#include "sched/ask/request.hpp"
+#include "sched/ask/snapshot.hpp"
+#include "sched/search/bounds.hpp"
+#include "sched/search/budget.hpp"
 #include "topo/fabric.hpp"
 
 #include <cstdint>

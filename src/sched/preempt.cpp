@@ -1,6 +1,6 @@
 #include "sched/preempt.hpp"
 
-#include "sched/found.hpp"
+#include "sched/search/found.hpp"
 
 #include <algorithm>
 #include <limits>

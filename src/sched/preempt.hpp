@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "sched/budget.hpp"
 #include "sched/place.hpp"
+#include "sched/search/budget.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "sched/score.hpp"
 
-#include "sched/align.hpp"
-#include "sched/keep.hpp"
-#include "sched/loads.hpp"
+#include "sched/search/align.hpp"
+#include "sched/search/keep.hpp"
+#include "sched/search/loads.hpp"
 
 #include <algorithm>
 #include <cmath>

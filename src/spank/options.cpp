@@ -1,7 +1,7 @@
 #include "spank/options.hpp"
 
 #include "railyard_paths.h"
-#include "sched/preflight_wish.hpp"
+#include "sched/ask/preflight_wish.hpp"
 #include "spank/binding.hpp"
 #include "spank/preload.hpp"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 
 #include <array>
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace spank {
 enum class Origin : std::uint8_t { unset, arguments, environment, command_line };
 
 // One flag. Those for slurmctld are sched::hint_flags() with the spellings of sched::set_hint; rail-bind
-// (binding.hpp), rail-ucx (preload.hpp) and rail-preflight (sched/preflight_wish.hpp) are for the hosts of
-// the job only.
+// (binding.hpp), rail-ucx (preload.hpp) and rail-preflight (sched/ask/preflight_wish.hpp) are for the hosts
+// of the job only.
 struct Flag {
     const char* name;     // "rail-span"
     const char* variable; // "RAIL_SPAN": see sched::hint_variable

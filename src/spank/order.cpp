@@ -1,6 +1,6 @@
 #include "spank/order.hpp"
 
-#include "sched/segments.hpp"
+#include "sched/ask/segments.hpp"
 
 #include "spank/remote.hpp"
 

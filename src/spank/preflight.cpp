@@ -4,7 +4,7 @@
 
 #include "base/child.hpp"
 #include "base/unique_fd.hpp"
-#include "sched/preflight_wish.hpp"
+#include "sched/ask/preflight_wish.hpp"
 
 #include <array>
 #include <cerrno>

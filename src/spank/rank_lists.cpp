@@ -2,7 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "base/split.hpp"
-#include "sched/rank_order.hpp"
+#include "sched/ask/rank_order.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The hosts of a job in the order of their ranks, its spares, and the variables for launchers. Pure.
 #pragma once
 
-#include "sched/request.hpp"
+#include "sched/ask/request.hpp"
 #include "spank/environment.hpp"
 #include "topo/fabric.hpp"
 

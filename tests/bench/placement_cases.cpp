@@ -8,8 +8,8 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/table.hpp"
+#include "sched/ask/rank_order.hpp"
 #include "sched/place.hpp"
-#include "sched/rank_order.hpp"
 #include "topo/synth/synth.hpp"
 
 #include <fmt/format.h>

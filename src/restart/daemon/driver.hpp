@@ -66,7 +66,7 @@ struct DriverOptions {
     std::filesystem::path health; // written for placement; empty: none
     bool explain_pending = true;  // why_writer.hpp
     bool leaves_small = true;     // jobs of one host ([placement] pack)
-    double spare_risk = 0;        // of the hosts kept free for restarts (sched/spare_floor.hpp)
+    double spare_risk = 0;        // of the hosts kept free for restarts (sched/ask/spare_floor.hpp)
     base::Duration repair_time{};
     base::Duration keep_history{}; // of notes; zero: for ever
     std::vector<base::Window> maintenance;

@@ -6,7 +6,7 @@
 #include "base/units.hpp"
 #include "restart/core/detect/health.hpp"
 #include "restart/core/learn/learn.hpp"
-#include "sched/spare_floor.hpp"
+#include "sched/ask/spare_floor.hpp"
 
 #include <fmt/format.h>
 #include <utility>

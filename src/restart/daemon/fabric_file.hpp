@@ -20,7 +20,7 @@ public:
         FabricLoaded places;
         std::shared_ptr<const sched::Placing> placing;
     };
-    // How many hosts to keep free for restarts, of so many (sched/spare_floor.hpp).
+    // How many hosts to keep free for restarts, of so many (sched/ask/spare_floor.hpp).
     using Spares = std::function<std::uint32_t(std::uint32_t hosts)>;
 
     // What the file says, when it is another than at the last look or has changed since; none otherwise.

@@ -2,7 +2,7 @@
 
 #include "base/log.hpp"
 #include "restart/daemon/situation.hpp"
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
 
 #include <algorithm>
 #include <condition_variable>

@@ -1,8 +1,8 @@
 #include "restart/lsf/job_environment.hpp"
 
 #include "base/file.hpp"
+#include "sched/ask/segments.hpp"
 #include "sched/lsf/job_line.hpp"
-#include "sched/segments.hpp"
 #include "spank/host_view.hpp"
 #include "spank/preload.hpp"
 #include "topo/fabric_json.hpp"

@@ -5,7 +5,7 @@
 #include "base/expected.hpp"
 #include "base/job_id.hpp"
 #include "restart/lsf/allocation.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 #include "spank/rank_lists.hpp"
 
 #include <cstdint>

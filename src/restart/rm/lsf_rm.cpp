@@ -29,7 +29,7 @@
 #include "restart/rm/lsf_queues.hpp"
 #include "restart/rm/lsf_text.hpp"
 #include "restart/rm/lsf_words.hpp"
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "base/file.hpp"
 #include "base/units.hpp"
 #include "restart/rm/slurm_reading.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 #include "sched/slurm/admin_comment.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "base/cli.hpp"
 #include "base/clock.hpp"
 #include "base/expected.hpp"
-#include "sched/preflight_wish.hpp"
+#include "sched/ask/preflight_wish.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -4,7 +4,7 @@
 
 #include "restart/run/own_job.hpp"
 #include "restart/run/preflight.hpp"
-#include "sched/preflight_wish.hpp"
+#include "sched/ask/preflight_wish.hpp"
 
 #include <functional>
 

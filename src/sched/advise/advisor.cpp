@@ -2,7 +2,7 @@
 
 #include "base/hostlist.hpp"
 #include "sched/advise/world.hpp"
-#include "sched/spare_floor.hpp"
+#include "sched/ask/spare_floor.hpp"
 
 #include <fmt/format.h>
 

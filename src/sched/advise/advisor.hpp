@@ -85,8 +85,8 @@ public:
     // is free now. Costs no more than a plan.
     std::optional<Takeover> preempt(const Question& question, std::span<const Preemptible> jobs) noexcept;
 
-    // Null: no opinion. What a plan costs is bounded (sched/budget.hpp), for all its attempts together, and
-    // for all plans of one second (Question::now) together.
+    // Null: no opinion. What a plan costs is bounded (sched/search/budget.hpp), for all its attempts
+    // together, and for all plans of one second (Question::now) together.
     std::unique_ptr<Plan> plan(const Question& question) noexcept;
 
 private:

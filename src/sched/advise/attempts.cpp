@@ -1,7 +1,7 @@
 #include "sched/advise/attempts.hpp"
 
 #include "sched/one_host.hpp"
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
 
 #include <fmt/format.h>
 

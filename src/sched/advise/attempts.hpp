@@ -15,9 +15,9 @@
 // after a host in use that was refused any of those in use, then the best idle one.
 #pragma once
 
+#include "sched/ask/request.hpp"
+#include "sched/ask/segments.hpp"
 #include "sched/place.hpp"
-#include "sched/request.hpp"
-#include "sched/segments.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #include "sched/advise/advisor.hpp"
 #include "sched/advise/world.hpp"
 #include "sched/preempt.hpp"
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
 
 #include <fmt/format.h>
 

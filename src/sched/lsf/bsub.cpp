@@ -2,9 +2,9 @@
 
 #include "base/units.hpp"
 #include "base/utf8.hpp"
-#include "sched/judge_flags.hpp"
+#include "sched/ask/judge_flags.hpp"
+#include "sched/ask/preflight_wish.hpp"
 #include "sched/lsf/job_line.hpp"
-#include "sched/preflight_wish.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "sched/lsf/dispatch.hpp"
-#include "sched/segments.hpp"
+#include "sched/ask/segments.hpp"
 
 #include "sched/lsf/asked.hpp"
 #include "sched/lsf/timeline.hpp"

@@ -19,7 +19,7 @@
 #include "base/clock.hpp"
 #include "base/expected.hpp"
 #include "base/job_id.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 #include "sched/outlook.hpp"
 #include "sched/place.hpp"
 

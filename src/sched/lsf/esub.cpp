@@ -8,9 +8,9 @@
 #include "base/file.hpp"
 #include "base/standard_files.hpp"
 #include "base/unique_fd.hpp"
+#include "sched/ask/spare_floor.hpp"
 #include "sched/lsf/bsub.hpp"
 #include "sched/lsf/program_path.hpp"
-#include "sched/spare_floor.hpp"
 #include "topo/fabric_json.hpp"
 
 #include <fmt/format.h>

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #include "sched/lsf/asked.hpp"
 #include "sched/lsf/dispatch.hpp"
 #include "sched/lsf/timeline.hpp"
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
 
 #include <fmt/format.h>
 

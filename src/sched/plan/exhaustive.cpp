@@ -1,10 +1,10 @@
 #include "sched/plan/exhaustive.hpp"
 
-#include "sched/found.hpp"
-#include "sched/keep.hpp"
-#include "sched/nested_fit.hpp"
+#include "sched/ask/segments.hpp"
 #include "sched/score.hpp"
-#include "sched/segments.hpp"
+#include "sched/search/found.hpp"
+#include "sched/search/keep.hpp"
+#include "sched/search/nested_fit.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "base/hostlist.hpp"
 #include "base/split.hpp"
 #include "base/units.hpp"
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "sched/hints.hpp"
-#include "sched/words.hpp"
+#include "sched/ask/hints.hpp"
+#include "sched/say/words.hpp"
 
 #include <cstddef>
 #include <cstdint>

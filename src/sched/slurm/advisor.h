@@ -72,13 +72,13 @@ uint32_t rail_advisor_spare_floor(rail_advisor* advisor, const uint32_t* free_no
 
 /* The ranks of `count` nodes, distinct and in any order: ranks[i] of nodes[i] is the number of its unit among
  * those of these nodes above 16 bits of its place in that unit, both in the order in which ranks are given
- * (sched/rank_order.hpp). False: not all of them are in the fabric, or a unit has more than 65,536, or there
- * is too little memory; `ranks` is as it was. */
+ * (sched/ask/rank_order.hpp). False: not all of them are in the fabric, or a unit has more than 65,536, or
+ * there is too little memory; `ranks` is as it was. */
 bool rail_advisor_ranks(rail_advisor* advisor, const uint32_t* nodes, uint32_t count, uint32_t* ranks);
 
 /* A plan is a list of node sets to offer to Slurm, best first. NULL: no opinion. Free it, before the advisor
- * is closed. What it costs is bounded (sched/budget.hpp), for all its attempts together, and for all plans of
- * one second (question->now) together. */
+ * is closed. What it costs is bounded (sched/search/budget.hpp), for all its attempts together, and for all
+ * plans of one second (question->now) together. */
 rail_plan* rail_advisor_plan(rail_advisor* advisor, const struct rail_question* question);
 void rail_plan_free(rail_plan* plan);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "sched/snapshot.hpp"
+#include "sched/ask/snapshot.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "sched/slurm/submission.hpp"
 
-#include "sched/judge_flags.hpp"
+#include "sched/ask/judge_flags.hpp"
 #include "sched/slurm/admin_comment.hpp"
 
 #include <utility>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/expected.hpp"
-#include "sched/capacity.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/capacity.hpp"
+#include "sched/ask/hints.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,9 @@
 #include "sched/slurm/submit.h"
 
 #include "sched/advise/placement_files.hpp"
+#include "sched/ask/spare_floor.hpp"
 #include "sched/slurm/admin_comment.hpp"
 #include "sched/slurm/submission.hpp"
-#include "sched/spare_floor.hpp"
 
 #include <cstdlib>
 #include <cstring>

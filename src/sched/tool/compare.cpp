@@ -1,10 +1,10 @@
 // railplan compare: what place() would choose beside a recorded choice.
 #include "base/hostlist.hpp"
 #include "base/table.hpp"
+#include "sched/ask/segments.hpp"
 #include "sched/explain.hpp"
-#include "sched/found.hpp"
-#include "sched/nested_fit.hpp"
-#include "sched/segments.hpp"
+#include "sched/search/found.hpp"
+#include "sched/search/nested_fit.hpp"
 #include "sched/tool/command.hpp"
 #include "sched/tool/job_options.hpp"
 #include "sched/tool/scene.hpp"

@@ -8,9 +8,9 @@
 
 #include "base/cli.hpp"
 #include "base/expected.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
+#include "sched/ask/request.hpp"
 #include "sched/place.hpp"
-#include "sched/request.hpp"
 #include "topo/fabric.hpp"
 
 #include <cstdint>

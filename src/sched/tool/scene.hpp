@@ -4,8 +4,8 @@
 #include "base/cli.hpp"
 #include "base/expected.hpp"
 #include "base/json.hpp"
+#include "sched/ask/snapshot.hpp"
 #include "sched/place.hpp"
-#include "sched/snapshot.hpp"
 #include "topo/fabric.hpp"
 
 #include <cstdint>

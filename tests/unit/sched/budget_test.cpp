@@ -6,8 +6,8 @@
 #include "grid.hpp"
 #include "oracle.hpp"
 #include "sched/advise/attempts.hpp"
-#include "sched/cover.hpp"
-#include "sched/fit.hpp"
+#include "sched/search/cover.hpp"
+#include "sched/search/fit.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 
 #include <catch2/catch.hpp>
 

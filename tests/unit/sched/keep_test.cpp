@@ -1,6 +1,6 @@
 // Jobs that start again go back to the hosts they had. That the choice is exact on small fabrics is
 // exact_test.cpp's.
-#include "sched/keep.hpp"
+#include "sched/search/keep.hpp"
 
 #include "grid.hpp"
 #include "sched/place.hpp"

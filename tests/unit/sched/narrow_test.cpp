@@ -1,9 +1,9 @@
 // A plan that is narrowed before its programme is filled keeps the best of its choices. A choice that is
 // asked for with a limit on units is always narrowed, a small one without is not: their costs are the same.
 #include "grid.hpp"
-#include "sched/choose.hpp"
-#include "sched/index.hpp"
-#include "sched/loads.hpp"
+#include "sched/ask/index.hpp"
+#include "sched/search/choose.hpp"
+#include "sched/search/loads.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 // The slow truth for placement: every subset of the hosts, scored straight from the fabric.
 #pragma once
 
+#include "sched/ask/segments.hpp"
 #include "sched/place.hpp"
-#include "sched/segments.hpp"
 
 #include <algorithm>
 #include <cmath>

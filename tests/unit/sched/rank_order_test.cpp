@@ -1,4 +1,4 @@
-#include "sched/rank_order.hpp"
+#include "sched/ask/rank_order.hpp"
 
 #include "grid.hpp"
 

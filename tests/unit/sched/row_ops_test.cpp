@@ -1,5 +1,5 @@
 // Whatever registers the processor has, rows are added and compared alike: a machine runs one of the two.
-#include "sched/row_ops.hpp"
+#include "sched/search/row_ops.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "sched/spare_floor.hpp"
+#include "sched/ask/spare_floor.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "sched/preflight_wish.hpp"
+#include "sched/ask/preflight_wish.hpp"
 #include "spank/options.hpp"
 
 #include <catch2/catch.hpp>

@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "base/host_state.hpp"
 #include "base/job_id.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -7,7 +7,7 @@
 #include "base/job_id.hpp"
 #include "restart/core/facts/rm.hpp"
 #include "restart/wire/status.hpp"
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "restart/rm/rm.hpp"
 #include "restart/rm/slurm_words.hpp"
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
 #include "unit/patience.hpp"
 
 #include <condition_variable>

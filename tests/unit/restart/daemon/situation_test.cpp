@@ -1,7 +1,7 @@
 #include "restart/daemon/situation.hpp"
 #include "restart/daemon/why_writer.hpp"
 
-#include "sched/words.hpp"
+#include "sched/say/words.hpp"
 #include "unit/sched/grid.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // What any resource manager asks; sched/slurm/advisor_test.cpp asks the same in slurmctld's C.
 #include "sched/advise/advisor.hpp"
 
-#include "sched/hints.hpp"
+#include "sched/ask/hints.hpp"
 #include "unit/patience.hpp"
 #include "unit/sched/advise/placement_site.hpp"
 
