@@ -32,6 +32,9 @@ bool advance_cause(StepContext& ctx, Incident& incident);
 void drain_culprit(StepContext& ctx, Incident& incident); // drains or sets it down, or notes once why not
 
 // jobs.cpp
+// Where the job runs, or ran until it ended: as was read while it ran, where that is known. Of a job whose
+// processes are still being ended Slurm names only the hosts on which they are.
+const std::vector<std::string>& nodes_of(const JobState& job);
 // The start `epoch` of the job, nothing decided about it yet.
 AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch);
 // Adds jobs that the fault affects, or ended, and decides again about those that were left alone.

@@ -37,15 +37,15 @@ bool may_share_a_cause(const StepContext& ctx, const std::string& name, const Ho
 bool hosts_have_spoken(const StepContext& ctx, const JobState& job) {
     const auto since = job.left.value_or(job.rm.failure->ended);
     if (ctx.now >= since + ctx.policy.silent + ctx.policy.witness_wait) return true;
-    return std::all_of(job.rm.failure->nodes.begin(), job.rm.failure->nodes.end(),
-                       [&](const std::string& name) {
-                           const auto host = ctx.state.hosts.find(name);
-                           if (host == ctx.state.hosts.end() || !host->second.last_report) return true;
-                           const auto* incident = ctx.state.incident_of(name);
-                           if (incident != nullptr && incident->phase == Phase::suspected) return false;
-                           if (may_share_a_cause(ctx, name, host->second)) return false;
-                           return *host->second.last_report > since;
-                       });
+    const auto& nodes = nodes_of(job);
+    return std::all_of(nodes.begin(), nodes.end(), [&](const std::string& name) {
+        const auto host = ctx.state.hosts.find(name);
+        if (host == ctx.state.hosts.end() || !host->second.last_report) return true;
+        const auto* incident = ctx.state.incident_of(name);
+        if (incident != nullptr && incident->phase == Phase::suspected) return false;
+        if (may_share_a_cause(ctx, name, host->second)) return false;
+        return *host->second.last_report > since;
+    });
 }
 
 // Whether an incident of a host has taken it up.

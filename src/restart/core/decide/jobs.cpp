@@ -21,11 +21,6 @@ constexpr base::Duration sooner{10'000};
 // In which resource managers tell when a job ended.
 constexpr base::Duration whole_second{1'000};
 
-// Where the job runs, or ran until it ended.
-const std::vector<std::string>& nodes_of(const JobState& job) {
-    return job.rm.failure ? job.rm.failure->nodes : job.rm.nodes;
-}
-
 // The hosts of a common cause that the job runs on.
 std::vector<std::string> runs_on(const JobState& job, const Incident& incident) {
     auto hosts = hosts_of(incident);
@@ -151,6 +146,12 @@ std::string why_not_again(const Policy& policy, const RmJob& job) {
     if (!job.forgotten || job.forgotten->why_not.empty()) return {};
     return fmt::format("{} has no record of it any more, and {}: submit it again by hand",
                        policy.words.controller, job.forgotten->why_not);
+}
+
+const std::vector<std::string>& nodes_of(const JobState& job) {
+    if (!job.rm.failure) return job.rm.nodes;
+    const bool known = job.ran_epoch == job.rm.restarts && !job.ran_on.empty();
+    return known ? job.ran_on : job.rm.failure->nodes;
 }
 
 AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch) {
