@@ -19,6 +19,10 @@ double deviations(std::size_t values, double chance) {
     return high;
 }
 
+// A quarter of the others' bandwidth, or four times their latency: sound ends of one rail never differ so
+// much, whatever the few ends of a small gang do in a bad moment.
+const double beyond_any_spread = std::log(4.0);
+
 // How much slower an end must be to be named, having been heard of so often.
 class Threshold {
 public:
@@ -44,7 +48,8 @@ public:
     double of(std::uint32_t heard) const {
         // A Huber mean of so few measures is a tenth less sure than a mean.
         const double unsure = 1.1 * noise_ / std::sqrt(static_cast<double>(std::max(heard, 1u)));
-        return std::max(least_, deviations_ * std::max(unsure, spread_));
+        const double spread = std::min(deviations_ * spread_, beyond_any_spread);
+        return std::max({least_, deviations_ * unsure, spread});
     }
 
 private:

@@ -148,6 +148,23 @@ TEST_CASE("of three hosts the slow cable is named, of two only its rail") {
     CHECK(found[0].rail == 1u);
 }
 
+TEST_CASE("a cable at a twentieth of the others' bandwidth is named although a pair of few was disturbed") {
+    struct Pair {
+        std::uint32_t a, b, rail;
+        double gbps;
+    };
+    std::vector<Cell> cells;
+    for (const auto& pair : {Pair{0, 1, 0, 5.6}, Pair{0, 2, 0, 12.0}, Pair{1, 2, 0, 15.6},
+                             Pair{0, 1, 1, 15.8}, Pair{0, 2, 1, 0.973}, Pair{1, 2, 1, 0.992}})
+        cells.push_back({pair.a, pair.b, pair.rail, -std::log(pair.gbps)});
+    const auto found = culprits(fit(cells, 3, 2), {});
+    CAPTURE(text(found));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].part == Part::cable);
+    CHECK(found[0].host == 2);
+    CHECK(found[0].rail == 1);
+}
+
 TEST_CASE("ends that nobody measured, and measures that are no numbers, decide nothing") {
     CHECK(culprits(fit({}, 4, 2), {}).empty());
     CHECK(culprits(fit({{0, 1, 0, std::nan("")}, {0, 1, 1, HUGE_VAL}}, 4, 2), {}).empty());
