@@ -23,8 +23,9 @@ libry_ckpt_la_SOURCES = \
 	%D%/squeue.cpp %D%/squeue.hpp \
 	%D%/stage.cpp %D%/stage.hpp \
 	%D%/work.cpp %D%/work.hpp
-# The checkpoints that other programs keep; the job's library does without.
+# The checkpoints that other programs keep, and these programs' processes; the job's library does without.
 libry_kinds_la_SOURCES = \
+	%D%/job_processes.cpp %D%/job_processes.hpp \
 	%D%/kinds/dcp.cpp \
 	%D%/kinds/deepspeed.cpp \
 	%D%/kinds/files.cpp %D%/kinds/files.hpp \

@@ -4,7 +4,7 @@
 
 #include "base/job_id.hpp"
 #include "restart/ckpt/agent.hpp"
-#include "restart/lsf/job_processes.hpp"
+#include "restart/ckpt/job_processes.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -42,7 +42,7 @@ private:
     KeptStart start_;
     std::function<void(const std::string&)> say_;
     ckpt::Agent agent_;
-    JobProcesses processes_;
+    ckpt::JobProcesses processes_;
     bool cut_off_ = false;
 };
 

@@ -1,9 +1,8 @@
 #include "restart/lsf/shell.hpp"
 
-#include "base/file.hpp"
+#include "base/error.hpp"
 #include "base/unique_fd.hpp"
-#include "base/units.hpp"
-#include "restart/lsf/parents.hpp"
+#include "restart/ckpt/job_processes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,6 +21,7 @@
 namespace restart::lsf {
 namespace {
 
+using ckpt::parent_of;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* shell = "/bin/sh";
@@ -103,18 +103,6 @@ int in_memory(const std::string& text) {
 }
 
 } // namespace
-
-pid_t parent_of(pid_t pid) {
-    const auto stat = base::read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
-    if (!stat) return 0;
-    const auto name = stat->rfind(')'); // "12 (any text) S 11 …"
-    const auto state = name == std::string::npos ? name : stat->find_first_not_of(' ', name + 1);
-    const auto begin = state == std::string::npos ? state : stat->find_first_not_of(' ', state + 1);
-    if (begin == std::string::npos) return 0;
-    const auto end = stat->find(' ', begin);
-    return static_cast<pid_t>(
-        base::parse_count(std::string_view(*stat).substr(begin, end - begin)).value_or(0));
-}
 
 bool sent_by_lsf(const signalfd_siginfo& what) {
     if (!sent_by_a_process(what)) return false;

@@ -7,6 +7,7 @@ tests_unit_unit_ckpt_SOURCES = \
 	%D%/folder.hpp \
 	%D%/import_test.cpp \
 	%D%/interval_test.cpp \
+	%D%/job_processes_test.cpp \
 	%D%/keeping_test.cpp \
 	%D%/kinds/files_test.cpp \
 	%D%/kinds/follow_test.cpp \

@@ -1,7 +1,6 @@
 tests_unit_unit_run_SOURCES += \
 	%D%/allocation_test.cpp \
 	%D%/job_environment_test.cpp \
-	%D%/job_processes_test.cpp \
 	%D%/shell_test.cpp \
 	%D%/starts_test.cpp
 tests_unit_unit_run_LDADD += $(lsf_job_libs)

@@ -1,4 +1,4 @@
-#include "restart/lsf/job_processes.hpp"
+#include "restart/ckpt/job_processes.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 using namespace std::chrono_literals;
-using restart::lsf::JobProcesses;
+using restart::ckpt::JobProcesses;
 
 namespace {
 
