@@ -4,6 +4,7 @@ libry_base_la_SOURCES = \
 	%D%/agent_paths.hpp %D%/bounds.cpp %D%/bounds.hpp \
 	%D%/child.cpp %D%/child.hpp \
 	%D%/ckpt_kind.cpp %D%/ckpt_kind.hpp \
+	%D%/ckpt_signal.cpp %D%/ckpt_signal.hpp \
 	%D%/clock.cpp %D%/clock.hpp \
 	%D%/close_inherited.cpp %D%/close_inherited.hpp \
 	%D%/conf.cpp %D%/conf.hpp \
