@@ -25,6 +25,17 @@ base::Expected<kinds::Kind> kind_given(const std::string& text) {
                                                  base::printable(variable, 100));
 }
 
+base::Expected<std::optional<base::CkptSignal>> signal_given(const std::string& text) {
+    const char* variable = std::getenv("RAIL_CKPT_SIGNAL");
+    const auto given = !text.empty() ? text : std::string(variable == nullptr ? "" : variable);
+    if (given.empty()) return std::optional<base::CkptSignal>();
+    auto signal = base::parse_ckpt_signal(given);
+    if (signal) return std::optional(*std::move(signal));
+    return std::move(signal).error().within(
+        (text.empty() ? "environment variable RAIL_CKPT_SIGNAL=" : "--signal=") +
+        base::printable(given, 100));
+}
+
 std::string absolute(const std::string& dir) {
     std::error_code failed;
     auto path = std::filesystem::canonical(dir, failed);

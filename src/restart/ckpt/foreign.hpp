@@ -1,18 +1,23 @@
 // railckpt's commands on a directory whose checkpoints another program keeps (kinds/look.hpp).
 #pragma once
 
+#include "base/ckpt_signal.hpp"
 #include "base/cli.hpp"
 #include "base/json.hpp"
 #include "restart/ckpt/kinds/look.hpp"
 #include "restart/ckpt/options.hpp"
 
+#include <optional>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace restart::ckpt {
 
 // `text` of --kind, else RAIL_CKPT_KIND, else auto. Error: Code::usage.
 base::Expected<kinds::Kind> kind_given(const std::string& text);
+// `text` of --signal, else RAIL_CKPT_SIGNAL; nothing: what the kind's programs heed. Error: Code::usage.
+base::Expected<std::optional<base::CkptSignal>> signal_given(const std::string& text);
 
 // The directory's path from the root, without links where it is there.
 std::string absolute(const std::string& dir);
@@ -35,12 +40,14 @@ struct WatchOptions {
     kinds::Kind kind;
     std::optional<Seconds>
         blocked{};                 // by each save, which goes on beside the work; none: it blocks throughout
-    std::optional<pid_t> beside{}; // a process with which it ends
+    std::optional<pid_t> beside{}; // a process with which it ends: the job's script
+    std::optional<base::CkptSignal> signal{}; // how the program is asked to save; none: as its kind has it
+    std::vector<std::string> marks{};         // job_marks()
     bool json = false;
 };
 
-// Follows the directory until SIGTERM, SIGINT, SIGHUP or the end of that process, and reports each new whole
-// checkpoint to the agent. The exit status.
+// Follows the directory until SIGTERM, SIGINT, SIGHUP or the end of that process, reports each new whole
+// checkpoint to the agent, and asks the program to save when the agent says so. The exit status.
 int watch(const base::Cli& cli, const WatchOptions& options);
 
 } // namespace restart::ckpt

@@ -25,6 +25,7 @@ libry_ckpt_la_SOURCES = \
 	%D%/work.cpp %D%/work.hpp
 # The checkpoints that other programs keep, and these programs' processes; the job's library does without.
 libry_kinds_la_SOURCES = \
+	%D%/asking.cpp %D%/asking.hpp \
 	%D%/job_processes.cpp %D%/job_processes.hpp \
 	%D%/kinds/dcp.cpp \
 	%D%/kinds/deepspeed.cpp \

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/units.hpp"
 #include "base/utf8.hpp"
+#include "restart/ckpt/asking.hpp"
 #include "restart/ckpt/foreign.hpp"
 #include "restart/ckpt/import.hpp"
 #include "restart/ckpt/session.hpp"
@@ -21,7 +22,7 @@ using restart::Seconds;
 
 struct Arguments {
     std::string dir, socket, job, take_over, interval, mtbf, timeout, cost, blocked, step, from, kind,
-        directory, pid;
+        directory, pid, signal;
     std::vector<std::string> files;
     std::optional<std::int64_t> restart;
     std::optional<std::uint64_t> keep;
@@ -291,7 +292,10 @@ int run_watch(const base::Cli& cli, Arguments& arguments) {
                                                              base::printable(arguments.pid, 100))});
         beside = static_cast<pid_t>(*pid);
     }
-    return watch(cli, {*options, *kind, *blocked, beside, arguments.json});
+    const auto signal = signal_given(arguments.signal);
+    if (!signal) return fail(cli, signal.error());
+    auto marks = job_marks([](const char* name) -> const char* { return std::getenv(name); });
+    return watch(cli, {*options, *kind, *blocked, beside, *signal, std::move(marks), arguments.json});
 }
 
 int run_commit(const base::Cli& cli, const Arguments& arguments) {
@@ -391,6 +395,10 @@ int main(int argc, char** argv) {
                      "Time the program is blocked by each save, the rest of which goes on beside its work")
         ->type_name("TIME");
     watched->add_option("--pid", arguments.pid, "End when this process has ended")->type_name("PID");
+    watched
+        ->add_option("--signal", arguments.signal,
+                     "How its program is asked to save: SIG@ranks, file:PATH, none, … [RAIL_CKPT_SIGNAL]")
+        ->type_name("WAY");
     watched->add_option("directory", arguments.directory, "Checkpoint directory, as --dir")->type_name("DIR");
 
     int status = 0;

@@ -1,11 +1,13 @@
-// railckpt watch: looks, reports, waits. The books are restartd's; this process keeps what it has not yet
-// been able to report, the newest alone.
+// railckpt watch: looks, reports, waits, and asks the program to save when restartd does. The books are
+// restartd's; this process keeps what it has not yet been able to report, the newest alone.
 #include "base/units.hpp"
 #include "base/utf8.hpp"
 #include "restart/ckpt/agent.hpp"
+#include "restart/ckpt/asking.hpp"
 #include "restart/ckpt/changes.hpp"
 #include "restart/ckpt/foreign.hpp"
 #include "restart/ckpt/kinds/follow.hpp"
+#include "restart/ckpt/schedule.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +30,7 @@ using kinds::News;
 using namespace std::chrono_literals;
 
 constexpr base::Duration least_pause = 200ms, retry_pause = 1s;
+constexpr base::Duration hear_each = 1s; // whether a request to save has come
 
 void warn_watch(const std::string& text) {
     fmt::print(stderr, "railckpt: {}\n", text);
@@ -58,6 +61,7 @@ public:
         else
             warn_watch(
                 "no job of Railyard's (RAIL_CKPT_SOCKET, SLURM_JOB_ID): what is found is only printed");
+        if (options.signal) asking_.emplace(*options.signal, options.marks, options.beside);
     }
 
     int run(const base::Cli& cli) {
@@ -67,7 +71,10 @@ public:
         for (bool last = false;; last = is_over(base::Duration(0))) {
             look();
             report();
-            if (last || std::fflush(stdout) != 0) return base::finish_output(cli, base::exit_done);
+            if (last || std::fflush(stdout) != 0) {
+                no_longer_ask();
+                return base::finish_output(cli, base::exit_done);
+            }
             wait();
         }
     }
@@ -120,7 +127,7 @@ private:
     // restartd counts from when it is told: safe_s says how much older what was saved is (Commit::safe_s).
     void report() {
         if (!agent_) return;
-        if (const auto state = agent_->due()) interval_s_ = state->interval_s;
+        hear();
         if (!unreported_) return;
         const auto& whole = unreported_->whole;
         const auto taken = base::to_seconds(whole.done - unreported_->begun);
@@ -130,18 +137,61 @@ private:
         const auto done = agent_->committed(
             {step_, base::as_utf8(unreported_->path), std::min(blocked, age), whole.bytes, age});
         say(agent_trouble_, done ? std::string() : done.error().text + ": not reported yet");
-        if (done) unreported_.reset();
+        if (!done) return;
+        if (unreported_->begun >= asked_at_) no_longer_ask();
+        unreported_.reset();
+    }
+
+    // A request that nobody could be asked for is tried again: the program may still be starting.
+    void hear() {
+        const auto state = agent_->due();
+        if (!state) return;
+        interval_s_ = state->interval_s;
+        const auto request = request_of(*state);
+        if (request.empty()) {
+            no_longer_ask();
+            asked_for_.clear();
+        }
+        const auto kind = follower_.found().kind.known;
+        if (request.empty() || request == asked_for_ || kind == kinds::Known::railckpt) return;
+        if (!options_.signal) asking_.emplace(base::own_signal(kind), options_.marks, options_.beside);
+        const auto done = asking_->ask();
+        const auto by = base::clock_time(base::time_from_seconds(*state->save_by_s));
+        say(ask_trouble_, fmt::format("Railyard asks to save by {}{}: {}", by,
+                                      state->incident.empty() ? "" : " (" + state->incident + ")",
+                                      done ? *done : done.error().text));
+        if (!done) return;
+        asked_for_ = request;
+        asked_at_ = base::now();
+        awaited_ = true;
+    }
+
+    void no_longer_ask() {
+        if (awaited_) asking_->done();
+        awaited_ = false;
     }
 
     void wait() {
         auto most = Follower::period(interval_s_);
         if (unreported_ && agent_) most = std::min(most, retry_pause);
         const auto least = std::max(least_pause, follower_.least_wait());
-        is_over(least);
+        pause(least, 2);
         if (local_) follow_changes();
         ends_[2].fd = local_ ? changes_.fd() : -1;
-        if (most > least) ::poll(ends_.data(), ends_.size(), static_cast<int>((most - least).count()));
+        if (most > least) pause(most - least, 3);
         changes_.forget();
+    }
+
+    // Until one of these `ends` comes, for so long at most; requests to save are heard, and hurry the next
+    // look.
+    void pause(base::Duration within, nfds_t ends) {
+        while (within.count() > 0) {
+            const auto part = agent_ ? std::min(within, hear_each) : within;
+            if (::poll(ends_.data(), ends, static_cast<int>(part.count())) > 0) return;
+            within -= part;
+            if (agent_ && within.count() > 0) hear();
+            if (awaited_ && ends > 2) return;
+        }
     }
 
     // What changed before the folders were followed is seen by one look more, which follows.
@@ -182,7 +232,11 @@ private:
     std::optional<double> interval_s_;
     bool local_ = false;
     std::vector<std::string> told_, followed_;
-    std::string trouble_, unknown_, agent_trouble_;
+    std::string trouble_, unknown_, agent_trouble_, ask_trouble_;
+    std::optional<Asking> asking_;
+    std::string asked_for_; // the request for which the program was asked
+    base::Time asked_at_{}; // when
+    bool awaited_ = false;  // what it saves then has not been seen
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 tests_unit_unit_ckpt_SOURCES = \
 	%D%/agent_double.hpp \
 	%D%/agent_test.cpp \
+	%D%/asking_test.cpp \
 	%D%/c_api_test.cpp \
 	%D%/crash_test.cpp \
 	%D%/fence_test.cpp \

@@ -7,19 +7,21 @@ import queue
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 
 PATIENCE = 120  # seconds for what takes less than one
+JOB = str(os.getpid())  # a number that no other test has: processes of the job are signalled
 
 
 class Agent:
-    """Answers as nodewatchd does, and keeps the commits that it was told."""
+    """Answers as nodewatchd does, and keeps the commits that it was told; asks to save for `incident`, where there is one."""
 
     def __init__(self, place):
-        self.commits = queue.Queue()
+        self.commits, self.incident = queue.Queue(), None
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(place))
         self.listener.listen()
@@ -35,7 +37,8 @@ class Agent:
                 said = json.loads(line)
                 if said["op"] == "commit":
                     self.commits.put((said, time.time()))
-                client.sendall(b'{"ok":true,"interval_s":60.0,"save_by":null,"incident":null}\n')
+                save_by = time.time() + 300 if self.incident else None
+                client.sendall(json.dumps({"ok": True, "interval_s": 60.0, "save_by": save_by, "incident": self.incident}).encode() + b"\n")
 
 
 class Watch(unittest.TestCase):
@@ -51,7 +54,7 @@ class Watch(unittest.TestCase):
     def start(self, *words, **environment):
         railckpt = subprocess.Popen(
             ["./railckpt", "watch", *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "12", "SLURM_RESTART_COUNT": "1",
+            env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": JOB, "SLURM_RESTART_COUNT": "1",
                  "RAIL_CKPT_SOCKET": str(self.socket), "RAIL_CKPT_DIR": str(self.dir), **environment})
         self.addCleanup(railckpt.wait)
         self.addCleanup(railckpt.kill)
@@ -155,8 +158,89 @@ class Watch(unittest.TestCase):
         self.assertEqual(railckpt.wait(PATIENCE), 0)
         self.assertEqual(agent.commits.get(timeout=PATIENCE)[0]["step"], 200)
 
+    def trains(self, *words, after="", **environment):
+        """A program of the job that saves step 300 when it gets SIGTERM, as Megatron-LM does, and ends then."""
+        program = subprocess.Popen([sys.executable, "-c", f"""
+import pathlib, signal, sys, time
+asked = []
+signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+folder = pathlib.Path(sys.argv[1])
+print("ready", flush=True)
+while not asked and not (folder / "exit").exists():
+    time.sleep(0.01)
+to = folder / "iter_0000300"
+to.mkdir()
+for name in ("__0_0.distcp", ".metadata", "metadata.json"):
+    (to / name).write_text("tensors")
+(folder / "latest_checkpointed_iteration.txt").write_text("300")
+{after}
+""", str(self.dir)], stdout=subprocess.PIPE, text=True, env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": JOB, **environment})
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        self.assertEqual(program.stdout.readline(), "ready\n")
+        return program
+
+    def test_a_program_is_asked_to_save_as_its_framework_takes_it(self):
+        agent = Agent(self.socket)
+        program = self.trains(RANK="0")
+        railckpt = self.start()  # the kind is seen by what is there
+        self.save(200)
+        self.assertEqual(agent.commits.get(timeout=PATIENCE)[0]["step"], 200)
+        self.assertIsNone(program.poll())
+        agent.incident = "i-7"
+        self.assertIn(f"(i-7): SIGTERM sent to process {program.pid}", self.hear("Railyard asks to save by"))
+        self.assertEqual(agent.commits.get(timeout=PATIENCE)[0]["step"], 300)
+        self.assertEqual(program.wait(PATIENCE), 0)
+        self.end(railckpt)
+
+    def test_a_program_that_is_not_ready_is_asked_when_it_is(self):
+        agent = Agent(self.socket)
+        agent.incident = "i-7"
+        railckpt = self.start("--kind", "megatron")
+        self.hear("no process of the job on this host that SIGTERM may be sent catches it")
+        program = self.trains(RANK="0")
+        self.hear(f"SIGTERM sent to process {program.pid}")
+        self.assertEqual(agent.commits.get(timeout=PATIENCE)[0]["step"], 300)
+        self.end(railckpt)
+
+    def test_a_file_asks_and_is_gone_when_it_has_saved(self):
+        agent = Agent(self.socket)
+        (self.dir / "exit").write_text("railckpt: save\n")  # a start whose host was lost
+        railckpt = self.start("--kind", "megatron", RAIL_CKPT_SIGNAL=f"file:{self.dir}/exit")
+        self.save(200)
+        self.assertEqual(agent.commits.get(timeout=PATIENCE)[0]["step"], 200)
+        program = self.trains(after="while (folder / 'exit').exists(): time.sleep(0.01)")
+        self.assertIsNone(program.poll())
+        agent.incident = "i-7"
+        self.hear(f"{self.dir}/exit made")
+        self.assertEqual(agent.commits.get(timeout=PATIENCE)[0]["step"], 300)
+        self.assertEqual(program.wait(PATIENCE), 0)
+        self.end(railckpt)
+        self.assertFalse((self.dir / "exit").exists())
+
+    def test_a_request_that_is_withdrawn_leaves_no_file(self):
+        agent = Agent(self.socket)
+        agent.incident = "i-7"
+        railckpt = self.start("--kind", "megatron", "--signal", f"file:{self.dir}/exit")
+        self.hear("exit made")
+        agent.incident = None
+        deadline = time.monotonic() + PATIENCE
+        while (self.dir / "exit").exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        self.end(railckpt)
+
+    def test_who_hears_nothing_is_told_so(self):
+        agent = Agent(self.socket)
+        agent.incident = "i-7"
+        railckpt = self.start("--kind", "deepspeed")
+        self.hear("no way to ask it is known (--ckpt-signal)")
+        self.end(railckpt)
+
     def test_wrong_words_are_refused(self):
         for words, why in ((["--kind", "torch"], "--kind=torch: must be auto"), (["--dir", "a", "b"], "give one"),
+                           (["--signal", "KILL@ranks"], "--signal=KILL@ranks: must be none, file:PATH, or a signal"),
                            (["--blocked", "-1"], "--blocked"), (["--pid", "x"], "--pid=x: the number of a process is wanted")):
             done = subprocess.run(["./railckpt", "watch", *words], capture_output=True, text=True, check=False,
                                   env={"PATH": os.environ["PATH"], "RAIL_CKPT_DIR": str(self.dir)}, timeout=PATIENCE)
