@@ -32,6 +32,9 @@ constexpr std::array<Flag, flag_count> table = {{
      "the program keeps checkpoints of its own in --ckpt-dir: auto, megatron, deepspeed, dcp, nemo, "
      "lightning, orbax or glob:PATTERN",
      true},
+    {"ckpt-signal", "RAIL_CKPT_SIGNAL", "SIG@ranks|SIG@script|file:PATH|none",
+     "with --ckpt-kind: how the program is asked to save before the job is moved (default: as its kind is)",
+     true},
     {"rail-bind", "RAIL_BIND", "off|near|gpu|print",
      "give each rank the HCA and CPUs near its GPU (near), that GPU alone (gpu); show it (print)", false},
     {"rail-ucx", "RAIL_UCX", "off|watch|stats",
@@ -185,6 +188,11 @@ std::vector<std::string> doubts(const Options& options,
     if (!options.value(kind).empty() && options.origin(kind) >= Origin::environment && folder.empty())
         said.push_back("--ckpt-kind=" + options.value(kind) +
                        " without --ckpt-dir: has no effect, no directory is watched");
+    const auto signal = flag_index("ckpt-signal");
+    if (!options.value(signal).empty() && options.origin(signal) >= Origin::environment &&
+        options.value(kind).empty())
+        said.push_back("--ckpt-signal=" + options.value(signal) +
+                       " without --ckpt-kind: has no effect, no one asks the program");
     return said;
 }
 

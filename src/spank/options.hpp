@@ -29,7 +29,7 @@ struct Flag {
     const char* usage;    // one line for --help
     bool for_slurmctld;
 };
-inline constexpr std::size_t flag_count = 13;
+inline constexpr std::size_t flag_count = 14;
 std::span<const Flag> flags();
 std::size_t flag_index(std::string_view name); // of a flag that is there
 

@@ -43,6 +43,7 @@ constexpr std::array known_options = {
     Option{"chdir", 'D', Takes::word},
     Option{"ckpt-dir", 0, Takes::word},
     Option{"ckpt-kind", 0, Takes::word},
+    Option{"ckpt-signal", 0, Takes::word},
     Option{"comment", 0, Takes::word},
     Option{"compress", 0, Takes::maybe},
     Option{"container", 0, Takes::word},

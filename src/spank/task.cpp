@@ -256,7 +256,8 @@ int export_settings(spank_t handle, Arguments) {
     }
     if (item(handle, S_JOB_STEPID, 0) == SLURM_BATCH_SCRIPT) {
         if (const auto text = wish(handle, "rail-preflight").text; !text.empty()) run_preflight(handle, text);
-        if (const auto text = wish(handle, "ckpt-kind").text; !text.empty()) start_watching(handle, text);
+        if (const auto text = wish(handle, "ckpt-kind").text; !text.empty())
+            start_watching(handle, text, wish(handle, "ckpt-signal").text);
     }
     bind_task(handle, script);
     preload_ucx(handle, script);

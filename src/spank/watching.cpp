@@ -10,10 +10,12 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace spank {
 
-void start_watching(spank_t handle, const std::string& text) {
+void start_watching(spank_t handle, const std::string& text, const std::string& signal) {
     // Checked at submission, but a script may change the variable. railckpt commit reports by itself.
     const auto kind = base::parse_ckpt_kind(text);
     const auto folder = task_variable(handle, "RAIL_CKPT_DIR");
@@ -27,8 +29,10 @@ void start_watching(spank_t handle, const std::string& text) {
     const pid_t between = ::fork();
     if (between == 0) {
         const base::UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-        const auto started = base::start_program({railckpt, "watch", "--kind", text, "--pid", script},
-                                                 {nowhere.get(), base::Start::Errors::as_ours, environment});
+        std::vector<std::string> words{railckpt, "watch", "--kind", text, "--pid", script};
+        if (!signal.empty()) words.insert(words.end(), {"--signal", signal});
+        const auto started =
+            base::start_program(std::move(words), {nowhere.get(), base::Start::Errors::as_ours, environment});
         ::_exit(started ? 0 : 1);
     }
     int status = -1;

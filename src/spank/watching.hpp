@@ -8,8 +8,8 @@
 namespace spank {
 
 // As the user, in the process that becomes the batch script: starts railckpt watch beside it, on the
-// directory of
-// --ckpt-dir, until the script has ended. Whatever goes wrong is told the user, and the script begins.
-void start_watching(spank_t handle, const std::string& kind);
+// directory of --ckpt-dir, until the script has ended. `signal`: of --ckpt-signal, or empty. Whatever goes
+// wrong is told the user, and the script begins.
+void start_watching(spank_t handle, const std::string& kind, const std::string& signal);
 
 } // namespace spank

@@ -16,7 +16,7 @@ def refused(cluster, *flags):
 def test_flags_are_in_every_help(cluster):
     for command in ("sbatch", "salloc", "srun"):
         text = cluster.out(command, "--help")
-        for flag in ("--rail-span=", "--ckpt-dir=", "--ckpt-kind=", "--restart="):
+        for flag in ("--rail-span=", "--ckpt-dir=", "--ckpt-kind=", "--ckpt-signal=", "--restart="):
             holds(text, flag, f"{command} --help")
 
 

@@ -129,9 +129,15 @@ private:
         const auto& kind = line_.hints.ckpt_kind;
         if (!kind || !line_.hints.ckpt_dir || *kind == "railckpt") return;
         const base::UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-        const auto started = base::start_program({sched::lsf::program_path("railckpt"), "watch", "--kind",
-                                                  *kind, "--pid", std::to_string(::getpid())},
-                                                 {nowhere.get(), base::Start::Errors::as_ours});
+        std::vector<std::string> words{sched::lsf::program_path("railckpt"),
+                                       "watch",
+                                       "--kind",
+                                       *kind,
+                                       "--pid",
+                                       std::to_string(::getpid())};
+        if (line_.hints.ckpt_signal) words.insert(words.end(), {"--signal", *line_.hints.ckpt_signal});
+        const auto started =
+            base::start_program(std::move(words), {nowhere.get(), base::Start::Errors::as_ours});
         if (!started) say(fmt::format("railckpt watch: {}: no checkpoint is reported", started.error().text));
     }
 

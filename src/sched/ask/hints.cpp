@@ -1,6 +1,7 @@
 #include "sched/ask/hints.hpp"
 
 #include "base/ckpt_kind.hpp"
+#include "base/ckpt_signal.hpp"
 #include "base/split.hpp"
 #include "base/units.hpp"
 
@@ -53,7 +54,8 @@ constexpr std::array carriers{
     Carrier{"rail-spares", "RAIL_SPARES"},    Carrier{"rail-order", "RAIL_ORDER"},
     Carrier{"restart", "RAIL_RESTART"},       Carrier{"restart-max", "RAIL_RESTART_MAX"},
     Carrier{"restart-on", "RAIL_RESTART_ON"}, Carrier{"ckpt-dir", "RAIL_CKPT_DIR"},
-    Carrier{"ckpt-kind", "RAIL_CKPT_KIND"},   Carrier{"rail-keep", "RAIL_KEEP"},
+    Carrier{"ckpt-kind", "RAIL_CKPT_KIND"},   Carrier{"ckpt-signal", "RAIL_CKPT_SIGNAL"},
+    Carrier{"rail-keep", "RAIL_KEEP"},
 };
 constexpr auto flag_names = [] {
     std::array<std::string_view, carriers.size()> names;
@@ -251,6 +253,11 @@ Expected<void> set_hint(Hints& hints, std::string_view flag, std::string_view va
     if (flag == "ckpt-kind") {
         if (const auto kind = base::parse_ckpt_kind(value); !kind) return refuse(kind.error().text);
         hints.ckpt_kind = std::string(value);
+        return {};
+    }
+    if (flag == "ckpt-signal") {
+        if (const auto signal = base::parse_ckpt_signal(value); !signal) return refuse(signal.error().text);
+        hints.ckpt_signal = std::string(value);
         return {};
     }
     return refuse(fmt::format("no such flag; there are {}", fmt::join(flag_names, ", ")));

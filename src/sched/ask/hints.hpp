@@ -52,13 +52,15 @@ struct Hints {
     std::optional<std::string> ckpt_dir{}; // absolute, at most 4095 bytes, no control characters
     // --ckpt-kind: the layout in which the program itself keeps them (base/ckpt_kind.hpp)
     std::optional<std::string> ckpt_kind{};
+    // --ckpt-signal: how the program is asked to save (base/ckpt_signal.hpp)
+    std::optional<std::string> ckpt_signal{};
 
     bool empty() const { return *this == Hints{}; }
     bool operator==(const Hints&) const = default;
 };
 
 // The flags, as users give them: "rail-span", "rail-segment", "rail-spares", "rail-order", "restart",
-// "rail-keep", "restart-max", "restart-on", "ckpt-dir", "ckpt-kind".
+// "rail-keep", "restart-max", "restart-on", "ckpt-dir", "ckpt-kind", "ckpt-signal".
 std::span<const std::string_view> hint_flags();
 
 // One flag as a user typed it; `flag` is one of hint_flags(). Errors (Code::usage) name flag, value and what
@@ -79,7 +81,8 @@ std::optional<base::Duration> apply_hints(const Hints& hints, base::Duration wai
 std::string segments_text(const Hints& hints);
 
 // The environment variable that carries a flag: RAIL_SPAN, RAIL_SEGMENT, RAIL_SPARES, RAIL_ORDER,
-// RAIL_KEEP, RAIL_RESTART, RAIL_RESTART_MAX, RAIL_RESTART_ON, RAIL_CKPT_DIR, RAIL_CKPT_KIND.
+// RAIL_KEEP, RAIL_RESTART, RAIL_RESTART_MAX, RAIL_RESTART_ON, RAIL_CKPT_DIR, RAIL_CKPT_KIND,
+// RAIL_CKPT_SIGNAL.
 std::string_view hint_variable(std::string_view flag);
 
 } // namespace sched

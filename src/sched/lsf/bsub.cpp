@@ -24,12 +24,10 @@ struct Word {
     std::string_view word, flag;
 };
 constexpr std::array words_of_flags{
-    Word{"span", "rail-span"},           Word{"segment", "rail-segment"},
-    Word{"spares", "rail-spares"},       Word{"order", "rail-order"},
-    Word{"restart", "restart"},          Word{"restart_max", "restart-max"},
-    Word{"restart_on", "restart-on"},    Word{"ckpt", "ckpt-dir"},
-    Word{"keep", "rail-keep"},           Word{"kind", "ckpt-kind"},
-    Word{"preflight", "rail-preflight"},
+    Word{"span", "rail-span"},        Word{"segment", "rail-segment"}, Word{"spares", "rail-spares"},
+    Word{"order", "rail-order"},      Word{"restart", "restart"},      Word{"restart_max", "restart-max"},
+    Word{"restart_on", "restart-on"}, Word{"ckpt", "ckpt-dir"},        Word{"keep", "rail-keep"},
+    Word{"kind", "ckpt-kind"},        Word{"signal", "ckpt-signal"},   Word{"preflight", "rail-preflight"},
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -152,12 +150,11 @@ Expected<Given> given_by(const std::vector<std::string>& words) {
         for (const auto part : split(word, ',')) {
             const auto equals = part.find('=');
             const auto unknown = [&] {
-                return Error{
-                    Code::usage,
-                    fmt::format("-a \"rail({})\": no such word; there are span=, segment=, spares=, "
-                                "order=, keep=, restart=, restart_max=, restart_on=, ckpt=, kind= and "
-                                "preflight=",
-                                base::printable(part, 100))};
+                return Error{Code::usage,
+                             fmt::format("-a \"rail({})\": no such word; there are span=, segment=, spares=, "
+                                         "order=, keep=, restart=, restart_max=, restart_on=, ckpt=, kind=, "
+                                         "signal= and preflight=",
+                                         base::printable(part, 100))};
             };
             if (equals == std::string_view::npos) {
                 if (given.empty()) return unknown();

@@ -93,6 +93,7 @@ Hints renewed(Hints hints, const Hints& newer) {
     take(hints.restart_on, newer.restart_on);
     take(hints.ckpt_dir, newer.ckpt_dir);
     take(hints.ckpt_kind, newer.ckpt_kind);
+    take(hints.ckpt_signal, newer.ckpt_signal);
     return hints;
 }
 
@@ -119,6 +120,7 @@ std::vector<std::pair<std::string_view, std::string>> flags_in(const Hints& hint
     if (hints.restart_on) add("restart-on", to_string(*hints.restart_on));
     if (hints.ckpt_dir) add("ckpt-dir", *hints.ckpt_dir);
     if (hints.ckpt_kind) add("ckpt-kind", *hints.ckpt_kind);
+    if (hints.ckpt_signal) add("ckpt-signal", *hints.ckpt_signal);
     return flags;
 }
 

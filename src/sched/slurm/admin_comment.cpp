@@ -69,7 +69,7 @@ Expected<void> read_key(Hints& hints, std::string_view key, std::string_view val
         return (name.starts_with("rail-") ? name.substr(5) : name) == key;
     });
     if (flag == flags.end()) return {};
-    if (key != "ckpt-dir" && key != "ckpt-kind") return set_hint(hints, *flag, value);
+    if (key != "ckpt-dir" && key != "ckpt-kind" && key != "ckpt-signal") return set_hint(hints, *flag, value);
     const auto path = decode(value);
     if (!path)
         return Error{Code::input,
@@ -149,6 +149,10 @@ std::string merge_comment(std::string_view before, const Hints& hints) {
     if (hints.ckpt_kind) {
         out += " ckpt-kind=";
         encode(*hints.ckpt_kind, out);
+    }
+    if (hints.ckpt_signal) {
+        out += " ckpt-signal=";
+        encode(*hints.ckpt_signal, out);
     }
     return out;
 }

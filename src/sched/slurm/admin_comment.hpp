@@ -2,9 +2,10 @@
 // administrator, is kept.
 //
 // "railyard: span=unit@2h segment=4 spares=1 order=tree keep=no restart=auto restart-max=5 restart-on=any
-// no-kill=yes ckpt-dir=/scratch/run7 ckpt-kind=dcp" holds the flags: keys in this order, only those that were
-// given; no-kill beside others only. In ckpt-dir and ckpt-kind, bytes below 0x21, above 0x7e, '%' and ';' are
-// %XX. The other labels are messages to the job's user, and to all who can read the job.
+// no-kill=yes ckpt-dir=/scratch/run7 ckpt-kind=dcp ckpt-signal=USR1@ranks" holds the flags: keys in this
+// order, only those that were given; no-kill beside others only. In ckpt-dir, ckpt-kind and ckpt-signal,
+// bytes below 0x21, above 0x7e, '%' and ';' are %XX. The other labels are messages to the job's user, and to
+// all who can read the job.
 #pragma once
 
 #include "base/expected.hpp"

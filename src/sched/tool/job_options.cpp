@@ -49,6 +49,7 @@ constexpr Option known_options[] = {
     {"restart-on", "--restart-on", Takes::value, "host, any or exit statuses; checked as at submit"},
     {"ckpt-dir", "--ckpt-dir", Takes::value, "Checkpoint directory; checked as at submit"},
     {"ckpt-kind", "--ckpt-kind", Takes::value, "Whose checkpoints are there; checked as at submit"},
+    {"ckpt-signal", "--ckpt-signal", Takes::value, "How its program is asked to save; checked as at submit"},
     {"requeue", "--requeue", Takes::nothing, "Checked against --restart"},
     {"no-requeue", "--no-requeue", Takes::nothing, "Checked against --restart"},
     {"nodelist", "-w,--nodelist,--require", Takes::value,

@@ -33,6 +33,9 @@ TEST_CASE("a bad flag names flag, value and what is allowed, and changes nothing
     CHECK(refused("ckpt-kind", "torch") ==
           "--ckpt-kind=torch: must be auto, railckpt, megatron, deepspeed, dcp, "
           "nemo, lightning, orbax or glob:PATTERN");
+    CHECK(refused("ckpt-signal", "KILL@ranks") ==
+          "--ckpt-signal=KILL@ranks: must be none, file:PATH, or a signal (TERM, USR1, USR2, INT, HUP, QUIT) "
+          "with @ranks, @script or @ and the number of a process, such as USR1@ranks");
     CHECK(refused("ckpt-dir", "run7") == "--ckpt-dir=run7: must be an absolute path");
     CHECK(refused("ckpt-dir", "") == "--ckpt-dir=: must be an absolute path");
     CHECK(refused("ckpt-dir", "/a\nb") == "--ckpt-dir=/a?b: must not contain control characters");
@@ -40,7 +43,7 @@ TEST_CASE("a bad flag names flag, value and what is allowed, and changes nothing
               .ends_with("must be at most 4095 bytes long, has 4096"));
     CHECK(refused("rail-spam", "x") == "--rail-spam=x: no such flag; there are rail-span, rail-segment, "
                                        "rail-spares, rail-order, restart, restart-max, restart-on, ckpt-dir, "
-                                       "ckpt-kind, rail-keep");
+                                       "ckpt-kind, ckpt-signal, rail-keep");
     Hints hints;
     CHECK(set_hint(hints, "ckpt-dir", "/" + std::string(4094, 'x')));
 }
@@ -128,6 +131,7 @@ TEST_CASE("each flag has its variable") {
     CHECK(hint_variable("restart") == "RAIL_RESTART");
     CHECK(hint_variable("ckpt-dir") == "RAIL_CKPT_DIR");
     CHECK(hint_variable("ckpt-kind") == "RAIL_CKPT_KIND");
+    CHECK(hint_variable("ckpt-signal") == "RAIL_CKPT_SIGNAL");
     CHECK(hint_variable("other").empty());
 }
 

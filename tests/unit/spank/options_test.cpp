@@ -92,7 +92,7 @@ TEST_CASE("spank options: bad arguments of plugstack.conf name themselves") {
     CHECK(unknown.error().text ==
           "sokcet=/x: no such argument; there are socket, run, fsroot, ucx, railrun, railcheck, railckpt, "
           "rail-span, rail-segment, rail-spares, rail-order, restart, restart-max, "
-          "restart-on, ckpt-dir, ckpt-kind, rail-keep, rail-bind, rail-ucx, rail-preflight");
+          "restart-on, ckpt-dir, ckpt-kind, ckpt-signal, rail-keep, rail-bind, rail-ucx, rail-preflight");
     CHECK_FALSE(options.set_argument("socket"));
     CHECK_FALSE(options.set_argument("socket=run/job.sock"));
     const auto relative = options.set_argument("run=here");
@@ -195,5 +195,11 @@ TEST_CASE("spank options: what may not have been meant is said, and refuses noth
           std::vector<std::string>{
               "--ckpt-kind=dcp without --ckpt-dir: has no effect, no directory is watched"});
     REQUIRE(watched.set_flag(ckpt_dir, "/scratch/run7"));
+    REQUIRE(watched.set_flag(spank::flag_index("ckpt-signal"), "USR1@ranks"));
     CHECK(doubts(watched, [](const std::string&) { return true; }).empty());
+    Options asked;
+    REQUIRE(asked.set_flag(spank::flag_index("ckpt-signal"), "USR1@ranks"));
+    CHECK(doubts(asked, nowhere) ==
+          std::vector<std::string>{
+              "--ckpt-signal=USR1@ranks without --ckpt-kind: has no effect, no one asks the program"});
 }

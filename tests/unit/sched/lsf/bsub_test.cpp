@@ -123,6 +123,7 @@ TEST_CASE("flags come from the environment and from bsub's -a, which counts firs
     CHECK(hints->restart_max == 2U);
     CHECK_FALSE(hints->order);
     CHECK(flags({"kind=dcp"}).ckpt_kind == "dcp");
+    CHECK(flags({"signal=USR1@ranks"}).ckpt_signal == "USR1@ranks");
     CHECK(flags({"span=unit,ckpt=/scratch/r7, restart=auto"}) ==
           flags({"span=unit", "ckpt=/scratch/r7", "restart=auto"}));
     CHECK(flags({"segment=2", "spares=1", "order=tree"}).segment == 2U);

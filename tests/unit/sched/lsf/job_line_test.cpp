@@ -24,9 +24,10 @@ Hints hints_of(const std::vector<std::pair<std::string, std::string>>& flags) {
 }
 
 const std::vector<std::pair<std::string, std::string>> all_flags = {
-    {"rail-span", "unit@30m"}, {"rail-segment", "4"},    {"rail-spares", "1"},
-    {"rail-order", "tree"},    {"restart", "auto"},      {"restart-max", "3"},
-    {"restart-on", "1,40-50"}, {"ckpt-dir", "/scratch"}, {"ckpt-kind", "glob:step_*.pt"}};
+    {"rail-span", "unit@30m"},    {"rail-segment", "4"},    {"rail-spares", "1"},
+    {"rail-order", "tree"},       {"restart", "auto"},      {"restart-max", "3"},
+    {"restart-on", "1,40-50"},    {"ckpt-dir", "/scratch"}, {"ckpt-kind", "glob:step_*.pt"},
+    {"ckpt-signal", "USR1@ranks"}};
 
 } // namespace
 
@@ -34,7 +35,8 @@ TEST_CASE("a job's line names its flags and keeps what the user gave") {
     CHECK(job_line(hints_of(all_flags), "./train.sh --name \"a b\" '$HOME'", program) ==
           "/usr/bin/rail-lsf-run --rail-span=unit@30m --rail-segment=4 --rail-spares=1 --rail-order=tree "
           "--restart=auto --restart-max=3 --restart-on=1,40-50 --ckpt-dir=/scratch "
-          "--ckpt-kind=glob:step_%2A.pt --line=./train.sh%20--name%20%22a%20b%22%20%27%24HOME%27");
+          "--ckpt-kind=glob:step_%2A.pt --ckpt-signal=USR1@ranks "
+          "--line=./train.sh%20--name%20%22a%20b%22%20%27%24HOME%27");
     CHECK(job_line({}, "", program) == "/usr/bin/rail-lsf-run --line=");
 }
 

@@ -23,8 +23,9 @@ TEST_CASE("a comment is written in one form and keeps an administrator's text") 
                              .keep = false}) ==
           "railyard: span=unit@90m segment=4 spares=1 order=tree keep=no");
     CHECK(merge_comment("", {.ckpt_dir = "/a b;c%\xc3\xa9"}) == "railyard: ckpt-dir=/a%20b%3Bc%25%C3%A9");
-    const Hints kept{.ckpt_dir = "/a", .ckpt_kind = "glob:step *;%.pt"};
-    CHECK(merge_comment("", kept) == "railyard: ckpt-dir=/a ckpt-kind=glob:step%20*%3B%25.pt");
+    const Hints kept{.ckpt_dir = "/a", .ckpt_kind = "glob:step *;%.pt", .ckpt_signal = "file:/a/save now"};
+    CHECK(merge_comment("", kept) == "railyard: ckpt-dir=/a ckpt-kind=glob:step%20*%3B%25.pt "
+                                     "ckpt-signal=file:/a/save%20now");
     CHECK(*parse_comment(merge_comment("", kept)) == kept);
 }
 
