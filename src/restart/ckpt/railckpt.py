@@ -21,7 +21,7 @@ a job, except when this incarnation of it is fenced off.
 In a parallel program one process holds the handle, and all take part: open_group() takes a function that gathers a
 value of each process in all of them, as mpi4py's comm.allgather does.
 
-This one file is all: copy it, as into a container. It needs Python 3.8 and librailckpt.so.0, which it finds by the
+This file and railsave.py are all: copy them, as into a container. They need Python 3.8 and librailckpt.so.0, found by the
 linker's ways (LD_LIBRARY_PATH, ldconfig), or in the wheel or installation that it belongs to. A handle does not survive
 fork(2) in the child, where its methods raise UsageError and its end leaves the parent's checkpoint alone.
 """
@@ -35,7 +35,7 @@ import pathlib
 import sysconfig
 import threading
 import time
-from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Union
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
 
 __all__ = ["BusyError", "Checkpoint", "CorruptError", "Error", "FencedError", "Group", "Handle", "InternalError",
            "LibraryError", "MissingError", "PeerError", "StepExistsError", "StorageError", "UsageError", "fsync", "open",
@@ -252,25 +252,21 @@ class _Contract:
             raise
         self._settle(None)
 
-    def steps(self, first: int, end: int, save: Callable[[pathlib.Path], Any],
-              wanted: Callable[[], bool] = bool) -> Iterator[int]:
-        """The steps from `first` below `end`; after the body of each, a checkpoint where one is due, or wanted().
+    def gathered(self, value: Any) -> List[Any]:
+        """The value of each process that takes part."""
+        return [value]
 
-        save(path) writes the state after that step; the checkpoint has the number of steps done, which is `first` of
-        the job that goes on from it. A checkpoint that fails is logged (logger "railckpt") and tried again; only
-        FencedError, and what else than an Error or an OSError save() raises, ends the loop."""
-        for step in range(first, end):
-            yield step
-            if not self.due(wanted()):
-                continue
-            try:
-                with self.write(step + 1) as path:
-                    save(path)
-            except FencedError:
-                raise
-            except (Error, OSError) as error:
-                if self.rank == 0:
-                    log.warning("checkpoint of step %d failed, the job goes on: %s", step + 1, error)
+    def steps(self, first: int, end: int, save: Callable[[pathlib.Path], Any], wanted: Callable[[], bool] = bool,
+              failures: Tuple[Type[BaseException], ...] = ()) -> Iterator[int]:
+        """The steps from `first` below `end`; after the body of each, a checkpoint where one is due, or wanted(), and at
+        the end one of what is in none.
+
+        save(path) writes the state after that step, at once or beside the next ones (railsave.py); the checkpoint has the
+        number of steps done, which is `first` of the job that goes on from it. A checkpoint that fails is logged (logger
+        "railckpt") and tried again; only FencedError, and what else than an Error, an OSError or one of `failures` save()
+        raises, ends the loop."""
+        from railsave import steps  # which needs this module
+        return steps(self, first, end, save, wanted, failures)
 
     def __enter__(self):
         return self
@@ -374,6 +370,10 @@ class Group(_Contract):
 
     def __init__(self, rank: int, gather: Callable[[Any], List[Any]], handle: Optional[Handle]) -> None:
         self.rank, self._gather, self._handle = rank, gather, handle
+
+    def gathered(self, value: Any) -> List[Any]:
+        """The value of each process, by rank."""
+        return self._gather(value)
 
     @property
     def message(self) -> str:
