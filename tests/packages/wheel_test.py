@@ -15,14 +15,17 @@ import zipfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = pathlib.Path.cwd() / ".libs/librailckpt.so.0"
+MODULES = ("railckpt.py", "railmarks.py", "railsave.py", "railcallbacks.py")
 USE = """
 import pathlib, sys, tempfile
-import railckpt, railmarks
+import railcallbacks, railckpt, railmarks
 folder = pathlib.Path(tempfile.mkdtemp(dir=sys.argv[1]))
 with railckpt.open(folder, socket="", job=12, restart=0) as ck:
     with ck.write(7) as path:
         (path / "state").write_text("x")
     assert ck.latest().step == 7, ck.latest()
+    list(ck.steps(7, 9, lambda path: (path / "state").write_text("x")))
+    assert ck.latest().step == 9, ck.latest()
 with railmarks.Marks() as marks:
     marks.mark()
 print(railckpt.__file__)
@@ -31,8 +34,7 @@ print(*{line.split()[-1] for line in open("/proc/self/maps") if "librailckpt" in
 
 
 def made(folder, **more):
-    words = [SOURCE / "build-aux/make-wheel", "1.2.3", LIBRARY, *(SOURCE / "src/restart/ckpt" / name for name in ("railckpt.py", "railmarks.py")),
-             folder]
+    words = [SOURCE / "build-aux/make-wheel", "1.2.3", LIBRARY, *(SOURCE / "src/restart/ckpt" / name for name in MODULES), folder]
     done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **more}, check=False)
     return done, [pathlib.Path(line) for line in done.stdout.split()]
 
@@ -92,13 +94,30 @@ class Wheel(unittest.TestCase):
         done = subprocess.run([*pip, self.wheel], capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.check_use(place / "bin/python", place)
+        # The source in its place, without setuptools and network: it uses a librailckpt that is installed.
+        for words in (["uninstall", "-y", "railckpt", "setuptools"], ["install", "--no-index", "--no-cache-dir", str(self.source)]):
+            done = subprocess.run([*pip[:4], *words], capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        module, library = self.used(place / "bin/python", LD_LIBRARY_PATH=str(LIBRARY.parent))
+        self.assertTrue(module.is_relative_to(place), module)
+        self.assertEqual(library, LIBRARY.resolve())
+
+    def test_a_source_distribution_can_be_made_of_one(self):
+        with tarfile.open(self.source) as archive:
+            archive.extractall(self.folder)
+        program = "import railckpt_build, sys; print(railckpt_build.build_sdist(sys.argv[1]))"
+        done = subprocess.run([sys.executable, "-B", "-c", program, self.folder / "made"], cwd=self.folder / "railckpt-1.2.3", capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.stdout, done.stderr), ("railckpt-1.2.3.tar.gz\n", ""))
+        with tarfile.open(self.folder / "made/railckpt-1.2.3.tar.gz") as again:
+            self.assertIn("railckpt-1.2.3/railckpt_build.py", again.getnames())
 
     def test_the_source_distribution_holds_the_modules_and_how_to_build_them(self):
         with tarfile.open(self.source) as archive:
             names = sorted(archive.getnames())
             build = archive.extractfile("railckpt-1.2.3/pyproject.toml").read().decode()
-        self.assertEqual(names, [f"railckpt-1.2.3/{name}" for name in ("COPYING", "PKG-INFO", "pyproject.toml", "railckpt.py", "railmarks.py")])
-        self.assertIn('py-modules = ["railckpt", "railmarks"]', build)
+        self.assertEqual(names, sorted(f"railckpt-1.2.3/{name}" for name in ("COPYING", "PKG-INFO", "pyproject.toml", "railckpt_build.py", *MODULES)))
+        self.assertIn('build-backend = "railckpt_build"', build)
         self.assertIn('version = "1.2.3"', build)
 
     def test_what_is_missing_is_named(self):
