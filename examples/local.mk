@@ -11,7 +11,6 @@ nobase_dist_examples_DATA = \
 	%D%/mpi/waves.c \
 	%D%/nemo/job.sh \
 	%D%/nemo/pretrain.py \
-	%D%/nemo/railckpt_lightning.py \
 	%D%/prometheus/prometheus.yml \
 	%D%/prometheus/railyard.rules.yml \
 	%D%/python/job.sh \

@@ -4,14 +4,15 @@ whole or not at all.
 
     train.py [STEPS]      # started by srun, see job.sh
 
-Written against DeepSpeed 0.19.6.
+Written against DeepSpeed 0.19.6. With "checkpoint": {"writer": {"type": "FAST", "decoupled": true}} in ds_config.json,
+where DeepSpeed's async_io is built, a process of its own writes beside the training.
 """
 import logging
-import os
 import signal
 import sys
 
 import deepspeed
+import railcallbacks
 import railckpt
 import torch
 import torch.distributed as dist
@@ -22,22 +23,11 @@ leaving = []  # Slurm says that the time limit is near: sbatch --signal=USR1@300
 signal.signal(signal.SIGUSR1, lambda number, frame: leaving.append(number))
 
 deepspeed.init_distributed()
-rank, local_rank = dist.get_rank(), int(os.environ["LOCAL_RANK"])
-control = dist.new_group(backend="gloo")  # for words, beside what the GPUs do
-
-
-def gather(value):
-    values = [None] * dist.get_world_size()
-    dist.all_gather_object(values, value, group=control)
-    return values
-
-
+rank = dist.get_rank()
 torch.manual_seed(1)
 model = torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.GELU(), torch.nn.Linear(4096, 1024))
 engine, _, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config="ds_config.json")
-# What a decoupled engine writes is not all there when save_checkpoint returns, and must not be published then.
-if engine.checkpoint_engine.is_decoupled():
-    sys.exit("train: ds_config.json names a decoupled checkpoint engine: choose one that waits")
+save_engine = railcallbacks.deepspeed(engine)  # beside the training, where ds_config.json has a decoupled checkpoint engine
 
 
 def batch(step):
@@ -48,15 +38,13 @@ def batch(step):
 
 def save(path):
     """All ranks, each its part."""
-    engine.save_checkpoint(str(path), tag="state", client_state={"steps": engine.global_steps})
-    if local_rank == 0:  # one process a host flushes what that host wrote
-        railckpt.fsync(path)
     leaving.clear()
+    return save_engine(path)
 
 
-with railckpt.open_group(rank, gather) as ck:
+with railckpt.open_group(rank, railcallbacks.gather_torch()) as ck:
     last = ck.latest()
-    if last and engine.load_checkpoint(str(last.path), tag="state")[0] is None:
+    if last and engine.load_checkpoint(str(last.path), tag=railcallbacks.NAME)[0] is None:
         sys.exit(f"train: DeepSpeed cannot load {last.path}")
     if rank == 0:
         print(f"train: start step {last.step if last else 0} of {steps}", flush=True)

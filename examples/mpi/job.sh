@@ -1,7 +1,7 @@
 #!/bin/sh
 # A plain MPI program that takes part in Railyard. From a folder that all hosts see:
 #
-#     mpicc -O2 -o waves waves.c -lrailckpt
+#     mpicc -O2 -pthread -o waves waves.c -lrailckpt
 #     mkdir -p "$SCRATCH/waves"
 #     sbatch --ckpt-dir="$SCRATCH/waves" job.sh
 #

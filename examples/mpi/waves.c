@@ -1,17 +1,20 @@
 /* A vibrating string over MPI: an example of a program that takes part in Railyard through
  * librailckpt(3).
  *
- *     mpicc -O2 -o waves waves.c -lrailckpt      # then job.sh beside this file
+ *     mpicc -O2 -pthread -o waves waves.c -lrailckpt    # then job.sh beside this file
  *     waves [STEPS [PACE_US]]      # PACE_US: sleep after each step, to watch a restart at leisure
  *
- * Rank 0 holds the handle: it asks and tells the others; all write their part and say whether it is on the
- * disk; only then rank 0 commits. The result does not depend on how often the job was restarted.
+ * Rank 0 holds the handle: it asks and tells the others; all copy their part and write it beside their work;
+ * when all say that theirs is on the disk rank 0 commits. The result does not depend on how often the job was
+ * restarted.
  */
 #include <mpi.h>
 #include <railckpt.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,11 +63,51 @@ static void step(struct state* state, int left, int right) {
     *state = next;
 }
 
-/* Writes the checkpoint of `done` steps where one is due. A checkpoint that fails is no reason to stop, but
- * one of a job that has been restarted elsewhere is. */
-static void save_if_due(railckpt* ck, int rank, long done, struct state* state) {
-    char path[4096] = "";
+/* What is written beside the work: a copy of this rank's state, by a thread. */
+static struct {
+    struct state copy;
+    char folder[4096]; /* "": nothing is written */
+    int rank, good;
+    atomic_int written;
+    long step;
+    double held; /* seconds that the work stood still */
+    pthread_t thread;
+} saving;
+
+static void* write_part(void* unused) {
+    saving.good = part(saving.folder, saving.rank, &saving.copy, "w");
+    atomic_store(&saving.written, 1);
+    return unused;
+}
+
+/* Publishes the checkpoint when all ranks have written their parts; 0: they have not, and it need not `wait`.
+ * A checkpoint that fails is no reason to stop, but one of a job that has been restarted elsewhere is. */
+static int publish(railckpt* ck, int rank, int wait) {
+    if (saving.folder[0] == '\0') return 1;
+    int written = atomic_load(&saving.written), all;
+    MPI_Allreduce(&written, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all && !wait) return 0;
+    pthread_join(saving.thread, NULL);
+    MPI_Allreduce(&saving.good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    saving.folder[0] = '\0';
+    if (rank != 0) return 1;
+    if (all) railckpt_blocked(ck, saving.held);
+    int status = all ? railckpt_commit(ck) : railckpt_abort(ck);
+    if (status == RAILCKPT_EFENCED) die(railckpt_message(ck));
+    if (all && status == RAILCKPT_OK)
+        printf("waves: checkpoint of step %ld\n", saving.step);
+    else
+        fprintf(stderr, "waves: no checkpoint of step %ld: %s\n", saving.step,
+                all ? railckpt_message(ck) : "a part was not written");
+    fflush(NULL);
+    return 1;
+}
+
+/* Begins the checkpoint of `done` steps where one is due. */
+static void save_if_due(railckpt* ck, int rank, long done, const struct state* state) {
+    char path[sizeof saving.folder] = "";
     const char* stage;
+    const double begun = MPI_Wtime();
     if (rank == 0 && (railckpt_due(ck) == 1 || leaving)) {
         leaving = 0;
         int status = railckpt_begin(ck, (uint64_t)done, &stage);
@@ -76,17 +119,14 @@ static void save_if_due(railckpt* ck, int rank, long done, struct state* state) 
     }
     MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (path[0] == '\0') return;
-    int good = part(path, rank, state, "w"), all;
-    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (rank != 0) return;
-    int status = all ? railckpt_commit(ck) : railckpt_abort(ck);
-    if (status == RAILCKPT_EFENCED) die(railckpt_message(ck));
-    if (all && status == RAILCKPT_OK)
-        printf("waves: checkpoint of step %ld\n", done);
-    else
-        fprintf(stderr, "waves: no checkpoint of step %ld: %s\n", done,
-                all ? railckpt_message(ck) : "a part was not written");
-    fflush(NULL);
+    memcpy(saving.folder, path, sizeof path);
+    saving.copy = *state;
+    saving.rank = rank;
+    saving.step = done;
+    saving.good = 0;
+    atomic_store(&saving.written, 0);
+    if (pthread_create(&saving.thread, NULL, write_part, NULL) != 0) die("cannot start a thread");
+    saving.held = MPI_Wtime() - begun;
 }
 
 int main(int argc, char** argv) {
@@ -122,9 +162,11 @@ int main(int argc, char** argv) {
 
     for (long done = from.step; done < steps;) {
         step(&state, rank > 0 ? rank - 1 : MPI_PROC_NULL, rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL);
-        if (++done % 20 == 0) save_if_due(ck, rank, done, &state); /* a step is short: ask at times */
+        if (++done % 20 == 0 && publish(ck, rank, 0)) /* a step is short: ask at times */
+            save_if_due(ck, rank, done, &state);
         if (pace_us > 0) usleep((useconds_t)pace_us);
     }
+    publish(ck, rank, 1);
     double sum = 0, total = 0;
     for (int i = 1; i <= points; ++i)
         sum += state.now[i] * state.now[i];

@@ -1,6 +1,5 @@
 #!/bin/sh
-# NeMo 2 that takes part in Railyard: srun starts one process a GPU. From a folder that all hosts see, with
-# railckpt_lightning.py beside pretrain.py:
+# NeMo 2 that takes part in Railyard: srun starts one process a GPU. From a folder that all hosts see:
 #
 #     mkdir -p "$SCRATCH/llama"
 #     sbatch --ckpt-dir="$SCRATCH/llama" job.sh

@@ -11,6 +11,7 @@ import pickle
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import railckpt
 from mpi4py import MPI
@@ -27,13 +28,19 @@ before, after = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size
 heat = [float(comm.rank)] * 1000
 
 
-def save(path):
-    part = path / f"part-{comm.rank}"
-    part.write_bytes(pickle.dumps(heat))
+writer = ThreadPoolExecutor(1)
+
+
+def write(part, copy):
+    part.write_bytes(copy)
     railckpt.fsync(part)  # on a network file system each host must do so for what it wrote
+
+
+def save(path):
     leaving.clear()
     if comm.rank == 0:
         print("ring: checkpoint", flush=True)
+    return writer.submit(write, path / f"part-{comm.rank}", pickle.dumps(heat))  # beside the next steps
 
 
 with railckpt.open_group(comm.rank, comm.allgather) as ck:

@@ -13,6 +13,7 @@ import random
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import railckpt
 
@@ -27,10 +28,14 @@ random.seed(1)
 slope, offset = 0.0, 0.0
 
 
+writer = ThreadPoolExecutor(1)
+
+
 def save(path):
-    (path / "state").write_bytes(pickle.dumps((slope, offset, random.getstate())))
+    copy = pickle.dumps((slope, offset, random.getstate()))  # the loop stands still for this, not for the disk
     leaving.clear()
     print("train: checkpoint", flush=True)
+    return writer.submit((path / "state").write_bytes, copy)
 
 
 with railckpt.open() as ck:

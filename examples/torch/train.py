@@ -3,8 +3,8 @@
 
     torchrun --nproc-per-node=2 train.py [STEPS [PACE]]
 
-Written against PyTorch 2.6 (torch.distributed.checkpoint of 2.2 or newer), and run with that on CPUs over gloo. Model
-and optimizer are saved by torch.distributed.checkpoint, so that the same lines save a model that FSDP has sharded.
+Written against PyTorch 2.6 (torch.distributed.checkpoint of 2.4 or newer). Model and optimizer are saved by
+torch.distributed.checkpoint, beside the training (async_save), and so is a model that FSDP has sharded.
 """
 import logging
 import os
@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 
+import railcallbacks
 import railckpt
 import torch
 import torch.distributed as dist
@@ -32,15 +33,6 @@ if gpu:
     torch.cuda.set_device(device)
 dist.init_process_group("nccl" if gpu else "gloo")
 rank = dist.get_rank()
-control = dist.new_group(backend="gloo")  # for words, beside what the GPUs do
-
-
-def gather(value):
-    values = [None] * dist.get_world_size()
-    dist.all_gather_object(values, value, group=control)
-    return values
-
-
 torch.manual_seed(1)
 model = DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1)).to(device))
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
@@ -53,30 +45,36 @@ def batch(step):
     return x.to(device), x.sum(dim=1, keepdim=True).sin().to(device)
 
 
-def save(path):
+def state():
     weights, moments = get_state_dict(model, optimizer)
-    try:
-        dcp.save({"model": weights, "optimizer": moments}, checkpoint_id=path)
-    except dcp.CheckpointException as error:  # no Exception: it would end the job
-        raise OSError(str(error)) from error
+    return {"model": weights, "optimizer": moments}
+
+
+write = railcallbacks.dcp(state)
+
+
+def save(path):
     leaving.clear()
+    written = write(path)
     if rank == 0:
         print("train: checkpoint", flush=True)
+    return written
 
 
 def load(path):
-    weights, moments = get_state_dict(model, optimizer)
-    dcp.load({"model": weights, "optimizer": moments}, checkpoint_id=path)
-    set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=moments)
+    saved = state()
+    dcp.load(saved, checkpoint_id=path)
+    set_state_dict(model, optimizer, model_state_dict=saved["model"], optim_state_dict=saved["optimizer"])
 
 
-with railckpt.open_group(rank, gather) as ck:
+with railckpt.open_group(rank, railcallbacks.gather_torch()) as ck:
     last = ck.latest()
     if last:
         load(last.path)
     if rank == 0:
         print(f"train: start step {last.step if last else 0} of {steps}, {dist.get_world_size()} ranks", flush=True)
-    for step in ck.steps(last.step if last else 0, steps, save, wanted=lambda: bool(leaving)):
+    first, failures = last.step if last else 0, railcallbacks.dcp_failures()
+    for step in ck.steps(first, steps, save, wanted=lambda: bool(leaving), failures=failures):
         x, y = batch(step)
         loss = torch.nn.functional.mse_loss(model(x), y)
         optimizer.zero_grad()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The examples for DeepSpeed, Megatron-LM, Lightning and NeMo, over doubles of these (doubles.py) and the real librailckpt:
-killed, started again and checked for where they go on. Examples that need no double run on a cluster, in
+"""The examples for DeepSpeed, Megatron-LM, Lightning and NeMo, and railcallbacks for others, over doubles of these
+(doubles.py) and the real librailckpt: killed, started again and checked for where they go on. Examples that need no double run on a cluster, in
 tests/system/test_examples.py. Run in the build directory.
 """
 import ast
@@ -75,13 +75,20 @@ class DeepSpeed(Case):
     def test_full_disk_and_fence(self):
         said = self.train("4", FULL_AT="2")
         self.assertIn("checkpoint of step 2 failed, the job goes on: [Errno 28] No space left", said)
-        self.assertEqual(self.published()[0], ["ckpt-E0000-S000000000001"], "it is tried again after 5 s")
+        self.assertEqual(self.published()[0], ["ckpt-E0000-S000000000001", "ckpt-E0000-S000000000004"],
+                         "it is tried again after 5 s, and at the end")
         self.train("5", SLURM_RESTART_COUNT="1")
         said = self.train("9", status=1)
         self.assertIn("FencedError: ", said)
 
-    def test_decoupled_engine_is_refused(self):
-        self.assertIn("decoupled", self.train("4", status=1, DECOUPLED="1"))
+    def test_a_decoupled_engine_writes_beside_the_training(self):
+        self.train("6", status=9, FAULT_AT="4", DECOUPLED="1")
+        self.assertEqual(self.published()[0][-1], "ckpt-E0000-S000000000003", "what was still being written is not published")
+        said = self.train("6", SLURM_RESTART_COUNT="1", DECOUPLED="1")
+        self.assertIn("start step 3 of 6", said)
+        names, files = self.published()
+        self.assertEqual(names[-1], "ckpt-E0001-S000000000006")
+        self.assertEqual(files, ["MANIFEST.json", "latest", "state/mp_rank_00_model_states.pt"])
 
 
 class Megatron(Case):
@@ -114,41 +121,118 @@ class Megatron(Case):
 
     def test_full_disk_and_fence(self):
         said = self.pretrain(FULL_AT="2")
-        self.assertIn("no checkpoint of iteration 2, the job goes on: [Errno 28]", said)
+        self.assertIn("checkpoint of step 2 failed, the job goes on: [Errno 28]", said)
         self.assertIn("done, iteration 6", said)
-        self.pretrain("--load", self.last(), SLURM_RESTART_COUNT="1")
+        self.pretrain(SLURM_RESTART_COUNT="1")
         self.assertIn("FencedError: ", self.pretrain(status=1))
 
-    def test_async_save_is_refused(self):
-        self.assertIn("--async-save goes on writing", self.pretrain("--async-save", status=1))
-        self.assertEqual(self.published()[0], [])
+    def test_async_save_writes_beside_the_training(self):
+        self.pretrain("--async-save", status=9, FAULT_AT="4")
+        self.assertEqual(self.published()[0][-1], "ckpt-E0000-S000000000003", "what was still being written is not published")
+        said = self.pretrain("--async-save", "--load", self.last(), SLURM_RESTART_COUNT="1")
+        self.assertIn("start iteration 3", said)
+        names, files = self.published()
+        self.assertEqual(names[-1], "ckpt-E0001-S000000000006")
+        self.assertEqual(files, ["MANIFEST.json", "iter_0000006/common.pt", "latest_checkpointed_iteration.txt"])
+
+    def test_signal_saves_asynchronously_before_it_leaves(self):
+        said = self.pretrain("--async-save", RAIL_CKPT_INTERVAL="1h", SIGNAL_AT="3")
+        self.assertIn("pretrain: leaves", said)
+        self.assertEqual(self.published()[0], ["ckpt-E0000-S000000000003"])
 
 
 class Nemo(Case):
     def pretrain(self, **more):
         return self.start(EXAMPLES / "nemo/pretrain.py", cwd=EXAMPLES / "nemo", RESULTS=str(self.scratch / "results"),
-                          PYTHONPATH=f"{self.before['PYTHONPATH']}:{EXAMPLES / 'nemo'}", **more)
+                          **more)
 
-    def test_killed_and_resumed(self):
-        self.pretrain(status=9, FAULT_AT="4")
+    def check_killed_and_resumed(self, last, **more):
+        self.pretrain(status=9, FAULT_AT="4", **more)
         names, files = self.published()
-        self.assertEqual(names[-1], "ckpt-E0000-S000000000004")
-        self.assertEqual(files, ["MANIFEST.json", "lightning/weights/common.pt"])
-        said = self.pretrain(SLURM_RESTART_COUNT="1", RAIL_RESUME=str(self.folder / names[-1]))
-        self.assertIn("fit: start step 4", said)
+        self.assertEqual(names[-1], f"ckpt-E0000-S00000000000{last}")
+        self.assertEqual(files, ["MANIFEST.json", "state/weights/common.pt"])
+        said = self.pretrain(SLURM_RESTART_COUNT="1", RAIL_RESUME=str(self.folder / names[-1]), **more)
+        self.assertIn(f"fit: start step {last}", said)
         self.assertIn("fit: done, step 6", said)
         self.assertEqual(self.published()[0][-1], "ckpt-E0001-S000000000006")
 
+    def test_killed_and_resumed(self):
+        self.check_killed_and_resumed(3)  # the fourth was still being written
+
+    def test_killed_and_resumed_without_asynchronous_saving(self):
+        self.check_killed_and_resumed(4, SYNC="1")
+
     def test_full_disk_and_fence(self):
-        said = self.pretrain(FULL_AT="2")
-        self.assertIn("no checkpoint of step 2, the job goes on: [Errno 28]", said)
+        said = self.pretrain(FULL_AT="2", SYNC="1")
+        self.assertIn("checkpoint of step 2 failed, the job goes on: [Errno 28]", said)
         self.assertIn("fit: done, step 6", said)
         last = self.published()[0][-1]
         self.pretrain(SLURM_RESTART_COUNT="1", RAIL_RESUME=str(self.folder / last))
         self.assertIn("FencedError: ", self.pretrain(status=1))
 
-    def test_async_saving_is_refused(self):
-        self.assertIn("ckpt_async_save=False", self.pretrain(status=1, ASYNC="1"))
+
+class Callbacks(Case):
+    """railcallbacks for frameworks without an example, or whose example runs on a cluster."""
+
+    def program(self, text):
+        path = self.scratch / "program.py"
+        path.write_text("import json, logging, os, pathlib, railcallbacks, railckpt\nlogging.basicConfig()\n" + text)
+        return path
+
+    def test_distributed_checkpoints_are_written_beside_the_training(self):
+        gate = self.scratch / "gate"
+        program = self.program(f"""
+done = []
+with railckpt.open_group(0, railcallbacks.gather_torch()) as ck:
+    for step in ck.steps(0, 6, railcallbacks.dcp(lambda: len(done)), failures=railcallbacks.dcp_failures()):
+        done.append(step)
+        if step == 3:
+            assert not list(pathlib.Path({str(self.folder)!r}).glob("ckpt-*")), "published before it was whole"
+            open({str(gate)!r}, "w").close()
+""")
+        self.start(program, cwd=self.scratch, GATE=str(gate))
+        names, files = self.published()
+        self.assertEqual(names[-1], "ckpt-E0000-S000000000006")
+        self.assertEqual(files, [".metadata", "MANIFEST.json", "__0_0.distcp"])
+
+    def test_a_distributed_checkpoint_that_fails_does_not_end_the_job(self):
+        program = self.program("""
+done = []
+with railckpt.open_group(0, railcallbacks.gather_torch()) as ck:
+    for step in ck.steps(0, 3, railcallbacks.dcp(lambda: len(done)), failures=railcallbacks.dcp_failures()):
+        done.append(step)
+""")
+        said = self.start(program, cwd=self.scratch, FULL_AT="1")
+        self.assertIn("checkpoint of step 1 failed, the job goes on: No space left on device", said)
+        self.assertEqual(self.published()[0], ["ckpt-E0000-S000000000003"])
+
+    def test_hugging_faces_trainer(self):
+        program = self.program("import doubles\ndoubles.train(railcallbacks.trainer(), os.environ['OUT'], 6, railcallbacks.resume_from())\n")
+        out = str(self.scratch / "out")
+        self.start(program, cwd=self.scratch, status=9, FAULT_AT="3", OUT=out)
+        names, files = self.published()
+        self.assertEqual((names[-1], files), ("ckpt-E0000-S000000000003", ["MANIFEST.json", "state/trainer_state.json"]))
+        said = self.start(program, cwd=self.scratch, SLURM_RESTART_COUNT="1", RAIL_RESUME=str(self.folder / names[-1]), OUT=out + "2",
+                          RAIL_CKPT_INTERVAL="1h")
+        self.assertIn("trainer: start step 3", said)
+        self.assertEqual(self.published()[0][-1], "ckpt-E0001-S000000000004", "what the Trainer saves itself is published, too")
+
+    def test_orbax(self):
+        program = self.program("""
+done = []
+with railckpt.open() as ck:
+    for step in ck.steps(0, 4, railcallbacks.orbax(lambda: len(done))):
+        done.append(step)
+""")
+        self.start(program, cwd=self.scratch)
+        names, files = self.published()
+        self.assertEqual((names[-1], files), ("ckpt-E0000-S000000000004", ["MANIFEST.json", "state/.metadata", "state/__0_0.distcp"]))
+
+    def test_each_has_thirty_lines_at_most(self):
+        tree = ast.parse((SOURCE / "src/restart/ckpt/railcallbacks.py").read_text())
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                self.assertLessEqual(node.end_lineno - node.lineno + 1, 30, node.name)
 
 
 class Files(unittest.TestCase):

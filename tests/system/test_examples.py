@@ -28,8 +28,8 @@ def copy_of(cluster, name):
     find that: nothing but the folder of Python's modules, which is not the system's here."""
     folder = cluster.root / "scratch" / f"{name}-{time.monotonic_ns()}"
     shutil.copytree(SOURCE / "examples" / name, folder)
-    for path, source in (("lib/librailckpt.so.0", cluster.options.build / ".libs/librailckpt.so.0"),
-                         ("lib/python3/dist-packages/railckpt.py", SOURCE / "src/restart/ckpt/railckpt.py")):
+    modules = [(f"lib/python3/dist-packages/{name}", SOURCE / "src/restart/ckpt" / name) for name in ("railckpt.py", "railsave.py", "railcallbacks.py")]
+    for path, source in (("lib/librailckpt.so.0", cluster.options.build / ".libs/librailckpt.so.0"), *modules):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).symlink_to(source) if path.endswith(".0") else shutil.copy(source, folder / path)
     (folder / "ck").mkdir()
@@ -78,7 +78,7 @@ def check_survives(cluster, name, undisturbed, disturbed, flags=(), script="job.
 
 def prepare(cluster, folder, name):
     if name == "mpi":
-        subprocess.run(["mpicc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", "waves", "waves.c", f"-I{SOURCE}/src/restart/ckpt",
+        subprocess.run(["mpicc", "-O2", "-pthread", "-Wall", "-Wextra", "-Werror", "-o", "waves", "waves.c", f"-I{SOURCE}/src/restart/ckpt",
                         f"{folder}/lib/librailckpt.so.0", f"-Wl,-rpath,{folder}/lib", "-lm"], cwd=folder, check=True)
 
 
