@@ -1,7 +1,7 @@
 # Golden files: what the programs print, held as transcripts of commands (tests/golden/transcript --update).
 TESTS += %D%/railplan/run %D%/railckpt/run %D%/restartd/run
 EXTRA_DIST += %D%/restartd/run %D%/restartd/make_journal %D%/restartd/replay.transcript
-EXTRA_DIST += %D%/railckpt/run %D%/railckpt/rc %D%/railckpt/contract.transcript %D%/railckpt/kinds.transcript
+EXTRA_DIST += %D%/railckpt/run %D%/railckpt/rc %D%/railckpt/contract.transcript %D%/railckpt/doctor.transcript %D%/railckpt/kinds.transcript
 EXTRA_DIST += %D%/transcript %D%/railplan/run %D%/railplan/place.transcript \
 	%D%/railplan/sbatch.transcript %D%/railplan/train.sh %D%/railplan/bad.sh %D%/railplan/nodes.txt \
 	%D%/railplan/plans.transcript %D%/railplan/batch.jobs %D%/railplan/twice.jobs %D%/railplan/bad.jobs %D%/railplan/none.jobs \

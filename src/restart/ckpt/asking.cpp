@@ -97,17 +97,27 @@ std::vector<pid_t> ranks_among(const std::vector<Catcher>& catchers, std::option
 }
 
 Asking::Asking(CkptSignal how, std::vector<std::string> marks, std::optional<pid_t> script)
-    : how_(std::move(how)), processes_(marks), in_job_(!marks.empty()), script_(script) {
+    : how_(std::move(how)), processes_(marks), in_job_(!marks.empty()), script_(script) {}
+
+void Asking::begin() {
     if (how_.way == CkptSignal::Way::file) remove_ours(how_.path);
 }
 
 Expected<std::string> Asking::ask() {
-    switch (how_.way) {
-    case CkptSignal::Way::signal: return send();
-    case CkptSignal::Way::file: return make_file();
-    case CkptSignal::Way::none: break;
-    }
-    return Error{Code::unavailable, "its program is not asked: no way to ask it is known (--ckpt-signal)"};
+    if (how_.way == CkptSignal::Way::file) return make_file();
+    auto sent = send(true);
+    if (!sent) return std::move(sent).error();
+    return fmt::format("{} sent to process{} {}", base::signal_name(how_.number),
+                       sent->size() > 1 ? "es" : "", fmt::join(*sent, ", "));
+}
+
+Expected<std::string> Asking::foresee() const {
+    if (how_.way == CkptSignal::Way::file)
+        return base::printable(how_.path, 300) + " would be made (--ckpt-signal)";
+    auto whom = send(false);
+    if (!whom) return std::move(whom).error();
+    return fmt::format("{} would be sent to process{} {} (--ckpt-signal={})", base::signal_name(how_.number),
+                       whom->size() > 1 ? "es" : "", fmt::join(*whom, ", "), to_string(how_));
 }
 
 void Asking::done() {
@@ -136,8 +146,10 @@ std::vector<pid_t> Asking::choose(const std::vector<Catcher>& catchers) const {
     return script.empty() ? of([&](const Catcher& one) { return one.parent == script_; }) : script;
 }
 
-Expected<std::string> Asking::send() const {
-    const auto name = base::signal_name(how_.number);
+Expected<std::vector<pid_t>> Asking::send(bool really) const {
+    if (how_.way == CkptSignal::Way::none)
+        return Error{Code::unavailable,
+                     "its program is not asked: no way to ask it is known (--ckpt-signal)"};
     if (!in_job_) return Error{Code::unavailable, "no process is asked: this is not in a job"};
     // The descriptor first: what is then read of the process is of the one that gets the signal.
     std::vector<Catcher> catchers;
@@ -154,15 +166,15 @@ Expected<std::string> Asking::send() const {
     std::vector<pid_t> sent;
     for (const auto& [pid, process] : open)
         if (std::find(chosen.begin(), chosen.end(), pid) != chosen.end() &&
-            (process ? ::syscall(SYS_pidfd_send_signal, process.get(), how_.number, nullptr, 0)
-                     : ::kill(pid, how_.number)) == 0)
+            (!really || (process ? ::syscall(SYS_pidfd_send_signal, process.get(), how_.number, nullptr, 0)
+                                 : ::kill(pid, how_.number)) == 0))
             sent.push_back(pid);
     if (sent.empty())
         return Error{Code::unavailable,
                      fmt::format("no process of the job on this host that {} may be sent catches it "
                                  "(--ckpt-signal={})",
-                                 name, to_string(how_))};
-    return fmt::format("{} sent to process{} {}", name, sent.size() > 1 ? "es" : "", fmt::join(sent, ", "));
+                                 base::signal_name(how_.number), to_string(how_))};
+    return sent;
 }
 
 Expected<std::string> Asking::make_file() {

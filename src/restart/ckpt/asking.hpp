@@ -28,13 +28,18 @@ std::vector<pid_t> ranks_among(const std::vector<Catcher>& catchers, std::option
 
 class Asking {
 public:
-    // `script`: the job's, or the process that started it. Takes away a file that an earlier start of the job
-    // has left at `how.path`.
+    // `script`: the job's, or the process that started it.
     Asking(base::CkptSignal how, std::vector<std::string> marks, std::optional<pid_t> script);
+
+    // What ask() would do now, for people. Errors: as ask().
+    base::Expected<std::string> foresee() const;
 
     // What was done, for people: "SIGTERM sent to process 4711". Errors: Code::unavailable, no process that
     // may be sent it catches the signal (yet), or there is no way to ask; Code::io, the file cannot be made.
     base::Expected<std::string> ask();
+
+    // Takes away a file that an earlier start of the job has left.
+    void begin();
 
     // The program has saved, or nothing is asked of it any more: a file that ask() made is taken away.
     void done();
@@ -42,7 +47,8 @@ public:
 private:
     std::vector<pid_t> candidates() const;
     std::vector<pid_t> choose(const std::vector<Catcher>& catchers) const;
-    base::Expected<std::string> send() const;
+    // The processes that were sent it; unless `really`, that would be.
+    base::Expected<std::vector<pid_t>> send(bool really) const;
     base::Expected<std::string> make_file();
 
     base::CkptSignal how_;

@@ -233,6 +233,21 @@ Expected<Fence> Fence::raise(const std::filesystem::path& dir, const Claimant& w
                  fmt::format("{}: others claim this directory all the time", dir.string())};
 }
 
+Expected<std::string> Fence::foresee(const std::filesystem::path& dir, const Claimant& who) {
+    const auto file = dir / "epoch";
+    const auto old = read_claims(file);
+    if (!old) return old.error();
+    if (!*old) return std::string("no one owns the directory: the first that opens it claims it");
+    const auto owner = (*old)->owners.back();
+    if (!owns(owner, who))
+        if (auto ok = judge(file, **old, who); !ok) return std::move(ok).error();
+    auto claims = claim(**old, who, {});
+    if (!claims) return std::move(claims).error();
+    if (owns(owner, who))
+        return fmt::format("{} owns the directory, at epoch {}", name_of(owner.job), claims->epoch);
+    return fmt::format("{} owned the directory: {} would take it over", name_of(owner.job), name_of(who.job));
+}
+
 Expected<void> Fence::check() const {
     const auto now = read_claims(file_);
     if (!now) return now.error();

@@ -83,6 +83,9 @@ public:
     // claim it all the time, Code::io.
     static base::Expected<Fence> raise(const std::filesystem::path& dir, const Claimant& who);
 
+    // What raise() would do now, for people; nothing is changed. Errors: raise()'s.
+    static base::Expected<std::string> foresee(const std::filesystem::path& dir, const Claimant& who);
+
     // Notes on the claim for the user: which job it followed, a file system without locks. "": none.
     const std::string& notice() const { return notice_; }
 

@@ -55,6 +55,7 @@ EXTRA_librailckpt_la_DEPENDENCIES = $(srcdir)/%D%/librailckpt.map
 bin_PROGRAMS += railckpt
 railckpt_SOURCES = \
 	%D%/changes.cpp %D%/changes.hpp \
+	%D%/doctor.cpp %D%/doctor.hpp \
 	%D%/foreign.cpp %D%/foreign.hpp \
 	%D%/railckpt.cpp \
 	%D%/watch.cpp

@@ -4,6 +4,7 @@
 #include "base/units.hpp"
 #include "base/utf8.hpp"
 #include "restart/ckpt/asking.hpp"
+#include "restart/ckpt/doctor.hpp"
 #include "restart/ckpt/foreign.hpp"
 #include "restart/ckpt/import.hpp"
 #include "restart/ckpt/session.hpp"
@@ -47,6 +48,13 @@ void add_kind(base::Words* command, Arguments& given) {
     command
         ->add_option("--kind", given.kind, "Whose checkpoints these are: auto, megatron, … [RAIL_CKPT_KIND]")
         ->type_name("KIND");
+}
+
+void add_signal(base::Words* command, Arguments& given) {
+    command
+        ->add_option("--signal", given.signal,
+                     "How its program is asked to save: SIG@ranks, file:PATH, none, … [RAIL_CKPT_SIGNAL]")
+        ->type_name("WAY");
 }
 
 void add_interval(base::Words* command, Arguments& given) {
@@ -274,28 +282,41 @@ int run_latest(const base::Cli& cli, const Arguments& arguments) {
     return base::finish_output(cli, base::exit_done);
 }
 
-int run_watch(const base::Cli& cli, Arguments& arguments) {
+// What watch and doctor are given alike.
+base::Expected<WatchOptions> watch_options(const Arguments& arguments) {
     const auto kind = kind_given(arguments.kind);
-    if (!kind) return fail(cli, kind.error());
+    if (!kind) return kind.error();
+    const auto signal = signal_given(arguments.signal);
+    if (!signal) return signal.error();
+    auto options = options_of(arguments);
+    if (!options) return std::move(options).error();
+    std::optional<pid_t> beside;
+    if (!arguments.pid.empty()) {
+        const auto pid = base::parse_count(arguments.pid);
+        if (!pid || *pid == 0 || *pid > std::numeric_limits<pid_t>::max())
+            return base::Error{base::Code::usage, fmt::format("--pid={}: the number of a process is wanted",
+                                                              base::printable(arguments.pid, 100))};
+        beside = static_cast<pid_t>(*pid);
+    }
+    auto marks = job_marks([](const char* name) -> const char* { return std::getenv(name); });
+    return WatchOptions{*std::move(options), *kind, {}, beside, *signal, std::move(marks), arguments.json};
+}
+
+int run_watch(const base::Cli& cli, Arguments& arguments) {
     const auto blocked = time_option("--blocked", arguments.blocked);
     if (!blocked) return fail(cli, blocked.error());
     if (!arguments.directory.empty() && !arguments.dir.empty())
         return fail(cli, {base::Code::usage, "watch: --dir and DIR name the directory: give one"});
     if (!arguments.directory.empty()) arguments.dir = arguments.directory;
-    const auto options = options_of(arguments);
+    auto options = watch_options(arguments);
     if (!options) return fail(cli, options.error());
-    std::optional<pid_t> beside;
-    if (!arguments.pid.empty()) {
-        const auto pid = base::parse_count(arguments.pid);
-        if (!pid || *pid == 0 || *pid > std::numeric_limits<pid_t>::max())
-            return fail(cli, {base::Code::usage, fmt::format("--pid={}: the number of a process is wanted",
-                                                             base::printable(arguments.pid, 100))});
-        beside = static_cast<pid_t>(*pid);
-    }
-    const auto signal = signal_given(arguments.signal);
-    if (!signal) return fail(cli, signal.error());
-    auto marks = job_marks([](const char* name) -> const char* { return std::getenv(name); });
-    return watch(cli, {*options, *kind, *blocked, beside, *signal, std::move(marks), arguments.json});
+    options->blocked = *blocked;
+    return watch(cli, *options);
+}
+
+int run_doctor(const base::Cli& cli, const Arguments& arguments) {
+    const auto options = watch_options(arguments);
+    return options ? doctor(cli, *options) : fail(cli, options.error());
 }
 
 int run_commit(const base::Cli& cli, const Arguments& arguments) {
@@ -395,11 +416,16 @@ int main(int argc, char** argv) {
                      "Time the program is blocked by each save, the rest of which goes on beside its work")
         ->type_name("TIME");
     watched->add_option("--pid", arguments.pid, "End when this process has ended")->type_name("PID");
-    watched
-        ->add_option("--signal", arguments.signal,
-                     "How its program is asked to save: SIG@ranks, file:PATH, none, … [RAIL_CKPT_SIGNAL]")
-        ->type_name("WAY");
+    add_signal(watched, arguments);
     watched->add_option("directory", arguments.directory, "Checkpoint directory, as --dir")->type_name("DIR");
+
+    auto* examined = cli->add_subcommand(
+        "doctor", "Show what this job's checkpoints depend on: folder, claim, socket, interval, request");
+    add_common(examined, arguments);
+    add_kind(examined, arguments);
+    add_interval(examined, arguments);
+    examined->add_option("--pid", arguments.pid, "The job's script")->type_name("PID");
+    add_signal(examined, arguments);
 
     int status = 0;
     if (!cli.parse(argc, argv, status)) return status;
@@ -407,5 +433,6 @@ int main(int argc, char** argv) {
     if (*wait) return run_wait(cli, arguments);
     if (*commit) return run_commit(cli, arguments);
     if (*watched) return run_watch(cli, arguments);
+    if (*examined) return run_doctor(cli, arguments);
     return run_latest(cli, arguments);
 }

@@ -61,7 +61,9 @@ public:
         else
             warn_watch(
                 "no job of Railyard's (RAIL_CKPT_SOCKET, SLURM_JOB_ID): what is found is only printed");
-        if (options.signal) asking_.emplace(*options.signal, options.marks, options.beside);
+        if (!options.signal) return;
+        asking_.emplace(*options.signal, options.marks, options.beside);
+        asking_->begin();
     }
 
     int run(const base::Cli& cli) {

@@ -126,6 +126,9 @@ TEST_CASE("a program that catches the signal is sent it, and no other process") 
     Program deaf(mine + " RANK=1", "true"); // it would die of it
     Program ignores(mine + " RANK=2", "trap \"\" USR1");
     Program another(others + " RANK=0", saves, waits); // of another job
+    CHECK(*asking("USR1@ranks", mine).foresee() ==
+          fmt::format("SIGUSR1 would be sent to process {} (--ckpt-signal=USR1@ranks)", rank.pid()));
+    CHECK(rank.runs());
     const auto asked = asking("USR1@ranks", mine).ask();
     REQUIRE(asked);
     CHECK(*asked == fmt::format("SIGUSR1 sent to process {}", rank.pid()));
@@ -198,16 +201,21 @@ TEST_CASE("a file asks until the program has saved, and one that an earlier star
     } // its host is lost
     CHECK(std::filesystem::exists(path));
     auto again = asking("file:" + path.string(), job());
+    CHECK(again.foresee()->starts_with(path.string() + " would be made"));
+    CHECK(std::filesystem::exists(path));
+    again.begin();
     CHECK_FALSE(std::filesystem::exists(path));
 
     std::ofstream(path) << "a user's own\n";
     auto own = asking("file:" + path.string(), job());
+    own.begin();
     CHECK(*own.ask() == path.string() + " is there already");
     own.done();
     CHECK(text() == "a user's own\n");
 
     std::filesystem::create_symlink(folder.path / "elsewhere", link);
     auto linked = asking("file:" + link.string(), job());
+    linked.begin();
     CHECK(linked.ask());
     linked.done();
     CHECK(std::filesystem::is_symlink(link));
