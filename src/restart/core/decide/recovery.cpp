@@ -189,6 +189,22 @@ void pursue(StepContext& ctx, Incident& incident) {
     incident.phase = waiting ? Phase::saving : Phase::moving;
 }
 
+// Some programs end when they have saved as they were asked to: until its time for that has passed it is not
+// known whether the job goes on.
+bool may_end(const StepContext& ctx, const AffectedJob& affected) {
+    const auto job = ctx.state.jobs.find(affected.id);
+    return affected.to_move() && affected.asked && ctx.now < *affected.save_by &&
+           job != ctx.state.jobs.end() && job->second.rm.restarts == affected.epoch;
+}
+
+// What it has ended for is over, but it would be lost.
+void start_what_has_ended(StepContext& ctx, Incident& incident) {
+    if (gate(ctx.state, ctx.policy, ctx.now, incident.host)) return;
+    for (auto& affected : incident.jobs)
+        if (may_end(ctx, affected) && ctx.state.jobs.at(affected.id).rm.phase == JobPhase::ended)
+            move_job(ctx, incident, affected);
+}
+
 // The fault is over, or a person has overruled it: what has not been done yet is dropped.
 void let_go(StepContext& ctx, Incident& incident) {
     const bool cleared = !is_faulty(ctx.state, culprit(ctx, incident));
@@ -196,20 +212,24 @@ void let_go(StepContext& ctx, Incident& incident) {
     const auto why = cleared            ? std::string("cleared")
                      : cause != nullptr ? "the cause is " + cause->cause
                                         : incident.host + " was put back into use";
+    const bool explained = cause != nullptr && !cleared; // that incident asks and moves its jobs itself
+    if (!explained) start_what_has_ended(ctx, incident);
+    const auto waits = [&](const AffectedJob& affected) { return !explained && may_end(ctx, affected); };
     bool moved = false, spared = false;
     for (const auto& affected : incident.jobs) {
         moved = moved || affected.stopped;
-        if (!affected.to_move()) continue;
+        if (!affected.to_move() || waits(affected)) continue;
         spared = true;
         if (const auto job = ctx.state.jobs.find(affected.id);
             job != ctx.state.jobs.end() && job->second.rm.phase != JobPhase::ended)
             ctx.note(NoteKind::outcome, incident, affected.id,
                      fmt::format("job {} goes on where it runs: {}", affected.shown(), why));
     }
-    std::erase_if(incident.jobs, [](const AffectedJob& affected) {
-        return affected.to_move() || affected.goal == JobGoal::stay;
+    const bool wait = std::any_of(incident.jobs.begin(), incident.jobs.end(), waits);
+    std::erase_if(incident.jobs, [&](const AffectedJob& affected) {
+        return (affected.to_move() && !waits(affected)) || affected.goal == JobGoal::stay;
     });
-    if (spared && !moved)
+    if (spared && !moved && !wait)
         ctx.note(NoteKind::outcome, incident, {}, why + " before any job was moved: nothing is done");
 }
 

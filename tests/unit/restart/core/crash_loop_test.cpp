@@ -163,6 +163,39 @@ TEST_CASE("a program that saves when it is asked to and ends is started again") 
     CHECK(world.state().incidents.empty());
 }
 
+TEST_CASE("a program that ends when it has saved is started again although the fault is over by then") {
+    World world(8);
+    world.autosave = false;
+    const auto job = world.submit({"n001", "n002"});
+    world.run(3);
+    world.commit(job, 1, 20);
+    world.run(2);
+    world.find("n002", Severity::evict);
+    world.run(3);
+    REQUIRE(world.noted("job 1 is asked to save within 1 min 0 s"));
+    world.clear("n002");
+    world.run(5);
+    INFO(world.story());
+    CHECK_FALSE(world.noted("goes on where it runs"));
+    SECTION("it ends") {
+        world.commit(job, 2, 20);
+        world.run(2);
+        world.complete_job(job);
+        world.run(60);
+        INFO(world.story());
+        CHECK(world.job(job).restarts == 1);
+        CHECK(world.job(job).phase == JobPhase::running);
+    }
+    SECTION("it goes on, which is known when its time is over") {
+        world.run(70);
+        INFO(world.story());
+        CHECK(world.noted("job 1 goes on where it runs"));
+        CHECK(world.job(job).restarts == 0);
+        CHECK(world.count(ActionKind::requeue_job) == 0);
+    }
+    CHECK(world.state().incidents.empty());
+}
+
 TEST_CASE("a job that comes to its end while its requeue is on its way has ended") {
     World world(8);
     world.failure_settles = 3;
