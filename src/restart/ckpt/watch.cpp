@@ -30,6 +30,7 @@ using kinds::News;
 using namespace std::chrono_literals;
 
 constexpr base::Duration least_pause = 200ms, retry_pause = 1s;
+constexpr int last_tries = 3;
 constexpr base::Duration hear_each = 1s; // whether a request to save has come
 
 void warn_watch(const std::string& text) {
@@ -74,6 +75,11 @@ public:
             look();
             report();
             if (last || std::fflush(stdout) != 0) {
+                // The last one counts most: an agent that was slow is told once more.
+                for (int tries = 0; agent_ && unreported_ && tries < last_tries; ++tries) {
+                    ::poll(nullptr, 0, static_cast<int>(retry_pause.count()));
+                    report();
+                }
                 no_longer_ask();
                 return base::finish_output(cli, base::exit_done);
             }

@@ -30,5 +30,5 @@ tests_unit_unit_ckpt_LDADD = libry_unit.la $(kinds_libs) $(ckpt_libs)
 check_PROGRAMS += tests/unit/restart/ckpt/c_program
 tests_unit_restart_ckpt_c_program_SOURCES = %D%/c_program.c
 tests_unit_restart_ckpt_c_program_LDADD = librailckpt.la
-TESTS += %D%/exports %D%/python_test.py %D%/marks_python_test.py %D%/saving_python_test.py %D%/watch_test.py
-EXTRA_DIST += %D%/exports %D%/over_build.py %D%/python_test.py %D%/marks_python_test.py %D%/saving_python_test.py %D%/watch_test.py
+TESTS += %D%/exports %D%/python_test.py %D%/lost_work_test.py %D%/marks_python_test.py %D%/saving_python_test.py %D%/watch_test.py
+EXTRA_DIST += %D%/exports %D%/over_build.py %D%/python_test.py %D%/lost_work_test.py %D%/marks_python_test.py %D%/saving_python_test.py %D%/watch_test.py
