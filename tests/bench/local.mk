@@ -2,12 +2,12 @@
 # exit status 77 is a skip that has told its reason.
 bench_programs = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/queue_bench.py tests/bench/quality_bench.py tests/unit/sched/plan/batch_ilp_test.py \
 	tests/bench/topo_bench tests/bench/faults_bench tests/bench/topo_live_bench.py \
-	tests/bench/counters_bench.py tests/bench/ckpt_bench tests/bench/slurmctld_bench.py \
+	tests/bench/counters_bench.py tests/bench/ckpt_bench tests/bench/watch_bench tests/bench/slurmctld_bench.py \
 	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench tests/bench/netfit_bench \
 	tests/bench/agent_bench.py tests/bench/preflight_bench.py tests/bench/recovery_bench.py tests/bench/lsf_bench.py
 EXTRA_DIST += tests/bench/lsf_bench.py tests/bench/queue_bench.py tests/bench/agent_bench.py tests/bench/build_bench.py tests/bench/counters_bench.py tests/bench/preflight_bench.py tests/bench/quality_bench.py tests/bench/recovery_bench.py tests/bench/slurmctld_bench.py \
 	tests/bench/topo_live_bench.py
-EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/faults_bench tests/bench/ckpt_bench \
+EXTRA_PROGRAMS = tests/bench/place_bench tests/bench/exact_bench tests/bench/dispatch_bench tests/bench/placement_cases tests/bench/topo_bench tests/bench/faults_bench tests/bench/ckpt_bench tests/bench/watch_bench \
 	tests/bench/driver_bench tests/bench/restartd_bench tests/bench/signals_bench tests/bench/straggler_bench tests/bench/netfit_bench \
 	tests/bench/mad_counters_bench tests/bench/pread_bench
 CLEANFILES += $(EXTRA_PROGRAMS)
@@ -26,6 +26,9 @@ tests_bench_faults_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_bench_faults_bench_LDADD = $(topo_libs) $(cli_libs)
 tests_bench_ckpt_bench_SOURCES = %D%/ckpt_bench.cpp
 tests_bench_ckpt_bench_LDADD = $(ckpt_libs) $(cli_libs)
+tests_bench_watch_bench_SOURCES = %D%/watch_bench.cpp
+tests_bench_watch_bench_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_bench_watch_bench_LDADD = $(kinds_libs) $(ckpt_libs) $(cli_libs)
 tests_bench_mad_counters_bench_SOURCES = %D%/mad_counters_bench.cpp
 tests_bench_mad_counters_bench_CPPFLAGS = $(AM_CPPFLAGS) $(IBMAD_CFLAGS)
 tests_bench_mad_counters_bench_LDADD = $(mad_notices_libs) $(mad_discover_libs)
