@@ -9,7 +9,7 @@ from railcluster.lsf import bsub, heat2d
 from railcluster.process import wait_for
 from railcluster.testing import check, equal, holds
 
-NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run", "railrun", "tests/apps/heat2d"]
+NEEDS = ["restartd", "nodewatchd", "fabricwatchd", "railctl", "esub.rail", "rail-lsf-run", "railckpt", "railrun", "tests/apps/heat2d"]
 SLEEP = ("sleep", "600")
 
 
@@ -238,6 +238,51 @@ def test_the_next_job_goes_on_in_a_checkpoint_directory(cluster):
     for job in jobs:
         job.wait("DONE")
     begun(3, "committed").wait("DONE")
+
+
+# Keeps checkpoints of its own, as torch.distributed.checkpoint lays them out, each half second, until there is a file `hold`.
+UNCHANGED = r"""#!/bin/sh
+cd {folder}/ck
+step=$(ls -d step-*/.metadata 2>/dev/null | sed 's/[^0-9]//g' | sort -n | tail -n 1)
+echo "start ${{step:-0}}" >>../log
+while :; do
+    sleep 0.5
+    [ -e ../hold ] && continue
+    step=$((${{step:-0}} + 10))
+    mkdir step-$step
+    echo tensors >step-$step/__0_0.distcp
+    echo pickle >step-$step/.metadata
+    echo "saved $step" >>../log
+done
+"""
+
+
+def test_an_unchanged_program_is_known_by_its_own_checkpoints(cluster):
+    """kind= of esub.rail: a host is lost, and restartd knows the step that the program goes on from."""
+    cluster.agents.wait_heard()
+    folder = cluster.root / "scratch" / "unchanged"
+    (folder / "ck").mkdir(parents=True)
+    script = folder / "job.sh"
+    script.write_text(UNCHANGED.format(folder=folder))
+    script.chmod(0o755)
+    job = bsub(cluster, 3, str(script), env={"RAIL_RESTART": "auto", "RAIL_CKPT_DIR": f"{folder}/ck", "RAIL_CKPT_KIND": "dcp"})
+    lost = job.wait("RUN", queue="gang")[1]
+    where = [*job.logs(), folder / "log"]
+
+    def lines(word):
+        return [int(line.split()[1]) for line in (folder / "log").read_text().splitlines() if line.startswith(word)]
+
+    def known():
+        commit = json.loads(cluster.out("railctl", "explain", str(job.number), "--json"))["job"]["commit"]
+        return commit["step"] if commit else 0
+
+    wait_for(lambda: known() >= 20, 60, "restartd to know a checkpoint of the program's", where)
+    (folder / "hold").touch()
+    wait_for(lambda: known() == lines("saved")[-1], 30, "restartd to know the last one", where)
+    cluster.power_off(lost)
+    wait_for(lambda: len(lines("start")) == 2, 120, "its second start", where)
+    equal(lines("start")[-1], lines("saved")[-1], "the step that the program goes on from")
+    wait_for(lambda: f"(checkpoint of step {lines('saved')[-1]})" in notes(cluster, str(job.number)), 30, "what restartd says of the loss", where)
 
 
 def test_railrun_takes_a_spare(cluster):

@@ -188,6 +188,62 @@ def test_an_unchanged_program_is_known_by_its_own_checkpoints(cluster):
     cluster.out("scancel", job)
 
 
+# As Megatron-LM with --exit-signal-handler: at SIGTERM it saves after its step, and ends with success.
+HEARS = """
+import os, pathlib, signal, time
+asked = []
+signal.signal(signal.SIGTERM, lambda *_: asked.append(1))
+tracker = pathlib.Path("latest_checkpointed_iteration.txt")
+step = int(tracker.read_text()) if tracker.exists() else 0
+log = open("../log", "a", buffering=1)
+
+def save():
+    folder = pathlib.Path(f"iter_{step:07}")
+    folder.mkdir(exist_ok=True)
+    for name in ("__0_0.distcp", ".metadata", "metadata.json"):
+        (folder / name).write_text("tensors")
+    tracker.write_text(str(step))
+    log.write(f"saved {step}\\n")
+
+log.write(f"start {step}\\n")
+while not asked:
+    step += 1
+    time.sleep(0.05)
+    if step == 20:
+        save()
+save()
+"""
+
+
+def test_an_unchanged_program_is_asked_to_save_as_its_framework_hears_it(cluster):
+    """A host becomes slow: the program is sent SIGTERM, saves and ends, and goes on elsewhere from that very step."""
+    folder = cluster.root / "scratch" / f"hears-{time.monotonic_ns()}"
+    (folder / "ck").mkdir(parents=True)
+    (folder / "train.py").write_text(HEARS)
+    script = f"cd {folder}/ck\npython3 ../train.py\nexit $?\n"
+    job = submit(cluster, "-N4", "--restart=auto", f"--ckpt-dir={folder}/ck", "--ckpt-kind=megatron", script=script)
+    nodes = running_on(cluster, job)
+    logs = [cluster.log("ctl", "restartd"), folder / "log", cluster.root / f"{job}.out"]
+
+    def lines(word):
+        return [int(line.split()[1]) for line in (folder / "log").read_text().splitlines() if line.startswith(word)]
+
+    def known():
+        commit = json.loads(cluster.out("railctl", "explain", job, "--json"))["job"]["commit"]
+        return commit["step"] if commit else 0
+
+    wait_for(lambda: known() == 20, 60, "restartd to know the first checkpoint", logs)
+    cluster.power_brake(nodes[2], 3, True)
+    wait_for(lambda: len(lines("start")) == 2, 120, f"job {job} to run again", logs)
+    check(nodes[2] not in running_on(cluster, job), f"{nodes[2]} is still among the job's nodes")
+    check(lines("saved")[-1] > 20, f"it saved {lines('saved')} only")
+    equal(lines("start")[-1], lines("saved")[-1], "the step that it goes on from")
+    holds((cluster.root / f"{job}.out").read_text(), "SIGTERM sent to process", "what the job's output says")
+    told = str(timeline(cluster, job))
+    holds(told, f"saved step {lines('saved')[-1]}", "what restartd says")
+    cluster.out("scancel", job)
+
+
 def test_kernel_hung(cluster):
     """A node's kernel hangs: links stay up and connections are taken, slurmctld would wait for minutes; the job moves."""
     if not cluster.yard.namespaces:
