@@ -98,6 +98,11 @@ private:
     void look() {
         auto news = follower_.look(base::now());
         say(trouble_, news ? std::string() : news.error().text);
+        if (const auto asked = follower_.looked(); asked > Follower::most_a_second)
+            say(spread_,
+                fmt::format("{}: a look at a new checkpoint asks its file system some {} questions: no "
+                            "more than {} are asked in a second, the next look waits",
+                            shown_dir(), asked / 100 * 100, Follower::most_a_second));
         if (!news) return;
         const auto& found = follower_.found();
         // Beside a whole one they are the next, which is being written.
@@ -240,7 +245,7 @@ private:
     std::optional<double> interval_s_;
     bool local_ = false;
     std::vector<std::string> told_, followed_;
-    std::string trouble_, unknown_, agent_trouble_, ask_trouble_;
+    std::string trouble_, unknown_, agent_trouble_, ask_trouble_, spread_;
     std::optional<Asking> asking_;
     std::string asked_for_; // the request for which the program was asked
     base::Time asked_at_{}; // when

@@ -75,10 +75,10 @@ class Watch(unittest.TestCase):
         railckpt.send_signal(signal.SIGTERM)
         self.assertEqual(railckpt.wait(PATIENCE), 0)
 
-    def save(self, step):
+    def save(self, step, shards=2):
         folder = self.dir / f"iter_{step:07}"
         folder.mkdir()
-        for name in ("__0_0.distcp", "__1_0.distcp", ".metadata", "metadata.json"):
+        for name in (*(f"__{rank}_0.distcp" for rank in range(shards)), ".metadata", "metadata.json"):
             (folder / name).write_text("tensors")
         (self.dir / "latest_checkpointed_iteration.txt").write_text(str(step))
 
@@ -157,6 +157,14 @@ class Watch(unittest.TestCase):
         program.kill()
         self.assertEqual(railckpt.wait(PATIENCE), 0)
         self.assertEqual(agent.commits.get(timeout=PATIENCE)[0]["step"], 200)
+
+    def test_that_looks_at_many_shards_are_spread_is_said(self):
+        agent = Agent(self.socket)
+        railckpt = self.start("--kind", "megatron")
+        self.save(100, shards=600)
+        self.hear("no more than 500 are asked in a second")
+        self.assertEqual(agent.commits.get(timeout=PATIENCE)[0]["bytes"], 602 * 7)
+        self.end(railckpt)
 
     def trains(self, *words, after="", **environment):
         """A program of the job that saves step 300 when it gets SIGTERM, as Megatron-LM does, and ends then."""
