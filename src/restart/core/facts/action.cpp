@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view tag = "railyard[";
 
-// Of a job action, by an exclusion or by a drain.
+// For a job action: by excluding hosts or by draining one.
 std::string without(const JobTarget& job) {
     return job.host.empty() ? std::string() : fmt::format(" without {}", job.host);
 }

@@ -21,7 +21,7 @@ bool drained_by_incident(const HostState& host) {
     return owned_by_us(host) && host.node->drain && !owner_of(host.node->reason).starts_with("user:");
 }
 
-// Hosts whose drain was started and is not yet seen in a snapshot; sorted.
+// Hosts whose drain has begun and is not yet seen in a snapshot; sorted.
 std::vector<std::string_view> drains_under_way(const State& state) {
     std::vector<std::string_view> hosts;
     for (const auto& [number, incident] : state.incidents) {
@@ -34,7 +34,7 @@ std::vector<std::string_view> drains_under_way(const State& state) {
     return hosts;
 }
 
-// Hosts that faults keep out of use, in all and beside one host.
+// Hosts that faults keep out of use, in total and near one host.
 struct Tally {
     std::size_t known = 0, all = 0, unit = 0, pod = 0, hour = 0;
     std::map<std::string_view, std::size_t> leaves; // of that host
@@ -63,18 +63,19 @@ Tally count_drained(const State& state, base::Time now, const HostState& beside)
     return tally;
 }
 
-// Confirmed as lost by the resource manager alone, not long ago, and not in a person's hands since.
+// Confirmed as lost by the resource manager alone, within lost_window, and not overruled by an operator
+// since.
 bool counts_as_loss(const HostState& host, const Policy& policy, base::Time now) {
     return lost_by_rm_alone(host) && now - host.lost_at < policy.lost_window;
 }
 
-constexpr std::size_t fewest_losses = 3; // of a small cluster's hosts, too, so many may be lost
+constexpr std::size_t fewest_losses = 3; // this many may be lost in a small cluster, too
 
-// Hosts that come and go do not begin and end it again and again.
+// Keeps hosts that come and go from beginning and ending it again and again.
 constexpr base::Duration calm{600'000};
 
-// A bound of all hosts that was found crossed at this very moment: within a step it can only be more so, and
-// it need not be counted again for each of thousands of hosts.
+// A bound on all hosts that was found crossed at this very moment. Within a step it can only be crossed
+// further, so it need not be counted again for each of thousands of hosts.
 std::optional<Shut> found_now(const State& state, base::Time now, std::initializer_list<const char*> keys) {
     for (const auto* key : keys)
         if (const auto crossing = state.crossings.find(key);

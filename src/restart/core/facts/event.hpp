@@ -18,15 +18,15 @@
 
 namespace restart {
 
-// The daemon begins, with a state from its journal or an empty one. Actions without an outcome are
+// The daemon starts, with a state from its journal or an empty one. Actions without an outcome are
 // unconfirmed until the next RmRead, and every agent gets a new grace period.
 struct Started {};
 
 // Time passes; a few times a second.
 struct Tick {};
 
-// The fabric file was read: where each host is and its ports, by its name, and the switches. Hosts that are
-// in no pod or on no leaf are left out of these.
+// The fabric file was read: the place and the ports of each host, by its name, and the switches. Hosts in no
+// pod or on no leaf are left out of these.
 struct FabricLoaded {
     std::map<std::string, std::string> units;
     std::map<std::string, std::string> pods{};
@@ -47,23 +47,23 @@ struct RmRead {
     RmSnapshot snapshot;
 };
 
-// The resource manager does not answer. Not needed beside an ActionDone with Code::unavailable.
+// The resource manager does not answer. Not needed in addition to an ActionDone with Code::unavailable.
 struct RmUnavailable {
     std::string why;
 };
 
-// What the resource manager's daemon on a silent host showed of itself (detect/asking.hpp).
+// What the resource manager's daemon on a silent host answered (detect/asking.hpp).
 struct HostAsked {
     std::string host;
     Life life = Life::unknown;
 };
 
-// The outcome of an action; no error: it was done, or had been done before.
+// The outcome of an action; no error: it was done now or earlier.
 struct ActionDone {
     std::string action; // its id
     std::optional<base::Error> error;
     bool obsolete = false; // it was not performed: the error says why it is no longer needed (why_obsolete())
-    std::string said{};    // by the program that did it: its last line
+    std::string said{};    // the last line of the program that did it
 };
 
 // railctl drain and resume, from an authorised user.
@@ -77,15 +77,15 @@ struct OperatorResume {
     std::string user;
 };
 
-// railctl pause and go, likewise.
+// railctl pause and go, from an authorised user.
 struct OperatorPause {
-    std::vector<std::string> hosts; // none: about all
+    std::vector<std::string> hosts; // empty: all
     base::Duration lasts{};
     std::string reason;
     std::string user;
 };
 struct OperatorGo {
-    std::vector<std::string> hosts; // none: every pause ends
+    std::vector<std::string> hosts; // empty: every pause ends
     std::string user;
 };
 
@@ -94,10 +94,10 @@ struct MaintenanceWindows {
     std::vector<Maintenance> open;
 };
 
-// The dispatcher found hosts for gangs that wait.
+// The dispatcher found hosts for waiting gangs.
 struct PlannedGang {
     base::JobId id{};
-    std::uint32_t epoch = 0;        // of its coming start
+    std::uint32_t epoch = 0;        // of its next start
     std::vector<std::string> hosts; // in rank order
 };
 struct GangsPlanned {

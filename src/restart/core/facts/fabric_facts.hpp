@@ -1,5 +1,5 @@
-// What the fabric file says that incidents depend on: which ports of hosts share a leaf switch, and which
-// links a switch has.
+// What incidents need from the fabric file: which ports of hosts share a leaf switch, and which links a
+// switch has.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace restart {
 
 struct HostPort {
-    std::string component; // as the file names it: "mlx5_3:1"; findings may do otherwise (PortName)
-    int rail = -1;         // -1: of no rail
+    std::string component; // as the file names it: "mlx5_3:1"; findings may name it differently (PortName)
+    int rail = -1;         // -1: on no rail
     std::string leaf;      // the switch at its other end; empty: none
     std::string peer;      // or the host's port there: "n002 mlx5_0:1"; empty: none
     bool operator==(const HostPort&) const = default;
@@ -19,10 +19,10 @@ struct HostPort {
 
 struct SwitchState {
     int tier = 0;            // 0: leaf, 1: spine, above: core
-    std::string pod;         // empty: of none
+    std::string pod;         // empty: in none
     std::uint32_t links = 0; // to hosts and switches
-    // Of these, those that the last sweep saw down: "n003 mlx5_3:1", or "sw1 port 5 - sw9 port 2" where both
-    // ends are switches. Sorted.
+    // Those that the last sweep saw down: "n003 mlx5_3:1", or "sw1 port 5 - sw9 port 2" where both ends are
+    // switches. Sorted.
     std::vector<std::string> down;
     bool operator==(const SwitchState&) const = default;
 };

@@ -1,6 +1,7 @@
-// Where a gang is to run, under a resource manager that leaves that to restartd (LSF): made by the dispatcher
-// from what waits and what is free (daemon/dispatcher.hpp), carried out as an action, and over when the gang
-// runs. Scheduling goes on while restartd only observes or is paused: nothing else would start a gang.
+// Where a gang will run, under a resource manager that leaves that to restartd (LSF). The dispatcher makes
+// the plan from what waits and what is free (daemon/dispatcher.hpp); an action carries it out; it ends when
+// the gang runs. Gangs are placed even while restartd only observes or is paused: nothing else would start
+// them.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,7 +17,7 @@ enum class GangStage {
     released, // the resource manager may start it
     parking,  // it is being moved back
     failed,   // not before next_try
-    requeuing // it runs no longer, and the resource manager does not know
+    requeuing // it no longer runs, and the resource manager does not know
 };
 
 struct GangPlan {
@@ -26,11 +27,11 @@ struct GangPlan {
     base::Time made{};
     GangStage stage = GangStage::ordered;
     base::Time next_try{};
-    std::uint32_t tries = 0; // that failed, in a row
-    bool unsure = false;     // restartd ended while its action was under way, whose outcome is not known
+    std::uint32_t tries = 0; // that failed in a row
+    bool unsure = false;     // restartd ended while its action was under way; the outcome is not known
     bool operator==(const GangPlan&) const = default;
 
-    // Whether it keeps its hosts for the gang, and an action may be under way.
+    // Whether it reserves its hosts for the gang, and whether an action may be under way.
     bool holds() const { return stage != GangStage::failed; }
     bool acts() const { return holds() && stage != GangStage::released; }
 };

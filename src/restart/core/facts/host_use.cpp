@@ -20,7 +20,7 @@ std::string other_owner(const HostState& host) {
 }
 
 std::uint64_t incident_in(std::string_view reason) {
-    constexpr std::uint64_t most = 1'000'000'000'000; // a person may have written anything
+    constexpr std::uint64_t most = 1'000'000'000'000; // an administrator may have written anything
     auto owner = owner_of(reason);
     if (!owner.starts_with("i-")) return 0;
     owner.remove_prefix(2);

@@ -1,5 +1,5 @@
-// Checks of hosts that no job uses: restartd has railcheck try each of them every so often, in a job of its
-// own in the resource manager, which it ends as soon as the host is wanted (decide/idle_checks.cpp).
+// Checks of hosts that no job uses: restartd regularly runs railcheck on each of them, in a job of its own in
+// the resource manager, and ends that job as soon as the host is needed (decide/idle_checks.cpp).
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,26 +26,26 @@ struct IdleCheckPolicy {
 };
 
 enum class IdleCheckStage {
-    none,    // nothing is under way
+    none,    // nothing under way
     ordered, // its job is to be submitted
-    given,   // it was, and was not read yet
+    given,   // submitted, not read yet
     seen,    // the resource manager has the job
-    ending,  // we end it
+    ending,  // we are ending it
     over     // it has ended; its results may still be on their way
 };
 
-// A host's, from the first that was begun.
+// Of a host, once the first has begun.
 struct IdleCheck {
     IdleCheckStage stage = IdleCheckStage::none;
     std::uint32_t number = 0;       // of its last action
     base::Time since{};             // of the stage
-    base::JobId job{};              // its job, once that was read,
-    std::uint32_t uid = 0;          // and whose that is: ours
-    bool told = false;              // its results came, of one check at least
+    base::JobId job{};              // its job, once read,
+    std::uint32_t uid = 0;          // and the job's user: ours
+    bool told = false;              // results came, of at least one check
     bool cut_short = false;         // we ended it
-    std::optional<base::Time> done; // when results came last, of this or an earlier one
-    base::Time not_before{};        // the next begins
-    std::uint32_t failures = 0;     // in a row that brought no results
+    std::optional<base::Time> done; // when results last came, of this or an earlier one
+    base::Time not_before{};        // of the next one
+    std::uint32_t failures = 0;     // in a row without results
     bool operator==(const IdleCheck&) const = default;
 
     bool under_way() const { return stage != IdleCheckStage::none; }

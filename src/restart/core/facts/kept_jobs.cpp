@@ -12,13 +12,13 @@
 namespace restart {
 namespace {
 
-// A report and a reading of the resource manager that are so far apart did not cross.
+// A report and a reading of the resource manager this far apart did not cross.
 constexpr base::Duration apart{2'000};
 
-// As long as LSF lets a job take to save on its signals; what has not ended by then may hang for ever.
+// How long LSF lets a job save on its signals; what has not ended by then may hang for ever.
 constexpr base::Duration awaited{30'000};
 
-// Whether the resource manager was read, in one piece, after that.
+// Whether the resource manager was read completely after that time.
 bool read_since(const State& state, base::Time since) {
     return state.rm_answers && state.rm_read && *state.rm_read >= since + apart;
 }
@@ -29,7 +29,7 @@ const JobState* job_of(const State& state, base::JobId id, const KeptJob& kept) 
     return theirs ? &job->second : nullptr;
 }
 
-// The gang is not on this host by the resource manager's last word, and not about to start there.
+// By the resource manager's last answer the gang is not on this host, and not about to start there.
 bool is_elsewhere(const JobState& job, const std::string& host) {
     const auto& rm = job.rm;
     if (rm.phase == JobPhase::pending) return !is_released(rm) && (!job.plan || !job.plan->holds());
@@ -37,8 +37,8 @@ bool is_elsewhere(const JobState& job, const std::string& host) {
            std::find(rm.nodes.begin(), rm.nodes.end(), host) == rm.nodes.end();
 }
 
-// Its first host, which holds it together, is lost, and it is to be started again: what goes on elsewhere of
-// it is of no use, and must be gone by then.
+// Its first host, which holds it together, is lost, and it will be restarted: what still runs of it elsewhere
+// is of no use, and must be gone by then.
 bool lost_its_head(const State& state, const JobState& job, base::Time now) {
     const auto& rm = job.rm;
     if (rm.phase != JobPhase::running || !rm.restart.value_or(false) || rm.nodes.empty()) return false;
@@ -46,8 +46,8 @@ bool lost_its_head(const State& state, const JobState& job, base::Time now) {
     return first != state.hosts.end() && first->second.lost && first->second.lost_at + apart <= now;
 }
 
-// What is left over of gangs: call(host's name, host, gang) for each host and each gang of which processes
-// still run there.
+// Gangs' leftover processes: call(host's name, host, gang) for each host and each gang that still has
+// processes there.
 template <class Call> void each_left_over(const State& state, const Call& call) {
     for (const auto& [name, host] : state.hosts)
         for (const auto& [id, kept] : host.kept)
@@ -141,7 +141,7 @@ std::vector<Witness> witnesses_for(const State& state, std::string_view host) {
         const std::string* name;
         const RmNode* node;
     };
-    // The first of each place, then the others, each host's in an order of its own.
+    // The first of each place, then the others, in an order that differs from host to host.
     std::map<std::string, Candidate> first;
     std::vector<Candidate> others;
     for (const auto& [name, one] : state.hosts) {

@@ -14,7 +14,8 @@ bool has_ours(const KnownCheck& known) {
                        [](const CheckReading& reading) { return reading.by_us; });
 }
 
-// For one more reading, of an idle check or of a job: each keeps half of them, however much the others say.
+// For one more reading, from an idle check or from a job: each source keeps half, however much the other
+// reports.
 void make_room(std::vector<CheckReading>& readings, bool for_us) {
     if (readings.size() < most_check_readings) return;
     const auto is = [](bool ours) { return [ours](const CheckReading& one) { return one.by_us == ours; }; };
@@ -27,7 +28,7 @@ void make_room(std::vector<CheckReading>& readings, bool for_us) {
 
 void take_check(std::vector<KnownCheck>& known, const CheckWord& word, const CheckTeller& teller,
                 base::Time now) {
-    if (word.verdict == CheckVerdict::not_run) return; // says nothing of the part
+    if (word.verdict == CheckVerdict::not_run) return; // says nothing about the part
     const auto check = base::printable(word.check, 64), component = base::printable(word.component, 64);
     auto found = std::find_if(known.begin(), known.end(), [&](const KnownCheck& one) {
         return one.check == check && one.component == component;

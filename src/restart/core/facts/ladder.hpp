@@ -1,5 +1,5 @@
 // A rung of a repair's ladder, and what a site lets restartd do about hosts that faults put out of use:
-// railyard.conf(5), table [repair], which has the ladder of each class of faults with its reason.
+// railyard.conf(5), table [repair], which has the ladder of each fault class with its reason.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,16 +15,16 @@
 namespace restart {
 
 enum class Rung {
-    nothing,     // a person sees to it; nothing says so
-    wait,        // it comes back by itself
+    nothing,     // left to an operator; nothing is reported
+    wait,        // it comes back on its own
     gpu_reset,   // by the site's program
     reboot,      // by the resource manager
     power_cycle, // by the site's program
-    hands,       // a person sees to it, and is called
-    check        // in no ladder: the site's program tries whether the host may be resumed
+    hands,       // left to an operator, who is notified
+    check        // in no ladder: the site's program tests whether the host may be resumed
 };
 std::string_view to_string(Rung rung);
-// The rung of this name; hands for one that is not known.
+// The rung with this name; hands for an unknown name.
 Rung rung_of(std::string_view word);
 // Whether something is done to the host.
 inline bool acts(Rung rung) {
@@ -40,8 +40,8 @@ struct RepairPolicy {
     std::uint64_t attempts = 3;
     base::Duration forget_after = std::chrono::days(7), relapse = std::chrono::days(1),
                    clean_window = std::chrono::minutes(10), rung_limit = std::chrono::hours(1);
-    bool resets_gpus = false, cycles_power = false, checks = false; // there are programs for it
-    std::map<std::string, std::vector<std::string>> ladders{};      // words, by the name of the class
+    bool resets_gpus = false, cycles_power = false, checks = false; // the site has programs for it
+    std::map<std::string, std::vector<std::string>> ladders{};      // rungs, by the name of the class
     bool operator==(const RepairPolicy&) const = default;
 
     static RepairPolicy from(const base::RepairConf& conf);

@@ -1,4 +1,4 @@
-// The words for enumerations in JSON, notes and logs. Include only from .cpp files.
+// The names of enumerators in JSON, notes and logs. Include only from .cpp files.
 #pragma once
 
 #include "restart/core/facts/action.hpp"

@@ -15,7 +15,7 @@ namespace restart {
 enum class NoteKind {
     signal,   // what was seen
     decision, // what follows from it
-    action,   // what was asked of the resource manager or the job, and whether it was done
+    action,   // what was requested of the resource manager or the job, and whether it was done
     outcome   // the result
 };
 std::string_view to_string(NoteKind kind);
@@ -27,7 +27,7 @@ struct Note {
     std::string host;     // or empty
     std::optional<base::JobId> job{};
     std::string text;                // a sentence without its subject's host and time
-    std::optional<JobOwner> owner{}; // of the job; none: of none, or it is not known any more
+    std::optional<JobOwner> owner{}; // of the job; none: no job, or not known any more
     bool alert = false;              // an administrator should look; not kept
     bool operator==(const Note&) const = default;
 };

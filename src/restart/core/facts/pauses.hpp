@@ -1,4 +1,4 @@
-// What keeps restartd from acting for a time, as its State holds it (act/gate.hpp).
+// What stops restartd from acting for a time, as its State holds it (act/gate.hpp).
 #pragma once
 
 #include "base/clock.hpp"
@@ -12,34 +12,34 @@ namespace restart {
 struct HostState;
 struct State;
 
-// A bound that keeps hosts in use although a fault asks to drain them, or silent ones from being taken for
-// lost. It is noted once, and over only when it has kept nothing back for a while.
+// A bound that keeps hosts in use although a fault asks to drain them, or keeps silent ones from being
+// considered lost. It is noted once, and over only after it has held nothing back for a while.
 struct Crossing {
     std::string why; // a phrase, as last found
     base::Time since{};
-    base::Time last{}; // when it last kept something back
+    base::Time last{}; // when it last held something back
     bool operator==(const Crossing&) const = default;
 };
 
-// A person lets restartd do nothing by itself. `railctl go` or its time ends it.
+// An operator stops restartd from acting on its own. `railctl go` or its time ends it.
 struct Pause {
     std::string user, reason;
     base::Time since{}, until{};
-    std::vector<std::string> hosts; // about these culprits, sorted; none: about all
+    std::vector<std::string> hosts; // about these culprits, sorted; empty: all
     bool operator==(const Pause&) const = default;
 };
 
 // A window of [restartd] maintenance that is open.
 struct Maintenance {
-    std::string window;             // as it stands there
-    std::vector<std::string> hosts; // sorted; none: all
+    std::string window;             // as written there
+    std::vector<std::string> hosts; // sorted; empty: all
     bool operator==(const Maintenance&) const = default;
 };
 
-// The pause that concerns this host; with an empty name one that concerns all. Null: none.
+// The pause that applies to this host; with an empty name, one that applies to all. Null: none.
 const Pause* pause_of(const State& state, base::Time now, std::string_view host);
 
-// Why the host is in maintenance, a phrase; empty: it is not. By a window, or by the resource manager.
+// Why the host is in maintenance, a phrase; empty: it is not. Set by a window or by the resource manager.
 std::string maintenance_of(const State& state, std::string_view name);
 bool in_maintenance(const State& state, std::string_view name, const HostState& host);
 

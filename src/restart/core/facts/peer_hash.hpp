@@ -1,4 +1,4 @@
-// Spreads who looks at whom over all hosts, the same way in every life and build.
+// Spreads who looks at whom over all hosts, the same way after each restart and in each build.
 #pragma once
 
 #include "base/fnv.hpp"
@@ -8,7 +8,7 @@
 
 namespace restart {
 
-// A number for the two. Mixed once more than Fnv1a does, as names differ in their last letters.
+// A number for the pair. Mixed once more than Fnv1a does, because names differ in their last letters.
 constexpr std::uint64_t spread(std::string_view host, std::string_view peer) {
     base::Fnv1a both;
     both.add(host);

@@ -1,5 +1,5 @@
 // Other hosts that are asked to look at one whose agent is silent, and what they saw: kept in the State. The
-// rules stand in detect/peers.hpp.
+// rules are in detect/peers.hpp.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,7 +14,7 @@ namespace restart {
 enum class LookStage {
     over,   // answered, or given up
     host,   // asked to look at the silent host
-    compare // did not reach it, and asked to look at one that lives: does it reach anything?
+    compare // did not reach it, and asked to look at a live one: does it reach anything?
 };
 
 struct PeerLook {
@@ -22,17 +22,17 @@ struct PeerLook {
     LookStage stage = LookStage::over;
     std::uint64_t number = 0; // of the question; 0: none yet
     base::Time asked{};
-    std::string compared;                       // the host that it looks at beside, of stage compare
-    base::Knocked saw = base::Knocked::unknown; // by its last answer
-    base::Time from{}; // and when that was asked for: it was so at that time or later
+    std::string compared;                       // the host that it looks at for comparison, in stage compare
+    base::Knocked saw = base::Knocked::unknown; // in its last answer
+    base::Time from{};                          // when that was requested: it was so at that time or later
     bool operator==(const PeerLook&) const = default;
 };
 
-// What the peers of a host tell of it together.
+// What the peers of a host report together.
 enum class PeerView {
-    none,      // not enough
-    differ,    // one alone reaches it, others do not
-    mute,      // none gets an answer, and its kernel takes connections
+    none,      // too little
+    differ,    // only one reaches it, others do not
+    mute,      // none gets an answer, but its kernel accepts connections
     unreached, // none reaches it
     reached    // at least two do
 };

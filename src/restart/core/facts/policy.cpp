@@ -21,7 +21,7 @@ Policy Policy::from(const base::Conf& conf) {
     policy.max_lost_percent = conf.node_loss.max_lost_percent;
     policy.max_lost_per_unit = conf.node_loss.max_lost_per_unit;
     for (const auto& text : conf.topology.groups)
-        if (const auto group = base::parse_group(text)) // the configuration has refused others
+        if (const auto group = base::parse_group(text)) // the configuration has rejected others
             for (const auto& host : group->hosts)
                 policy.racks.try_emplace(host, group->name);
     policy.switch_restart = conf.topology.switch_restart;

@@ -12,7 +12,7 @@ using Answer = Ruling::Answer;
 
 constexpr RmPrivacy everything{true, true, true, true};
 
-// Whether any of what is hidden stands in the answers to it.
+// Whether its answers contain anything that is hidden.
 bool concerns(const RmPrivacy& hides, Wish wish) {
     return hides.nodes || hides.events || (hides.jobs && wish != Wish::metrics);
 }
@@ -25,7 +25,7 @@ bool acts(const Standing& who) {
     return who.named_operator || (who.rm && who.rm->level >= RmLevel::acts);
 }
 
-// Behind a refusal of somebody whom accounting might have made an operator.
+// Added when a user is refused whom accounting might have made an operator.
 std::string not_asked(const Standing& who, const RmWords& words) {
     if (!who.uid || who.rm) return {};
     return fmt::format("; what accounting grants {} could not be asked: {} does not answer", who.name,

@@ -1,4 +1,4 @@
-// One call of step() (step.hpp): what comes out of it, and what its parts share meanwhile: the state being
+// One call of step() (step.hpp): its output, and what its parts share in the meantime: the state being
 // changed, the time and the policy.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Step {
     std::vector<Action> actions;        // to be performed in this order, after `state` was written
     std::vector<Note> notes;            // in order of time
     bool durable = false;               // incidents or intents changed: write the state before going on
-    std::optional<base::Error> refused; // an operator's request that was not taken, and why
+    std::optional<base::Error> refused; // an operator's request that was refused, and why
 };
 
 // Internal to restart/core.
@@ -60,8 +60,8 @@ public:
     void refuse(base::Code code, std::string text) { step_.refused = base::Error{code, std::move(text)}; }
     void changed() { step_.durable = true; }
 
-    // Whose job it is, also after it has ended. The incident's own record comes first: numbers of jobs come
-    // again.
+    // The job's owner, also after it has ended. The incident's own record comes first because job numbers are
+    // reused.
     std::optional<JobOwner> owner_in(const Incident& incident, base::JobId id) const {
         for (const auto& affected : incident.jobs)
             if (affected.id == id && affected.owner) return affected.owner;
@@ -91,7 +91,7 @@ inline std::string key_of(const Finding& finding) {
     return finding.rule + '@' + finding.component;
 }
 
-// Text from outside as it may stand in state, notes and reasons: printable ASCII, at most `most` bytes.
+// External text made safe for state, notes and reasons: printable ASCII, at most `most` bytes.
 inline std::string state_text(std::string_view text, std::size_t most = 1024) {
     return base::printable(text, most);
 }
