@@ -25,7 +25,7 @@ namespace {
 
 // The highest levels of sound results, from the newest one on.
 struct Cleared {
-    std::optional<std::uint32_t> by_anybody, by_us; // levels; none: nobody found it sound
+    std::optional<std::uint32_t> by_anybody, by_us; // levels; none: no one found it good
 
     void take(const CheckReading& reading) {
         by_anybody = std::max(by_anybody, std::optional(reading.level));
@@ -37,7 +37,7 @@ struct Cleared {
     }
 };
 
-// Who say that it is bad, by their newest results; none: one user's word does not count.
+// Who report it as bad, by their newest results; none: one user's report is not enough.
 std::optional<AgreedCheck> agreement(const HostState& host, const KnownCheck& known, base::Time now) {
     std::set<std::uint32_t> users;
     AgreedCheck agreed{known.check, known.component};
@@ -48,7 +48,7 @@ std::optional<AgreedCheck> agreement(const HostState& host, const KnownCheck& kn
         if (reading->verdict != CheckVerdict::bad || cleared.ends(*reading)) continue;
         if (reading->by_us)
             agreed.idle = true;
-        else if (reading->uid) // an earlier release wrote down none
+        else if (reading->uid) // an earlier release recorded none
             users.insert(*reading->uid);
     }
     agreed.users = static_cast<std::uint32_t>(users.size());

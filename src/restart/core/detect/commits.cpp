@@ -1,4 +1,4 @@
-// What a job's commits tell: its progress, and what a checkpoint costs it.
+// What a job's commits show: its progress, and what a checkpoint costs it.
 
 #include "restart/core/detect/detect.hpp"
 
@@ -30,7 +30,7 @@ void record_commit(JobState& job, const Commit& commit) {
 void credit_progress(JobState& job, base::Time until) {
     auto& crashes = job.crashes;
     if (crashes.all == 0 && crashes.futile == 0) return;
-    // A job that tells no commits is believed to progress as long as it runs.
+    // A job that reports no commits is assumed to progress while it runs.
     const bool tells = job.commit.has_value();
     crashes.progress += std::max((tells ? job.commit->committed : until) - job.ran_since, base::Duration{});
     for (; crashes.progress >= day && crashes.all > 0; crashes.progress -= day) {

@@ -19,13 +19,13 @@ namespace {
 
 // A few hosts may see a switch again some seconds after the others.
 constexpr base::Duration stragglers{60'000};
-// So many restarts of switches are remembered. One that takes this many times [topology] switch_restart is no
-// restart but a repair.
+// This many restarts of switches are remembered. One that takes this many times [topology] switch_restart is
+// not a restart but a repair.
 constexpr std::size_t most_restarts = 10;
 constexpr int longest_restart = 4;
 constexpr base::Duration least_wait{30'000};
-// How soon a job's end by such a fault is known when it is over, and how long the resource manager is
-// awaited.
+// How soon after its end the effect of such a fault on jobs is known, and how long to wait for the resource
+// manager.
 constexpr base::Duration aftermath{3'000}, rm_awaited{30'000};
 
 bool is_cause(const Incident& incident) {
@@ -65,7 +65,7 @@ struct Wait {
     std::string from;
 };
 
-// How long it is waited for.
+// How long to wait for it.
 Wait wait_for(const StepContext& ctx, CulpritKind kind) {
     if (kind == CulpritKind::link) return {};
     const auto& seen = ctx.state.switch_restarts;
@@ -87,7 +87,7 @@ void open_cause(StepContext& ctx, const Accused& accused) {
     incident.cause = accused.culprit.name;
 }
 
-// Once all agents were heard, so that the note names all.
+// After all agents have reported, so that the note names all.
 void tell(StepContext& ctx, Incident& incident, const Accused& accused) {
     incident.phase = Phase::watching;
     incident.what = state_text(fmt::format("{}: {}", incident.cause, parts_text(accused)), 512);
@@ -159,12 +159,12 @@ CulpritKind kind_of(const Incident& incident) {
                                           : CulpritKind::switch_;
 }
 
-// What the open incident still has; symptoms that it explains are no other's.
+// What is left of the open incident; symptoms that it explains belong to no other.
 void follow(StepContext& ctx, Incident& incident, const Accused* accused) {
     if (accused == nullptr || accused->by.empty()) {
         if (!incident.none_since) incident.none_since = ctx.now;
         const auto over = *incident.none_since;
-        // Which jobs have not outlived it is to be known first.
+        // It must first be known which jobs have not survived it.
         const bool known = ctx.state.rm_read && *ctx.state.rm_read >= over + aftermath;
         return known || ctx.now >= over + rm_awaited ? recover(ctx, incident, kind_of(incident)) : void();
     }
@@ -190,7 +190,7 @@ void follow(StepContext& ctx, Incident& incident, const Accused* accused) {
     }
 }
 
-// Takes its symptoms away from all others that are accused of them.
+// Removes its symptoms from all other candidates.
 void claim(std::map<Culprit, Accused>& all, const Accused& winner) {
     const std::set<const Symptom*> taken(winner.by.begin(), winner.by.end());
     for (auto& [culprit, accused] : all) {
@@ -206,7 +206,7 @@ void claim(std::map<Culprit, Accused>& all, const Accused& winner) {
     }
 }
 
-// The culprit that accounts for most of what nobody accounts for; null: there is none.
+// The culprit that accounts for most of the unexplained symptoms; null: none.
 const Accused* next_culprit(const StepContext& ctx, const std::map<Culprit, Accused>& all,
                             const std::set<Culprit>& done) {
     const Accused* best = nullptr;
@@ -223,7 +223,7 @@ Incident* open_about(State& state, const Culprit& culprit) {
     return nullptr;
 }
 
-// In each host, the findings that an open incident accounts for.
+// For each host, the findings that an open incident accounts for.
 void mark_explained(State& state) {
     std::map<std::string, std::vector<std::string>, std::less<>> keys;
     for (const auto& [number, incident] : state.incidents)
@@ -310,7 +310,7 @@ void check_causes(StepContext& ctx) {
 
     auto all = accuse(ctx, symptoms);
     std::set<Culprit> done;
-    // Open ones keep what they account for, unless something bigger now accounts for all of it.
+    // Open ones keep what they account for, unless something larger now accounts for all of it.
     std::vector<std::pair<std::uint64_t, Culprit>> standing;
     for (const auto& [number, incident] : incidents)
         if (stands(incident)) standing.emplace_back(number, Culprit{kind_of(incident), incident.cause});
@@ -329,7 +329,7 @@ void check_causes(StepContext& ctx) {
         if (found != all.end()) claim(all, found->second);
         follow(ctx, incident, found == all.end() ? nullptr : &found->second);
     }
-    // Each of these changes what the others are accused of.
+    // Each of these changes what the others are blamed for.
     while (const auto* culprit = next_culprit(ctx, all, done)) {
         done.insert(culprit->culprit);
         claim(all, *culprit);

@@ -1,14 +1,14 @@
-// One culprit for many symptoms: what several hosts share and what failed instead of them, such as a leaf
-// switch, a rail of a unit, a rack's power, or a link between two of them.
+// One culprit for many symptoms: something that several hosts share and that failed instead of them, such as
+// a leaf switch, a rail of a unit, a rack's power, or a link between two of them.
 //
 // A symptom is a finding of severity evict about a port that the fabric file knows, about a throttled GPU, or
-// a link between switches that a sweep saw down. Each accuses what it may be the symptom of; what is accused
-// by all of its parts (two at least), or by half of them (three at least), is the culprit, the one with the
-// most symptoms first. Nothing depends on the order in which they came: a finding that may have company waits
-// for it a moment (`company`) before its host is judged alone.
+// a link between switches that a sweep saw down. Each one blames everything it may be a symptom of. A
+// candidate blamed by all of its parts (two at least), or by half of them (three at least), is a culprit; the
+// one with the most symptoms comes first. The order in which symptoms came does not matter: a finding that
+// others may follow waits for them a moment (`company`) before its host is judged alone.
 //
-// While the cause holds its findings count against no host (explained_by()). It ends when the last symptom
-// does, or when for a minute fewer than half of those that it had are left: these are judged alone again.
+// While the cause holds, its findings count against no host (explained_by()). It ends when the last symptom
+// does, or when for a minute fewer than half of its symptoms are left: these are judged alone again.
 //
 // Internal to restart/core.
 #pragma once
@@ -24,13 +24,13 @@ namespace restart {
 
 class StepContext;
 
-// How long a finding waits for others of the same cause: three reports, so that all agents were heard.
+// How long a finding waits for others of the same cause: three reports, so that all agents have reported.
 base::Duration company(const Policy& policy);
 
-// Takes the arrival of findings that may have company, and forgets those that ended.
+// Records the arrival of findings that may have company, and forgets those that ended.
 void note_arrivals(StepContext& ctx, const std::string& name, HostState& host);
 
-// Whether it may be one of many, and came so recently that the others may not have been heard yet.
+// Whether it may be one of many, and came so recently that the others may not have been reported yet.
 bool awaits_company(const StepContext& ctx, const HostState& host, const Finding& finding);
 
 // The open incident that accounts for this finding of the host, or for all of its findings that ask to leave
@@ -45,7 +45,7 @@ bool has_host(const Incident& incident, std::string_view host);
 // Opens, follows and ends such incidents. Cost: O(hosts), more only while there are symptoms.
 void check_causes(StepContext& ctx);
 
-// Why nothing is to be done to the host itself, a phrase: what fails is not the host. Empty: it may be.
+// Why nothing is done to the host itself, a phrase: something else fails. Empty: it may be the host.
 std::string why_left_alone(const State& state, std::string_view name);
 
 } // namespace restart

@@ -12,7 +12,7 @@ base::Duration margin(const StepContext& ctx) {
 
 // It went dark and has not reported since: a heartbeat after that is proof of life, and whatever holds its
 // links down then is another fault.
-// What a sweep read is seconds old: only a leaf that told of the change is quick enough to be taken so.
+// What a sweep read is seconds old: only a leaf's own report of the change is recent enough.
 bool dark_since_then(const StepContext& ctx, const HostState& host) {
     return host.dark_since && host.links_told && *host.links_told >= *host.dark_since && host.last_report &&
            *host.dark_since >= heard_from(host) - margin(ctx);
@@ -23,8 +23,8 @@ bool goes_dark(const StepContext& ctx, const HostState& host) {
            !(host.node && (host.node->away || host.node->drain || host.node->down));
 }
 
-// Whether a missed heartbeat says anything: not while those of others are late as well. One in a hundred may
-// be, as hosts are busy now and then.
+// Whether a missed heartbeat is significant: not while those of others are late as well. One in a hundred may
+// be late, because hosts are sometimes busy.
 bool come_on_time(const StepContext& ctx) {
     std::size_t heard = 0, late = 0;
     for (const auto& [name, host] : ctx.state.hosts) {

@@ -1,4 +1,4 @@
-// Agents that say that their hosts are shut down or rebooted in order, and those that come back
+// Agents that report an orderly shutdown or reboot of their hosts, and those that come back
 // (decide/returns.cpp).
 
 #include "restart/core/detect/detect.hpp"
@@ -25,7 +25,7 @@ void take_departure(StepContext& ctx, HostState& host, const Report& report) {
                                       : "is shut down in order, with jobs on it");
         ctx.changed();
     } else if (departure && departure->boot_id == report.boot_id) {
-        departure.reset(); // it was called off
+        departure.reset(); // it was cancelled
         ctx.changed();
     } else if (departure && !departure->back) {
         departure->back = ctx.now;

@@ -17,10 +17,10 @@
 namespace restart {
 namespace {
 
-// A job that runs for this long has been started.
+// A job that has run this long has been started.
 constexpr base::Duration launched_after{60'000};
 
-// Clocks of hosts may differ by so much.
+// Clocks of hosts may differ by this much.
 constexpr base::Duration skew{5'000};
 
 bool holds(const std::vector<Finding>& findings, const std::string& key) {
@@ -36,8 +36,8 @@ std::vector<std::string> against(const HostState& host) {
     return keys;
 }
 
-// A host that was resumed although its findings hold: the person who resumed it has overruled them. Not those
-// that came since it was last read as drained: nobody can have had them in mind, and a host that was just
+// A host that was resumed although its findings hold: whoever resumed it has overruled them. Not the findings
+// that came since it was last read as drained: no one can have known of them, and a host that was just
 // resumed may well fail under its first job.
 void note_overruling(StepContext& ctx, const std::string& name, HostState& host) {
     std::string held;
@@ -73,7 +73,7 @@ void take_findings(StepContext& ctx, const std::string& name, HostState& host,
     }
     for (const auto& finding : host.findings)
         if (finding.severity != Severity::info && !holds(findings, key_of(finding)) &&
-            !has_name(host.explained, key_of(finding))) // what explains them notes their end
+            !has_name(host.explained, key_of(finding))) // the incident that explains them notes their end
             ctx.note_host(NoteKind::signal, name,
                           fmt::format("{} {}: cleared", finding.component, finding.rule));
     host.findings = findings;
@@ -81,7 +81,7 @@ void take_findings(StepContext& ctx, const std::string& name, HostState& host,
                   [&](const std::string& key) { return key != lost_key && !holds(findings, key); });
 }
 
-// A checkpoint is whole only when all of the job's hosts have written their parts.
+// A checkpoint is complete only when all of the job's hosts have written their parts.
 void take_life(StepContext& ctx, const JobState& job) {
     const auto when = std::min(job.commit->committed, ctx.now);
     for (const auto& name : job.rm.nodes) {
@@ -93,7 +93,7 @@ void take_life(StepContext& ctx, const JobState& job) {
     }
 }
 
-// What the job's railrun says; the agent of one host speaks of it.
+// What the job's railrun reports; only one host's agent reports it.
 void take_run(StepContext& ctx, JobProgress& job, const std::string& host,
               const std::optional<JobRun>& said) {
     auto& run = job.run;
@@ -108,9 +108,9 @@ void take_run(StepContext& ctx, JobProgress& job, const std::string& host,
     run = RunState{host, said->launch, *std::move(ranks), *std::move(spares), said->ended, {}, began};
 }
 
-// What NCCL says of the job to the agents of its hosts. All its processes know the same, so the newest word
-// counts; a new trouble is noted, by whoever hears of it first. What it says of a host's own processes goes
-// with that host's paces.
+// What NCCL reports about the job to the agents of its hosts. All its processes know the same, so the newest
+// report counts; a new trouble is noted once, with the first host that reports it. What it reports about a
+// host's own processes is kept with that host's paces.
 void take_nccl(StepContext& ctx, JobState& job, const std::string& host,
                const std::optional<NcclWord>& said) {
     if (!said) return;
@@ -119,7 +119,7 @@ void take_nccl(StepContext& ctx, JobState& job, const std::string& host,
     std::vector<std::string> troubles;
     for (const auto& trouble : said->troubles)
         troubles.push_back(state_text(trouble, longest_nccl_trouble));
-    // A host that hears of nothing does not take back what another one hears in the same minute.
+    // A host that reports nothing does not revoke what another one reports in the same minute.
     constexpr base::Duration soon{60'000};
     if (known && known->host != host && !known->word.troubles.empty() && troubles.empty() &&
         ctx.now - known->at < soon)
@@ -132,9 +132,9 @@ void take_nccl(StepContext& ctx, JobState& job, const std::string& host,
     known = NcclState{host, ctx.now, {said->asked, std::move(troubles)}};
 }
 
-// A line for the job's owner: which of its processes had a fault on a GPU. The first of a start, as a gang
-// fails as one; and of so many of a user's jobs that are known, as an array of a thousand tasks fails as one
-// too.
+// A line for the job's owner: which of its processes had a fault on a GPU. Only the first of a start, as a
+// gang fails as one, and for at most most_of_user of a user's known jobs, as an array of a thousand tasks
+// fails as one too.
 void take_fault(StepContext& ctx, JobState& job, const std::string& host,
                 const std::optional<ProgramFault>& said) {
     constexpr std::ptrdiff_t most_of_user = 10;
@@ -159,7 +159,7 @@ void take_links(const StepContext& ctx, HostLiveness& host, const HostLinks& lin
         host.dark_since = ctx.now;
 }
 
-// Between two sweeps: of these hosts alone.
+// Between two sweeps: only these hosts.
 void take_changes(StepContext& ctx, const FabricReport& report) {
     for (const auto& [name, links] : report.hosts) {
         const auto host = ctx.state.hosts.find(name);
@@ -169,7 +169,7 @@ void take_changes(StepContext& ctx, const FabricReport& report) {
     }
 }
 
-// The job's user says so, of the job's own hosts: nothing follows but for this job, unless others say the
+// Reported by the job's user about the job's own hosts: it affects only this job, unless others report the
 // same (agreed_checks.hpp).
 void take_preflight(State& state, base::Time now, JobState& job, const std::string& host,
                     const std::optional<Preflight>& said) {
@@ -213,7 +213,7 @@ void take_job(StepContext& ctx, const std::string& host, const JobReport& report
     auto& job = ctx.state.jobs.at(known->rm.id);
     const auto& nodes = job.rm.nodes;
     // Ignored: another user's report, one about another start, or from a host the job is not on. The agent
-    // repeats what it knows with each report, so one that is ahead of the snapshot is not lost.
+    // repeats what it knows in each report, so a report ahead of the snapshot is not lost.
     if (report.uid != job.rm.uid || start_of(job.rm, report.epoch) != job.rm.restarts ||
         std::find(nodes.begin(), nodes.end(), host) == nodes.end())
         return;
@@ -225,7 +225,7 @@ void take_job(StepContext& ctx, const std::string& host, const JobReport& report
     if (report.preflight) ctx.changed();
     if (report.stepped_s) learn_start(ctx, job, *report.stepped_s);
     if (!report.ckpt) return;
-    // Two hosts' clocks may differ by more than two commits lie apart: a later step is newer as well.
+    // Two hosts' clocks may differ by more than the time between two commits: a later step is newer as well.
     if (job.commit && report.ckpt->committed <= job.commit->committed &&
         report.ckpt->step <= job.commit->step)
         return;
@@ -248,13 +248,13 @@ void take_node(StepContext& ctx, const std::string& name, HostState& host, const
     host.node->state = state_text(node.state);
     host.node->reason = state_text(node.reason);
     host.node->set_by = state_text(node.set_by, 64);
-    // A journal that is new, or an older copy, does not know the incidents that hosts are still tagged with:
-    // none may have the number of one of them.
+    // A new journal, or an older copy, does not know the incidents that hosts are still tagged with: no new
+    // incident may have the number of one of them.
     ctx.state.next_incident = std::max(ctx.state.next_incident, incident_in(node.reason) + 1);
     if (resumed) note_overruling(ctx, name, host);
 }
 
-// A person or program that changed the list has seen its content: from then on all of it is theirs.
+// An operator or program that changed the list has seen its content: from then on all of it is theirs.
 void take_exclusion(StepContext& ctx, JobState& job, const std::vector<std::string>& excluded) {
     if (job.rm.excluded == excluded || job_in_flight(ctx.state, job.rm.id)) return;
     std::erase_if(job.moved_off, [&](const std::string& host) {
@@ -263,7 +263,7 @@ void take_exclusion(StepContext& ctx, JobState& job, const std::vector<std::stri
     job.excluded_by_us.clear();
 }
 
-// One that was submitted in the place of another goes on where that was.
+// A job submitted in place of another continues from there.
 void inherit(const State& state, JobState& job, const RmJob& read) {
     const auto former = state.jobs.find(read.again->job);
     if (former == state.jobs.end()) return;
@@ -279,8 +279,7 @@ void inherit(const State& state, JobState& job, const RmJob& read) {
     job.excluded_by_us = from.excluded_by_us;
 }
 
-// Of jobs that have ended only those that may be started again are kept, as long as the resource manager
-// remembers them.
+// Of jobs that have ended only restartable ones are kept, while the resource manager remembers them.
 bool may_return(const RmJob& read) {
     return read.failure && read.restart == true && read.requeue && !read.interactive &&
            read.failure->code != sched::no_restart_code;
@@ -366,7 +365,7 @@ void take_report(StepContext& ctx, const Report& report) {
     take_pace(ctx, host, report);
 }
 
-// A port that was seen down is down, whatever else the sweep did not see.
+// A port that was seen down is down, even if the sweep was incomplete.
 void take_down_links(State& state, const std::vector<DownLink>& links) {
     std::map<std::string_view, std::vector<std::string>> down;
     const auto end = [&](const std::string& device, const std::string& port) {
@@ -393,11 +392,11 @@ void take_sweep(StepContext& ctx, const FabricReport& report) {
     take_links_word(ctx, report);
     if (report.changes) return take_changes(ctx, report);
     take_down_links(ctx.state, report.links_down);
-    if (!report.complete) return; // a sweep that ended early says nothing about who is missing
+    if (!report.complete) return; // a sweep that ended early does not show who is missing
     ctx.state.swept = ctx.now;
     const auto began = ctx.now - base::duration_from_seconds(report.age_s);
     for (auto& [name, host] : ctx.state.hosts) {
-        // What was told while it read may be newer than what it read of this host.
+        // A change reported during the sweep may be newer than what the sweep read of this host.
         if (host.links_told && *host.links_told >= began && *host.links_told <= ctx.now) continue;
         const auto named = report.hosts.find(name);
         take_links(ctx, host, named == report.hosts.end() ? HostLinks{} : named->second);

@@ -16,7 +16,7 @@ namespace {
 constexpr base::Duration calm{60'000};
 constexpr std::array<std::string_view, 3> rules{"ib.missing", "ib.never_up", "ib.changed"};
 
-// The host's file, by its digest; "-" of an agent that reports none.
+// The host's file, by its digest; "-" if its agent reports none.
 std::string file_of(const HostState& host) {
     return host.fabric.empty() ? "-" : host.fabric;
 }
@@ -25,7 +25,7 @@ struct Readers {
     std::size_t all = 0;
     std::vector<std::string> unfit; // hosts that lack something
     bool most_unfit() const { return 2 * unfit.size() > all; }
-    // Not at the first host fewer than half, so that hosts that come and go do not change it repeatedly.
+    // Not at the first host below half, so that hosts that come and go do not change it repeatedly.
     bool mostly_fit() const { return 4 * unfit.size() <= all; }
 };
 

@@ -50,7 +50,7 @@ void judge(StepContext& ctx, const std::string& name) {
     const auto* open = ctx.state.incident_of(name);
     if (open == nullptr && (drained_and_empty(ctx.state, name) || in_maintenance(ctx.state, name, host)))
         return;
-    if (open != nullptr && open->phase == Phase::suspected) return; // whether it lives comes first
+    if (open != nullptr && open->phase == Phase::suspected) return; // whether the host is alive comes first
     auto& incident = open != nullptr ? ctx.state.incidents.at(open->number)
                                      : open_incident(ctx, IncidentKind::bad_host, Phase::saving, name,
                                                      signal_of(*asking.front()), asking.front()->since);

@@ -1,4 +1,4 @@
-// Takes the results of checks that restartd had tried on idle hosts.
+// Takes the results of checks that restartd ran on idle hosts.
 
 #include "restart/core/detect/detect.hpp"
 

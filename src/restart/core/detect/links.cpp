@@ -1,5 +1,5 @@
-// Findings of links, as fabricwatchd judged them. They are kept, noted and shown, and decide nothing: which
-// end of a link is to blame is not known, and a host's own port is judged by its agent.
+// Findings about links, as judged by fabricwatchd. They are kept, noted and shown, but not used for
+// decisions: which end of a link is to blame is not known, and a host's own port is judged by its agent.
 
 #include "restart/core/detect/detect.hpp"
 #include "restart/core/facts/names.hpp"
@@ -20,7 +20,7 @@ bool holds(const std::vector<LinkFinding>& list, const LinkFinding& finding) {
     return std::any_of(list.begin(), list.end(), [&](const auto& one) { return same(one, finding); });
 }
 
-// The host at one of its ends, in whose story it belongs; empty: it joins switches.
+// The host at one of its ends, in whose timeline it is noted; empty: it joins switches.
 std::string host_of(const State& state, const LinkFinding& finding) {
     for (const auto* end : {&finding.a, &finding.b})
         if (state.hosts.contains(*end)) return *end;
@@ -35,7 +35,7 @@ void take_links_word(StepContext& ctx, const FabricReport& report) {
     if (!report.findings) return;
     // After a reading that failed it repeats what it knew before.
     if (report.counters && report.counters->answered > 0) state.links_judged = ctx.now;
-    // An info is shown as long as it holds, and is no story.
+    // An info is shown while it holds, but not noted.
     for (const auto& finding : *report.findings)
         if (finding.severity > Severity::info && !holds(state.links, finding))
             ctx.note_host(NoteKind::signal, host_of(state, finding),

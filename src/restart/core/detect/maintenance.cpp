@@ -1,5 +1,5 @@
-// Hosts in maintenance, by a window of the configuration or by the resource manager: what is wrong with them
-// is somebody's work. Nothing that their agents or their silence say is a fault until it ends.
+// Hosts in maintenance, by a window of the configuration or by the resource manager: someone is working on
+// them. Nothing that their agents or their silence report is a fault until it ends.
 
 #include "base/hostlist.hpp"
 #include "restart/core/detect/detect.hpp"

@@ -1,4 +1,4 @@
-// The loss of a host: its silence, and the second witness.
+// The loss of a host: its silence, and the second source that confirms it.
 
 #include "base/units.hpp"
 #include "restart/core/detect/darkness.hpp"
@@ -20,9 +20,9 @@ bool declared_down(const RmNode& node) {
     return node.automatic || (node.down && node.not_responding);
 }
 
-// Whether an unanswered ping can only mean this host. It takes the way of the reports: what failed in a
-// moment in which others fell silent may be their network, and of a host whose agent had died before nobody
-// knows yet whether others will.
+// Whether an unanswered ping can only mean this host. It takes the same path as the reports. If others fell
+// silent at the same moment, their network may have failed; for a host whose agent had died before, it is not
+// known yet whether others will follow.
 bool pings_alone(const StepContext& ctx, const HostState& host, const Silence& silence) {
     if (ctx.now < host.together_until) return false;
     const auto since = *host.unresponsive_since;
@@ -30,13 +30,13 @@ bool pings_alone(const StepContext& ctx, const HostState& host, const Silence& s
     return since - heard_from(host) <= ctx.policy.together() || ctx.now - since >= 2 * ctx.policy.silent;
 }
 
-// What else confirms that the host is lost; empty: nothing. A witness counts only when it changed around or
-// after the last report: a link or a daemon that was down before that is no evidence. An unanswered ping of
-// the resource manager is enough only until a suspicion was dropped, for then only the agent may be dead. Of
-// hosts that fell silent together even its judgement is believed only after a time in which a network would
-// have been mended, and of all hosts only as far as the bound of such losses goes. A host that takes
-// connections and answers none, while no others fell silent with it, is no matter of the network: nothing
-// runs there any more. What peers see may stand against both of these (peers.hpp).
+// What else confirms that the host is lost; empty: nothing. Evidence counts only if it changed around or
+// after the last report: a link or a daemon that was down before proves nothing. An unanswered ping of the
+// resource manager is enough only until a suspicion was dropped, for then only the agent may be dead. For
+// hosts that fell silent together even its judgement counts only after a time in which a network would have
+// been repaired, and over all hosts only within the bound on such losses. A host that accepts connections and
+// answers none, while no others fell silent with it, does not have a network problem: nothing runs there any
+// more. What peers see may contradict both of these (peers.hpp).
 std::string witness(StepContext& ctx, const std::string& name, const HostState& host,
                     const Silence& silence) {
     if (dark_since_report(ctx, host))
@@ -65,7 +65,7 @@ bool was_asked(const StepContext& ctx) {
     return ctx.state.rm_answers && ctx.now - ctx.state.rm_answers_since >= ctx.policy.witness_wait;
 }
 
-// Which witnesses may still confirm a loss that was not confirmed in time.
+// Which sources may still confirm a loss that was not confirmed in time.
 std::string late_witnesses(const State& state) {
     std::string text;
     const auto timeout =
@@ -85,8 +85,8 @@ Incident* mass_incident(State& state) {
     return nullptr;
 }
 
-// What peers tell of those of a group that they were asked to look at, once all have said it, and when it
-// changes.
+// What peers report about the members of a group that they were asked to look at: once all have answered, and
+// when it changes.
 void tell_of_peers(StepContext& ctx, const Incident& incident, const Silence& silence) {
     std::size_t reached = 0, dark = 0;
     bool fresh = false;
@@ -109,7 +109,7 @@ void tell_of_peers(StepContext& ctx, const Incident& incident, const Silence& si
                                         : ""));
 }
 
-// Of a host that is silent alone.
+// For a host that is silent alone.
 void tell_of_peers(StepContext& ctx, const std::string& name, const Incident* incident,
                    const PeersWord& word) {
     const auto view = word.view();
@@ -123,7 +123,7 @@ void tell_of_peers(StepContext& ctx, const std::string& name, const Incident* in
         ctx.note_host(NoteKind::signal, name, describe(word));
 }
 
-// When all of them have had the time to be silent, so that the note names them all.
+// When all of them have had time to become silent, so that the note names them all.
 void tell_of_group(StepContext& ctx, const Silence& silence) {
     if (silence.certain < least_group ||
         std::none_of(silence.group.begin(), silence.group.end(), [&](const std::string& name) {
@@ -142,7 +142,7 @@ void tell_of_group(StepContext& ctx, const Silence& silence) {
                  base::human_duration(ctx.policy.group_wait)));
 }
 
-// Once, when the first of them has been silent for so long that it is judged alone again.
+// Once, when the first of them has been silent long enough to be judged alone again.
 void tell_of_end(StepContext& ctx, Incident& incident, const Silence& silence) {
     const bool over = std::any_of(silence.group.begin(), silence.group.end(), [&](const std::string& name) {
         return silence_of(ctx, ctx.state.hosts.at(name)) >= ctx.policy.group_wait;
@@ -156,7 +156,7 @@ void tell_of_end(StepContext& ctx, Incident& incident, const Silence& silence) {
                  silence.group.size(), base::human_duration(ctx.policy.group_wait)));
 }
 
-// True when the silence of a group has just ended: nobody is suspected then.
+// True when the silence of a group has just ended: no host is suspected then.
 bool follow_group(StepContext& ctx, const Silence& silence) {
     auto* open = mass_incident(ctx.state);
     if (!silence.group.empty()) {
@@ -229,11 +229,11 @@ void check_host(StepContext& ctx, const std::string& name, HostState& host, cons
     }
     const bool grouped = ctx.now < host.together_until || silence.holds(name);
     const auto peers = grouped ? PeersWord() : peers_word(ctx, name, host);
-    // The agent alone may have died, was said; now nobody reaches the host.
+    // The note was that only the agent may have died; now no peer reaches the host.
     if (host.suspicion_dropped && peers.is_dark()) host.suspicion_dropped = false;
     const auto seen = witness(ctx, name, host, silence);
     if (host.suspicion_dropped) tell_of_peers(ctx, name, incident, peers);
-    if ((host.suspicion_dropped || grouped) && seen.empty()) return; // a group has an incident of its own
+    if ((host.suspicion_dropped || grouped) && seen.empty()) return; // a group has its own incident
     if (incident == nullptr) {
         incident = &open_incident(ctx, IncidentKind::node_loss, Phase::suspected, name, "agent silent",
                                   *host.last_report);
@@ -251,7 +251,7 @@ void check_host(StepContext& ctx, const std::string& name, HostState& host, cons
         ctx.state.incidents.erase(incident->number);
         return;
     }
-    if (peers.is_dark()) return; // not its agent alone
+    if (peers.is_dark()) return; // not only its agent
     if (incident->phase == Phase::suspected && peers_awaited(ctx, name, peers)) return;
     if (quiet < patience + ctx.policy.witness_wait || !was_asked(ctx)) return;
     host.suspicion_dropped = true;

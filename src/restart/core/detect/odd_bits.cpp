@@ -12,10 +12,10 @@ namespace {
 constexpr std::size_t digits = 16, least_agreeing = 3;
 
 struct Bits {
-    std::string_view host, component, digest, kind; // kind: what the digest is of
+    std::string_view host, component, digest, kind; // kind: what the digest covers
 };
 
-// By its newest idle check; none: it has none, or that found it bad by itself.
+// From its newest idle check; none: it has none, or that found the GPU bad anyway.
 std::optional<Bits> bits_of(std::string_view name, const HostState& host, const KnownCheck& known,
                             base::Time now) {
     if (known.check != product_bits) return {};

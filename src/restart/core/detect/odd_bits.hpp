@@ -1,9 +1,9 @@
-// GPUs whose products of the same matrices have other bits than those of others like them: silent corruption
-// that repeats, which a GPU alone cannot know of (railcheck(8), gemm.bits). Pure.
+// GPUs whose products of the same matrices differ in their bits from those of similar GPUs: repeatable silent
+// corruption, which a GPU cannot detect on its own (railcheck(8), gemm.bits). Pure.
 //
-// Only what idle checks found within a week is compared, as any job could say anything. Of GPUs of one model,
-// with one release of cuBLAS and one size, those bits are right that the GPUs of more than half of the hosts
-// have, and of three hosts at least.
+// Only what idle checks found within a week is compared, as a job could report anything. For GPUs of one
+// model, with one release of cuBLAS and one size, the correct bits are those on the GPUs of more than half of
+// the hosts, and of at least three hosts.
 #pragma once
 
 #include "base/clock.hpp"

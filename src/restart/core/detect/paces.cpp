@@ -1,4 +1,4 @@
-// Keeps the last windows of each host, and judges each running job's now and then.
+// Keeps the last windows of each host, and judges those of each running job periodically.
 
 #include "restart/core/straggle/paces.hpp"
 
@@ -13,11 +13,11 @@
 namespace restart {
 namespace {
 
-// A suspect that so many judgements in a row do not find again is cleared.
+// A suspect that this many judgements in a row do not find again is cleared.
 constexpr std::uint32_t until_cleared = 2;
 
 // To the digits that agents send, whatever came: what is kept must be the same after it was written and read,
-// or a replay judges something else.
+// or a replay reaches another judgement.
 void round_all(StoredPace& stored) {
     const auto maybe = [](std::optional<double>& number) {
         if (number) number = rounded(*number);
@@ -46,7 +46,7 @@ const JobMarks* marks_of(const StoredPace& stored, const JobState& job) {
     return found == stored.marks.end() ? nullptr : &*found;
 }
 
-// Whether nothing else runs on the job's hosts: what their GPUs and ports do is then the job's.
+// The job's hosts that run other jobs as well: what their GPUs and ports do is then not only the job's.
 std::set<std::string_view> shared_hosts(const State& state, const JobState& job) {
     const std::set<std::string_view> own(job.rm.nodes.begin(), job.rm.nodes.end());
     std::set<std::string_view> shared;
@@ -58,7 +58,7 @@ std::set<std::string_view> shared_hosts(const State& state, const JobState& job)
     return shared;
 }
 
-// The windows of this start that are not older than a few of their lengths.
+// The windows of this start that are no older than a few times their length.
 std::vector<PaceWindow> windows_of(const HostState& host, const JobState& job, base::Time now, bool shared) {
     std::vector<PaceWindow> windows;
     for (const auto& stored : host.paces) {
@@ -111,7 +111,7 @@ bool same(const Straggler& a, const Straggler& b) {
     return a.host == b.host && a.gpu == b.gpu && a.port == b.port && a.rail == b.rail && a.leaf == b.leaf;
 }
 
-// Of the job and, where one is accused, of the host.
+// For the job and, if one is suspected, for the host.
 void note(StepContext& ctx, const JobState& job, const Straggler& suspect, const std::string& text) {
     ctx.note_job(NoteKind::signal, job.rm, state_text(text));
     if (!suspect.host.empty())
@@ -141,7 +141,7 @@ void take_judgement(StepContext& ctx, JobState& job, StragglerJudgement made) {
                          made.suspect.score, made.suspect.confidence,
                          fmt::join(made.suspect.evidence, "; ")));
     }
-    // One that is held on to until it is cleared stays with its own evidence.
+    // A suspect that is kept until it is cleared keeps its own evidence.
     if (!pace.held_back || (clear && same(pace.suspect, made.suspect)) || pace.since == ctx.now)
         pace.suspect = std::move(made.suspect);
     job.pace = std::move(pace);
@@ -177,7 +177,7 @@ void take_pace(StepContext& ctx, HostAgent& host, const Report& report) {
     if (host.paces.size() > most_pace_windows) host.paces.erase(host.paces.begin());
 }
 
-// One job a tick: what a judgement of thousands of hosts takes never adds up.
+// One job per tick, so that judgements of thousands of hosts never add up.
 void judge_paces(StepContext& ctx) {
     const auto every = ctx.policy.straggler_every;
     JobState* due = nullptr;

@@ -15,7 +15,8 @@ namespace {
 
 using base::Knocked;
 
-// Of an agent: twice its limit for a look, as one that is taken and not answered needs, and a moment.
+// By an agent: twice its limit for one look (a connection that is accepted and not answered takes that long),
+// and a margin.
 constexpr base::Duration look_takes{2'500};
 
 base::Duration late_after(const Policy& policy) {
@@ -29,7 +30,7 @@ std::optional<LookRequest> door_of(const State& state, std::string_view name) {
     return check(door) ? std::optional(std::move(door)) : std::nullopt;
 }
 
-// Heard within that time, and neither away nor suspected: what it says it sees is worth something.
+// Heard within that time, and neither away nor suspected: what it sees can be used.
 bool is_sound(const StepContext& ctx, const std::string& name, const HostState& host, base::Duration within) {
     return host.last_report && ctx.now - *host.last_report < within && !host.lost && host.node &&
            !host.node->away && !host.node->down && !has_departed(host) && ctx.now >= host.together_until &&
@@ -43,7 +44,7 @@ bool is_to_be_looked_at(const StepContext& ctx, const std::string& name, const H
            door_of(ctx.state, name);
 }
 
-// Those that were heard last come first: of a host that has been silent for days nothing depends on peers.
+// Those that were heard last come first: for a host that has been silent for days nothing depends on peers.
 std::vector<std::string> hosts_to_look_at(const StepContext& ctx) {
     std::vector<const std::string*> silent;
     for (const auto& [name, host] : ctx.state.hosts)
@@ -62,7 +63,7 @@ std::vector<std::string> hosts_to_look_at(const StepContext& ctx) {
     return names;
 }
 
-// Who may be asked, and whom to compare with. Found when it is first needed.
+// Who may be asked, and whom to compare with. Computed when first needed.
 class Sound {
 public:
     explicit Sound(const StepContext& ctx) : ctx_(ctx) {}
@@ -157,7 +158,7 @@ private:
         });
     }
 
-    // At once where what the peer saw is older than a sign of the host's end.
+    // At once if what the peer saw is older than a sign of the host's loss.
     bool is_due(const PeerLook& look) const {
         if (look.number == 0) return true;
         if (look.stage != LookStage::over) return false;
@@ -173,7 +174,7 @@ private:
         look.stage = LookStage::host;
         look.compared.clear();
     }
-    // Best with a neighbour of the silent host, on the other side of all that is between.
+    // Best with a neighbour of the silent host, behind the same part of the network.
     void compare(PeerLook& look) {
         const auto* with = sound_.pick(
             look.peer,

@@ -1,16 +1,16 @@
 // A peer's view: other hosts are asked to look at one whose agent is silent, and what they see counts.
 //
-// Peers are few and spread: three, of which one stands where the silent host does (its rack, unit or leaf),
-// the others elsewhere, and none is silent or suspected itself. A fourth is asked, beside the one that
-// reaches it, where one alone does. At most eight hosts are looked at at a time, those that were heard last.
-// A question goes out with the answer to a peer's report, and has a number: an answer counts once, for the
-// moment in which it was asked for at the earliest, so that late and repeated ones change nothing.
+// There are few peers, and they are spread: three, one of them in the same place as the silent host (its
+// rack, unit or leaf), the others elsewhere; none is silent or suspected itself. If only one reaches the
+// host, a fourth from its place is asked. At most eight hosts are looked at at a time, those that were heard
+// last. A question goes out with the answer to a peer's report, and has a number: an answer counts once, for
+// the moment of the question at the earliest, so that late and repeated ones change nothing.
 //
-// A peer that does not reach the host looks at another that lives, too: one that reaches nothing has no view.
-// Peers share the management network with restartd. So together they never make a host lost. They can
-//  * keep it from being taken for lost by an unanswered ping, when two of them reach it (a refused connection
-//    is one to a kernel that lives), and by a connection that nobody answered, when two were answered;
-//    one alone can for `witness_wait` at most: it may lie;
+// A peer that does not reach the host also looks at a live one: a peer that reaches nothing has no view.
+// Peers share the management network with restartd, so together they never make a host lost. They can
+//  * keep it from being considered lost after an unanswered ping, if two of them reach it (a refused
+//    connection comes from a live kernel), and after an unanswered connection, if two were answered;
+//    one alone can for at most `witness_wait`, because it may lie;
 //  * end a suspicion at once in the same way, or keep it open while two or more do not reach it, from
 //    different places or from the host's own;
 //  * not outweigh the fabric, nor the resource manager's own decision, which has ended the host's jobs.
@@ -26,47 +26,46 @@
 
 namespace restart {
 
-// At most so many hosts are looked at at a time, by so many peers each; those that see nothing are replaced
-// until so many were asked.
+// Limits: hosts looked at at a time, peers of each, and peers asked in all when those that see nothing are
+// replaced.
 inline constexpr std::size_t most_looked_at = 8, most_peers = 3, most_asked = 6;
 
-// What peers saw before a pause of this daemon stands as long as it would have without; what they are asked
-// after it has its time anew. Of questions that lie in the future of a clock that was set back nothing is
-// kept.
+// What peers saw before a pause of this daemon stays valid as long as without the pause; pending questions
+// get their full time again. If the clock was set back, questions in its future are dropped.
 void renew_looks(StepContext& ctx);
 
-// Chooses peers, and asks what is due. Cost: O(hosts), more only while hosts are silent.
+// Chooses peers, and sends due questions. Cost: O(hosts), more only while hosts are silent.
 void ask_peers(StepContext& ctx);
 
-// Takes the answers of a report to what is asked. Whether there were any.
+// Takes the answers in a report. Returns whether there were any.
 bool take_sights(StepContext& ctx, const Report& report);
 
 // What this host's agent is asked to look at.
 std::vector<LookRequest> looks_for(const State& state, std::string_view peer);
 
-// When an answer is no longer waited for.
+// How long to wait for an answer.
 base::Duration answer_within(const Policy& policy);
 
-// A silent host is looked at again after this time, more and more seldom.
+// A silent host is looked at again after this time, which grows.
 base::Duration look_again(const Policy& policy, base::Duration quiet);
 
-// Where a host stands, as far as hosts there may share what fails; empty: that is not known.
+// The place of a host, as far as hosts there may share what fails; empty: not known.
 std::string place_of(const State& state, const Policy& policy, std::string_view host);
 
-// Whether something on the host answered: a refusal is its kernel's.
+// Whether something on the host answered: a refusal comes from its kernel.
 inline bool lives(base::Knocked saw) {
     return saw == base::Knocked::answers || saw == base::Knocked::refused;
 }
 
-// What the peers of a host say, none of it older than `since`.
+// What the peers of a host report, none of it older than `since`.
 struct PeersWord {
     std::vector<std::string> reach; // in the order in which they were chosen
-    std::vector<std::string> mute;  // reach its kernel, and nothing answers
+    std::vector<std::string> mute;  // reach its kernel, but nothing answers
     std::vector<std::string> fail;  // reach others, not this one
-    std::size_t answered = 0;       // of `reach`, by a program there
-    std::size_t awaited = 0;        // have not said yet
-    std::size_t comparing = 0;      // do not reach it, and it is not known yet whether they reach others
-    bool apart = false;             // `mute` and `fail` are of different places, or of the host's own
+    std::size_t answered = 0;       // those in `reach` that a program there answered
+    std::size_t awaited = 0;        // have not answered yet
+    std::size_t comparing = 0;      // do not reach it; whether they reach others is not known yet
+    bool apart = false;             // `mute` and `fail` are from different places, or from the host's own
     PeerView view() const;
     bool is_whole() const { return awaited + comparing == 0; }
     bool is_dark() const { return view() == PeerView::unreached || view() == PeerView::mute; }
@@ -74,13 +73,13 @@ struct PeersWord {
 PeersWord peers_word(const StepContext& ctx, const std::string& name, const HostState& host,
                      base::Time since = {});
 
-// Whether their word, or the wait for it, keeps the host from being taken for lost by a sign that began then.
-// `kernel`: that its kernel lives is enough against that sign.
+// Whether their answers, or the wait for them, keep the host from being considered lost by a sign that began
+// then. `kernel`: a live kernel is enough to refute that sign.
 bool peers_object(const StepContext& ctx, const std::string& name, const HostState& host, base::Time since,
                   bool kernel);
 
-// Whether so many of them are still asked that they may keep a suspicion open together. Not for long: what
-// was asked has a limit, and who sees nothing is replaced once.
+// Whether enough of them are still being asked that they may together keep a suspicion open. Not for long:
+// questions have a limit, and a peer that sees nothing is replaced once.
 bool peers_awaited(const StepContext& ctx, const std::string& name, const PeersWord& word);
 
 // "3 other hosts (n[003,012,020]) reach it": for notes.

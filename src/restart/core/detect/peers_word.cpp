@@ -1,4 +1,4 @@
-// What the peers of a silent host say together, and what follows from it.
+// What the peers of a silent host report together, and what follows from it.
 
 #include "base/hostlist.hpp"
 #include "restart/core/detect/peers.hpp"
@@ -16,8 +16,8 @@ std::string others(const std::vector<std::string>& names) {
     return fmt::format("{} other hosts ({})", names.size(), base::fold_hostlist(names));
 }
 
-// Several that fail tell of the host alone when nothing that failed between can be theirs alone: they stand
-// in different places, or where the host does.
+// Several failures to reach it point to the host only if they cannot be due to the peers' own network: the
+// peers are in different places, or in the host's.
 bool tells_of_host(const StepContext& ctx, const std::string& name, const std::vector<std::string>& names) {
     std::set<std::string> places;
     for (const auto& peer : names)

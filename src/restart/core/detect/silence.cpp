@@ -12,13 +12,13 @@ namespace restart {
 namespace {
 
 // The resource manager declares a host down minutes after the silence began, and hosts may lose the network
-// one by one: for this long, hosts whose loss only it confirmed count as silent, unless a person took them
-// out of use.
+// one by one: for this long, hosts whose loss only it confirmed count as silent, unless an administrator took
+// them out of use.
 constexpr base::Duration memory = std::chrono::hours(24);
 
-// Whether its agent ought to be heard: not of a host that is off, rebooted as planned, shut down in order or
-// in maintenance, or out of use by more than the resource manager's own judgement, which is no more than its
-// silence.
+// Whether its agent should report: not on a host that is off, rebooted as planned, shut down in order or in
+// maintenance, nor on one that is out of use, unless only the resource manager decided so, which just repeats
+// the silence.
 bool ought_to_report(const StepContext& ctx, const std::string& name, const HostState& host) {
     if (!host.last_report || in_maintenance(ctx.state, name, host) || has_departed(host)) return false;
     if (unconfirmed_loss(ctx, host)) return true;
@@ -27,8 +27,8 @@ bool ought_to_report(const StepContext& ctx, const std::string& name, const Host
     return !host.node->away && !host.node->drain && (!host.node->down || host.node->automatic);
 }
 
-// Its agent's last report, and how long ago that was. A job that commits shows that its hosts live, and that
-// they cannot be heard all the same: with those that run no such job they are behind the same network.
+// Its agent's last report, and how long ago that was. A job that commits shows that its hosts are alive but
+// cannot be heard: the hosts without such a job are behind the same network.
 base::Time reported(const HostState& host) {
     return std::max(*host.last_report, host.away_until);
 }
@@ -85,7 +85,7 @@ Silence look_for_silence(const StepContext& ctx) {
     const auto late = std::max(ctx.policy.silent / 2, ctx.policy.report_interval * 3 / 2);
     Silence found;
     std::size_t unconfirmed = 0;
-    std::vector<SilentHost> uncounted; // late, but out of use: they make no group, and may belong to one
+    std::vector<SilentHost> uncounted; // late, but out of use: they form no group, but may belong to one
     for (const auto& [name, host] : ctx.state.hosts) {
         if (!ought_to_report(ctx, name, host)) {
             if (host.last_report && !host.lost && no_report_for(ctx, host) >= late &&
@@ -104,7 +104,8 @@ Silence look_for_silence(const StepContext& ctx) {
     }
     std::sort(found.late.begin(), found.late.end(),
               [](const SilentHost& a, const SilentHost& b) { return a.heard < b.heard; });
-    // One by one over an hour is together, too, when it becomes half of all, or more than may be drained.
+    // Hosts lost one by one over an hour are also a group when they reach half of all, or more than may be
+    // drained.
     const auto bound = share_of_hosts(ctx.policy.max_drained_percent, found.agents);
     const bool half = found.late.size() >= least_group && 2 * found.late.size() >= found.agents;
     const bool spent = unconfirmed >= least_group && static_cast<double>(unconfirmed) >= bound;

@@ -1,5 +1,5 @@
 // Which hosts are silent, and which of them fell silent together: many at once have one cause, such as a
-// network, a rack or this daemon, and what shares that cause is no witness. Internal to restart/core.
+// network, a rack or this daemon, and whatever shares that cause is not evidence. Internal to restart/core.
 #pragma once
 
 #include "restart/core/facts/step_context.hpp"
@@ -15,18 +15,18 @@ struct SilentHost {
 };
 
 struct Silence {
-    std::size_t agents = 0;       // that ought to be heard
-    std::vector<SilentHost> late; // of them, those overdue and not explained by the fabric, by `heard`
-    // Of those, the ones that fell silent together with others, and hosts out of use that did so with them;
+    std::size_t agents = 0;       // that should report
+    std::vector<SilentHost> late; // those of them overdue and not explained by the fabric, by `heard`
+    // Those of `late` that fell silent together with others, and hosts out of use that did so with them;
     // sorted.
     std::vector<std::string> group;
     std::size_t dark = 0;    // overdue, and explained by the fabric
     base::Time since{};      // when the first of the group was last heard
-    std::size_t certain = 0; // of the group, those that have been silent for [node_loss] silent
+    std::size_t certain = 0; // those of the group that have been silent for [node_loss] silent
     bool holds(const std::string& host) const;
 };
 
-// Fewer silent hosts are never taken for a group.
+// Fewer silent hosts are never treated as a group.
 inline constexpr std::size_t least_group = 3;
 
 Silence look_for_silence(const StepContext& ctx);
@@ -37,10 +37,10 @@ base::Time heard_from(const HostState& host);
 // How long it has been silent. The time before a pause of this daemon is not counted.
 base::Duration silence_of(const StepContext& ctx, const HostState& host);
 
-// All its links are down since around its last report, or later.
+// All its links have been down since about its last report, or a later time.
 bool dark_since_report(const StepContext& ctx, const HostState& host);
 
-// Lost by the word of the resource manager alone, not long ago: neither the fabric nor a person has agreed.
+// Lost by the resource manager's report alone, recently: neither the fabric nor an operator has confirmed it.
 bool unconfirmed_loss(const StepContext& ctx, const HostState& host);
 
 // "n[001-032] (all 32 agents of unit su1)", for notes.

@@ -15,8 +15,8 @@ bool is_throttle(const Finding& finding) {
     return finding.rule.starts_with("gpu.throttle.");
 }
 
-// It is missing at once for placement, and asks to leave the host later: hosts whose driver is exchanged one
-// after the other are joined before the first of them is to be left.
+// It counts as missing for placement at once, and asks to leave the host later: hosts whose driver is
+// replaced one after the other are grouped before the first of them must be left.
 bool is_missing(const Finding& finding) {
     return finding.rule == "gpu.missing" && finding.severity >= Severity::warn;
 }
@@ -98,7 +98,7 @@ bool at_absent_host(const StepContext& ctx, const std::string& link) {
                                              ctx.now - *host->second.last_report > ctx.policy.silent);
 }
 
-// Links that the last sweep saw down: each stands at both of its switches.
+// Links that the last sweep saw down: each is listed at both of its switches.
 void add_links(const StepContext& ctx, std::vector<Symptom>& symptoms) {
     const auto& state = ctx.state;
     std::map<std::string_view, Symptom> links;
@@ -111,7 +111,7 @@ void add_links(const StepContext& ctx, std::vector<Symptom>& symptoms) {
             symptom.accused.push_back(switch_culprit(state, name));
         }
     for (auto& [link, symptom] : links) {
-        // A host's link alone is for its agent to report.
+        // A single link of a host is left to its agent to report.
         if (symptom.accused.size() > 1)
             symptom.accused.push_back({CulpritKind::link, fmt::format("link {}", link)});
         symptoms.push_back(std::move(symptom));
@@ -136,7 +136,7 @@ std::map<Culprit, Accused> group(const std::vector<Symptom>& symptoms) {
     return all;
 }
 
-// Counts what each has, of hosts that are heard: one walk for all.
+// Counts the parts of each candidate, over hosts that report: one pass for all.
 void count_parts(const StepContext& ctx, std::map<Culprit, Accused>& all) {
     const auto add = [&](const Culprit& culprit) {
         if (const auto found = all.find(culprit); found != all.end()) ++found->second.all;

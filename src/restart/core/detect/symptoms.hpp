@@ -1,4 +1,4 @@
-// What is wrong that hosts may share, and whom it accuses. Internal to restart/core/detect.
+// Faults that hosts may share, and what they point to. Internal to restart/core/detect.
 #pragma once
 
 #include "restart/core/facts/policy.hpp"
@@ -15,7 +15,7 @@ namespace restart {
 
 class StepContext;
 
-// In the order in which they are believed, of those that account for equally many symptoms.
+// In order of preference among those that account for equally many symptoms.
 enum class CulpritKind { switch_, rail, rack, unit, link, driver };
 
 struct Culprit {
@@ -26,8 +26,8 @@ struct Culprit {
 };
 
 struct Symptom {
-    std::string key;  // "n001 ib.link_down@mlx5_3:1"; of a sweep, `part`
-    std::string part; // what of the culprit shows it: "n001 mlx5_3:1", "n001"
+    std::string key;  // "n001 ib.link_down@mlx5_3:1"; from a sweep, `part`
+    std::string part; // the part of the culprit that shows it: "n001 mlx5_3:1", "n001"
     std::string host; // empty: none
     base::Time since{};
     std::vector<Culprit> accused;
@@ -44,19 +44,19 @@ struct Accused {
 // All symptoms that hold now, by host.
 std::vector<Symptom> look_for_symptoms(const StepContext& ctx);
 
-// Of what has one cause the last begins within this time of the first: hosts that are slow since yesterday
-// and those that are since now are two faults.
+// Symptoms of one cause begin within this time of the first: hosts that have been slow since yesterday and
+// those that are slow since now have two faults.
 inline constexpr base::Duration one_cause_within{300'000};
 
-// What they accuse together, with how many parts each has; pointers are into `symptoms`. Cost: O(hosts) when
+// Everything they blame, with the number of parts of each; pointers are into `symptoms`. Cost: O(hosts) if
 // there are any.
 std::map<Culprit, Accused> accuse(const StepContext& ctx, const std::vector<Symptom>& symptoms);
 
-// Whether enough of its parts accuse it.
+// Whether enough of its parts blame it.
 bool is_culprit(const State& state, const Accused& accused);
 
-// Whether others may have the same fault: a port that the fabric file knows, a GPU of a host in a rack, one
-// that is missing.
+// Whether others may have the same fault: a port that the fabric file knows, a GPU of a host in a rack, a
+// missing GPU.
 bool may_have_company(const Policy& policy, const std::string& name, const HostState& host,
                       const Finding& finding);
 

@@ -9,7 +9,7 @@
 namespace restart {
 namespace {
 
-// fabricwatchd sweeps every few seconds; a sweep that is older than this says nothing about now.
+// fabricwatchd sweeps every few seconds; an older sweep does not show the present state.
 constexpr base::Duration sweep_counts{60'000};
 
 std::string of_fabric(const Witnesses& witnesses) {
