@@ -1,6 +1,6 @@
-// What is done about a common cause that does not come back by itself: jobs leave its hosts where that costs
-// less than staying, those that gain most first, within the bounds of drains. No host is drained for it: none
-// of them is at fault, and what is left of each may be good enough.
+// What is done about a common cause that does not recover on its own: jobs leave its hosts where that costs
+// less than staying, those that gain most first, within the bounds on drains. No host is drained for it: none
+// of them is at fault, and what each can still do may be enough.
 
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
@@ -25,7 +25,7 @@ bool begun(const AffectedJob& affected) {
     return affected.goal != JobGoal::stay && (affected.stopped || affected.asked);
 }
 
-// Those that jobs have left or are about to leave because of such incidents.
+// Hosts that jobs have left or are about to leave because of such incidents.
 std::set<std::string> hosts_left(const State& state) {
     std::set<std::string> left;
     for (const auto& [number, incident] : state.incidents)
@@ -35,7 +35,7 @@ std::set<std::string> hosts_left(const State& state) {
     return left;
 }
 
-// Those to be moved, what waiting costs most beyond moving first.
+// Those to be moved, first the ones for which waiting costs most compared with moving.
 std::vector<AffectedJob*> in_order_of_cost(const StepContext& ctx, Incident& incident) {
     std::vector<std::pair<double, AffectedJob*>> gains;
     for (auto& affected : incident.jobs) {
@@ -84,7 +84,7 @@ bool was_resumed(const Incident& incident, const std::string& host) {
     });
 }
 
-// Jobs that were to be moved stay; hosts that were drained before the cause was seen are used again.
+// Jobs that were to be moved stay; hosts drained before the cause was seen are used again.
 void let_go(StepContext& ctx, Incident& incident) {
     std::erase_if(incident.jobs, [&](const AffectedJob& affected) {
         if (affected.to_move() && ctx.state.jobs.contains(affected.id))

@@ -12,14 +12,14 @@ namespace {
 
 constexpr double hour_ms = 3'600'000;
 
-// "1.2", "0.013", "480": two figures that count below ten.
+// "1.2", "0.013", "480": two significant digits below ten.
 std::string figures(double value) {
     if (value >= 100) return fmt::format("{:.0f}", value);
     if (value >= 0.095 || value == 0) return fmt::format("{:.1f}", value);
     return fmt::format("{:.2g}", value);
 }
 
-// Its processes answer, and have shown what a checkpoint costs: it will be asked to save first.
+// Its processes respond, and have shown what a checkpoint costs: it will be asked to save first.
 bool saves_first(const JobState& job) {
     return job.connected && job.cost.count() > 0;
 }

@@ -1,11 +1,11 @@
-// What it costs to leave a job where it runs slowly, against what it costs to move it, in node-hours. Pure.
+// The cost of leaving a job where it runs slowly, compared with the cost of moving it, in node-hours. Pure.
 //
 //     waiting = slowdown x the time it still runs x nodes
 //     moving  = (save + requeue + restart + lost work) x nodes
 //
-// The time that it still runs is what is left of its time limit, or a horizon where it has none. A job that
-// can save before it is moved loses no work; one that cannot loses what it did since its last checkpoint.
-// What has not been measured has a default, and each term says where it is from.
+// The time that it still runs is what is left of its time limit, or a horizon if it has none. A job that can
+// save before it is moved loses no work; one that cannot loses its work since the last checkpoint. What has
+// not been measured has a default, and each term names its source.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,7 +19,7 @@
 
 namespace restart {
 
-// A part of what moving costs.
+// A part of the cost of moving.
 struct CostTerm {
     std::string_view name; // "save"
     base::Duration time{}; // of each node
@@ -28,21 +28,21 @@ struct CostTerm {
 
 struct JobCost {
     double slowdown = 0;   // share of its work, 0 … 1
-    std::string slowed_by; // the finding with the largest one
+    std::string slowed_by; // the finding with the largest slowdown
     std::uint32_t nodes = 0;
     base::Duration stays{};      // how long it still runs where it is
     std::string stays_from;      // "its time limit", "[restart] horizon"
-    std::vector<CostTerm> terms; // of moving, in their order: save, requeue, restart, lost work
+    std::vector<CostTerm> terms; // of moving, in this order: save, requeue, restart, lost work
 
     double node_hours(base::Duration time) const; // of all its nodes
     double waiting() const;                       // node-hours
     double moving() const;                        // node-hours
-    // Whether leaving it there is the cheaper way. Where both cost the same it stays.
+    // Whether leaving it there is cheaper. If both cost the same it stays.
     bool waits() const { return waiting() <= moving(); }
 };
 
-// `slowdown` by the findings of its hosts that ask to move it; `state` has what other moves and starts took.
-// Cost: O(1), and the logarithm of the programs that are known.
+// `slowdown` from the findings of its hosts that ask to move it; `state` has what other moves and starts
+// took. Cost: O(1), and the logarithm of the number of known programs.
 JobCost cost_of(const JobState& job, double slowdown, std::string slowed_by, const State& state,
                 const Policy& policy, base::Time now);
 

@@ -26,15 +26,15 @@ void note_once(StepContext& ctx, Incident& incident, std::string_view reason, st
     ctx.note(NoteKind::decision, incident, {}, std::move(text));
 }
 
-// Refused for good before: not tried again at once.
+// Permanently refused before: not repeated at once.
 bool postponed(const StepContext& ctx, const Incident& incident) {
     return std::any_of(incident.intents.begin(), incident.intents.end(), [&](const Intent& intent) {
         return about_host(intent.action) && intent.progress == Progress::failed && ctx.now < intent.next_try;
     });
 }
 
-// Whether a drain is allowed now; if not, notes why: a bound, which concerns many hosts, once for all.
-// `but`: what is done nevertheless.
+// Whether a drain is allowed now; if not, notes why: once for a bound, which concerns many hosts. `but`: what
+// is done nevertheless.
 bool may_drain(StepContext& ctx, Incident& incident, const HostState& host, std::string_view but) {
     const auto not_drained = [&](std::string_view reason, std::string_view why) {
         note_once(ctx, incident, reason, fmt::format("{} is {}not drained: {}", incident.host, but, why));
@@ -60,8 +60,8 @@ bool may_drain(StepContext& ctx, Incident& incident, const HostState& host, std:
     return true;
 }
 
-// Allocations of salloc and srun cannot be started again: that they end is left to the resource manager and
-// to their users, who may save what the other hosts have.
+// Allocations of salloc and srun cannot be restarted: ending them is left to the resource manager and to
+// their users, who may save what the other hosts have.
 bool has_only_interactive(const State& state, const std::string& host) {
     bool any = false;
     for (const auto& [id, job] : state.jobs) {
@@ -72,10 +72,10 @@ bool has_only_interactive(const State& state, const std::string& host) {
     return any;
 }
 
-// A dead host is set down so that its jobs end now, and drained so that it does not come back by itself. Its
-// down is part of the recovery, which no bound stops; its drain is not.
+// A dead host is set down so that its jobs end now, and drained so that it does not come back on its own. The
+// down is part of the recovery, which no bound stops; the drain is not.
 void set_down(StepContext& ctx, Incident& incident, const HostState& host) {
-    if (!unreachable(ctx.state, host)) return; // the resource manager hears it: only its agent is away by now
+    if (!unreachable(ctx.state, host)) return; // it answers the resource manager: only its agent is away
     if (has_only_interactive(ctx.state, incident.host)) {
         if (may_drain(ctx, incident, host, ""))
             start_action(ctx, incident, DrainHost{incident.host, reason_of(incident)});

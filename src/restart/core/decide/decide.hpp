@@ -1,6 +1,5 @@
-// The second part of step(): what is to be reached for each incident, derived from the present state at each
-// step, and the next actions towards it. Internal to restart/core; each function stands in the .cpp file
-// named.
+// The second part of step(): the goal for each incident, derived from the present state at each step, and the
+// next actions towards it. Internal to restart/core; each function is in the .cpp file named.
 #pragma once
 
 #include "restart/core/facts/event.hpp"
@@ -15,15 +14,15 @@ namespace restart {
 
 // recovery.cpp
 void decide_fresh(StepContext& ctx); // incidents that are new or have become worse
-void decide_all(StepContext& ctx);   // every incident; those that are over end
+void decide_all(StepContext& ctx);   // every incident; finished ones end
 void requeue_affected(StepContext& ctx, Incident& incident, AffectedJob& affected);
 
 bool still_there(const StepContext& ctx, const AffectedJob& affected); // to be moved, and not ended
 void ask_to_save(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job);
-// Whether the job need not be waited for any longer.
+// Whether there is no need to wait for the job any longer.
 bool saved(StepContext& ctx, Incident& incident, const AffectedJob& affected);
 void move_job(StepContext& ctx, Incident& incident, AffectedJob& affected);
-bool all_seen(const Incident& incident); // the results of all actions, and what became of the jobs
+bool all_seen(const Incident& incident); // the results of all actions, and what happened to the jobs
 
 // cause.cpp: what is done about a common cause. False: it is over and may be removed.
 bool advance_cause(StepContext& ctx, Incident& incident);
@@ -32,62 +31,62 @@ bool advance_cause(StepContext& ctx, Incident& incident);
 void drain_culprit(StepContext& ctx, Incident& incident); // drains or sets it down, or notes once why not
 
 // jobs.cpp
-// Where the job runs, or ran until it ended: as was read while it ran, where that is known. Of a job whose
-// processes are still being ended Slurm names only the hosts on which they are.
+// Where the job runs, or ran until it ended: as read while it ran, if known. For a job whose processes are
+// still being ended Slurm names only the hosts on which they are.
 const std::vector<std::string>& nodes_of(const JobState& job);
-// The start `epoch` of the job, nothing decided about it yet.
+// The start `epoch` of the job, undecided.
 AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch);
 // Adds jobs that the fault affects, or ended, and decides again about those that were left alone.
-// `ended_only`: no others, as the fault may pass.
+// `ended_only`: only ended ones, as the fault may pass.
 void gather_jobs(StepContext& ctx, Incident& incident, bool ended_only = false);
-// Whether it is still asked how a job ended that the fault may have ended (Forgotten::asking).
+// Whether accounting is still being asked how a job ended that the fault may have ended (Forgotten::asking).
 bool awaits_word_of_jobs(const State& state, const Incident& incident);
-// What is done about it, told: at first and when that changes.
+// Decides what is done about it, and notes that at first and when it changes.
 void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job, bool first);
-// Why it cannot be submitted again, its record being gone, and the way out; empty: it can, or its record is
-// there.
+// Why a job whose record is gone cannot be submitted again, and what to do; empty: it can, or its record
+// exists.
 std::string why_not_again(const Policy& policy, const RmJob& job);
 base::Time save_deadline(const JobState& job, base::Time now, const Policy& policy);
 
-// returns.cpp: hosts that had been shut down in order, and are back and sound, are put into use again
+// returns.cpp: hosts that were shut down in order and are back without a fault are put into use again
 void end_departures(StepContext& ctx);
 
-// relaunch.cpp: jobs whose railrun starts their step again inside the allocation
-// Whether that can be done without this host: it runs ranks and not the batch script, and spares are left.
+// relaunch.cpp: jobs whose railrun restarts their step inside the allocation
+// Whether that can be done without this host: it runs ranks but not the batch script, and spares are left.
 bool can_start_inside(const State& state, const JobState& job, const std::string& host, base::Time now);
-// Whether it is a host of the job that runs none of its ranks: a spare, or one that was left.
+// Whether it is a host of the job that runs none of its ranks: a spare, or one that the job has left.
 bool stands_by(const JobState& job, const std::string& host, base::Time now);
 // The culprit runs ranks again after the job had left it.
 bool came_back(const AffectedJob& affected, const JobState& job, const std::string& host);
-// Lets the order go out. False: the job cannot be started inside any longer, and another goal was decided.
+// Issues the order. False: the job can no longer be restarted inside, and another goal was decided.
 bool start_inside(StepContext& ctx, Incident& incident, AffectedJob& affected);
 void settle_inside(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job);
-// For the job's railrun: what it is to do now, derived from the present state; none: nothing.
+// What the job's railrun is to do now, derived from the present state; none: nothing.
 std::optional<RunOrder> order_for(const State& state, const JobState& job);
 bool suspects(const State& state, const RunState& run); // one of its rank hosts may be lost
 
-// comments.cpp: what the comment of a job says, which all who can see the job can read
+// comments.cpp: the job's comment, which everyone who can see the job can read
 std::string requeued_comment(const Incident& incident, const JobState& job);
 std::string held_comment(const Incident& incident, std::string_view why);
-std::string from_where(const JobState& job); // it begins again: "from step 1200"
+std::string from_where(const JobState& job); // where it restarts: "from step 1200"
 
 // failures.cpp
 void decide_failures(StepContext& ctx); // after a snapshot
-// Why a job that failed by itself is not to be started once more; empty: it may.
+// Why a job that failed on its own is not restarted; empty: it may be.
 std::string crash_loop(const JobState& job, const Policy& policy);
 
 // preflights.cpp
 void decide_preflights(StepContext& ctx); // after a report or a snapshot
-// Whether its preflight keeps the waiting job off this host, for a while: it may need it in the end.
+// Whether its preflight keeps the waiting job off this host; only for a while, as it may need the host.
 bool preflight_keeps_off(const JobState& job, std::string_view host, base::Time now);
 
 // outcomes.cpp
-void settle_jobs(StepContext& ctx, Incident& incident); // sees which run again
-// Notifies the job's user of what the notes say, within bounds.
+void settle_jobs(StepContext& ctx, Incident& incident); // finds out which run again
+// Notifies the job's user of what the notes say, within limits.
 void notify_user(StepContext& ctx, Incident& incident, const AffectedJob& affected, std::string_view text);
-std::string lost_and_kept(const AffectedJob& affected);                     // of its work, in words
+std::string lost_and_kept(const AffectedJob& affected);                     // parts of its work, in words
 JobTarget target_of(const AffectedJob& affected, const Incident& incident); // of an action
-// The last action that was to restart the job from the start that the fault affected; null: none.
+// The last action to restart the job from the start that the fault affected; null: none.
 const Intent* requeue_of(const Incident& incident, const AffectedJob& affected);
 
 // exclusions.cpp
@@ -97,9 +96,9 @@ void update_exclusions(StepContext& ctx); // after a snapshot
 void exclude_before_resume(StepContext& ctx, Incident& incident);
 
 // idle_checks.cpp
-// By the new snapshot: follows those under way, ends those that are in the way, begins those that are due.
+// From the new snapshot: follows those under way, ends those that are in the way, begins those that are due.
 void tend_idle_checks(StepContext& ctx);
-bool take_idle_check_outcome(StepContext& ctx, const ActionDone& done); // false: it was no action of these
+bool take_idle_check_outcome(StepContext& ctx, const ActionDone& done); // false: not one of these actions
 // After a restart of the daemon: the next snapshot shows what was done.
 void forget_idle_check_orders(StepContext& ctx);
 
@@ -110,6 +109,6 @@ void operator_resume(StepContext& ctx, const OperatorResume& request);
 // pauses.cpp
 void operator_pause(StepContext& ctx, const OperatorPause& request);
 void operator_go(StepContext& ctx, const OperatorGo& request);
-void end_pauses(StepContext& ctx); // those whose time has passed
+void end_pauses(StepContext& ctx); // those whose time is over
 
 } // namespace restart

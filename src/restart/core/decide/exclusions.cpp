@@ -1,6 +1,6 @@
-// Keeps a requeued job off the hosts it was moved off: by our drain where there is one, else by an entry in
-// the job's list of excluded hosts, beside its user's. Our entries are removed when the fault is over or a
-// drain keeps the job off: a job that needs every host must not be left without one for good.
+// Keeps a requeued job off the hosts it was moved off: by our drain if there is one, else by an entry in the
+// job's list of excluded hosts, in addition to its user's. Our entries are removed when the fault is over or
+// a drain keeps the job off: a job that needs every host must not be left without one for good.
 
 #include "restart/core/act/act.hpp"
 #include "restart/core/act/gate.hpp"
@@ -21,7 +21,7 @@ KeepOff change_of(base::JobId id, const JobState& job, const std::string& host) 
     return change;
 }
 
-// What is to be changed of one job now; one host at a time.
+// The next change for one job; one host at a time.
 std::optional<KeepOff> change_wanted(const StepContext& ctx, base::JobId id, const JobState& job) {
     const auto& state = ctx.state;
     const auto open = [&](const std::string& name) { return !gate(state, ctx.policy, ctx.now, name); };
@@ -67,7 +67,7 @@ std::vector<std::string> exclusion_of(StepContext& ctx, JobState& job, const std
 
 void update_exclusions(StepContext& ctx) {
     if (gate(ctx.state, ctx.policy, ctx.now, std::string_view())) return;
-    std::map<std::string, std::vector<KeepOff>> changes; // by host and direction: an incident each
+    std::map<std::string, std::vector<KeepOff>> changes; // by host and direction: one incident each
     for (auto& [id, job] : ctx.state.jobs) {
         if ((job.moved_off.empty() && job.excluded_by_us.empty()) || job_in_flight(ctx.state, id)) continue;
         forget(ctx.state, job);

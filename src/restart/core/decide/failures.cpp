@@ -1,5 +1,5 @@
-// Jobs that failed by themselves: what a host did to them is the host's incident (jobs.cpp), the rest is
-// theirs, and is started again as --restart-on has it, until they make no progress any more.
+// Jobs that failed on their own. What a host did to them belongs to the host's incident (jobs.cpp); the other
+// failures are theirs, and they are restarted as --restart-on says, until they make no progress any more.
 
 #include "base/units.hpp"
 #include "restart/core/act/act.hpp"
@@ -22,7 +22,7 @@ std::string exit_of(const RmFailure& failure) {
                               : fmt::format("exit status {}", failure.code);
 }
 
-// A cause that the host shares with others is not found yet, or is not sure.
+// A cause that the host shares with others is not found yet, or is not certain.
 bool may_share_a_cause(const StepContext& ctx, const std::string& name, const HostState& host) {
     const auto& incidents = ctx.state.incidents;
     return std::any_of(host.findings.begin(), host.findings.end(),
@@ -33,7 +33,7 @@ bool may_share_a_cause(const StepContext& ctx, const std::string& name, const Ho
            });
 }
 
-// Whether its hosts have had the time to show a fault: each has reported since, or was given up on.
+// Whether its hosts have had time to show a fault: each has reported since, or was given up.
 bool hosts_have_spoken(const StepContext& ctx, const JobState& job) {
     const auto since = job.left.value_or(job.rm.failure->ended);
     if (ctx.now >= since + ctx.policy.silent + ctx.policy.witness_wait) return true;
@@ -48,7 +48,7 @@ bool hosts_have_spoken(const StepContext& ctx, const JobState& job) {
     });
 }
 
-// Whether an incident of a host has taken it up.
+// Whether an incident of a host already includes it.
 bool is_anothers(const StepContext& ctx, base::JobId id, std::uint32_t epoch) {
     return std::any_of(ctx.state.incidents.begin(), ctx.state.incidents.end(), [&](const auto& entry) {
         return std::any_of(entry.second.jobs.begin(), entry.second.jobs.end(), [&](const AffectedJob& job) {
@@ -57,7 +57,7 @@ bool is_anothers(const StepContext& ctx, base::JobId id, std::uint32_t epoch) {
     });
 }
 
-// Notes once for each start what the gate keeps back.
+// Notes once for each start what the gate holds back.
 void note_withheld(StepContext& ctx, JobState& job, std::string text) {
     if (std::exchange(job.withheld_epoch, job.rm.restarts) != job.rm.restarts)
         ctx.note_job(NoteKind::decision, job.rm, std::move(text));
@@ -102,7 +102,7 @@ void judge_failure(StepContext& ctx, base::JobId id, JobState& job) {
                              "checkpoint",
                              name, from_where(job), sched::to_string(job.rm.restart_on), job.crashes.futile));
     } else {
-        job.crashes = {}; // it begins anew when a person has released it
+        job.crashes = {}; // starts from zero when its user has released it
         ctx.note(NoteKind::decision, incident, id, fmt::format("job {} is held: {}", name, why));
     }
     count_requeue(job, epoch);
@@ -118,8 +118,8 @@ void judge_failure(StepContext& ctx, base::JobId id, JobState& job) {
 }
 
 // A job that its hosts could not start (a prolog failed, a launch was refused) is held by the resource
-// manager, whoever is to blame, after the first failed prolog or too many failed launches. The hosts are out
-// of use by then, and it may go to others; but where these fail as well, it is not they.
+// manager, whatever the reason, after the first failed prolog or too many failed launches. By then the hosts
+// are out of use, and it may go to others; but if these fail as well, the hosts are not the cause.
 void judge_launch(StepContext& ctx, base::JobId id, JobState& job) {
     constexpr std::uint32_t most_launches = 3;
     const auto epoch = job.rm.restarts;
@@ -150,7 +150,7 @@ void judge_launch(StepContext& ctx, base::JobId id, JobState& job) {
     }
     const auto why = fmt::format("{} starts in a row failed: look at the hosts' prolog and at the log of {}",
                                  job.unlaunched + 1, ctx.policy.words.controller);
-    job.unlaunched = 0; // likewise
+    job.unlaunched = 0; // cleared here, too
     ctx.note(NoteKind::decision, incident, id, fmt::format("job {} stays held: {}", name, why));
     notify_user(ctx, incident, affected, "this job stays held: " + why);
 }
@@ -174,8 +174,8 @@ std::string crash_loop(const JobState& job, const Policy& policy) {
     return {};
 }
 
-// Each takes the resource manager a moment, and hosts' faults must not wait behind the tasks of a broken
-// array: the others' turn comes at a later snapshot.
+// Each takes the resource manager a moment, and faults of hosts must not wait behind the tasks of a broken
+// array: the others follow at a later snapshot.
 void decide_failures(StepContext& ctx) {
     constexpr std::ptrdiff_t most_at_once = 4;
     const auto under_way = [&] {

@@ -1,9 +1,9 @@
 // Idle checks from their order to their results. What the resource manager shows decides, not what was
-// ordered: a job that is there is followed, also one that an earlier journal ordered, and one that is gone
-// has ended. What a check finds moves nothing by itself (detect/agreed_checks.hpp).
+// ordered: a job that exists is followed, even if an earlier journal ordered it, and one that is gone has
+// ended. A check's result alone moves nothing (detect/agreed_checks.hpp).
 //
-// In the way of a check is whoever wants its host: a job that waits and could use it (RmJob::wanted), a
-// fault, a drain, maintenance. Then its job is ended, whatever else restartd may do by itself: it is our own.
+// A check gives way to anything that needs its host: a waiting job that could use it (RmJob::wanted), a
+// fault, a drain, maintenance. Then its job is ended, even while restartd may not act: the job is our own.
 
 #include "restart/core/facts/idle_check.hpp"
 
@@ -25,11 +25,11 @@ namespace {
 
 constexpr base::Duration starts_within{30'000}; // an idle host's job; else the host is taken
 constexpr base::Duration results_within{10'000}, read_within{10'000};
-// Until a host is tried again: whose check was ended; that could not be begun, or had no results, then twice
-// as long each time.
+// Until a host is checked again: when its check was ended; when it could not begin; when it had no results,
+// then twice as long each time.
 constexpr base::Duration after_end{600'000}, after_refusal{3'600'000}, after_failure{1'200'000},
     longest_pause{24 * 3'600'000};
-// No others begin so soon after a refusal, which may be the same for all.
+// No others begin this soon after a refusal, which may have the same reason for all.
 constexpr base::Duration rest{300'000};
 
 constexpr std::size_t most_named = 3;
@@ -47,8 +47,8 @@ void order(StepContext& ctx, IdleCheck& check, std::string_view name, decltype(A
     ctx.emit({idle_check_action(name, check), std::move(what)});
 }
 
-// Of the results that the check's own job brought: the parts that are bad, and those of which something
-// stands out for the first time.
+// From the results of the check's own job: the parts that are bad, and those that are unusual for the first
+// time.
 struct Findings {
     std::vector<std::string> bad, signs;
 };
@@ -87,7 +87,7 @@ void note_list(StepContext& ctx, const std::string& name, std::string_view what,
                               more == 0 ? "" : fmt::format("; and {} more", more)));
 }
 
-// It brought no results: once more in a row.
+// It brought no results: one more time in a row.
 void fail(StepContext& ctx, IdleCheck& check, base::Duration first_pause) {
     check.not_before = ctx.now + std::min(longest_pause, first_pause * (1 << std::min(check.failures, 8U)));
     ++check.failures;
@@ -140,7 +140,7 @@ std::string why_ended(const StepContext& ctx, const std::string& name, const Idl
 }
 
 void follow(StepContext& ctx, const std::string& name, HostState& host, const RmJob& job) {
-    if (!host.idle_check) host.idle_check.emplace(); // an earlier journal's
+    if (!host.idle_check) host.idle_check.emplace(); // from an earlier journal
     auto& check = *host.idle_check;
     if (check.acts()) return;
     if (check.stage != IdleCheckStage::seen || check.job != job.id) {
@@ -164,7 +164,7 @@ bool is_due(const StepContext& ctx, const HostState& host) {
                       (!check->done || ctx.now - *check->done >= ctx.policy.idle_checks.every));
 }
 
-// Those whose last check, whatever came of it, is the longest ago first.
+// Those whose last check, whatever its result, was longest ago come first.
 void begin(StepContext& ctx) {
     const auto& policy = ctx.policy.idle_checks;
     if (policy.every == base::Duration{} || ctx.now < ctx.state.no_idle_checks_before ||
@@ -217,7 +217,7 @@ bool take_idle_check_outcome(StepContext& ctx, const ActionDone& done) {
     if (!check.acts() || idle_check_action(name, check) != done.action) return true;
     if (done.error && done.error->code == base::Code::unavailable) ctx.state.rm_answers = false;
     const bool begins = check.stage == IdleCheckStage::ordered;
-    if (!begins || !done.error) { // the next snapshot shows what came of it
+    if (!begins || !done.error) { // the next snapshot shows the result
         enter(ctx, check, begins ? IdleCheckStage::given : IdleCheckStage::seen);
         return true;
     }

@@ -1,4 +1,4 @@
-// The jobs that a fault affects: which they are, and whether they are to be moved.
+// The jobs that a fault affects: which they are, and whether they are moved.
 
 #include "restart/core/decide/decide.hpp"
 #include "restart/core/decide/weigh.hpp"
@@ -18,7 +18,7 @@ constexpr base::Duration unknown_cost_deadline{60'000};
 // A job's processes may notice a fault before its host's agent does, and clocks differ.
 constexpr base::Duration sooner{10'000};
 
-// In which resource managers tell when a job ended.
+// The resolution of the end times that resource managers report.
 constexpr base::Duration whole_second{1'000};
 
 // The hosts of a common cause that the job runs on.
@@ -34,7 +34,7 @@ bool is_on(const JobState& job, const Incident& incident) {
                                                        : has_name(nodes_of(job), incident.host);
 }
 
-// It was asked to save, which some programs end by.
+// It was asked to save, which makes some programs end.
 bool was_asked(const JobState& job, const Incident& incident, base::Time before) {
     return std::any_of(incident.jobs.begin(), incident.jobs.end(), [&](const AffectedJob& affected) {
         return affected.id == job.rm.id && affected.epoch == job.rm.restarts && affected.asked &&
@@ -42,14 +42,14 @@ bool was_asked(const JobState& job, const Incident& incident, base::Time before)
     });
 }
 
-// Whether it is the fault's doing that the job ended: it failed when the fault had begun, or what is called
-// success came after it and cannot be: a step failed, a host was lost, or it was asked to save.
+// Whether the fault ended the job: it failed after the fault had begun, or a reported success after it cannot
+// be true: a step failed, a host was lost, or it was asked to save.
 bool ended_by(const JobState& job, const Incident& incident) {
     const auto& end = *job.rm.failure;
     if (!is_on(job, incident)) return false;
     if (end.unknown) return end.ended >= incident.fault;
     if (end.code != 0) return end.ended + sooner >= incident.fault;
-    // Steps of former starts count as failed, too, and one that railrun started again: it is no proof.
+    // Failed steps of former starts count, too, as does one that railrun restarted: this is not proof.
     const bool doubtful = (end.step_failed && !job.run) || incident.kind == IncidentKind::node_loss;
     return (doubtful && end.ended >= incident.fault) || was_asked(job, incident, end.ended + whole_second);
 }
@@ -61,8 +61,8 @@ std::optional<std::uint32_t> affected_epoch(const JobState& job, const Incident&
     if (phase == JobPhase::ended)
         return ended_by(job, incident) ? std::optional(job.rm.restarts) : std::nullopt;
     if (phase != JobPhase::pending && is_on(job, incident)) return job.rm.restarts;
-    // A job that may outlive a host: the resource manager saw the loss before we confirmed it, and the job
-    // goes on without.
+    // A job that may survive the loss of a host: the resource manager saw the loss before we confirmed it,
+    // and the job continues without the host.
     if (incident.kind == IncidentKind::node_loss && phase != JobPhase::pending)
         if (const auto dropped_nodes = job.dropped_nodes.find(incident.host);
             dropped_nodes != job.dropped_nodes.end() && dropped_nodes->second >= incident.fault)
@@ -75,14 +75,14 @@ std::optional<std::uint32_t> affected_epoch(const JobState& job, const Incident&
     return {};
 }
 
-// What is done about a job that the fault affects.
+// What is decided for a job that the fault affects.
 struct Verdict {
     JobGoal goal = JobGoal::stay;
     std::string left, why; // why it is left alone, and the note on it
     bool weighed = false;  // it is left alone because that costs less
 };
 
-// Why this job cannot be started again; empty: it can.
+// Why this job cannot be restarted; empty: it can.
 std::string immovable(const StepContext& ctx, const RmJob& job) {
     if (job.interactive) return ctx.policy.words.interactive;
     const auto& config = ctx.state.rm_config;
@@ -94,7 +94,7 @@ std::string immovable(const StepContext& ctx, const RmJob& job) {
     return {};
 }
 
-// `inside`: its step may be started again in its allocation.
+// `inside`: its step may be restarted in its allocation.
 Verdict judge_job(const StepContext& ctx, const Incident& incident, const JobState& job, bool inside) {
     if (stands_by(job, incident.host, ctx.now))
         return {JobGoal::stay, "it runs none of its ranks",
@@ -114,7 +114,7 @@ Verdict judge_job(const StepContext& ctx, const Incident& incident, const JobSta
     return {inside ? JobGoal::inside : JobGoal::elsewhere, {}, {}, false};
 }
 
-// It stayed for its costs, and is moved now.
+// It stayed because of the cost, and is moved now.
 void note_turn(StepContext& ctx, Incident& incident, const AffectedJob& affected, const JobState& job) {
     if (job.rm.phase == JobPhase::ended)
         return ctx.note(NoteKind::decision, incident, affected.id,
@@ -125,16 +125,16 @@ void note_turn(StepContext& ctx, Incident& incident, const AffectedJob& affected
                          cost ? sentence(*cost) : "what it runs on is worse than slow"));
 }
 
-// A requeue that was refused is tried again after a while, if the job still is on the culprit.
+// A refused requeue is tried again after a while, if the job is still on the culprit.
 bool must_retry_requeue(const StepContext& ctx, const Incident& incident, const AffectedJob& affected,
                         const JobState& job) {
     if (came_back(affected, job, incident.host)) return true;
     if (job.rm.restarts != affected.epoch) return false;
     const auto* requeue = requeue_of(incident, affected);
     if (requeue == nullptr || requeue->progress != Progress::failed) return false;
-    // Its record went while its requeue was on its way.
+    // Its record disappeared while its requeue was under way.
     if (job.rm.forgotten) return as<SubmitAgain>(requeue->action) == nullptr;
-    // It failed by the fault while its requeue was on its way: it is started again from its end.
+    // It failed because of the fault while its requeue was under way: it is restarted from its end.
     const auto* action = as<RequeueJob>(requeue->action);
     if (job.rm.phase == JobPhase::ended) return action != nullptr && !action->ended;
     return affected.settled && is_on(job, incident) && ctx.now >= requeue->next_try;
@@ -166,15 +166,15 @@ AffectedJob affected_of(base::JobId id, const JobState& job, std::uint32_t epoch
 
 void decide_job(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job,
                 bool first) {
-    // What was ordered once and did not come about is not ordered again.
+    // An order that had no effect is not repeated.
     const auto verdict = judge_job(ctx, incident, job, !affected.ordered);
-    // As long as it stays for its costs, these are told once: they change all the time.
+    // While it stays because of the cost, the numbers are noted once: they change all the time.
     if (!first && (verdict.left == affected.left || (verdict.weighed && affected.weighed))) return;
     if (std::exchange(affected.weighed, verdict.weighed) && verdict.goal != JobGoal::stay)
         note_turn(ctx, incident, affected, job);
     affected.goal = verdict.goal;
     affected.left = verdict.left;
-    // It is the fault's doing, whatever becomes of it.
+    // The fault caused it, whatever happens to it.
     if (job.rm.forgotten && verdict.goal == JobGoal::stay)
         ctx.state.jobs.at(affected.id).judged_epoch = affected.epoch;
     if (!verdict.why.empty()) {
@@ -198,7 +198,7 @@ bool awaits_word_of_jobs(const State& state, const Incident& incident) {
 }
 
 void gather_jobs(StepContext& ctx, Incident& incident, bool ended_only) {
-    // Jobs that nothing was done about yet and that have left the culprit are no longer affected.
+    // Jobs that have left the culprit before anything was done about them are no longer affected.
     std::erase_if(incident.jobs, [&](const AffectedJob& affected) {
         const auto job = ctx.state.jobs.find(affected.id);
         return (affected.goal == JobGoal::stay || (affected.to_move() && !affected.asked)) &&

@@ -1,4 +1,4 @@
-// railctl drain and resume: a person's request, checked against the owner of an existing drain.
+// railctl drain and resume: an operator's request, checked against the owner of an existing drain.
 
 #include "restart/core/act/act.hpp"
 #include "restart/core/decide/decide.hpp"

@@ -1,4 +1,4 @@
-// What became of the jobs that a fault affected.
+// What happened to the jobs that a fault affected.
 
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
@@ -27,7 +27,7 @@ Work work_of(const AffectedJob& affected) {
     const auto stopped = *affected.stopped;
     if (!affected.last || affected.last->committed < affected.started)
         return {std::max(stopped - affected.started, none), none};
-    // A checkpoint that was written beside the work holds what was before that.
+    // A checkpoint that was written in parallel with the work contains the state from before that.
     const auto kept = affected.last->committed - base::duration_from_seconds(affected.last->beside_s());
     return {std::max(stopped - kept, none), std::max(kept - affected.started, none)};
 }
@@ -52,8 +52,8 @@ void settle_running(StepContext& ctx, Incident& incident, AffectedJob& affected,
                          lost_and_kept(affected)));
 }
 
-// A job whose processes took long to end is delayed by the resource manager when they have (Slurm: until its
-// old credential has expired), after the requeue has let it begin at once.
+// A job whose processes took long to end is delayed by the resource manager once they have ended (Slurm:
+// until its old credential has expired), after the requeue had set it to begin at once.
 bool postponed(const StepContext& ctx, const Incident& incident, const AffectedJob& affected,
                const JobState& job) {
     constexpr std::ptrdiff_t most_changes = 5;
@@ -66,13 +66,13 @@ bool postponed(const StepContext& ctx, const Incident& incident, const AffectedJ
            std::count_if(intents.begin(), intents.end(), of_job) < most_changes;
 }
 
-// A later start of it has come to an end, or to nothing, which is another incident's.
+// A later start of it has ended or failed, which belongs to another incident.
 bool ended_again(const RmJob& job, const AffectedJob& affected) {
     return (job.phase == JobPhase::ended && job.restarts > affected.epoch) ||
            (job.unlaunched && job.restarts > affected.epoch + 1);
 }
 
-// It came to its end while its requeue was on its way, and the fault was not the cause.
+// It ended while its requeue was under way, and the fault was not the cause.
 bool ended_well(const Incident& incident, const AffectedJob& affected, const RmJob& job) {
     const auto* requeue = requeue_of(incident, affected);
     return job.phase == JobPhase::ended && job.failure->code == 0 && !job.failure->unknown &&
@@ -80,7 +80,7 @@ bool ended_well(const Incident& incident, const AffectedJob& affected, const RmJ
            requeue->seen;
 }
 
-// For those who look for either of the two.
+// For readers who look up either of the two.
 void note_submitted(StepContext& ctx, Incident& incident, AffectedJob& affected, const RmJob& next,
                     bool held_for_user) {
     affected.settled = true;
@@ -120,7 +120,7 @@ void settle_job(StepContext& ctx, Incident& incident, AffectedJob& affected) {
     if (requeue == nullptr) return;
     if (affected.goal == JobGoal::held ? requeue->settled() : requeue->progress == Progress::failed) {
         if (!requeue->seen) return; // it may have failed because the job has just ended
-        // What has become of a job that leaves some resource managers know only seconds later.
+        // Some resource managers know the outcome of a leaving job only seconds later.
         if (requeue->progress == Progress::failed && job.rm.phase == JobPhase::completing &&
             job.rm.restarts == affected.epoch)
             return;
@@ -142,7 +142,7 @@ void settle_job(StepContext& ctx, Incident& incident, AffectedJob& affected) {
         UpdateJob update{target_of(affected, incident), exclusion_of(ctx, found->second, incident.host), {}};
         start_action(ctx, incident, std::move(update));
     }
-    // From when it waits: the requeue itself may have had to wait for the resource manager.
+    // Since when it has been waiting: the requeue itself may have had to wait for the resource manager.
     const auto since = std::max(*affected.stopped, job.left.value_or(*affected.stopped));
     if (!affected.noted_waiting && ctx.now - since >= long_wait) {
         affected.noted_waiting = true;

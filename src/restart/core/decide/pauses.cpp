@@ -1,4 +1,4 @@
-// railctl pause and go: a person lets restartd do nothing by itself for a time.
+// railctl pause and go: an operator stops restartd from acting on its own for a time.
 
 #include "base/hostlist.hpp"
 #include "base/units.hpp"
@@ -19,14 +19,14 @@ std::string extent(const std::vector<std::string>& hosts) {
                          : state_text("what restartd would do about " + base::fold_hostlist(hosts));
 }
 
-// The first name that nobody knows; empty: all are known.
+// The first unknown name; empty: all are known.
 std::string unknown_of(const State& state, const std::vector<std::string>& hosts) {
     const auto found = std::find_if(hosts.begin(), hosts.end(),
                                     [&](const std::string& name) { return !state.knows_host(name); });
     return found == hosts.end() ? std::string() : state_text(*found, 64);
 }
 
-// Takes these hosts out of the pauses of parts; those that concern none any more end.
+// Removes these hosts from the pauses that name hosts; pauses with no host left end.
 void take_out(State& state, const std::vector<std::string>& hosts) {
     std::erase_if(state.pauses, [&](Pause& pause) {
         if (pause.hosts.empty()) return false;

@@ -1,6 +1,6 @@
 // Jobs whose own checks, before their script began, found hosts to be left and no spares for them
-// (railrun(1), --preflight): they are requeued without these hosts. It is their users' word: it moves this
-// job alone, drains nothing, and counts as no restart and no failure of the job.
+// (railrun(1), --preflight): they are requeued without these hosts. It is only their users' report: it moves
+// this job alone, drains nothing, and counts neither as a restart nor as a failure of the job.
 
 #include "base/hostlist.hpp"
 #include "restart/core/act/act.hpp"
@@ -17,11 +17,11 @@
 namespace restart {
 namespace {
 
-constexpr std::uint32_t most_times = 3; // in a row: then it is not the hosts
-// A job that still waits after this may have its hosts again: its next preflight tries them anew.
+constexpr std::uint32_t most_times = 3; // in a row: then the hosts are not the cause
+// A job that still waits after this may have its hosts again: its next preflight checks them again.
 constexpr base::Duration kept_off{600'000};
 
-// Why it is not requeued, and starts where it is; empty: it is.
+// Why it is not requeued and starts where it is; empty: it is requeued.
 std::string why_not(const StepContext& ctx, const JobState& job) {
     if (!job.rm.requeue || job.rm.interactive) return "it may not be requeued (--no-requeue)";
     if (!job.rm.components.empty()) return "it is a heterogeneous job";

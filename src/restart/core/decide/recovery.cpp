@@ -24,8 +24,8 @@ HostState& culprit(StepContext& ctx, const Incident& incident) {
     return ctx.state.hosts[incident.host];
 }
 
-// What is done about its jobs: "requeue 2 jobs". Not their names: those who may see what happens to a host
-// may not all see its jobs.
+// What is done about its jobs: "requeue 2 jobs". Without their names: not everyone who may see what happens
+// to a host may see all its jobs.
 std::string moves(const Incident& incident) {
     std::size_t all = 0, inside = 0;
     for (const auto& affected : incident.jobs) {
@@ -42,7 +42,7 @@ std::string moves(const Incident& incident) {
     return text;
 }
 
-// Whether a drain or a down is still missing, as far as the resource manager is known to show.
+// Whether a drain or a down is still missing, as far as the resource manager can show it.
 bool culprit_in_use(const StepContext& ctx, const Incident& incident, const HostState& host) {
     if (!host.node || host_in_flight(ctx.state, incident.host)) return false;
     if (host.lost && unreachable(ctx.state, host) && !host.node->down) return true;
@@ -55,7 +55,7 @@ bool stays(const Incident& incident) {
                        [](const AffectedJob& affected) { return affected.weighed; });
 }
 
-// While the gate is shut it is only noted, once, what would be done.
+// While the gate is shut, what would be done is only noted, once.
 void withhold(StepContext& ctx, Incident& incident, const Shut& shut) {
     const auto noted = std::exchange(incident.withheld, {});
     const auto keep = [&](std::string what, std::optional<base::JobId> job) {
@@ -67,7 +67,7 @@ void withhold(StepContext& ctx, Incident& incident, const Shut& shut) {
                  ? fmt::format("start job {} again inside its allocation", affected.shown())
                  : "requeue job " + affected.shown(),
              affected.id);
-        affected.asked = affected.save_by = {}; // asked again: what it saves now is old by then
+        affected.asked = affected.save_by = {}; // asked again later: what it saves now is old by then
     }
     const auto& host = culprit(ctx, incident);
     if (culprit_in_use(ctx, incident, host))
@@ -98,7 +98,7 @@ void announce(StepContext& ctx, Incident& incident) {
                                at_once(ctx, host) ? "at once" : "let save, then", incident.host, jobs));
 }
 
-// Its requeue excludes the culprit; of a common cause all hosts that have it.
+// Its requeue excludes the culprit; for a common cause all hosts that have it.
 std::vector<std::string> culprits_of(StepContext& ctx, JobState& job, const Incident& incident) {
     if (incident.kind != IncidentKind::common_cause) return exclusion_of(ctx, job, incident.host);
     std::vector<std::string> exclude;
@@ -137,7 +137,7 @@ void ask_to_save(StepContext& ctx, Incident& incident, AffectedJob& affected, co
 bool saved(StepContext& ctx, Incident& incident, const AffectedJob& affected) {
     const auto& job = ctx.state.jobs.at(affected.id);
     if (job.rm.restarts > affected.epoch) return true; // another has requeued it
-    if (job.rm.phase == JobPhase::ended) return true;  // it failed meanwhile
+    if (job.rm.phase == JobPhase::ended) return true;  // it failed in the meantime
     if (job.commit && job.commit != affected.last) {
         ctx.note(NoteKind::outcome, incident, affected.id,
                  fmt::format("job {} saved step {} after {}", affected.shown(), job.commit->step,
@@ -164,7 +164,7 @@ bool all_seen(const Incident& incident) {
 
 namespace {
 
-// What is still to be done about a fault that holds.
+// What remains to be done about a fault that holds.
 void pursue(StepContext& ctx, Incident& incident) {
     if (const auto shut = gate(ctx.state, ctx.policy, ctx.now, incident.host))
         return withhold(ctx, incident, *shut);
@@ -182,7 +182,7 @@ void pursue(StepContext& ctx, Incident& incident) {
         else
             ready.push_back(&affected);
     }
-    // The host is drained before its jobs leave, which may start again at once.
+    // The host is drained before its jobs leave, because they may restart at once.
     if (!waiting || moved || !ready.empty()) drain_culprit(ctx, incident);
     for (auto* affected : ready)
         move_job(ctx, incident, *affected);
@@ -263,7 +263,7 @@ std::string closing(StepContext& ctx, const Incident& incident) {
     return "closed";
 }
 
-// A person's request, a change of exclusions or a job's own failure: it consists of its actions only.
+// An operator's request, a change of exclusions or a job's own failure: it consists of its actions only.
 bool carry_through(StepContext& ctx, Incident& incident) {
     settle_jobs(ctx, incident);
     incident.phase = all_settled(incident) ? Phase::verifying : Phase::moving;

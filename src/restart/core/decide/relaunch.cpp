@@ -1,6 +1,6 @@
-// Jobs that recover inside their allocation: their railrun (railrun(1)) starts the step again on the hosts
-// that are left and a spare. The order is nothing that is sent once: it is derived from the present state in
-// the answer to each report of the agent, until railrun says that it runs a later launch.
+// Jobs that recover inside their allocation: their railrun (railrun(1)) restarts the step on the remaining
+// hosts and a spare. The order is not sent once: it is derived from the present state in the answer to each
+// report of the agent, until railrun reports a later launch.
 
 #include "restart/core/act/act.hpp"
 #include "restart/core/act/gate.hpp"
@@ -19,10 +19,10 @@
 namespace restart {
 namespace {
 
-// A railrun is there until its agent has not spoken of it for so long: an agent that is restarted knows
-// nothing of it for a moment.
+// A railrun exists until its agent has not reported it for this long: a restarted agent knows nothing of it
+// for a moment.
 constexpr base::Duration gone_for_good{5'000};
-// A step that has not started again so long after its order is not going to.
+// A step that has not restarted this long after its order will not.
 constexpr base::Duration launch_patience{60'000};
 
 bool present(const JobState& job, base::Time now) {
@@ -45,8 +45,8 @@ const std::string& unit_of(const State& state, const std::string& name) {
     return host == state.hosts.end() ? none : host->second.unit;
 }
 
-// The ranks' hosts, each of `leaving` replaced by a spare: one of its own unit, where its rails meet the same
-// leaves; else of the unit that has most of the job's ranks. Nothing when there are too few.
+// The ranks' hosts, each of `leaving` replaced by a spare: from its own unit, where its rails connect to the
+// same leaves; else from the unit with most of the job's ranks. None if there are too few.
 std::optional<std::vector<std::string>> replaced(const State& state, const JobState& job,
                                                  const std::vector<std::string>& leaving) {
     std::vector<std::string> spares;
@@ -72,13 +72,13 @@ std::optional<std::vector<std::string>> replaced(const State& state, const JobSt
     return ranks;
 }
 
-// Whether the fault's order is out and not yet followed.
+// Whether the fault's order is issued and not yet carried out.
 bool is_ordered(const AffectedJob& affected, const JobState& job) {
     return affected.id == job.rm.id && affected.goal == JobGoal::inside && affected.stopped &&
            !affected.settled && affected.epoch == job.rm.restarts && affected.launch == job.run->launch;
 }
 
-// The hosts of the present launch that are to be left, and the last of the incidents that say so.
+// The hosts of the present launch to be left, and the last of the incidents that require it.
 std::vector<std::string> to_leave(const State& state, const JobState& job,
                                   std::string* incident_id = nullptr) {
     std::vector<std::string> leaving;
@@ -91,7 +91,7 @@ std::vector<std::string> to_leave(const State& state, const JobState& job,
     return leaving;
 }
 
-// It is given to the queue after all.
+// It is requeued after all.
 void fall_back(StepContext& ctx, Incident& incident, AffectedJob& affected, const JobState& job,
                std::string_view why) {
     if (gate(ctx.state, ctx.policy, ctx.now, incident.host)) return;

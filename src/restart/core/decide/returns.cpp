@@ -1,6 +1,6 @@
-// Hosts whose agents said that they are shut down or rebooted in order, which is no fault of theirs. An idle
-// one is set down while it is away, as any lost host, counts as no failure, and is put into use again when it
-// has come back soon and sound. One that jobs ran on was taken from them, which counts as a loss does.
+// Hosts whose agents reported an orderly shutdown or reboot, which is not a fault. An idle one is set down
+// while it is away, like any lost host, counts as no failure, and is put into use again if it comes back soon
+// and without a fault. One with running jobs lost them, which counts as a loss.
 
 #include "base/units.hpp"
 #include "restart/core/act/act.hpp"
@@ -15,13 +15,13 @@
 namespace restart {
 namespace {
 
-// A boot, with the tests of the firmware, takes minutes; one that takes longer is work on the host, and who
-// does that says when it is over.
+// A boot, with the firmware's tests, takes minutes; if it takes longer someone is working on the host, and
+// decides when that is over.
 constexpr base::Duration soon = std::chrono::hours(1);
-// A fault that was there before shows within this time of its agent's start.
+// A fault that existed before shows within this time of its agent's start.
 constexpr base::Duration clean = std::chrono::seconds(15);
 
-// Out of use by the loss that followed, or by the resource manager's own judgement of the reboot.
+// Out of use because of the loss that followed, or because the resource manager noticed the reboot itself.
 bool out_for(const HostState& host, const Departure& departure) {
     const auto& node = *host.node;
     if (node.automatic) return true;

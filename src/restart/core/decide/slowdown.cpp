@@ -6,7 +6,7 @@
 namespace restart {
 namespace {
 
-// A job of several hosts waits for the slowest of them, so that one host's slowdown is the job's.
+// A job on several hosts waits for the slowest of them, so one host's slowdown is the job's.
 constexpr auto table = std::to_array<SlowdownRule>({
     {"gpu.throttle.hw_power_brake", 0.5, false,
      "NVML: clocks are reduced by a factor of 2 or more while the power brake is on"},

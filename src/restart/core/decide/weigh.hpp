@@ -1,4 +1,4 @@
-// Whether a job that a fault slows down is moved at once: what is weighed, by the present state.
+// Whether a job that a fault slows down is moved at once: the comparison of costs, by the present state.
 #pragma once
 
 #include "restart/core/decide/cost.hpp"
@@ -8,8 +8,8 @@
 
 namespace restart {
 
-// What leaving the job on the incident's culprit costs, and moving it; none where that is not weighed: the
-// culprit is lost, a finding is fatal, or nothing there asks to leave it any more.
+// The cost of leaving the job on the incident's culprit, and of moving it; none if not compared: the culprit
+// is lost, a finding is fatal, or nothing there asks to leave it any more.
 std::optional<JobCost> weigh(const State& state, const Policy& policy, base::Time now,
                              const Incident& incident, const JobState& job);
 
