@@ -1,8 +1,8 @@
-// Plans of gangs: from the dispatcher's choice until the gang runs on its hosts and stands where nothing but
-// another plan can start it again.
+// Plans of gangs: from the dispatcher's choice until the gang runs on its hosts and is where only another
+// plan can restart it.
 //
-// What the resource manager shows decides, not what was ordered: a plan whose order was lost is made anew,
-// one that was carried out twice is the same as once.
+// What the resource manager shows decides, not what was ordered: a plan whose order was lost is made again,
+// and carrying one out twice has the same effect as once.
 
 #include "base/hostlist.hpp"
 #include "restart/core/act/act.hpp"
@@ -58,7 +58,7 @@ bool is_under_way(const StepContext& ctx, const JobState& job) {
 }
 
 // Its host was cut off so long that its processes were ended there, and came back before the resource manager
-// gave it up. True: it is so.
+// gave it up. Returns whether this is so.
 bool begin_again(StepContext& ctx, JobState& job) {
     const auto host = ended_on(ctx.state, job);
     if (host.empty()) return false;
@@ -106,17 +106,17 @@ void tend_running(StepContext& ctx, JobState& job) {
 void tend_waiting(StepContext& ctx, JobState& job) {
     auto& plan = job.plan;
     if (!is_released(job.rm)) {
-        // Whether the order before the restart was carried out is not known: a hold is taken to be ours, or
-        // to have stood, which only another order says.
+        // It is not known whether the order before the restart was carried out: the hold is assumed to be
+        // ours, or an older one, which only another order can settle.
         if (plan && plan->unsure && job.rm.held) return park(ctx, job);
-        // Moved back by another, or never moved.
+        // Moved back by someone else, or never moved.
         if (plan && plan->stage == GangStage::released) plan.reset();
         return;
     }
     if (!plan) return park(ctx, job); // who put it there, and for which hosts, is not known
     if (plan->stage == GangStage::failed && ctx.now >= plan->next_try) return park(ctx, job);
     if (plan->stage != GangStage::released) return;
-    // A host that was drained, or lost, since: it cannot start there.
+    // A host drained or lost since then: the gang cannot start there.
     if (const auto why = why_not_on(ctx.state, plan->hosts); !why.empty()) {
         ctx.note_job(NoteKind::outcome, job.rm, why + " before it was started there: it is placed anew");
         return park(ctx, job);
@@ -175,7 +175,7 @@ bool take_gang_outcome(StepContext& ctx, const ActionDone& done) {
         if (plan.stage == GangStage::ordered)
             plan.stage = GangStage::released;
         else
-            pause(ctx, plan); // the next snapshot shows it where it was moved to
+            pause(ctx, plan); // the next snapshot shows it at its destination
         return true;
     }
     if (done.error->code == base::Code::not_found) { // it has ended
@@ -199,7 +199,7 @@ bool take_gang_outcome(StepContext& ctx, const ActionDone& done) {
 void tend_gangs(StepContext& ctx) {
     for (auto& [id, job] : ctx.state.jobs) {
         if (!is_gang(job.rm)) continue;
-        if (job.plan && job.plan->epoch != job.rm.restarts) { // requeued since
+        if (job.plan && job.plan->epoch != job.rm.restarts) { // requeued since then
             job.plan.reset();
             ctx.changed();
         }
@@ -210,14 +210,15 @@ void tend_gangs(StepContext& ctx) {
     }
 }
 
-// An order may have been carried out or not. Hosts that a job may start on any moment stay its own.
+// Orders may or may not have been carried out. Hosts on which a job may start at any moment stay reserved for
+// it.
 void forget_gang_orders(StepContext& ctx) {
     for (auto& [id, job] : ctx.state.jobs) {
         if (!job.plan || !job.plan->acts()) continue;
         if (job.plan->stage == GangStage::ordered) {
             job.plan->stage = GangStage::released;
         } else {
-            // A requeue that was carried out shows as the start after it.
+            // A completed requeue shows as the start after it.
             if (job.plan->stage == GangStage::requeuing) ++job.plan->epoch;
             job.plan->stage = GangStage::failed;
             job.plan->next_try = ctx.now;

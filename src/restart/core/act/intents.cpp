@@ -1,5 +1,5 @@
-// Actions from their start to their end: outcomes, retries, and what a snapshot shows about those that were
-// started before a restart of the daemon.
+// Actions from their start to their end: outcomes, retries, and what a snapshot shows about those begun
+// before a restart of the daemon.
 
 #include "restart/core/act/act.hpp"
 #include "restart/core/facts/host_use.hpp"
@@ -16,7 +16,8 @@ const HostState* find_host(const State& state, const Action& action) {
     return found == state.hosts.end() ? nullptr : &found->second;
 }
 
-constexpr std::uint32_t most_refusals = 5; // tries of an action that fails for another reason than absence
+constexpr std::uint32_t most_refusals = 5; // tries of an action that fails for a reason other than
+                                           // unavailability
 
 // Applies `change` to each intent of the open incidents.
 template <class Change> void each_intent(StepContext& ctx, Change change) {
@@ -25,7 +26,7 @@ template <class Change> void each_intent(StepContext& ctx, Change change) {
             change(incident, intent);
 }
 
-// Refused for good: it is tried again after this long if it is still needed.
+// Permanently refused: tried again after this long if still needed.
 constexpr base::Duration refused_pause{600'000};
 
 void note_not_done(StepContext& ctx, const Incident& incident, const Intent& intent, std::string_view why) {
@@ -60,8 +61,8 @@ void restart_action(StepContext& ctx, Incident& incident, Intent& intent) {
     ctx.emit(intent.action);
 }
 
-// Whether the snapshot shows that an action was done: one for each kind. What they are given is null when the
-// resource manager does not know it.
+// Whether the snapshot shows that an action was done: one function for each kind. Arguments are null when the
+// resource manager does not know the host or job.
 bool happened(const DrainHost& action, const HostState* host, const JobState*) {
     return host != nullptr && owned_by_us(*host) && owner_of(host->node->reason) == owner_of(action.reason);
 }
@@ -76,7 +77,7 @@ bool happened(const FreeHost&, const HostState* host, const JobState*) {
     return host != nullptr && host->node->down && owned_by_us(*host);
 }
 
-// A program of the site may have run or not: it is not run twice, and what came of it shows by itself. What a
+// A program of the site may or may not have run: it is not run twice, and its effect shows on its own. What a
 // check found does not.
 bool happened(const RepairHost& action, const HostState* host, const JobState*) {
     if (action.rung == Rung::check) return false;
@@ -84,8 +85,8 @@ bool happened(const RepairHost& action, const HostState* host, const JobState*) 
                                                            host->boot_id != action.boot_id));
 }
 
-// Whether it is known that it was not done: of a reboot only by what the host says itself since. A check may
-// still run, and two at a time would slow each other.
+// Whether it is known not to have been done: for a reboot only the host's own later reports show that. A
+// check may still run, and two at a time would slow each other.
 bool may_repeat(const StepContext& ctx, const Action& action) {
     if (as<RepairHost>(action) == nullptr) return true;
     if (is_check(action)) return false;
@@ -98,7 +99,7 @@ bool excludes(const JobState& job, const std::vector<std::string>& hosts) {
                        [&](const std::string& name) { return has_name(job.rm.excluded, name); });
 }
 bool happened(const RequeueJob& action, const HostState*, const JobState* job) {
-    // A hold that the action did not ask for is its user's, or what came of the action: rm knows which.
+    // A hold that the action did not request is its user's, or a result of the action: rm knows which.
     return job != nullptr && job->rm.restarts > action.job.epoch && excludes(*job, action.exclude) &&
            (action.hold || !job->rm.held);
 }
@@ -112,17 +113,17 @@ bool happened(const KeepOff& action, const HostState*, const JobState* job) {
                         [&](const std::string& name) { return has_name(job->rm.excluded, name); });
 }
 bool happened(const NotifyJob&, const HostState*, const JobState*) {
-    return false; // restart/rm notifies nobody twice
+    return false; // restart/rm does not notify twice
 }
 
-// Of plans, which are no intents of an incident (gangs.cpp).
+// Of plans, which are not intents of an incident (gangs.cpp).
 bool happened(const PlaceJob&, const HostState*, const JobState*) {
     return false;
 }
 bool happened(const ParkJob&, const HostState*, const JobState*) {
     return false;
 }
-// Likewise, of idle checks (idle_checks.cpp).
+// The same for idle checks (idle_checks.cpp).
 bool happened(const CheckHost&, const HostState*, const JobState*) {
     return false;
 }
@@ -147,7 +148,7 @@ bool happened(const StepContext& ctx, const Action& action) {
         action.what);
 }
 
-// What the present state adds to an action that is started.
+// What the present state adds to an action when it starts.
 void complete(const StepContext& ctx, const Incident& incident, Action& action) {
     const auto* host = find_host(ctx.state, action);
     if (auto* down = std::get_if<DownHost>(&action.what); down != nullptr && host != nullptr)

@@ -1,4 +1,4 @@
-// The last look at an action before it is performed: whether what asked for it still holds.
+// The last check of an action before it is performed: whether the reason for it still holds.
 
 #include "restart/core/act/act.hpp"
 #include "restart/core/act/gate.hpp"
@@ -12,7 +12,7 @@
 namespace restart {
 namespace {
 
-// An order that waits for jobs that could use the host makes room for another host.
+// An order that waits for jobs which could use the host makes room for another host.
 constexpr base::Duration ready_within{60'000};
 
 constexpr std::string_view over = "what asked for it is over",
@@ -22,7 +22,7 @@ std::string others_reason(const HostState& host) {
     return fmt::format("{} has drained it: {}", other_owner(host), host.node->reason);
 }
 
-// Why it is no longer needed; empty: it still is. `host` is null when the state does not have it.
+// Why it is no longer needed; empty: still needed. `host` is null when the state does not have it.
 std::string why(const State& state, const HostState* host, const DrainHost& action) {
     if (host == nullptr || !host->node) return std::string(unknown);
     if (owned_by_others(*host)) return others_reason(*host);
@@ -49,7 +49,7 @@ const JobState* find(const State& state, const JobTarget& target) {
     return job == state.jobs.end() ? nullptr : &job->second;
 }
 
-// What it shares with others has not come back, and its jobs leave it.
+// Something it shares with others has not come back, and its jobs leave it.
 bool left_for_cause(const State& state, const std::string& host) {
     const auto* cause = explained_by(state, host);
     return cause != nullptr && cause->phase != Phase::suspected && cause->phase != Phase::watching;
@@ -59,7 +59,7 @@ std::string why(const State& state, const HostState* host, const RequeueJob& act
     const auto* job = find(state, action.job);
     if (job == nullptr) return "the job has ended";
     if (action.ended && job->rm.phase != JobPhase::ended) return "another has started it again";
-    // Still in the same start: it may stay there when its host is healthy again.
+    // Still in the same start: it may stay if its host is healthy again.
     const bool stays = job->rm.restarts == action.job.epoch && has_name(job->rm.nodes, action.job.host);
     return stays && host != nullptr && !fault_holds(state, *host) && !left_for_cause(state, action.job.host)
                ? std::string(over)
@@ -96,19 +96,19 @@ std::string why(const State& state, const HostState*, const NotifyJob& action) {
     return find(state, action.job) == nullptr ? "the job has ended" : "";
 }
 
-// Nothing is done to a host that jobs use, or that a person has taken over.
+// Nothing is done to a host that jobs use, or that an operator has taken over.
 std::string why(const State& state, const HostState* host, const RepairHost& action) {
     if (host == nullptr || !host->node) return std::string(unknown);
     if (owned_by_others(*host)) return others_reason(*host);
     if (!owned_by_us(*host) || !host->node->drain) return "it was put back into use";
     const auto stage = action.rung == Rung::check ? RepairStage::checking : RepairStage::acting;
     if (!host->repair || host->repair->stage != stage) return std::string(over);
-    // A check does nothing to it, nor to jobs that hold it and run without it.
+    // A check affects neither the host nor jobs that hold it and run without it.
     return action.rung == Rung::check ? why_left_alone(state, action.host)
                                       : why_not_now(state, action.host, *host);
 }
 
-// What a person took over is theirs, and what a job needs again is the job's.
+// What an operator took over is theirs, and what a job needs again is the job's.
 std::string why(const State& state, const HostState* host, const FreeHost& action) {
     if (host == nullptr || !host->node) return std::string(unknown);
     if (owned_by_others(*host)) return others_reason(*host);
@@ -118,7 +118,7 @@ std::string why(const State& state, const HostState* host, const FreeHost& actio
     return jobs->empty() ? "no job holds it any more" : "";
 }
 
-// Between the plan and this a host may have gone.
+// A host may have gone since the plan was made.
 std::string why(const State& state, const HostState*, const PlaceJob& action) {
     const auto* job = find(state, action.job);
     if (job == nullptr) return "the job has ended";
@@ -134,7 +134,7 @@ std::string why(const State& state, const HostState*, const ParkJob& action) {
     return is_released(job->rm) || stopped ? "" : "it is there";
 }
 
-// What else would keep it from being begun is asked again as well (why_not_tried()).
+// Other reasons against beginning it are checked again as well (why_not_tried()).
 std::string why(const State&, const HostState* host, const CheckHost&) {
     return host != nullptr && host->idle_check && host->idle_check->stage == IdleCheckStage::ordered
                ? std::string()
@@ -145,7 +145,7 @@ std::string why(const State& state, const HostState*, const EndCheck& action) {
     return find(state, action.job) == nullptr ? "the job has ended" : "";
 }
 
-// A gang is placed and moved, and a job of our own ended, whatever restartd may do by itself.
+// A gang is placed and moved, and a job of our own ended, whatever restartd may do on its own.
 bool passes_the_gate(const Action& action) {
     return as<PlaceJob>(action) != nullptr || as<ParkJob>(action) != nullptr ||
            as<EndCheck>(action) != nullptr;

@@ -11,7 +11,7 @@ void count_requeue(JobState& job, std::uint32_t epoch) {
     job.requeued_epoch = epoch;
 }
 
-// What nobody knows the end of waits for its user's word, who may have cancelled it.
+// A job whose end is unknown waits for its user, who may have cancelled it.
 void start_requeue(StepContext& ctx, Incident& incident, const RmJob& job, RequeueJob requeue) {
     if (!job.forgotten) return start_action(ctx, incident, std::move(requeue));
     const bool hold = requeue.hold || (job.failure && job.failure->unknown);
@@ -40,12 +40,12 @@ void uncount_requeue(StepContext& ctx, Incident& incident, const Action& action)
             const auto* requeue = as<RequeueJob>(intent.action);
             if (requeue != nullptr && requeue->job.id == job->id && requeue->job.epoch == job->epoch &&
                 intent.progress != Progress::obsolete)
-                return; // another culprit still asks for it
+                return; // another culprit still requires it
         }
     auto& counted = found->second;
     counted.requeued_epoch.reset();
     if (counted.requeues > 0) --counted.requeues;
-    if (!job->host.empty()) return; // else it was for a failure of its own
+    if (!job->host.empty()) return; // else it was requeued for its own failure
     counted.judged_epoch.reset();
     const auto* requeue = as<RequeueJob>(action);
     const auto* again = as<SubmitAgain>(action);

@@ -19,9 +19,9 @@ bool has_jobs(const State& state, std::string_view name, const HostState& host) 
            });
 }
 
-// Whether a lost host may live behind a network that failed. That it is dark in the fabric, or takes
-// connections that nothing answers, is seen on other ways than that of the reports; the resource manager's
-// word alone counts only for a single host where no fabric is watched.
+// Whether a lost host may be alive behind a network that failed. Darkness in the fabric and unanswered
+// connections are seen on other paths than the reports'; the resource manager's report alone counts only for
+// a single host where no fabric is watched.
 bool may_live(const State& state, const HostState& host) {
     if (!host.lost || host.dark_since || host.mute_since) return false;
     if (state.swept && state.rm_read && *state.rm_read - *state.swept < sweeps_come) return true;
@@ -29,7 +29,7 @@ bool may_live(const State& state, const HostState& host) {
                          [](const auto& entry) { return lost_by_rm_alone(entry.second); }) > 1;
 }
 
-// Why nothing here can climb this rung, whatever the host; a phrase. Empty: something can.
+// Why this rung is impossible here for any host; a phrase. Empty: it is possible.
 std::string why_never(const State& state, const RepairPolicy& policy, Rung rung) {
     if (rung == Rung::gpu_reset && !policy.resets_gpus) return "[repair] gpu_reset_program is not set";
     if (rung == Rung::power_cycle && !policy.cycles_power) return "[repair] power_cycle_program is not set";
