@@ -8,9 +8,9 @@ namespace {
 
 constexpr double tiny = 1e-300;
 constexpr double enough = 1e-15;
-constexpr int most_terms = 100'000; // sqrt(shape) times some: reached by no shape up to 1e6
+constexpr int most_terms = 100'000; // a multiple of sqrt(shape): not reached by any shape up to 1e6
 
-// x^a e^-x / Gamma(a); lgamma writes a global that nobody here reads.
+// x^a e^-x / Gamma(a); lgamma writes a global that is not read here.
 double front(double a, double x) {
     return std::exp(a * std::log(x) - x - std::lgamma(a));
 }
@@ -49,7 +49,7 @@ double gamma_cdf(double shape, double x) {
     return x < shape + 1 ? by_series(shape, x) : 1 - by_fraction(shape, x);
 }
 
-// By halving in logarithms: quantiles of small shapes lie many powers of ten below 1.
+// By bisection in logarithms: quantiles of small shapes lie many powers of ten below 1.
 double gamma_quantile(double shape, double p) {
     if (!(p > 0)) return 0;
     if (p >= 1) return std::numeric_limits<double>::infinity();

@@ -8,25 +8,25 @@
 namespace restart {
 namespace {
 
-// How many faults, and for how many times `together`, they are kept to be compared with those that come.
+// How many faults, and for how many times `together`, they are kept for comparison with later ones.
 constexpr std::size_t most_recent = 64;
 constexpr int remembered = 10;
-// A repair that takes longer is none: the host was given up.
+// A longer repair does not count: the host was given up.
 constexpr base::Duration longest_repair = std::chrono::days(30);
-// One shared fault a while: the first hosts of it return before the last have fallen.
+// At most one shared fault within this time: its first hosts return before the last have failed.
 constexpr base::Duration shared_once = std::chrono::minutes(10);
 
 LearnedPeriod& period_of(Learned& learned, base::Time now) {
     const auto since = std::max(now.time_since_epoch(), base::Duration::zero());
     const auto number = static_cast<std::uint64_t>(since / learned_period);
     auto& periods = learned.periods;
-    // A clock that was set back goes on with the latest there is.
+    // After a clock was set back, counts go to the latest period.
     if (periods.empty() || number > periods.back().number) periods.push_back({number, 0, 0, 0});
     if (periods.size() > most_periods) periods.erase(periods.begin());
     return periods.back();
 }
 
-// A fault that was counted as a host's own, and was not.
+// A fault that was counted as a host's own but was not.
 void take_back_fault(Learned& learned) {
     const auto counted = std::find_if(learned.periods.rbegin(), learned.periods.rend(),
                                       [](const LearnedPeriod& period) { return period.faults > 0; });
@@ -51,8 +51,8 @@ double seconds_of(const LearnedPeriod& sum, const Prior& prior) {
     return prior.faults * base::to_seconds(prior.mtbf) + static_cast<double>(sum.host_seconds);
 }
 
-// Pearson's statistic over its degrees of freedom. `few`: so many of them were believed to show none before,
-// as a handful of periods says little.
+// Pearson's statistic over its degrees of freedom. `few`: this many are assumed to show none at first, as a
+// handful of periods says little.
 double dispersion_of(const Learned& learned, const LearnedPeriod& sum) {
     constexpr double few = 2;
     if (sum.faults == 0 || learned.periods.size() < 2) return 1;
@@ -103,7 +103,7 @@ std::vector<std::string> count_fault(Learned& learned, const std::string& host, 
                          [](base::Time when, const RecentFault& other) { return when < other.at; }),
         {host, at, false});
     ++period_of(learned, now).faults;
-    // The run of faults around this one, each near the next.
+    // The run of faults around this one, each close to the next.
     auto first = mine, last = mine;
     while (first != recent.begin() && first->at - std::prev(first)->at <= together)
         --first;
@@ -141,7 +141,7 @@ FailureRate failure_rate(const Learned& learned, const Prior& prior) {
     const double shape = shape_of(sum, prior), seconds = seconds_of(sum, prior);
     rate.mtbf = from_seconds(seconds / shape);
     rate.dispersion = dispersion_of(learned, sum);
-    const double known = shape / rate.dispersion; // so many independent faults say as much
+    const double known = shape / rate.dispersion; // this many independent faults give as much information
     rate.low = from_seconds(seconds / rate.dispersion / gamma_quantile(known, 0.9));
     rate.high = from_seconds(seconds / rate.dispersion / gamma_quantile(known, 0.1));
     return rate;
@@ -161,7 +161,7 @@ TimeSummary summary_of(std::vector<base::Duration> samples) {
     if (samples.empty()) return summary;
     std::sort(samples.begin(), samples.end());
     summary.mean = mean_of(samples);
-    // The smallest of which at least that share is not larger.
+    // The smallest value with at least that share at or below it.
     const auto rank = [&](std::size_t percent) { return samples[(samples.size() * percent + 99) / 100 - 1]; };
     summary.median = rank(50);
     summary.p90 = rank(90);

@@ -1,21 +1,21 @@
-// What the past tells of failures, repairs and restarts: counts kept in the state, and the rates that follow
-// from them. Pure arithmetic; learn.cpp decides what counts.
+// What past failures, repairs and restarts show: counts kept in the state, and the rates that follow from
+// them. Pure arithmetic; learn.cpp decides what counts.
 //
 // How often a host fails. Faults of hosts are a Poisson process over the time in which hosts were in use and
 // heard of, with one rate for all of them. Before any was seen the rate is that of the configuration
-// ([checkpoint] mtbf_node), believed as much as [learning] prior_faults faults would be: gamma with shape
-// prior_faults and rate prior_faults * mtbf_node. After n faults in T host-seconds it is gamma with shape
-// prior_faults + n and rate prior_faults * mtbf_node + T; its mean is what is used, and the middle 80 % of it
-// is shown beside. Real faults come in bursts (Schroeder and Gibson, "A large-scale study of failures in
-// high-performance computing systems", 2006), so that they say less than as many independent ones: where the
-// counts of the periods scatter more than a Poisson process's, shape and rate are divided by the dispersion,
-// as in a quasi-Poisson model (McCullagh and Nelder, "Generalized Linear Models", 1989, section 6.2.3).
+// ([checkpoint] mtbf_node), with the weight of [learning] prior_faults faults: gamma with shape prior_faults
+// and rate prior_faults * mtbf_node. After n faults in T host-seconds it is gamma with shape prior_faults + n
+// and rate prior_faults * mtbf_node + T; its mean is used, and the middle 80 % of it is shown as well. Real
+// faults come in bursts (Schroeder and Gibson, "A large-scale study of failures in high-performance computing
+// systems", 2006), so they carry less information than as many independent ones: where the counts of the
+// periods scatter more than a Poisson process's, shape and rate are divided by the dispersion, as in a
+// quasi-Poisson model (McCullagh and Nelder, "Generalized Linear Models", 1989, section 6.2.3).
 //
-// How long repairs take likewise: the mean of those seen and of prior_faults repairs of [placement]
-// repair_time. A repair under way counts with the time it has taken so far, or the long ones would be
-// missing.
+// How long repairs take is estimated the same way: the mean of those seen and of prior_faults repairs of
+// [placement] repair_time. A repair under way counts with the time it has taken so far, or the long ones
+// would be missing.
 //
-// What is older than about a year no longer counts: hosts age, and firmware is mended.
+// What is older than about a year no longer counts: hosts age, and firmware is fixed.
 #pragma once
 
 #include "base/clock.hpp"
@@ -31,9 +31,9 @@ namespace restart {
 // Faults and exposure of 30 days.
 struct LearnedPeriod {
     std::uint64_t number = 0;       // since 1970
-    std::uint64_t host_seconds = 0; // hosts in use and heard of, times time
+    std::uint64_t host_seconds = 0; // hosts in use and heard of, multiplied by time
     std::uint32_t faults = 0;       // of single hosts
-    std::uint32_t shared = 0;       // of what hosts share: each of these took many of them at once
+    std::uint32_t shared = 0;       // of what hosts share: each of these affected many of them at once
     bool operator==(const LearnedPeriod&) const = default;
 };
 
@@ -41,7 +41,7 @@ struct LearnedPeriod {
 struct RecentFault {
     std::string host;
     base::Time at{};
-    bool shared = false; // it has: it does not count as this host's own
+    bool shared = false; // it has: it is not counted as this host's own
     bool operator==(const RecentFault&) const = default;
 };
 
@@ -59,51 +59,52 @@ struct Learned {
 inline constexpr base::Duration learned_period = std::chrono::days(30);
 inline constexpr std::size_t most_periods = 13; // the present one and a year
 inline constexpr std::size_t most_samples = 100;
-// Faults of so many hosts, each within the time given of another, have one cause that is none of theirs.
+// Faults of this many hosts, each within a given time of another, have one cause that is not the fault of any
+// of them.
 inline constexpr std::size_t least_shared = 3;
 
-// So many hosts were in use and heard of for `time`.
+// This many hosts were in use and heard of for `time`.
 void count_exposure(Learned& learned, std::size_t hosts, base::Duration time, base::Time now);
 
-// A host failed `at`. Faults of least_shared hosts or more that lie `together` become one shared fault; the
-// hosts whose fault this makes none of their own, of now and before.
+// A host failed `at`. Faults of at least least_shared hosts, each within `together` of the next, become one
+// shared fault; returns the hosts whose faults, this or earlier ones, no longer count as their own.
 std::vector<std::string> count_fault(Learned& learned, const std::string& host, base::Time at,
                                      base::Duration together, base::Time now);
 
-// Something that hosts share failed, unless it has just been counted.
+// Something that hosts share failed, unless it was just counted.
 void count_shared_fault(Learned& learned, base::Time now);
 
-// Adds to a list of samples; the oldest go. A time below zero (a clock was set) is none.
+// Adds to a list of samples; the oldest are dropped. A negative time (a clock was set) is ignored.
 void add_sample(std::vector<base::Duration>& samples, base::Duration sample);
 
-// What is believed before anything was seen.
+// What is assumed before anything was seen.
 struct Prior {
     base::Duration mtbf{};   // of a host
     base::Duration repair{}; // of a host
-    double faults = 1;       // how many faults and repairs that is worth; above 0
+    double faults = 1;       // the number of faults and repairs it weighs as much as; above 0
 };
 
 struct FailureRate {
     std::uint64_t faults = 0, shared = 0; // seen
-    double host_hours = 0;                // in these
+    double host_hours = 0;                // over which they were seen
     base::Duration mtbf{};                // 1 / mean rate
     double dispersion = 1;                // variance of the periods' counts over their mean; at least 1
     base::Duration low{}, high{};         // the rate lies between 1 / high and 1 / low with 80 %
 };
 FailureRate failure_rate(const Learned& learned, const Prior& prior);
-base::Duration host_mtbf(const Learned& learned, const Prior& prior); // FailureRate::mtbf alone
+base::Duration host_mtbf(const Learned& learned, const Prior& prior); // only FailureRate::mtbf
 
 struct TimeSummary {
     std::size_t count = 0;
-    base::Duration mean{}, median{}, p90{}; // 0 when there is none
+    base::Duration mean{}, median{}, p90{}; // 0 if there is none
 };
 base::Duration mean_of(const std::vector<base::Duration>& samples);
 TimeSummary summary_of(std::vector<base::Duration> samples);
 
 struct RepairTime {
-    TimeSummary seen;        // of those that are over
+    TimeSummary seen;        // of completed repairs
     std::size_t ongoing = 0; // repairs under way
-    base::Duration mean{};   // with the prior and what is under way
+    base::Duration mean{};   // with the prior and repairs under way
 };
 // `ongoing`: how long each has taken so far.
 RepairTime repair_time(const Learned& learned, const Prior& prior,

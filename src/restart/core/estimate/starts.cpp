@@ -18,7 +18,7 @@ std::string_view owner_in(std::string_view key) {
     return key.substr(0, key.find('/'));
 }
 
-// The oldest of the user who has most.
+// The oldest one of the user with the most programs.
 void forget_one(Programs& programs) {
     std::map<std::string_view, std::size_t> names;
     for (const auto& [key, program] : programs)

@@ -10,11 +10,12 @@
 namespace restart {
 namespace {
 
-// Exposure is sampled this often; what lies further apart is a pause, or a clock that was set.
+// Exposure is sampled this often; a longer gap is a pause, or a clock that was set.
 constexpr base::Duration sample_every = std::chrono::seconds(10), longest_sample = std::chrono::minutes(1);
-// Faults of one host nearer to each other than this are one that comes and goes.
+// Faults of one host closer together than this are one that comes and goes.
 constexpr base::Duration same_fault = std::chrono::hours(1);
-// Hosts that fail within this of each other fail together; a heartbeat is lost at its own moment.
+// Hosts that fail within this of each other fail together; each one's lost heartbeat is noticed at a
+// different moment.
 constexpr base::Duration together_least = std::chrono::seconds(10);
 
 Prior prior_of(const Policy& policy) {
@@ -86,7 +87,7 @@ void learn_fault(StepContext& ctx, Incident& incident) {
     host.fault_at = ctx.now;
     host.broken_since = incident.fault;
     host.was_out = false;
-    // What happened before this daemon watched says nothing about how fast it sees.
+    // Faults before this daemon watched do not show how fast it detects.
     if (incident.fault >= ctx.state.grace_from) add_sample(learned.detections, ctx.now - incident.fault);
     remember_fault(host, ctx.now, incident.what, ctx.policy.lemon_half_life);
     const auto together = std::max(together_least, ctx.policy.together());
@@ -116,9 +117,9 @@ void learn_start(StepContext& ctx, JobState& job, double seconds_ago) {
     if (job.stepped == start) return;
     const auto began = relaunched ? job.run->began : job.rm.start;
     const auto took = ctx.now - began - base::duration_from_seconds(std::clamp(seconds_ago, 0.0, 1e6));
-    if (took < base::Duration::zero()) return; // of the launch before
+    if (took < base::Duration::zero()) return; // of the previous launch
     job.stepped = start;
-    // Who runs steps of an allocation by hand begins when he likes.
+    // Steps run by hand in an allocation begin whenever their user likes.
     if (job.rm.interactive || began < ctx.state.grace_from) return;
     count_start(ctx.state.programs, job.rm.uid, job.rm.title, relaunched || job.rm.restarts > 0, took,
                 ctx.now);
@@ -137,7 +138,7 @@ void learn_passing(StepContext& ctx) {
     }
     const auto whole = std::chrono::floor<std::chrono::seconds>(gap);
     if (runs) count_exposure(ctx.state.learned, used, whole, ctx.now);
-    counted = runs ? counted + whole : ctx.now; // what is left of a second counts next time
+    counted = runs ? counted + whole : ctx.now; // the rest of a second counts next time
 }
 
 FailureRate failure_rate(const State& state, const Policy& policy) {

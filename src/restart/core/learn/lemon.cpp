@@ -9,7 +9,7 @@ namespace restart {
 double lemon_score(const HostHistory& host, base::Time now, base::Duration half_life) {
     double score = 0;
     for (const auto& fault : host.faults) {
-        // A clock that was set back leaves faults in the future: they are new.
+        // A clock that was set back leaves faults in the future: they are treated as new.
         const double age = std::max(0.0, base::to_seconds(now - fault.at) / base::to_seconds(half_life));
         if (age < half_lives) score += std::exp2(-age);
     }
