@@ -210,8 +210,7 @@ void tend_gangs(StepContext& ctx) {
     }
 }
 
-// Orders may or may not have been carried out. Hosts on which a job may start at any moment stay reserved for
-// it.
+// Orders may or may not have been carried out. Hosts on which a job may start at any moment stay its own.
 void forget_gang_orders(StepContext& ctx) {
     for (auto& [id, job] : ctx.state.jobs) {
         if (!job.plan || !job.plan->acts()) continue;

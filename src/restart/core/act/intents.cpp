@@ -16,8 +16,7 @@ const HostState* find_host(const State& state, const Action& action) {
     return found == state.hosts.end() ? nullptr : &found->second;
 }
 
-constexpr std::uint32_t most_refusals = 5; // tries of an action that fails for a reason other than
-                                           // unavailability
+constexpr std::uint32_t most_refusals = 5; // tries of an action that is refused
 
 // Applies `change` to each intent of the open incidents.
 template <class Change> void each_intent(StepContext& ctx, Change change) {

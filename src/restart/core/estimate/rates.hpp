@@ -59,8 +59,7 @@ struct Learned {
 inline constexpr base::Duration learned_period = std::chrono::days(30);
 inline constexpr std::size_t most_periods = 13; // the present one and a year
 inline constexpr std::size_t most_samples = 100;
-// Faults of this many hosts, each within a given time of another, have one cause that is not the fault of any
-// of them.
+// Faults of this many hosts, each within a given time of another, have one cause outside of them.
 inline constexpr std::size_t least_shared = 3;
 
 // This many hosts were in use and heard of for `time`.

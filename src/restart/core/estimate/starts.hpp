@@ -28,8 +28,7 @@ struct ProgramStarts {
 // By "uid/job name".
 using Programs = std::map<std::string, ProgramStarts, std::less<>>;
 
-inline constexpr std::size_t most_programs = 256; // of more, the oldest one of the user with the most is
-                                                  // forgotten
+inline constexpr std::size_t most_programs = 256; // of more, the oldest of the user with most is forgotten
 inline constexpr std::size_t most_starts = 10;    // of each kind, the newest
 inline constexpr std::size_t longest_title = 64;  // bytes of a job's name that count
 // A longer time was not a start: something else was done before the first step.

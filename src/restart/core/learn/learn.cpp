@@ -14,8 +14,7 @@ namespace {
 constexpr base::Duration sample_every = std::chrono::seconds(10), longest_sample = std::chrono::minutes(1);
 // Faults of one host closer together than this are one that comes and goes.
 constexpr base::Duration same_fault = std::chrono::hours(1);
-// Hosts that fail within this of each other fail together; each one's lost heartbeat is noticed at a
-// different moment.
+// Hosts that fail within this of each other fail together: their heartbeats do not coincide.
 constexpr base::Duration together_least = std::chrono::seconds(10);
 
 Prior prior_of(const Policy& policy) {

@@ -45,8 +45,7 @@ RepairTime repair_time(const State& state, const Policy& policy, base::Time now)
 struct IntervalChoice {
     Seconds host_mtbf{};      // of one host
     Seconds mtbf{};           // of the job: host_mtbf / its hosts
-    Seconds cost{}, beside{}; // what a checkpoint costs: the job's pause, and the time until it is safe, in
-                              // parallel with the work
+    Seconds cost{}, beside{}; // what a checkpoint costs: the job's pause, and the time until it is safe
     FailureCost failure;      // mean times seen; 0 if there are none
     ProgramTime program;      // a part of failure.restart: from the job's start until it works
     Seconds exact{}, young{}, daly{};

@@ -1,6 +1,6 @@
-// Each step follows from the present state: what a person does, another fault or a shut gate is seen before
+// Each step follows from the present state: an operator's action, another fault or a shut gate is seen before
 // anything else, and nothing is done twice. A rung's action is an intent in the repair's incident; while it
-// is under way, or has been done and the host is awaited, the host counts as one in repair.
+// is under way, or is done and the host is expected back, the host counts as one in repair.
 
 #include "restart/core/repair/repair.hpp"
 
@@ -22,10 +22,10 @@
 namespace restart {
 namespace {
 
-constexpr std::size_t most_reason = 160;  // as culprit.cpp has it
-constexpr std::uint32_t most_untried = 3; // checks in a row without a verdict: then a person sees to it
+constexpr std::size_t most_reason = 160;  // as in culprit.cpp
+constexpr std::uint32_t most_untried = 3; // checks in a row without a verdict: then an operator is needed
 
-// The host, its repair and the incident of it.
+// The host, its repair and the repair's incident.
 struct Case {
     StepContext& ctx;
     Incident& incident;
@@ -58,7 +58,7 @@ template <class Kind> Intent* last(Incident& incident) {
     return found == incident.intents.rend() ? nullptr : &*found;
 }
 
-// A drain for a fault, not one that a person asked for.
+// A drain for a fault, not one that an operator requested.
 bool drained_for_fault(const HostState& host) {
     return owned_by_us(host) && host.node->drain && incident_in(host.node->reason) != 0;
 }
@@ -69,7 +69,7 @@ bool asked_by_person(const State& state, std::string_view name) {
     });
 }
 
-// Whether this step keeps it back, and if so, notes that once.
+// Whether this step is held back, and if so, notes that once.
 bool kept_back(const Case& of, const std::vector<Withheld>& noted, const std::string& what,
                std::optional<Shut> shut) {
     if (!shut) return false;
@@ -82,7 +82,7 @@ std::string reason_of(const Case& of, std::string_view text) {
     return state_text(tagged(of.incident.id(), text), most_reason);
 }
 
-// Jobs that run without the host hold it as long as they last, which may be weeks: it is taken out of them.
+// Jobs that run without the host hold it as long as they last, which may be weeks: it is removed from them.
 // True: it waits for that.
 bool let_go(const Case& of, const std::vector<Withheld>& noted) {
     const auto jobs = jobs_that_let_go(of.ctx.state, of.name());
@@ -116,7 +116,7 @@ void watch(const Case& of) {
     of.enter(RepairStage::watching);
 }
 
-// The action of the present rung, when nothing keeps it back.
+// The action of the present rung, if nothing holds it back.
 void act(const Case& of, const std::vector<Withheld>& noted) {
     if (let_go(of, noted)) return;
     auto& [ctx, incident, host, repair] = of;
@@ -152,7 +152,7 @@ void act(const Case& of, const std::vector<Withheld>& noted) {
     start_action(ctx, incident, std::move(action));
 }
 
-// Takes the first rung that can be taken.
+// Begins the first rung that is possible.
 void begin_rung(const Case& of) {
     auto& [ctx, incident, host, repair] = of;
     const auto noted = std::exchange(incident.withheld, {});
@@ -169,7 +169,7 @@ void begin_rung(const Case& of) {
             of.note(NoteKind::decision, fmt::format("{} is passed over: {}", to_string(rung), why));
             continue;
         }
-        // At first; a host that has failed again, or after a rung, is not believed so soon.
+        // At first only: not for a host that has failed again, or after a rung.
         if (repair.at == 0 && !repair.failed && attempts_of(host, ctx.policy, ctx.now) == 0 &&
             is_clean(ctx.state, of.name(), host, ctx.policy, ctx.now)) {
             of.note(NoteKind::decision,
@@ -194,7 +194,7 @@ void follow_action(const Case& of) {
     }
     if (intent->progress == Progress::done) return watch(of);
     if (intent->progress == Progress::failed) return of.climb();
-    // Begun before a restart of restartd, and neither seen to be done nor not to be.
+    // Begun before a restart of restartd, and not known to be done or not done.
     if (intent->progress != Progress::unconfirmed ||
         of.ctx.now - of.repair.begun < of.ctx.policy.repair.rung_limit)
         return;
@@ -205,7 +205,7 @@ void follow_action(const Case& of) {
     of.climb();
 }
 
-// What was done last; wait: nothing was.
+// What was done last; wait: nothing was done.
 Rung rung_taken(const Case& of) {
     return of.repair.healed ? Rung::wait : of.rung();
 }
@@ -217,7 +217,7 @@ std::string without_fault(const Case& of) {
                        rung == Rung::wait ? std::string() : fmt::format(" after {}", to_string(rung)));
 }
 
-// Another stage, in which it is still seen to be without a fault.
+// Another stage; the time without a fault goes on.
 void go_on(const Case& of, RepairStage stage) {
     const auto since = of.repair.clean_since;
     of.enter(stage);
@@ -259,7 +259,7 @@ void follow_host(const Case& of) {
     if (clean) {
         if (!repair.clean_since) repair.clean_since = ctx.now;
         repair.faulty_since.reset();
-        // A clock that was set back.
+        // The clock was set back.
         repair.clean_since = std::min(*repair.clean_since, ctx.now);
         if (ctx.now - *repair.clean_since < ctx.policy.repair.clean_window) return;
         return ctx.policy.repair.checks && !repair.passed ? begin_check(of) : resume(of);
@@ -300,7 +300,7 @@ void fail_check(const Case& of) {
     of.enter(RepairStage::waiting);
 }
 
-// A fault that comes meanwhile ends the repair (over()), or is seen when the program has ended.
+// A fault in the meantime ends the repair (over()), or is seen when the program has ended.
 void follow_check(const Case& of) {
     auto& repair = of.repair;
     auto* intent = last<RepairHost>(of.incident);
@@ -329,7 +329,7 @@ void follow_return(const Case& of) {
     if (intent == nullptr || intent->progress != Progress::done) return of.enter(RepairStage::watching);
 }
 
-// Somebody shut the host down, and may work on it now. A reboot that a rung asked for is no such thing.
+// Someone shut the host down, and may be working on it. A reboot that a rung requested does not count.
 bool shut_down_by_other(const HostState& host, const Repair& repair) {
     return has_departed(host) && host.departure->boot_id != repair.boot_id;
 }
@@ -401,7 +401,7 @@ std::size_t attempts_of(const HostState& host, const Policy& policy, base::Time 
 void begin_repairs(StepContext& ctx) {
     for (auto& [name, host] : ctx.state.hosts) {
         if (host.repair) {
-            // Given up: until a person has taken it over.
+            // Given up: until an operator has taken it over.
             if (!ctx.state.incidents.contains(host.repair->incident) && !drained_for_fault(host)) {
                 host.repair.reset();
                 ctx.changed();
@@ -458,7 +458,7 @@ bool advance_repair(StepContext& ctx, Incident& incident) {
     }
     switch (of.repair.stage) {
     case RepairStage::waiting:
-        if (ctx.state.rm_read == ctx.now) begin_rung(of); // on what was just read
+        if (ctx.state.rm_read == ctx.now) begin_rung(of); // on data just read
         break;
     case RepairStage::acting: follow_action(of); break;
     case RepairStage::watching: follow_host(of); break;

@@ -1,7 +1,7 @@
-// A host that a fault put out of use, on its way back. A repair is an incident of its own, which begins when
+// The way back of a host that a fault put out of use. A repair is an incident of its own, which begins when
 // the fault's has ended: the host is drained by us and free of jobs. It climbs the ladder of the fault's
-// class (ladder.hpp) rung by rung, at most one at a time, until the host has been without a fault for a
-// while and is resumed, or a person is to see to it.
+// class (ladder.hpp) rung by rung, at most one at a time, until the host has been without a fault for a while
+// and is resumed, or is left to an operator.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,12 +11,12 @@
 
 namespace restart {
 
-// The class of what is wrong with the host now; other when nothing is.
+// The class of the host's present fault; other if it has none.
 FaultClass fault_now(const State& state, const HostState& host);
-// A fault's incident is decided on: what it is about is remembered for the repair.
+// When a fault's incident is decided: its class is remembered for the repair.
 void note_fault(StepContext& ctx, const Incident& incident);
 
-// Opens repairs of hosts that are out of use for a fault and free of jobs, or only held by jobs that run
+// Opens repairs of hosts that are out of use for a fault and free of jobs, or held only by jobs that run
 // without them; after a snapshot.
 void begin_repairs(StepContext& ctx);
 // False: it is over and may be removed.
