@@ -1,4 +1,4 @@
-// The fields of Event, of Policy and of what step() leaves behind, as core/event_log writes them. Internal to
+// The fields of Event, of Policy and of what step() returns, as core/event_log writes them. Internal to
 // restart/core; include only from .cpp files.
 #pragma once
 
@@ -35,7 +35,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<RepairPolicy> auto& r
     codec("ladders", repair.ladders);
 }
 
-// All of it: the unit test counts.
+// All of them: the unit test counts.
 template <class Codec> void fields(Codec& codec, codec::Of<Policy> auto& policy) {
     codec("observe_only", policy.observe_only);
     codec("max_drained_percent", policy.max_drained_percent);
@@ -67,11 +67,11 @@ template <class Codec> void fields(Codec& codec, codec::Of<Policy> auto& policy)
     codec("horizon", policy.horizon);
     codec("requeue_time", policy.requeue_time);
     codec("restart_time", policy.restart_time);
-    codec.maybe("repair", policy.repair);                   // events of an older release have none
-    codec.added("straggler_every", policy.straggler_every); // those of an older release have none of these
+    codec.maybe("repair", policy.repair);                   // not in events of an older release
+    codec.added("straggler_every", policy.straggler_every); // not in those of an older release
     codec.added("straggler_least", policy.straggler_least);
     codec.added("straggler_confidence", policy.straggler_confidence);
-    codec.maybe("idle_checks", policy.idle_checks); // likewise
+    codec.maybe("idle_checks", policy.idle_checks); // not in those of an older release
     codec.added("start_within", policy.start_within);
     codec.added("cut_off_after", policy.cut_off_after);
     codec("retry_most", policy.retry_most);

@@ -11,7 +11,7 @@ namespace restart {
 
 namespace {
 
-// What an element is found by in the list before.
+// The key of an element in the previous list.
 const std::string& key_of(const RmNode& node) {
     return node.name;
 }
@@ -19,8 +19,8 @@ base::JobId key_of(const RmJob& job) {
     return job.id;
 }
 
-// From one list to the next: the elements that went, by their places in the old one, and those that came or
-// changed, by their places in the new one.
+// From one list to the next: the elements that are gone, by their places in the old one, and those that are
+// new or changed, by their places in the new one.
 template <class T> struct ListChange {
     std::vector<std::uint64_t> gone;
     std::vector<std::uint64_t> at;
@@ -41,7 +41,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<ListChange<RmJob>> au
     list_fields(codec, change);
 }
 
-// Elements that came or changed stand in ascending order of their places.
+// New or changed elements are in ascending order of their places.
 template <class T> bool change_list(std::vector<T>& list, const ListChange<T>& change) {
     for (auto gone = change.gone.rbegin(); gone != change.gone.rend(); ++gone) {
         if (*gone >= list.size()) return false;
@@ -56,7 +56,7 @@ template <class T> bool change_list(std::vector<T>& list, const ListChange<T>& c
             if (old == list.end()) return false;
             made.push_back(std::move(*old++));
         }
-        if (old != list.end() && key_of(*old) == key_of(change.put[i])) ++old; // it was the same one before
+        if (old != list.end() && key_of(*old) == key_of(change.put[i])) ++old; // the same element as before
         made.push_back(change.put[i]);
     }
     std::move(old, list.end(), std::back_inserter(made));
@@ -64,7 +64,7 @@ template <class T> bool change_list(std::vector<T>& list, const ListChange<T>& c
     return true;
 }
 
-// None: the order is another one, and the whole list is to be written.
+// None: the order differs, and the whole list must be written.
 template <class T>
 std::optional<ListChange<T>> change_between(const std::vector<T>& before, const std::vector<T>& after) {
     using Key = std::decay_t<decltype(key_of(before.front()))>;
@@ -142,7 +142,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Outcome> auto& outcom
 template <class... Cases> struct Overloaded : Cases... { using Cases::operator()...; };
 template <class... Cases> Overloaded(Cases...) -> Overloaded<Cases...>;
 
-// One letter each. Those in capitals are followed by a text.
+// One letter each. Capitals are followed by a text.
 enum Tag : char {
     policy_tag = 'P',
     outcome_tag = 'O',
@@ -243,7 +243,7 @@ void EventWriter::event(const Event& event, base::Time now, const Policy& policy
         put(tag, now);
         put(codec::write(given));
     };
-    // One for each kind: a new one is missed here by the compiler.
+    // One for each kind: the compiler reports a missing one.
     std::visit(Overloaded{[&](const Started&) { put(started_tag, now); },
                           [&](const Tick&) { put(tick_tag, now); },
                           [&](const FabricLoaded& given) { whole(fabric_tag, given); },
@@ -403,7 +403,7 @@ base::Expected<Event> EventReader::event_of(char tag) {
         if (change->config_changed) snapshot_.config = change->config;
         return Event(RmRead{snapshot_});
     }
-    case policy_tag: // read where they stand; named here so that no two tags are the same letter
+    case policy_tag: // read elsewhere; named here so that no two tags are the same letter
     case outcome_tag:
     default: return damaged;
     }

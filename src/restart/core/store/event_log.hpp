@@ -1,8 +1,8 @@
-// What step() was given and gave, as a stream of bytes from which it can be done again: every event with its
-// time, the policy where it changed, and the actions and notes that came of it. No I/O.
+// The input and output of step(), as a stream of bytes from which it can be replayed: every event with its
+// time, the policy where it changed, and the resulting actions and notes. No I/O.
 //
-// Most events say what the same source said before: a report of a healthy host is then a few bytes, a
-// reading of the resource manager what has changed in it. So a stream is read from its beginning.
+// Most events repeat what the same source last reported: a report of a healthy host then takes a few bytes, a
+// reading of the resource manager only what changed. So a stream is read from its beginning.
 #pragma once
 
 #include "base/clock.hpp"
@@ -22,17 +22,17 @@
 
 namespace restart {
 
-// What came of a step, as one line of JSON; empty: neither actions nor notes nor a refusal.
+// The result of a step, as one line of JSON; empty: neither actions nor notes nor a refusal.
 std::string outcome_text(const Step& step);
 
-// "report of n003", "reading of the resource manager (64 nodes, 3 jobs)": for people.
+// "report of n003", "reading of the resource manager (64 nodes, 3 jobs)": for display.
 std::string describe(const Event& event);
 
 class EventWriter {
 public:
-    // Before the step: the event as it will be given to it.
+    // Before the step: the event as it is passed to it.
     void event(const Event& event, base::Time now, const Policy& policy);
-    // And after it.
+    // After the step.
     void outcome(const Step& step);
 
     // What was written since the last call.
@@ -55,7 +55,7 @@ private:
     void snapshot(const RmSnapshot& snapshot, base::Time now);
 
     std::string text_;
-    std::uint64_t size_ = 0; // of what was taken
+    std::uint64_t size_ = 0; // of the bytes taken
     std::optional<Policy> policy_;
     base::Time now_{};
     std::unordered_map<std::string, Reporter> reporters_;
@@ -63,7 +63,7 @@ private:
     std::optional<RmSnapshot> snapshot_;
 };
 
-// An event as it was written, and what came of it.
+// An event as it was written, and its result.
 struct LoggedStep {
     base::Time now{};
     Event event;
@@ -76,7 +76,7 @@ public:
     void feed(std::string_view bytes);
     // The next event; none: the stream ends here. Errors (Code::input): it is damaged.
     base::Expected<std::optional<LoggedStep>> next();
-    // That goes with the event that next() returned.
+    // The policy of the event that next() returned.
     const Policy& policy() const { return policy_; }
 
 private:
@@ -89,7 +89,7 @@ private:
     std::size_t at_ = 0;
     Policy policy_;
     base::Time now_{};
-    std::vector<Report> reports_; // the last of each reporter, by number
+    std::vector<Report> reports_; // the last one of each reporter, by number
     std::map<std::string, std::uint64_t, std::less<>> reporters_;
     FabricReport sweep_;
     RmSnapshot snapshot_;

@@ -7,7 +7,7 @@
 
 namespace restart {
 
-// Where a gang stands (RmJob).
+// Where a gang is (RmJob).
 template <class Codec> void gang_fields(Codec& codec, codec::Of<RmJob> auto& job) {
     codec.maybe("queue", job.queue);
     codec.maybe("home", job.home);

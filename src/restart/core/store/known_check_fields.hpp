@@ -1,4 +1,4 @@
-// The fields of what is known of checks, for the state. Include only from .cpp files.
+// The fields of what is known about checks, for the state. Include only from .cpp files.
 #pragma once
 
 #include "restart/core/facts/known_check.hpp"

@@ -1,4 +1,4 @@
-// The fields of what restartd keeps of paces. Internal to restart/core; include only from .cpp files.
+// The fields of the paces that restartd keeps. Internal to restart/core; include only from .cpp files.
 #pragma once
 
 #include "restart/core/straggle/paces.hpp"

@@ -1,5 +1,5 @@
-// Version 1 remembered which findings had been decided on ("judged"), whether or not anything was done, and
-// did not distinguish our exclusions from a user's.
+// Version 1 recorded which findings had been decided on ("judged"), whether or not anything was done, and did
+// not distinguish our exclusions from a user's.
 
 #include "restart/core/store/state_1.hpp"
 
@@ -10,8 +10,8 @@
 namespace restart {
 namespace {
 
-// A host in use whose findings were decided on was resumed by a person, or a bound or observe_only kept it in
-// use. Which it was is not known: a person's possible decision is kept, until the finding ends.
+// A host in use whose findings were decided on was resumed by an administrator, or a bound or observe_only
+// kept it in use. Which is not known: a possible resume is respected, until the finding ends.
 void overrule_judged(HostState& host, const base::Reader& read) {
     if (!host.node || owned_by_us(host) || owned_by_others(host) || !read.has("judged")) return;
     const auto list = read.at("judged");

@@ -1,4 +1,4 @@
-// What a state of version 1 said in other words. Internal to restart/core.
+// What a state of version 1 expressed differently. Internal to restart/core.
 #pragma once
 
 #include "base/json.hpp"

@@ -1,4 +1,4 @@
-// The fields of State and of what it holds. Internal to restart/core; include only from .cpp files.
+// The fields of State and of its parts. Internal to restart/core; include only from .cpp files.
 #pragma once
 
 #include "restart/core/facts/names.hpp"
@@ -27,7 +27,7 @@ template <std::size_t index = 0> decltype(Action::what) empty_action(ActionKind 
     return {};
 }
 
-// Here, where a codec's fields are looked for whose struct is not of restart.
+// Here because a codec looks here for the fields of a struct from outside restart.
 template <class Codec> void fields(Codec& codec, Of<sched::RestartOn::Codes> auto& codes) {
     codec("first", codes.first);
     codec("last", codes.last);
@@ -72,7 +72,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<JobOwner> auto& owner
     codec.maybe("account", owner.account);
 }
 
-// Actions are flat: what a kind has stands beside its name.
+// Actions are flat: the fields of a kind are next to its name.
 template <class Codec> void fields(Codec& codec, codec::Of<JobTarget> auto& job) {
     codec("job", job.id);
     codec.maybe("job_name", job.name);
@@ -307,7 +307,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<HostState> auto& host
     codec.maybe("doubted", host.suspicion_dropped);
     codec.maybe("away_until", host.away_until);
     codec.maybe("alive_at", host.alive_at);
-    if constexpr (std::same_as<Codec, codec::Taker>) { // times alone, of a release before
+    if constexpr (std::same_as<Codec, codec::Taker>) { // only times, from an older release
         std::vector<base::Time> times;
         codec.maybe("faults", times);
         for (const auto& at : times)
@@ -457,7 +457,7 @@ template <class Codec> void fields(Codec& codec, codec::Of<Maintenance> auto& ma
     codec.maybe("hosts", maintenance.hosts);
 }
 
-// All but hosts, jobs, incidents, switches and programs, which are many.
+// All but the many: hosts, jobs, incidents, switches and programs.
 template <class Codec> void few_fields(Codec& codec, codec::Of<State> auto& state) {
     codec("next_incident", state.next_incident);
     codec("last_tick", state.last_tick);
@@ -480,7 +480,7 @@ template <class Codec> void few_fields(Codec& codec, codec::Of<State> auto& stat
     codec.added("next_look", state.next_look);
     codec.maybe("no_idle_checks_before", state.no_idle_checks_before);
     codec.maybe("rm",
-                state.rm_config); // an older release's "rm_config" is passed over: it is read anew at a start
+                state.rm_config); // an older release's "rm_config" is skipped: it is read again at a start
 }
 
 template <class Codec> void fields(Codec& codec, codec::Of<State> auto& state) {

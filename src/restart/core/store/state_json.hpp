@@ -10,7 +10,7 @@
 namespace restart {
 
 std::string to_json(const State& state);
-// Takes also what older releases wrote. Errors (Code::input) name the field.
+// Also accepts what older releases wrote. Errors (Code::input) name the field.
 base::Expected<State> state_from_json(std::string_view text);
 
 } // namespace restart

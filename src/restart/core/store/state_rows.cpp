@@ -20,7 +20,7 @@ std::string text_of(base::JobId id) {
     return to_string(id);
 }
 
-// Both are sorted by the same key: one walk finds what came, went and changed.
+// Both are sorted by the same key: one pass finds what is new, gone and changed.
 template <class Map>
 void compare(std::string_view kind, Map& held, const Map& now, std::vector<StateRow>& rows) {
     const auto key = [&](const auto& entry) { return fmt::format("{}/{}", kind, text_of(entry.first)); };
@@ -68,7 +68,7 @@ std::vector<StateRow> StateRows::changes(const State& now) {
     return rows;
 }
 
-// The document that to_json() of state_json.hpp would have written, put together from its parts.
+// The document that to_json() of state_json.hpp would have written, assembled from its parts.
 base::Expected<State> state_from_rows(const std::vector<StateRow>& rows) {
     std::string hosts, jobs, incidents, switches, programs, rest;
     for (const auto& row : rows) {
